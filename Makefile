@@ -1,0 +1,226 @@
+# Builds pcol. One make process knows every file; each room lists its own in its rules.mk.
+#
+# Nothing built for one variant is ever used by another: objects lie in build/VARIANT/obj, results in build/VARIANT
+# (of the variant `release`: in build/ itself). Include paths say who may know whom:
+#
+#     format      sees format
+#     lib         sees format and lib
+#     tools, bench, lib/examples
+#                 see build/include, into which pcol.h alone is copied
+#     tests/unit  sees format and lib
+#
+# Yours to set: CC CFLAGS CPPFLAGS LDFLAGS LDLIBS (added after ours), PREFIX and DESTDIR, V=1 (show the commands),
+# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan.
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.SUFFIXES:
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+.PHONY: all
+all: ## build everything for use: build/pcol, libpcol.a, libpcol.so, pcol.pc
+
+VARIANT ?= release
+BUILD := build
+OBJ := $(BUILD)/$(VARIANT)/obj
+OUT := $(if $(filter release,$(VARIANT)),$(BUILD),$(BUILD)/$(VARIANT))
+STAGED := $(BUILD)/include/pcol.h
+
+PREFIX ?= /usr/local
+bindir ?= $(PREFIX)/bin
+libdir ?= $(PREFIX)/lib
+includedir ?= $(PREFIX)/include
+mandir ?= $(PREFIX)/share/man
+pkgconfigdir ?= $(libdir)/pkgconfig
+INSTALL ?= install
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+# ---- version: pcol.h is the only place; the name in pcol.map is the number of the ABI
+
+version_part = $(shell awk '$$1 == "\#define" && $$2 == "PCOL_VERSION_$(1)" { print $$3; exit }' lib/pcol.h 2>/dev/null)
+VERSION := $(call version_part,MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
+ABI := $(shell sed -n 's/^PCOL_\([0-9][0-9]*\) .*/\1/p' lib/pcol.map)
+
+# ---- compiler and flags
+
+IS_CLANG := $(shell $(CC) --version 2>/dev/null | grep -c clang)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wpointer-arith \
+        -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wundef -Wwrite-strings -Wvla -Walloca \
+        -Wformat=2 -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference -Wdouble-promotion
+ifeq ($(IS_CLANG),0)
+WARN += -Wcast-align=strict -Wduplicated-cond -Wlogical-op
+else
+WARN += -Wcast-align
+endif
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+
+OPT := -O2 -g
+ifeq ($(VARIANT),asan)
+OPT := -O1 -g
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+
+# pkg-config where it knows the library, the plain name where it does not.
+pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
+pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
+LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz)
+LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib)
+TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
+
+BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(OPT) $(SANITIZE) $(WARN)
+LINK = $(CC) $(OPT) $(SANITIZE) $(CFLAGS) -Wl,--as-needed $(LDFLAGS)
+
+FLAGS_format := -Iformat -fPIC -fvisibility=hidden
+FLAGS_lib := -Iformat -Ilib -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
+FLAGS_user := -I$(BUILD)/include
+FLAGS_unit := -Iformat -Ilib $(LIBS_CFLAGS)
+
+# Changed flags or another compiler rebuild what they touch.
+STAMP := $(OBJ)/flags
+$(STAMP): FORCE
+	@mkdir -p $(@D); \
+	{ $(CC) --version 2>/dev/null | head -n 1; \
+	  echo "$(CC) $(BASE) $(LIBS_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)"; } >$@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+FORCE:
+
+define compile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(BASE) $(1) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+endef
+
+$(STAGED): lib/pcol.h
+	@mkdir -p $(@D)
+	@cp $< $@
+
+include format/rules.mk
+include lib/rules.mk
+include tools/rules.mk
+include bench/rules.mk
+include tests/rules.mk
+
+-include $(patsubst %.o,%.d,$(FORMAT_OBJ) $(LIB_OBJ) $(TOOLS_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(UNIT_OBJ))
+
+all: $(OUT)/pcol $(OUT)/libpcol.a $(OUT)/pcol.pc
+ifndef SANITIZE
+all: $(OUT)/libpcol.so
+endif
+
+.PHONY: examples
+examples: $(EXAMPLE_BIN) ## build the example programs of lib/examples
+
+# ---- try it
+
+DEMO_FILE := tests/data/rprof/demo.Rprof
+DEMO_OUT := $(BUILD)/demo.pcol
+
+.PHONY: demo
+demo: ## install what is missing, build, pack a real profile and look at it
+	@scripts/deps build
+	@$(MAKE) all
+	@scripts/demo $(BUILD)/pcol $(DEMO_FILE) $(DEMO_OUT)
+
+# ---- tests and checks
+
+.PHONY: test asan check check-format check-headers check-rooms check-tidy check-werror format
+test: ## every test, with gcc, with clang and with ASan+UBSan; ends in "N passed, N failed"
+	@scripts/deps test
+	@MAKEFLAGS= tests/run
+
+asan: ## the unit and command line tests under ASan+UBSan only (CC=clang too)
+	@scripts/deps test
+	@MAKEFLAGS= tests/run --only asan
+
+# The compiler asked for on make's command line reaches tests/run by the environment.
+ifneq ($(origin CC),default)
+export CC
+endif
+
+C_FILES = $(sort $(filter-out %.pb-c.c %.pb-c.h, \
+            $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench tests/* tests/*/*,$(d)/*.c $(d)/*.h))))
+
+check: check-format check-headers check-rooms check-tidy check-werror ## format, headers, rooms, lint, -Werror builds
+
+check-format:
+	@scripts/deps check
+	$(call say,FORMAT,$(words $(C_FILES)) files)
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+check-headers:
+	@scripts/deps check
+	$(call say,HEADERS,pcol.h as C99 and as C++)
+	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c lib/pcol.h
+	$(Q)c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ lib/pcol.h
+
+check-rooms:
+	$(call say,ROOMS,who includes whom)
+	$(Q)scripts/rooms
+
+check-tidy: $(STAGED)
+	@scripts/deps check
+	$(call say,TIDY,format lib tools bench)
+	$(Q)CPP='-std=c17 -D_POSIX_C_SOURCE=200809L' scripts/tidy \
+	  '$(FLAGS_format)' $(FORMAT_SRC) -- '$(FLAGS_lib)' $(LIB_SRC) -- \
+	  '$(FLAGS_user)' $(TOOLS_SRC) $(BENCH_SRC) $(EXAMPLE_SRC)
+
+check-werror:
+	@scripts/deps check
+	@$(MAKE) VARIANT=test WERROR=1 all examples bench-programs
+	@$(MAKE) VARIANT=clang CC=clang WERROR=1 all examples bench-programs
+
+format: ## rewrite the C files as .clang-format says
+	@scripts/deps check
+	$(Q)clang-format -i $(C_FILES)
+
+ifneq ($(wildcard tests/fuzz/run),)
+.PHONY: fuzz
+fuzz: ## fuzz the readers; FUZZ_ARGS go to tests/fuzz/run
+	@tests/fuzz/run $(FUZZ_ARGS)
+endif
+
+ifneq ($(wildcard tests/faults/run),)
+.PHONY: faults
+faults: all ## make system calls and allocations fail; FAULTS_ARGS go to tests/faults/run
+	@PCOL=$(CURDIR)/$(OUT)/pcol tests/faults/run $(FAULTS_ARGS)
+endif
+
+.PHONY: bench
+bench: all bench-programs ## measure speed and size against their peers; BENCH_ARGS go to bench/run
+	@bench/run $(BENCH_ARGS)
+
+# ---- installing
+
+.PHONY: install uninstall
+MAN := $(wildcard tools/man/*.1)
+
+install: all ## install; honours DESTDIR, PREFIX, bindir, libdir, includedir, mandir, pkgconfigdir
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir) $(DESTDIR)$(includedir) $(DESTDIR)$(pkgconfigdir) \
+	  $(if $(MAN),$(DESTDIR)$(mandir)/man1)
+	$(INSTALL) -m 755 $(OUT)/pcol $(DESTDIR)$(bindir)/pcol
+	$(INSTALL) -m 644 lib/pcol.h $(DESTDIR)$(includedir)/pcol.h
+	$(INSTALL) -m 644 $(OUT)/libpcol.a $(DESTDIR)$(libdir)/libpcol.a
+	$(INSTALL) -m 755 $(OUT)/libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so.$(ABI)
+	ln -sf libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so
+	$(INSTALL) -m 644 $(OUT)/pcol.pc $(DESTDIR)$(pkgconfigdir)/pcol.pc
+	$(if $(MAN),$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(mandir)/man1)
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(bindir)/pcol $(DESTDIR)$(includedir)/pcol.h $(DESTDIR)$(libdir)/libpcol.a \
+	  $(DESTDIR)$(libdir)/libpcol.so $(DESTDIR)$(libdir)/libpcol.so.$(ABI) $(DESTDIR)$(pkgconfigdir)/pcol.pc \
+	  $(patsubst tools/man/%,$(DESTDIR)$(mandir)/man1/%,$(MAN))
+
+.PHONY: clean help
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST)) \
+	  | while read -r name text; do \
+	      case $$name in fuzz|faults) [ -e tests/$$name/run ] || continue;; esac; \
+	      printf '  %-10s %s\n' "$$name" "$$text"; done

@@ -1,0 +1,40 @@
+# lib: the library, one folder (a room) for each concern; lib/examples holds programs of users, which see pcol.h only.
+
+LIB_SRC := $(filter-out lib/examples/%,$(wildcard lib/*.c lib/*/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
+EXAMPLE_SRC := $(wildcard lib/examples/*.c)
+EXAMPLE_OBJ := $(EXAMPLE_SRC:%.c=$(OBJ)/%.o)
+EXAMPLE_BIN := $(EXAMPLE_SRC:lib/examples/%.c=$(OUT)/examples/%)
+
+$(OBJ)/lib/%.o: lib/%.c $(STAMP)
+	$(call compile,$(FLAGS_lib))
+
+$(OBJ)/lib/examples/%.o: lib/examples/%.c $(STAMP) | $(STAGED)
+	$(call compile,$(FLAGS_user))
+
+# The list of members is part of the archive: a removed source leaves no object behind.
+$(OUT)/libpcol.a: $(FORMAT_OBJ) $(LIB_OBJ) $(STAMP)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $(FORMAT_OBJ) $(LIB_OBJ)
+
+$(OUT)/libpcol.so.$(ABI): $(FORMAT_OBJ) $(LIB_OBJ) lib/pcol.map $(STAMP)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,$(@F) -Wl,--version-script=lib/pcol.map -Wl,--no-undefined \
+	  -o $@ $(FORMAT_OBJ) $(LIB_OBJ) $(LIBS) $(LDLIBS)
+
+$(OUT)/libpcol.so: $(OUT)/libpcol.so.$(ABI)
+	@ln -sf $(<F) $@
+
+# The folders change with every PREFIX, so the file is made anew whenever it is asked for.
+$(OUT)/pcol.pc: lib/pcol.pc.in lib/pcol.h FORCE
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLUDEDIR@|$(includedir)|' \
+	  -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< >$@
+
+$(OUT)/examples/%: $(OBJ)/lib/examples/%.o $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $< $(OUT)/libpcol.a $(LIBS) $(LDLIBS)
