@@ -14,7 +14,6 @@
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
-.SECONDARY:
 .DELETE_ON_ERROR:
 
 .PHONY: all
@@ -39,7 +38,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 # ---- version: pcol.h is the only place; the name in pcol.map is the number of the ABI
 
-version_part = $(shell awk '$$1 == "\#define" && $$2 == "PCOL_VERSION_$(1)" { print $$3; exit }' lib/pcol.h 2>/dev/null)
+version_part = $(shell awk '$$2 == "PCOL_VERSION_$(1)" { print $$3; exit }' lib/pcol.h 2>/dev/null)
 VERSION := $(call version_part,MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 ABI := $(shell sed -n 's/^PCOL_\([0-9][0-9]*\) .*/\1/p' lib/pcol.map)
 
@@ -87,7 +86,7 @@ $(STAMP): FORCE
 	{ $(CC) --version 2>/dev/null | head -n 1; \
 	  echo "$(CC) $(BASE) $(LIBS_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)"; } >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-FORCE:
+.PHONY: FORCE
 
 define compile
 	@mkdir -p $(@D)
@@ -104,6 +103,8 @@ include lib/rules.mk
 include tools/rules.mk
 include bench/rules.mk
 include tests/rules.mk
+
+.SECONDARY: $(BENCH_OBJ) $(EXAMPLE_OBJ)
 
 -include $(patsubst %.o,%.d,$(FORMAT_OBJ) $(LIB_OBJ) $(TOOLS_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(UNIT_OBJ))
 
