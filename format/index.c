@@ -1,0 +1,571 @@
+/*
+ * index.c - the header and the index, checked once at open
+ *
+ * One pass over the private copy of the index, in the order of the file: names, tables, columns,
+ * sections. Every number is compared before it is used as an index, every sum and product goes
+ * through range.h, and a fault is reported at the byte of the descriptor field that is wrong. Time
+ * is linear in the size of the index whatever stands in it.
+ */
+#define XXH_INLINE_ALL
+#include "index.h"
+
+#include "load.h"
+#include "range.h"
+#include "shape.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#define HEADER(name) offsetof(struct pcf_header, name)
+#define TABLE(name) offsetof(struct pcf_table, name)
+#define COLUMN(name) offsetof(struct pcf_column, name)
+#define SECTION(name) offsetof(struct pcf_section, name)
+
+uint64_t pcf_checksum(const void *data, uint64_t size)
+{
+    return XXH3_64bits(data, (size_t)size);
+}
+
+/* ---- faults */
+
+int pcf_fault_set(struct pcf_fault *fault, enum pcf_fault_kind kind, uint64_t offset,
+                  const char *message)
+{
+    *fault = (struct pcf_fault){.kind = kind, .offset = offset, .message = message};
+    return -1;
+}
+
+static int fault_number(struct pcf_fault *fault, enum pcf_fault_kind kind, uint64_t offset,
+                        const char *message, uint64_t number)
+{
+    pcf_fault_set(fault, kind, offset, message);
+    fault->number = number;
+    fault->has_number = 1;
+    return -1;
+}
+
+static int fault_table(const struct pcf_check *check, uint32_t table, uint64_t field,
+                       const char *message)
+{
+    return pcf_fault_set(
+        check->fault, PCF_FAULT_CORRUPT,
+        check->tables_at + (uint64_t)table * check->index->header.table_stride + field, message);
+}
+
+int pcf_fault_column(const struct pcf_check *check, uint32_t column, uint64_t field,
+                     const char *message)
+{
+    return pcf_fault_set(
+        check->fault, PCF_FAULT_CORRUPT,
+        check->columns_at + (uint64_t)column * check->index->header.column_stride + field, message);
+}
+
+int pcf_fault_section(const struct pcf_check *check, uint32_t section, uint64_t field,
+                      const char *message)
+{
+    return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT,
+                         check->sections_at +
+                             (uint64_t)section * check->index->header.section_stride + field,
+                         message);
+}
+
+/* ---- header and end mark */
+
+static int all_zero(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i])
+            return 0;
+    }
+    return 1;
+}
+
+/* Version and features: what this reader must know before it believes any other field. */
+static int check_version(const struct pcf_header *h, struct pcf_fault *fault)
+{
+    uint64_t unknown = h->incompatible & ~PCF_INCOMPATIBLE_KNOWN;
+    if (h->major != PCF_VERSION_MAJOR)
+        return fault_number(fault, PCF_FAULT_VERSION, HEADER(major),
+                            "file is of another major version of the format:", h->major);
+    if (unknown)
+        return fault_number(fault, PCF_FAULT_VERSION, HEADER(incompatible),
+                            "file needs an unknown feature: incompatible bit",
+                            (uint64_t)__builtin_ctzll(unknown));
+    if (h->checksum_algorithm != PCF_CHECKSUM_XXH3_64)
+        return fault_number(fault, PCF_FAULT_VERSION, HEADER(checksum_algorithm),
+                            "file has an unknown kind of checksum:", h->checksum_algorithm);
+    return 0;
+}
+
+static int check_counts(const struct pcf_header *h, struct pcf_fault *fault)
+{
+    const struct {
+        uint64_t value, low, high, field;
+        const char *message;
+    } limits[] = {
+        {h->table_count, 0, PCF_MAX_TABLES, HEADER(table_count), "too many tables:"},
+        {h->column_count, 0, PCF_MAX_COLUMNS, HEADER(column_count), "too many columns:"},
+        {h->section_count, 0, PCF_MAX_SECTIONS, HEADER(section_count), "too many sections:"},
+        {h->names_size, 0, PCF_MAX_NAMES, HEADER(names_size), "too many bytes of names:"},
+        {h->table_stride, sizeof(struct pcf_table), PCF_MAX_STRIDE, HEADER(table_stride),
+         "impossible size of table descriptors:"},
+        {h->column_stride, sizeof(struct pcf_column), PCF_MAX_STRIDE, HEADER(column_stride),
+         "impossible size of column descriptors:"},
+        {h->section_stride, sizeof(struct pcf_section), PCF_MAX_STRIDE, HEADER(section_stride),
+         "impossible size of section descriptors:"},
+        {h->header_size, sizeof *h, UINT32_MAX, HEADER(header_size), "impossible header size:"},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        if (limits[i].value < limits[i].low || limits[i].value > limits[i].high)
+            return fault_number(fault, PCF_FAULT_CORRUPT, limits[i].field, limits[i].message,
+                                limits[i].value);
+    }
+    if ((h->table_stride | h->column_stride | h->section_stride) % 8)
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(table_stride),
+                             "size of a descriptor is not a multiple of 8");
+    if (h->minor <= PCF_VERSION_MINOR &&
+        (h->reserved0 || !all_zero(h->reserved1, sizeof h->reserved1)))
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(reserved0),
+                             "reserved bytes of the header are not zero");
+    return 0;
+}
+
+/* The index lies behind the header, before the end mark, and is as long as its parts. The parts are
+ * small (limits above), so their sum cannot overflow. */
+static int check_index_range(const struct pcf_header *h, struct pcf_fault *fault)
+{
+    uint64_t size = (uint64_t)h->table_count * h->table_stride +
+                    (uint64_t)h->column_count * h->column_stride +
+                    (uint64_t)h->section_count * h->section_stride + h->names_size;
+    size = (size + 7) / 8 * 8;
+    if (h->index_offset % 8 || h->index_offset < h->header_size)
+        return fault_number(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
+                            "index cannot start at byte", h->index_offset);
+    if (h->index_size != size)
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
+                             "size of the index is not that of its parts");
+    if (!pcf_range(h->index_offset, h->index_size, 1, h->file_size - sizeof(struct pcf_end)))
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
+                             "index leaves the file");
+    return 0;
+}
+
+int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
+                     struct pcf_header *header, struct pcf_fault *fault)
+{
+    struct pcf_header h;
+    size_t magic = size < PCF_MAGIC_SIZE ? (size_t)size : PCF_MAGIC_SIZE;
+    if (magic == 0)
+        return pcf_fault_set(fault, PCF_FAULT_MAGIC, 0, "file is empty");
+    if (memcmp(bytes, PCF_MAGIC, magic) != 0)
+        return pcf_fault_set(fault, PCF_FAULT_MAGIC, 0,
+                             magic > 4 && memcmp(bytes + 1, &PCF_MAGIC[1], 4) == 0
+                                 ? "first bytes were changed, as by a transfer in text mode"
+                                 : "first bytes are not those of a pcol file");
+    if (size < sizeof h)
+        return pcf_fault_set(fault, PCF_FAULT_TRUNCATED, size, "file ends within its header");
+    memcpy(&h, bytes, sizeof h);
+    if (pcf_checksum(bytes, HEADER(header_checksum)) != h.header_checksum) {
+        if (h.major != PCF_VERSION_MAJOR) /* whose header may be built otherwise */
+            return check_version(&h, fault);
+        return pcf_fault_set(fault, PCF_FAULT_CHECKSUM, 0, "checksum of the header is wrong");
+    }
+    if (check_version(&h, fault))
+        return -1;
+    if (file_size < h.file_size)
+        return fault_number(fault, PCF_FAULT_TRUNCATED, file_size,
+                            "file is cut: bytes missing at its end:", h.file_size - file_size);
+    if (file_size > h.file_size)
+        return fault_number(fault, PCF_FAULT_CORRUPT, h.file_size,
+                            "bytes behind the end of the file:", file_size - h.file_size);
+    if (file_size < sizeof h + sizeof(struct pcf_end))
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(file_size),
+                             "file is too small for its end mark");
+    if (check_counts(&h, fault) || check_index_range(&h, fault))
+        return -1;
+    *header = h;
+    return 0;
+}
+
+int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fault)
+{
+    uint64_t at = file_size - sizeof(struct pcf_end);
+    if (memcmp(bytes + offsetof(struct pcf_end, mark), PCF_END_MARK, 8) != 0)
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, at + offsetof(struct pcf_end, mark),
+                             "end mark is missing");
+    if (pcf_load64(bytes) != file_size)
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, at, "end mark names another file size");
+    return 0;
+}
+
+/* ---- names */
+
+/* Length of the UTF-8 sequence of a printable character at `at`, 0 if there is none. */
+static size_t utf8_length(const uint8_t *at, size_t left)
+{
+    uint32_t c = at[0];
+    if (c < 0x80)
+        return c >= 0x20 && c != 0x7f;
+    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    if (c < 0xc2 || c > 0xf4 || length > left)
+        return 0;
+    c &= 0x7fu >> length;
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (at[i] & 0x3fu);
+    }
+    if (c < smallest[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) || c < 0xa0)
+        return 0;
+    return length;
+}
+
+/* Eight bytes of printable ASCII at once. */
+static int ascii_word(uint64_t w)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080), ones = UINT64_C(0x0101010101010101);
+    return !((w | (w - 0x20 * ones) | (w + ones)) & high);
+}
+
+static int check_names(const struct pcf_check *check)
+{
+    const uint8_t *names = (const uint8_t *)check->index->names;
+    size_t size = check->index->header.names_size;
+    for (size_t i = 0; i < size;) {
+        if (size - i >= 8 && ascii_word(pcf_load64(names + i))) {
+            i += 8;
+            continue;
+        }
+        size_t length = utf8_length(names + i, size - i);
+        if (length == 0)
+            return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->names_at + i,
+                                 "name is not printable UTF-8");
+        i += length;
+    }
+    if (!all_zero(names + size, (8 - size % 8) % 8))
+        return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->names_at + size,
+                             "bytes behind the names are not zero");
+    return 0;
+}
+
+/* Whether names[offset..offset+size] is a whole name of a decent length. All names together are
+ * valid UTF-8, so it is enough that no character is cut. */
+static int name_fits(const struct pcf_index *index, uint32_t offset, uint16_t size)
+{
+    uint64_t all = index->header.names_size;
+    if (size == 0 || size > PCF_MAX_NAME || !pcf_range(offset, size, 1, all))
+        return 0;
+    if (((uint8_t)index->names[offset] & 0xc0) == 0x80)
+        return 0;
+    uint64_t end = (uint64_t)offset + size;
+    return end == all || ((uint8_t)index->names[end] & 0xc0) != 0x80;
+}
+
+/*
+ * Set of names, each of an owner (a table for its columns; none for the tables). Slots hold 1 + number
+ * of the column, or 1 + column_count + number of the table. The seed is an address, so that no file
+ * can be made for a slow check; it decides nothing but the order of probing.
+ */
+struct names {
+    const struct pcf_index *index;
+    uint32_t *slots, mask;
+};
+
+static uint64_t name_slots(const struct pcf_header *h)
+{
+    uint64_t slots = 4, names = (uint64_t)h->table_count + h->column_count;
+    while (slots < 2 * names)
+        slots *= 2;
+    return slots;
+}
+
+/* 0 if the owner has the name already. */
+static int name_add(struct names *names, uint32_t owner, uint32_t offset, uint16_t size,
+                    uint32_t number)
+{
+    const struct pcf_index *x = names->index;
+    const uint32_t columns = x->header.column_count;
+    uint64_t seed = (uint64_t)(uintptr_t)names->slots ^ (uint64_t)owner << 44;
+    uint32_t at = (uint32_t)XXH3_64bits_withSeed(x->names + offset, size, seed) & names->mask;
+    for (; names->slots[at]; at = (at + 1) & names->mask) {
+        uint32_t other = names->slots[at] - 1;
+        uint32_t other_offset, other_size;
+        if (number < columns) {
+            const struct pcf_table *t = &x->tables[owner];
+            if (other < t->first_column || other >= number)
+                continue;
+            other_offset = x->columns[other].name_offset;
+            other_size = x->columns[other].name_size;
+        } else {
+            if (other < columns)
+                continue;
+            other_offset = x->tables[other - columns].name_offset;
+            other_size = x->tables[other - columns].name_size;
+        }
+        if (other_size == size && memcmp(x->names + other_offset, x->names + offset, size) == 0)
+            return 0;
+    }
+    names->slots[at] = number + 1;
+    return 1;
+}
+
+/* ---- tables */
+
+/* Columns of the tables stand one table after the other, from the first on; *listed is their sum. */
+static int check_tables(const struct pcf_check *check, struct names *names, uint32_t *listed)
+{
+    const struct pcf_header *h = &check->index->header;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < h->table_count; i++) {
+        const struct pcf_table *t = &check->index->tables[i];
+        if (!name_fits(check->index, t->name_offset, t->name_size))
+            return fault_table(check, i, TABLE(name_offset), "name of a table is out of range");
+        if (!name_add(names, UINT32_MAX, t->name_offset, t->name_size, h->column_count + i))
+            return fault_table(check, i, TABLE(name_offset), "two tables have the same name");
+        if (t->rows > PCF_MAX_ROWS)
+            return fault_table(check, i, TABLE(rows), "table has too many rows");
+        if (t->column_count && t->first_column != next)
+            return fault_table(check, i, TABLE(first_column),
+                               "columns of the tables do not follow one another");
+        if (!pcf_range(next, t->column_count, 1, h->column_count))
+            return fault_table(check, i, TABLE(column_count), "table has columns beyond the last");
+        if (t->reserved && h->minor <= PCF_VERSION_MINOR)
+            return fault_table(check, i, TABLE(reserved), "reserved bytes are not zero");
+        next += t->column_count;
+    }
+    *listed = next;
+    return 0;
+}
+
+/* Columns of tables: name, rows and the table they refer to. */
+static int check_table_columns(const struct pcf_check *check, struct names *names, uint32_t table)
+{
+    const struct pcf_index *x = check->index;
+    const struct pcf_table *t = &x->tables[table];
+    for (uint32_t i = t->first_column; i < t->first_column + t->column_count; i++) {
+        const struct pcf_column *c = &x->columns[i];
+        if (!name_fits(x, c->name_offset, c->name_size))
+            return pcf_fault_column(check, i, COLUMN(name_offset),
+                                    "name of a column is out of range");
+        if (!name_add(names, table, c->name_offset, c->name_size, i))
+            return pcf_fault_column(check, i, COLUMN(name_offset),
+                                    "two columns of a table have the same name");
+        if (c->rows != t->rows)
+            return pcf_fault_column(check, i, COLUMN(rows),
+                                    "column has not as many rows as its table");
+        if (c->ref_table > x->header.table_count)
+            return pcf_fault_column(check, i, COLUMN(ref_table),
+                                    "column refers to a table that does not exist");
+        if (c->ref_table && (c->type == PCF_U32 || c->type == PCF_STRING) &&
+            x->tables[c->ref_table - 1].rows > PCF_MAX_U32_ROWS)
+            return pcf_fault_column(check, i, COLUMN(ref_table),
+                                    "column refers to a table of more rows than it can name");
+    }
+    return 0;
+}
+
+/* ---- columns and sections */
+
+/* A child has exactly one parent, which stands before it. depth[i]: of nesting; children have 0
+ * until their parent has been met. */
+static int check_family(const struct pcf_check *check, uint32_t listed, uint32_t *depth)
+{
+    const struct pcf_header *h = &check->index->header;
+    memset(depth, 0, h->column_count * sizeof *depth);
+    for (uint32_t i = 0; i < h->column_count; i++) {
+        const struct pcf_column *c = &check->index->columns[i];
+        if (i >= listed) {
+            if (depth[i] == 0)
+                return pcf_fault_column(check, i, 0, "column belongs to no table and no column");
+            if (c->name_size)
+                return pcf_fault_column(check, i, COLUMN(name_size), "child column with a name");
+            if (c->ref_table || c->rows > PCF_MAX_ROWS + 1)
+                return pcf_fault_column(check, i, COLUMN(rows), "child column out of limits");
+        }
+        if (c->child_count == 0)
+            continue;
+        if (c->first_child <= i || c->first_child < listed ||
+            !pcf_range(c->first_child, c->child_count, 1, h->column_count))
+            return pcf_fault_column(check, i, COLUMN(first_child),
+                                    "child columns are out of range");
+        if (depth[i] >= PCF_MAX_CHILD_DEPTH)
+            return pcf_fault_column(check, i, COLUMN(child_count), "columns are nested too deeply");
+        for (uint32_t k = c->first_child; k < c->first_child + c->child_count; k++) {
+            if (depth[k])
+                return pcf_fault_column(check, i, COLUMN(first_child),
+                                        "child column has two parents");
+            depth[k] = depth[i] + 1;
+        }
+    }
+    return 0;
+}
+
+/* Sections ascend without overlap between the index and the end mark, and name the column that
+ * claims them. */
+static int check_section_ranges(const struct pcf_check *check)
+{
+    const struct pcf_header *h = &check->index->header;
+    uint64_t end = h->index_offset + h->index_size;
+    uint64_t limit = h->file_size - sizeof(struct pcf_end);
+    for (uint32_t i = 0; i < h->section_count; i++) {
+        const struct pcf_section *s = &check->index->sections[i];
+        if (s->align_log2 < 6 || s->align_log2 > 30 ||
+            s->offset & ((UINT64_C(1) << s->align_log2) - 1))
+            return pcf_fault_section(check, i, SECTION(align_log2), "section is not aligned");
+        if (s->offset < end)
+            return pcf_fault_section(check, i, SECTION(offset),
+                                     "section overlaps the index or the section before");
+        if (s->size == 0 || !pcf_range(s->offset, s->size, 1, limit))
+            return pcf_fault_section(check, i, SECTION(size),
+                                     "section is empty or leaves the file");
+        if (s->codec == 0 && s->raw_size != s->size)
+            return pcf_fault_section(check, i, SECTION(raw_size),
+                                     "section that is not compressed has two sizes");
+        if ((s->flags & ~PCF_SECTION_OPTIONAL) && h->minor <= PCF_VERSION_MINOR)
+            return pcf_fault_section(check, i, SECTION(flags), "unknown flag of a section");
+        if (s->column >= h->column_count)
+            return pcf_fault_section(check, i, SECTION(column), "section of no column");
+        const struct pcf_column *c = &check->index->columns[s->column];
+        if (i < c->first_section || i - c->first_section >= c->section_count)
+            return pcf_fault_section(check, i, SECTION(column),
+                                     "section is not among those of its column");
+        end = s->offset + s->size;
+    }
+    return 0;
+}
+
+static int check_columns(const struct pcf_check *check)
+{
+    const struct pcf_index *x = check->index;
+    const struct pcf_header *h = &x->header;
+    for (uint32_t i = 0; i < h->column_count; i++) {
+        const struct pcf_column *c = &x->columns[i];
+        if (!pcf_range(c->first_section, c->section_count, 1, h->section_count))
+            return pcf_fault_column(check, i, COLUMN(first_section),
+                                    "sections of a column are out of range");
+        for (uint32_t k = 0; k < c->section_count; k++) {
+            if (x->sections[c->first_section + k].column != i)
+                return pcf_fault_column(check, i, COLUMN(first_section),
+                                        "section belongs to another column");
+        }
+        if (!all_zero(c->reserved, sizeof c->reserved) && h->minor <= PCF_VERSION_MINOR)
+            return pcf_fault_column(check, i, COLUMN(reserved), "reserved bytes are not zero");
+        if (pcf_shape_known(x, i) && pcf_shape_check(check, i))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- public */
+
+uint64_t pcf_index_scratch(const struct pcf_header *header)
+{
+    return name_slots(header); /* at least twice the columns: check_family takes them afterwards */
+}
+
+/* Move descriptors of `size` bytes together that lie `stride` apart. */
+static void gather(uint8_t *bytes, uint32_t count, size_t size, size_t stride)
+{
+    if (stride == size)
+        return;
+    for (size_t i = 1; i < count; i++)
+        memmove(bytes + i * size, bytes + i * stride, size);
+}
+
+/* The buffer is 8-aligned and the strides are multiples of 8, so that descriptors are aligned. */
+static void *descriptors(uint8_t *bytes, uint32_t count, size_t size, size_t stride)
+{
+    gather(bytes, count, size, stride);
+    return bytes;
+}
+
+int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
+                   struct pcf_fault *fault)
+{
+    const struct pcf_header *h = &index->header;
+    struct names names = {index, scratch, (uint32_t)name_slots(h) - 1};
+    uint32_t listed = 0;
+    if (pcf_checksum(bytes, h->index_size) != h->index_checksum)
+        return pcf_fault_set(fault, PCF_FAULT_CHECKSUM, h->index_offset,
+                             "checksum of the index is wrong");
+    uint64_t columns = (uint64_t)h->table_count * h->table_stride;
+    uint64_t sections = columns + (uint64_t)h->column_count * h->column_stride;
+    uint64_t heap = sections + (uint64_t)h->section_count * h->section_stride;
+    struct pcf_check check = {index,
+                              fault,
+                              h->index_offset,
+                              h->index_offset + columns,
+                              h->index_offset + sections,
+                              h->index_offset + heap};
+    index->tables = descriptors(bytes, h->table_count, sizeof *index->tables, h->table_stride);
+    index->columns =
+        descriptors(bytes + columns, h->column_count, sizeof *index->columns, h->column_stride);
+    index->sections =
+        descriptors(bytes + sections, h->section_count, sizeof *index->sections, h->section_stride);
+    index->names = (const char *)bytes + heap;
+    memset(scratch, 0, ((size_t)names.mask + 1) * sizeof *scratch);
+    if (check_names(&check) || check_tables(&check, &names, &listed))
+        return -1;
+    for (uint32_t i = 0; i < h->table_count; i++) {
+        if (check_table_columns(&check, &names, i))
+            return -1;
+    }
+    if (check_family(&check, listed, scratch) || check_section_ranges(&check))
+        return -1;
+    return check_columns(&check);
+}
+
+int pcf_column_supported(const struct pcf_index *index, uint32_t column)
+{
+    const struct pcf_column *c = &index->columns[column];
+    if (!pcf_shape_known(index, column))
+        return 0;
+    for (uint32_t i = 0; i < c->child_count; i++) { /* at most PCF_MAX_CHILD_DEPTH deep */
+        if (!pcf_column_supported(index, c->first_child + i))
+            return 0;
+    }
+    return 1;
+}
+
+void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
+                      struct pcf_data *all)
+{
+    const struct pcf_column *c = &index->columns[column];
+    struct pcf_data *d = &all[column];
+    *d = (struct pcf_data){0};
+    if (!pcf_shape_known(index, column))
+        return;
+    for (uint32_t i = 0; i < c->child_count; i++) {
+        if (all[c->first_child + i].type == 0)
+            return;
+        d->child[i] = &all[c->first_child + i]; /* the shape allows two at most */
+    }
+    for (uint32_t i = 0; i < c->section_count; i++) {
+        const struct pcf_section *s = &index->sections[c->first_section + i];
+        const uint8_t *at = file + s->offset;
+        if (s->role == PCF_ROLE_VALUES) {
+            d->values = at;
+            d->values_size = s->size;
+        } else if (s->role == PCF_ROLE_VALIDITY) {
+            d->validity = at;
+        } else if (s->role == PCF_ROLE_BLOCKS) {
+            d->blocks = at;
+        } else if (s->role == PCF_ROLE_BITMAP) {
+            d->bitmap = at;
+        } else if (s->role == PCF_ROLE_RANK) {
+            d->rank = at;
+        } else if (s->role == PCF_ROLE_DATA) {
+            d->bytes = at;
+            d->bytes_size = s->size;
+        }
+    }
+    d->type = c->type;
+    d->encoding = c->encoding;
+    d->width = c->width;
+    d->flags = c->flags;
+    d->rows = c->rows;
+    d->base = c->base;
+    d->step = c->step;
+    d->scale = c->scale;
+}

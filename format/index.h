@@ -1,0 +1,71 @@
+/*
+ * index.h - the header and the index, checked once at open
+ *
+ * After pcf_index_load() every section lies in the file, has the size that its column's encoding
+ * needs, starts where the one before has ended, and every number that refers to a descriptor is in
+ * range. No byte of a section is touched. No malloc, stdio or
+ * errno here.
+ */
+#ifndef PCF_INDEX_H
+#define PCF_INDEX_H
+
+#include "decode.h"
+#include "layout.h"
+
+enum pcf_fault_kind {
+    PCF_FAULT_NONE = 0,
+    PCF_FAULT_MAGIC,
+    PCF_FAULT_VERSION,
+    PCF_FAULT_TRUNCATED,
+    PCF_FAULT_CORRUPT,
+    PCF_FAULT_CHECKSUM
+};
+
+struct pcf_fault {
+    enum pcf_fault_kind kind;
+    uint64_t offset;     /* byte of the file */
+    const char *message; /* static text */
+    uint64_t number;     /* shown after the message if has_number */
+    int has_number;
+};
+
+/* Header of the `size` (at least 128) first bytes; `file_size` is the real size of the file.
+ * On success the header stands in *header and its index lies in the file. */
+int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
+                     struct pcf_header *header, struct pcf_fault *fault);
+
+/* The index in native structs; all pointers lead into the buffer given to pcf_index_load(). */
+struct pcf_index {
+    struct pcf_header header;
+    struct pcf_table *tables;
+    struct pcf_column *columns;
+    struct pcf_section *sections;
+    const char *names; /* header.names_size bytes of UTF-8, not terminated */
+};
+
+/* How many u32 of scratch memory pcf_index_load() needs for a checked header. */
+uint64_t pcf_index_scratch(const struct pcf_header *header);
+
+/* Take over and check an index. `bytes`: a private, 8-aligned copy of the header.index_size bytes;
+ * descriptors are moved together in it (strides may exceed the structs) and stay there. `scratch`:
+ * free again afterwards. index->header must be filled. Returns 0 or -1 with *fault. */
+int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
+                   struct pcf_fault *fault);
+
+/* The end mark: `bytes` are the last 16 of the file. */
+int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fault);
+
+/* Whether this reader can read the column: known type, encoding, codec and flags. An unknown one
+ * refuses only that column. */
+int pcf_column_supported(const struct pcf_index *index, uint32_t column);
+
+/* Fill all[column] for a column of a checked index over the file's bytes. Children must have been
+ * filled before: go from the last to the first. Of an unsupported column type and rows stay 0, so
+ * that every access to it is PCF_BAD_ROW. */
+void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
+                      struct pcf_data *all);
+
+/* Checksum with the header's algorithm (XXH3-64). */
+uint64_t pcf_checksum(const void *data, uint64_t size);
+
+#endif

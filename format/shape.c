@@ -1,0 +1,243 @@
+/*
+ * shape.c - what a column may consist of (spec.md, "Encodings")
+ *
+ * Everything that a descriptor says about its own sections and children is held against the type,
+ * the encoding and the number of rows. After this no decoder can leave a section by a row number
+ * that it has compared with `rows`.
+ */
+#include "shape.h"
+
+#include "range.h"
+
+#define BIT(role) (1u << (role))
+#define LAST_ROLE PCF_ROLE_DATA
+#define FIELD(name) offsetof(struct pcf_column, name)
+
+int pcf_shape_known(const struct pcf_index *index, uint32_t column)
+{
+    const struct pcf_column *c = &index->columns[column];
+    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_RUNS)
+        return 0;
+    if ((c->flags & ~PCF_COLUMN_KNOWN_FLAGS) && (c->flags & PCF_COLUMN_MUST_UNDERSTAND))
+        return 0;
+    for (uint32_t i = 0; i < c->section_count; i++) {
+        const struct pcf_section *s = &index->sections[c->first_section + i];
+        int known = s->role >= PCF_ROLE_VALUES && s->role <= LAST_ROLE;
+        if (!known && (s->flags & PCF_SECTION_OPTIONAL))
+            continue;
+        if (!known || s->codec != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Roles that the column must and may have. */
+static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
+{
+    unsigned validity = c->flags & PCF_COLUMN_NULLABLE && !(c->flags & PCF_COLUMN_DEFAULT_NULL)
+                            ? BIT(PCF_ROLE_VALIDITY)
+                            : 0;
+    *must = 0;
+    *may = 0;
+    switch ((enum pcf_encoding)c->encoding) {
+    case PCF_PLAIN:
+        *may = validity;
+        if (c->type == PCF_BYTES)
+            *may |= BIT(PCF_ROLE_DATA);
+        else
+            *must = BIT(PCF_ROLE_VALUES);
+        break;
+    case PCF_LINEAR:
+        *may = validity;
+        break;
+    case PCF_PACKED:
+        *must = BIT(PCF_ROLE_VALUES);
+        *may = validity;
+        break;
+    case PCF_BLOCKED:
+        *must = BIT(PCF_ROLE_VALUES) | BIT(PCF_ROLE_BLOCKS);
+        *may = validity;
+        break;
+    case PCF_SPARSE:
+        *must = BIT(PCF_ROLE_BITMAP) | BIT(PCF_ROLE_RANK);
+        break;
+    case PCF_RUNS:
+        break;
+    }
+    *may |= *must;
+}
+
+/* Bits of a row of VALUES: PLAIN or PACKED. */
+static uint64_t bits_per_row(const struct pcf_column *c)
+{
+    if (c->encoding == PCF_PACKED)
+        return c->width;
+    if (c->type == PCF_BOOL)
+        return 1;
+    return c->type == PCF_U32 || c->type == PCF_STRING ? 32 : 64;
+}
+
+/* Whether a section of a role has the size that the column needs. */
+static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
+{
+    uint64_t need = 0, extra = 0;
+    switch ((enum pcf_role)role) {
+    case PCF_ROLE_VALUES:
+        if (c->encoding == PCF_BLOCKED) /* each block is checked when it is used */
+            return size >= PCF_PACK_PADDING;
+        if (!pcf_multiply(c->rows, bits_per_row(c), &need))
+            return 0;
+        extra = c->encoding == PCF_PACKED ? PCF_PACK_PADDING : 0;
+        return pcf_add(pcf_bytes_of_bits(need), extra, &need) && size == need;
+    case PCF_ROLE_VALIDITY:
+    case PCF_ROLE_BITMAP:
+        return size == pcf_bytes_of_bits(c->rows);
+    case PCF_ROLE_BLOCKS:
+        return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), sizeof(struct pcf_block),
+                            &need) &&
+               size == need;
+    case PCF_ROLE_RANK:
+        return pcf_multiply(pcf_ceil_div(c->rows, PCF_RANK_ROWS), 8, &need) && size == need;
+    case PCF_ROLE_DATA:
+        return 1;
+    }
+    return 0;
+}
+
+static int check_sections(const struct pcf_check *check, uint32_t column)
+{
+    const struct pcf_column *c = &check->index->columns[column];
+    unsigned must, may, seen = 0;
+    roles(c, &must, &may);
+    for (uint32_t i = 0; i < c->section_count; i++) {
+        uint32_t number = c->first_section + i;
+        const struct pcf_section *s = &check->index->sections[number];
+        if (s->role == 0 || s->role > LAST_ROLE)
+            continue; /* unknown and optional */
+        if (!(may & BIT(s->role)))
+            return pcf_fault_section(check, number, offsetof(struct pcf_section, role),
+                                     "section of a role that its column's encoding does not have");
+        if (seen & BIT(s->role))
+            return pcf_fault_section(check, number, offsetof(struct pcf_section, role),
+                                     "second section of the same role");
+        if (!size_fits(c, s->role, s->size))
+            return pcf_fault_section(check, number, offsetof(struct pcf_section, size),
+                                     "size of a section does not follow from its column's rows");
+        seen |= BIT(s->role);
+    }
+    if (must & ~seen)
+        return pcf_fault_column(check, column, FIELD(section_count),
+                                "column lacks a section that its encoding needs");
+    if (c->flags & PCF_COLUMN_NULLABLE && !(c->flags & PCF_COLUMN_DEFAULT_NULL) &&
+        !(seen & BIT(PCF_ROLE_VALIDITY)) && c->null_count)
+        return pcf_fault_column(check, column, FIELD(null_count),
+                                "column counts nulls but has no validity section");
+    return 0;
+}
+
+/* A child: values of a type, without nulls. */
+static int check_child(const struct pcf_check *check, uint32_t child, uint8_t type)
+{
+    const struct pcf_column *c = &check->index->columns[child];
+    if (c->type != type)
+        return pcf_fault_column(check, child, FIELD(type), "child column of the wrong type");
+    if (c->flags & (PCF_COLUMN_NULLABLE | PCF_COLUMN_DEFAULT_NULL))
+        return pcf_fault_column(check, child, FIELD(flags), "child column with nulls");
+    return 0;
+}
+
+static int check_children(const struct pcf_check *check, uint32_t column)
+{
+    const struct pcf_column *c = &check->index->columns[column];
+    const struct pcf_column *child = check->index->columns + c->first_child;
+    uint32_t first = c->first_child;
+    unsigned need = c->encoding == PCF_SPARSE                          ? 1
+                    : c->encoding == PCF_RUNS                          ? 2
+                    : c->encoding == PCF_PLAIN && c->type == PCF_BYTES ? 1
+                                                                       : 0;
+    if (c->child_count != need)
+        return pcf_fault_column(check, column, FIELD(child_count),
+                                "wrong number of child columns for the encoding");
+    if (need == 0)
+        return 0;
+    if (c->encoding == PCF_PLAIN) {
+        if (child[0].rows != c->rows + 1)
+            return pcf_fault_column(check, first, FIELD(rows),
+                                    "byte offsets must be one more than rows");
+        return check_child(check, first, PCF_U64);
+    }
+    if (c->encoding == PCF_SPARSE) {
+        if (child[0].rows > c->rows)
+            return pcf_fault_column(check, first, FIELD(rows),
+                                    "sparse column has more values than rows");
+        if ((c->flags & PCF_COLUMN_DEFAULT_NULL) && c->null_count != c->rows - child[0].rows)
+            return pcf_fault_column(check, column, FIELD(null_count),
+                                    "null count disagrees with the number of values");
+        return check_child(check, first, c->type);
+    }
+    if (child[0].rows > c->rows || child[0].rows != child[1].rows)
+        return pcf_fault_column(check, first, FIELD(rows),
+                                "run ends and run values must be equally many, at most one a row");
+    if (check_child(check, first, PCF_U64))
+        return -1;
+    return check_child(check, first + 1, c->type);
+}
+
+/* Parameters that type and encoding allow. */
+static int check_parameters(const struct pcf_check *check, uint32_t column)
+{
+    const struct pcf_column *c = &check->index->columns[column];
+    if (c->rows == 0 && c->encoding != PCF_LINEAR)
+        return pcf_fault_column(check, column, FIELD(encoding),
+                                "column without rows must be linear");
+    if (c->type == PCF_BYTES && c->encoding != PCF_PLAIN &&
+        (c->encoding != PCF_LINEAR || (c->rows && !(c->flags & PCF_COLUMN_DEFAULT_NULL))))
+        return pcf_fault_column(check, column, FIELD(encoding),
+                                "byte strings cannot have this encoding");
+    if (c->type == PCF_F64) {
+        if (c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED)
+            return pcf_fault_column(check, column, FIELD(encoding),
+                                    "doubles cannot have this encoding");
+        if ((c->encoding == PCF_LINEAR || c->encoding == PCF_SPARSE) && c->step != 0)
+            return pcf_fault_column(check, column, FIELD(step), "doubles cannot have a step");
+    }
+    if (c->encoding == PCF_PACKED &&
+        (c->width == 0 || (c->width > PCF_MAX_PACKED_WIDTH && c->width != 64)))
+        return pcf_fault_column(check, column, FIELD(width),
+                                "width of packed values is not 1 to 57 or 64");
+    if ((c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED) && c->scale == 0)
+        return pcf_fault_column(check, column, FIELD(scale), "scale is 0");
+    return 0;
+}
+
+static int check_nulls(const struct pcf_check *check, uint32_t column)
+{
+    const struct pcf_column *c = &check->index->columns[column];
+    int nullable = (c->flags & PCF_COLUMN_NULLABLE) != 0;
+    int by_default = (c->flags & PCF_COLUMN_DEFAULT_NULL) != 0;
+    if (c->null_count > c->rows || (c->null_count && !nullable))
+        return pcf_fault_column(check, column, FIELD(null_count),
+                                "more nulls than the column can have");
+    if (nullable && c->encoding == PCF_RUNS)
+        return pcf_fault_column(check, column, FIELD(flags), "column of runs cannot have nulls");
+    if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
+        return pcf_fault_column(check, column, FIELD(null_count),
+                                "sparse column with nulls must be null by default");
+    if (by_default && (!nullable || (c->encoding != PCF_SPARSE && c->encoding != PCF_LINEAR)))
+        return pcf_fault_column(check, column, FIELD(flags),
+                                "column cannot be null by default with this encoding");
+    if (by_default && c->encoding == PCF_LINEAR && c->null_count != c->rows)
+        return pcf_fault_column(check, column, FIELD(null_count),
+                                "null count of an empty column is not its number of rows");
+    if ((c->flags & PCF_COLUMN_ASCENDING) && c->null_count)
+        return pcf_fault_column(check, column, FIELD(flags), "ascending column has nulls");
+    return 0;
+}
+
+int pcf_shape_check(const struct pcf_check *check, uint32_t column)
+{
+    if (check_parameters(check, column) || check_nulls(check, column) ||
+        check_children(check, column))
+        return -1;
+    return check_sections(check, column);
+}

@@ -1,0 +1,156 @@
+/*
+ * cell.c - cells and checksums of an open file, with errors that name the place
+ *
+ * format/decode.c finds out that something is wrong; here it becomes table, column and row.
+ */
+#include "file.h"
+
+#include <string.h>
+
+static const char *table_name(const struct pci_column *column)
+{
+    return column->table ? column->table->name : "";
+}
+
+static pcol_status fail_result(const struct pci_column *column, uint64_t row,
+                               enum pcf_result result, pcol_error *err)
+{
+    if (!column->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table_name(column), column->name,
+                             PCOL_NOWHERE,
+                             "column needs a newer reader: its type or encoding is unknown");
+    return pci_fail_cell(err, result == PCF_BAD_ROW ? PCOL_E_ARGUMENT : PCOL_E_CORRUPT,
+                         table_name(column), column->name, row, "%s", pcf_result_text(result));
+}
+
+pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                    int64_t *value, int *valid, pcol_error *err)
+{
+    (void)file;
+    enum pcf_result result = pcf_get(column->data, row, value, valid);
+    if (result == PCF_OK)
+        return PCOL_OK;
+    *value = 0;
+    *valid = 0;
+    return fail_result(column, row, result, err);
+}
+
+pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                     uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    (void)file;
+    enum pcf_result result = pcf_read(column->data, row, count, values, valid);
+    if (result == PCF_OK)
+        return PCOL_OK;
+    /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a rank
+     * directory that contradicts the next block) show in ranges only. */
+    for (uint64_t i = 0; result != PCF_BAD_ROW && i < count; i++) {
+        int64_t cell;
+        int is_valid;
+        enum pcf_result single = pcf_get(column->data, row + i, &cell, &is_valid);
+        if (single != PCF_OK)
+            return fail_result(column, row + i, single, err);
+    }
+    return fail_result(column, row, result, err);
+}
+
+static pcol_status get_bytes(const struct pci_column *column, uint64_t row, pcol_str *value,
+                             int *valid, pcol_error *err)
+{
+    const uint8_t *bytes;
+    uint64_t size;
+    enum pcf_result result = pcf_get_bytes(column->data, row, &bytes, &size, valid);
+    if (result != PCF_OK)
+        return fail_result(column, row, result, err);
+    value->data = (const char *)bytes;
+    value->size = (size_t)size;
+    return PCOL_OK;
+}
+
+pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, pcol_error *err)
+{
+    int valid;
+    *string = (pcol_str){"", 0};
+    if (!file->strings)
+        return pci_fail(err, PCOL_E_CORRUPT, "file has no table of strings");
+    if (file->strings->supported && code >= file->strings->data->rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", NULL, PCOL_NOWHERE,
+                             "string %llu does not exist", (unsigned long long)code);
+    PCI_TRY(get_bytes(file->strings, code, string, &valid, err));
+    if (!valid)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", file->strings->name, code,
+                             "string is null");
+    return PCOL_OK;
+}
+
+pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                        pcol_str *value, int *valid, pcol_error *err)
+{
+    int64_t code;
+    *value = (pcol_str){"", 0};
+    *valid = 0;
+    if (column->data->type == PCF_BYTES)
+        return get_bytes(column, row, value, valid, err);
+    PCI_TRY(pci_get(file, column, row, &code, valid, err));
+    if (!*valid)
+        return PCOL_OK;
+    if (column->data->type != PCF_STRING) {
+        *valid = 0;
+        return pci_fail_cell(err, PCOL_E_ARGUMENT, table_name(column), column->name, row,
+                             "column does not hold strings");
+    }
+    if (file->strings && file->strings->supported && (uint64_t)code >= file->strings->data->rows) {
+        *valid = 0;
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row,
+                             "string %llu does not exist", (unsigned long long)code);
+    }
+    pcol_status status = pci_string(file, (uint64_t)code, value, err);
+    if (status != PCOL_OK)
+        *valid = 0;
+    return status;
+}
+
+/* ---- checksums */
+
+enum { UNKNOWN, VERIFIED, WRONG };
+
+/* The sections of one column; `named` is the column that an error names. */
+static pcol_status verify_sections(const pcol_file *file, uint32_t number,
+                                   const struct pci_column *named, pcol_error *err)
+{
+    const struct pcf_column *c = &file->index.columns[number];
+    for (uint32_t i = c->first_section; i < c->first_section + c->section_count; i++) {
+        const struct pcf_section *s = &file->index.sections[i];
+        uint8_t state = atomic_load_explicit(&file->section_state[i], memory_order_relaxed);
+        if (state == UNKNOWN) { /* two threads may both compute it: the same outcome */
+            uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
+            state = sum == s->checksum ? VERIFIED : WRONG;
+            atomic_store_explicit(&file->section_state[i], state, memory_order_relaxed);
+        }
+        if (state == WRONG) {
+            pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_NOWHERE,
+                          "checksum of the section at byte %llu is wrong",
+                          (unsigned long long)s->offset);
+            if (err)
+                err->offset = s->offset;
+            return PCOL_E_CHECKSUM;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* A column and what hangs under it: at most PCF_MAX_CHILD_DEPTH calls deep, checked at open. */
+static pcol_status verify_tree(const pcol_file *file, uint32_t number,
+                               const struct pci_column *named, pcol_error *err)
+{
+    const struct pcf_column *c = &file->index.columns[number];
+    PCI_TRY(verify_sections(file, number, named, err));
+    for (uint32_t i = 0; i < c->child_count; i++)
+        PCI_TRY(verify_tree(file, c->first_child + i, named, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err)
+{
+    return verify_tree(file, column->number, column, err);
+}

@@ -1,0 +1,35 @@
+/*
+ * error.h - filling a pcol_error; each function returns the status, so that a caller can write
+ *     return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist", column);
+ */
+#ifndef PCI_ERROR_H
+#define PCI_ERROR_H
+
+#include "pcol.h"
+
+#define PCI_PRINTF(f, a) __attribute__((format(printf, f, a), cold))
+
+pcol_status pci_fail(pcol_error *err, pcol_status status, const char *format, ...) PCI_PRINTF(3, 4);
+/* at a byte of the file or input */
+pcol_status pci_fail_byte(pcol_error *err, pcol_status status, uint64_t offset, const char *format,
+                          ...) PCI_PRINTF(4, 5);
+/* at line:column of a text, both from 1 */
+pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, uint64_t column,
+                          const char *format, ...) PCI_PRINTF(5, 6);
+/* at a cell; column may be NULL, row PCOL_NOWHERE */
+pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table,
+                          const char *column, uint64_t row, const char *format, ...)
+    PCI_PRINTF(6, 7);
+/* E_IO with the text of errno: "cannot WHAT: No such file or directory" */
+pcol_status pci_fail_errno(pcol_error *err, const char *what);
+pcol_status pci_fail_memory(pcol_error *err);
+
+/* Return from the calling function if an expression is not PCOL_OK. */
+#define PCI_TRY(expression)                   \
+    do {                                      \
+        pcol_status try_status = (expression); \
+        if (try_status != PCOL_OK)            \
+            return try_status;                \
+    } while (0)
+
+#endif

@@ -1,0 +1,376 @@
+/*
+ * file.c - an open pcol file: its bytes, its index, its physical tables
+ *
+ * Opening reads three pieces with pread - header, index, end mark - into private memory, where they
+ * cannot change any more, checks them, and maps the file. No section is touched. The handle, the
+ * index and everything derived from it lie in one block; terminated names in a second one.
+ */
+#include "file.h"
+
+#include "alloc.h"
+#include "range.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BORROWED, MAPPED, ALLOCATED };
+
+/* Where the bytes of the first steps come from: a descriptor, or memory if fd is -1. */
+struct origin {
+    int fd;
+    const uint8_t *bytes;
+    uint64_t size;
+};
+
+static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to, uint64_t size,
+                              pcol_error *err)
+{
+    if (o->fd < 0) {
+        memcpy(to, o->bytes + offset, (size_t)size);
+        return PCOL_OK;
+    }
+    for (uint64_t done = 0; done < size;) {
+        ssize_t n =
+            pread(o->fd, (uint8_t *)to + done, (size_t)(size - done), (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return pci_fail_errno(err, "read the file");
+        if (n == 0)
+            return pci_fail_byte(err, PCOL_E_TRUNCATED, offset + done,
+                                 "file was cut while it was opened");
+        done += (uint64_t)n;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status fail_fault(pcol_error *err, const struct pcf_fault *fault)
+{
+    static const pcol_status status[] = {
+        [PCF_FAULT_NONE] = PCOL_E_CORRUPT,    [PCF_FAULT_MAGIC] = PCOL_E_MAGIC,
+        [PCF_FAULT_VERSION] = PCOL_E_VERSION, [PCF_FAULT_TRUNCATED] = PCOL_E_TRUNCATED,
+        [PCF_FAULT_CORRUPT] = PCOL_E_CORRUPT, [PCF_FAULT_CHECKSUM] = PCOL_E_CHECKSUM,
+    };
+    if (fault->has_number)
+        return pci_fail_byte(err, status[fault->kind], fault->offset, "%s %llu", fault->message,
+                             (unsigned long long)fault->number);
+    return pci_fail_byte(err, status[fault->kind], fault->offset, "%s", fault->message);
+}
+
+/* ---- the block */
+
+/* Hands out pieces of a block, 64-aligned; without a block it only adds them up. */
+struct carve {
+    uint8_t *block;
+    uint64_t used;
+};
+
+static void *carve(struct carve *c, uint64_t count, uint64_t size)
+{
+    uint64_t at = c->used;
+    c->used += (count * size + 63) / 64 * 64; /* counts are limited, sizes small */
+    return c->block ? c->block + at : NULL;
+}
+
+struct parts {
+    pcol_file *file;
+    uint8_t *index;
+    uint32_t *scratch;
+    struct pcf_data *data;
+    struct pci_table *tables;
+    struct pci_column *columns;
+    _Atomic uint8_t *state;
+};
+
+static void carve_all(struct carve *c, const struct pcf_header *h, struct parts *p)
+{
+    p->file = carve(c, 1, sizeof *p->file);
+    p->index = carve(c, 1, h->index_size);
+    p->scratch = carve(c, pcf_index_scratch(h), sizeof *p->scratch);
+    p->data = carve(c, h->column_count, sizeof *p->data);
+    p->tables = carve(c, h->table_count, sizeof *p->tables);
+    p->columns = carve(c, h->column_count, sizeof *p->columns);
+    p->state = carve(c, h->section_count, sizeof *p->state);
+}
+
+static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_error *err)
+{
+    struct carve c = {NULL, 0};
+    carve_all(&c, h, p);
+    if (!(c.block = pci_malloc((size_t)c.used, 1)))
+        return pci_fail_memory(err);
+    c.used = 0;
+    carve_all(&c, h, p);
+    pcol_file *f = p->file;
+    memset(f, 0, sizeof *f);
+    f->index.header = *h;
+    f->data = p->data;
+    f->tables = p->tables;
+    f->columns = p->columns;
+    f->section_state = p->state;
+    for (uint32_t i = 0; i < h->section_count; i++)
+        atomic_init(&f->section_state[i], 0);
+    return PCOL_OK;
+}
+
+/* ---- names, tables, columns */
+
+static char *put_name(const pcol_file *f, char **at, uint32_t offset, uint16_t size)
+{
+    char *name = *at;
+    memcpy(name, f->index.names + offset, size);
+    name[size] = '\0';
+    *at += size + 1;
+    return name;
+}
+
+/* All names once more, terminated. */
+static pcol_status new_names(pcol_file *f, pcol_error *err)
+{
+    const struct pcf_index *x = &f->index;
+    size_t size = 1; /* "" for the children */
+    for (uint32_t i = 0; i < x->header.table_count; i++)
+        size += x->tables[i].name_size + 1u;
+    for (uint32_t i = 0; i < x->header.column_count; i++)
+        size += x->columns[i].name_size + 1u;
+    char *at = pci_malloc(size, 1);
+    if (!at)
+        return pci_fail_memory(err);
+    f->memory = at;
+    for (uint32_t i = 0; i < x->header.table_count; i++)
+        f->tables[i].name = put_name(f, &at, x->tables[i].name_offset, x->tables[i].name_size);
+    for (uint32_t i = 0; i < x->header.column_count; i++)
+        f->columns[i].name = put_name(f, &at, x->columns[i].name_offset, x->columns[i].name_size);
+    return PCOL_OK;
+}
+
+static void fill_columns(pcol_file *f)
+{
+    const struct pcf_index *x = &f->index;
+    for (uint32_t i = x->header.column_count; i-- > 0;) {
+        struct pci_column *c = &f->columns[i];
+        const struct pcf_column *desc = &x->columns[i];
+        pcf_index_column(x, i, f->bytes, f->data);
+        c->table = NULL;
+        c->number = i;
+        c->supported = f->data[i].type != 0;
+        c->data = &f->data[i];
+        c->desc = desc;
+        c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
+    }
+}
+
+static void fill_tables(pcol_file *f)
+{
+    const struct pcf_index *x = &f->index;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < x->header.table_count; i++) {
+        const struct pcf_table *desc = &x->tables[i];
+        struct pci_table *t = &f->tables[i];
+        t->number = i;
+        t->flags = desc->flags;
+        t->rows = desc->rows;
+        t->column_count = desc->column_count;
+        t->columns = f->columns + next;
+        next += desc->column_count;
+        t->supported =
+            !(desc->flags & PCF_TABLE_MUST_UNDERSTAND) || !(desc->flags & ~PCF_TABLE_KNOWN_FLAGS);
+        for (uint32_t k = 0; k < t->column_count; k++) {
+            struct pci_column *c = &t->columns[k];
+            c->table = t;
+            if (!c->supported && (c->desc->flags & PCF_COLUMN_MUST_UNDERSTAND))
+                t->supported = 0;
+        }
+    }
+}
+
+const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
+{
+    for (uint32_t i = 0; i < file->index.header.table_count; i++) {
+        if (strcmp(file->tables[i].name, name) == 0)
+            return &file->tables[i];
+    }
+    return NULL;
+}
+
+const struct pci_column *pci_column_find(const struct pci_table *table, const char *name)
+{
+    for (uint32_t i = 0; table && i < table->column_count; i++) {
+        if (strcmp(table->columns[i].name, name) == 0)
+            return &table->columns[i];
+    }
+    return NULL;
+}
+
+/* ---- opening */
+
+/* Header, index and end mark out of `o`; *file is a handle that has no bytes yet. */
+static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *err)
+{
+    uint8_t head[sizeof(struct pcf_header)], end[sizeof(struct pcf_end)];
+    struct pcf_header header;
+    struct pcf_fault fault;
+    struct parts parts;
+    uint64_t size = o->size < sizeof head ? o->size : sizeof head;
+    PCI_TRY(read_piece(o, 0, head, size, err));
+    if (pcf_header_check(head, size, o->size, &header, &fault))
+        return fail_fault(err, &fault);
+    PCI_TRY(read_piece(o, o->size - sizeof end, end, sizeof end, err));
+    if (pcf_end_check(end, o->size, &fault))
+        return fail_fault(err, &fault);
+    PCI_TRY(new_file(&header, &parts, err));
+    pcol_status status = read_piece(o, header.index_offset, parts.index, header.index_size, err);
+    if (status == PCOL_OK && pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault))
+        status = fail_fault(err, &fault);
+    if (status == PCOL_OK)
+        status = new_names(parts.file, err);
+    if (status != PCOL_OK) {
+        pci_free(parts.file);
+        return status;
+    }
+    parts.file->size = o->size;
+    *file = parts.file;
+    return PCOL_OK;
+}
+
+/* Give the handle its bytes: the map, a copy, or the caller's memory. */
+static pcol_status attach(pcol_file *f, const struct origin *o, int copy, pcol_error *err)
+{
+    if (copy) {
+        uint8_t *bytes = pci_malloc((size_t)f->size, 1);
+        if (!bytes)
+            return pci_fail_memory(err);
+        f->bytes = bytes;
+        f->owned = ALLOCATED;
+        return read_piece(o, 0, bytes, f->size, err);
+    }
+    if (o->fd < 0) {
+        f->bytes = o->bytes;
+        f->owned = BORROWED;
+        return PCOL_OK;
+    }
+    void *map = mmap(NULL, (size_t)f->size, PROT_READ, MAP_SHARED, o->fd, 0);
+    if (map == MAP_FAILED)
+        return pci_fail_errno(err, "map the file");
+    f->bytes = map;
+    f->owned = MAPPED;
+    return PCOL_OK;
+}
+
+static void release(pcol_file *f)
+{
+    if (f->owned == MAPPED)
+        munmap((void *)(uintptr_t)f->bytes, (size_t)f->size);
+    else if (f->owned == ALLOCATED)
+        pci_free((void *)(uintptr_t)f->bytes);
+    pci_free(f->memory);
+    pci_free(f);
+}
+
+static pcol_status check_options(const pcol_open_options *options, int *copy, pcol_error *err)
+{
+    *copy = 0;
+    if (!options)
+        return PCOL_OK;
+    if (options->size < offsetof(pcol_open_options, flags) + sizeof options->flags)
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
+    if (options->flags & ~PCOL_OPEN_COPY)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x", options->flags);
+    *copy = (options->flags & PCOL_OPEN_COPY) != 0;
+    return PCOL_OK;
+}
+
+static pcol_status open_origin(const struct origin *o, int copy, pcol_file **file, pcol_error *err)
+{
+    pcol_file *f = NULL;
+    PCI_TRY(load(o, &f, err));
+    pcol_status status = attach(f, o, copy, err);
+    if (status != PCOL_OK) {
+        release(f);
+        return status;
+    }
+    if (pthread_mutex_init(&f->lock, NULL) != 0) {
+        release(f);
+        return pci_fail_memory(err);
+    }
+    fill_columns(f);
+    fill_tables(f);
+    const struct pci_table *strings = pci_table_find(f, "strings");
+    const struct pci_column *value = pci_column_find(strings, "value");
+    if (value && value->desc->type == PCF_BYTES)
+        f->strings = value;
+    *file = f;
+    return PCOL_OK;
+}
+
+pcol_status pcol_file_open(const char *path, const pcol_open_options *options, pcol_file **file,
+                           pcol_error *err)
+{
+    struct origin o = {-1, NULL, 0};
+    struct stat st;
+    int copy;
+    pcol_status status;
+    if (!file)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
+    *file = NULL;
+    if (!path)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no path");
+    PCI_TRY(check_options(options, &copy, err));
+    do { /* O_NONBLOCK: a pipe without a writer is refused, not waited for */
+        o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    } while (o.fd < 0 && errno == EINTR);
+    if (o.fd < 0)
+        return pci_fail_errno(err, "open the file");
+    if (fstat(o.fd, &st) != 0)
+        status = pci_fail_errno(err, "look at the file");
+    else if (S_ISDIR(st.st_mode))
+        status = pci_fail(err, PCOL_E_IO, "cannot open the file: is a directory");
+    else if (!S_ISREG(st.st_mode))
+        status = pci_fail(err, PCOL_E_IO, "cannot map the file: is not a regular file");
+    else {
+        o.size = (uint64_t)st.st_size;
+        status = open_origin(&o, copy, file, err);
+    }
+    close(o.fd);
+    return status;
+}
+
+pcol_status pcol_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
+                                  pcol_file **file, pcol_error *err)
+{
+    struct origin o = {-1, data, size};
+    int copy;
+    if (!file)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
+    *file = NULL;
+    if (!data && size)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no data");
+    PCI_TRY(check_options(options, &copy, err));
+    return open_origin(&o, copy, file, err);
+}
+
+void pcol_file_close(pcol_file *file)
+{
+    if (!file)
+        return;
+    pci_models_free(file->models);
+    pthread_mutex_destroy(&file->lock);
+    release(file);
+}
+
+uint64_t pcol_file_size(const pcol_file *file)
+{
+    return file->size;
+}
+
+void pcol_file_version(const pcol_file *file, unsigned *major, unsigned *minor)
+{
+    if (major)
+        *major = file->index.header.major;
+    if (minor)
+        *minor = file->index.header.minor;
+}

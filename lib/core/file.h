@@ -1,0 +1,74 @@
+/*
+ * file.h - an open pcol file: its bytes, its index, its physical tables
+ */
+#ifndef PCI_FILE_H
+#define PCI_FILE_H
+
+#include "error.h"
+#include "index.h"
+#include "pcol.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct pci_table;
+
+/* A physical column. */
+struct pci_column {
+    const struct pci_table *table; /* NULL for a child */
+    char *name;                    /* terminated; "" for a child */
+    uint32_t number;               /* in the index */
+    int supported;                 /* 0: unknown type or encoding; reading it is E_UNSUPPORTED */
+    const struct pcf_data *data;
+    const struct pcf_column *desc;
+    struct pci_table *references; /* NULL: none */
+};
+
+struct pci_table {
+    char *name; /* terminated */
+    uint32_t number;
+    uint16_t flags;
+    int supported; /* 0: an unknown must-understand bit */
+    uint64_t rows;
+    uint32_t column_count;
+    struct pci_column *columns;
+};
+
+struct pcol_file {
+    const uint8_t *bytes;
+    uint64_t size;
+    int owned; /* how to give `bytes` back: 0 borrowed, 1 mapped, 2 allocated */
+    struct pcf_index index;
+    struct pcf_data *data;      /* one per index column */
+    struct pci_table *tables;   /* index.header.table_count */
+    struct pci_column *columns; /* index.header.column_count; those of a table stand together */
+    const struct pci_column *strings; /* strings.value, or NULL */
+    _Atomic uint8_t *section_state;   /* one per section: 0 unknown, 1 verified, 2 wrong */
+    void *memory; /* the terminated names; all other arrays lie behind this struct */
+    /* Logical tables are made on first use (model/). */
+    pthread_mutex_t lock;
+    struct pci_models *models; /* owned by model/; pci_models_free() */
+};
+
+/* model/ hands its own state back at close. */
+void pci_models_free(struct pci_models *models);
+
+/* NULL if there is none. */
+const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
+const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
+
+/* Cells, with errors that name table, column and row. Signatures as in decode.h. */
+pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                    int64_t *value, int *valid, pcol_error *err);
+pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                     uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err);
+/* A string by its code; the code itself is checked. */
+pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, pcol_error *err);
+/* A cell of a STRING or BYTES column. */
+pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                        pcol_str *value, int *valid, pcol_error *err);
+
+/* Compare the checksums of all sections of a column and its children, once per file. */
+pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err);
+
+#endif
