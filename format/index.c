@@ -9,9 +9,9 @@
 #define XXH_INLINE_ALL
 #include "index.h"
 
+#include "column.h"
 #include "load.h"
 #include "range.h"
-#include "shape.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -451,7 +451,7 @@ static int check_columns(const struct pcf_check *check)
         }
         if (!all_zero(c->reserved, sizeof c->reserved) && h->minor <= PCF_VERSION_MINOR)
             return pcf_fault_column(check, i, COLUMN(reserved), "reserved bytes are not zero");
-        if (pcf_shape_known(x, i) && pcf_shape_check(check, i))
+        if (pcf_column_known(x, i) && pcf_column_check(check, i))
             return -1;
     }
     return 0;
@@ -519,7 +519,7 @@ int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
 int pcf_column_supported(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
-    if (!pcf_shape_known(index, column))
+    if (!pcf_column_known(index, column))
         return 0;
     for (uint32_t i = 0; i < c->child_count; i++) { /* at most PCF_MAX_CHILD_DEPTH deep */
         if (!pcf_column_supported(index, c->first_child + i))
@@ -534,7 +534,7 @@ void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint
     const struct pcf_column *c = &index->columns[column];
     struct pcf_data *d = &all[column];
     *d = (struct pcf_data){0};
-    if (!pcf_shape_known(index, column))
+    if (!pcf_column_known(index, column))
         return;
     for (uint32_t i = 0; i < c->child_count; i++) {
         if (all[c->first_child + i].type == 0)

@@ -1,11 +1,11 @@
 /*
- * shape.c - what a column may consist of (spec.md, "Encodings")
+ * column.c - what a column may consist of (spec.md, "Encodings")
  *
  * Everything that a descriptor says about its own sections and children is held against the type,
  * the encoding and the number of rows. After this no decoder can leave a section by a row number
  * that it has compared with `rows`.
  */
-#include "shape.h"
+#include "column.h"
 
 #include "range.h"
 
@@ -13,7 +13,7 @@
 #define LAST_ROLE PCF_ROLE_DATA
 #define FIELD(name) offsetof(struct pcf_column, name)
 
-int pcf_shape_known(const struct pcf_index *index, uint32_t column)
+int pcf_column_known(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
     if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_RUNS)
@@ -234,7 +234,7 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
     return 0;
 }
 
-int pcf_shape_check(const struct pcf_check *check, uint32_t column)
+int pcf_column_check(const struct pcf_check *check, uint32_t column)
 {
     if (check_parameters(check, column) || check_nulls(check, column) ||
         check_children(check, column))

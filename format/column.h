@@ -1,11 +1,11 @@
 /*
- * shape.h - what a column may consist of: inside of index.c, split off for its size
+ * column.h - what a column may consist of: inside of index.c, split off for its size
  *
- * index.c proves that every descriptor and every section lies where it may; shape.c that a column
+ * index.c proves that every descriptor and every section lies where it may; column.c that a column
  * has the sections, sizes and children which its type and encoding need.
  */
-#ifndef PCF_SHAPE_H
-#define PCF_SHAPE_H
+#ifndef PCF_COLUMN_H
+#define PCF_COLUMN_H
 
 #include "index.h"
 
@@ -27,9 +27,9 @@ int pcf_fault_section(const struct pcf_check *check, uint32_t section, uint64_t 
                       const char *message);
 
 /* Whether type, encoding, flags and sections of the column itself are known, children aside. */
-int pcf_shape_known(const struct pcf_index *index, uint32_t column);
+int pcf_column_known(const struct pcf_index *index, uint32_t column);
 
 /* The rules of a known column. Its section and child ranges must have been checked. 0 or -1. */
-int pcf_shape_check(const struct pcf_check *check, uint32_t column);
+int pcf_column_check(const struct pcf_check *check, uint32_t column);
 
 #endif

@@ -1,0 +1,173 @@
+/*
+ * bcol.c - a column that is being filled
+ */
+#include "core/builder.h"
+
+#include "core/alloc.h"
+
+pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                         uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
+{
+    size_t size = strlen(name) + 1;
+    struct pci_bcol *c = pci_calloc(1, sizeof *c);
+    *column = 0;
+    if (!c || pci_grow((void **)&b->columns, &b->column_capacity, b->column_count + 1,
+                       sizeof *b->columns)) {
+        pci_free(c);
+        return pci_fail_memory(err);
+    }
+    c->name = pci_malloc(size, 1);
+    if (!c->name) {
+        pci_free(c);
+        return pci_fail_memory(err);
+    }
+    memcpy(c->name, name, size);
+    c->table = table;
+    c->references = references;
+    c->type = type;
+    c->drop = drop;
+    c->constant = 1;
+    c->run_valid = 1;
+    pci_spool_init(&c->values, &b->store);
+    pci_spool_init(&c->runs, &b->store);
+    pci_spool_init(&c->data, &b->store);
+    *column = (uint32_t)b->column_count;
+    b->columns[b->column_count++] = c;
+    return PCOL_OK;
+}
+
+void pci_bcol_free(struct pci_bcol *column)
+{
+    if (!column)
+        return;
+    pci_spool_clear(&column->values);
+    pci_spool_clear(&column->runs);
+    pci_spool_clear(&column->data);
+    pci_free(column->name);
+    pci_free(column);
+}
+
+static pcol_status count_rows(struct pci_bcol *c, int valid, uint64_t rows, pcol_error *err)
+{
+    if (valid != c->run_valid) {
+        PCI_TRY(pci_spool_append_u64(&c->runs, c->run, err));
+        c->run = 0;
+        c->run_valid = valid;
+    }
+    c->run += rows;
+    c->rows += rows;
+    return PCOL_OK;
+}
+
+static pcol_status append(struct pci_bcol *c, int64_t value, pcol_error *err)
+{
+    if (c->constant) {
+        if (!c->present)
+            c->first = value;
+        if (value == c->first)
+            return PCOL_OK;
+        for (uint64_t i = 0; i < c->present; i++)
+            PCI_TRY(pci_spool_append_u64(&c->values, (uint64_t)c->first, err));
+        c->constant = 0;
+    }
+    return pci_spool_append_u64(&c->values, (uint64_t)value, err);
+}
+
+pcol_status pci_bcol_fill(struct pci_bcol *column, uint64_t rows, pcol_error *err)
+{
+    if (rows <= column->rows)
+        return PCOL_OK;
+    if (column->drop != PCI_DROP_ZERO)
+        return count_rows(column, 0, rows - column->rows, err);
+    if (column->constant && (!column->present || !column->first)) {
+        column->present += rows - column->rows;
+        return count_rows(column, 1, rows - column->rows, err);
+    }
+    while (column->rows < rows)
+        PCI_TRY(pci_bcol_set(column, column->rows, 0, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_bcol_set(struct pci_bcol *column, uint64_t row, int64_t value, pcol_error *err)
+{
+    if (row != column->rows) {
+        if (row < column->rows)
+            return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %llu was set before",
+                            column->name, (unsigned long long)row);
+        PCI_TRY(pci_bcol_fill(column, row, err));
+    }
+    PCI_TRY(append(column, value, err));
+    column->all_bits |= value;
+    column->present++;
+    return count_rows(column, 1, 1, err);
+}
+
+pcol_status pci_bcol_set_bytes(struct pci_bcol *column, uint64_t row, const char *data, size_t size,
+                               pcol_error *err)
+{
+    PCI_TRY(pci_spool_append(&column->data, data, size, err));
+    return pci_bcol_set(column, row, (int64_t)pci_spool_size(&column->data), err);
+}
+
+/* ---- reading back ---- */
+
+static pcol_status next_run(struct pci_bcol_source *s, pcol_error *err)
+{
+    const struct pci_bcol *c = s->column;
+    s->run_valid = !s->run_valid;
+    if (s->run_at < pci_spool_size(&c->runs)) {
+        PCI_TRY(pci_spool_read(&c->runs, s->run_at, &s->run_left, sizeof s->run_left, err));
+        s->run_at += sizeof s->run_left;
+        return PCOL_OK;
+    }
+    s->run_left = c->run;
+    return PCOL_OK;
+}
+
+static pcol_status read_values(struct pci_bcol_source *s, int64_t *values, size_t n,
+                               pcol_error *err)
+{
+    const struct pci_bcol *c = s->column;
+    if (c->constant) {
+        for (size_t i = 0; i < n; i++)
+            values[i] = c->first;
+    } else {
+        PCI_TRY(pci_spool_read(&c->values, s->value * 8, values, n * sizeof *values, err));
+    }
+    s->value += n;
+    if (s->map)
+        for (size_t i = 0; i < n; i++)
+            values[i] = s->map[values[i]];
+    return PCOL_OK;
+}
+
+static pcol_status read_column(void *context, uint64_t row, size_t n, int64_t *values,
+                               uint8_t *valid, pcol_error *err)
+{
+    struct pci_bcol_source *s = context;
+    if (row == 0) {
+        s->value = s->run_at = s->run_left = 0;
+        s->run_valid = 0; /* the first run is one of values */
+    }
+    for (size_t done = 0; done < n;) {
+        size_t part;
+        while (!s->run_left)
+            PCI_TRY(next_run(s, err));
+        part = s->run_left < n - done ? (size_t)s->run_left : n - done;
+        memset(valid + done, s->run_valid, part);
+        if (s->run_valid)
+            PCI_TRY(read_values(s, values + done, part, err));
+        else
+            memset(values + done, 0, part * sizeof *values);
+        s->run_left -= part;
+        done += part;
+    }
+    return PCOL_OK;
+}
+
+void pci_bcol_source_init(struct pci_bcol_source *source, const struct pci_bcol *column,
+                          const uint32_t *map)
+{
+    *source = (struct pci_bcol_source){.column = column, .map = map};
+    source->source = (struct pci_source){column->rows, column->type, read_column, source};
+}

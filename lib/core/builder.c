@@ -1,0 +1,527 @@
+/*
+ * builder.c - taking strings, functions, locations, stacks and samples in
+ */
+#include "core/builder.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+
+#define DEFAULT_MEMORY (UINT64_C(24) << 20)
+
+static const char *const known_tables[PCI_T_COUNT] = {
+    [PCI_T_STRINGS] = "strings",
+    [PCI_T_SOURCES] = "sources",
+    [PCI_T_SOURCE_META] = "source_meta",
+    [PCI_T_SAMPLE_TYPES] = "sample_types",
+    [PCI_T_SOURCE_TYPES] = "source_types",
+    [PCI_T_FUNCTIONS] = "functions",
+    [PCI_T_LOCATIONS] = "locations",
+    [PCI_T_GROUPS] = "location_groups",
+    [PCI_T_MAPPINGS] = "mappings",
+    [PCI_T_THREADS] = "threads",
+    [PCI_T_STACKS] = "stacks",
+    [PCI_T_SAMPLES] = "samples",
+    [PCI_T_STACK_SUMS] = "stack_sums",
+    [PCI_T_SAMPLE_ZONES] = "sample_zones",
+    [PCI_T_SAMPLE_VALUES] = "sample_values",
+    [PCI_T_SAMPLE_LOCATIONS] = "sample_locations",
+};
+
+/* Columns that the builder's own calls fill, beside those made at the end. */
+static const struct known_column {
+    uint8_t table, type, references, drop;
+    const char *name;
+} known_columns[] = {
+    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NEVER, "type"},
+    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "uri"},
+    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "timestamp"},
+    {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "period"},
+    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "period_type"},
+    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "period_unit"},
+    {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "interval_ns"},
+    {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "duration_ns"},
+    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "default_sample_type"},
+    {PCI_T_SOURCES, PCF_BOOL, 0, PCI_DROP_ZERO, "collapsed"},
+    {PCI_T_SOURCE_META, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER, "source"},
+    {PCI_T_SOURCE_META, PCF_STRING, 0, PCI_DROP_NEVER, "key"},
+    {PCI_T_SOURCE_META, PCF_STRING, 0, PCI_DROP_NEVER, "value"},
+    {PCI_T_SOURCE_TYPES, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER, "source"},
+    {PCI_T_SOURCE_TYPES, PCF_U32, PCI_T_SAMPLE_TYPES + 1, PCI_DROP_NEVER, "sample_type"},
+    {PCI_T_SAMPLES, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_ZERO, "source"},
+    {PCI_T_SAMPLES, PCF_U32, PCI_T_STACKS + 1, PCI_DROP_NULL, "stack"},
+    {PCI_T_SAMPLES, PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL, "thread"},
+    {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "time"},
+    {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "duration"},
+};
+
+static pcol_status add_table(pcol_builder *b, const char *name, pcol_error *err)
+{
+    size_t size = strlen(name) + 1;
+    char *copy;
+    if (pci_grow((void **)&b->tables, &b->table_capacity, b->table_count + 1, sizeof *b->tables))
+        return pci_fail_memory(err);
+    copy = pci_malloc(size, 1);
+    if (!copy)
+        return pci_fail_memory(err);
+    memcpy(copy, name, size);
+    b->tables[b->table_count++] = (struct pci_btable){.name = copy};
+    return PCOL_OK;
+}
+
+static pcol_status add_known(pcol_builder *b, pcol_error *err)
+{
+    uint32_t column;
+    for (size_t i = 0; i < PCI_T_COUNT; i++)
+        PCI_TRY(add_table(b, known_tables[i], err));
+    for (size_t i = 0; i < sizeof known_columns / sizeof *known_columns; i++) {
+        const struct known_column *k = &known_columns[i];
+        PCI_TRY(pci_bcol_new(b, k->table, k->name, k->type, k->references, k->drop, &column, err));
+        if (k->table != PCI_T_SAMPLES)
+            continue;
+        if (!strcmp(k->name, "source"))
+            b->c_source = column;
+        else if (!strcmp(k->name, "stack"))
+            b->c_stack = column;
+        else if (!strcmp(k->name, "thread"))
+            b->c_thread = column;
+        else if (!strcmp(k->name, "time"))
+            b->c_time = column;
+        else
+            b->c_duration = column;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder **builder,
+                             pcol_error *err)
+{
+    uint64_t memory = options && options->memory_bytes ? options->memory_bytes : DEFAULT_MEMORY;
+    const char *folder =
+        options && options->temporary_folder ? options->temporary_folder : "/tmp";
+    pcol_builder *b;
+    pcol_status status;
+    *builder = NULL;
+    b = pci_calloc(1, sizeof *b);
+    if (!b)
+        return pci_fail_memory(err);
+    status = pci_store_init(&b->store, memory, folder, err);
+    if (status == PCOL_OK)
+        status = pci_tree_init(&b->tree, err);
+    if (status == PCOL_OK)
+        status = add_known(b, err);
+    if (status != PCOL_OK)
+        pcol_builder_free(b);
+    else
+        *builder = b;
+    return status;
+}
+
+void pcol_builder_free(pcol_builder *builder)
+{
+    if (!builder)
+        return;
+    for (size_t i = 0; i < builder->column_count; i++)
+        pci_bcol_free(builder->columns[i]);
+    for (size_t i = 0; i < builder->table_count; i++)
+        pci_free(builder->tables[i].name);
+    pci_free(builder->columns);
+    pci_free(builder->tables);
+    pci_free(builder->functions);
+    pci_free(builder->groups);
+    pci_free(builder->lines);
+    pci_free(builder->types);
+    pci_hash_clear(&builder->function_hash);
+    pci_hash_clear(&builder->group_hash);
+    pci_strtab_clear(&builder->strings);
+    pci_tree_clear(&builder->tree);
+    pci_store_close(&builder->store);
+    pci_free(builder);
+}
+
+pcol_status pcol_builder_string(pcol_builder *builder, const char *data, size_t size,
+                                uint32_t *string, pcol_error *err)
+{
+    return pci_strtab_intern(&builder->strings, data, size, string, err);
+}
+
+/* ---- functions, groups, stacks ---- */
+
+static int same_function(const struct pci_bfunction *a, const struct pci_bfunction *b)
+{
+    return a->name == b->name && a->system_name == b->system_name && a->filename == b->filename &&
+           a->bits == b->bits && a->start_line == b->start_line && a->id == b->id;
+}
+
+static int has_string(const pcol_builder *b, uint32_t string)
+{
+    return string == PCOL_NONE || string < b->strings.count;
+}
+
+pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *function,
+                                  uint32_t *row, pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_bfunction f = {function->name, function->system_name, function->filename, 0, 0, 0};
+    uint64_t hash;
+    size_t at;
+    uint32_t id;
+    *row = 0;
+    if (!has_string(b, f.name) || !has_string(b, f.system_name) || !has_string(b, f.filename))
+        return pci_fail(err, PCOL_E_ARGUMENT, "function refers to a string that does not exist");
+    if (f.system_name == PCOL_NONE)
+        f.system_name = f.name;
+    if (function->has_start_line)
+        f.bits |= 1, f.start_line = function->start_line;
+    if (function->has_id)
+        f.bits |= 2, f.id = function->id;
+    hash = pci_hash_bytes(&f, sizeof f);
+    at = pci_hash_start(&b->function_hash, hash);
+    while ((id = pci_hash_next(&b->function_hash, hash, &at)) != PCI_HASH_NONE)
+        if (same_function(&b->functions[id], &f)) {
+            *row = id;
+            return PCOL_OK;
+        }
+    if (b->function_count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 functions");
+    if (pci_grow((void **)&b->functions, &b->function_capacity, b->function_count + 1,
+                 sizeof *b->functions))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&b->function_hash, hash, (uint32_t)b->function_count, err));
+    b->functions[b->function_count] = f;
+    *row = (uint32_t)b->function_count++;
+    return PCOL_OK;
+}
+
+static int same_line(const pcol_line *a, const pcol_line *b)
+{
+    return a->function == b->function && a->filename == b->filename && a->line == b->line &&
+           a->column == b->column && a->has_line == b->has_line && a->has_column == b->has_column;
+}
+
+/* A line with nothing undefined in it, padding included: it is hashed bytewise. */
+static void clean_line(pcol_line *clean, const pcol_line *line)
+{
+    memset(clean, 0, sizeof *clean);
+    clean->function = line->function;
+    clean->filename = line->function == PCOL_NONE ? line->filename : PCOL_NONE;
+    clean->has_line = line->has_line;
+    clean->has_column = line->has_column;
+    clean->line = line->has_line ? line->line : 0;
+    clean->column = line->has_column ? line->column : 0;
+}
+
+static int same_group(const pcol_builder *b, uint32_t id, const struct pci_bgroup *g,
+                      const pcol_line *lines)
+{
+    const struct pci_bgroup *o = &b->groups[id];
+    if (o->line_count != g->line_count || o->mapping != g->mapping || o->bits != g->bits ||
+        o->address != g->address || o->id != g->id || o->file_number != g->file_number)
+        return 0;
+    for (uint32_t i = 0; i < g->line_count; i++)
+        if (!same_line(&b->lines[o->first_line + i], &lines[i]))
+            return 0;
+    return 1;
+}
+
+static pcol_status check_group(const pcol_builder *b, const pcol_group *group, pcol_error *err)
+{
+    for (size_t i = 0; i < group->line_count; i++) {
+        const pcol_line *l = &group->lines[i];
+        if ((l->function != PCOL_NONE && l->function >= b->function_count) ||
+            (l->function == PCOL_NONE && !has_string(b, l->filename)))
+            return pci_fail(err, PCOL_E_ARGUMENT,
+                            "line %zu of a group refers to a function or string that does not exist",
+                            i);
+    }
+    if (b->group_count >= PCOL_NONE - 1 || group->line_count > PCOL_NONE - 2 - b->line_count)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 locations");
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, uint32_t *row,
+                               pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_bgroup g;
+    uint64_t hash;
+    size_t at;
+    uint32_t id;
+    pcol_line *lines;
+    *row = 0;
+    PCI_TRY(check_group(b, group, err));
+    memset(&g, 0, sizeof g);
+    g.line_count = (uint32_t)group->line_count;
+    g.mapping = group->mapping;
+    g.bits = group->has_address | (unsigned)group->has_id << 1 |
+             (unsigned)group->has_file_number << 2 | (unsigned)group->folded << 3;
+    g.address = group->has_address ? group->address : 0;
+    g.id = group->has_id ? group->id : 0;
+    g.file_number = group->has_file_number ? group->file_number : 0;
+    /* The lines are put behind those of all groups first, and taken back if the group is known. */
+    if (pci_grow((void **)&b->lines, &b->line_capacity, b->line_count + g.line_count + 1,
+                 sizeof *b->lines))
+        return pci_fail_memory(err);
+    lines = b->lines + b->line_count;
+    for (size_t i = 0; i < g.line_count; i++)
+        clean_line(&lines[i], &group->lines[i]);
+    hash = pci_hash_pair(pci_hash_bytes(&g, sizeof g),
+                         pci_hash_bytes(lines, g.line_count * sizeof *lines));
+    at = pci_hash_start(&b->group_hash, hash);
+    while ((id = pci_hash_next(&b->group_hash, hash, &at)) != PCI_HASH_NONE)
+        if (same_group(b, id, &g, lines)) {
+            *row = id;
+            return PCOL_OK;
+        }
+    if (pci_grow((void **)&b->groups, &b->group_capacity, b->group_count + 1, sizeof *b->groups))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&b->group_hash, hash, (uint32_t)b->group_count, err));
+    g.first_line = (uint32_t)b->line_count;
+    b->line_count += g.line_count;
+    b->groups[b->group_count] = g;
+    *row = (uint32_t)b->group_count++;
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_stack(pcol_builder *builder, uint32_t parent, uint32_t group,
+                               uint32_t *stack, pcol_error *err)
+{
+    if (parent >= builder->tree.count || group >= builder->group_count) {
+        *stack = 0;
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "stack refers to a parent or location group that does not exist");
+    }
+    return pci_tree_child(&builder->tree, parent, group, stack, err);
+}
+
+/* ---- sources and sample types ---- */
+
+static struct pci_bcol *column_named(const pcol_builder *b, uint32_t table, const char *name)
+{
+    for (size_t i = 0; i < b->column_count; i++)
+        if (b->columns[i]->table == table && !strcmp(b->columns[i]->name, name))
+            return b->columns[i];
+    return NULL;
+}
+
+static pcol_status set_text(pcol_builder *b, uint32_t table, const char *name, uint64_t row,
+                            const char *text, pcol_error *err)
+{
+    uint32_t code;
+    if (!text)
+        return PCOL_OK;
+    PCI_TRY(pci_strtab_intern(&b->strings, text, strlen(text), &code, err));
+    return pci_bcol_set(column_named(b, table, name), row, code, err);
+}
+
+static pcol_status set_number(pcol_builder *b, uint32_t table, const char *name, uint64_t row,
+                              int given, int64_t value, pcol_error *err)
+{
+    return given ? pci_bcol_set(column_named(b, table, name), row, value, err) : PCOL_OK;
+}
+
+pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source, uint32_t *row,
+                                pcol_error *err)
+{
+    const pcol_source *s = source;
+    uint32_t r = builder->source_count;
+    *row = 0;
+    if (!s->type)
+        return pci_fail(err, PCOL_E_ARGUMENT, "a source needs a type");
+    if (r >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 sources");
+    PCI_TRY(set_text(builder, PCI_T_SOURCES, "type", r, s->type, err));
+    PCI_TRY(set_text(builder, PCI_T_SOURCES, "uri", r, s->uri, err));
+    PCI_TRY(set_text(builder, PCI_T_SOURCES, "timestamp", r, s->timestamp, err));
+    PCI_TRY(set_text(builder, PCI_T_SOURCES, "period_type", r, s->period_type, err));
+    PCI_TRY(set_text(builder, PCI_T_SOURCES, "period_unit", r, s->period_unit, err));
+    PCI_TRY(set_text(builder, PCI_T_SOURCES, "default_sample_type", r, s->default_sample_type, err));
+    PCI_TRY(set_number(builder, PCI_T_SOURCES, "period", r, s->has_period, s->period, err));
+    PCI_TRY(set_number(builder, PCI_T_SOURCES, "interval_ns", r, s->has_interval, s->interval_ns,
+                       err));
+    PCI_TRY(set_number(builder, PCI_T_SOURCES, "duration_ns", r, s->has_duration, s->duration_ns,
+                       err));
+    PCI_TRY(set_number(builder, PCI_T_SOURCES, "collapsed", r, s->collapsed, 1, err));
+    builder->source_count++;
+    *row = r;
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, const char *key,
+                                     const char *value, pcol_error *err)
+{
+    struct pci_bcol *sources = column_named(builder, PCI_T_SOURCE_META, "source");
+    uint64_t row = sources->rows;
+    if (source >= builder->source_count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "source %u does not exist", source);
+    PCI_TRY(pci_bcol_set(sources, row, source, err));
+    PCI_TRY(set_text(builder, PCI_T_SOURCE_META, "key", row, key, err));
+    return set_text(builder, PCI_T_SOURCE_META, "value", row, value, err);
+}
+
+/* The types that a source names, in its order: kept for the sources that differ from the rest. */
+static pcol_status note_type(pcol_builder *b, uint32_t type, pcol_error *err)
+{
+    uint64_t row = b->source_type_count;
+    if (!b->source_count)
+        return PCOL_OK;
+    PCI_TRY(pci_bcol_set(column_named(b, PCI_T_SOURCE_TYPES, "source"), row, b->source_count - 1,
+                         err));
+    PCI_TRY(pci_bcol_set(column_named(b, PCI_T_SOURCE_TYPES, "sample_type"), row, type, err));
+    b->source_type_count++;
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, const char *unit,
+                                     unsigned flags, uint32_t ordinal, uint32_t *row,
+                                     pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_btype t = {.flags = flags, .ordinal = ordinal};
+    char name[32];
+    *row = 0;
+    PCI_TRY(pci_strtab_intern(&b->strings, type, strlen(type), &t.type, err));
+    PCI_TRY(pci_strtab_intern(&b->strings, unit, strlen(unit), &t.unit, err));
+    for (size_t i = 0; i < b->type_count; i++) {
+        const struct pci_btype *o = &b->types[i];
+        if (o->type == t.type && o->unit == t.unit && o->flags == flags && o->ordinal == ordinal) {
+            *row = (uint32_t)i;
+            return note_type(b, *row, err);
+        }
+    }
+    if (b->type_count >= PCF_MAX_COLUMNS / 2)
+        return pci_fail(err, PCOL_E_LIMIT, "more than %u sample types", PCF_MAX_COLUMNS / 2);
+    if (pci_grow((void **)&b->types, &b->type_capacity, b->type_count + 1, sizeof *b->types))
+        return pci_fail_memory(err);
+    snprintf(name, sizeof name, "value.%zu", b->type_count);
+    PCI_TRY(pci_bcol_new(b, PCI_T_SAMPLES, name,
+                         flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64, 0, PCI_DROP_NEVER,
+                         &t.column, err));
+    *row = (uint32_t)b->type_count;
+    b->types[b->type_count++] = t;
+    return note_type(b, *row, err);
+}
+
+/* ---- samples ---- */
+
+static pcol_status check_sample(const pcol_builder *b, const pcol_sample *s, pcol_error *err)
+{
+    if (s->source >= b->source_count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to source %u, which does not exist",
+                        s->source);
+    if (s->stack != PCOL_NONE && s->stack >= b->tree.count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to a stack that does not exist");
+    if (b->sample_count >= PCF_MAX_ROWS)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 2^48 samples");
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample, uint64_t *row,
+                                pcol_error *err)
+{
+    pcol_builder *b = builder;
+    uint64_t r = b->sample_count;
+    PCI_TRY(check_sample(b, sample, err));
+    PCI_TRY(pci_bcol_set(b->columns[b->c_source], r, sample->source, err));
+    if (sample->stack != PCOL_NONE)
+        PCI_TRY(pci_bcol_set(b->columns[b->c_stack], r, sample->stack, err));
+    if (sample->thread != PCOL_NONE)
+        PCI_TRY(pci_bcol_set(b->columns[b->c_thread], r, sample->thread, err));
+    if (sample->has_time)
+        PCI_TRY(pci_bcol_set(b->columns[b->c_time], r, sample->time_ns, err));
+    if (sample->has_duration)
+        PCI_TRY(pci_bcol_set(b->columns[b->c_duration], r, sample->duration_ns, err));
+    for (size_t i = 0; i < sample->value_count; i++) {
+        const pcol_value *v = &sample->values[i];
+        if (v->sample_type >= b->type_count)
+            return pci_fail(err, PCOL_E_ARGUMENT, "sample type %u does not exist", v->sample_type);
+        PCI_TRY(pci_bcol_set(b->columns[b->types[v->sample_type].column], r, v->as.i64, err));
+    }
+    b->sample_count++;
+    if (row)
+        *row = r;
+    return PCOL_OK;
+}
+
+/* ---- tables of any kind ---- */
+
+pcol_status pcol_builder_table(pcol_builder *builder, const char *name, uint32_t *table,
+                               pcol_error *err)
+{
+    pcol_builder *b = builder;
+    for (size_t i = 0; i < b->table_count; i++)
+        if (!strcmp(b->tables[i].name, name)) {
+            *table = (uint32_t)i;
+            return PCOL_OK;
+        }
+    *table = (uint32_t)b->table_count;
+    return add_table(b, name, err);
+}
+
+pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const char *name,
+                                pcol_type type, uint32_t references, uint32_t *column,
+                                pcol_error *err)
+{
+    pcol_builder *b = builder;
+    *column = 0;
+    if (table >= b->table_count || references > b->table_count || type < PCOL_I64 ||
+        type > PCOL_BOOL)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: no such table or type", name);
+    for (size_t i = 0; i < b->column_count; i++) {
+        const struct pci_bcol *c = b->columns[i];
+        if (c->table != table || strcmp(c->name, name))
+            continue;
+        if (c->type != (uint8_t)type || c->references != references)
+            return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s exists with another type", name);
+        *column = (uint32_t)i;
+        return PCOL_OK;
+    }
+    return pci_bcol_new(b, table, name, (uint8_t)type, references,
+                        type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err);
+}
+
+static pcol_status typed_column(pcol_builder *b, uint32_t column, int is_text, int is_double,
+                                struct pci_bcol **out, pcol_error *err)
+{
+    struct pci_bcol *c = column < b->column_count ? b->columns[column] : NULL;
+    int text = c && (c->type == PCF_STRING || c->type == PCF_BYTES);
+    if (!c || text != is_text || (c->type == PCF_F64) != is_double)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist or is of another type",
+                        column);
+    *out = c;
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column, uint64_t row,
+                                 int64_t value, pcol_error *err)
+{
+    struct pci_bcol *c = NULL;
+    PCI_TRY(typed_column(builder, column, 0, 0, &c, err));
+    if ((c->type == PCF_U32 && (value < 0 || value > (int64_t)PCOL_NONE)) ||
+        (c->type == PCF_BOOL && (value < 0 || value > 1)))
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
+                        c->name, (long long)value);
+    return pci_bcol_set(c, row, value, err);
+}
+
+pcol_status pcol_builder_set_f64(pcol_builder *builder, uint32_t column, uint64_t row,
+                                 double value, pcol_error *err)
+{
+    struct pci_bcol *c = NULL;
+    int64_t bits;
+    PCI_TRY(typed_column(builder, column, 0, 1, &c, err));
+    memcpy(&bits, &value, sizeof bits);
+    return pci_bcol_set(c, row, bits, err);
+}
+
+pcol_status pcol_builder_set_str(pcol_builder *builder, uint32_t column, uint64_t row,
+                                 const char *data, size_t size, pcol_error *err)
+{
+    struct pci_bcol *c = NULL;
+    uint32_t code;
+    PCI_TRY(typed_column(builder, column, 1, 0, &c, err));
+    if (c->type == PCF_BYTES)
+        return pci_bcol_set_bytes(c, row, data, size, err);
+    PCI_TRY(pci_strtab_intern(&builder->strings, data, size, &code, err));
+    return pci_bcol_set(c, row, code, err);
+}

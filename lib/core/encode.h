@@ -1,0 +1,59 @@
+/*
+ * encode.h - a column's values into the smallest of the encodings
+ */
+#ifndef PCI_ENCODE_H
+#define PCI_ENCODE_H
+
+#include "core/shape.h"
+#include "core/writer.h"
+
+/* Choose by cost and write. The column is one that pci_writer_column() gave. With writer->plain:
+ * PLAIN and a validity bitmap. */
+pcol_status pci_encode(struct pci_writer *writer, uint32_t column, const struct pci_source *source,
+                       pcol_error *err);
+
+/* A column of bytes: `offsets` has rows + 1 values of type u64; read() copies out data. `valid`
+ * may be NULL: no nulls; else one byte per row. */
+struct pci_bytes_source {
+    uint64_t rows;
+    const struct pci_source *offsets;
+    uint64_t data_size;
+    pcol_status (*read)(void *context, uint64_t offset, uint8_t *data, size_t size,
+                        pcol_error *err);
+    void *context;
+    const struct pci_source *validity; /* bool values, or NULL */
+    uint64_t null_count;
+};
+pcol_status pci_encode_bytes(struct pci_writer *writer, uint32_t column,
+                             const struct pci_bytes_source *source, pcol_error *err);
+
+/* bits.c: packed bits into a section, least significant first. */
+struct pci_bits {
+    struct pci_section section;
+    uint64_t word;
+    unsigned fill;
+    size_t used;
+    uint8_t buffer[4096];
+};
+pcol_status pci_bits_begin(struct pci_bits *bits, struct pci_writer *writer, uint32_t column,
+                           uint8_t role, pcol_error *err);
+pcol_status pci_bits_flush(struct pci_bits *bits, pcol_error *err); /* buffer to section */
+pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err); /* to a byte */
+pcol_status pci_bits_end(struct pci_bits *bits, size_t padding, pcol_error *err);
+
+static inline pcol_status pci_bits_put(struct pci_bits *bits, uint64_t value, unsigned width,
+                                       pcol_error *err)
+{
+    bits->word |= value << bits->fill;
+    if (bits->fill + width < 64) {
+        bits->fill += width;
+        return PCOL_OK;
+    }
+    memcpy(bits->buffer + bits->used, &bits->word, 8);
+    bits->used += 8;
+    bits->word = bits->fill ? value >> (64 - bits->fill) : 0;
+    bits->fill = bits->fill + width - 64;
+    return bits->used > sizeof bits->buffer - 8 ? pci_bits_flush(bits, err) : PCOL_OK;
+}
+
+#endif

@@ -1,0 +1,560 @@
+/*
+ * finish.c - from a filled builder to the bytes of a file
+ *
+ * What is kept as structs becomes columns, strings get their rank, stacks their place in pre-order;
+ * then tables and columns that say nothing are left out, the rest is declared to the writer and
+ * encoded in order.
+ */
+#include "core/builder.h"
+
+#include "core/alloc.h"
+
+/* ---- structs to columns ---- */
+
+static pcol_status column(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                          uint32_t references, uint8_t drop, struct pci_bcol **out,
+                          pcol_error *err)
+{
+    uint32_t c;
+    *out = NULL;
+    PCI_TRY(pci_bcol_new(b, table, name, type, references, drop, &c, err));
+    *out = b->columns[c];
+    return PCOL_OK;
+}
+
+static pcol_status set_string(struct pci_bcol *c, uint64_t row, uint32_t string, pcol_error *err)
+{
+    return string == PCOL_NONE ? PCOL_OK : pci_bcol_set(c, row, string, err);
+}
+
+static pcol_status put_functions(pcol_builder *b, pcol_error *err)
+{
+    struct pci_bcol *name, *system_name, *filename, *start_line, *id;
+    int other_system_name = 0;
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "name", PCF_STRING, 0, PCI_DROP_NULL, &name, err));
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "system_name", PCF_STRING, 0, PCI_DROP_NULL, &system_name,
+                   err));
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &filename, err));
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "start_line", PCF_I64, 0, PCI_DROP_NULL, &start_line, err));
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "id", PCF_U64, 0, PCI_DROP_NULL, &id, err));
+    for (size_t i = 0; i < b->function_count; i++)
+        other_system_name |= b->functions[i].system_name != b->functions[i].name;
+    for (size_t i = 0; i < b->function_count; i++) {
+        const struct pci_bfunction *f = &b->functions[i];
+        PCI_TRY(set_string(name, i, f->name, err));
+        if (other_system_name)
+            PCI_TRY(set_string(system_name, i, f->system_name, err));
+        PCI_TRY(set_string(filename, i, f->filename, err));
+        if (f->bits & 1)
+            PCI_TRY(pci_bcol_set(start_line, i, f->start_line, err));
+        if (f->bits & 2)
+            PCI_TRY(pci_bcol_set(id, i, (int64_t)f->id, err));
+    }
+    b->tables[PCI_T_FUNCTIONS].rows = b->function_count;
+    return PCOL_OK;
+}
+
+struct location_columns {
+    struct pci_bcol *function, *line, *column, *filename;
+    struct pci_bcol *first, *mapping, *address, *folded, *id, *file_number;
+};
+
+static pcol_status location_columns(pcol_builder *b, struct location_columns *c, pcol_error *err)
+{
+    PCI_TRY(column(b, PCI_T_LOCATIONS, "function", PCF_U32, PCI_T_FUNCTIONS + 1, PCI_DROP_NULL,
+                   &c->function, err));
+    PCI_TRY(column(b, PCI_T_LOCATIONS, "line", PCF_I64, 0, PCI_DROP_NULL, &c->line, err));
+    PCI_TRY(column(b, PCI_T_LOCATIONS, "column", PCF_I64, 0, PCI_DROP_NULL, &c->column, err));
+    PCI_TRY(column(b, PCI_T_LOCATIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &c->filename,
+                   err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "first_location", PCF_U32, PCI_T_LOCATIONS + 1, PCI_DROP_NULL,
+                   &c->first, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "mapping", PCF_U32, PCI_T_MAPPINGS + 1, PCI_DROP_NULL,
+                   &c->mapping, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "address", PCF_U64, 0, PCI_DROP_NULL, &c->address, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "folded", PCF_BOOL, 0, PCI_DROP_ZERO, &c->folded, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "id", PCF_U64, 0, PCI_DROP_NULL, &c->id, err));
+    return column(b, PCI_T_GROUPS, "file_number", PCF_I64, 0, PCI_DROP_NULL, &c->file_number, err);
+}
+
+static pcol_status put_group(const struct location_columns *c, const struct pci_bgroup *g,
+                             uint64_t row, pcol_error *err)
+{
+    if (g->mapping != PCOL_NONE)
+        PCI_TRY(pci_bcol_set(c->mapping, row, g->mapping, err));
+    if (g->bits & 1)
+        PCI_TRY(pci_bcol_set(c->address, row, (int64_t)g->address, err));
+    if (g->bits & 2)
+        PCI_TRY(pci_bcol_set(c->id, row, (int64_t)g->id, err));
+    if (g->bits & 4)
+        PCI_TRY(pci_bcol_set(c->file_number, row, g->file_number, err));
+    if (g->bits & 8)
+        PCI_TRY(pci_bcol_set(c->folded, row, 1, err));
+    return PCOL_OK;
+}
+
+static pcol_status put_line(const struct location_columns *c, const pcol_line *l, uint64_t row,
+                            pcol_error *err)
+{
+    if (l->function != PCOL_NONE)
+        PCI_TRY(pci_bcol_set(c->function, row, l->function, err));
+    if (l->has_line)
+        PCI_TRY(pci_bcol_set(c->line, row, l->line, err));
+    if (l->has_column)
+        PCI_TRY(pci_bcol_set(c->column, row, l->column, err));
+    return set_string(c->filename, row, l->filename, err);
+}
+
+/* A group without lines has one row of locations all the same, of nulls. */
+static pcol_status put_locations(pcol_builder *b, pcol_error *err)
+{
+    struct location_columns c;
+    uint64_t row = 0;
+    int one_to_one = 1;
+    PCI_TRY(location_columns(b, &c, err));
+    for (size_t i = 0; i < b->group_count; i++)
+        one_to_one &= b->groups[i].line_count <= 1;
+    for (size_t i = 0; i < b->group_count; i++) {
+        const struct pci_bgroup *g = &b->groups[i];
+        if (!one_to_one)
+            PCI_TRY(pci_bcol_set(c.first, i, (int64_t)row, err));
+        PCI_TRY(put_group(&c, g, i, err));
+        for (uint32_t l = 0; l < g->line_count; l++)
+            PCI_TRY(put_line(&c, &b->lines[g->first_line + l], row + l, err));
+        row += g->line_count ? g->line_count : 1;
+    }
+    if (row >= PCOL_NONE)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 locations");
+    b->tables[PCI_T_GROUPS].rows = b->group_count;
+    b->tables[PCI_T_LOCATIONS].rows = row;
+    return PCOL_OK;
+}
+
+static pcol_status put_types(pcol_builder *b, pcol_error *err)
+{
+    struct pci_bcol *type, *unit, *level, *ordinal;
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "type", PCF_STRING, 0, PCI_DROP_NEVER, &type, err));
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "unit", PCF_STRING, 0, PCI_DROP_NEVER, &unit, err));
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "level", PCF_BOOL, 0, PCI_DROP_ZERO, &level, err));
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "ordinal", PCF_U32, 0, PCI_DROP_ZERO, &ordinal, err));
+    for (size_t i = 0; i < b->type_count; i++) {
+        const struct pci_btype *t = &b->types[i];
+        PCI_TRY(pci_bcol_set(type, i, t->type, err));
+        PCI_TRY(pci_bcol_set(unit, i, t->unit, err));
+        PCI_TRY(pci_bcol_set(level, i, t->flags & PCOL_SAMPLE_TYPE_LEVEL ? 1 : 0, err));
+        PCI_TRY(pci_bcol_set(ordinal, i, t->ordinal, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- columns of the tree and of strings ---- */
+
+struct tree_source {
+    struct pci_source source;
+    const struct pci_tree *tree;
+    int groups;
+};
+
+static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *values,
+                             uint8_t *valid, pcol_error *err)
+{
+    const struct tree_source *s = context;
+    (void)err;
+    for (size_t i = 0; i < n; i++) {
+        const struct pci_node *node = &s->tree->nodes[s->tree->order[row + i]];
+        values[i] = s->groups ? node->group : s->tree->place[node->parent];
+    }
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+struct string_source {
+    struct pci_source source;
+    const struct pci_strtab *table;
+    uint64_t next; /* offset of the next row, in order */
+    uint32_t string; /* rank at which `at` lies, for reading bytes in order */
+    uint64_t at;
+};
+
+static pcol_status read_string_offsets(void *context, uint64_t row, size_t n, int64_t *values,
+                                       uint8_t *valid, pcol_error *err)
+{
+    struct string_source *s = context;
+    (void)err;
+    if (row == 0)
+        s->next = 0;
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (int64_t)s->next;
+        if (row + i < s->table->count)
+            s->next += pci_strtab_get(s->table, s->table->order[row + i]).size;
+    }
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+static pcol_status read_string_bytes(void *context, uint64_t offset, uint8_t *data, size_t size,
+                                     pcol_error *err)
+{
+    struct string_source *s = context;
+    (void)err;
+    if (offset == 0)
+        s->string = 0, s->at = 0;
+    while (size) {
+        pcol_str string = pci_strtab_get(s->table, s->table->order[s->string]);
+        size_t from = (size_t)(offset - s->at), n = string.size - from;
+        if (n > size)
+            n = size;
+        memcpy(data, string.data + from, n);
+        data += n;
+        offset += n;
+        size -= n;
+        if (from + n == string.size) {
+            s->string++;
+            s->at = offset;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- which tables and columns there are ---- */
+
+struct plan {
+    uint32_t *table_number; /* by table of the builder: 1 + number in the file, 0: left out */
+    uint64_t *rows;
+    uint32_t *columns;       /* by column of the builder: number in the file, PCOL_NONE: left out */
+    uint32_t parent, group, strings; /* columns that are no bcols */
+};
+
+static int says_nothing(const struct pci_bcol *c)
+{
+    switch (c->drop) {
+    case PCI_DROP_NULL:
+        return c->present == 0;
+    case PCI_DROP_ZERO:
+        return c->all_bits == 0;
+    default:
+        return 0;
+    }
+}
+
+static void count_rows(const pcol_builder *b, struct plan *plan)
+{
+    for (size_t t = 0; t < b->table_count; t++)
+        plan->rows[t] = b->tables[t].rows;
+    for (size_t c = 0; c < b->column_count; c++)
+        if (b->columns[c]->rows > plan->rows[b->columns[c]->table])
+            plan->rows[b->columns[c]->table] = b->columns[c]->rows;
+    plan->rows[PCI_T_STRINGS] = b->strings.count;
+    plan->rows[PCI_T_STACKS] = b->tree.count > 1 || b->columns[b->c_stack]->present
+                                   ? b->tree.count
+                                   : 0;
+    plan->rows[PCI_T_SAMPLES] = b->sample_count;
+}
+
+/* A table is written if it has rows, or if a column that is written refers to it. */
+static void number_tables(const pcol_builder *b, struct plan *plan)
+{
+    uint32_t number = 0;
+    for (size_t t = 0; t < b->table_count; t++)
+        plan->table_number[t] = plan->rows[t] > 0;
+    plan->table_number[PCI_T_SOURCES] = plan->table_number[PCI_T_SAMPLES] = 1;
+    for (size_t c = 0; c < b->column_count; c++) {
+        const struct pci_bcol *col = b->columns[c];
+        if (col->references && plan->rows[col->table] && !says_nothing(col))
+            plan->table_number[col->references - 1] = 1;
+    }
+    for (size_t t = 0; t < b->table_count; t++)
+        if (plan->table_number[t])
+            plan->table_number[t] = ++number;
+}
+
+static pcol_status declare_tree(struct pci_writer *w, struct plan *plan, pcol_error *err)
+{
+    PCI_TRY(pci_writer_column(w, "parent", PCF_U32, plan->table_number[PCI_T_STACKS],
+                              &plan->parent, err));
+    return pci_writer_column(w, "group", PCF_U32, plan->table_number[PCI_T_GROUPS], &plan->group,
+                             err);
+}
+
+static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct plan *plan,
+                           pcol_error *err)
+{
+    for (uint32_t t = 0; t < b->table_count; t++) {
+        if (!plan->table_number[t])
+            continue;
+        PCI_TRY(pci_writer_table(w, b->tables[t].name,
+                                 t == PCI_T_STACKS ? PCF_TABLE_PREORDER : 0, plan->rows[t], err));
+        if (t == PCI_T_STRINGS)
+            PCI_TRY(pci_writer_column(w, "value", PCF_BYTES, 0, &plan->strings, err));
+        if (t == PCI_T_STACKS && plan->rows[t])
+            PCI_TRY(declare_tree(w, plan, err));
+        for (size_t c = 0; c < b->column_count; c++) {
+            struct pci_bcol *col = b->columns[c];
+            if (col->table != t || !plan->rows[t] || says_nothing(col))
+                continue;
+            PCI_TRY(pci_writer_column(
+                w, col->name, col->type,
+                col->references ? plan->table_number[col->references - 1] : 0, &plan->columns[c],
+                err));
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- encoding ---- */
+
+static pcol_status encode_strings(pcol_builder *b, struct pci_writer *w, uint32_t number,
+                                  pcol_error *err)
+{
+    struct string_source s = {.table = &b->strings};
+    struct pci_bytes_source bytes = {.rows = b->strings.count,
+                                     .offsets = &s.source,
+                                     .data_size = b->strings.size,
+                                     .read = read_string_bytes,
+                                     .context = &s};
+    s.source = (struct pci_source){b->strings.count + 1, PCF_U64, read_string_offsets, &s};
+    return pci_encode_bytes(w, number, &bytes, err);
+}
+
+static pcol_status encode_tree(pcol_builder *b, struct pci_writer *w, const struct plan *plan,
+                               pcol_error *err)
+{
+    struct tree_source s = {.tree = &b->tree};
+    s.source = (struct pci_source){b->tree.count, PCF_U32, read_tree, &s};
+    PCI_TRY(pci_encode(w, plan->parent, &s.source, err));
+    s.groups = 1;
+    return pci_encode(w, plan->group, &s.source, err);
+}
+
+/* Offsets of a bytes column: 0, then the end of each row; a null is empty. */
+struct ends_source {
+    struct pci_source source;
+    struct pci_bcol_source ends;
+    struct pci_reader reader;
+    int64_t last;
+};
+
+static pcol_status read_ends(void *context, uint64_t row, size_t n, int64_t *values,
+                             uint8_t *valid, pcol_error *err)
+{
+    struct ends_source *s = context;
+    size_t i = 0;
+    if (row == 0) {
+        pci_reader_init(&s->reader, &s->ends.source);
+        s->last = values[i++] = 0;
+        s->reader.n = 0;
+        PCI_TRY(pci_reader_next(&s->reader, err));
+    }
+    for (; i < n; i++) {
+        size_t at = (size_t)(row + i - 1 - s->reader.row);
+        if (at >= s->reader.n) {
+            PCI_TRY(pci_reader_next(&s->reader, err));
+            at = 0;
+        }
+        if (s->reader.valid[at])
+            s->last = s->reader.values[at];
+        values[i] = s->last;
+    }
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+static pcol_status read_data(void *context, uint64_t offset, uint8_t *data, size_t size,
+                             pcol_error *err)
+{
+    return pci_spool_read(context, offset, data, size, err);
+}
+
+static pcol_status encode_bytes(struct pci_bcol *c, struct pci_writer *w, uint32_t number,
+                                pcol_error *err)
+{
+    struct pci_bcol_source validity;
+    struct ends_source *s = pci_malloc(1, sizeof *s);
+    struct pci_bytes_source bytes = {.rows = c->rows,
+                                     .data_size = pci_spool_size(&c->data),
+                                     .read = read_data,
+                                     .context = &c->data,
+                                     .null_count = c->rows - c->present};
+    pcol_status status;
+    if (!s)
+        return pci_fail_memory(err);
+    pci_bcol_source_init(&s->ends, c, NULL);
+    s->source = (struct pci_source){c->rows + 1, PCF_U64, read_ends, s};
+    pci_bcol_source_init(&validity, c, NULL);
+    bytes.offsets = &s->source;
+    bytes.validity = &validity.source;
+    status = pci_encode_bytes(w, number, &bytes, err);
+    pci_free(s);
+    return status;
+}
+
+static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci_writer *w,
+                                 uint32_t number, pcol_error *err)
+{
+    struct pci_bcol_source source;
+    const uint32_t *map = NULL;
+    if (c->type == PCF_BYTES)
+        return encode_bytes(c, w, number, err);
+    if (c->type == PCF_STRING)
+        map = b->strings.rank;
+    else if (c->references == PCI_T_STACKS + 1)
+        map = b->tree.place;
+    pci_bcol_source_init(&source, c, map);
+    return pci_encode(w, number, &source.source, err);
+}
+
+static pcol_status encode_all(pcol_builder *b, struct pci_writer *w, const struct plan *plan,
+                              pcol_error *err)
+{
+    if (plan->table_number[PCI_T_STRINGS])
+        PCI_TRY(encode_strings(b, w, plan->strings, err));
+    for (uint32_t t = 0; t < b->table_count; t++) {
+        if (t == PCI_T_STACKS && plan->rows[t])
+            PCI_TRY(encode_tree(b, w, plan, err));
+        for (size_t i = 0; i < b->column_count; i++) {
+            struct pci_bcol *c = b->columns[i];
+            if (c->table != t || plan->columns[i] == PCOL_NONE)
+                continue;
+            PCI_TRY(pci_bcol_fill(c, plan->rows[t], err));
+            PCI_TRY(encode_column(b, c, w, plan->columns[i], err));
+            pci_spool_clear(&c->values);
+            pci_spool_clear(&c->runs);
+            pci_spool_clear(&c->data);
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Without sources that differ, the order of types says nothing. */
+static pcol_status settle_source_types(pcol_builder *b, pcol_error *err)
+{
+    struct pci_reader *r;
+    struct pci_bcol_source source;
+    uint64_t expected = 0;
+    int same = b->source_type_count == (uint64_t)b->type_count * b->source_count;
+    pcol_status status = PCOL_OK;
+    if (same) {
+        struct pci_bcol *column = NULL;
+        for (size_t i = 0; i < b->column_count; i++)
+            if (b->columns[i]->table == PCI_T_SOURCE_TYPES &&
+                b->columns[i]->references == PCI_T_SAMPLE_TYPES + 1)
+                column = b->columns[i];
+        r = pci_malloc(1, sizeof *r);
+        if (!r || !column) {
+            pci_free(r);
+            return pci_fail_memory(err);
+        }
+        pci_bcol_source_init(&source, column, NULL);
+        pci_reader_init(r, &source.source);
+        while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
+            for (size_t i = 0; i < r->n; i++, expected++)
+                same &= (uint64_t)r->values[i] == expected % b->type_count;
+        pci_free(r);
+    }
+    if (!same)
+        return status;
+    for (size_t i = 0; i < b->column_count; i++)
+        if (b->columns[i]->table == PCI_T_SOURCE_TYPES)
+            b->columns[i]->rows = 0;
+    return status;
+}
+
+/* A call stack of another kind of reference than samples' has its columns declared as references
+ * to stacks, and they are translated like those of samples. */
+static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
+{
+    for (size_t i = 0; i < PCI_T_COUNT; i++)
+        if (i == PCI_T_SOURCES)
+            b->tables[i].rows = b->source_count;
+    PCI_TRY(pci_strtab_sort(&b->strings, err));
+    pci_hash_clear(&b->function_hash);
+    pci_hash_clear(&b->group_hash);
+    PCI_TRY(pci_tree_finish(&b->tree, err));
+    PCI_TRY(put_types(b, err));
+    PCI_TRY(settle_source_types(b, err));
+    PCI_TRY(put_functions(b, err));
+    PCI_TRY(put_locations(b, err));
+    PCI_TRY(pci_bcol_fill(b->columns[b->c_stack], b->sample_count, err));
+    for (size_t k = 0; k < b->type_count; k++)
+        PCI_TRY(pci_bcol_fill(b->columns[b->types[k].column], b->sample_count, err));
+    return pci_derive(b, plain, err);
+}
+
+static void plan_free(struct plan *plan)
+{
+    pci_free(plan->table_number);
+    pci_free(plan->rows);
+    pci_free(plan->columns);
+}
+
+pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink sink,
+                               pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_writer w;
+    struct plan plan = {0};
+    pcol_status status;
+    if (b->written)
+        return pci_fail(err, PCOL_E_STATE, "the builder has been written before");
+    b->written = 1;
+    pci_writer_init(&w, &b->store);
+    w.plain = (flags & PCOL_WRITE_PLAIN) != 0;
+    status = prepare(b, w.plain, err);
+    if (status != PCOL_OK)
+        goto cleanup;
+    plan.table_number = pci_calloc(b->table_count, sizeof *plan.table_number);
+    plan.rows = pci_calloc(b->table_count, sizeof *plan.rows);
+    plan.columns = pci_malloc(b->column_count, sizeof *plan.columns);
+    if (!plan.table_number || !plan.rows || !plan.columns) {
+        status = pci_fail_memory(err);
+        goto cleanup;
+    }
+    memset(plan.columns, 0xff, b->column_count * sizeof *plan.columns); /* PCOL_NONE */
+    count_rows(b, &plan);
+    number_tables(b, &plan);
+    status = declare(b, &w, &plan, err);
+    if (status == PCOL_OK)
+        status = encode_all(b, &w, &plan, err);
+    if (status == PCOL_OK)
+        status = pci_writer_finish(&w, sink, err);
+cleanup:
+    plan_free(&plan);
+    pci_writer_clear(&w);
+    return status;
+}
+
+/* ---- into memory ---- */
+
+struct memory {
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+static pcol_status write_memory(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct memory *m = context;
+    if (size > SIZE_MAX - m->size ||
+        pci_grow((void **)&m->data, &m->capacity, m->size + size, 1))
+        return pci_fail_memory(err);
+    memcpy(m->data + m->size, data, size);
+    m->size += size;
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags, void **data,
+                                      size_t *size, pcol_error *err)
+{
+    struct memory m = {0};
+    pcol_status status = pcol_builder_write(builder, flags, (pcol_sink){write_memory, &m}, err);
+    *data = NULL;
+    *size = 0;
+    if (status != PCOL_OK) {
+        pci_free(m.data);
+        return status;
+    }
+    *data = m.data;
+    *size = m.size;
+    return PCOL_OK;
+}

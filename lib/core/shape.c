@@ -1,0 +1,249 @@
+/*
+ * shape.c - one pass over a column that gathers what each encoding would cost
+ */
+#include "core/shape.h"
+
+#include "core/alloc.h"
+#include "layout.h"
+
+#include <string.h>
+
+void pci_reader_init(struct pci_reader *reader, const struct pci_source *source)
+{
+    reader->source = source;
+    reader->row = 0;
+    reader->n = 0;
+}
+
+pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err)
+{
+    const struct pci_source *s = reader->source;
+    reader->row += reader->n;
+    reader->n = 0;
+    if (reader->row >= s->rows)
+        return PCOL_OK;
+    reader->n = s->rows - reader->row < PCF_BLOCK_ROWS ? (size_t)(s->rows - reader->row)
+                                                       : PCF_BLOCK_ROWS;
+    return s->read(s->context, reader->row, reader->n, reader->values, reader->valid, err);
+}
+
+unsigned pci_width_of(uint64_t range)
+{
+    unsigned width = range ? 64u - (unsigned)__builtin_clzll(range) : 0;
+    return width > PCF_MAX_PACKED_WIDTH ? 64 : width;
+}
+
+/* Values mapped so that unsigned comparison gives the type's order. */
+static uint64_t key_of(int64_t value, uint8_t type)
+{
+    return (uint64_t)value ^ (type == PCF_U64 ? 0 : UINT64_C(1) << 63);
+}
+
+static int64_t value_of(uint64_t key, uint8_t type)
+{
+    return (int64_t)(key ^ (type == PCF_U64 ? 0 : UINT64_C(1) << 63));
+}
+
+static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
+{
+    uint64_t min = key_of(values[0], type), max = min;
+    for (size_t i = 1; i < n; i++) {
+        uint64_t k = key_of(values[i], type);
+        min = k < min ? k : min;
+        max = k > max ? k : max;
+    }
+    return (struct pci_fit){value_of(min, type), 0, max - min};
+}
+
+struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope)
+{
+    struct pci_fit flat = fit_flat(values, n, type), fit = {0};
+    int64_t distance = (int64_t)((uint64_t)values[n - 1] - (uint64_t)values[0]);
+    int64_t min = 0, max = 0;
+    /* Past 2^46 the slope times 2^16 would leave 64 bits. */
+    if (!try_slope || n < 3 || distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
+        return flat;
+    fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
+    for (size_t j = 0; j < n; j++) {
+        int64_t line = (fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT;
+        int64_t rest = (int64_t)((uint64_t)values[j] - (uint64_t)values[0] - (uint64_t)line);
+        min = rest < min ? rest : min;
+        max = rest > max ? rest : max;
+    }
+    fit.base = (int64_t)((uint64_t)values[0] + (uint64_t)min);
+    fit.range = (uint64_t)max - (uint64_t)min;
+    return pci_width_of(fit.range) < pci_width_of(flat.range) ? fit : flat;
+}
+
+/* Boyer-Moore: the value that more than half of the rows have, if there is one. */
+struct vote {
+    int64_t value;
+    uint64_t weight;
+};
+
+static void vote_add(struct vote *vote, int64_t value)
+{
+    if (vote->weight == 0) {
+        vote->value = value;
+        vote->weight = 1;
+    } else if (vote->value == value) {
+        vote->weight++;
+    } else {
+        vote->weight--;
+    }
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+struct pass {
+    struct pci_shape *shape;
+    uint8_t type;
+    struct vote common, start;
+    int64_t last;
+    uint64_t present;
+};
+
+static void add_value(struct pass *pass, uint64_t row, int64_t value)
+{
+    struct pci_shape *s = pass->shape;
+    if (!pass->present++) {
+        s->first = value;
+        s->runs = 1;
+    } else {
+        uint64_t k = key_of(value, pass->type), l = key_of(pass->last, pass->type);
+        uint64_t distance = (uint64_t)value - (uint64_t)s->first;
+        s->runs += value != pass->last;
+        s->constant &= value == s->first;
+        s->ascending &= k >= l;
+        if (pass->present == 2)
+            s->step = (int64_t)((uint64_t)value - (uint64_t)pass->last);
+        s->linear &= (uint64_t)value - (uint64_t)pass->last == (uint64_t)s->step;
+        if (distance >> 63)
+            distance = -distance;
+        if (s->scale != 1 && (s->scale == 0 || distance % s->scale))
+            s->scale = gcd(distance, s->scale);
+    }
+    vote_add(&pass->common, value);
+    vote_add(&pass->start, (int64_t)((uint64_t)value - row));
+    pass->last = value;
+}
+
+static void add_integer_stats(struct pass *pass, const struct pci_fit *fit)
+{
+    struct pci_shape *s = pass->shape;
+    int64_t max = (int64_t)((uint64_t)fit->base + fit->range);
+    if (!s->has_stats || key_of(fit->base, pass->type) < key_of(s->min, pass->type))
+        s->min = fit->base;
+    if (!s->has_stats || key_of(max, pass->type) > key_of(s->max, pass->type))
+        s->max = max;
+    s->has_stats = 1;
+}
+
+static void add_double_stats(struct pci_shape *s, int64_t bits)
+{
+    double value, min, max;
+    memcpy(&value, &bits, sizeof value);
+    memcpy(&min, &s->min, sizeof min);
+    memcpy(&max, &s->max, sizeof max);
+    if (value != value) /* NaN orders nowhere */
+        return;
+    if (!s->has_stats || value < min)
+        s->min = bits;
+    if (!s->has_stats || value > max)
+        s->max = bits;
+    s->has_stats = 1;
+}
+
+/* Nulls are left out by moving the values that are there together. */
+static void add_block(struct pass *pass, struct pci_reader *r)
+{
+    struct pci_shape *s = pass->shape;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!r->valid[i]) {
+            s->nulls++;
+            continue;
+        }
+        add_value(pass, r->row + i, r->values[i]);
+        r->values[n++] = r->values[i];
+    }
+    s->ranges[s->block_count] = 0;
+    if (n && pass->type == PCF_F64) {
+        for (size_t i = 0; i < n; i++)
+            add_double_stats(s, r->values[i]);
+    } else if (n) {
+        struct pci_fit flat = pci_fit_block(r->values, n, pass->type, 0);
+        struct pci_fit best = pci_fit_block(r->values, n, pass->type, 1);
+        add_integer_stats(pass, &flat);
+        s->ranges[s->block_count] = flat.range;
+        s->slope_bits += (uint64_t)n * pci_width_of(best.range);
+    }
+    s->block_count++;
+}
+
+pcol_status pci_shape_of(const struct pci_source *source, struct pci_shape *shape, pcol_error *err)
+{
+    struct pass pass = {.shape = shape, .type = source->type};
+    struct pci_reader *reader = pci_malloc(1, sizeof *reader);
+    size_t blocks = (size_t)(source->rows / PCF_BLOCK_ROWS + 1);
+    pcol_status status;
+    *shape = (struct pci_shape){.rows = source->rows, .constant = 1, .linear = 1, .ascending = 1};
+    shape->ranges = pci_malloc(blocks, sizeof *shape->ranges);
+    if (!reader || !shape->ranges) {
+        pci_free(reader);
+        pci_shape_clear(shape);
+        return pci_fail_memory(err);
+    }
+    pci_reader_init(reader, source);
+    while ((status = pci_reader_next(reader, err)) == PCOL_OK && reader->n)
+        add_block(&pass, reader);
+    pci_free(reader);
+    if (status != PCOL_OK) {
+        pci_shape_clear(shape);
+        return status;
+    }
+    shape->common = pass.common.value;
+    shape->common_start = pass.start.value;
+    if (shape->nulls)
+        shape->linear = shape->ascending = 0;
+    if (!shape->scale)
+        shape->scale = 1;
+    return PCOL_OK;
+}
+
+void pci_shape_clear(struct pci_shape *shape)
+{
+    pci_free(shape->ranges);
+    shape->ranges = NULL;
+}
+
+uint64_t pci_cost_packed(const struct pci_shape *shape)
+{
+    uint64_t range = (uint64_t)shape->max - (uint64_t)shape->min;
+    return shape->rows * pci_width_of(range / shape->scale) + 64 + PCI_SECTION_BITS;
+}
+
+uint64_t pci_cost_blocked(const struct pci_shape *shape)
+{
+    uint64_t bits = 64 + 2 * PCI_SECTION_BITS;
+    for (size_t i = 0; i < shape->block_count; i++) {
+        uint64_t left = shape->rows - (uint64_t)i * PCF_BLOCK_ROWS;
+        uint64_t n = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
+        bits += sizeof(struct pcf_block) * 8 + n * pci_width_of(shape->ranges[i] / shape->scale);
+    }
+    return bits;
+}
+
+uint64_t pci_cost_sloped(const struct pci_shape *shape)
+{
+    return 64 + 2 * PCI_SECTION_BITS + shape->slope_bits +
+           shape->block_count * sizeof(struct pcf_block) * 8;
+}

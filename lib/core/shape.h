@@ -1,0 +1,67 @@
+/*
+ * shape.h - what a column's values look like: all that the choice of its encoding needs
+ */
+#ifndef PCI_SHAPE_H
+#define PCI_SHAPE_H
+
+#include "core/error.h"
+
+/* Values to be written, read blockwise and more than once. */
+struct pci_source {
+    uint64_t rows;
+    uint8_t type; /* enum pcf_type; not PCF_BYTES */
+    /* Rows [row, row + n) with row a multiple of 1024, n = min(1024, rows - row); calls go forward
+     * from 0, and may start again at 0. values: i64, bits of f64, or codes; 0 under a null. */
+    pcol_status (*read)(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                        pcol_error *err);
+    void *context;
+};
+
+/* Reads a source from its start, block by block. */
+struct pci_reader {
+    const struct pci_source *source;
+    uint64_t row; /* of values[0] */
+    size_t n;     /* 0 at the end */
+    int64_t values[1024];
+    uint8_t valid[1024];
+};
+void pci_reader_init(struct pci_reader *reader, const struct pci_source *source);
+pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err);
+
+struct pci_shape {
+    uint64_t rows, nulls;
+    /* over the values that are not null: */
+    int64_t first, min, max; /* in the type's order; f64: bits */
+    int has_stats;
+    int constant;  /* all are `first` */
+    int linear;    /* first + step * row, no nulls */
+    int64_t step;
+    int ascending; /* no nulls, never falling */
+    uint64_t scale; /* gcd of the distances from `first`, at least 1 */
+    uint64_t runs;
+    int64_t common;       /* candidate for the value of most rows */
+    int64_t common_start; /* candidate for value - row of most rows */
+    uint64_t *ranges;     /* max - min of each block of 1024 rows */
+    size_t block_count;
+    uint64_t slope_bits; /* packed bits of all blocks when each has its best slope, scale 1 */
+};
+
+/* One pass. The shape's arrays are freed by pci_shape_clear(). */
+pcol_status pci_shape_of(const struct pci_source *source, struct pci_shape *shape, pcol_error *err);
+void pci_shape_clear(struct pci_shape *shape);
+
+/* Costs in bits, with what each section costs in alignment and descriptor. */
+#define PCI_SECTION_BITS ((40 + 32 + 8) * 8)
+unsigned pci_width_of(uint64_t range); /* bits for 0..range, as PACKED can have them */
+uint64_t pci_cost_packed(const struct pci_shape *shape);
+uint64_t pci_cost_blocked(const struct pci_shape *shape); /* without slopes */
+uint64_t pci_cost_sloped(const struct pci_shape *shape);
+
+/* Base, slope and range of residuals of a block; with try_slope the narrower of slope and none. */
+struct pci_fit {
+    int64_t base, slope;
+    uint64_t range;
+};
+struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope);
+
+#endif

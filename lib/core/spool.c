@@ -1,0 +1,184 @@
+/*
+ * spool.c - pages of bytes, in memory or in one unlinked temporary file
+ */
+#include "core/spool.h"
+
+#include "core/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FIRST_TAIL 512u
+
+pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const char *folder,
+                           pcol_error *err)
+{
+    size_t size = strlen(folder) + 1;
+    *store = (struct pci_store){.memory_limit = memory_limit, .fd = -1};
+    store->folder = pci_malloc(size, 1);
+    if (!store->folder)
+        return pci_fail_memory(err);
+    memcpy(store->folder, folder, size);
+    return PCOL_OK;
+}
+
+void pci_store_close(struct pci_store *store)
+{
+    if (store->fd >= 0)
+        close(store->fd);
+    store->fd = -1;
+    pci_free(store->folder);
+    store->folder = NULL;
+}
+
+/* The file has no name from the start of its use, so nothing is left behind whatever happens. */
+static pcol_status open_file(struct pci_store *store, pcol_error *err)
+{
+    static const char name[] = "/.pcol-spool-XXXXXX";
+    size_t folder = strlen(store->folder);
+    char *path = pci_malloc(folder + sizeof name, 1);
+    if (!path)
+        return pci_fail_memory(err);
+    memcpy(path, store->folder, folder);
+    memcpy(path + folder, name, sizeof name);
+    store->fd = mkstemp(path);
+    if (store->fd >= 0)
+        unlink(path);
+    pci_free(path);
+    if (store->fd < 0)
+        return pci_fail_errno(err, "create a temporary file");
+    return PCOL_OK;
+}
+
+static pcol_status write_page(struct pci_store *store, const uint8_t *page, pcol_error *err)
+{
+    size_t done = 0;
+    if (store->fd < 0)
+        PCI_TRY(open_file(store, err));
+    while (done < PCI_PAGE_BYTES) {
+        ssize_t n = pwrite(store->fd, page + done, PCI_PAGE_BYTES - done,
+                           (off_t)(store->file_size + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return pci_fail_errno(err, "write a temporary file");
+        done += (size_t)n;
+    }
+    return PCOL_OK;
+}
+
+void pci_spool_init(struct pci_spool *spool, struct pci_store *store)
+{
+    *spool = (struct pci_spool){.store = store};
+}
+
+void pci_spool_clear(struct pci_spool *spool)
+{
+    for (size_t i = 0; i < spool->page_count; i++) {
+        if (spool->pages[i].memory) {
+            pci_free(spool->pages[i].memory);
+            spool->store->memory_used -= PCI_PAGE_BYTES;
+        }
+    }
+    pci_free(spool->pages);
+    pci_free(spool->tail);
+    pci_spool_init(spool, spool->store);
+}
+
+/* Put the full tail among the pages, in memory while the budget lasts. */
+static pcol_status turn_page(struct pci_spool *spool, pcol_error *err)
+{
+    struct pci_store *store = spool->store;
+    struct pci_page page = {.memory = spool->tail};
+    if (pci_grow((void **)&spool->pages, &spool->page_capacity, spool->page_count + 1,
+                 sizeof *spool->pages))
+        return pci_fail_memory(err);
+    if (store->memory_used + PCI_PAGE_BYTES > store->memory_limit) {
+        PCI_TRY(write_page(store, spool->tail, err));
+        page = (struct pci_page){.file_offset = store->file_size};
+        store->file_size += PCI_PAGE_BYTES;
+    } else {
+        uint8_t *tail = pci_malloc(PCI_PAGE_BYTES, 1);
+        if (!tail)
+            return pci_fail_memory(err);
+        spool->tail = tail;
+        store->memory_used += PCI_PAGE_BYTES;
+    }
+    spool->pages[spool->page_count++] = page;
+    spool->tail_used = 0;
+    return PCOL_OK;
+}
+
+/* A short spool stays short: the first page grows from 512 bytes. */
+static pcol_status make_room(struct pci_spool *spool, pcol_error *err)
+{
+    size_t capacity = spool->tail_capacity ? spool->tail_capacity * 4 : FIRST_TAIL;
+    uint8_t *tail;
+    if (spool->tail_capacity == PCI_PAGE_BYTES)
+        return turn_page(spool, err);
+    if (capacity > PCI_PAGE_BYTES)
+        capacity = PCI_PAGE_BYTES;
+    tail = pci_realloc(spool->tail, capacity, 1);
+    if (!tail)
+        return pci_fail_memory(err);
+    spool->tail = tail;
+    spool->tail_capacity = capacity;
+    return PCOL_OK;
+}
+
+pcol_status pci_spool_append(struct pci_spool *spool, const void *data, size_t size,
+                             pcol_error *err)
+{
+    const uint8_t *from = data;
+    while (size) {
+        size_t room = spool->tail_capacity - spool->tail_used;
+        if (!room) {
+            PCI_TRY(make_room(spool, err));
+            continue;
+        }
+        if (room > size)
+            room = size;
+        memcpy(spool->tail + spool->tail_used, from, room);
+        spool->tail_used += room;
+        from += room;
+        size -= room;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_file(const struct pci_store *store, uint64_t offset, uint8_t *to,
+                             size_t size, pcol_error *err)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(store->fd, to + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return pci_fail_errno(err, "read a temporary file");
+        done += (size_t)n;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_spool_read(const struct pci_spool *spool, uint64_t offset, void *data, size_t size,
+                           pcol_error *err)
+{
+    uint8_t *to = data;
+    while (size) {
+        size_t page = (size_t)(offset / PCI_PAGE_BYTES), at = (size_t)(offset % PCI_PAGE_BYTES);
+        size_t n = PCI_PAGE_BYTES - at < size ? PCI_PAGE_BYTES - at : size;
+        if (page == spool->page_count)
+            memcpy(to, spool->tail + at, n);
+        else if (spool->pages[page].memory)
+            memcpy(to, spool->pages[page].memory + at, n);
+        else
+            PCI_TRY(read_file(spool->store, spool->pages[page].file_offset + at, to, n, err));
+        to += n;
+        offset += n;
+        size -= n;
+    }
+    return PCOL_OK;
+}

@@ -1,0 +1,68 @@
+/*
+ * spool.h - long sequences of bytes that leave memory when there are too many
+ *
+ * A spool grows in pages of 64 KiB. All spools of a builder share one store with a memory budget:
+ * past it, each page that fills up is written to one unlinked temporary file and its memory used
+ * again. Reading goes by offset and does not care where a page lies.
+ */
+#ifndef PCI_SPOOL_H
+#define PCI_SPOOL_H
+
+#include "core/error.h"
+
+#include <string.h>
+
+struct pci_store {
+    uint64_t memory_limit; /* bytes of full pages kept in memory */
+    uint64_t memory_used;
+    uint64_t file_size;
+    char *folder;
+    int fd; /* -1 until needed */
+};
+
+#define PCI_PAGE_BYTES 65536u
+
+struct pci_page {
+    uint8_t *memory; /* NULL: in the file */
+    uint64_t file_offset;
+};
+
+struct pci_spool {
+    struct pci_store *store;
+    struct pci_page *pages; /* full ones */
+    size_t page_count, page_capacity;
+    uint8_t *tail; /* the page being filled */
+    size_t tail_used, tail_capacity;
+};
+
+pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const char *folder,
+                           pcol_error *err);
+void pci_store_close(struct pci_store *store);
+
+void pci_spool_init(struct pci_spool *spool, struct pci_store *store);
+void pci_spool_clear(struct pci_spool *spool);
+
+static inline uint64_t pci_spool_size(const struct pci_spool *spool)
+{
+    return (uint64_t)spool->page_count * PCI_PAGE_BYTES + spool->tail_used;
+}
+
+pcol_status pci_spool_append(struct pci_spool *spool, const void *data, size_t size,
+                             pcol_error *err);
+
+static inline pcol_status pci_spool_append_u64(struct pci_spool *spool, uint64_t value,
+                                               pcol_error *err)
+{
+    if (spool->tail_capacity - spool->tail_used >= sizeof value) {
+        memcpy(spool->tail + spool->tail_used, &value, sizeof value);
+        spool->tail_used += sizeof value;
+        return PCOL_OK;
+    }
+    return pci_spool_append(spool, &value, sizeof value, err);
+}
+
+/* Copy out `size` bytes from `offset`; the range must have been appended. */
+pcol_status pci_spool_read(const struct pci_spool *spool, uint64_t offset, void *data, size_t size,
+                           pcol_error *err);
+
+#endif

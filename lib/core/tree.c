@@ -1,0 +1,85 @@
+/*
+ * tree.c - the prefix tree of call stacks
+ */
+#include "core/tree.h"
+
+#include "core/alloc.h"
+
+pcol_status pci_tree_init(struct pci_tree *tree, pcol_error *err)
+{
+    *tree = (struct pci_tree){0};
+    if (pci_grow((void **)&tree->nodes, &tree->capacity, 64, sizeof *tree->nodes))
+        return pci_fail_memory(err);
+    tree->nodes[0] = (struct pci_node){0, 0};
+    tree->count = 1;
+    return PCOL_OK;
+}
+
+void pci_tree_clear(struct pci_tree *tree)
+{
+    pci_free(tree->nodes);
+    pci_free(tree->place);
+    pci_free(tree->order);
+    pci_hash_clear(&tree->hash);
+    *tree = (struct pci_tree){0};
+}
+
+pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
+                           pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair(parent, group);
+    size_t at = pci_hash_start(&tree->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&tree->hash, hash, &at)) != PCI_HASH_NONE) {
+        if (tree->nodes[id].parent == parent && tree->nodes[id].group == group) {
+            *node = id;
+            return PCOL_OK;
+        }
+    }
+    *node = 0;
+    if (tree->count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
+    if (pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&tree->hash, hash, (uint32_t)tree->count, err));
+    tree->nodes[tree->count] = (struct pci_node){parent, group};
+    *node = (uint32_t)tree->count++;
+    return PCOL_OK;
+}
+
+/* Children are linked from the last to the first, so that each list is in order of appearance; the
+ * walk needs no stack, because a parent leads back up. */
+pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
+{
+    size_t n = tree->count;
+    uint32_t *child = pci_calloc(n, sizeof *child), *sibling = pci_calloc(n, sizeof *sibling);
+    uint32_t node = 0, place = 0;
+    pci_hash_clear(&tree->hash);
+    tree->place = pci_malloc(n, sizeof *tree->place);
+    tree->order = pci_malloc(n, sizeof *tree->order);
+    if (!child || !sibling || !tree->place || !tree->order) {
+        pci_free(child);
+        pci_free(sibling);
+        return pci_fail_memory(err);
+    }
+    for (size_t i = n; i-- > 1;) {
+        sibling[i] = child[tree->nodes[i].parent];
+        child[tree->nodes[i].parent] = (uint32_t)i;
+    }
+    for (;;) {
+        tree->place[node] = place;
+        tree->order[place++] = node;
+        if (child[node]) {
+            node = child[node];
+            continue;
+        }
+        while (node && !sibling[node])
+            node = tree->nodes[node].parent;
+        if (!node)
+            break;
+        node = sibling[node];
+    }
+    pci_free(child);
+    pci_free(sibling);
+    return PCOL_OK;
+}

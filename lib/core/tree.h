@@ -1,0 +1,30 @@
+/*
+ * tree.h - the prefix tree of call stacks while a file is built
+ *
+ * Nodes are numbered as they appear, so a parent comes before its children. pci_tree_finish() gives
+ * each node its place in depth-first pre-order, children in order of first appearance.
+ */
+#ifndef PCI_TREE_H
+#define PCI_TREE_H
+
+#include "core/hash.h"
+
+struct pci_node {
+    uint32_t parent, group;
+};
+
+struct pci_tree {
+    struct pci_node *nodes; /* nodes[0]: the root */
+    size_t count, capacity;
+    struct pci_hash hash;
+    uint32_t *place; /* by node, after finishing */
+    uint32_t *order; /* node by place */
+};
+
+pcol_status pci_tree_init(struct pci_tree *tree, pcol_error *err);
+void pci_tree_clear(struct pci_tree *tree);
+pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
+                           pcol_error *err);
+pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err);
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * writer.c - sections, descriptors, and the layout of the file
+ */
+#include "core/writer.h"
+
+#include "core/alloc.h"
+#include "index.h"
+
+#include <xxhash.h>
+
+void pci_writer_init(struct pci_writer *writer, struct pci_store *store)
+{
+    *writer = (struct pci_writer){0};
+    pci_spool_init(&writer->out, store);
+}
+
+void pci_writer_clear(struct pci_writer *writer)
+{
+    pci_spool_clear(&writer->out);
+    pci_free(writer->tables);
+    pci_free(writer->columns);
+    pci_free(writer->sections);
+    pci_free(writer->names);
+}
+
+static pcol_status add_name(struct pci_writer *writer, const char *name, uint32_t *offset,
+                            uint16_t *size, pcol_error *err)
+{
+    size_t n = strlen(name);
+    if (!n || n > 1024 || writer->names_size + n > PCF_MAX_NAMES)
+        return pci_fail(err, PCOL_E_LIMIT, "name of a table or column is empty or too long");
+    if (pci_grow((void **)&writer->names, &writer->names_capacity, writer->names_size + n, 1))
+        return pci_fail_memory(err);
+    memcpy(writer->names + writer->names_size, name, n);
+    *offset = (uint32_t)writer->names_size;
+    *size = (uint16_t)n;
+    writer->names_size += n;
+    return PCOL_OK;
+}
+
+pcol_status pci_writer_table(struct pci_writer *writer, const char *name, uint16_t flags,
+                             uint64_t rows, pcol_error *err)
+{
+    struct pcf_table table = {.flags = flags, .rows = rows};
+    if (rows > PCF_MAX_ROWS || writer->table_count >= PCF_MAX_TABLES)
+        return pci_fail(err, PCOL_E_LIMIT, "table %.40s exceeds the limits of the format", name);
+    table.first_column = (uint32_t)writer->column_count;
+    if (pci_grow((void **)&writer->tables, &writer->table_capacity, writer->table_count + 1,
+                 sizeof *writer->tables))
+        return pci_fail_memory(err);
+    PCI_TRY(add_name(writer, name, &table.name_offset, &table.name_size, err));
+    writer->tables[writer->table_count++] = table;
+    return PCOL_OK;
+}
+
+static pcol_status add_columns(struct pci_writer *writer, size_t count, uint32_t *first,
+                               pcol_error *err)
+{
+    if (writer->column_count + count > PCF_MAX_COLUMNS)
+        return pci_fail(err, PCOL_E_LIMIT, "more than %u columns", PCF_MAX_COLUMNS);
+    if (pci_grow((void **)&writer->columns, &writer->column_capacity, writer->column_count + count,
+                 sizeof *writer->columns))
+        return pci_fail_memory(err);
+    *first = (uint32_t)writer->column_count;
+    memset(writer->columns + *first, 0, count * sizeof *writer->columns);
+    writer->column_count += count;
+    return PCOL_OK;
+}
+
+pcol_status pci_writer_column(struct pci_writer *writer, const char *name, uint8_t type,
+                              uint32_t ref_table, uint32_t *column, pcol_error *err)
+{
+    struct pcf_column *c;
+    struct pcf_table *table = &writer->tables[writer->table_count - 1];
+    PCI_TRY(add_columns(writer, 1, column, err));
+    c = &writer->columns[*column];
+    c->type = type;
+    c->ref_table = ref_table;
+    c->rows = table->rows;
+    table->column_count++;
+    return add_name(writer, name, &c->name_offset, &c->name_size, err);
+}
+
+pcol_status pci_writer_children(struct pci_writer *writer, uint32_t parent, uint8_t count,
+                                uint32_t *first, pcol_error *err)
+{
+    PCI_TRY(add_columns(writer, count, first, err));
+    writer->columns[parent].first_child = *first;
+    writer->columns[parent].child_count = count;
+    return PCOL_OK;
+}
+
+pcol_status pci_section_begin(struct pci_section *section, struct pci_writer *writer,
+                              uint32_t column, uint8_t role, pcol_error *err)
+{
+    *section = (struct pci_section){writer, pci_spool_size(&writer->out), NULL, role, column};
+    section->state = XXH3_createState();
+    if (!section->state)
+        return pci_fail_memory(err);
+    XXH3_64bits_reset(section->state);
+    return PCOL_OK;
+}
+
+pcol_status pci_section_append(struct pci_section *section, const void *data, size_t size,
+                               pcol_error *err)
+{
+    XXH3_64bits_update(section->state, data, size);
+    return pci_spool_append(&section->writer->out, data, size, err);
+}
+
+void pci_section_abort(struct pci_section *section)
+{
+    XXH3_freeState(section->state);
+    section->state = NULL;
+}
+
+pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
+{
+    struct pci_writer *writer = section->writer;
+    struct pcf_column *column = &writer->columns[section->column];
+    uint64_t size = pci_spool_size(&writer->out) - section->start;
+    uint64_t checksum = XXH3_64bits_digest(section->state);
+    pci_section_abort(section);
+    if (!size)
+        return PCOL_OK;
+    if (pci_grow((void **)&writer->sections, &writer->section_capacity, writer->section_count + 1,
+                 sizeof *writer->sections))
+        return pci_fail_memory(err);
+    if (!column->section_count)
+        column->first_section = (uint32_t)writer->section_count;
+    column->section_count++;
+    writer->sections[writer->section_count++] =
+        (struct pcf_section){.size = size,
+                             .raw_size = size,
+                             .checksum = checksum,
+                             .role = section->role,
+                             .align_log2 = size >= PCF_LARGE_SECTION ? 12 : 6,
+                             .column = section->column};
+    return PCOL_OK;
+}
+
+static uint64_t align_up(uint64_t offset, unsigned log2)
+{
+    uint64_t mask = (UINT64_C(1) << log2) - 1;
+    return (offset + mask) & ~mask;
+}
+
+/* The index as one block; *offset of each section is set on the way. */
+static pcol_status make_index(struct pci_writer *w, struct pcf_header *h, uint8_t **index,
+                              pcol_error *err)
+{
+    size_t tables = w->table_count * sizeof *w->tables;
+    size_t columns = w->column_count * sizeof *w->columns;
+    size_t sections = w->section_count * sizeof *w->sections;
+    size_t size = (tables + columns + sections + w->names_size + 7) / 8 * 8;
+    uint64_t offset = sizeof *h + size;
+    uint8_t *at = pci_calloc(size + 1, 1);
+    if (!at)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < w->section_count; i++) {
+        offset = align_up(offset, w->sections[i].align_log2);
+        w->sections[i].offset = offset;
+        offset += w->sections[i].size;
+    }
+    *index = at;
+    if (tables)
+        memcpy(at, w->tables, tables);
+    if (columns)
+        memcpy(at + tables, w->columns, columns);
+    if (sections)
+        memcpy(at + tables + columns, w->sections, sections);
+    if (w->names_size)
+        memcpy(at + tables + columns + sections, w->names, w->names_size);
+    h->file_size = align_up(offset, 3) + sizeof(struct pcf_end);
+    h->index_offset = sizeof *h;
+    h->index_size = size;
+    h->index_checksum = pcf_checksum(at, size);
+    h->table_count = (uint32_t)w->table_count;
+    h->column_count = (uint32_t)w->column_count;
+    h->section_count = (uint32_t)w->section_count;
+    h->names_size = (uint32_t)w->names_size;
+    return PCOL_OK;
+}
+
+static pcol_status put_padding(pcol_sink sink, uint64_t size, pcol_error *err)
+{
+    static const uint8_t zeros[PCF_ALIGN_LARGE];
+    return size ? sink.write(sink.context, zeros, (size_t)size, err) : PCOL_OK;
+}
+
+/* The sections from the spool to the sink; *position follows the file. */
+static pcol_status put_sections(struct pci_writer *w, pcol_sink sink, uint64_t *position,
+                                pcol_error *err)
+{
+    uint8_t *buffer = pci_malloc(PCI_PAGE_BYTES, 1);
+    pcol_status status = buffer ? PCOL_OK : pci_fail_memory(err);
+    uint64_t from = 0;
+    for (size_t i = 0; i < w->section_count && status == PCOL_OK; i++) {
+        const struct pcf_section *s = &w->sections[i];
+        status = put_padding(sink, s->offset - *position, err);
+        *position = s->offset;
+        for (uint64_t left = s->size; left && status == PCOL_OK;) {
+            size_t n = left < PCI_PAGE_BYTES ? (size_t)left : PCI_PAGE_BYTES;
+            status = pci_spool_read(&w->out, from, buffer, n, err);
+            if (status == PCOL_OK)
+                status = sink.write(sink.context, buffer, n, err);
+            from += n;
+            left -= n;
+            *position += n;
+        }
+    }
+    pci_free(buffer);
+    return status;
+}
+
+pcol_status pci_writer_finish(struct pci_writer *writer, pcol_sink sink, pcol_error *err)
+{
+    struct pcf_header header = {.magic = PCF_MAGIC,
+                                .major = PCF_VERSION_MAJOR,
+                                .minor = PCF_VERSION_MINOR,
+                                .header_size = sizeof header,
+                                .table_stride = sizeof(struct pcf_table),
+                                .column_stride = sizeof(struct pcf_column),
+                                .section_stride = sizeof(struct pcf_section),
+                                .checksum_algorithm = PCF_CHECKSUM_XXH3_64};
+    struct pcf_end end = {.mark = PCF_END_MARK};
+    uint8_t *index = NULL;
+    uint64_t position;
+    pcol_status status = make_index(writer, &header, &index, err);
+    if (status != PCOL_OK)
+        goto cleanup;
+    header.header_checksum = pcf_checksum(&header, offsetof(struct pcf_header, header_checksum));
+    position = sizeof header + header.index_size;
+    status = sink.write(sink.context, &header, sizeof header, err);
+    if (status == PCOL_OK)
+        status = sink.write(sink.context, index, (size_t)header.index_size, err);
+    if (status == PCOL_OK)
+        status = put_sections(writer, sink, &position, err);
+    if (status == PCOL_OK)
+        status = put_padding(sink, header.file_size - sizeof end - position, err);
+    end.file_size = header.file_size;
+    if (status == PCOL_OK)
+        status = sink.write(sink.context, &end, sizeof end, err);
+cleanup:
+    pci_free(index);
+    return status;
+}

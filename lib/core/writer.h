@@ -1,0 +1,59 @@
+/*
+ * writer.h - the bytes of a file: encoded sections first, then header and index in front of them
+ *
+ * Sections are encoded one after the other into a spool, because the index that stands before them
+ * needs their sizes and checksums. pci_writer_finish() then lays out header, index, sections and
+ * end mark into a sink.
+ */
+#ifndef PCI_WRITER_H
+#define PCI_WRITER_H
+
+#include "core/spool.h"
+#include "layout.h"
+
+struct pci_writer {
+    struct pci_spool out; /* the sections' bytes, one after the other, without padding */
+    struct pcf_table *tables;
+    size_t table_count, table_capacity;
+    struct pcf_column *columns; /* those of tables first, then children */
+    size_t column_count, column_capacity;
+    struct pcf_section *sections; /* offset: filled by finish */
+    size_t section_count, section_capacity;
+    char *names;
+    size_t names_size, names_capacity;
+    int plain; /* every column plain */
+};
+
+void pci_writer_init(struct pci_writer *writer, struct pci_store *store);
+void pci_writer_clear(struct pci_writer *writer);
+
+/* Columns of all tables must be declared before any of them is encoded, so that children come after
+ * them: first each table with its columns, in file order. */
+pcol_status pci_writer_table(struct pci_writer *writer, const char *name, uint16_t flags,
+                             uint64_t rows, pcol_error *err);
+/* A column of the table declared last. */
+pcol_status pci_writer_column(struct pci_writer *writer, const char *name, uint8_t type,
+                              uint32_t ref_table, uint32_t *column, pcol_error *err);
+/* `count` child slots of a column, one behind the other. */
+pcol_status pci_writer_children(struct pci_writer *writer, uint32_t parent, uint8_t count,
+                                uint32_t *first, pcol_error *err);
+
+/* Begin a section of a column, append to it, end it: size and checksum are kept. */
+struct pci_section {
+    struct pci_writer *writer;
+    uint64_t start;
+    void *state; /* of the checksum */
+    uint8_t role;
+    uint32_t column;
+};
+pcol_status pci_section_begin(struct pci_section *section, struct pci_writer *writer,
+                              uint32_t column, uint8_t role, pcol_error *err);
+pcol_status pci_section_append(struct pci_section *section, const void *data, size_t size,
+                               pcol_error *err);
+/* An empty section leaves no trace. Frees the state also when it fails. */
+pcol_status pci_section_end(struct pci_section *section, pcol_error *err);
+void pci_section_abort(struct pci_section *section);
+
+pcol_status pci_writer_finish(struct pci_writer *writer, pcol_sink sink, pcol_error *err);
+
+#endif

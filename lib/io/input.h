@@ -1,0 +1,77 @@
+/*
+ * input.h - a profile to import, as a window that slides over its bytes
+ *
+ * Files, pipes and memory, gzip-compressed (any number of members) or not, look the same. The window
+ * holds what the importer has not consumed yet; it grows only when the importer asks for more while
+ * nothing was consumed (a line longer than the window), up to a limit. A file is read in pieces, so
+ * its pages are never part of our memory.
+ */
+#ifndef PCI_INPUT_H
+#define PCI_INPUT_H
+
+#include "core/error.h"
+
+struct pci_input {
+    const uint8_t *data; /* the window */
+    size_t size;         /* bytes in it */
+    uint64_t offset;     /* of data[0] in the (inflated) input */
+    int end;             /* no byte follows the window */
+    const char *name;    /* as given by the user, for sniffing by name and as the default uri */
+    struct pci_input_state *state;
+};
+
+/* Drop `consumed` bytes from the window's front and read more behind it: afterwards size has grown
+ * or `end` is set. Errors: E_IO, E_NO_MEMORY, E_LIMIT (input larger than allowed, token larger than
+ * the largest window of 64 MiB), E_SYNTAX (damaged gzip, with both offsets). */
+pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err);
+
+/* What an importer is given. */
+struct pci_import {
+    pcol_builder *builder;
+    struct pci_input *input;
+    const pcol_import_options *options; /* never NULL */
+    const char *type;                   /* source_type */
+    uint32_t source;                    /* filled by pci_import_source() */
+};
+
+/* Add the source with the options' uri, timestamp and meta; `source` may carry what the format
+ * knows (type, uri, timestamp are filled in where NULL). */
+pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err);
+/* Tell the user one sentence (options->message), printf style; never fails. */
+void pci_import_message(const struct pci_import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What an exporter is given. */
+struct pci_export {
+    const pcol_file *file;
+    const pcol_export_options *options; /* never NULL */
+    uint32_t first_source, last_source; /* rows of sources, inclusive; first > last: none */
+    pcol_sink sink;
+};
+void pci_export_loss(const struct pci_export *export, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* One row of the table in formats.c; a format's room provides these functions. */
+struct pci_format {
+    pcol_format info;
+    /* How sure it is that the input's first bytes (at least 4096 or all) are its own: 0 no, 1 maybe
+     * (only if the name's suffix agrees), 2 yes. */
+    int (*sniff)(const uint8_t *data, size_t size, int all);
+    pcol_status (*read)(struct pci_import *import, pcol_error *err);
+    pcol_status (*write)(const struct pci_export *export, pcol_error *err);
+};
+
+/* The rooms' functions, for formats.c. */
+int pci_rprof_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err);
+int pci_rprofmem_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err);
+int pci_v1_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_v1_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_v1_write(const struct pci_export *export, pcol_error *err);
+int pci_pcol_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err);
+
+#endif

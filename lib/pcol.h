@@ -1,0 +1,641 @@
+/*
+ * pcol.h - read, write and convert pcol files: performance profiles in columns
+ *
+ * The only header of libpcol. What is not declared here is not published. The format itself is
+ * described in spec.md.
+ *
+ * Manners that hold for every function, so that they are said once:
+ *   - A function that can fail returns a pcol_status and takes a caller-owned pcol_error, which may
+ *     be NULL and is left alone on success. Out-parameters are 0 or NULL after a failure.
+ *   - Handles belong to whoever opened or made them; close and free accept NULL. Pointers obtained
+ *     from a handle are borrowed: they are valid until the handle is closed and are not written to.
+ *   - Inputs are borrowed for the call; what must live longer is copied.
+ *   - One pcol_file may be read by several threads at once; closing must not race with any other
+ *     call. A pcol_scan, a pcol_builder and a pcol_output belong to one thread at a time.
+ *   - Every value that comes out of a file is checked before it is used: a damaged file gives an
+ *     error that names the table, the column and the row, never a read out of bounds.
+ *   - The library never prints, never exits and reads neither the environment nor the clock.
+ *   - Row numbers count from 0, ids shown in the logical tables from 1.
+ *   - Options start with a `size` field: set it to sizeof the struct (PCOL_INIT does). NULL means
+ *     the defaults.
+ *
+ * A mapped file that another process cuts while it is read raises SIGBUS in the reader, as with
+ * any mapping; PCOL_OPEN_COPY reads the file into memory instead.
+ *
+ * Since 1.0 unless a declaration says otherwise.
+ */
+#ifndef PCOL_H
+#define PCOL_H
+
+#include <stddef.h> /* size_t */
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PCOL_VERSION_MAJOR 1
+#define PCOL_VERSION_MINOR 0
+#define PCOL_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define PCOL_API __attribute__((visibility("default")))
+#define PCOL_NODISCARD __attribute__((warn_unused_result))
+#else
+#define PCOL_API
+#define PCOL_NODISCARD
+#endif
+
+/* Initialiser of an options struct: `pcol_open_options o = PCOL_INIT(pcol_open_options);` */
+#ifdef __cplusplus
+#define PCOL_INIT(type) \
+    type { sizeof(type) }
+#else
+#define PCOL_INIT(type) { .size = sizeof(type) }
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * Status and errors
+ * ------------------------------------------------------------------------------------------- */
+
+/* X(name, value, text). Values are stable; gaps of ten separate who can mend it:
+ * the caller, the machine, the pcol file, the input that is imported or exported. */
+#define PCOL_STATUS_LIST(X)                                            \
+    X(OK, 0, "no error")                                               \
+    X(E_ARGUMENT, 1, "invalid argument")                               \
+    X(E_STATE, 2, "call not allowed in this state")                    \
+    X(E_NOT_FOUND, 3, "no such table, column, format or source")       \
+    X(E_NO_MEMORY, 10, "out of memory")                                \
+    X(E_IO, 11, "input or output failed")                              \
+    X(E_EXISTS, 12, "output exists")                                   \
+    X(E_LIMIT, 13, "limit exceeded")                                   \
+    X(E_MAGIC, 20, "not a pcol file")                                  \
+    X(E_VERSION, 21, "needs a newer reader")                           \
+    X(E_TRUNCATED, 22, "file is cut")                                  \
+    X(E_CORRUPT, 23, "file is damaged")                                \
+    X(E_CHECKSUM, 24, "checksum mismatch")                             \
+    X(E_UNSUPPORTED, 25, "not supported by this library")              \
+    X(E_FORMAT, 30, "format not recognised")                           \
+    X(E_SYNTAX, 31, "input is malformed")                              \
+    X(E_LOSS, 32, "target format cannot hold the profile")
+
+typedef enum pcol_status {
+#define PCOL_STATUS_ENUM(name, value, text) PCOL_##name = value,
+    PCOL_STATUS_LIST(PCOL_STATUS_ENUM)
+#undef PCOL_STATUS_ENUM
+} pcol_status;
+
+#define PCOL_NOWHERE UINT64_MAX
+
+/* Where and why a call failed. Fields that say nothing are PCOL_NOWHERE, 0 or "". */
+typedef struct pcol_error {
+    pcol_status status;
+    uint64_t offset;          /* byte of the file or input, from 0; PCOL_NOWHERE if unknown */
+    uint64_t inflated_offset; /* the same in the decompressed input */
+    uint64_t line;            /* text input: line from 1; 0 if unknown */
+    uint64_t text_column;     /* byte in the line from 1 */
+    uint64_t row;             /* row of `table`; PCOL_NOWHERE if unknown */
+    char table[48];
+    char column[48];
+    char message[320]; /* one sentence, lower case, no full stop, no line feed */
+} pcol_error;
+
+/* Name of a status ("E_CORRUPT"); never NULL. */
+PCOL_API const char *pcol_status_name(pcol_status status);
+/* Text of a status ("file is damaged"); never NULL. */
+PCOL_API const char *pcol_status_text(pcol_status status);
+
+/**
+ * pcol_error_place() - the place of an error as text
+ * @err:  a filled error
+ * @text: receives "1842:17", "byte 40213", "byte 40213 (inflated 311870)" or
+ *        "table samples, column stack, row 5"; "" if no place is known
+ * @size: bytes at @text, at least 1; 192 always suffice
+ * Returns @text.
+ */
+PCOL_API const char *pcol_error_place(const pcol_error *err, char *text, size_t size);
+
+/* The library's version, "1.0.0". */
+PCOL_API const char *pcol_version(void);
+
+/* A borrowed byte string: not terminated, may hold NUL and bytes that are not UTF-8. */
+typedef struct pcol_str {
+    const char *data;
+    size_t size;
+} pcol_str;
+
+/* Release memory that a function of this library handed over ("the caller frees it"). */
+PCOL_API void pcol_free(void *memory);
+
+/* ---------------------------------------------------------------------------------------------
+ * Opening
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct pcol_file pcol_file;
+
+#define PCOL_OPEN_COPY 0x1u /* read the whole file into memory instead of mapping it */
+
+typedef struct pcol_open_options {
+    size_t size;
+    unsigned flags; /* PCOL_OPEN_* */
+} pcol_open_options;
+
+/**
+ * pcol_file_open() - map a pcol file for reading
+ * @path: file to open
+ * @options: NULL for the defaults
+ * @file: receives the handle; the caller closes it with pcol_file_close()
+ *
+ * Reads the index into private memory and checks every range in it. Costs O(sections),
+ * independent of the number of samples.
+ *
+ * Errors: E_IO, E_NO_MEMORY, E_MAGIC, E_VERSION, E_TRUNCATED, E_CORRUPT, E_CHECKSUM.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_open(const char *path,
+                                                   const pcol_open_options *options,
+                                                   pcol_file **file, pcol_error *err);
+
+/* The same over @size bytes at @data, which must stay unchanged until the file is closed. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_open_memory(const void *data, size_t size,
+                                                          const pcol_open_options *options,
+                                                          pcol_file **file, pcol_error *err);
+
+PCOL_API void pcol_file_close(pcol_file *file);
+
+/* Size of the file in bytes. */
+PCOL_API uint64_t pcol_file_size(const pcol_file *file);
+/* Version of the format that the file declares. */
+PCOL_API void pcol_file_version(const pcol_file *file, unsigned *major, unsigned *minor);
+
+/* ---------------------------------------------------------------------------------------------
+ * Tables and columns
+ * ------------------------------------------------------------------------------------------- */
+
+/* Three views of the same bytes (spec.md, "Logical tables"). */
+typedef enum pcol_model {
+    PCOL_MODEL_V2 = 0,      /* meta, sources, samples, sample_values, sample_locations, ... */
+    PCOL_MODEL_V1 = 1,      /* meta, sample_types, samples, locations, functions */
+    PCOL_MODEL_PHYSICAL = 2 /* the tables as they lie in the file */
+} pcol_model;
+
+typedef struct pcol_table pcol_table;
+typedef struct pcol_column pcol_column;
+
+/* What the cells of a column hold. */
+typedef enum pcol_type {
+    PCOL_I64 = 1,
+    PCOL_U64 = 2,
+    PCOL_F64 = 3,
+    PCOL_U32 = 4,    /* read as i64 */
+    PCOL_STRING = 5, /* string of the file's pool */
+    PCOL_BYTES = 6,  /* string of the column's own */
+    PCOL_BOOL = 7,   /* 0 or 1, read as i64 */
+    PCOL_LIST = 8    /* list of i64; only in logical tables */
+} pcol_type;
+
+/* "i64", "string", ...; never NULL. */
+PCOL_API const char *pcol_type_name(pcol_type type);
+
+/* Number of tables that the file shows under a model. */
+PCOL_API uint32_t pcol_file_table_count(const pcol_file *file, pcol_model model);
+
+/**
+ * pcol_file_table() - the table number @index of a model, 0 <= @index < pcol_file_table_count()
+ * @table: receives the table, borrowed from the file
+ * Errors: E_ARGUMENT; E_UNSUPPORTED and E_CORRUPT if the columns that the table is made of are
+ * missing or of the wrong type; E_NO_MEMORY; E_LOSS if v1 cannot express the profile.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_table(const pcol_file *file, pcol_model model,
+                                                    uint32_t index, const pcol_table **table,
+                                                    pcol_error *err);
+/* The same by name; E_NOT_FOUND if there is none. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_table_by_name(const pcol_file *file,
+                                                            pcol_model model, const char *name,
+                                                            const pcol_table **table,
+                                                            pcol_error *err);
+/* Name of table @index of a model, or NULL; costs nothing and cannot fail otherwise. */
+PCOL_API const char *pcol_file_table_name(const pcol_file *file, pcol_model model, uint32_t index);
+
+PCOL_API const char *pcol_table_name(const pcol_table *table);
+PCOL_API uint64_t pcol_table_rows(const pcol_table *table);
+PCOL_API uint32_t pcol_table_column_count(const pcol_table *table);
+/* Column @index, NULL if out of range. */
+PCOL_API const pcol_column *pcol_table_column(const pcol_table *table, uint32_t index);
+/* Column by name, with or without its leading dot; NULL if there is none. @index may be NULL. */
+PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, const char *name,
+                                                      uint32_t *index);
+
+/* What a column is. All pointers are borrowed from the file. */
+typedef struct pcol_column_info {
+    const char *name;
+    pcol_type type;
+    const char *encoding;   /* "plain", "linear", "packed", "blocked", "sparse", "runs"; "view" if computed */
+    const char *references; /* table whose rows (or ids) the values name, or NULL */
+    int primary_key;        /* part of the table's primary key (logical tables) */
+    int nullable;
+    uint64_t rows;
+    uint64_t null_count; /* exact for physical columns, 0 for computed ones */
+    uint64_t bytes;      /* on disk, with all sections */
+    /* Where a physical column's values lie; PCOL_NOWHERE if they have no section of their own. */
+    uint64_t values_offset;
+    uint64_t values_bytes;
+    uint64_t validity_offset; /* PCOL_NOWHERE: no validity section */
+    uint64_t data_offset;     /* PCOL_BYTES: the bytes; values_offset is then that of the offsets */
+    uint64_t data_bytes;
+    unsigned width_bits; /* of a plain or packed value */
+    int64_t base, step;  /* parameters of the encoding (spec.md, "Encodings") */
+    uint64_t scale;
+    int has_stats; /* min and max hold over the non-null values */
+    int64_t min, max; /* PCOL_F64: bits of the double */
+} pcol_column_info;
+
+PCOL_API void pcol_column_describe(const pcol_column *column, pcol_column_info *info);
+
+/* One cell. Cost: O(1) for physical and most logical columns.
+ * *valid is 0 for a null (the value is then 0 or empty); @valid may be NULL.
+ * Errors: E_ARGUMENT (row or type), E_CORRUPT. Integers of every width are read as i64; a u64
+ * above INT64_MAX keeps its bits. f64 reads integers too, rounded to nearest. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_i64(const pcol_column *column, uint64_t row,
+                                                    int64_t *value, int *valid, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_f64(const pcol_column *column, uint64_t row,
+                                                    double *value, int *valid, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_str(const pcol_column *column, uint64_t row,
+                                                    pcol_str *value, int *valid, pcol_error *err);
+
+/* @count cells from @row into the caller's arrays; @valid (bytes 0 and 1) may be NULL.
+ * A whole physical column is compared with its checksum first, once per file (E_CHECKSUM). */
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row,
+                                                         size_t count, int64_t *values,
+                                                         uint8_t *valid, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_f64(const pcol_column *column, uint64_t row,
+                                                         size_t count, double *values,
+                                                         uint8_t *valid, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_str(const pcol_column *column, uint64_t row,
+                                                         size_t count, pcol_str *values,
+                                                         uint8_t *valid, pcol_error *err);
+
+/* A column as it lies in the file, without copying. */
+typedef struct pcol_buffer {
+    const void *values;      /* rows * width_bytes bytes; PCOL_BYTES: (rows + 1) i64 offsets */
+    const uint8_t *validity; /* Arrow bitmap, NULL if there are no nulls */
+    const void *data;        /* PCOL_BYTES: the bytes, else NULL */
+    uint64_t data_bytes;
+    uint64_t rows;
+    unsigned width_bytes; /* 1, 2, 4 or 8: little-endian, unsigned where narrower than the type */
+    pcol_type type;
+} pcol_buffer;
+
+/**
+ * pcol_column_data() - the column's values in place
+ * Works for columns that are plain, or packed to 8, 16, 32 or 64 bits without base, step or scale;
+ * every column of a file packed with --plain is, but for bool (bits). Verifies the checksum on
+ * first use. Errors: E_UNSUPPORTED (encoded or computed: use pcol_column_read_*), E_CHECKSUM.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column,
+                                                     pcol_buffer *buffer, pcol_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Iterating over rows
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct pcol_scan pcol_scan;
+
+/* Cells of one column of a batch: one of the arrays, by type. */
+typedef struct pcol_cells {
+    pcol_type type;
+    const int64_t *i64;     /* I64, U32, BOOL; U64 as bits */
+    const double *f64;      /* F64 */
+    const pcol_str *str;    /* STRING, BYTES */
+    const uint64_t *list;   /* LIST: rows + 1 offsets into list_values */
+    const int64_t *list_values;
+    const uint8_t *valid;   /* 1 = value, 0 = null; never NULL */
+} pcol_cells;
+
+typedef struct pcol_batch {
+    uint64_t first_row;
+    size_t rows; /* 0: the scan is at its end */
+    uint32_t column_count;
+    const pcol_cells *columns; /* in the order asked for */
+} pcol_batch;
+
+/**
+ * pcol_scan_new() - iterate over a range of rows
+ * @columns: column numbers of the table, or NULL for all of them
+ * @column_count: number of @columns
+ * @first_row, @row_count: the range; cut at the table's end
+ * Rows of computed tables (sample_locations, sample_values) are made as the scan goes: memory does
+ * not grow with the range. Finding the first row costs O(log zones + 8192 samples).
+ * A scan over all rows compares the checksums of what it reads first.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns,
+                                                  uint32_t column_count, uint64_t first_row,
+                                                  uint64_t row_count, pcol_scan **scan,
+                                                  pcol_error *err);
+/* The next rows, at most 1024; the batch is valid until the next call. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch,
+                                                   pcol_error *err);
+PCOL_API void pcol_scan_free(pcol_scan *scan);
+
+/**
+ * pcol_stack_locations() - the call stack of a node of the table `stacks`
+ * @stack: row of `stacks`; 0 is the empty stack
+ * @locations: receives up to @capacity rows of `locations`, innermost first
+ * @depth: receives the depth, which may exceed @capacity
+ * Cost: O(depth). Errors: E_ARGUMENT, E_CORRUPT.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack,
+                                                         uint32_t *locations, size_t capacity,
+                                                         size_t *depth, pcol_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Checking
+ * ------------------------------------------------------------------------------------------- */
+
+typedef enum pcol_check_depth {
+    PCOL_CHECK_QUICK = 0,   /* what opening does, and the end mark */
+    PCOL_CHECK_DEFAULT = 1, /* checksums, padding, keys, order */
+    PCOL_CHECK_STRICT = 2   /* every rule of the data models, proof of derived data */
+} pcol_check_depth;
+
+typedef struct pcol_fault {
+    int note; /* 1: worth knowing, not a fault (a v2 key that this kind of source cannot satisfy) */
+    const char *table;  /* "" if the fault is in none */
+    const char *column; /* "" */
+    uint64_t row;       /* PCOL_NOWHERE */
+    const char *message;
+} pcol_fault;
+
+/* Called for each fault; return non-zero to stop. */
+typedef int (*pcol_fault_fn)(void *context, const pcol_fault *fault);
+
+/**
+ * pcol_file_check() - look for damage
+ * @faults: receives the number of faults, notes not counted; 0 means sound
+ * Returns PCOL_OK whether or not faults were found. Reads every byte once or twice from the
+ * default depth on. Errors: E_NO_MEMORY, E_IO.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth,
+                                                    pcol_fault_fn report, void *context,
+                                                    uint64_t *faults, pcol_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Output
+ * ------------------------------------------------------------------------------------------- */
+
+/* Where bytes go: a function that takes all of them or fails. */
+typedef struct pcol_sink {
+    pcol_status (*write)(void *context, const void *data, size_t size, pcol_error *err);
+    void *context;
+} pcol_sink;
+
+typedef struct pcol_output pcol_output;
+
+#define PCOL_OUTPUT_OVERWRITE 0x1u /* replace an existing file */
+#define PCOL_OUTPUT_NO_SYNC 0x2u   /* do not wait for the disk */
+
+/**
+ * pcol_output_open() - write a file aside, to be put in place whole
+ * Opens ".NAME.pcol-XXXXXX" in the target's folder. Nothing is visible under @path until
+ * pcol_output_commit(); a symbolic link is followed and its target replaced; only regular files
+ * are replaced. Errors: E_EXISTS, E_IO, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_output_open(const char *path, unsigned flags,
+                                                     pcol_output **output, pcol_error *err);
+/* A sink that appends to the output; valid until commit or abort. */
+PCOL_API pcol_sink pcol_output_sink(pcol_output *output);
+/* The temporary file's path, so that a signal handler can unlink it. */
+PCOL_API const char *pcol_output_temporary(const pcol_output *output);
+/* Sync, rename, sync the folder; frees the output whether it succeeds or not. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_output_commit(pcol_output *output, pcol_error *err);
+/* Remove the temporary file and free the output. */
+PCOL_API void pcol_output_abort(pcol_output *output);
+
+/* ---------------------------------------------------------------------------------------------
+ * Building a file
+ * ------------------------------------------------------------------------------------------- */
+
+/*
+ * A builder takes strings, functions, locations, call stacks and samples in the order in which a
+ * program meets them, keeps each distinct one once, and writes the file at the end. Memory follows
+ * the distinct content and a few bytes per sample; long columns go to an unlinked temporary file.
+ * The same calls give the same bytes on any machine.
+ */
+typedef struct pcol_builder pcol_builder;
+
+typedef struct pcol_builder_options {
+    size_t size;
+    uint64_t memory_bytes;       /* of column data before it goes to a temporary file; 0: 24 MiB */
+    const char *temporary_folder; /* NULL: "/tmp" */
+} pcol_builder_options;
+
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_new(const pcol_builder_options *options,
+                                                     pcol_builder **builder, pcol_error *err);
+PCOL_API void pcol_builder_free(pcol_builder *builder);
+
+#define PCOL_NONE UINT32_MAX /* "no such row" wherever a row number may be missing */
+
+/* Each pcol_builder_* below that yields an id returns the row of an equal one added before, if any.
+ * Cost: O(length of the strings), amortised. Errors of all: E_NO_MEMORY, E_IO, E_ARGUMENT, E_LIMIT. */
+
+/* Code of a string; codes are final only within the builder. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_string(pcol_builder *builder, const char *data,
+                                                        size_t size, uint32_t *string,
+                                                        pcol_error *err);
+
+typedef struct pcol_function {
+    size_t size;
+    uint32_t name;        /* strings; PCOL_NONE: null */
+    uint32_t system_name; /* PCOL_NONE: the same as name */
+    uint32_t filename;
+    int64_t start_line;
+    uint64_t id; /* the source's own id */
+    unsigned has_start_line : 1, has_id : 1;
+} pcol_function;
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_function(pcol_builder *builder,
+                                                          const pcol_function *function,
+                                                          uint32_t *row, pcol_error *err);
+
+/* One line of a location group: an inlined call, or the only line. */
+typedef struct pcol_line {
+    uint32_t function; /* row of functions; PCOL_NONE: none */
+    uint32_t filename; /* string; only where there is no function */
+    int64_t line;
+    int64_t column;
+    unsigned has_line : 1, has_column : 1;
+} pcol_line;
+
+/* What a node of a call stack refers to: lines innermost first, and where the code lies. */
+typedef struct pcol_group {
+    size_t size;
+    const pcol_line *lines; /* may be NULL where line_count is 0 */
+    size_t line_count;
+    uint32_t mapping; /* row of mappings or PCOL_NONE */
+    uint64_t address;
+    uint64_t id;
+    int64_t file_number; /* Rprof: number of the file in its segment */
+    unsigned has_address : 1, has_id : 1, has_file_number : 1, folded : 1;
+} pcol_group;
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_group(pcol_builder *builder,
+                                                       const pcol_group *group, uint32_t *row,
+                                                       pcol_error *err);
+
+/* The stack that has @group called from @parent (0: the empty stack); valid in this builder only. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_stack(pcol_builder *builder, uint32_t parent,
+                                                       uint32_t group, uint32_t *stack,
+                                                       pcol_error *err);
+
+/* A source; always a new row. Text may be NULL: null. */
+typedef struct pcol_source {
+    size_t size;
+    const char *type; /* "rprof", "pprof", ... */
+    const char *uri;
+    const char *timestamp;
+    const char *period_type, *period_unit;
+    const char *default_sample_type;
+    int64_t period, interval_ns, duration_ns;
+    unsigned has_period : 1, has_interval : 1, has_duration : 1, collapsed : 1;
+} pcol_source;
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source(pcol_builder *builder,
+                                                        const pcol_source *source, uint32_t *row,
+                                                        pcol_error *err);
+/* A key and value that a source keeps (--meta). */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source,
+                                                             const char *key, const char *value,
+                                                             pcol_error *err);
+
+#define PCOL_SAMPLE_TYPE_LEVEL 0x1u  /* a level such as a heap size: never summed */
+#define PCOL_SAMPLE_TYPE_DOUBLE 0x2u /* values are doubles, else int64 */
+/* A sample type; equal (type, unit, flags, ordinal) give the same row. @ordinal tells repeated
+ * types of one source apart: 0 for the first. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample_type(pcol_builder *builder,
+                                                             const char *type, const char *unit,
+                                                             unsigned flags, uint32_t ordinal,
+                                                             uint32_t *row, pcol_error *err);
+
+/* One value of a sample. */
+typedef struct pcol_value {
+    uint32_t sample_type;
+    union {
+        int64_t i64;
+        double f64;
+    } as;
+} pcol_value;
+
+typedef struct pcol_sample {
+    size_t size;
+    uint32_t source;
+    uint32_t stack; /* from pcol_builder_stack(); 0: the empty stack; PCOL_NONE: no stack at all */
+    const pcol_value *values;
+    size_t value_count;
+    uint32_t thread; /* row of threads or PCOL_NONE */
+    int64_t time_ns, duration_ns;
+    unsigned has_time : 1, has_duration : 1;
+} pcol_sample;
+/* Append a sample; @row may be NULL. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,
+                                                        const pcol_sample *sample, uint64_t *row,
+                                                        pcol_error *err);
+
+/* A physical table of any name; the same name gives the same table. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_table(pcol_builder *builder, const char *name,
+                                                       uint32_t *table, pcol_error *err);
+/* A column of it; the same name gives the same column. @references: table number + 1, or 0. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table,
+                                                        const char *name, pcol_type type,
+                                                        uint32_t references, uint32_t *column,
+                                                        pcol_error *err);
+/* Append a cell. Columns of a table may be filled one after the other; rows that a column lacks
+ * before @row, or at the end, are null. @row must not fall. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column,
+                                                         uint64_t row, int64_t value,
+                                                         pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_f64(pcol_builder *builder, uint32_t column,
+                                                         uint64_t row, double value,
+                                                         pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, uint32_t column,
+                                                         uint64_t row, const char *data,
+                                                         size_t size, pcol_error *err);
+
+#define PCOL_WRITE_PLAIN 0x1u /* every column plain, sample_values and sample_locations real */
+
+/* Write the file to a sink, once; the builder can only be freed afterwards.
+ * Errors: those of the sink, E_NO_MEMORY, E_IO, E_LIMIT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
+                                                       pcol_sink sink, pcol_error *err);
+/* The same into memory; the caller frees *data with pcol_free(). */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write_memory(pcol_builder *builder,
+                                                              unsigned flags, void **data,
+                                                              size_t *size, pcol_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Importing and exporting
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct pcol_format {
+    const char *name;     /* "rprof" */
+    const char *summary;  /* "R's Rprof() output" */
+    const char *suffixes; /* blank-separated: ".Rprof .out"; "" if none */
+    const char *keeps;    /* what survives a round trip, one sentence */
+    int reads, writes;
+} pcol_format;
+
+/* Format number @index, NULL past the last. */
+PCOL_API const pcol_format *pcol_format_at(size_t index);
+
+/* Called with one sentence for each thing worth saying: a tolerated fault, a loss. */
+typedef void (*pcol_message_fn)(void *context, const char *message);
+
+typedef struct pcol_import_options {
+    size_t size;
+    const char *format;    /* NULL: by content, then by name */
+    const char *uri;       /* source_uri; NULL: the input's name */
+    const char *timestamp; /* source_timestamp; NULL: the source's own */
+    const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
+    size_t meta_count;
+    int lenient;              /* accept what known writers get wrong, and say so */
+    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
+    pcol_message_fn message;  /* may be NULL */
+    void *context;
+} pcol_import_options;
+
+/**
+ * pcol_import_path() - add the profile at @path to a builder, as a further source
+ * Any format of pcol_format_at() that reads, gzip-compressed or not, and pcol itself. The input is
+ * read as a stream: memory follows what is distinct in it. After a failure the builder can only be
+ * freed. Errors: E_IO, E_FORMAT, E_SYNTAX with line and column or byte, E_LIMIT, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_import_path(pcol_builder *builder, const char *path,
+                                                     const pcol_import_options *options,
+                                                     pcol_error *err);
+/* The same from an open descriptor (a pipe, say); @name stands for the path. Not closed. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
+                                                   const pcol_import_options *options,
+                                                   pcol_error *err);
+/* The same from memory. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_import_memory(pcol_builder *builder, const void *data,
+                                                       size_t size, const char *name,
+                                                       const pcol_import_options *options,
+                                                       pcol_error *err);
+
+typedef struct pcol_export_options {
+    size_t size;
+    uint64_t source_id; /* 1..n: only this source; 0: all */
+    pcol_message_fn loss; /* called once for each kind of thing that the target cannot hold */
+    void *context;
+} pcol_export_options;
+
+/**
+ * pcol_export() - write a profile in another format
+ * @format: name of a pcol_format that writes
+ * Errors: E_NOT_FOUND (format, source), E_LOSS (the target cannot express the profile at all),
+ * those of the sink and of reading the file.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const char *format,
+                                                const pcol_export_options *options, pcol_sink sink,
+                                                pcol_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
