@@ -1,0 +1,281 @@
+/*
+ * formats.c - the table of outside formats, and importing and exporting by it
+ *
+ * A format is a row: what it is called, and its room's three functions. An input is recognised by
+ * its first bytes; where they leave it open, by its name's suffix.
+ */
+#include "io/open.h"
+
+#include "core/alloc.h"
+#include "core/file.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define SNIFF_SIZE 4096u
+
+static const struct pci_format formats[] = {
+    {{"rprof", "R's Rprof() output", ".Rprof .out .prof",
+      "everything: a file that R wrote comes back byte for byte", 1, 1},
+     pci_rprof_sniff,
+     pci_rprof_read,
+     pci_rprof_write},
+    {{"rprofmem", "R's Rprofmem() log of allocations", ".Rprofmem",
+      "everything: a log that R wrote comes back byte for byte", 1, 1},
+     pci_rprofmem_sniff,
+     pci_rprofmem_read,
+     pci_rprofmem_write},
+    {{"v1", "the five tables of the profile data model v1 as JSON", ".v1.json",
+      "samples, locations and functions of a profile that counts samples", 1, 1},
+     pci_v1_sniff,
+     pci_v1_read,
+     pci_v1_write},
+    {{"pcol", "a pcol file", ".pcol", "everything", 1, 0}, pci_pcol_sniff, pci_pcol_read, NULL},
+};
+
+#define FORMAT_COUNT (sizeof formats / sizeof formats[0])
+
+const pcol_format *pcol_format_at(size_t index)
+{
+    return index < FORMAT_COUNT ? &formats[index].info : NULL;
+}
+
+static const struct pci_format *find_format(const char *name)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (!strcmp(formats[i].info.name, name))
+            return &formats[i];
+    return NULL;
+}
+
+/* "rprof, v1 or pcol": the formats that can be read or written. */
+static void list_formats(int writable, char *text, size_t size)
+{
+    size_t used = 0, left = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        left += (writable ? formats[i].info.writes : formats[i].info.reads) != 0;
+    for (size_t i = 0; i < FORMAT_COUNT && used < size; i++) {
+        if (!(writable ? formats[i].info.writes : formats[i].info.reads))
+            continue;
+        left--;
+        const char *behind = left > 1 ? ", " : left ? " or " : "";
+        int n = snprintf(text + used, size - used, "%s%s", formats[i].info.name, behind);
+        used += n > 0 ? (size_t)n : size;
+    }
+}
+
+/* ---- recognising */
+
+/* Whether a name ends in one of the blank-separated suffixes, letters of either case; a ".gz" at
+ * its end does not count. */
+static int has_suffix(const char *name, const char *suffixes)
+{
+    size_t size = strlen(name);
+    if (size > 3 && !strcasecmp(name + size - 3, ".gz"))
+        size -= 3;
+    for (const char *at = suffixes; *at;) {
+        size_t length = strcspn(at, " ");
+        if (length < size && !strncasecmp(name + size - length, at, length))
+            return 1;
+        at += length;
+        at += *at == ' ';
+    }
+    return 0;
+}
+
+static pcol_status recognise(struct pci_input *input, const struct pci_format **format,
+                             pcol_error *err)
+{
+    char names[160];
+    const struct pci_format *maybe = NULL, *named = NULL;
+    *format = NULL;
+    while (input->size < SNIFF_SIZE && !input->end)
+        PCI_TRY(pci_input_more(input, 0, err));
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        int sure = input->size ? formats[i].sniff(input->data, input->size, input->end) : 0;
+        if (sure > 1) {
+            *format = &formats[i];
+            return PCOL_OK;
+        }
+        int suffix = has_suffix(input->name, formats[i].info.suffixes);
+        if (sure && suffix && !maybe)
+            maybe = &formats[i];
+        if (suffix && !named)
+            named = &formats[i];
+    }
+    *format = maybe ? maybe : named; /* its reader then says what is wrong with the content */
+    if (*format)
+        return PCOL_OK;
+    if (!input->size)
+        return pci_fail(err, PCOL_E_FORMAT, "input is empty");
+    list_formats(0, names, sizeof names);
+    return pci_fail(err, PCOL_E_FORMAT, "format not recognised (try --from %s)", names);
+}
+
+/* ---- importing */
+
+/* Options as this version knows them: what the caller's lacks is 0. */
+static pcol_status import_options(const pcol_import_options *given, pcol_import_options *options,
+                                  pcol_error *err)
+{
+    memset(options, 0, sizeof *options);
+    if (given) {
+        if (given->size < sizeof given->size)
+            return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+        memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    }
+    options->size = sizeof *options;
+    if (options->format && !strcmp(options->format, "auto"))
+        options->format = NULL;
+    return PCOL_OK;
+}
+
+static pcol_status choose(struct pci_input *input, const char *name,
+                          const struct pci_format **format, pcol_error *err)
+{
+    char names[160];
+    if (!name)
+        return recognise(input, format, err);
+    *format = find_format(name);
+    if (*format && (*format)->read)
+        return PCOL_OK;
+    list_formats(0, names, sizeof names);
+    return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be read (%s can)", name, names);
+}
+
+static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
+                                const pcol_import_options *options, pcol_error *err)
+{
+    const struct pci_format *format;
+    pcol_status status = choose(input, options->format, &format, err);
+    if (status == PCOL_OK) {
+        struct pci_import import = {builder, input, options, format->info.name, PCOL_NONE};
+        status = format->read(&import, err);
+        if (status != PCOL_OK)
+            pci_input_place(input, err);
+    }
+    pci_input_close(input);
+    return status;
+}
+
+pcol_status pcol_import_path(pcol_builder *builder, const char *path,
+                             const pcol_import_options *options, pcol_error *err)
+{
+    pcol_import_options known;
+    struct pci_input input;
+    if (!builder || !path)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no path");
+    PCI_TRY(import_options(options, &known, err));
+    struct pci_input_options how = {known.max_input_bytes, 0};
+    PCI_TRY(pci_input_open_path(&input, path, &how, err));
+    return import_input(builder, &input, &known, err);
+}
+
+pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
+                           const pcol_import_options *options, pcol_error *err)
+{
+    pcol_import_options known;
+    struct pci_input input;
+    if (!builder)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no builder");
+    PCI_TRY(import_options(options, &known, err));
+    struct pci_input_options how = {known.max_input_bytes, 0};
+    PCI_TRY(pci_input_open_fd(&input, fd, name, &how, err));
+    return import_input(builder, &input, &known, err);
+}
+
+pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t size,
+                               const char *name, const pcol_import_options *options,
+                               pcol_error *err)
+{
+    pcol_import_options known;
+    struct pci_input input;
+    if (!builder || (!data && size))
+        return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no data");
+    PCI_TRY(import_options(options, &known, err));
+    struct pci_input_options how = {known.max_input_bytes, 0};
+    PCI_TRY(pci_input_open_memory(&input, data, size, name, &how, err));
+    return import_input(builder, &input, &known, err);
+}
+
+pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err)
+{
+    const pcol_import_options *options = import->options;
+    source->size = sizeof *source;
+    if (!source->type)
+        source->type = import->type;
+    if (options->uri)
+        source->uri = options->uri;
+    else if (!source->uri)
+        source->uri = import->input->name;
+    if (options->timestamp)
+        source->timestamp = options->timestamp;
+    PCI_TRY(pcol_builder_source(import->builder, source, &import->source, err));
+    for (size_t i = 0; i < options->meta_count; i++)
+        PCI_TRY(pcol_builder_source_meta(import->builder, import->source, options->meta[2 * i],
+                                         options->meta[2 * i + 1], err));
+    return PCOL_OK;
+}
+
+__attribute__((format(printf, 3, 0))) static void
+say(pcol_message_fn function, void *context, const char *format, va_list arguments)
+{
+    char text[512];
+    if (!function)
+        return;
+    vsnprintf(text, sizeof text, format, arguments);
+    function(context, text);
+}
+
+void pci_import_message(const struct pci_import *import, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(import->options->message, import->options->context, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- exporting */
+
+void pci_export_loss(const struct pci_export *export, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(export->options->loss, export->options->context, format, arguments);
+    va_end(arguments);
+}
+
+pcol_status pcol_export(const pcol_file *file, const char *format,
+                        const pcol_export_options *options, pcol_sink sink, pcol_error *err)
+{
+    char names[160];
+    pcol_export_options known = {0};
+    if (!file || !format || !sink.write)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
+    if (options && options->size < sizeof options->size)
+        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+    if (options)
+        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    const struct pci_format *target = find_format(format);
+    if (!target || !target->write) {
+        list_formats(1, names, sizeof names);
+        return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be written (%s can)", format,
+                        names);
+    }
+    const struct pci_table *sources = pci_table_find(file, "sources");
+    uint64_t count = sources ? sources->rows : 0;
+    if (known.source_id > count)
+        return pci_fail(err, PCOL_E_NOT_FOUND,
+                        "there is no source %" PRIu64 ": the file has %" PRIu64, known.source_id,
+                        count);
+    struct pci_export export = {file, &known, 0, (uint32_t)count - 1, sink};
+    if (!count)
+        export.first_source = 1, export.last_source = 0;
+    if (known.source_id)
+        export.first_source = export.last_source = (uint32_t)known.source_id - 1;
+    return target->write(&export, err);
+}

@@ -1,0 +1,179 @@
+/*
+ * inflate.c - gzip as a filter between two byte streams
+ *
+ * A file is any number of members, each proved by its checksum and length, and nothing else: bytes
+ * behind the last member or a member that breaks off are errors that name both offsets. Output is
+ * made in steps, and for the last steps it is remembered where in the compressed bytes each began,
+ * so that an error which an importer finds later can name a byte of the file.
+ */
+#include "io/inflate.h"
+
+#include "core/alloc.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include <string.h>
+
+#define STEP 65536u /* inflated bytes between two marks */
+#define MARKS 64u   /* 4 MiB of them: windows larger than that are rare */
+
+struct mark {
+    uint64_t inflated, raw;
+};
+
+struct pci_inflate {
+    struct pci_raw raw;
+    z_stream z;
+    uint64_t raw_offset, inflated; /* of the bytes handed to and taken from zlib */
+    int ended;                     /* between members, or at the end */
+    struct mark marks[MARKS];
+    uint64_t mark_count;
+};
+
+static voidpf allocate(voidpf unused, uInt count, uInt size)
+{
+    (void)unused;
+    return pci_malloc(count, size);
+}
+
+static void release(voidpf unused, voidpf memory)
+{
+    (void)unused;
+    pci_free(memory);
+}
+
+pcol_status pci_inflate_new(struct pci_raw raw, struct pci_inflate **inflate, pcol_error *err)
+{
+    struct pci_inflate *new = pci_calloc(1, sizeof *new);
+    *inflate = NULL;
+    if (!new)
+        return pci_fail_memory(err);
+    new->raw = raw;
+    new->z.zalloc = allocate;
+    new->z.zfree = release;
+    if (inflateInit2(&new->z, 15 + 16) != Z_OK) { /* the largest window, gzip only */
+        pci_free(new);
+        return pci_fail_memory(err);
+    }
+    *inflate = new;
+    return PCOL_OK;
+}
+
+void pci_inflate_free(struct pci_inflate *inflate)
+{
+    if (!inflate)
+        return;
+    inflateEnd(&inflate->z);
+    pci_free(inflate);
+}
+
+static pcol_status fail(const struct pci_inflate *gz, pcol_error *err, const char *what)
+{
+    pci_fail_byte(err, PCOL_E_SYNTAX, gz->raw_offset - gz->z.avail_in, "%s", what);
+    if (err)
+        err->inflated_offset = gz->inflated;
+    return PCOL_E_SYNTAX;
+}
+
+/* Compressed bytes for zlib, if it has none; none at all only at their end. */
+static pcol_status feed(struct pci_inflate *gz, pcol_error *err)
+{
+    if (gz->z.avail_in)
+        return PCOL_OK;
+    const uint8_t *data;
+    size_t size;
+    PCI_TRY(gz->raw.read(gz->raw.context, &data, &size, err));
+    gz->z.next_in = data;
+    gz->z.avail_in = (uInt)size;
+    gz->raw_offset += size;
+    return PCOL_OK;
+}
+
+/* One call of zlib. */
+static pcol_status step(struct pci_inflate *gz, uint8_t *data, size_t size, size_t *got,
+                        pcol_error *err)
+{
+    z_stream *z = &gz->z;
+    z->next_out = data;
+    z->avail_out = (uInt)size;
+    int result = inflate(z, Z_NO_FLUSH);
+    *got = size - z->avail_out;
+    gz->inflated += *got;
+    if (result == Z_STREAM_END) {
+        gz->ended = 1;
+        return PCOL_OK;
+    }
+    if (result == Z_OK || result == Z_BUF_ERROR)
+        return PCOL_OK;
+    if (result == Z_MEM_ERROR)
+        return pci_fail_memory(err);
+    if (z->msg && !strcmp(z->msg, "incorrect header check"))
+        return fail(gz, err, "damaged gzip data: no header here");
+    if (z->msg && !strcmp(z->msg, "incorrect data check"))
+        return fail(gz, err, "damaged gzip data: the checksum does not match");
+    if (z->msg && !strcmp(z->msg, "incorrect length check"))
+        return fail(gz, err, "damaged gzip data: the length does not match");
+    return fail(gz, err, "damaged gzip data");
+}
+
+/* Behind a member: the next one, or the end (*end). */
+static pcol_status next_member(struct pci_inflate *gz, int *end, pcol_error *err)
+{
+    z_stream *z = &gz->z;
+    *end = 0;
+    PCI_TRY(feed(gz, err));
+    if (!z->avail_in) {
+        *end = 1;
+        return PCOL_OK;
+    }
+    if (z->next_in[0] != 0x1f)
+        return fail(gz, err, "bytes behind the end of the gzip data");
+    if (inflateReset(z) != Z_OK)
+        return fail(gz, err, "damaged gzip data");
+    gz->ended = 0;
+    return PCOL_OK;
+}
+
+static void set_mark(struct pci_inflate *gz)
+{
+    struct mark *mark = &gz->marks[gz->mark_count++ % MARKS];
+    mark->inflated = gz->inflated;
+    mark->raw = gz->raw_offset - gz->z.avail_in;
+}
+
+pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, size_t *got,
+                             pcol_error *err)
+{
+    if (size > STEP)
+        size = STEP;
+    *got = 0;
+    set_mark(gz);
+    while (size && !*got) {
+        if (gz->ended) {
+            int end;
+            PCI_TRY(next_member(gz, &end, err));
+            if (end)
+                return PCOL_OK;
+        }
+        PCI_TRY(feed(gz, err));
+        int cut = !gz->z.avail_in; /* zlib may still have output to give */
+        PCI_TRY(step(gz, data, size, got, err));
+        if (cut && !*got && !gz->ended)
+            return fail(gz, err, "gzip data is cut");
+    }
+    return PCOL_OK;
+}
+
+uint64_t pci_inflate_raw_offset(const struct pci_inflate *gz, uint64_t offset)
+{
+    uint64_t kept = gz->mark_count < MARKS ? gz->mark_count : MARKS;
+    uint64_t raw = 0;
+    for (uint64_t i = gz->mark_count - kept; i < gz->mark_count; i++) {
+        const struct mark *mark = &gz->marks[i % MARKS];
+        if (mark->inflated > offset)
+            break;
+        raw = mark->raw;
+    }
+    return raw;
+}

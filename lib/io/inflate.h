@@ -1,0 +1,28 @@
+/*
+ * inflate.h - gzip as a filter between two byte streams
+ */
+#ifndef PCI_INFLATE_H
+#define PCI_INFLATE_H
+
+#include "core/error.h"
+
+/* Fetches the next compressed bytes, valid until the next call; *size is 0 at their end. */
+struct pci_raw {
+    pcol_status (*read)(void *context, const uint8_t **data, size_t *size, pcol_error *err);
+    void *context;
+};
+
+struct pci_inflate;
+
+#define PCI_GZIP_MAGIC "\x1f\x8b"
+
+pcol_status pci_inflate_new(struct pci_raw raw, struct pci_inflate **inflate, pcol_error *err);
+void pci_inflate_free(struct pci_inflate *inflate);
+/* Up to `size` inflated bytes; *got is 0 only at the end of the last member, which is proved to be
+ * whole. Errors: E_SYNTAX, E_NO_MEMORY and those of the raw stream. */
+pcol_status pci_inflate_read(struct pci_inflate *inflate, void *data, size_t size, size_t *got,
+                             pcol_error *err);
+/* Compressed bytes consumed when byte `offset` of the inflated stream was not out yet, near it. */
+uint64_t pci_inflate_raw_offset(const struct pci_inflate *inflate, uint64_t offset);
+
+#endif

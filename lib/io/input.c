@@ -1,0 +1,315 @@
+/*
+ * input.c - the window over a file, a pipe or memory
+ *
+ * The window is a stretch of one buffer. Consuming moves its begin; when there is no room for
+ * another piece behind it, what is left (mostly part of a line) is moved to the buffer's front. Only
+ * if more than half of the buffer is left does the buffer grow, so that a byte is moved once on
+ * average. Memory that is not compressed needs no buffer: it is the window.
+ */
+#include "io/open.h"
+
+#include "core/alloc.h"
+#include "io/inflate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_PIECE ((size_t)1 << 18)
+#define DEFAULT_LIMIT (UINT64_C(1) << 36)
+#define MAX_WINDOW ((size_t)1 << 26)
+#define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */
+
+struct pci_input_state {
+    int fd;     /* -1: memory */
+    int own_fd; /* close it */
+    int file;
+    const uint8_t *raw; /* bytes as they come: read ahead from fd, or the caller's memory */
+    size_t raw_at, raw_size;
+    uint8_t *raw_buffer; /* owns `raw` if it comes from fd */
+    struct pci_inflate *inflate;
+    uint8_t *buffer;
+    size_t capacity, piece;
+    uint64_t limit, total;
+};
+
+static pcol_status read_fd(int fd, uint8_t *data, size_t size, size_t *got, pcol_error *err)
+{
+    ssize_t n;
+    do
+        n = read(fd, data, size);
+    while (n < 0 && errno == EINTR);
+    *got = n > 0 ? (size_t)n : 0;
+    return n < 0 ? pci_fail_errno(err, "read") : PCOL_OK;
+}
+
+/* What zlib is fed with. */
+static pcol_status read_raw(void *context, const uint8_t **data, size_t *size, pcol_error *err)
+{
+    struct pci_input_state *s = context;
+    if (s->raw_at == s->raw_size && s->fd >= 0) {
+        s->raw_at = 0;
+        s->raw_size = 0;
+        PCI_TRY(read_fd(s->fd, s->raw_buffer, s->piece, &s->raw_size, err));
+    }
+    size_t part = s->raw_size - s->raw_at;
+    *data = s->raw + s->raw_at;
+    *size = part < MAX_RAW_PIECE ? part : MAX_RAW_PIECE;
+    s->raw_at += *size;
+    return PCOL_OK;
+}
+
+static pcol_status read_source(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
+                               pcol_error *err)
+{
+    if (s->inflate)
+        return pci_inflate_read(s->inflate, data, size, got, err);
+    if (s->raw_at < s->raw_size) {
+        *got = s->raw_size - s->raw_at < size ? s->raw_size - s->raw_at : size;
+        memcpy(data, s->raw + s->raw_at, *got);
+        s->raw_at += *got;
+        return PCOL_OK;
+    }
+    return read_fd(s->fd, data, size, got, err);
+}
+
+/* Room for a piece behind the window, or for some bytes at least. */
+static pcol_status make_room(struct pci_input *input, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    size_t start = s->buffer ? (size_t)(input->data - s->buffer) : 0;
+    if (s->buffer && s->capacity - start - input->size >= s->piece)
+        return PCOL_OK;
+    if (input->size <= s->capacity / 2 && s->buffer) {
+        memmove(s->buffer, input->data, input->size);
+    } else if (s->capacity < MAX_WINDOW) {
+        size_t capacity = s->capacity ? s->capacity * 2 : s->piece * 2;
+        uint8_t *buffer = pci_malloc(capacity, 1);
+        if (!buffer)
+            return pci_fail_memory(err);
+        if (input->size)
+            memcpy(buffer, input->data, input->size);
+        pci_free(s->buffer);
+        s->buffer = buffer;
+        s->capacity = capacity;
+    } else if (input->size < s->capacity) {
+        memmove(s->buffer, input->data, input->size);
+    } else {
+        return pci_fail_byte(err, PCOL_E_LIMIT, input->offset,
+                             "a piece of the input is longer than %zu MiB", MAX_WINDOW >> 20);
+    }
+    input->data = s->buffer;
+    return PCOL_OK;
+}
+
+static pcol_status too_large(const struct pci_input_state *s, pcol_error *err)
+{
+    return pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
+                    s->limit);
+}
+
+pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    if (consumed > input->size)
+        return pci_fail(err, PCOL_E_ARGUMENT, "more consumed than the window holds");
+    input->data += consumed;
+    input->size -= consumed;
+    input->offset += consumed;
+    if (input->end)
+        return PCOL_OK;
+    PCI_TRY(make_room(input, err));
+    size_t used = (size_t)(input->data - s->buffer) + input->size, got;
+    size_t room = s->capacity - used < s->piece ? s->capacity - used : s->piece;
+    if (s->limit - s->total < room)
+        room = (size_t)(s->limit - s->total) + 1;
+    PCI_TRY(read_source(s, s->buffer + used, room, &got, err));
+    s->total += got;
+    if (s->total > s->limit)
+        return too_large(s, err);
+    input->size += got;
+    input->end = !got;
+    return PCOL_OK;
+}
+
+/* ---- opening */
+
+static pcol_status new_state(struct pci_input *input, const char *name,
+                             const struct pci_input_options *options, pcol_error *err)
+{
+    memset(input, 0, sizeof *input);
+    input->name = name ? name : "";
+    input->data = (const uint8_t *)"";
+    input->state = pci_calloc(1, sizeof *input->state);
+    if (!input->state)
+        return pci_fail_memory(err);
+    struct pci_input_state *s = input->state;
+    s->fd = -1;
+    s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
+    s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
+    if (s->limit == UINT64_MAX)
+        s->limit--; /* room for the byte that shows that there is more */
+    return PCOL_OK;
+}
+
+static int is_gzip(const uint8_t *data, size_t size)
+{
+    return size >= 2 && !memcmp(data, PCI_GZIP_MAGIC, 2);
+}
+
+/* With the first raw bytes at hand: unwrap them if they are gzip, and fill the window. */
+static pcol_status begin(struct pci_input *input, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    if (is_gzip(s->raw, s->raw_size)) {
+        struct pci_raw raw = {read_raw, s};
+        PCI_TRY(pci_inflate_new(raw, &s->inflate, err));
+    } else if (s->fd < 0) {
+        if (s->raw_size > s->limit)
+            return too_large(s, err);
+        input->data = s->raw;
+        input->size = s->raw_size;
+        input->end = 1;
+    }
+    while (input->size < 2 && !input->end)
+        PCI_TRY(pci_input_more(input, 0, err));
+    if (s->inflate && is_gzip(input->data, input->size))
+        return pci_fail(err, PCOL_E_FORMAT, "gzip inside gzip; unpack it once first");
+    if (!s->inflate && s->fd >= 0) { /* read ahead no longer needed: it is in the window, or soon */
+        while (s->raw_at < s->raw_size)
+            PCI_TRY(pci_input_more(input, 0, err));
+        pci_free(s->raw_buffer);
+        s->raw_buffer = NULL;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status begin_fd(struct pci_input *input, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    struct stat info;
+    if (fstat(s->fd, &info))
+        return pci_fail_errno(err, "read");
+    if (S_ISDIR(info.st_mode))
+        return pci_fail(err, PCOL_E_IO, "is a directory");
+    s->file = S_ISREG(info.st_mode) && s->own_fd;
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint: a pipe refuses it */
+    s->raw_buffer = pci_malloc(s->piece > 2 ? s->piece : 2, 1);
+    if (!s->raw_buffer)
+        return pci_fail_memory(err);
+    s->raw = s->raw_buffer;
+    for (size_t got = 1; s->raw_size < 2 && got; s->raw_size += got) {
+        size_t room = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
+        PCI_TRY(read_fd(s->fd, s->raw_buffer + s->raw_size, room, &got, err));
+    }
+    return begin(input, err);
+}
+
+pcol_status pci_input_open_path(struct pci_input *input, const char *path,
+                                const struct pci_input_options *options, pcol_error *err)
+{
+    PCI_TRY(new_state(input, path, options, err));
+    pcol_status status;
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd >= 0) {
+        input->state->fd = fd;
+        input->state->own_fd = 1;
+        status = begin_fd(input, err);
+    } else if (errno == ENXIO) {
+        status = pci_fail(err, PCOL_E_IO, "is a socket or a device without a driver");
+    } else {
+        status = pci_fail_errno(err, "open");
+    }
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
+pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
+                              const struct pci_input_options *options, pcol_error *err)
+{
+    if (fd < 0) {
+        memset(input, 0, sizeof *input);
+        return pci_fail(err, PCOL_E_ARGUMENT, "not a file descriptor");
+    }
+    PCI_TRY(new_state(input, name, options, err));
+    input->state->fd = fd;
+    pcol_status status = begin_fd(input, err);
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
+pcol_status pci_input_open_memory(struct pci_input *input, const void *data, size_t size,
+                                  const char *name, const struct pci_input_options *options,
+                                  pcol_error *err)
+{
+    PCI_TRY(new_state(input, name, options, err));
+    input->state->raw = data ? data : (const void *)"";
+    input->state->raw_size = data ? size : 0;
+    pcol_status status = begin(input, err);
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
+void pci_input_close(struct pci_input *input)
+{
+    struct pci_input_state *s = input->state;
+    if (s) {
+        if (s->own_fd)
+            close(s->fd);
+        pci_inflate_free(s->inflate);
+        pci_free(s->raw_buffer);
+        pci_free(s->buffer);
+        pci_free(s);
+    }
+    memset(input, 0, sizeof *input);
+}
+
+int pci_input_is_file(const struct pci_input *input)
+{
+    return input->state->file && !input->state->inflate;
+}
+
+pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err)
+{
+    size_t capacity = 0, used = 0;
+    void *all = NULL;
+    *data = NULL;
+    *size = 0;
+    for (;;) {
+        if (pci_grow(&all, &capacity, used + input->size + 1, 1)) {
+            pci_free(all);
+            return pci_fail_memory(err);
+        }
+        memcpy((uint8_t *)all + used, input->data, input->size);
+        used += input->size;
+        if (input->end)
+            break;
+        pcol_status status = pci_input_more(input, input->size, err);
+        if (status != PCOL_OK) {
+            pci_free(all);
+            return status;
+        }
+    }
+    *data = all;
+    *size = used;
+    return PCOL_OK;
+}
+
+void pci_input_place(const struct pci_input *input, pcol_error *err)
+{
+    if (!err || !input->state || !input->state->inflate)
+        return;
+    if (err->offset == PCOL_NOWHERE || err->inflated_offset != PCOL_NOWHERE)
+        return;
+    err->inflated_offset = err->offset;
+    err->offset = pci_inflate_raw_offset(input->state->inflate, err->inflated_offset);
+}

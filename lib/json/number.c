@@ -1,0 +1,150 @@
+/*
+ * number.c - decimal text to double and back
+ *
+ * The usual numbers (at most 19 digits and a power of ten within +-19) are converted exactly in
+ * 128-bit integers: digits * 10^n or digits / 10^n to 64 bits and a sticky bit, rounded once. All
+ * others, and the way back, go through the C library under the C locale, which is installed for the
+ * calling thread only: a host program may have chosen another one.
+ */
+#include "json/number.h"
+
+#include <locale.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+#define MAX_POWER 19 /* 10^19 < 2^64 */
+
+static const uint64_t powers[MAX_POWER + 1] = {
+    UINT64_C(1),
+    UINT64_C(10),
+    UINT64_C(100),
+    UINT64_C(1000),
+    UINT64_C(10000),
+    UINT64_C(100000),
+    UINT64_C(1000000),
+    UINT64_C(10000000),
+    UINT64_C(100000000),
+    UINT64_C(1000000000),
+    UINT64_C(10000000000),
+    UINT64_C(100000000000),
+    UINT64_C(1000000000000),
+    UINT64_C(10000000000000),
+    UINT64_C(100000000000000),
+    UINT64_C(1000000000000000),
+    UINT64_C(10000000000000000),
+    UINT64_C(100000000000000000),
+    UINT64_C(1000000000000000000),
+    UINT64_C(10000000000000000000),
+};
+
+static int leading_zeros(u128 value)
+{
+    uint64_t high = (uint64_t)(value >> 64);
+    return high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)value);
+}
+
+/* value * 2^exponent, a little more if sticky; value is not 0 and the result is a normal double. */
+static double round_binary(u128 value, int exponent, int sticky)
+{
+    int zeros = leading_zeros(value);
+    value <<= zeros;
+    exponent -= zeros;
+    uint64_t mantissa = (uint64_t)(value >> 75); /* the upper 53 bits */
+    u128 rest = value << 53;
+    u128 half = (u128)1 << 127;
+    if (rest > half || (rest == half && (sticky || (mantissa & 1))))
+        mantissa++;
+    exponent += 75;
+    /* A carry to 2^53 moves into the exponent by itself: the implicit bit is added, not set. */
+    uint64_t bits = ((uint64_t)(exponent + 1075 - 1) << 52) + mantissa;
+    double result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+static double convert(uint64_t digits, int power)
+{
+    if (!digits)
+        return 0;
+    if (power >= 0)
+        return round_binary((u128)digits * powers[power], 0, 0);
+    u128 numerator = (u128)digits;
+    int shift = leading_zeros(numerator);
+    numerator <<= shift;
+    uint64_t divisor = powers[-power];
+    return round_binary(numerator / divisor, -shift, numerator % divisor != 0);
+}
+
+static double under_c_locale(const char *text, size_t size, char *scratch)
+{
+    memcpy(scratch, text, size);
+    scratch[size] = 0;
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t old = c ? uselocale(c) : (locale_t)0;
+    double value = strtod(scratch, NULL);
+    if (c) {
+        uselocale(old);
+        freelocale(c);
+    }
+    return value;
+}
+
+double pci_number_parse(const char *text, size_t size, char *scratch)
+{
+    size_t i = 0;
+    int negative = size && text[0] == '-';
+    i += (size_t)negative;
+    uint64_t digits = 0;
+    int significant = 0, power = 0, point = 0;
+    for (; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '.') {
+            point = 1;
+            continue;
+        }
+        if (c < '0' || c > '9')
+            break;
+        if ((significant += significant > 0 || c != '0') > 19)
+            return under_c_locale(text, size, scratch);
+        digits = digits * 10 + (unsigned)(c - '0');
+        if ((power -= point) < -400)
+            return under_c_locale(text, size, scratch);
+    }
+    if (i < size) {
+        int sign = 1, exponent = 0;
+        i++; /* e */
+        if (i < size && (text[i] == '+' || text[i] == '-'))
+            sign = text[i++] == '-' ? -1 : 1;
+        for (; i < size && exponent < 10000; i++)
+            exponent = exponent * 10 + (text[i] - '0');
+        power += sign * exponent;
+    }
+    if (digits && (power < -MAX_POWER || power > MAX_POWER))
+        return under_c_locale(text, size, scratch);
+    double value = digits ? convert(digits, power) : 0;
+    return negative ? -value : value;
+}
+
+size_t pci_number_format(double value, char text[PCI_NUMBER_SIZE])
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t old = c ? uselocale(c) : (locale_t)0;
+    int size = 0;
+    /* Below the normal doubles there are fewer digits to begin with. */
+    int least = value > -2.3e-308 && value < 2.3e-308 ? 1 : 15;
+    for (int precision = least; precision <= 17; precision++) {
+        size = snprintf(text, PCI_NUMBER_SIZE, "%.*g", precision, value);
+        double back = strtod(text, NULL);
+        if (!memcmp(&back, &value, sizeof value))
+            break;
+    }
+    if (c) {
+        uselocale(old);
+        freelocale(c);
+    }
+    return size > 0 ? (size_t)size : 0;
+}

@@ -1,0 +1,19 @@
+/*
+ * number.h - decimal text to double and back, the same on every machine and in every locale
+ */
+#ifndef PCI_NUMBER_H
+#define PCI_NUMBER_H
+
+#include <stddef.h>
+
+#define PCI_NUMBER_SIZE 32 /* the longest text of a double, with its end */
+
+/* The double nearest to a decimal number `[-]digits[.digits][e[+-]digits]`, ties to even; too large
+ * gives an infinity. @text need not be terminated and must be of that form. @scratch is for numbers
+ * of unusual size: at least @size + 1 bytes. */
+double pci_number_parse(const char *text, size_t size, char *scratch);
+
+/* The shortest text that gives the same double back; returns its length. Finite numbers only. */
+size_t pci_number_format(double value, char text[PCI_NUMBER_SIZE]);
+
+#endif

@@ -1,0 +1,567 @@
+/*
+ * read.c - the JSON reader: a pull tokenizer over the window of an input
+ *
+ * A token always lies whole in the window: the window is asked to keep it from its first byte on and
+ * to read more behind it. Strings without escapes are handed out in place, the others are decoded
+ * into a scratch buffer. `state` says what may come next, a bit per level what is open.
+ */
+#include "json/json.h"
+
+#include "core/alloc.h"
+#include "json/number.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_DEPTH 1024u
+
+enum state {
+    STATE_VALUE,       /* a value */
+    STATE_FIRST_VALUE, /* a value or ] */
+    STATE_KEY,         /* a key */
+    STATE_FIRST_KEY,   /* a key or } */
+    STATE_COLON,       /* : and a value */
+    STATE_AFTER,       /* a comma or the container's end */
+    STATE_DONE         /* nothing */
+};
+
+pcol_status pci_json_open(struct pci_json *json, struct pci_input *input,
+                          const struct pci_json_options *options, pcol_error *err)
+{
+    memset(json, 0, sizeof *json);
+    json->input = input;
+    if (options)
+        json->options = *options;
+    if (!json->options.max_depth)
+        json->options.max_depth = DEFAULT_DEPTH;
+    json->line = 1;
+    json->line_start = input->offset;
+    json->nesting = pci_calloc((size_t)json->options.max_depth / 8 + 1, 1);
+    return json->nesting ? PCOL_OK : pci_fail_memory(err);
+}
+
+void pci_json_close(struct pci_json *json)
+{
+    pci_free(json->nesting);
+    pci_free(json->scratch);
+    memset(json, 0, sizeof *json);
+}
+
+pcol_status pci_json_fail(const struct pci_json *json, pcol_error *err, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pci_fail_text(err, PCOL_E_SYNTAX, json->line, json->column, "%s", text);
+}
+
+/* The same at the next byte. */
+static pcol_status fail_here(struct pci_json *json, pcol_error *err, const char *what)
+{
+    uint64_t column = json->input->offset + json->at - json->line_start + 1;
+    return pci_fail_text(err, PCOL_E_SYNTAX, json->line, column, "%s", what);
+}
+
+/* More bytes behind the window, the token's kept. *more is 0 at the end of the input. */
+static pcol_status refill(struct pci_json *json, int *more, pcol_error *err)
+{
+    struct pci_input *input = json->input;
+    *more = 0;
+    if (input->end)
+        return PCOL_OK;
+    size_t consumed = json->start;
+    json->start = 0;
+    json->at -= consumed;
+    PCI_TRY(pci_input_more(input, consumed, err));
+    *more = json->at < input->size;
+    return PCOL_OK;
+}
+
+/* The next byte that is not a blank into *c, or -1 at the end; the token begins there. */
+static pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error *err)
+{
+    struct pci_input *input = json->input;
+    for (;;) {
+        for (; json->at < input->size; json->at++) {
+            uint8_t byte = input->data[json->at];
+            if (byte == '\n') {
+                json->line++;
+                json->line_start = input->offset + json->at + 1;
+            } else if (byte != ' ' && byte != '\t' && byte != '\r') {
+                *c = byte;
+                goto found;
+            }
+        }
+        json->start = json->at;
+        int more;
+        PCI_TRY(refill(json, &more, err));
+        if (!more) {
+            *c = -1;
+            goto found;
+        }
+    }
+found:
+    json->start = json->at;
+    json->offset = input->offset + json->at;
+    json->column = json->offset - json->line_start + 1;
+    return PCOL_OK;
+}
+
+/* ---- strings */
+
+#define ONES UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* Whether one of eight bytes ends a plain stretch of a string: a quote, a backslash, a control. */
+static int has_special(uint64_t word)
+{
+    uint64_t quote = word ^ ONES * '"', backslash = word ^ ONES * '\\';
+    uint64_t hit = ((word - ONES * 0x20) & ~word) | ((quote - ONES) & ~quote) |
+                   ((backslash - ONES) & ~backslash);
+    return (hit & HIGHS) != 0;
+}
+
+static size_t plain_stretch(const uint8_t *data, size_t at, size_t size)
+{
+    while (size - at >= 8) {
+        uint64_t word;
+        memcpy(&word, data + at, 8);
+        if (has_special(word))
+            break;
+        at += 8;
+    }
+    while (at < size && data[at] >= 0x20 && data[at] != '"' && data[at] != '\\')
+        at++;
+    return at;
+}
+
+static pcol_status make_scratch(struct pci_json *json, size_t size, pcol_error *err)
+{
+    void *scratch = json->scratch;
+    if (pci_grow(&scratch, &json->scratch_capacity, size, 1))
+        return pci_fail_memory(err);
+    json->scratch = scratch;
+    return PCOL_OK;
+}
+
+static int hex4(const uint8_t *p, const uint8_t *end, unsigned *value)
+{
+    if (end - p < 4)
+        return -1;
+    *value = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned c = p[i], lower = c | 0x20u, digit;
+        if (c >= '0' && c <= '9')
+            digit = c - '0';
+        else if (lower >= 'a' && lower <= 'f')
+            digit = lower - 'a' + 10;
+        else
+            return -1;
+        *value = *value << 4 | digit;
+    }
+    return 0;
+}
+
+static char *put_utf8(char *out, unsigned c)
+{
+    if (c < 0x80) {
+        *out++ = (char)c;
+    } else if (c < 0x800) {
+        *out++ = (char)(0xc0 | c >> 6);
+        *out++ = (char)(0x80 | (c & 0x3f));
+    } else {
+        if (c < 0x10000) {
+            *out++ = (char)(0xe0 | c >> 12);
+        } else {
+            *out++ = (char)(0xf0 | c >> 18);
+            *out++ = (char)(0x80 | (c >> 12 & 0x3f));
+        }
+        *out++ = (char)(0x80 | (c >> 6 & 0x3f));
+        *out++ = (char)(0x80 | (c & 0x3f));
+    }
+    return out;
+}
+
+/* \uXXXX behind *at (at its X), with the second half of a pair. 0, or -1 if it is none. */
+static int decode_unicode(struct pci_json *json, const uint8_t **at, const uint8_t *end, char **out)
+{
+    unsigned c, low;
+    if (hex4(*at, end, &c))
+        return -1;
+    *at += 4;
+    if (c >= 0xd800 && c < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u' &&
+        !hex4(*at + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+        *at += 6;
+    } else if (c >= 0xdc80 && c <= 0xdcff && json->options.flags & PCI_JSON_SURROGATE_BYTES) {
+        *(*out)++ = (char)(c - 0xdc00);
+        return 0;
+    } else if (c >= 0xd800 && c < 0xe000) {
+        json->lone_surrogate = 1;
+    }
+    *out = put_utf8(*out, c);
+    return 0;
+}
+
+/* Decode the string between two quotes into the scratch buffer; never longer than its source. */
+static pcol_status decode(struct pci_json *json, const uint8_t *p, size_t size, pcol_error *err)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    PCI_TRY(make_scratch(json, size, err));
+    const uint8_t *begin = p, *end = p + size;
+    char *out = json->scratch;
+    while (p < end) {
+        const uint8_t *stop = memchr(p, '\\', (size_t)(end - p));
+        size_t plain = (size_t)((stop ? stop : end) - p);
+        memcpy(out, p, plain);
+        out += plain;
+        if (!stop)
+            break;
+        p = stop + 2; /* a backslash is never the last byte: the scan passed two at once */
+        const char *simple = memchr(from, stop[1], sizeof from - 1);
+        if (simple) {
+            *out++ = to[simple - from];
+        } else if (stop[1] != 'u' || decode_unicode(json, &p, end, &out)) {
+            json->at = json->start + 1 + (size_t)(stop - begin);
+            return fail_here(json, err, "unknown escape in a string");
+        }
+    }
+    json->text.data = json->scratch;
+    json->text.size = (size_t)(out - json->scratch);
+    return PCOL_OK;
+}
+
+/* The string whose opening quote is the next byte. */
+static pcol_status read_string(struct pci_json *json, pcol_error *err)
+{
+    struct pci_input *input = json->input;
+    int escapes = 0;
+    json->at = json->start + 1;
+    for (;;) {
+        json->at = plain_stretch(input->data, json->at, input->size);
+        if (json->at < input->size && input->data[json->at] == '"')
+            break;
+        if (json->at < input->size && input->data[json->at] < 0x20)
+            return fail_here(json, err, "control character in a string");
+        if (json->at + 1 < input->size) { /* a backslash and what it escapes */
+            escapes = 1;
+            json->at += 2;
+            continue;
+        }
+        int more;
+        size_t rest = input->size - json->at;
+        PCI_TRY(refill(json, &more, err));
+        if (!more || input->size - json->at == rest)
+            return pci_json_fail(json, err, "string without an end");
+    }
+    size_t begin = json->start + 1, size = json->at - begin;
+    json->lone_surrogate = 0;
+    if (escapes) {
+        PCI_TRY(decode(json, input->data + begin, size, err));
+        json->at = begin + size;
+    } else {
+        json->text.data = (const char *)input->data + begin;
+        json->text.size = size;
+    }
+    json->at++;
+    return PCOL_OK;
+}
+
+/* ---- numbers and words */
+
+static size_t digits(const char *text, size_t at, size_t size)
+{
+    while (at < size && text[at] >= '0' && text[at] <= '9')
+        at++;
+    return at;
+}
+
+/* Whether a text is a JSON number; *integer: without point and exponent. */
+static int is_number(const char *text, size_t size, int *integer)
+{
+    size_t at = size && text[0] == '-', begin = at;
+    at = digits(text, at, size);
+    if (at == begin || (at > begin + 1 && text[begin] == '0'))
+        return 0;
+    *integer = at == size;
+    if (at < size && text[at] == '.') {
+        begin = ++at;
+        at = digits(text, at, size);
+        if (at == begin)
+            return 0;
+    }
+    if (at < size && (text[at] == 'e' || text[at] == 'E')) {
+        at++;
+        if (at < size && (text[at] == '+' || text[at] == '-'))
+            at++;
+        begin = at;
+        at = digits(text, at, size);
+        if (at == begin)
+            return 0;
+    }
+    return at == size;
+}
+
+static int to_i64(const char *text, size_t size, int64_t *value)
+{
+    int negative = text[0] == '-';
+    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (unsigned)negative;
+    for (size_t i = (size_t)negative; i < size; i++) {
+        unsigned digit = (unsigned)(text[i] - '0');
+        if (sum > limit / 10 || sum * 10 > limit - digit)
+            return -1;
+        sum = sum * 10 + digit;
+    }
+    *value = (int64_t)(negative ? 0 - sum : sum);
+    return 0;
+}
+
+static int is_text(pcol_str text, const char *word)
+{
+    size_t size = strlen(word);
+    return text.size == size && !memcmp(text.data, word, size);
+}
+
+static pcol_status read_number(struct pci_json *json, pcol_error *err)
+{
+    int integer;
+    if (!is_number(json->text.data, json->text.size, &integer))
+        return pci_json_fail(json, err, "malformed number");
+    if (integer && !to_i64(json->text.data, json->text.size, &json->integer)) {
+        json->type = PCI_JSON_INT;
+        json->number = (double)json->integer;
+        return PCOL_OK;
+    }
+    json->type = integer ? PCI_JSON_BIG : PCI_JSON_DOUBLE;
+    PCI_TRY(make_scratch(json, json->text.size + 1, err));
+    json->number = pci_number_parse(json->text.data, json->text.size, json->scratch);
+    return PCOL_OK;
+}
+
+static int word_byte(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-' ||
+           c == '+' || c == '.';
+}
+
+/* A number or a bare word. */
+static pcol_status read_word(struct pci_json *json, pcol_error *err)
+{
+    static const struct {
+        const char *text;
+        enum pci_json_type type;
+    } words[] = {{"true", PCI_JSON_TRUE}, {"false", PCI_JSON_FALSE}, {"null", PCI_JSON_NULL}};
+    struct pci_input *input = json->input;
+    for (int more = 1; more;) {
+        while (json->at < input->size && word_byte(input->data[json->at]))
+            json->at++;
+        if (json->at < input->size)
+            break;
+        PCI_TRY(refill(json, &more, err));
+    }
+    json->text.data = (const char *)input->data + json->start;
+    json->text.size = json->at - json->start;
+    if (!json->text.size)
+        return pci_json_fail(json, err, "unexpected character");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (is_text(json->text, words[i].text)) {
+            json->type = words[i].type;
+            return PCOL_OK;
+        }
+    }
+    if (json->options.flags & PCI_JSON_NONFINITE) {
+        json->type = PCI_JSON_DOUBLE;
+        json->number = is_text(json->text, "NaN")         ? (double)NAN
+                       : is_text(json->text, "Infinity")  ? (double)INFINITY
+                       : is_text(json->text, "-Infinity") ? -(double)INFINITY
+                                                          : 0;
+        if (!isfinite(json->number))
+            return PCOL_OK;
+    }
+    char first = json->text.data[0];
+    if (first == '-' || first == '+' || first == '.' || (first >= '0' && first <= '9'))
+        return read_number(json, err);
+    return pci_json_fail(json, err, "unknown word '%.*s'",
+                         (int)(json->text.size < 40 ? json->text.size : 40), json->text.data);
+}
+
+/* ---- structure */
+
+static int in_object(const struct pci_json *json)
+{
+    uint32_t level = json->depth - 1;
+    return json->nesting[level / 8] >> (level % 8) & 1;
+}
+
+static void after_value(struct pci_json *json)
+{
+    json->state = json->depth ? STATE_AFTER : STATE_DONE;
+}
+
+static pcol_status open_container(struct pci_json *json, int object, pcol_error *err)
+{
+    if (json->depth >= json->options.max_depth)
+        return pci_fail_text(err, PCOL_E_LIMIT, json->line, json->column,
+                             "nested deeper than %u levels", (unsigned)json->options.max_depth);
+    uint32_t level = json->depth++;
+    uint8_t bit = (uint8_t)(1u << (level % 8));
+    if (object)
+        json->nesting[level / 8] |= bit;
+    else
+        json->nesting[level / 8] &= (uint8_t)~bit;
+    json->type = object ? PCI_JSON_OBJECT : PCI_JSON_ARRAY;
+    json->state = object ? STATE_FIRST_KEY : STATE_FIRST_VALUE;
+    json->at++;
+    return PCOL_OK;
+}
+
+static pcol_status close_container(struct pci_json *json)
+{
+    json->type = in_object(json) ? PCI_JSON_OBJECT_END : PCI_JSON_ARRAY_END;
+    json->depth--;
+    json->at++;
+    after_value(json);
+    return PCOL_OK;
+}
+
+static pcol_status read_value(struct pci_json *json, int c, pcol_error *err)
+{
+    if (c == '{' || c == '[')
+        return open_container(json, c == '{', err);
+    if (c == '"') {
+        json->type = PCI_JSON_STRING;
+        PCI_TRY(read_string(json, err));
+    } else {
+        PCI_TRY(read_word(json, err));
+    }
+    after_value(json);
+    return PCOL_OK;
+}
+
+static pcol_status read_key(struct pci_json *json, int c, pcol_error *err)
+{
+    if (c != '"')
+        return pci_json_fail(json, err, "expected a key in quotes");
+    json->type = PCI_JSON_KEY;
+    json->state = STATE_COLON;
+    return read_string(json, err);
+}
+
+/* At the very first byte: pass over a byte order mark. */
+static pcol_status skip_mark(struct pci_json *json, pcol_error *err)
+{
+    int more = 1;
+    while (more && json->input->size < 3)
+        PCI_TRY(refill(json, &more, err));
+    if (json->input->size >= 3 && !memcmp(json->input->data, "\xef\xbb\xbf", 3)) {
+        json->at = 3;
+        json->line_start += 3;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
+{
+    int c;
+    if (!json->input->offset && !json->at && !json->depth && json->state == STATE_VALUE)
+        PCI_TRY(skip_mark(json, err));
+    PCI_TRY(skip_blanks(json, &c, err));
+    if (json->state == STATE_DONE) {
+        if (c >= 0)
+            return pci_json_fail(json, err, "text behind the end of the value");
+        json->type = PCI_JSON_END;
+        return PCOL_OK;
+    }
+    if (c < 0)
+        return pci_json_fail(json, err, json->depth ? "input ends inside %s" : "no value",
+                             json->depth && in_object(json) ? "an object" : "an array");
+    if (json->state == STATE_COLON) {
+        if (c != ':')
+            return pci_json_fail(json, err, "expected ':' after the key");
+        json->at++;
+        json->state = STATE_VALUE;
+        PCI_TRY(skip_blanks(json, &c, err));
+    } else if (json->state == STATE_AFTER) {
+        if (c == (in_object(json) ? '}' : ']'))
+            return close_container(json);
+        if (c != ',')
+            return pci_json_fail(json, err, "expected ',' or '%c'", in_object(json) ? '}' : ']');
+        json->at++;
+        json->state = in_object(json) ? STATE_KEY : STATE_VALUE;
+        PCI_TRY(skip_blanks(json, &c, err));
+    } else if ((json->state == STATE_FIRST_KEY && c == '}') ||
+               (json->state == STATE_FIRST_VALUE && c == ']')) {
+        return close_container(json);
+    }
+    if (c < 0)
+        return pci_json_fail(json, err, "input ends inside %s",
+                             in_object(json) ? "an object" : "an array");
+    if (json->state == STATE_KEY || json->state == STATE_FIRST_KEY)
+        return read_key(json, c, err);
+    return read_value(json, c, err);
+}
+
+pcol_status pci_json_skip(struct pci_json *json, pcol_error *err)
+{
+    if (json->type != PCI_JSON_OBJECT && json->type != PCI_JSON_ARRAY)
+        return PCOL_OK;
+    uint32_t outer = json->depth - 1;
+    do
+        PCI_TRY(pci_json_next(json, err));
+    while (json->depth > outer);
+    return PCOL_OK;
+}
+
+pcol_status pci_json_member(struct pci_json *json, int *more, pcol_error *err)
+{
+    *more = 0;
+    PCI_TRY(pci_json_next(json, err));
+    *more = json->type == PCI_JSON_KEY;
+    return PCOL_OK;
+}
+
+pcol_status pci_json_element(struct pci_json *json, int *more, pcol_error *err)
+{
+    *more = 0;
+    PCI_TRY(pci_json_next(json, err));
+    *more = json->type != PCI_JSON_ARRAY_END;
+    return PCOL_OK;
+}
+
+pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err)
+{
+    PCI_TRY(pci_json_next(json, err));
+    return pci_json_skip(json, err);
+}
+
+pcol_status pci_json_finish(struct pci_json *json, pcol_error *err)
+{
+    return pci_json_next(json, err);
+}
+
+static const char *type_name(enum pci_json_type type)
+{
+    static const char *const names[] = {
+        "nothing", "an object", "the end of an object", "an array", "the end of an array",
+        "a key",   "a string",  "an integer",           "an integer beyond 64 bits",
+        "a number", "true",     "false",                "null"};
+    return names[type];
+}
+
+pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type, const char *what,
+                            pcol_error *err)
+{
+    if (json->type == type)
+        return PCOL_OK;
+    return pci_json_fail(json, err, "%s must be %s, not %s", what, type_name(type),
+                         type_name(json->type));
+}
+
+int pci_json_is(const struct pci_json *json, const char *text)
+{
+    return is_text(json->text, text);
+}

@@ -1,0 +1,227 @@
+/*
+ * write.c - the JSON writer and the one escaper
+ *
+ * Text gathers in a buffer of 64 KiB before it goes to the sink. Punctuation follows from three
+ * flags (an element stands before, a key waits for its value, a new line is wanted); since a closed
+ * container is itself an element, no stack is needed for them.
+ */
+#include "json/json.h"
+
+#include "core/alloc.h"
+#include "json/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUFFER_SIZE 65536u
+
+pcol_status pci_json_writer_open(struct pci_json_writer *w, pcol_sink sink, unsigned flags,
+                                 pcol_error *err)
+{
+    memset(w, 0, sizeof *w);
+    w->sink = sink;
+    w->flags = flags;
+    w->buffer = pci_malloc(BUFFER_SIZE, 1);
+    w->status = w->buffer ? PCOL_OK : pci_fail_memory(err);
+    return w->status;
+}
+
+static void flush(struct pci_json_writer *w, pcol_error *err)
+{
+    if (w->status == PCOL_OK && w->size)
+        w->status = w->sink.write(w->sink.context, w->buffer, w->size, err);
+    w->size = 0;
+}
+
+static void put(struct pci_json_writer *w, const char *data, size_t size, pcol_error *err)
+{
+    while (w->status == PCOL_OK && size) {
+        if (w->size == BUFFER_SIZE)
+            flush(w, err);
+        size_t part = BUFFER_SIZE - w->size < size ? BUFFER_SIZE - w->size : size;
+        memcpy(w->buffer + w->size, data, part);
+        w->size += part;
+        data += part;
+        size -= part;
+    }
+}
+
+/* What stands before an element: comma, new line. */
+static void before(struct pci_json_writer *w, pcol_error *err)
+{
+    if (w->keyed) {
+        w->keyed = 0;
+        return;
+    }
+    if (w->comma)
+        put(w, ",", 1, err);
+    if (w->newline)
+        put(w, "\n", 1, err);
+    w->newline = 0;
+}
+
+void pci_json_put_newline(struct pci_json_writer *w)
+{
+    w->newline = 1;
+}
+
+void pci_json_put_begin(struct pci_json_writer *w, char bracket, pcol_error *err)
+{
+    before(w, err);
+    put(w, &bracket, 1, err);
+    w->depth++;
+    w->comma = 0;
+}
+
+void pci_json_put_end(struct pci_json_writer *w, char bracket, pcol_error *err)
+{
+    if (w->newline)
+        put(w, "\n", 1, err);
+    w->newline = 0;
+    put(w, &bracket, 1, err);
+    w->depth--;
+    w->comma = 1;
+}
+
+/* Bytes of the UTF-8 character at p, 0 if there is none. */
+static size_t utf8_size(const uint8_t *p, size_t size, int surrogates)
+{
+    uint8_t c = p[0];
+    size_t need = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    if (need < 2 || need > size)
+        return need == 1;
+    uint8_t least = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+    uint8_t most = c == 0xed && !surrogates ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+    if (p[1] < least || p[1] > most)
+        return 0;
+    for (size_t i = 2; i < need; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return need;
+}
+
+static void put_unit(struct pci_json_writer *w, unsigned unit, pcol_error *err)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[6] = {'\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15],
+                    hex[unit & 15]};
+    put(w, text, sizeof text, err);
+}
+
+static void put_control(struct pci_json_writer *w, uint8_t c, pcol_error *err)
+{
+    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+    const char *simple = memchr(from, c, sizeof from - 1);
+    if (!simple) {
+        put_unit(w, c, err);
+        return;
+    }
+    char text[2] = {'\\', to[simple - from]};
+    put(w, text, 2, err);
+}
+
+static void put_quoted(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)
+{
+    const uint8_t *data = (const uint8_t *)text;
+    size_t plain = 0, i = 0;
+    put(w, "\"", 1, err);
+    while (i < size) {
+        uint8_t c = data[i];
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+            i++;
+            continue;
+        }
+        size_t step = utf8_size(data + i, size - i, w->flags & PCI_JSON_WTF8);
+        int surrogate = step == 3 && c == 0xed && data[i + 1] >= 0xa0;
+        if (step > 1 && !surrogate) {
+            i += step;
+            continue;
+        }
+        put(w, text + plain, i - plain, err);
+        if (surrogate)
+            put_unit(w, 0xd000u | (data[i + 1] & 0x3fu) << 6 | (data[i + 2] & 0x3fu), err);
+        else if (step)
+            put_control(w, c, err);
+        else
+            put_unit(w, 0xdc00u + c, err);
+        i += step ? step : 1;
+        plain = i;
+    }
+    put(w, text + plain, size - plain, err);
+    put(w, "\"", 1, err);
+}
+
+void pci_json_put_key_bytes(struct pci_json_writer *w, pcol_str key, pcol_error *err)
+{
+    before(w, err);
+    put_quoted(w, key.data, key.size, err);
+    put(w, ":", 1, err);
+    w->comma = 0;
+    w->keyed = 1;
+}
+
+void pci_json_put_key(struct pci_json_writer *w, const char *key, pcol_error *err)
+{
+    pci_json_put_key_bytes(w, (pcol_str){key, strlen(key)}, err);
+}
+
+void pci_json_put_string(struct pci_json_writer *w, pcol_str text, pcol_error *err)
+{
+    before(w, err);
+    put_quoted(w, text.data, text.size, err);
+    w->comma = 1;
+}
+
+void pci_json_put_raw(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)
+{
+    before(w, err);
+    put(w, text, size, err);
+    w->comma = 1;
+}
+
+void pci_json_put_int(struct pci_json_writer *w, int64_t value, pcol_error *err)
+{
+    char text[24];
+    size_t at = sizeof text;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        text[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        text[--at] = '-';
+    pci_json_put_raw(w, text + at, sizeof text - at, err);
+}
+
+void pci_json_put_double(struct pci_json_writer *w, double value, pcol_error *err)
+{
+    char text[PCI_NUMBER_SIZE + 2];
+    if (!isfinite(value)) {
+        const char *word = isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity";
+        if (w->flags & PCI_JSON_BARE_NONFINITE)
+            pci_json_put_raw(w, word, strlen(word), err);
+        else
+            pci_json_put_string(w, (pcol_str){word, strlen(word)}, err);
+        return;
+    }
+    size_t size = pci_number_format(value, text);
+    if (w->flags & PCI_JSON_POINT && !memchr(text, '.', size) && !memchr(text, 'e', size)) {
+        text[size++] = '.';
+        text[size++] = '0';
+    }
+    pci_json_put_raw(w, text, size, err);
+}
+
+pcol_status pci_json_writer_finish(struct pci_json_writer *w, pcol_error *err)
+{
+    put(w, "\n", 1, err);
+    flush(w, err);
+    return w->status;
+}
+
+void pci_json_writer_close(struct pci_json_writer *w)
+{
+    pci_free(w->buffer);
+    memset(w, 0, sizeof *w);
+}
