@@ -1,0 +1,588 @@
+/*
+ * test_decode.c - each encoding out of bytes made here by hand, sound and hostile
+ *
+ * The bytes are made in the plainest way, one bit after the other; expected cells are computed
+ * beside them. Every buffer is as large as the section and not a byte larger, so that the address
+ * sanitizer sees a read behind it.
+ */
+#include <criterion/criterion.h>
+
+#include "decode.h"
+#include "range.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t next_random(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+static uint8_t *new_bytes(uint64_t size)
+{
+    uint8_t *bytes = calloc(1, size ? size : 1);
+    cr_assert_not_null(bytes);
+    return bytes;
+}
+
+static void put_bits(uint8_t *bytes, uint64_t bit, unsigned width, uint64_t value)
+{
+    for (unsigned i = 0; i < width; i++, bit++) {
+        if (value >> i & 1)
+            bytes[bit / 8] = (uint8_t)(bytes[bit / 8] | 1u << bit % 8);
+    }
+}
+
+static uint64_t cut(uint64_t value, unsigned width)
+{
+    return width == 64 ? value : value & ((UINT64_C(1) << width) - 1);
+}
+
+/* What a column should hold, cell by cell. */
+struct expected {
+    int64_t *values;
+    uint8_t *valid;
+    uint64_t rows;
+};
+
+static struct expected new_expected(uint64_t rows)
+{
+    struct expected e = {calloc(rows + 1, 8), calloc(rows + 1, 1), rows};
+    memset(e.valid, 1, rows + 1);
+    return e;
+}
+
+static void free_expected(struct expected *e)
+{
+    free(e->values);
+    free(e->valid);
+}
+
+static void check_range(const struct pcf_data *d, const struct expected *e, uint64_t row,
+                        uint64_t count)
+{
+    int64_t *values = malloc(8 * count + 1);
+    uint8_t *valid = malloc(count + 1);
+    for (int with = 0; with < 2; with++) {
+        memset(values, 0xa5, 8 * count);
+        memset(valid, 0xa5, count);
+        cr_assert_eq(pcf_read(d, row, count, values, with ? valid : NULL), PCF_OK);
+        for (uint64_t i = 0; i < count; i++) {
+            cr_assert_eq(values[i], e->values[row + i], "row %llu of %llu+%llu: %lld, not %lld",
+                         (unsigned long long)(row + i), (unsigned long long)row,
+                         (unsigned long long)count, (long long)values[i],
+                         (long long)e->values[row + i]);
+            if (with)
+                cr_assert_eq(valid[i], e->valid[row + i]);
+        }
+    }
+    free(values);
+    free(valid);
+}
+
+/* Single cells, the whole column, and ranges around every kind of border. */
+static void check_column(const struct pcf_data *d, const struct expected *e)
+{
+    int64_t value;
+    int valid;
+    cr_assert_eq(d->rows, e->rows);
+    for (uint64_t row = 0; row < d->rows; row++) {
+        cr_assert_eq(pcf_get(d, row, &value, &valid), PCF_OK);
+        cr_assert_eq(value, e->values[row], "row %llu: %lld, not %lld", (unsigned long long)row,
+                     (long long)value, (long long)e->values[row]);
+        cr_assert_eq(valid, e->valid[row]);
+    }
+    cr_assert_eq(pcf_get(d, d->rows, &value, &valid), PCF_BAD_ROW);
+    cr_assert_eq(pcf_get(d, UINT64_MAX, &value, &valid), PCF_BAD_ROW);
+    cr_assert_eq(pcf_read(d, d->rows, 1, &value, NULL), PCF_BAD_ROW);
+    cr_assert_eq(pcf_read(d, 1, UINT64_MAX, &value, NULL), PCF_BAD_ROW);
+    cr_assert_eq(pcf_read(d, d->rows, 0, NULL, NULL), PCF_OK);
+    check_range(d, e, 0, d->rows);
+    for (int i = 0; i < 200; i++) {
+        uint64_t row = next_random() % (d->rows + 1);
+        uint64_t left = d->rows - row;
+        check_range(d, e, row, left ? next_random() % (left < 40 ? left + 1 : 40) : 0);
+        check_range(d, e, row, next_random() % (left + 1));
+    }
+}
+
+/* Nulls by a validity bitmap over what is expected so far. */
+static void add_nulls(struct pcf_data *d, struct expected *e)
+{
+    uint8_t *bits = new_bytes(pcf_bytes_of_bits(d->rows));
+    for (uint64_t row = 0; row < d->rows; row++) {
+        e->valid[row] = row / 100 % 3 == 0 || next_random() % 3 != 0;
+        put_bits(bits, row, 1, e->valid[row]);
+        if (!e->valid[row])
+            e->values[row] = 0;
+    }
+    d->flags |= PCF_COLUMN_NULLABLE;
+    d->validity = bits;
+}
+
+static void free_data(struct pcf_data *d)
+{
+    free((void *)(uintptr_t)d->values);
+    free((void *)(uintptr_t)d->validity);
+    free((void *)(uintptr_t)d->blocks);
+    free((void *)(uintptr_t)d->bitmap);
+    free((void *)(uintptr_t)d->rank);
+    free((void *)(uintptr_t)d->bytes);
+}
+
+static void check_plain(uint8_t type, unsigned width, uint64_t rows, int nulls)
+{
+    struct pcf_data d = {.type = type, .encoding = PCF_PLAIN, .rows = rows};
+    struct expected e = new_expected(rows);
+    uint8_t *bytes = new_bytes(pcf_bytes_of_bits(rows * width));
+    for (uint64_t row = 0; row < rows; row++) {
+        uint64_t value = cut(next_random(), width);
+        put_bits(bytes, row * width, width, value);
+        e.values[row] = (int64_t)value;
+    }
+    d.values = bytes;
+    d.values_size = pcf_bytes_of_bits(rows * width);
+    if (nulls)
+        add_nulls(&d, &e);
+    check_column(&d, &e);
+    free_data(&d);
+    free_expected(&e);
+}
+
+Test(decode, plain)
+{
+    static const uint64_t rows[] = {1, 7, 8, 9, 63, 64, 65, 1000, 3000};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int nulls = 0; nulls < 2; nulls++) {
+            check_plain(PCF_I64, 64, rows[i], nulls);
+            check_plain(PCF_U64, 64, rows[i], nulls);
+            check_plain(PCF_F64, 64, rows[i], nulls);
+            check_plain(PCF_U32, 32, rows[i], nulls);
+            check_plain(PCF_STRING, 32, rows[i], nulls);
+            check_plain(PCF_BOOL, 1, rows[i], nulls);
+        }
+    }
+}
+
+static void check_linear(int64_t base, int64_t step, uint64_t rows, int nulls)
+{
+    struct pcf_data d = {
+        .type = PCF_I64, .encoding = PCF_LINEAR, .rows = rows, .base = base, .step = step};
+    struct expected e = new_expected(rows);
+    for (uint64_t row = 0; row < rows; row++)
+        e.values[row] = (int64_t)((uint64_t)base + (uint64_t)step * row);
+    if (nulls)
+        add_nulls(&d, &e);
+    check_column(&d, &e);
+    free_data(&d);
+    free_expected(&e);
+}
+
+Test(decode, linear)
+{
+    check_linear(0, 1, 1, 0);
+    check_linear(0, 1, 2000, 0);
+    check_linear(-5, 0, 100, 0);
+    check_linear(7, -3, 100, 1);
+    check_linear(INT64_MAX, 1, 100, 0);
+    check_linear(INT64_MIN, INT64_MIN, 100, 1);
+}
+
+Test(decode, linear_without_any_value)
+{
+    struct pcf_data d = {.type = PCF_I64,
+                         .encoding = PCF_LINEAR,
+                         .flags = PCF_COLUMN_NULLABLE | PCF_COLUMN_DEFAULT_NULL,
+                         .rows = 2100,
+                         .base = 5};
+    struct expected e = new_expected(d.rows);
+    memset(e.valid, 0, d.rows);
+    check_column(&d, &e);
+    free_expected(&e);
+}
+
+Test(decode, no_rows)
+{
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_LINEAR};
+    struct expected e = new_expected(0);
+    check_column(&d, &e);
+    free_expected(&e);
+}
+
+static void check_packed(unsigned width, uint64_t rows, int64_t base, int64_t step, uint64_t scale,
+                         int nulls)
+{
+    struct pcf_data d = {.type = PCF_I64,
+                         .encoding = PCF_PACKED,
+                         .width = (uint8_t)width,
+                         .rows = rows,
+                         .base = base,
+                         .step = step,
+                         .scale = scale};
+    struct expected e = new_expected(rows);
+    d.values_size = pcf_bytes_of_bits(rows * width) + PCF_PACK_PADDING;
+    uint8_t *bytes = new_bytes(d.values_size);
+    for (uint64_t row = 0; row < rows; row++) {
+        uint64_t u = cut(next_random(), width);
+        put_bits(bytes, row * width, width, u);
+        e.values[row] = (int64_t)((uint64_t)base + (uint64_t)step * row + scale * u);
+    }
+    d.values = bytes;
+    if (nulls)
+        add_nulls(&d, &e);
+    check_column(&d, &e);
+    free_data(&d);
+    free_expected(&e);
+}
+
+Test(decode, packed_at_every_width)
+{
+    for (unsigned width = 1; width <= 64; width = width == 57 ? 64 : width + 1) {
+        check_packed(width, 1 + next_random() % 300, 0, 0, 1, 0);
+        check_packed(width, 1 + next_random() % 300, -1000, 17, 1000, 1);
+        check_packed(width, 1, INT64_MIN, -1, UINT64_MAX, 0);
+    }
+}
+
+/* Widths of the blocks come in turn; the offsets are cumulative. */
+static void check_blocked(uint64_t rows, uint64_t scale, int nulls)
+{
+    static const unsigned widths[] = {3, 0, 64, 57, 8, 16, 32, 1, 13};
+    uint64_t blocks = pcf_ceil_div(rows, PCF_BLOCK_ROWS), offset = 0;
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_BLOCKED, .rows = rows, .scale = scale};
+    struct expected e = new_expected(rows);
+    struct pcf_block *directory = (struct pcf_block *)(void *)new_bytes(blocks * 24);
+    uint8_t *bytes = new_bytes(rows * 8 + 8);
+    for (uint64_t b = 0; b < blocks; b++) {
+        unsigned width = widths[b % (sizeof widths / sizeof widths[0])];
+        uint64_t left = rows - b * PCF_BLOCK_ROWS;
+        uint64_t n = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
+        int64_t base = (int64_t)next_random();
+        int64_t slope = b % 3 == 0 ? 0 : b % 3 == 1 ? -70000 : (int64_t)(next_random() >> 20);
+        directory[b] = (struct pcf_block){base, slope, (uint64_t)width << 56 | offset};
+        for (uint64_t j = 0; j < n; j++) {
+            uint64_t u = width ? cut(next_random(), width) : 0;
+            put_bits(bytes, offset * 8 + j * width, width, u);
+            /* floor of slope*j / 65536 */
+            int64_t product = slope * (int64_t)j;
+            int64_t line = product / 65536 - (product % 65536 < 0);
+            e.values[b * PCF_BLOCK_ROWS + j] =
+                (int64_t)((uint64_t)base + (uint64_t)line + scale * u);
+        }
+        offset += pcf_bytes_of_bits(n * width);
+    }
+    d.values_size = offset + PCF_PACK_PADDING;
+    d.values = realloc(bytes, d.values_size);
+    d.blocks = (const uint8_t *)directory;
+    if (nulls)
+        add_nulls(&d, &e);
+    check_column(&d, &e);
+    free_data(&d);
+    free_expected(&e);
+}
+
+Test(decode, blocked)
+{
+    check_blocked(1, 1, 0);
+    check_blocked(1024, 1, 0);
+    check_blocked(1025, 1, 1);
+    check_blocked(12000, 1, 0);
+    check_blocked(9 * 1024 + 5, 10, 1);
+}
+
+Test(decode, blocked_hostile)
+{
+    uint64_t rows = 1500;
+    struct pcf_block directory[2] = {{1, 0, UINT64_C(8) << 56}, {2, 0, UINT64_C(8) << 56 | 1024}};
+    uint64_t size = 1500 + PCF_PACK_PADDING;
+    struct pcf_data d = {.type = PCF_I64,
+                         .encoding = PCF_BLOCKED,
+                         .rows = rows,
+                         .scale = 1,
+                         .values = new_bytes(size),
+                         .values_size = size,
+                         .blocks = (const uint8_t *)directory};
+    static const uint64_t bad[] = {
+        UINT64_C(8) << 56 | 1025,                      /* one byte too far */
+        UINT64_C(9) << 56 | 1024,                      /* one bit too wide */
+        UINT64_C(64) << 56,                            /* the widest there is */
+        UINT64_C(58) << 56,                            /* no width at all */
+        UINT64_C(255) << 56,                           /* neither */
+        UINT64_C(8) << 56 | ((UINT64_C(1) << 56) - 1), /* as far as it goes */
+        UINT64_MAX,
+    };
+    int64_t values[1500], value;
+    int valid;
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        directory[1].bits = bad[i];
+        cr_assert_eq(pcf_get(&d, 1024, &value, &valid), PCF_BAD_BLOCK);
+        cr_assert_eq(value, 0);
+        cr_assert_eq(pcf_get(&d, 1023, &value, &valid), PCF_OK);
+        cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_BLOCK);
+        cr_assert_eq(pcf_read(&d, 0, 1024, values, NULL), PCF_OK);
+    }
+    directory[1].bits = (uint64_t)1500; /* width 0 needs the padding only */
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_OK);
+    directory[1].bits = (uint64_t)1501;
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_BLOCK);
+    free((void *)(uintptr_t)d.values);
+}
+
+/* A column of 8-byte values as a child. */
+static struct pcf_data plain_child(uint8_t type, const uint64_t *values, uint64_t rows)
+{
+    struct pcf_data d = {.type = type, .encoding = PCF_PLAIN, .rows = rows};
+    uint8_t *bytes = new_bytes(8 * rows);
+    memcpy(bytes, values, 8 * rows);
+    d.values = bytes;
+    d.values_size = 8 * rows;
+    return d;
+}
+
+static void check_sparse(uint64_t rows, unsigned one_in, int null)
+{
+    struct pcf_data d = {
+        .type = PCF_I64, .encoding = PCF_SPARSE, .rows = rows, .base = -1, .step = 1};
+    struct expected e = new_expected(rows);
+    uint64_t *marked = calloc(rows + 1, 8), count = 0;
+    uint8_t *bitmap = new_bytes(pcf_bytes_of_bits(rows));
+    uint8_t *rank = new_bytes(8 * pcf_ceil_div(rows, PCF_RANK_ROWS));
+    for (uint64_t row = 0; row < rows; row++) {
+        if (row % PCF_RANK_ROWS == 0)
+            memcpy(rank + row / PCF_RANK_ROWS * 8, &count, 8);
+        if (next_random() % one_in == 0) {
+            put_bits(bitmap, row, 1, 1);
+            marked[count] = next_random();
+            e.values[row] = (int64_t)marked[count++];
+        } else {
+            e.values[row] = null ? 0 : (int64_t)row - 1;
+            e.valid[row] = !null;
+        }
+    }
+    struct pcf_data child = plain_child(PCF_I64, marked, count);
+    d.flags = null ? PCF_COLUMN_NULLABLE | PCF_COLUMN_DEFAULT_NULL : 0;
+    d.bitmap = bitmap;
+    d.rank = rank;
+    d.child[0] = &child;
+    check_column(&d, &e);
+    free_data(&child);
+    free_data(&d);
+    free(marked);
+    free_expected(&e);
+}
+
+Test(decode, sparse)
+{
+    static const uint64_t rows[] = {1, 8, 9, 64, 65, 1023, 1024, 1025, 5000, 8192};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int null = 0; null < 2; null++) {
+            check_sparse(rows[i], 1, null);
+            check_sparse(rows[i], 2, null);
+            check_sparse(rows[i], 50, null);
+            check_sparse(rows[i], 5000, null);
+        }
+    }
+}
+
+Test(decode, sparse_hostile)
+{
+    uint64_t rows = 2048, marks[3] = {7, 8, 9};
+    uint8_t *bitmap = new_bytes(rows / 8);
+    uint64_t *rank = (uint64_t *)(void *)new_bytes(16);
+    struct pcf_data child = plain_child(PCF_I64, marks, 3);
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_SPARSE, .rows = rows};
+    int64_t values[2048], value;
+    int valid;
+    d.bitmap = bitmap;
+    d.rank = (const uint8_t *)rank;
+    d.child[0] = &child;
+    put_bits(bitmap, 10, 1, 1);
+    put_bits(bitmap, 1100, 1, 1);
+    put_bits(bitmap, 2047, 1, 1);
+    rank[1] = 1;
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_OK);
+    cr_assert_eq(values[2047], 9);
+    static const uint64_t bad[] = {2, 3, 4, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        rank[1] = bad[i];
+        cr_assert_eq(pcf_get(&d, 2047, &value, &valid), PCF_BAD_RANK);
+        cr_assert_eq(pcf_read(&d, 1024, 1024, values, NULL), PCF_BAD_RANK);
+        cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
+    }
+    rank[1] = 0; /* in range, but the block before says otherwise */
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
+    rank[1] = 1;
+    memset(bitmap, 0xff, rows / 8); /* more marks than values */
+    cr_assert_eq(pcf_get(&d, 3, &value, &valid), PCF_BAD_RANK);
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
+    free_data(&child);
+    free_data(&d);
+}
+
+static void check_runs(uint64_t rows, unsigned longest)
+{
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_RUNS, .rows = rows};
+    struct expected e = new_expected(rows);
+    uint64_t *ends = calloc(rows, 8), *values = calloc(rows, 8), count = 0;
+    for (uint64_t row = 0; row < rows; count++) {
+        uint64_t end = row + 1 + next_random() % longest;
+        end = end < rows ? end : rows;
+        ends[count] = end;
+        values[count] = next_random();
+        for (; row < end; row++)
+            e.values[row] = (int64_t)values[count];
+    }
+    struct pcf_data first = plain_child(PCF_U64, ends, count);
+    struct pcf_data second = plain_child(PCF_I64, values, count);
+    d.child[0] = &first;
+    d.child[1] = &second;
+    check_column(&d, &e);
+    free_data(&first);
+    free_data(&second);
+    free(ends);
+    free(values);
+    free_expected(&e);
+}
+
+Test(decode, runs)
+{
+    check_runs(1, 1);
+    check_runs(1000, 1);
+    check_runs(5000, 3);
+    check_runs(5000, 1000);
+    check_runs(3000, 100000);
+}
+
+/* Whatever the ends say, each answer is an error or a value of the column. */
+Test(decode, runs_hostile)
+{
+    uint64_t ends[6], values[6] = {1, 2, 3, 4, 5, 6};
+    static const uint64_t pool[] = {0, 1, 2, 3, 9, 10, 11, UINT64_MAX, UINT64_C(1) << 63};
+    struct pcf_data second = plain_child(PCF_I64, values, 6);
+    int64_t out[10], value;
+    int valid;
+    for (int i = 0; i < 3000; i++) {
+        for (size_t k = 0; k < 6; k++)
+            ends[k] = pool[next_random() % (sizeof pool / sizeof pool[0])];
+        struct pcf_data first = plain_child(PCF_U64, ends, 6);
+        struct pcf_data d = {
+            .type = PCF_I64, .encoding = PCF_RUNS, .rows = 10, .child = {&first, &second}};
+        for (uint64_t row = 0; row < 10; row++) {
+            enum pcf_result result = pcf_get(&d, row, &value, &valid);
+            cr_assert(result == PCF_BAD_RUN || (result == PCF_OK && value >= 1 && value <= 6));
+        }
+        enum pcf_result result = pcf_read(&d, 0, 10, out, NULL);
+        cr_assert(result == PCF_BAD_RUN || result == PCF_OK);
+        free_data(&first);
+    }
+    ends[0] = 3;
+    ends[1] = 10;
+    struct pcf_data first = plain_child(PCF_U64, ends, 2);
+    second.rows = 2;
+    struct pcf_data d = {
+        .type = PCF_I64, .encoding = PCF_RUNS, .rows = 11, .child = {&first, &second}};
+    cr_assert_eq(pcf_get(&d, 9, &value, &valid), PCF_OK);
+    cr_assert_eq(pcf_get(&d, 10, &value, &valid), PCF_BAD_RUN, "ends do not reach the last row");
+    cr_assert_eq(pcf_read(&d, 0, 10, out, NULL), PCF_OK);
+    cr_assert_eq(pcf_read(&d, 9, 2, out, NULL), PCF_BAD_RUN);
+    free_data(&first);
+    free_data(&second);
+}
+
+Test(decode, nested)
+{
+    /* Runs whose ends are linear and whose values are sparse over a packed child. */
+    uint8_t bitmap[1] = {0x05};
+    uint64_t rank[1] = {0};
+    uint8_t bits[1 + PCF_PACK_PADDING] = {0x21}; /* 1 and 2, four bits each */
+    struct pcf_data packed = {.type = PCF_I64,
+                              .encoding = PCF_PACKED,
+                              .width = 4,
+                              .rows = 2,
+                              .scale = 10,
+                              .values = bits,
+                              .values_size = sizeof bits};
+    struct pcf_data sparse = {.type = PCF_I64,
+                              .encoding = PCF_SPARSE,
+                              .rows = 4,
+                              .base = 100,
+                              .step = 1,
+                              .bitmap = bitmap,
+                              .rank = (const uint8_t *)rank,
+                              .child = {&packed, NULL}};
+    struct pcf_data ends = {
+        .type = PCF_U64, .encoding = PCF_LINEAR, .rows = 4, .base = 3, .step = 3};
+    struct pcf_data d = {
+        .type = PCF_I64, .encoding = PCF_RUNS, .rows = 12, .child = {&ends, &sparse}};
+    static const int64_t runs[4] = {10, 101, 20, 103};
+    struct expected e = new_expected(12);
+    for (uint64_t row = 0; row < 12; row++)
+        e.values[row] = runs[row / 3];
+    check_column(&d, &e);
+    free_expected(&e);
+}
+
+Test(decode, bytes)
+{
+    static const char text[] = "ab\0cd";
+    uint64_t offsets[5] = {0, 2, 2, 5, 5};
+    uint8_t validity[1] = {0x07};
+    struct pcf_data child = plain_child(PCF_U64, offsets, 5);
+    struct pcf_data d = {.type = PCF_BYTES,
+                         .encoding = PCF_PLAIN,
+                         .flags = PCF_COLUMN_NULLABLE,
+                         .rows = 4,
+                         .validity = validity,
+                         .bytes = new_bytes(5),
+                         .bytes_size = 5,
+                         .child = {&child, NULL}};
+    const uint8_t *bytes;
+    uint64_t size;
+    int valid;
+    int64_t value;
+    memcpy((void *)(uintptr_t)d.bytes, text, 5);
+    cr_assert_eq(pcf_get_bytes(&d, 0, &bytes, &size, &valid), PCF_OK);
+    cr_assert(valid && size == 2 && memcmp(bytes, "ab", 2) == 0);
+    cr_assert_eq(pcf_get_bytes(&d, 1, &bytes, &size, &valid), PCF_OK);
+    cr_assert(valid && size == 0 && bytes);
+    cr_assert_eq(pcf_get_bytes(&d, 2, &bytes, &size, &valid), PCF_OK);
+    cr_assert(valid && size == 3 && memcmp(bytes, "\0cd", 3) == 0);
+    cr_assert_eq(pcf_get_bytes(&d, 3, &bytes, &size, &valid), PCF_OK);
+    cr_assert(!valid && size == 0 && bytes);
+    cr_assert_eq(pcf_get_bytes(&d, 4, &bytes, &size, &valid), PCF_BAD_ROW);
+    cr_assert_eq(pcf_get(&d, 0, &value, &valid), PCF_BAD_ROW);
+    cr_assert_eq(pcf_read(&d, 0, 1, &value, NULL), PCF_BAD_ROW);
+    cr_assert_eq(pcf_get_bytes(&child, 0, &bytes, &size, &valid), PCF_BAD_ROW);
+
+    uint64_t *at = (uint64_t *)(uintptr_t)child.values;
+    at[1] = 6; /* leaves the data, then falls */
+    cr_assert_eq(pcf_get_bytes(&d, 0, &bytes, &size, &valid), PCF_BAD_OFFSET);
+    cr_assert_eq(pcf_get_bytes(&d, 1, &bytes, &size, &valid), PCF_BAD_OFFSET);
+    at[1] = UINT64_MAX;
+    cr_assert_eq(pcf_get_bytes(&d, 0, &bytes, &size, &valid), PCF_BAD_OFFSET);
+    cr_assert_eq(pcf_get_bytes(&d, 1, &bytes, &size, &valid), PCF_BAD_OFFSET);
+    cr_assert(size == 0 && !valid && bytes);
+    free((void *)(uintptr_t)d.bytes);
+    free_data(&child);
+}
+
+Test(decode, unsupported_column_has_no_rows)
+{
+    struct pcf_data d = {0};
+    int64_t value;
+    int valid;
+    cr_assert_eq(pcf_get(&d, 0, &value, &valid), PCF_BAD_ROW);
+    cr_assert_eq(pcf_read(&d, 0, 1, &value, NULL), PCF_BAD_ROW);
+}
+
+Test(decode, every_result_has_a_sentence)
+{
+    for (int i = PCF_OK; i <= PCF_BAD_OFFSET; i++)
+        cr_assert(strlen(pcf_result_text((enum pcf_result)i)) > 5);
+}
