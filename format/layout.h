@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PCF_MAGIC "\x89PCOL\r\n\x1a" /* non-ASCII, CR LF, ^Z: a text-mode transfer breaks it visibly */
+#define PCF_MAGIC \
+    "\x89PCOL\r\n\x1a" /* non-ASCII, CR LF, ^Z: a text-mode transfer breaks it visibly */
 #define PCF_MAGIC_SIZE 8
 #define PCF_END_MARK "PCOLEND\n"
 #define PCF_VERSION_MAJOR 1
@@ -31,7 +32,8 @@
 #define PCF_ALIGN 64u
 #define PCF_ALIGN_LARGE 4096u
 #define PCF_LARGE_SECTION 65536u
-#define PCF_PACK_PADDING 8u /* readable zero bytes behind packed bits: one 64-bit load never leaves the section */
+#define PCF_PACK_PADDING \
+    8u /* readable zero bytes behind packed bits: one 64-bit load never leaves the section */
 
 struct pcf_header {
     uint8_t magic[8];
@@ -74,11 +76,12 @@ struct pcf_table {
 };
 
 /* Column flags */
-#define PCF_COLUMN_NULLABLE 0x0001u        /* nulls: a validity section, or PCF_COLUMN_DEFAULT_NULL */
-#define PCF_COLUMN_MUST_UNDERSTAND 0x0002u /* the table's rows mean something else without this column */
-#define PCF_COLUMN_STATS 0x0004u           /* min and max hold (over the non-null values) */
-#define PCF_COLUMN_ASCENDING 0x0008u       /* values never fall from row to row; no nulls */
-#define PCF_COLUMN_DEFAULT_NULL 0x0010u    /* SPARSE: rows without a value of their own are null */
+#define PCF_COLUMN_NULLABLE 0x0001u /* nulls: a validity section, or PCF_COLUMN_DEFAULT_NULL */
+#define PCF_COLUMN_MUST_UNDERSTAND \
+    0x0002u                          /* the table's rows mean something else without this column */
+#define PCF_COLUMN_STATS 0x0004u     /* min and max hold (over the non-null values) */
+#define PCF_COLUMN_ASCENDING 0x0008u /* values never fall from row to row; no nulls */
+#define PCF_COLUMN_DEFAULT_NULL 0x0010u /* SPARSE: rows without a value of their own are null */
 #define PCF_COLUMN_KNOWN_FLAGS 0x001fu
 
 /* Logical types of a column */
@@ -113,7 +116,7 @@ enum pcf_encoding {
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
 #define PCF_SLOPE_SHIFT 16
-#define PCF_RANK_ROWS 1024u /* SPARSE: one cumulative count per 1024 bitmap bits */
+#define PCF_RANK_ROWS 1024u     /* SPARSE: one cumulative count per 1024 bitmap bits */
 #define PCF_MAX_PACKED_WIDTH 57 /* or 64: any value then lies within one unaligned 64-bit load */
 #define PCF_MAX_CHILD_DEPTH 3
 
@@ -163,8 +166,8 @@ struct pcf_section {
 
 struct pcf_block {
     int64_t base;
-    int64_t slope;   /* per row, in 1/65536 */
-    uint64_t bits;   /* low 56 bits: byte offset into values; high 8: width */
+    int64_t slope; /* per row, in 1/65536 */
+    uint64_t bits; /* low 56 bits: byte offset into values; high 8: width */
 };
 
 struct pcf_end {

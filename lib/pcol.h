@@ -49,9 +49,15 @@ extern "C" {
 /* Initialiser of an options struct: `pcol_open_options o = PCOL_INIT(pcol_open_options);` */
 #ifdef __cplusplus
 #define PCOL_INIT(type) \
-    type { sizeof(type) }
+    type                \
+    {                   \
+        sizeof(type)    \
+    }
 #else
-#define PCOL_INIT(type) { .size = sizeof(type) }
+#define PCOL_INIT(type)      \
+    {                        \
+        .size = sizeof(type) \
+    }
 #endif
 
 /* ---------------------------------------------------------------------------------------------
@@ -60,23 +66,23 @@ extern "C" {
 
 /* X(name, value, text). Values are stable; gaps of ten separate who can mend it:
  * the caller, the machine, the pcol file, the input that is imported or exported. */
-#define PCOL_STATUS_LIST(X)                                            \
-    X(OK, 0, "no error")                                               \
-    X(E_ARGUMENT, 1, "invalid argument")                               \
-    X(E_STATE, 2, "call not allowed in this state")                    \
-    X(E_NOT_FOUND, 3, "no such table, column, format or source")       \
-    X(E_NO_MEMORY, 10, "out of memory")                                \
-    X(E_IO, 11, "input or output failed")                              \
-    X(E_EXISTS, 12, "output exists")                                   \
-    X(E_LIMIT, 13, "limit exceeded")                                   \
-    X(E_MAGIC, 20, "not a pcol file")                                  \
-    X(E_VERSION, 21, "needs a newer reader")                           \
-    X(E_TRUNCATED, 22, "file is cut")                                  \
-    X(E_CORRUPT, 23, "file is damaged")                                \
-    X(E_CHECKSUM, 24, "checksum mismatch")                             \
-    X(E_UNSUPPORTED, 25, "not supported by this library")              \
-    X(E_FORMAT, 30, "format not recognised")                           \
-    X(E_SYNTAX, 31, "input is malformed")                              \
+#define PCOL_STATUS_LIST(X)                                      \
+    X(OK, 0, "no error")                                         \
+    X(E_ARGUMENT, 1, "invalid argument")                         \
+    X(E_STATE, 2, "call not allowed in this state")              \
+    X(E_NOT_FOUND, 3, "no such table, column, format or source") \
+    X(E_NO_MEMORY, 10, "out of memory")                          \
+    X(E_IO, 11, "input or output failed")                        \
+    X(E_EXISTS, 12, "output exists")                             \
+    X(E_LIMIT, 13, "limit exceeded")                             \
+    X(E_MAGIC, 20, "not a pcol file")                            \
+    X(E_VERSION, 21, "needs a newer reader")                     \
+    X(E_TRUNCATED, 22, "file is cut")                            \
+    X(E_CORRUPT, 23, "file is damaged")                          \
+    X(E_CHECKSUM, 24, "checksum mismatch")                       \
+    X(E_UNSUPPORTED, 25, "not supported by this library")        \
+    X(E_FORMAT, 30, "format not recognised")                     \
+    X(E_SYNTAX, 31, "input is malformed")                        \
     X(E_LOSS, 32, "target format cannot hold the profile")
 
 typedef enum pcol_status {
@@ -209,8 +215,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_table(const pcol_file *file, pcol_
                                                     uint32_t index, const pcol_table **table,
                                                     pcol_error *err);
 /* The same by name; E_NOT_FOUND if there is none. */
-PCOL_API PCOL_NODISCARD pcol_status pcol_file_table_by_name(const pcol_file *file,
-                                                            pcol_model model, const char *name,
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_table_by_name(const pcol_file *file, pcol_model model,
+                                                            const char *name,
                                                             const pcol_table **table,
                                                             pcol_error *err);
 /* Name of table @index of a model, or NULL; costs nothing and cannot fail otherwise. */
@@ -229,7 +235,8 @@ PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, c
 typedef struct pcol_column_info {
     const char *name;
     pcol_type type;
-    const char *encoding;   /* "plain", "linear", "packed", "blocked", "sparse", "runs"; "view" if computed */
+    const char *
+        encoding; /* "plain", "linear", "packed", "blocked", "sparse", "runs"; "view" if computed */
     const char *references; /* table whose rows (or ids) the values name, or NULL */
     int primary_key;        /* part of the table's primary key (logical tables) */
     int nullable;
@@ -245,7 +252,7 @@ typedef struct pcol_column_info {
     unsigned width_bits; /* of a plain or packed value */
     int64_t base, step;  /* parameters of the encoding (spec.md, "Encodings") */
     uint64_t scale;
-    int has_stats; /* min and max hold over the non-null values */
+    int has_stats;    /* min and max hold over the non-null values */
     int64_t min, max; /* PCOL_F64: bits of the double */
 } pcol_column_info;
 
@@ -291,8 +298,8 @@ typedef struct pcol_buffer {
  * every column of a file packed with --plain is, but for bool (bits). Verifies the checksum on
  * first use. Errors: E_UNSUPPORTED (encoded or computed: use pcol_column_read_*), E_CHECKSUM.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column,
-                                                     pcol_buffer *buffer, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer,
+                                                     pcol_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Iterating over rows
@@ -303,12 +310,12 @@ typedef struct pcol_scan pcol_scan;
 /* Cells of one column of a batch: one of the arrays, by type. */
 typedef struct pcol_cells {
     pcol_type type;
-    const int64_t *i64;     /* I64, U32, BOOL; U64 as bits */
-    const double *f64;      /* F64 */
-    const pcol_str *str;    /* STRING, BYTES */
-    const uint64_t *list;   /* LIST: rows + 1 offsets into list_values */
+    const int64_t *i64;   /* I64, U32, BOOL; U64 as bits */
+    const double *f64;    /* F64 */
+    const pcol_str *str;  /* STRING, BYTES */
+    const uint64_t *list; /* LIST: rows + 1 offsets into list_values */
     const int64_t *list_values;
-    const uint8_t *valid;   /* 1 = value, 0 = null; never NULL */
+    const uint8_t *valid; /* 1 = value, 0 = null; never NULL */
 } pcol_cells;
 
 typedef struct pcol_batch {
@@ -424,7 +431,7 @@ typedef struct pcol_builder pcol_builder;
 
 typedef struct pcol_builder_options {
     size_t size;
-    uint64_t memory_bytes;       /* of column data before it goes to a temporary file; 0: 24 MiB */
+    uint64_t memory_bytes;        /* of column data before it goes to a temporary file; 0: 24 MiB */
     const char *temporary_folder; /* NULL: "/tmp" */
 } pcol_builder_options;
 
@@ -563,9 +570,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
                                                        pcol_sink sink, pcol_error *err);
 /* The same into memory; the caller frees *data with pcol_free(). */
-PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write_memory(pcol_builder *builder,
-                                                              unsigned flags, void **data,
-                                                              size_t *size, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags,
+                                                              void **data, size_t *size,
+                                                              pcol_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Importing and exporting
@@ -587,9 +594,9 @@ typedef void (*pcol_message_fn)(void *context, const char *message);
 
 typedef struct pcol_import_options {
     size_t size;
-    const char *format;    /* NULL: by content, then by name */
-    const char *uri;       /* source_uri; NULL: the input's name */
-    const char *timestamp; /* source_timestamp; NULL: the source's own */
+    const char *format;      /* NULL: by content, then by name */
+    const char *uri;         /* source_uri; NULL: the input's name */
+    const char *timestamp;   /* source_timestamp; NULL: the source's own */
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
     int lenient;              /* accept what known writers get wrong, and say so */
@@ -619,7 +626,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_import_memory(pcol_builder *builder, co
 
 typedef struct pcol_export_options {
     size_t size;
-    uint64_t source_id; /* 1..n: only this source; 0: all */
+    uint64_t source_id;   /* 1..n: only this source; 0: all */
     pcol_message_fn loss; /* called once for each kind of thing that the target cannot hold */
     void *context;
 } pcol_export_options;

@@ -32,27 +32,30 @@ static const char *const known_tables[PCI_T_COUNT] = {
 static const struct known_column {
     uint8_t table, type, references, drop;
     const char *name;
-} known_columns[] = {
-    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NEVER, "type"},
-    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "uri"},
-    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "timestamp"},
-    {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "period"},
-    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "period_type"},
-    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "period_unit"},
-    {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "interval_ns"},
-    {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "duration_ns"},
-    {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "default_sample_type"},
-    {PCI_T_SOURCES, PCF_BOOL, 0, PCI_DROP_ZERO, "collapsed"},
-    {PCI_T_SOURCE_META, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER, "source"},
-    {PCI_T_SOURCE_META, PCF_STRING, 0, PCI_DROP_NEVER, "key"},
-    {PCI_T_SOURCE_META, PCF_STRING, 0, PCI_DROP_NEVER, "value"},
-    {PCI_T_SOURCE_TYPES, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER, "source"},
-    {PCI_T_SOURCE_TYPES, PCF_U32, PCI_T_SAMPLE_TYPES + 1, PCI_DROP_NEVER, "sample_type"},
-    {PCI_T_SAMPLES, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_ZERO, "source"},
-    {PCI_T_SAMPLES, PCF_U32, PCI_T_STACKS + 1, PCI_DROP_NULL, "stack"},
-    {PCI_T_SAMPLES, PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL, "thread"},
-    {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "time"},
-    {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "duration"},
+} known_columns[PCI_C_COUNT] = {
+    [PCI_C_SOURCE_TYPE] = {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NEVER, "type"},
+    [PCI_C_SOURCE_URI] = {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "uri"},
+    [PCI_C_SOURCE_TIMESTAMP] = {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "timestamp"},
+    [PCI_C_SOURCE_PERIOD] = {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "period"},
+    [PCI_C_SOURCE_PERIOD_TYPE] = {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "period_type"},
+    [PCI_C_SOURCE_PERIOD_UNIT] = {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL, "period_unit"},
+    [PCI_C_SOURCE_INTERVAL] = {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "interval_ns"},
+    [PCI_C_SOURCE_DURATION] = {PCI_T_SOURCES, PCF_I64, 0, PCI_DROP_NULL, "duration_ns"},
+    [PCI_C_SOURCE_DEFAULT_TYPE] = {PCI_T_SOURCES, PCF_STRING, 0, PCI_DROP_NULL,
+                                   "default_sample_type"},
+    [PCI_C_SOURCE_COLLAPSED] = {PCI_T_SOURCES, PCF_BOOL, 0, PCI_DROP_ZERO, "collapsed"},
+    [PCI_C_META_SOURCE] = {PCI_T_SOURCE_META, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER, "source"},
+    [PCI_C_META_KEY] = {PCI_T_SOURCE_META, PCF_STRING, 0, PCI_DROP_NEVER, "key"},
+    [PCI_C_META_VALUE] = {PCI_T_SOURCE_META, PCF_STRING, 0, PCI_DROP_NEVER, "value"},
+    [PCI_C_TYPES_SOURCE] = {PCI_T_SOURCE_TYPES, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER,
+                            "source"},
+    [PCI_C_TYPES_TYPE] = {PCI_T_SOURCE_TYPES, PCF_U32, PCI_T_SAMPLE_TYPES + 1, PCI_DROP_NEVER,
+                          "sample_type"},
+    [PCI_C_SAMPLE_SOURCE] = {PCI_T_SAMPLES, PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_ZERO, "source"},
+    [PCI_C_SAMPLE_STACK] = {PCI_T_SAMPLES, PCF_U32, PCI_T_STACKS + 1, PCI_DROP_NULL, "stack"},
+    [PCI_C_SAMPLE_THREAD] = {PCI_T_SAMPLES, PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL, "thread"},
+    [PCI_C_SAMPLE_TIME] = {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "time"},
+    [PCI_C_SAMPLE_DURATION] = {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "duration"},
 };
 
 static pcol_status add_table(pcol_builder *b, const char *name, pcol_error *err)
@@ -74,21 +77,9 @@ static pcol_status add_known(pcol_builder *b, pcol_error *err)
     uint32_t column;
     for (size_t i = 0; i < PCI_T_COUNT; i++)
         PCI_TRY(add_table(b, known_tables[i], err));
-    for (size_t i = 0; i < sizeof known_columns / sizeof *known_columns; i++) {
+    for (size_t i = 0; i < PCI_C_COUNT; i++) {
         const struct known_column *k = &known_columns[i];
         PCI_TRY(pci_bcol_new(b, k->table, k->name, k->type, k->references, k->drop, &column, err));
-        if (k->table != PCI_T_SAMPLES)
-            continue;
-        if (!strcmp(k->name, "source"))
-            b->c_source = column;
-        else if (!strcmp(k->name, "stack"))
-            b->c_stack = column;
-        else if (!strcmp(k->name, "thread"))
-            b->c_thread = column;
-        else if (!strcmp(k->name, "time"))
-            b->c_time = column;
-        else
-            b->c_duration = column;
     }
     return PCOL_OK;
 }
@@ -97,8 +88,7 @@ pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder *
                              pcol_error *err)
 {
     uint64_t memory = options && options->memory_bytes ? options->memory_bytes : DEFAULT_MEMORY;
-    const char *folder =
-        options && options->temporary_folder ? options->temporary_folder : "/tmp";
+    const char *folder = options && options->temporary_folder ? options->temporary_folder : "/tmp";
     pcol_builder *b;
     pcol_status status;
     *builder = NULL;
@@ -230,9 +220,9 @@ static pcol_status check_group(const pcol_builder *b, const pcol_group *group, p
         const pcol_line *l = &group->lines[i];
         if ((l->function != PCOL_NONE && l->function >= b->function_count) ||
             (l->function == PCOL_NONE && !has_string(b, l->filename)))
-            return pci_fail(err, PCOL_E_ARGUMENT,
-                            "line %zu of a group refers to a function or string that does not exist",
-                            i);
+            return pci_fail(
+                err, PCOL_E_ARGUMENT,
+                "line %zu of a group refers to a function or string that does not exist", i);
     }
     if (b->group_count >= PCOL_NONE - 1 || group->line_count > PCOL_NONE - 2 - b->line_count)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 locations");
@@ -296,28 +286,20 @@ pcol_status pcol_builder_stack(pcol_builder *builder, uint32_t parent, uint32_t 
 
 /* ---- sources and sample types ---- */
 
-static struct pci_bcol *column_named(const pcol_builder *b, uint32_t table, const char *name)
-{
-    for (size_t i = 0; i < b->column_count; i++)
-        if (b->columns[i]->table == table && !strcmp(b->columns[i]->name, name))
-            return b->columns[i];
-    return NULL;
-}
-
-static pcol_status set_text(pcol_builder *b, uint32_t table, const char *name, uint64_t row,
+static pcol_status set_text(pcol_builder *b, enum pci_known_column column, uint64_t row,
                             const char *text, pcol_error *err)
 {
     uint32_t code;
     if (!text)
         return PCOL_OK;
     PCI_TRY(pci_strtab_intern(&b->strings, text, strlen(text), &code, err));
-    return pci_bcol_set(column_named(b, table, name), row, code, err);
+    return pci_bcol_set(b->columns[column], row, code, err);
 }
 
-static pcol_status set_number(pcol_builder *b, uint32_t table, const char *name, uint64_t row,
+static pcol_status set_number(pcol_builder *b, enum pci_known_column column, uint64_t row,
                               int given, int64_t value, pcol_error *err)
 {
-    return given ? pci_bcol_set(column_named(b, table, name), row, value, err) : PCOL_OK;
+    return given ? pci_bcol_set(b->columns[column], row, value, err) : PCOL_OK;
 }
 
 pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source, uint32_t *row,
@@ -330,18 +312,16 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
         return pci_fail(err, PCOL_E_ARGUMENT, "a source needs a type");
     if (r >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 sources");
-    PCI_TRY(set_text(builder, PCI_T_SOURCES, "type", r, s->type, err));
-    PCI_TRY(set_text(builder, PCI_T_SOURCES, "uri", r, s->uri, err));
-    PCI_TRY(set_text(builder, PCI_T_SOURCES, "timestamp", r, s->timestamp, err));
-    PCI_TRY(set_text(builder, PCI_T_SOURCES, "period_type", r, s->period_type, err));
-    PCI_TRY(set_text(builder, PCI_T_SOURCES, "period_unit", r, s->period_unit, err));
-    PCI_TRY(set_text(builder, PCI_T_SOURCES, "default_sample_type", r, s->default_sample_type, err));
-    PCI_TRY(set_number(builder, PCI_T_SOURCES, "period", r, s->has_period, s->period, err));
-    PCI_TRY(set_number(builder, PCI_T_SOURCES, "interval_ns", r, s->has_interval, s->interval_ns,
-                       err));
-    PCI_TRY(set_number(builder, PCI_T_SOURCES, "duration_ns", r, s->has_duration, s->duration_ns,
-                       err));
-    PCI_TRY(set_number(builder, PCI_T_SOURCES, "collapsed", r, s->collapsed, 1, err));
+    PCI_TRY(set_text(builder, PCI_C_SOURCE_TYPE, r, s->type, err));
+    PCI_TRY(set_text(builder, PCI_C_SOURCE_URI, r, s->uri, err));
+    PCI_TRY(set_text(builder, PCI_C_SOURCE_TIMESTAMP, r, s->timestamp, err));
+    PCI_TRY(set_text(builder, PCI_C_SOURCE_PERIOD_TYPE, r, s->period_type, err));
+    PCI_TRY(set_text(builder, PCI_C_SOURCE_PERIOD_UNIT, r, s->period_unit, err));
+    PCI_TRY(set_text(builder, PCI_C_SOURCE_DEFAULT_TYPE, r, s->default_sample_type, err));
+    PCI_TRY(set_number(builder, PCI_C_SOURCE_PERIOD, r, s->has_period, s->period, err));
+    PCI_TRY(set_number(builder, PCI_C_SOURCE_INTERVAL, r, s->has_interval, s->interval_ns, err));
+    PCI_TRY(set_number(builder, PCI_C_SOURCE_DURATION, r, s->has_duration, s->duration_ns, err));
+    PCI_TRY(set_number(builder, PCI_C_SOURCE_COLLAPSED, r, s->collapsed, 1, err));
     builder->source_count++;
     *row = r;
     return PCOL_OK;
@@ -350,13 +330,13 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
 pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, const char *key,
                                      const char *value, pcol_error *err)
 {
-    struct pci_bcol *sources = column_named(builder, PCI_T_SOURCE_META, "source");
+    struct pci_bcol *sources = builder->columns[PCI_C_META_SOURCE];
     uint64_t row = sources->rows;
     if (source >= builder->source_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "source %u does not exist", source);
     PCI_TRY(pci_bcol_set(sources, row, source, err));
-    PCI_TRY(set_text(builder, PCI_T_SOURCE_META, "key", row, key, err));
-    return set_text(builder, PCI_T_SOURCE_META, "value", row, value, err);
+    PCI_TRY(set_text(builder, PCI_C_META_KEY, row, key, err));
+    return set_text(builder, PCI_C_META_VALUE, row, value, err);
 }
 
 /* The types that a source names, in its order: kept for the sources that differ from the rest. */
@@ -365,9 +345,8 @@ static pcol_status note_type(pcol_builder *b, uint32_t type, pcol_error *err)
     uint64_t row = b->source_type_count;
     if (!b->source_count)
         return PCOL_OK;
-    PCI_TRY(pci_bcol_set(column_named(b, PCI_T_SOURCE_TYPES, "source"), row, b->source_count - 1,
-                         err));
-    PCI_TRY(pci_bcol_set(column_named(b, PCI_T_SOURCE_TYPES, "sample_type"), row, type, err));
+    PCI_TRY(pci_bcol_set(b->columns[PCI_C_TYPES_SOURCE], row, b->source_count - 1, err));
+    PCI_TRY(pci_bcol_set(b->columns[PCI_C_TYPES_TYPE], row, type, err));
     b->source_type_count++;
     return PCOL_OK;
 }
@@ -422,15 +401,15 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
     pcol_builder *b = builder;
     uint64_t r = b->sample_count;
     PCI_TRY(check_sample(b, sample, err));
-    PCI_TRY(pci_bcol_set(b->columns[b->c_source], r, sample->source, err));
+    PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_SOURCE], r, sample->source, err));
     if (sample->stack != PCOL_NONE)
-        PCI_TRY(pci_bcol_set(b->columns[b->c_stack], r, sample->stack, err));
+        PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_STACK], r, sample->stack, err));
     if (sample->thread != PCOL_NONE)
-        PCI_TRY(pci_bcol_set(b->columns[b->c_thread], r, sample->thread, err));
+        PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_THREAD], r, sample->thread, err));
     if (sample->has_time)
-        PCI_TRY(pci_bcol_set(b->columns[b->c_time], r, sample->time_ns, err));
+        PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_TIME], r, sample->time_ns, err));
     if (sample->has_duration)
-        PCI_TRY(pci_bcol_set(b->columns[b->c_duration], r, sample->duration_ns, err));
+        PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_DURATION], r, sample->duration_ns, err));
     for (size_t i = 0; i < sample->value_count; i++) {
         const pcol_value *v = &sample->values[i];
         if (v->sample_type >= b->type_count)
@@ -480,23 +459,24 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
                         type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err);
 }
 
-static pcol_status typed_column(pcol_builder *b, uint32_t column, int is_text, int is_double,
-                                struct pci_bcol **out, pcol_error *err)
+/* NULL and an error if the column does not exist or is of another kind. */
+static struct pci_bcol *typed_column(pcol_builder *b, uint32_t column, int is_text, int is_double,
+                                     pcol_error *err)
 {
     struct pci_bcol *c = column < b->column_count ? b->columns[column] : NULL;
     int text = c && (c->type == PCF_STRING || c->type == PCF_BYTES);
-    if (!c || text != is_text || (c->type == PCF_F64) != is_double)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist or is of another type",
-                        column);
-    *out = c;
-    return PCOL_OK;
+    if (c && text == is_text && (c->type == PCF_F64) == is_double)
+        return c;
+    pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist or is of another type", column);
+    return NULL;
 }
 
 pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column, uint64_t row,
                                  int64_t value, pcol_error *err)
 {
-    struct pci_bcol *c = NULL;
-    PCI_TRY(typed_column(builder, column, 0, 0, &c, err));
+    struct pci_bcol *c = typed_column(builder, column, 0, 0, err);
+    if (!c)
+        return PCOL_E_ARGUMENT;
     if ((c->type == PCF_U32 && (value < 0 || value > (int64_t)PCOL_NONE)) ||
         (c->type == PCF_BOOL && (value < 0 || value > 1)))
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
@@ -504,12 +484,13 @@ pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column, uint64_
     return pci_bcol_set(c, row, value, err);
 }
 
-pcol_status pcol_builder_set_f64(pcol_builder *builder, uint32_t column, uint64_t row,
-                                 double value, pcol_error *err)
+pcol_status pcol_builder_set_f64(pcol_builder *builder, uint32_t column, uint64_t row, double value,
+                                 pcol_error *err)
 {
-    struct pci_bcol *c = NULL;
+    struct pci_bcol *c = typed_column(builder, column, 0, 1, err);
     int64_t bits;
-    PCI_TRY(typed_column(builder, column, 0, 1, &c, err));
+    if (!c)
+        return PCOL_E_ARGUMENT;
     memcpy(&bits, &value, sizeof bits);
     return pci_bcol_set(c, row, bits, err);
 }
@@ -517,9 +498,10 @@ pcol_status pcol_builder_set_f64(pcol_builder *builder, uint32_t column, uint64_
 pcol_status pcol_builder_set_str(pcol_builder *builder, uint32_t column, uint64_t row,
                                  const char *data, size_t size, pcol_error *err)
 {
-    struct pci_bcol *c = NULL;
+    struct pci_bcol *c = typed_column(builder, column, 1, 0, err);
     uint32_t code;
-    PCI_TRY(typed_column(builder, column, 1, 0, &c, err));
+    if (!c)
+        return PCOL_E_ARGUMENT;
     if (c->type == PCF_BYTES)
         return pci_bcol_set_bytes(c, row, data, size, err);
     PCI_TRY(pci_strtab_intern(&builder->strings, data, size, &code, err));

@@ -34,10 +34,35 @@ enum pci_known_table {
     PCI_T_COUNT
 };
 
+/* Columns that every builder has: their numbers in pcol_builder.columns. */
+enum pci_known_column {
+    PCI_C_SOURCE_TYPE,
+    PCI_C_SOURCE_URI,
+    PCI_C_SOURCE_TIMESTAMP,
+    PCI_C_SOURCE_PERIOD,
+    PCI_C_SOURCE_PERIOD_TYPE,
+    PCI_C_SOURCE_PERIOD_UNIT,
+    PCI_C_SOURCE_INTERVAL,
+    PCI_C_SOURCE_DURATION,
+    PCI_C_SOURCE_DEFAULT_TYPE,
+    PCI_C_SOURCE_COLLAPSED,
+    PCI_C_META_SOURCE,
+    PCI_C_META_KEY,
+    PCI_C_META_VALUE,
+    PCI_C_TYPES_SOURCE,
+    PCI_C_TYPES_TYPE,
+    PCI_C_SAMPLE_SOURCE,
+    PCI_C_SAMPLE_STACK,
+    PCI_C_SAMPLE_THREAD,
+    PCI_C_SAMPLE_TIME,
+    PCI_C_SAMPLE_DURATION,
+    PCI_C_COUNT
+};
+
 /* When a column is left out of the file. */
 enum pci_drop {
-    PCI_DROP_NULL,  /* if all rows are null */
-    PCI_DROP_ZERO,  /* if all rows are 0; rows never set are 0 */
+    PCI_DROP_NULL, /* if all rows are null */
+    PCI_DROP_ZERO, /* if all rows are 0; rows never set are 0 */
     PCI_DROP_NEVER
 };
 
@@ -50,11 +75,11 @@ struct pci_bcol {
     uint64_t rows;    /* appended, nulls included */
     uint64_t present; /* of them with a value */
     int64_t first;
-    int constant;           /* all present values are `first`; the spool is empty then */
-    int64_t all_bits;       /* OR of all values: 0 means all are 0 */
+    int constant;            /* all present values are `first`; the spool is empty then */
+    int64_t all_bits;        /* OR of all values: 0 means all are 0 */
     struct pci_spool values; /* i64; for bytes: end offsets into data */
-    struct pci_spool runs;  /* lengths, alternately of rows with and without value, with first */
-    uint64_t run;           /* length of the run being counted */
+    struct pci_spool runs;   /* lengths, alternately of rows with and without value, with first */
+    uint64_t run;            /* length of the run being counted */
     int run_valid;
     struct pci_spool data; /* bytes */
 };
@@ -106,7 +131,6 @@ struct pcol_builder {
     uint32_t source_count;
     uint64_t sample_count;
     uint64_t source_type_count;
-    uint32_t c_source, c_stack, c_thread, c_time, c_duration; /* columns of samples */
     int written;
 };
 
@@ -125,7 +149,7 @@ struct pci_bcol_source {
     struct pci_source source;
     const struct pci_bcol *column;
     const uint32_t *map;
-    uint64_t value; /* next present value */
+    uint64_t value;  /* next present value */
     uint64_t run_at; /* next entry of runs */
     uint64_t run_left;
     int run_valid;

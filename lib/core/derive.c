@@ -46,7 +46,7 @@ static pcol_status pass_new(pcol_builder *b, struct pass **out, pcol_error *err)
         pass_free(pass);
         return pci_fail_memory(err);
     }
-    pci_bcol_source_init(&pass->stack_source, b->columns[b->c_stack], NULL);
+    pci_bcol_source_init(&pass->stack_source, b->columns[PCI_C_SAMPLE_STACK], NULL);
     pci_reader_init(&pass->stack, &pass->stack_source.source);
     for (size_t k = 0; k < b->type_count; k++) {
         pci_bcol_source_init(&pass->value_sources[k], b->columns[b->types[k].column], NULL);
@@ -92,7 +92,7 @@ static pcol_status mark_ends(pcol_builder *b, struct sums *s, pcol_error *err)
         pci_free(r);
         return pci_fail_memory(err);
     }
-    pci_bcol_source_init(&source, b->columns[b->c_stack], NULL);
+    pci_bcol_source_init(&source, b->columns[PCI_C_SAMPLE_STACK], NULL);
     pci_reader_init(r, &source.source);
     while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
         for (size_t i = 0; i < r->n; i++)
@@ -353,8 +353,8 @@ static pcol_status plain_locations(pcol_builder *b, pcol_error *err)
     pcol_status status;
     PCI_TRY(pci_bcol_new(b, PCI_T_SAMPLE_LOCATIONS, "sample", PCF_U64, PCI_T_SAMPLES + 1,
                          PCI_DROP_NEVER, &columns, err));
-    PCI_TRY(pci_bcol_new(b, PCI_T_SAMPLE_LOCATIONS, "depth", PCF_U32, 0, PCI_DROP_NEVER, &last,
-                         err));
+    PCI_TRY(
+        pci_bcol_new(b, PCI_T_SAMPLE_LOCATIONS, "depth", PCF_U32, 0, PCI_DROP_NEVER, &last, err));
     PCI_TRY(pci_bcol_new(b, PCI_T_SAMPLE_LOCATIONS, "location", PCF_U32, PCI_T_LOCATIONS + 1,
                          PCI_DROP_NEVER, &last, err));
     status = first_locations(b, &first, err);
@@ -375,7 +375,7 @@ pcol_status pci_derive(pcol_builder *b, int plain, pcol_error *err)
     if (!b->sample_count)
         return PCOL_OK;
     PCI_TRY(derive_zones(b, err));
-    if (b->columns[b->c_stack]->present)
+    if (b->columns[PCI_C_SAMPLE_STACK]->present)
         PCI_TRY(derive_sums(b, err));
     if (!plain)
         return PCOL_OK;

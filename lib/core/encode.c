@@ -152,8 +152,7 @@ static pcol_status put_blocks(struct pci_writer *writer, uint32_t column,
                               const struct pcf_block *blocks, size_t count, pcol_error *err)
 {
     struct pci_section section;
-    pcol_status status =
-        pci_section_begin(&section, writer, column, PCF_ROLE_BLOCKS, err);
+    pcol_status status = pci_section_begin(&section, writer, column, PCF_ROLE_BLOCKS, err);
     if (status != PCOL_OK)
         return status;
     status = pci_section_append(&section, blocks, count * sizeof *blocks, err);
@@ -225,8 +224,8 @@ static int is_rest(const struct rest *rest, const struct pci_reader *r, size_t i
     return (uint64_t)r->values[i] != rest->base + rest->step * (r->row + i);
 }
 
-static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values,
-                             uint8_t *valid, pcol_error *err)
+static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                             pcol_error *err)
 {
     struct rest *rest = context;
     struct pci_reader *r = &rest->reader;
@@ -471,8 +470,8 @@ static pcol_status best_rest(const struct pci_source *source, const struct pci_s
 
 static uint64_t cost_runs(const struct pci_shape *shape)
 {
-    uint64_t width = pci_width_of((uint64_t)shape->max - (uint64_t)shape->min) +
-                     pci_width_of(shape->rows);
+    uint64_t width =
+        pci_width_of((uint64_t)shape->max - (uint64_t)shape->min) + pci_width_of(shape->rows);
     return shape->runs * width + 2 * (PCI_SECTION_BITS + 88 * 8);
 }
 

@@ -12,8 +12,7 @@
 /* ---- structs to columns ---- */
 
 static pcol_status column(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                          uint32_t references, uint8_t drop, struct pci_bcol **out,
-                          pcol_error *err)
+                          uint32_t references, uint8_t drop, struct pci_bcol **out, pcol_error *err)
 {
     uint32_t c;
     *out = NULL;
@@ -32,8 +31,8 @@ static pcol_status put_functions(pcol_builder *b, pcol_error *err)
     struct pci_bcol *name, *system_name, *filename, *start_line, *id;
     int other_system_name = 0;
     PCI_TRY(column(b, PCI_T_FUNCTIONS, "name", PCF_STRING, 0, PCI_DROP_NULL, &name, err));
-    PCI_TRY(column(b, PCI_T_FUNCTIONS, "system_name", PCF_STRING, 0, PCI_DROP_NULL, &system_name,
-                   err));
+    PCI_TRY(
+        column(b, PCI_T_FUNCTIONS, "system_name", PCF_STRING, 0, PCI_DROP_NULL, &system_name, err));
     PCI_TRY(column(b, PCI_T_FUNCTIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &filename, err));
     PCI_TRY(column(b, PCI_T_FUNCTIONS, "start_line", PCF_I64, 0, PCI_DROP_NULL, &start_line, err));
     PCI_TRY(column(b, PCI_T_FUNCTIONS, "id", PCF_U64, 0, PCI_DROP_NULL, &id, err));
@@ -65,8 +64,8 @@ static pcol_status location_columns(pcol_builder *b, struct location_columns *c,
                    &c->function, err));
     PCI_TRY(column(b, PCI_T_LOCATIONS, "line", PCF_I64, 0, PCI_DROP_NULL, &c->line, err));
     PCI_TRY(column(b, PCI_T_LOCATIONS, "column", PCF_I64, 0, PCI_DROP_NULL, &c->column, err));
-    PCI_TRY(column(b, PCI_T_LOCATIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &c->filename,
-                   err));
+    PCI_TRY(
+        column(b, PCI_T_LOCATIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &c->filename, err));
     PCI_TRY(column(b, PCI_T_GROUPS, "first_location", PCF_U32, PCI_T_LOCATIONS + 1, PCI_DROP_NULL,
                    &c->first, err));
     PCI_TRY(column(b, PCI_T_GROUPS, "mapping", PCF_U32, PCI_T_MAPPINGS + 1, PCI_DROP_NULL,
@@ -155,8 +154,8 @@ struct tree_source {
     int groups;
 };
 
-static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *values,
-                             uint8_t *valid, pcol_error *err)
+static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                             pcol_error *err)
 {
     const struct tree_source *s = context;
     (void)err;
@@ -171,7 +170,7 @@ static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *val
 struct string_source {
     struct pci_source source;
     const struct pci_strtab *table;
-    uint64_t next; /* offset of the next row, in order */
+    uint64_t next;   /* offset of the next row, in order */
     uint32_t string; /* rank at which `at` lies, for reading bytes in order */
     uint64_t at;
 };
@@ -221,7 +220,7 @@ static pcol_status read_string_bytes(void *context, uint64_t offset, uint8_t *da
 struct plan {
     uint32_t *table_number; /* by table of the builder: 1 + number in the file, 0: left out */
     uint64_t *rows;
-    uint32_t *columns;       /* by column of the builder: number in the file, PCOL_NONE: left out */
+    uint32_t *columns; /* by column of the builder: number in the file, PCOL_NONE: left out */
     uint32_t parent, group, strings; /* columns that are no bcols */
 };
 
@@ -245,9 +244,8 @@ static void count_rows(const pcol_builder *b, struct plan *plan)
         if (b->columns[c]->rows > plan->rows[b->columns[c]->table])
             plan->rows[b->columns[c]->table] = b->columns[c]->rows;
     plan->rows[PCI_T_STRINGS] = b->strings.count;
-    plan->rows[PCI_T_STACKS] = b->tree.count > 1 || b->columns[b->c_stack]->present
-                                   ? b->tree.count
-                                   : 0;
+    plan->rows[PCI_T_STACKS] =
+        b->tree.count > 1 || b->columns[PCI_C_SAMPLE_STACK]->present ? b->tree.count : 0;
     plan->rows[PCI_T_SAMPLES] = b->sample_count;
 }
 
@@ -270,8 +268,8 @@ static void number_tables(const pcol_builder *b, struct plan *plan)
 
 static pcol_status declare_tree(struct pci_writer *w, struct plan *plan, pcol_error *err)
 {
-    PCI_TRY(pci_writer_column(w, "parent", PCF_U32, plan->table_number[PCI_T_STACKS],
-                              &plan->parent, err));
+    PCI_TRY(pci_writer_column(w, "parent", PCF_U32, plan->table_number[PCI_T_STACKS], &plan->parent,
+                              err));
     return pci_writer_column(w, "group", PCF_U32, plan->table_number[PCI_T_GROUPS], &plan->group,
                              err);
 }
@@ -282,8 +280,8 @@ static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct plan *p
     for (uint32_t t = 0; t < b->table_count; t++) {
         if (!plan->table_number[t])
             continue;
-        PCI_TRY(pci_writer_table(w, b->tables[t].name,
-                                 t == PCI_T_STACKS ? PCF_TABLE_PREORDER : 0, plan->rows[t], err));
+        PCI_TRY(pci_writer_table(w, b->tables[t].name, t == PCI_T_STACKS ? PCF_TABLE_PREORDER : 0,
+                                 plan->rows[t], err));
         if (t == PCI_T_STRINGS)
             PCI_TRY(pci_writer_column(w, "value", PCF_BYTES, 0, &plan->strings, err));
         if (t == PCI_T_STACKS && plan->rows[t])
@@ -292,10 +290,9 @@ static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct plan *p
             struct pci_bcol *col = b->columns[c];
             if (col->table != t || !plan->rows[t] || says_nothing(col))
                 continue;
-            PCI_TRY(pci_writer_column(
-                w, col->name, col->type,
-                col->references ? plan->table_number[col->references - 1] : 0, &plan->columns[c],
-                err));
+            PCI_TRY(pci_writer_column(w, col->name, col->type,
+                                      col->references ? plan->table_number[col->references - 1] : 0,
+                                      &plan->columns[c], err));
         }
     }
     return PCOL_OK;
@@ -334,8 +331,8 @@ struct ends_source {
     int64_t last;
 };
 
-static pcol_status read_ends(void *context, uint64_t row, size_t n, int64_t *values,
-                             uint8_t *valid, pcol_error *err)
+static pcol_status read_ends(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                             pcol_error *err)
 {
     struct ends_source *s = context;
     size_t i = 0;
@@ -436,17 +433,10 @@ static pcol_status settle_source_types(pcol_builder *b, pcol_error *err)
     int same = b->source_type_count == (uint64_t)b->type_count * b->source_count;
     pcol_status status = PCOL_OK;
     if (same) {
-        struct pci_bcol *column = NULL;
-        for (size_t i = 0; i < b->column_count; i++)
-            if (b->columns[i]->table == PCI_T_SOURCE_TYPES &&
-                b->columns[i]->references == PCI_T_SAMPLE_TYPES + 1)
-                column = b->columns[i];
         r = pci_malloc(1, sizeof *r);
-        if (!r || !column) {
-            pci_free(r);
+        if (!r)
             return pci_fail_memory(err);
-        }
-        pci_bcol_source_init(&source, column, NULL);
+        pci_bcol_source_init(&source, b->columns[PCI_C_TYPES_TYPE], NULL);
         pci_reader_init(r, &source.source);
         while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
             for (size_t i = 0; i < r->n; i++, expected++)
@@ -455,19 +445,13 @@ static pcol_status settle_source_types(pcol_builder *b, pcol_error *err)
     }
     if (!same)
         return status;
-    for (size_t i = 0; i < b->column_count; i++)
-        if (b->columns[i]->table == PCI_T_SOURCE_TYPES)
-            b->columns[i]->rows = 0;
+    b->columns[PCI_C_TYPES_SOURCE]->rows = b->columns[PCI_C_TYPES_TYPE]->rows = 0;
     return status;
 }
 
-/* A call stack of another kind of reference than samples' has its columns declared as references
- * to stacks, and they are translated like those of samples. */
 static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
 {
-    for (size_t i = 0; i < PCI_T_COUNT; i++)
-        if (i == PCI_T_SOURCES)
-            b->tables[i].rows = b->source_count;
+    b->tables[PCI_T_SOURCES].rows = b->source_count;
     PCI_TRY(pci_strtab_sort(&b->strings, err));
     pci_hash_clear(&b->function_hash);
     pci_hash_clear(&b->group_hash);
@@ -476,7 +460,7 @@ static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
     PCI_TRY(settle_source_types(b, err));
     PCI_TRY(put_functions(b, err));
     PCI_TRY(put_locations(b, err));
-    PCI_TRY(pci_bcol_fill(b->columns[b->c_stack], b->sample_count, err));
+    PCI_TRY(pci_bcol_fill(b->columns[PCI_C_SAMPLE_STACK], b->sample_count, err));
     for (size_t k = 0; k < b->type_count; k++)
         PCI_TRY(pci_bcol_fill(b->columns[b->types[k].column], b->sample_count, err));
     return pci_derive(b, plain, err);
@@ -535,8 +519,7 @@ struct memory {
 static pcol_status write_memory(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct memory *m = context;
-    if (size > SIZE_MAX - m->size ||
-        pci_grow((void **)&m->data, &m->capacity, m->size + size, 1))
+    if (size > SIZE_MAX - m->size || pci_grow((void **)&m->data, &m->capacity, m->size + size, 1))
         return pci_fail_memory(err);
     memcpy(m->data + m->size, data, size);
     m->size += size;

@@ -22,8 +22,8 @@ pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err)
     reader->n = 0;
     if (reader->row >= s->rows)
         return PCOL_OK;
-    reader->n = s->rows - reader->row < PCF_BLOCK_ROWS ? (size_t)(s->rows - reader->row)
-                                                       : PCF_BLOCK_ROWS;
+    reader->n =
+        s->rows - reader->row < PCF_BLOCK_ROWS ? (size_t)(s->rows - reader->row) : PCF_BLOCK_ROWS;
     return s->read(s->context, reader->row, reader->n, reader->values, reader->valid, err);
 }
 

@@ -33,10 +33,10 @@ struct pci_shape {
     /* over the values that are not null: */
     int64_t first, min, max; /* in the type's order; f64: bits */
     int has_stats;
-    int constant;  /* all are `first` */
-    int linear;    /* first + step * row, no nulls */
+    int constant; /* all are `first` */
+    int linear;   /* first + step * row, no nulls */
     int64_t step;
-    int ascending; /* no nulls, never falling */
+    int ascending;  /* no nulls, never falling */
     uint64_t scale; /* gcd of the distances from `first`, at least 1 */
     uint64_t runs;
     int64_t common;       /* candidate for the value of most rows */

@@ -58,8 +58,8 @@ static pcol_status write_page(struct pci_store *store, const uint8_t *page, pcol
     if (store->fd < 0)
         PCI_TRY(open_file(store, err));
     while (done < PCI_PAGE_BYTES) {
-        ssize_t n = pwrite(store->fd, page + done, PCI_PAGE_BYTES - done,
-                           (off_t)(store->file_size + done));
+        ssize_t n =
+            pwrite(store->fd, page + done, PCI_PAGE_BYTES - done, (off_t)(store->file_size + done));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)

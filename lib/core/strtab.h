@@ -15,7 +15,7 @@ struct pci_strtab {
     uint64_t *starts; /* count + 1 offsets into bytes */
     size_t count, start_capacity;
     struct pci_hash hash;
-    uint32_t *rank; /* by provisional code, after sorting */
+    uint32_t *rank;  /* by provisional code, after sorting */
     uint32_t *order; /* provisional code by rank */
 };
 
