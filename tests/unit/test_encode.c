@@ -1,0 +1,364 @@
+/*
+ * test_encode.c - every shape of column survives being written and read
+ *
+ * Each generator is written through a builder at lengths around the block sizes, packed and plain,
+ * in memory and through the temporary file, and read back by the cell and by the block.
+ */
+#include "core/alloc.h"
+#include "core/file.h"
+#include "layout.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+/* splitmix64: the same values on every machine */
+static uint64_t random_state;
+
+static uint64_t next_random(void)
+{
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Value of a row; *valid = 0 makes it null. */
+typedef int64_t (*generator)(uint64_t row, int *valid);
+
+static int64_t constant(uint64_t row, int *valid)
+{
+    (void)row;
+    (void)valid;
+    return -7;
+}
+
+static int64_t linear(uint64_t row, int *valid)
+{
+    (void)valid;
+    return 1000 - 3 * (int64_t)row;
+}
+
+static int64_t small(uint64_t row, int *valid)
+{
+    (void)row;
+    (void)valid;
+    return (int64_t)(next_random() % 700) + 12;
+}
+
+static int64_t wide(uint64_t row, int *valid)
+{
+    (void)row;
+    (void)valid;
+    return (int64_t)next_random();
+}
+
+static int64_t extremes(uint64_t row, int *valid)
+{
+    (void)valid;
+    return row % 3 == 0 ? INT64_MIN : row % 3 == 1 ? INT64_MAX : -1;
+}
+
+static int64_t width_57(uint64_t row, int *valid)
+{
+    (void)row;
+    (void)valid;
+    return (int64_t)(next_random() >> 7);
+}
+
+static int64_t width_58(uint64_t row, int *valid)
+{
+    (void)row;
+    (void)valid;
+    return (int64_t)(next_random() >> 6);
+}
+
+static int64_t timestamps(uint64_t row, int *valid)
+{
+    (void)valid;
+    return INT64_C(1700000000000000000) + (int64_t)row * 1000000 + (int64_t)(next_random() % 30000);
+}
+
+static int64_t sawtooth(uint64_t row, int *valid)
+{
+    (void)valid;
+    return 20000000 + 56 * (int64_t)((row * 37) % 9000 + next_random() % 50);
+}
+
+static int64_t mostly_zero(uint64_t row, int *valid)
+{
+    (void)row;
+    (void)valid;
+    return next_random() % 8 ? 0 : (int64_t)(next_random() % 1000);
+}
+
+static int64_t mostly_before(uint64_t row, int *valid)
+{
+    (void)valid;
+    return next_random() % 6 ? (int64_t)row - 1 : (int64_t)(row / 2);
+}
+
+static int64_t runs(uint64_t row, int *valid)
+{
+    (void)valid;
+    return (int64_t)(row / 900) * 5 % 11;
+}
+
+static int64_t some_null(uint64_t row, int *valid)
+{
+    *valid = next_random() % 9 != 0;
+    return (int64_t)row * 2;
+}
+
+static int64_t mostly_null(uint64_t row, int *valid)
+{
+    *valid = row % 513 == 512;
+    return (int64_t)(next_random() % 5);
+}
+
+static int64_t first_null(uint64_t row, int *valid)
+{
+    *valid = row > 0;
+    return 4;
+}
+
+static int64_t bit(uint64_t row, int *valid)
+{
+    (void)valid;
+    return (int64_t)((next_random() >> row % 60) & 1);
+}
+
+static int64_t doubles(uint64_t row, int *valid)
+{
+    static const double special[] = {0.0, -0.0, 1.5, -2.25, 1e300, 5e-324};
+    double value = row % 7 == 6 ? (row % 2 ? NAN : -INFINITY) : special[next_random() % 6];
+    int64_t bits;
+    (void)valid;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static int64_t same_doubles(uint64_t row, int *valid)
+{
+    double value = row % 97 == 13 ? (double)row : 0.1;
+    int64_t bits;
+    (void)valid;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static const struct shape {
+    const char *name;
+    generator make;
+    pcol_type type;
+} shapes[] = {
+    {"constant", constant, PCOL_I64},
+    {"linear", linear, PCOL_I64},
+    {"small", small, PCOL_I64},
+    {"small_u32", small, PCOL_U32},
+    {"wide", wide, PCOL_I64},
+    {"wide_u64", wide, PCOL_U64},
+    {"extremes", extremes, PCOL_I64},
+    {"extremes_u64", extremes, PCOL_U64},
+    {"width_57", width_57, PCOL_I64},
+    {"width_58", width_58, PCOL_U64},
+    {"timestamps", timestamps, PCOL_I64},
+    {"sawtooth", sawtooth, PCOL_I64},
+    {"mostly_zero", mostly_zero, PCOL_I64},
+    {"mostly_before", mostly_before, PCOL_I64},
+    {"runs", runs, PCOL_I64},
+    {"some_null", some_null, PCOL_I64},
+    {"mostly_null", mostly_null, PCOL_I64},
+    {"first_null", first_null, PCOL_U32},
+    {"bit", bit, PCOL_BOOL},
+    {"doubles", doubles, PCOL_F64},
+    {"same_doubles", same_doubles, PCOL_F64},
+};
+#define SHAPES (sizeof shapes / sizeof *shapes)
+
+static const uint64_t lengths[] = {1, 2, 63, 64, 65, 1000, 1023, 1024, 1025, 2048, 20000};
+#define LENGTHS (sizeof lengths / sizeof *lengths)
+
+static int64_t value_at(const struct shape *shape, uint64_t row, int *valid)
+{
+    *valid = 1;
+    random_state = row * 977 + (uint64_t)(shape - shapes);
+    return shape->make(row, valid);
+}
+
+static void fill(pcol_builder *b, const struct shape *shape, uint64_t rows)
+{
+    uint32_t table, column;
+    cr_assert_eq(pcol_builder_table(b, "probe", &table, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_column(b, table, shape->name, shape->type, 0, &column, NULL),
+                 PCOL_OK);
+    for (uint64_t r = 0; r < rows; r++) {
+        int valid;
+        int64_t value = value_at(shape, r, &valid);
+        double real;
+        pcol_status status;
+        memcpy(&real, &value, sizeof real);
+        if (!valid)
+            continue;
+        status = shape->type == PCOL_F64 ? pcol_builder_set_f64(b, column, r, real, NULL)
+                                         : pcol_builder_set_i64(b, column, r, value, NULL);
+        cr_assert_eq(status, PCOL_OK);
+    }
+}
+
+/* All shapes side by side in one table, so that rows come from the longest column. */
+static void make(uint64_t rows, unsigned flags, uint64_t memory, void **data, size_t *size)
+{
+    pcol_builder_options options = PCOL_INIT(pcol_builder_options);
+    pcol_builder *b;
+    pcol_error err;
+    options.memory_bytes = memory;
+    cr_assert_eq(pcol_builder_new(&options, &b, NULL), PCOL_OK);
+    for (size_t i = 0; i < SHAPES; i++)
+        fill(b, &shapes[i], rows);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, data, size, &err), PCOL_OK);
+    pcol_builder_free(b);
+}
+
+static void compare(const pcol_file *f, const struct shape *shape, uint64_t rows)
+{
+    const struct pci_table *table = pci_table_find(f, "probe");
+    const struct pci_column *column;
+    int64_t *values = pci_malloc(rows, sizeof *values);
+    uint8_t *valid = pci_malloc(rows, 1);
+    cr_assert_not_null(table);
+    column = pci_column_find(table, shape->name);
+    if (!column) { /* a column that says nothing is left out */
+        for (uint64_t r = 0; r < rows; r++) {
+            int present;
+            int64_t value = value_at(shape, r, &present);
+            cr_assert(!present || (shape->type == PCOL_BOOL && !value), "%s row %llu is missing",
+                      shape->name, (unsigned long long)r);
+        }
+    } else {
+        cr_assert_eq(pci_verify(f, column, NULL), PCOL_OK);
+        cr_assert_eq(pci_read(f, column, 0, rows, values, valid, NULL), PCOL_OK);
+        for (uint64_t r = 0; r < rows; r++) {
+            int expected_valid, got_valid;
+            int64_t expected = value_at(shape, r, &expected_valid), got;
+            cr_assert_eq(pci_get(f, column, r, &got, &got_valid, NULL), PCOL_OK);
+            cr_assert(got_valid == expected_valid && valid[r] == expected_valid,
+                      "%s row %llu of %llu: validity", shape->name, (unsigned long long)r,
+                      (unsigned long long)rows);
+            cr_assert(!expected_valid || (got == expected && values[r] == expected),
+                      "%s row %llu of %llu: %lld and %lld, not %lld", shape->name,
+                      (unsigned long long)r, (unsigned long long)rows, (long long)got,
+                      (long long)values[r], (long long)expected);
+        }
+    }
+    pci_free(values);
+    pci_free(valid);
+}
+
+static void round_trip(unsigned flags)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        void *data;
+        size_t size;
+        pcol_file *f;
+        pcol_error err = {0};
+        make(lengths[l], flags, 0, &data, &size);
+        cr_assert_eq(pcol_file_open_memory(data, size, NULL, &f, &err), PCOL_OK, "%s", err.message);
+        for (size_t i = 0; i < SHAPES; i++)
+            compare(f, &shapes[i], lengths[l]);
+        pcol_file_close(f);
+        pcol_free(data);
+    }
+}
+
+Test(encode, every_shape_packed)
+{
+    round_trip(0);
+}
+
+Test(encode, every_shape_plain)
+{
+    round_trip(PCOL_WRITE_PLAIN);
+}
+
+Test(encode, the_temporary_file_changes_no_byte)
+{
+    void *in_memory, *spooled;
+    size_t size, spooled_size;
+    make(20000, 0, 0, &in_memory, &size);
+    make(20000, 0, 1, &spooled, &spooled_size);
+    cr_assert_eq(size, spooled_size);
+    cr_assert_eq(memcmp(in_memory, spooled, size), 0);
+    pcol_free(in_memory);
+    pcol_free(spooled);
+}
+
+/* Which encoding a shape gets is what makes files small. */
+Test(encode, the_choice_fits_the_shape)
+{
+    static const struct {
+        const char *name;
+        uint8_t encoding;
+    } expected[] = {
+        {"constant", PCF_LINEAR},      {"linear", PCF_LINEAR},       {"small", PCF_PACKED},
+        {"timestamps", PCF_BLOCKED},   {"sawtooth", PCF_PACKED},     {"mostly_zero", PCF_SPARSE},
+        {"mostly_before", PCF_SPARSE}, {"runs", PCF_RUNS},           {"mostly_null", PCF_SPARSE},
+        {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE},
+    };
+    void *data;
+    size_t size;
+    pcol_file *f;
+    make(20000, 0, 0, &data, &size);
+    cr_assert_eq(pcol_file_open_memory(data, size, NULL, &f, NULL), PCOL_OK);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct pci_column *c = pci_column_find(pci_table_find(f, "probe"), expected[i].name);
+        cr_expect_eq(c->desc->encoding, expected[i].encoding, "%s: %d", expected[i].name,
+                     c->desc->encoding);
+    }
+    pcol_file_close(f);
+    pcol_free(data);
+}
+
+Test(encode, bytes_and_strings)
+{
+    for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
+        pcol_builder *b;
+        uint32_t table, bytes, strings;
+        void *data;
+        size_t size;
+        pcol_file *f;
+        cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_table(b, "probe", &table, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_column(b, table, "bytes", PCOL_BYTES, 0, &bytes, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_column(b, table, "strings", PCOL_STRING, 0, &strings, NULL),
+                     PCOL_OK);
+        for (uint64_t r = 0; r < 3000; r++) {
+            char text[32] = "\0\xff a\tb";
+            size_t n = r % 6 ? 6 : 0;
+            if (r % 5 == 4)
+                continue;
+            cr_assert_eq(pcol_builder_set_str(b, bytes, r, text, n + r % 20, NULL), PCOL_OK);
+            text[0] = (char)(r % 251);
+            cr_assert_eq(pcol_builder_set_str(b, strings, r, text, n, NULL), PCOL_OK);
+        }
+        cr_assert_eq(pcol_builder_write_memory(b, flags, &data, &size, NULL), PCOL_OK);
+        pcol_builder_free(b);
+        cr_assert_eq(pcol_file_open_memory(data, size, NULL, &f, NULL), PCOL_OK);
+        for (uint64_t r = 0; r < 2999; r++) {
+            char text[32] = "\0\xff a\tb";
+            size_t n = r % 6 ? 6 : 0;
+            pcol_str s;
+            int valid;
+            const struct pci_table *t = pci_table_find(f, "probe");
+            cr_assert_eq(pci_get_str(f, pci_column_find(t, "bytes"), r, &s, &valid, NULL), PCOL_OK);
+            cr_assert_eq(valid, r % 5 != 4);
+            cr_assert(!valid || (s.size == n + r % 20 && !memcmp(s.data, text, s.size)));
+            text[0] = (char)(r % 251);
+            cr_assert_eq(pci_get_str(f, pci_column_find(t, "strings"), r, &s, &valid, NULL),
+                         PCOL_OK);
+            cr_assert(!valid || (s.size == n && !memcmp(s.data, text, s.size)));
+        }
+        pcol_file_close(f);
+        pcol_free(data);
+    }
+}
