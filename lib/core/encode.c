@@ -5,11 +5,9 @@
  * twentieth of the simpler one. Sparse columns and runs keep their values in a child column, which
  * is encoded by the same rules, one level deeper.
  */
-#include "core/encode.h"
+#include "core/emit.h"
 
 #include "core/alloc.h"
-
-#include <stdlib.h>
 
 #define MAX_DEPTH 2
 
@@ -21,213 +19,12 @@ static struct pcf_column *column_of(struct pci_writer *writer, uint32_t column)
     return &writer->columns[column];
 }
 
-/* ---- plain ---- */
-
-static pcol_status put_plain_block(struct pci_bits *bits, const struct pci_reader *r,
-                                   unsigned width, pcol_error *err)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        uint64_t value = r->valid[i] ? (uint64_t)r->values[i] : 0;
-        PCI_TRY(pci_bits_put(bits, width == 64 ? value : value & ((UINT64_C(1) << width) - 1),
-                             width, err));
-    }
-    return PCOL_OK;
-}
-
-static pcol_status put_valid_block(struct pci_bits *bits, const struct pci_reader *r,
-                                   pcol_error *err)
-{
-    for (size_t i = 0; i < r->n; i++)
-        PCI_TRY(pci_bits_put(bits, r->valid[i] != 0, 1, err));
-    return PCOL_OK;
-}
-
-/* All blocks of a source through `put` into one section. */
-static pcol_status put_section(struct pci_writer *writer, uint32_t column, uint8_t role,
-                               const struct pci_source *source, unsigned width, pcol_error *err)
-{
-    struct pci_bits *bits = pci_malloc(1, sizeof *bits);
-    struct pci_reader *reader = pci_malloc(1, sizeof *reader);
-    pcol_status status = PCOL_E_NO_MEMORY;
-    if (!bits || !reader) {
-        pci_fail_memory(err);
-        goto cleanup;
-    }
-    status = pci_bits_begin(bits, writer, column, role, err);
-    if (status != PCOL_OK)
-        goto cleanup;
-    pci_reader_init(reader, source);
-    while ((status = pci_reader_next(reader, err)) == PCOL_OK && reader->n) {
-        status = role == PCF_ROLE_VALIDITY ? put_valid_block(bits, reader, err)
-                                           : put_plain_block(bits, reader, width, err);
-        if (status != PCOL_OK)
-            break;
-    }
-    if (status == PCOL_OK)
-        status = pci_bits_end(bits, 0, err);
-    else
-        pci_section_abort(&bits->section);
-cleanup:
-    pci_free(bits);
-    pci_free(reader);
-    return status;
-}
-
-static unsigned plain_width(uint8_t type)
-{
-    if (type == PCF_BOOL)
-        return 1;
-    return type == PCF_U32 || type == PCF_STRING ? 32 : 64;
-}
-
-static pcol_status put_plain(struct pci_writer *writer, uint32_t column,
-                             const struct pci_source *source, uint64_t nulls, pcol_error *err)
-{
-    column_of(writer, column)->encoding = PCF_PLAIN;
-    if (nulls)
-        PCI_TRY(put_section(writer, column, PCF_ROLE_VALIDITY, source, 1, err));
-    return put_section(writer, column, PCF_ROLE_VALUES, source, plain_width(source->type), err);
-}
-
-/* ---- packed and blocked ---- */
-
-static pcol_status put_packed(struct pci_writer *writer, uint32_t column,
-                              const struct pci_source *source, const struct pci_shape *shape,
-                              pcol_error *err)
-{
-    struct pcf_column *c = column_of(writer, column);
-    uint64_t base = (uint64_t)shape->min, scale = shape->scale;
-    unsigned width = pci_width_of(((uint64_t)shape->max - base) / scale);
-    struct pci_bits *bits = pci_malloc(1, sizeof *bits);
-    struct pci_reader *reader = pci_malloc(1, sizeof *reader);
-    pcol_status status = PCOL_E_NO_MEMORY;
-    if (!bits || !reader) {
-        pci_fail_memory(err);
-        goto cleanup;
-    }
-    c->encoding = PCF_PACKED;
-    c->width = (uint8_t)width;
-    c->base = shape->min;
-    c->scale = scale;
-    status = pci_bits_begin(bits, writer, column, PCF_ROLE_VALUES, err);
-    if (status != PCOL_OK)
-        goto cleanup;
-    pci_reader_init(reader, source);
-    while ((status = pci_reader_next(reader, err)) == PCOL_OK && reader->n) {
-        for (size_t i = 0; i < reader->n && status == PCOL_OK; i++)
-            status = pci_bits_put(bits, ((uint64_t)reader->values[i] - base) / scale, width, err);
-        if (status != PCOL_OK)
-            break;
-    }
-    if (status == PCOL_OK)
-        status = pci_bits_end(bits, PCF_PACK_PADDING, err);
-    else
-        pci_section_abort(&bits->section);
-cleanup:
-    pci_free(bits);
-    pci_free(reader);
-    return status;
-}
-
-/* The residuals of one block; `block` is its descriptor, but for the offset. */
-static pcol_status put_block(struct pci_bits *bits, const struct pci_reader *r, uint8_t type,
-                             uint64_t scale, int slopes, struct pcf_block *block, pcol_error *err)
-{
-    struct pci_fit fit = pci_fit_block(r->values, r->n, type, slopes);
-    unsigned width = pci_width_of(fit.range / scale);
-    block->base = fit.base;
-    block->slope = fit.slope;
-    block->bits = (uint64_t)width << 56;
-    if (!width)
-        return PCOL_OK;
-    for (size_t j = 0; j < r->n; j++) {
-        uint64_t line = (uint64_t)((fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT);
-        uint64_t rest = (uint64_t)r->values[j] - (uint64_t)fit.base - line;
-        PCI_TRY(pci_bits_put(bits, rest / scale, width, err));
-    }
-    return pci_bits_align(bits, err);
-}
-
-static pcol_status put_blocks(struct pci_writer *writer, uint32_t column,
-                              const struct pcf_block *blocks, size_t count, pcol_error *err)
-{
-    struct pci_section section;
-    pcol_status status = pci_section_begin(&section, writer, column, PCF_ROLE_BLOCKS, err);
-    if (status != PCOL_OK)
-        return status;
-    status = pci_section_append(&section, blocks, count * sizeof *blocks, err);
-    if (status == PCOL_OK)
-        return pci_section_end(&section, err);
-    pci_section_abort(&section);
-    return status;
-}
-
-static pcol_status put_blocked(struct pci_writer *writer, uint32_t column,
-                               const struct pci_source *source, const struct pci_shape *shape,
-                               int slopes, pcol_error *err)
-{
-    struct pcf_column *c = column_of(writer, column);
-    struct pci_bits *bits = pci_malloc(1, sizeof *bits);
-    struct pci_reader *reader = pci_malloc(1, sizeof *reader);
-    struct pcf_block *blocks = pci_malloc(shape->block_count + 1, sizeof *blocks);
-    size_t count = 0;
-    uint64_t offset = 0;
-    pcol_status status = PCOL_E_NO_MEMORY;
-    if (!bits || !reader || !blocks) {
-        pci_fail_memory(err);
-        goto cleanup;
-    }
-    c->encoding = PCF_BLOCKED;
-    c->scale = slopes ? 1 : shape->scale;
-    status = pci_bits_begin(bits, writer, column, PCF_ROLE_VALUES, err);
-    if (status != PCOL_OK)
-        goto cleanup;
-    pci_reader_init(reader, source);
-    while ((status = pci_reader_next(reader, err)) == PCOL_OK && reader->n) {
-        struct pcf_block *block = &blocks[count++];
-        status = put_block(bits, reader, source->type, c->scale, slopes, block, err);
-        if (status != PCOL_OK)
-            break;
-        uint64_t width = block->bits >> 56;
-        block->bits |= offset;
-        offset += (reader->n * width + 7) / 8;
-    }
-    if (status == PCOL_OK)
-        status = pci_bits_end(bits, PCF_PACK_PADDING, err);
-    else
-        pci_section_abort(&bits->section);
-    if (status == PCOL_OK)
-        status = put_blocks(writer, column, blocks, count, err);
-cleanup:
-    pci_free(bits);
-    pci_free(reader);
-    pci_free(blocks);
-    return status;
-}
-
 /* ---- sparse ---- */
-
-/* A source's rows that are not the default, as a source of their own. */
-struct rest {
-    struct pci_source source;
-    const struct pci_source *all;
-    int null_default; /* the default is null, else base + step * row */
-    uint64_t base, step;
-    struct pci_reader reader;
-    size_t at; /* next cell of the reader's block */
-};
-
-static int is_rest(const struct rest *rest, const struct pci_reader *r, size_t i)
-{
-    if (rest->null_default)
-        return r->valid[i] != 0;
-    return (uint64_t)r->values[i] != rest->base + rest->step * (r->row + i);
-}
 
 static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                              pcol_error *err)
 {
-    struct rest *rest = context;
+    struct pci_rest *rest = context;
     struct pci_reader *r = &rest->reader;
     size_t got = 0;
     if (row == 0) {
@@ -242,7 +39,7 @@ static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *val
                 return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
         }
         for (; rest->at < r->n && got < n; rest->at++)
-            if (is_rest(rest, r, rest->at))
+            if (pci_is_rest(rest, r, rest->at))
                 values[got++] = r->values[rest->at];
     }
     memset(valid, 1, n);
@@ -251,9 +48,9 @@ static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *val
 
 /* A rest over `all`; its rows are counted in one pass. Freed with pci_free(). */
 static pcol_status rest_new(const struct pci_source *all, int null_default, uint64_t base,
-                            uint64_t step, struct rest **out, pcol_error *err)
+                            uint64_t step, struct pci_rest **out, pcol_error *err)
 {
-    struct rest *rest = pci_malloc(1, sizeof *rest);
+    struct pci_rest *rest = pci_malloc(1, sizeof *rest);
     struct pci_reader *r;
     pcol_status status;
     *out = NULL;
@@ -268,7 +65,7 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
     pci_reader_init(r, all);
     while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
         for (size_t i = 0; i < r->n; i++)
-            rest->source.rows += (uint64_t)is_rest(rest, r, i);
+            rest->source.rows += (uint64_t)pci_is_rest(rest, r, i);
     if (status != PCOL_OK)
         pci_free(rest);
     else
@@ -276,59 +73,7 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
     return status;
 }
 
-static pcol_status put_rank(struct pci_writer *writer, uint32_t column, const uint64_t *ranks,
-                            size_t count, pcol_error *err)
-{
-    struct pci_section section;
-    pcol_status status = pci_section_begin(&section, writer, column, PCF_ROLE_RANK, err);
-    if (status != PCOL_OK)
-        return status;
-    status = pci_section_append(&section, ranks, count * sizeof *ranks, err);
-    if (status == PCOL_OK)
-        return pci_section_end(&section, err);
-    pci_section_abort(&section);
-    return status;
-}
-
-static pcol_status put_bitmap(struct pci_writer *writer, uint32_t column, struct rest *rest,
-                              pcol_error *err)
-{
-    size_t blocks = (size_t)(rest->all->rows / PCF_RANK_ROWS + 1), count = 0;
-    struct pci_bits *bits = pci_malloc(1, sizeof *bits);
-    uint64_t *ranks = pci_malloc(blocks, sizeof *ranks), rank = 0;
-    struct pci_reader *r = &rest->reader;
-    pcol_status status = PCOL_E_NO_MEMORY;
-    if (!bits || !ranks) {
-        pci_fail_memory(err);
-        goto cleanup;
-    }
-    status = pci_bits_begin(bits, writer, column, PCF_ROLE_BITMAP, err);
-    if (status != PCOL_OK)
-        goto cleanup;
-    pci_reader_init(r, rest->all);
-    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n) {
-        ranks[count++] = rank;
-        for (size_t i = 0; i < r->n && status == PCOL_OK; i++) {
-            unsigned mark = (unsigned)is_rest(rest, r, i);
-            rank += mark;
-            status = pci_bits_put(bits, mark, 1, err);
-        }
-        if (status != PCOL_OK)
-            break;
-    }
-    if (status == PCOL_OK)
-        status = pci_bits_end(bits, 0, err);
-    else
-        pci_section_abort(&bits->section);
-    if (status == PCOL_OK)
-        status = put_rank(writer, column, ranks, count, err);
-cleanup:
-    pci_free(bits);
-    pci_free(ranks);
-    return status;
-}
-
-static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct rest *rest,
+static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct pci_rest *rest,
                               int depth, pcol_error *err)
 {
     struct pcf_column *c = column_of(writer, column);
@@ -338,7 +83,7 @@ static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct
     c->step = (int64_t)rest->step;
     if (rest->null_default)
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
-    PCI_TRY(put_bitmap(writer, column, rest, err));
+    PCI_TRY(pci_emit_marks(writer, column, rest, err));
     PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
     column_of(writer, child)->type = rest->source.type;
     column_of(writer, child)->rows = rest->source.rows;
@@ -424,7 +169,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* What the sparse form over a default costs; UINT64_MAX if it cannot be the best. */
-static pcol_status cost_sparse(const struct pci_source *source, const struct rest *rest,
+static pcol_status cost_sparse(const struct pci_source *source, const struct pci_rest *rest,
                                uint64_t *bits, pcol_error *err)
 {
     struct pci_shape shape;
@@ -441,19 +186,19 @@ static pcol_status cost_sparse(const struct pci_source *source, const struct res
 
 /* The better of the two defaults, a constant and row + something. */
 static pcol_status best_rest(const struct pci_source *source, const struct pci_shape *shape,
-                             struct rest **out, uint64_t *bits, pcol_error *err)
+                             struct pci_rest **out, uint64_t *bits, pcol_error *err)
 {
     *out = NULL;
     *bits = UINT64_MAX;
     for (unsigned step = 0; step <= (source->type != PCF_F64); step++) {
-        struct rest *rest;
+        struct pci_rest *rest;
         uint64_t cost;
         int64_t base = step ? shape->common_start : shape->common;
         pcol_status status;
         PCI_TRY(rest_new(source, 0, (uint64_t)base, step, &rest, err));
         status = cost_sparse(source, rest, &cost, err);
         if (status == PCOL_OK && cost < *bits) {
-            struct rest *worse = *out;
+            struct pci_rest *worse = *out;
             *out = rest;
             *bits = cost;
             rest = worse;
@@ -487,7 +232,7 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
     int is_double = source->type == PCF_F64;
     uint64_t best = is_double ? shape->rows * 64 : pci_cost_packed(shape), sparse, cost;
     enum { PLAIN, PACKED, BLOCKED, SLOPED, SPARSE, RUNS } way = is_double ? PLAIN : PACKED;
-    struct rest *rest = NULL;
+    struct pci_rest *rest = NULL;
     pcol_status status = PCOL_OK;
     if (!is_double && clearly_less(cost = pci_cost_blocked(shape), best))
         way = BLOCKED, best = cost;
@@ -502,14 +247,14 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
         way = RUNS;
     switch (way) {
     case PLAIN:
-        status = put_plain(writer, column, source, 0, err);
+        status = pci_emit_plain(writer, column, source, 0, err);
         break;
     case PACKED:
-        status = put_packed(writer, column, source, shape, err);
+        status = pci_emit_packed(writer, column, source, shape, err);
         break;
     case BLOCKED:
     case SLOPED:
-        status = put_blocked(writer, column, source, shape, way == SLOPED, err);
+        status = pci_emit_blocked(writer, column, source, shape, way == SLOPED, err);
         break;
     case SPARSE:
         status = put_sparse(writer, column, rest, depth, err);
@@ -525,7 +270,7 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
 static pcol_status put_nullable(struct pci_writer *writer, uint32_t column,
                                 const struct pci_source *source, int depth, pcol_error *err)
 {
-    struct rest *rest;
+    struct pci_rest *rest;
     pcol_status status;
     PCI_TRY(rest_new(source, 1, 0, 0, &rest, err));
     status = put_sparse(writer, column, rest, depth, err);
@@ -558,7 +303,7 @@ static pcol_status encode_shape(struct pci_writer *writer, uint32_t column,
         return PCOL_OK;
     }
     if (writer->plain)
-        return put_plain(writer, column, source, shape->nulls, err);
+        return pci_emit_plain(writer, column, source, shape->nulls, err);
     if (shape->nulls == shape->rows) {
         c->encoding = PCF_LINEAR;
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
@@ -635,7 +380,7 @@ pcol_status pci_encode_bytes(struct pci_writer *writer, uint32_t column,
     c->null_count = source->null_count;
     if (source->null_count) {
         c->flags |= PCF_COLUMN_NULLABLE;
-        PCI_TRY(put_section(writer, column, PCF_ROLE_VALIDITY, source->validity, 1, err));
+        PCI_TRY(pci_emit_validity(writer, column, source->validity, err));
     }
     PCI_TRY(put_data(writer, column, source, err));
     PCI_TRY(pci_writer_children(writer, column, 1, &child, err));

@@ -1,0 +1,213 @@
+/*
+ * emit.c - one column's values into sections: plain, packed, blocked
+ *
+ * All of them are bits of some width, block after block of 1024 rows; what differs is how a block's
+ * values become bits. put_bits() is the loop that they share.
+ */
+#include "core/emit.h"
+
+#include "core/alloc.h"
+
+/* Puts the block that the reader holds. */
+typedef pcol_status (*put_block)(struct pci_bits *bits, const struct pci_reader *block,
+                                 void *context, pcol_error *err);
+
+/* All blocks of a source into one section, then `padding` zero bytes. */
+static pcol_status put_bits(struct pci_writer *writer, uint32_t column, uint8_t role,
+                            const struct pci_source *source, put_block put, void *context,
+                            size_t padding, pcol_error *err)
+{
+    struct pci_bits *bits = pci_malloc(1, sizeof *bits);
+    struct pci_reader *reader = pci_malloc(1, sizeof *reader);
+    pcol_status status = bits && reader ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = pci_bits_begin(bits, writer, column, role, err);
+    if (status != PCOL_OK)
+        goto cleanup;
+    pci_reader_init(reader, source);
+    while ((status = pci_reader_next(reader, err)) == PCOL_OK && reader->n) {
+        status = put(bits, reader, context, err);
+        if (status != PCOL_OK)
+            break;
+    }
+    if (status == PCOL_OK)
+        status = pci_bits_end(bits, padding, err);
+    else
+        pci_section_abort(&bits->section);
+cleanup:
+    pci_free(bits);
+    pci_free(reader);
+    return status;
+}
+
+/* ---- plain ---- */
+
+static pcol_status put_plain(struct pci_bits *bits, const struct pci_reader *block, void *context,
+                             pcol_error *err)
+{
+    unsigned width = *(const unsigned *)context;
+    uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    for (size_t i = 0; i < block->n; i++) {
+        uint64_t value = block->valid[i] ? (uint64_t)block->values[i] : 0;
+        PCI_TRY(pci_bits_put(bits, value & mask, width, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_valid(struct pci_bits *bits, const struct pci_reader *block, void *context,
+                             pcol_error *err)
+{
+    (void)context;
+    for (size_t i = 0; i < block->n; i++)
+        PCI_TRY(pci_bits_put(bits, block->valid[i] != 0, 1, err));
+    return PCOL_OK;
+}
+
+static unsigned plain_width(uint8_t type)
+{
+    if (type == PCF_BOOL)
+        return 1;
+    return type == PCF_U32 || type == PCF_STRING ? 32 : 64;
+}
+
+pcol_status pci_emit_validity(struct pci_writer *writer, uint32_t column,
+                              const struct pci_source *source, pcol_error *err)
+{
+    return put_bits(writer, column, PCF_ROLE_VALIDITY, source, put_valid, NULL, 0, err);
+}
+
+pcol_status pci_emit_plain(struct pci_writer *writer, uint32_t column,
+                           const struct pci_source *source, uint64_t nulls, pcol_error *err)
+{
+    unsigned width = plain_width(source->type);
+    writer->columns[column].encoding = PCF_PLAIN;
+    if (nulls)
+        PCI_TRY(pci_emit_validity(writer, column, source, err));
+    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_plain, &width, 0, err);
+}
+
+/* ---- packed ---- */
+
+static pcol_status put_packed(struct pci_bits *bits, const struct pci_reader *block, void *context,
+                              pcol_error *err)
+{
+    const struct pcf_column *c = context;
+    uint64_t base = (uint64_t)c->base, scale = c->scale;
+    unsigned width = c->width;
+    for (size_t i = 0; i < block->n; i++)
+        PCI_TRY(pci_bits_put(bits, ((uint64_t)block->values[i] - base) / scale, width, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_emit_packed(struct pci_writer *writer, uint32_t column,
+                            const struct pci_source *source, const struct pci_shape *shape,
+                            pcol_error *err)
+{
+    struct pcf_column *c = &writer->columns[column];
+    c->encoding = PCF_PACKED;
+    c->base = shape->min;
+    c->scale = shape->scale;
+    c->width = (uint8_t)pci_width_of(((uint64_t)shape->max - (uint64_t)shape->min) / c->scale);
+    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_packed, c, PCF_PACK_PADDING, err);
+}
+
+/* ---- blocked ---- */
+
+struct blocks {
+    struct pcf_block *all;
+    size_t count;
+    uint64_t offset; /* of the next block's bits */
+    uint64_t scale;
+    uint8_t type;
+    int slopes;
+};
+
+static pcol_status put_blocked(struct pci_bits *bits, const struct pci_reader *block, void *context,
+                               pcol_error *err)
+{
+    struct blocks *b = context;
+    struct pci_fit fit = pci_fit_block(block->values, block->n, b->type, b->slopes);
+    unsigned width = pci_width_of(fit.range / b->scale);
+    b->all[b->count++] = (struct pcf_block){fit.base, fit.slope, (uint64_t)width << 56 | b->offset};
+    if (!width)
+        return PCOL_OK;
+    for (size_t j = 0; j < block->n; j++) {
+        uint64_t line = (uint64_t)((fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT);
+        uint64_t rest = (uint64_t)block->values[j] - (uint64_t)fit.base - line;
+        PCI_TRY(pci_bits_put(bits, rest / b->scale, width, err));
+    }
+    b->offset += (block->n * width + 7) / 8;
+    return pci_bits_align(bits, err);
+}
+
+pcol_status pci_emit_array(struct pci_writer *writer, uint32_t column, uint8_t role,
+                           const void *data, size_t size, pcol_error *err)
+{
+    struct pci_section section;
+    pcol_status status;
+    PCI_TRY(pci_section_begin(&section, writer, column, role, err));
+    status = pci_section_append(&section, data, size, err);
+    if (status == PCOL_OK)
+        return pci_section_end(&section, err);
+    pci_section_abort(&section);
+    return status;
+}
+
+pcol_status pci_emit_blocked(struct pci_writer *writer, uint32_t column,
+                             const struct pci_source *source, const struct pci_shape *shape,
+                             int slopes, pcol_error *err)
+{
+    struct pcf_column *c = &writer->columns[column];
+    struct blocks b = {.type = source->type, .slopes = slopes};
+    pcol_status status;
+    c->encoding = PCF_BLOCKED;
+    c->scale = b.scale = slopes ? 1 : shape->scale;
+    b.all = pci_malloc(shape->block_count + 1, sizeof *b.all);
+    if (!b.all)
+        return pci_fail_memory(err);
+    status =
+        put_bits(writer, column, PCF_ROLE_VALUES, source, put_blocked, &b, PCF_PACK_PADDING, err);
+    if (status == PCOL_OK)
+        status =
+            pci_emit_array(writer, column, PCF_ROLE_BLOCKS, b.all, b.count * sizeof *b.all, err);
+    pci_free(b.all);
+    return status;
+}
+
+/* ---- the marks of a sparse column ---- */
+
+struct marks {
+    struct pci_rest *rest;
+    uint64_t *ranks;
+    size_t count;
+    uint64_t rank;
+};
+
+static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *block, void *context,
+                             pcol_error *err)
+{
+    struct marks *m = context;
+    m->ranks[m->count++] = m->rank;
+    for (size_t i = 0; i < block->n; i++) {
+        unsigned mark = (unsigned)pci_is_rest(m->rest, block, i);
+        m->rank += mark;
+        PCI_TRY(pci_bits_put(bits, mark, 1, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column, struct pci_rest *rest,
+                           pcol_error *err)
+{
+    struct marks m = {.rest = rest};
+    pcol_status status;
+    m.ranks = pci_malloc((size_t)(rest->all->rows / PCF_RANK_ROWS + 1), sizeof *m.ranks);
+    if (!m.ranks)
+        return pci_fail_memory(err);
+    status = put_bits(writer, column, PCF_ROLE_BITMAP, rest->all, put_marks, &m, 0, err);
+    if (status == PCOL_OK)
+        status =
+            pci_emit_array(writer, column, PCF_ROLE_RANK, m.ranks, m.count * sizeof *m.ranks, err);
+    pci_free(m.ranks);
+    return status;
+}
