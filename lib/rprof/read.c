@@ -1,0 +1,428 @@
+/*
+ * read.c - importing Rprof() output
+ *
+ * One pass over the lines. A line that prints the same from what it says leaves only that in the
+ * builder; another (numbers with leading zeros, a missing blank, a foreign line end, a cut) leaves
+ * its bytes beside it. Whether it does follows from its words, so nothing is printed to find out;
+ * the tests print and compare.
+ *
+ *     whole             a sample
+ *     an open name      lines that cannot stand alone are taken in, see lines.c
+ *     cut at the end    the units before the cut, and the text
+ *     anything else     E_SYNTAX; lenient: what is whole, and the text
+ */
+#include "rprof/frames.h"
+#include "rprof/lines.h"
+#include "rprof/record.h"
+
+#include "core/alloc.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* R up to 4.2 adds no frame once a line has this many bytes, and leaves no mark. */
+#define LONGEST_LINE 10000u
+
+#define NO_FRAME "neither a frame nor a line reference"
+
+enum { T_SAMPLES, T_SMALL, T_BIG, T_NODES, T_DUP, T_COUNT };
+
+struct reader {
+    struct pci_import *import;
+    struct pci_rprof_lines lines;
+    struct pci_rprof_frames frames;
+    struct pci_rprof_record record;
+    struct pci_rprof_scratch scratch;
+    struct pci_rprof_header header; /* of the segment */
+    int begun;                      /* there is a segment */
+    int crlf;
+    int memory_types; /* the types of the memory columns are known */
+    uint32_t types[T_COUNT];
+    uint64_t before_end; /* where the text of the sample before ended */
+    uint64_t tolerated, first_tolerated; /* lines, and the first one's number */
+    uint64_t too_long;
+};
+
+/* What one line says. */
+struct sample {
+    struct pci_rprof_line line;
+    uint64_t text; /* where the units begin */
+    struct pci_rprof_int memory[4];
+    int has_memory; /* -1: damaged */
+    int exact;
+    size_t units; /* found before the fault, or new */
+    struct pci_rprof_fault fault;
+};
+
+int pci_rprof_sniff(const uint8_t *data, size_t size, int all)
+{
+    struct pci_rprof_header header;
+    const uint8_t *end = memchr(data, '\n', size);
+    if (!end && !all)
+        return 0;
+    end = end ? end : data + size;
+    if (end > data && end[-1] == '\r')
+        end--;
+    return pci_rprof_header(data, end, &header) ? 2 : 0;
+}
+
+static int stands_alone(const void *context, const uint8_t *p, const uint8_t *end)
+{
+    const struct reader *r = context;
+    struct pci_rprof_header header;
+    struct pci_rprof_file file;
+    struct pci_rprof_int number[4];
+    const uint8_t *fault;
+    if (p == end)
+        return 0;
+    return *p == '"' || pci_rprof_ref(p, end) || pci_rprof_header(p, end, &header) ||
+           (r->header.line && pci_rprof_file(p, end, &file)) ||
+           (r->header.memory && pci_rprof_memory(p, end, number, &fault));
+}
+
+/* ---- lines that are not samples ---- */
+
+static pcol_status new_source(struct reader *r, const struct pci_rprof_header *header,
+                              pcol_error *err)
+{
+    pcol_source source = PCOL_INIT(pcol_source);
+    if (header && header->interval.known && header->interval.value <= INT64_MAX / 1000) {
+        source.has_interval = 1;
+        source.interval_ns = header->interval.value * 1000;
+    }
+    PCI_TRY(pci_import_source(r->import, &source, err));
+    return pcol_builder_sample_type(r->import->builder, "samples", "count", 0, 0,
+                                    &r->types[T_SAMPLES], err);
+}
+
+static pcol_status new_memory_types(struct reader *r, pcol_error *err)
+{
+    static const struct {
+        const char *type, *unit;
+        unsigned flags;
+    } types[T_COUNT] = {
+        [T_SMALL] = {"small_v", "cells", PCOL_SAMPLE_TYPE_LEVEL},
+        [T_BIG] = {"big_v", "cells", PCOL_SAMPLE_TYPE_LEVEL},
+        [T_NODES] = {"nodes", "bytes", PCOL_SAMPLE_TYPE_LEVEL},
+        [T_DUP] = {"dup_count", "count", 0},
+    };
+    if (r->memory_types)
+        return PCOL_OK;
+    r->memory_types = 1;
+    for (int i = T_SMALL; i < T_COUNT; i++)
+        PCI_TRY(pcol_builder_sample_type(r->import->builder, types[i].type, types[i].unit,
+                                         types[i].flags, 0, &r->types[i], err));
+    return PCOL_OK;
+}
+
+static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *line,
+                                 const struct pci_rprof_header *header, pcol_error *err)
+{
+    const uint8_t *text = pci_rprof_at(&r->lines, line->start);
+    if (!r->begun)
+        PCI_TRY(new_source(r, header, err));
+    r->begun = 1;
+    if (header->memory)
+        PCI_TRY(new_memory_types(r, err));
+    r->header = *header;
+    r->crlf = line->eol == PCI_RPROF_CRLF;
+    pci_rprof_frames_segment(&r->frames);
+    int exact = header->interval.canonical && line->eol != PCI_RPROF_CUT;
+    return pci_rprof_record_segment(&r->record, header, r->crlf, exact ? NULL : text,
+                                    (size_t)(line->next - line->start), err);
+}
+
+/* Where the text of the line before ended, if it is still of use. */
+static const uint8_t *before_end(const struct reader *r)
+{
+    return r->frames.before ? pci_rprof_at(&r->lines, r->before_end) : NULL;
+}
+
+static int own_eol(const struct reader *r, const struct pci_rprof_line *line)
+{
+    return line->eol == (r->crlf ? PCI_RPROF_CRLF : PCI_RPROF_LF);
+}
+
+static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line,
+                             const struct pci_rprof_file *file, pcol_error *err)
+{
+    const uint8_t *text = pci_rprof_at(&r->lines, line->start);
+    int exact = own_eol(r, line) && (!file->numbered || file->number.canonical);
+    uint32_t path;
+    r->frames.before = 0;
+    PCI_TRY(pci_rprof_record_file(&r->record, file, exact ? NULL : text,
+                                  (size_t)(line->next - line->start), &path, err));
+    if (!file->numbered || !file->number.known)
+        return PCOL_OK;
+    return pci_rprof_frames_file(&r->frames, file->number.value, path, err);
+}
+
+/* A line that fits nowhere: an error, or kept as it is. `at`: the byte that does not fit. */
+static pcol_status read_stray(struct reader *r, const struct pci_rprof_line *line,
+                              const uint8_t *at, const char *what, pcol_error *err)
+{
+    const uint8_t *text = pci_rprof_at(&r->lines, line->start);
+    uint32_t path;
+    r->frames.before = 0; /* so that the window lets go of it */
+    if (!r->import->options->lenient)
+        return pci_fail_text(err, PCOL_E_SYNTAX, r->lines.number, (uint64_t)(at - text) + 1, "%s",
+                             what);
+    if (r->tolerated++ == 0)
+        r->first_tolerated = r->lines.number;
+    return pci_rprof_record_file(&r->record, NULL, text, (size_t)(line->next - line->start), &path,
+                                 err);
+}
+
+/* The last line breaks off before it is known what it was going to be. */
+static pcol_status read_cut(struct reader *r, const struct pci_rprof_line *line, int *done,
+                            pcol_error *err)
+{
+    static const char word[] = "#File ";
+    const uint8_t *p = pci_rprof_at(&r->lines, line->start);
+    const uint8_t *end = pci_rprof_at(&r->lines, line->end);
+    size_t size = (size_t)(end - p);
+    struct pci_rprof_header header = {0};
+    *done = 1;
+    if (pci_rprof_header_begun(p, end))
+        return begin_segment(r, line, &header, err);
+    if (r->header.line && memcmp(p, word, size < strlen(word) ? size : strlen(word)) == 0) {
+        const uint8_t *q = size > strlen(word) ? p + strlen(word) : end;
+        while (q < end && (unsigned)(*q - '0') < 10)
+            q++;
+        uint32_t path;
+        if (end - q <= 1 && (q == end || *q == ':'))
+            return pci_rprof_record_file(&r->record, NULL, p, size, &path, err);
+    }
+    *done = 0;
+    return PCOL_OK;
+}
+
+/* ---- samples ---- */
+
+/* Could [p, end) go on to be memory columns? */
+static int memory_begun(const uint8_t *p, const uint8_t *end)
+{
+    int colons = 0;
+    for (; p < end; p++)
+        if (*p == ':')
+            colons++;
+        else if ((unsigned)(*p - '0') >= 10 && !(*p == '-' && p[-1] == ':'))
+            return 0;
+    return colons < 5;
+}
+
+/* Could [p, end) go on to be a reference? */
+static int ref_begun(const uint8_t *p, const uint8_t *end)
+{
+    const uint8_t *digits = p;
+    while (p < end && (unsigned)(*p - '0') < 10)
+        p++;
+    if (p == digits)
+        return 0;
+    if (p < end && *p == '#')
+        p++;
+    while (p < end && (unsigned)(*p - '0') < 10)
+        p++;
+    return p == end;
+}
+
+static unsigned line_flags(const struct pci_rprof_line *line)
+{
+    return line->eol == PCI_RPROF_CUT ? 0 : PCI_RPROF_LOOSE;
+}
+
+/* Find the units of the line, taking in further physical lines where a name goes over them, and add
+ * them to the tree. */
+static pcol_status read_units(struct reader *r, struct sample *s, uint32_t *node, pcol_error *err)
+{
+    const uint8_t *text = pci_rprof_at(&r->lines, s->text);
+    const uint8_t *end = pci_rprof_at(&r->lines, s->line.end);
+    int unified = 0, exact;
+    PCI_TRY(pci_rprof_frames_scan(&r->frames, text, end, before_end(r), line_flags(&s->line),
+                                  &s->fault, err));
+    if (s->fault.kind == PCI_RPROF_OPEN || s->fault.kind == PCI_RPROF_NO_BLANK) {
+        PCI_TRY(pci_rprof_extend(&r->lines, s->text, PCI_RPROF_LOOSE, stands_alone, r, &s->line,
+                                 &s->fault, err));
+        /* The window may have moved, and the units found lie in it: find them again. */
+        text = pci_rprof_at(&r->lines, s->text);
+        end = pci_rprof_at(&r->lines, s->line.end);
+        unified = s->line.parts > 1 && r->crlf;
+        if (unified) {
+            PCI_TRY(pci_rprof_unify(&r->scratch, text, end, err));
+            text = r->scratch.data;
+            end = text + r->scratch.size;
+            r->frames.before = 0;
+        }
+        PCI_TRY(pci_rprof_frames_scan(&r->frames, text, end, before_end(r), line_flags(&s->line),
+                                      &s->fault, err));
+        if (s->fault.kind == PCI_RPROF_NO_BLANK)
+            PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at, end, err));
+    }
+    s->units = r->frames.fresh_count;
+    int whole = s->fault.kind == PCI_RPROF_WHOLE && !unified;
+    PCI_TRY(pci_rprof_frames_add(&r->frames, text, end, whole, node, &exact, err));
+    s->exact = s->exact && exact && own_eol(r, &s->line) && !(unified && s->line.bare);
+    return PCOL_OK;
+}
+
+/* May the fault stand, because the file is cut there or the user wants it? */
+static pcol_status judge(struct reader *r, struct sample *s, pcol_error *err)
+{
+    const uint8_t *start = pci_rprof_at(&r->lines, s->line.start);
+    const uint8_t *end = pci_rprof_at(&r->lines, s->line.end);
+    int cut = s->line.eol == PCI_RPROF_CUT;
+    s->exact = 0;
+    if (s->fault.kind == PCI_RPROF_NO_BLANK || (s->fault.kind == PCI_RPROF_OPEN && s->line.last))
+        return PCOL_OK;
+    if (cut && (s->has_memory < 0 ? memory_begun(start, end) : ref_begun(s->fault.at, end)))
+        return PCOL_OK;
+    if (!r->import->options->lenient)
+        return pci_fail_text(err, PCOL_E_SYNTAX, r->lines.number,
+                             (uint64_t)(s->fault.at - start) + 1, "%s",
+                             s->has_memory < 0                  ? "malformed memory columns"
+                             : s->fault.kind == PCI_RPROF_OPEN ? "unterminated frame name"
+                                                                : NO_FRAME);
+    if (r->tolerated++ == 0)
+        r->first_tolerated = r->lines.number;
+    return PCOL_OK;
+}
+
+static pcol_status add_sample(struct reader *r, const struct sample *s, uint32_t node,
+                              pcol_error *err)
+{
+    pcol_value values[T_COUNT];
+    size_t count = 1;
+    values[0].sample_type = r->types[T_SAMPLES];
+    values[0].as.i64 = 1;
+    for (int i = 0; s->has_memory > 0 && i < 4; i++)
+        if (s->memory[i].known) {
+            values[count].sample_type = r->types[T_SMALL + i];
+            values[count++].as.i64 = s->memory[i].value;
+        }
+    PCI_TRY(pci_rprof_record_sample(&r->record, node, values, count, err));
+    if (s->exact)
+        return PCOL_OK;
+    return pci_rprof_record_text(&r->record, pci_rprof_at(&r->lines, s->line.start),
+                                 (size_t)(s->line.next - s->line.start), err);
+}
+
+static void read_memory(struct reader *r, struct sample *s)
+{
+    const uint8_t *p = pci_rprof_at(&r->lines, s->line.start);
+    const uint8_t *q =
+        pci_rprof_memory(p, pci_rprof_at(&r->lines, s->line.end), s->memory, &s->fault.at);
+    if (!q) {
+        s->has_memory = -1;
+        s->fault.kind = PCI_RPROF_GARBAGE;
+        return;
+    }
+    s->has_memory = 1;
+    s->text += (uint64_t)(q - p);
+    s->exact = s->memory[0].canonical & s->memory[1].canonical & s->memory[2].canonical &
+               s->memory[3].canonical;
+}
+
+/* *line becomes longer if names go over several lines. */
+static pcol_status read_sample(struct reader *r, struct pci_rprof_line *line, pcol_error *err)
+{
+    struct sample s = {.line = *line, .text = line->start, .exact = 1};
+    uint32_t node = PCOL_NONE;
+    if (r->header.memory && *pci_rprof_at(&r->lines, line->start) == ':')
+        read_memory(r, &s);
+    if (s.has_memory >= 0)
+        PCI_TRY(read_units(r, &s, &node, err));
+    else
+        r->frames.before = 0;
+    if (s.fault.kind == PCI_RPROF_GARBAGE && s.has_memory == 0 && s.units == 0 &&
+        !(s.line.eol == PCI_RPROF_CUT &&
+          ref_begun(s.fault.at, pci_rprof_at(&r->lines, s.line.end))))
+        return read_stray(r, line, s.fault.at, NO_FRAME, err);
+    if (s.fault.kind != PCI_RPROF_WHOLE)
+        PCI_TRY(judge(r, &s, err));
+    PCI_TRY(add_sample(r, &s, node, err));
+    r->too_long += s.line.next - s.line.start >= LONGEST_LINE;
+    r->before_end = s.line.end;
+    r->lines.keep = r->frames.before ? s.text : s.line.next;
+    *line = s.line;
+    return PCOL_OK;
+}
+
+/* ---- the whole ---- */
+
+static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol_error *err)
+{
+    const uint8_t *p = pci_rprof_at(&r->lines, line->start);
+    const uint8_t *end = pci_rprof_at(&r->lines, line->end);
+    struct pci_rprof_header header;
+    struct pci_rprof_file file;
+    int done;
+    /* Nearly all lines begin with these. */
+    if (r->begun && p < end && (*p == '"' || (*p == ':' && r->header.memory)))
+        return read_sample(r, line, err);
+    if (pci_rprof_header(p, end, &header))
+        return begin_segment(r, line, &header, err);
+    if (!r->begun)
+        return pci_fail_text(err, PCOL_E_SYNTAX, 1, 1,
+                             "not an Rprof file: no sample.interval header");
+    if (p == end)
+        return read_stray(r, line, p, "blank line", err);
+    if (r->header.line && pci_rprof_file(p, end, &file))
+        return read_file(r, line, &file, err);
+    if (line->eol == PCI_RPROF_CUT) {
+        PCI_TRY(read_cut(r, line, &done, err));
+        if (done)
+            return PCOL_OK;
+    }
+    if (*p == '#')
+        return read_stray(r, line, p,
+                          r->header.line ? "malformed #File line"
+                                         : "#File line without line profiling",
+                          err);
+    return read_sample(r, line, err);
+}
+
+static pcol_status read_lines(struct reader *r, pcol_error *err)
+{
+    for (;;) {
+        struct pci_rprof_line line;
+        int got;
+        PCI_TRY(pci_rprof_peek(&r->lines, r->lines.at, &line, &got, err));
+        if (!got)
+            break;
+        PCI_TRY(read_line(r, &line, err));
+        r->lines.at = line.next;
+        r->lines.number += line.parts;
+        if (!r->frames.before)
+            r->lines.keep = line.next;
+    }
+    return r->begun ? PCOL_OK : new_source(r, NULL, err);
+}
+
+static void say_what_was_odd(const struct reader *r)
+{
+    if (r->tolerated)
+        pci_import_message(r->import, "%" PRIu64 " malformed lines kept as text, the first is line %" PRIu64,
+                           r->tolerated, r->first_tolerated);
+    if (r->too_long)
+        pci_import_message(r->import,
+                           "%" PRIu64 " samples fill R's line buffer of %u bytes: R before 4.3 leaves "
+                           "out their outermost frames",
+                           r->too_long, LONGEST_LINE);
+}
+
+pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err)
+{
+    struct reader r = {
+        .import = import,
+        .lines = {import->input, import->input->offset, import->input->offset, 1},
+        .frames = {.builder = import->builder},
+        .record = {.import = import},
+        .before_end = import->input->offset,
+    };
+    pcol_status status = read_lines(&r, err);
+    if (status == PCOL_OK)
+        say_what_was_odd(&r);
+    pci_rprof_frames_clear(&r.frames);
+    pci_free(r.scratch.data);
+    return status;
+}
