@@ -1,0 +1,402 @@
+/*
+ * cli.h - what the commands share: exit codes, options, errors, input, output, tables
+ *
+ * A function that can fail gives an exit code: 0, or a code whose message is already on stderr.
+ */
+#ifndef PCOL_TOOLS_CLI_H
+#define PCOL_TOOLS_CLI_H
+
+#include "pcol.h"
+
+#include <stdio.h>
+
+enum {
+    CLI_OK = 0,
+    CLI_NO = 1,      /* the answer is no */
+    CLI_USAGE = 2,   /* called in a way that means nothing */
+    CLI_INPUT = 3,   /* input that is bad or not supported */
+    CLI_IO = 4,      /* input, output or memory failed */
+    CLI_REFUSED = 5, /* would overwrite, would lose */
+    CLI_CLOSED = -1  /* internal: nobody reads stdout any more; ends as 0, quietly */
+};
+
+#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* ---- options (cli_options.c) ---- */
+
+struct cli_list {
+    const char **items;
+    size_t count;
+};
+
+/* The value of every option of every command, so that one name means one thing everywhere. */
+struct cli_args {
+    const char *command; /* as the table names it */
+    const char **operands;
+    size_t operand_count;
+
+    int help, version, quiet, verbose;
+    const char *color, *progress;
+
+    const char *output;
+    int force, no_sync;
+
+    const char *from;
+    int lenient;
+
+    const char *format, *null;
+    int no_header;
+
+    const char *table, *columns, *model;
+    int physical, join;
+    uint64_t rows, offset; /* CLI_UNSET where not given */
+    struct cli_list where;
+
+    struct cli_list meta;
+    const char *source_uri, *source_timestamp;
+    int each, plain;
+
+    const char *to;
+    uint64_t source;
+    int fail_on_loss;
+
+    int depth; /* pcol_check_depth */
+};
+
+#define CLI_UNSET UINT64_MAX
+
+enum cli_option_kind {
+    CLI_FLAG,  /* int: `value` is stored */
+    CLI_TEXT,  /* const char *: the argument; one of `choices` if there are any */
+    CLI_COUNT, /* uint64_t: a number in digits */
+    CLI_LIST   /* struct cli_list: every argument given */
+};
+
+struct cli_option {
+    char letter;          /* 0: none */
+    const char *name;     /* without its dashes */
+    const char *argument; /* what it is called in the help; NULL for a flag */
+    const char *summary;
+    enum cli_option_kind kind;
+    size_t target; /* offset in struct cli_args */
+    int value;
+    /* "a|b|c", or one of the two below. A choice that ends in '|' and nothing allows anything. */
+    const char *choices;
+};
+
+#define CLI_CHOICES_READ "<formats that read>"
+#define CLI_CHOICES_WRITE "<formats that write>"
+
+#define CLI_AT(member) offsetof(struct cli_args, member)
+
+/* Rows that several commands have in their tables. */
+#define CLI_OPTION_OUTPUT                                                                        \
+    {                                                                                            \
+        'o', "output", "OUT", "write to the file OUT; - is stdout", CLI_TEXT, CLI_AT(output), 0, \
+            NULL                                                                                 \
+    }
+#define CLI_OPTION_FORCE                                                                           \
+    {                                                                                              \
+        'f', "force", NULL, "replace an output file that exists", CLI_FLAG, CLI_AT(force), 1, NULL \
+    }
+#define CLI_OPTION_NO_SYNC                                                         \
+    {                                                                              \
+        0, "no-sync", NULL, "do not wait until the disk has the output", CLI_FLAG, \
+            CLI_AT(no_sync), 1, NULL                                               \
+    }
+#define CLI_OPTION_FROM                                                                    \
+    {                                                                                      \
+        0, "from", "FORMAT", "the input's format instead of what it looks like", CLI_TEXT, \
+            CLI_AT(from), 0, CLI_CHOICES_READ                                              \
+    }
+#define CLI_OPTION_LENIENT                                                               \
+    {                                                                                    \
+        0, "lenient", NULL, "import what known writers get wrong, and say so", CLI_FLAG, \
+            CLI_AT(lenient), 1, NULL                                                     \
+    }
+#define CLI_OPTION_STRICT_IMPORT                                                               \
+    {                                                                                          \
+        0, "strict", NULL, "import nothing malformed (default)", CLI_FLAG, CLI_AT(lenient), 0, \
+            NULL                                                                               \
+    }
+#define CLI_OPTION_FORMAT                                                         \
+    {                                                                             \
+        0, "format", "FORMAT",                                                    \
+            "table (default on a terminal), tsv (default elsewhere), csv, json, " \
+            "ndjson",                                                             \
+            CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson"              \
+    }
+#define CLI_OPTION_NO_HEADER                                                                  \
+    {                                                                                         \
+        0, "no-header", NULL, "no line of column names", CLI_FLAG, CLI_AT(no_header), 1, NULL \
+    }
+#define CLI_OPTION_NULL                                                                   \
+    {                                                                                     \
+        0, "null", "TEXT", "how tsv and csv show a null", CLI_TEXT, CLI_AT(null), 0, NULL \
+    }
+#define CLI_OPTION_END                            \
+    {                                             \
+        0, NULL, NULL, NULL, CLI_FLAG, 0, 0, NULL \
+    }
+
+struct cmd;
+
+/* Options that every command has. */
+extern const struct cli_option cli_common_options[];
+
+/* Read the arguments after the command's name. args->operands and the lists are allocated. */
+int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **argv);
+/* Read common options up to the first operand, whose index it stores (argc: none). */
+int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first);
+void cli_args_free(struct cli_args *args);
+/* Choice number `index` of an option, NULL past the last. *size: its length. */
+const char *cli_choice(const struct cli_option *option, size_t index, size_t *size);
+
+/* ---- suggestions (cli_suggest.c) ---- */
+
+/* Collects the name nearest to `wanted`; offer any number of candidates. */
+struct cli_suggest {
+    const char *wanted;
+    size_t best_distance;
+    char best[64];
+};
+void cli_suggest_start(struct cli_suggest *suggest, const char *wanted);
+void cli_suggest_offer(struct cli_suggest *suggest, const char *candidate, size_t size);
+/* ", did you mean 'x'?" or "" */
+const char *cli_suggest_text(const struct cli_suggest *suggest, char *text, size_t size);
+
+/* ---- errors (cli_error.c) ---- */
+
+/* Who speaks; the command's name, or NULL for pcol itself. */
+void cli_error_command(const char *name);
+/* One line `pcol CMD: message`; gives `code`. Bytes that a terminal would act on show as \xNN. */
+int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3);
+/* cli_fail(CLI_USAGE) and a pointer to the help. */
+int cli_usage(const char *format, ...) CLI_PRINTF(1, 2);
+int cli_fail_memory(void);
+/* One line with the place in `file` (NULL: none) that `err` names; gives the code of its status. */
+int cli_fail_error(const char *file, const pcol_error *err);
+int cli_exit_code(pcol_status status);
+/* `pcol CMD: FILE: warning: message`, unless -q. */
+void cli_warn(const struct cli_args *args, const char *file, const char *message);
+/* `pcol CMD: message` under -v. */
+void cli_verbose(const struct cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
+/* The worse of two exit codes: the higher. */
+int cli_worse(int a, int b);
+
+/* ---- numbers and text (cli_number.c, cli_text.c) ---- */
+
+#define CLI_NUMBER_SIZE 40 /* room that always suffices */
+size_t cli_format_u64(char *text, uint64_t value);
+size_t cli_format_i64(char *text, int64_t value);
+/* The shortest digits that give the same double back; as Python's repr. NaN, Infinity, -Infinity. */
+size_t cli_format_f64(char *text, double value);
+/* 1234567 as "1,234,567"; terminated. */
+const char *cli_format_grouped(char *text, uint64_t value);
+/* Decimal digits only; 0 on success. */
+int cli_parse_u64(const char *text, uint64_t *value);
+
+/* Length of the valid UTF-8 sequence at text[0..size), 0 if there is none. */
+size_t cli_utf8(const char *text, size_t size, uint32_t *code);
+/* May a terminal act on it: control characters, line separators, bidi controls? */
+int cli_unsafe(uint32_t code);
+/* Write text with everything unsafe as \xNN, and return its width in characters. `room` receives
+ * at most 4 * size bytes; *used tells how many. */
+size_t cli_escape(const char *text, size_t size, char *room, size_t *used);
+
+/* ---- input (cli_input.c) ---- */
+
+struct cli_input {
+    const char *name; /* as given */
+    pcol_file *file;
+    void *memory;     /* what the file lies in, if not in a map */
+    int from_library; /* `memory` goes back to pcol_free() */
+    int imported;     /* it was no .pcol */
+};
+
+/* Open a .pcol, or pack any other profile in memory. */
+int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
+void cli_input_close(struct cli_input *input);
+/* Add a profile to a builder as a further source; "-" is stdin. */
+int cli_import(pcol_builder *builder, const char *path, const struct cli_args *args);
+
+/* ---- output (cli_output.c) ---- */
+
+#define CLI_OUT_SIZE 65536
+
+/* Where a command's answer goes: a buffer before stdout or before a file that is put in place
+ * whole. Errors stick: what is written after one goes nowhere, and cli_out_finish() tells. */
+struct cli_out {
+    const char *name; /* for messages */
+    pcol_output *file;
+    int terminal; /* a terminal reads it */
+    int color;
+    int code; /* 0, or the exit code of the failure that stuck */
+    size_t used;
+    char buffer[CLI_OUT_SIZE];
+};
+
+#define CLI_OUT_BINARY 1u
+
+/* What -o, -f and --no-sync say, with `path` for -o; NULL or "-" is stdout. */
+int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const char *path,
+                      unsigned flags);
+int cli_out_open(struct cli_out *out, const struct cli_args *args);
+/* Flush and put the file in place if `code` is 0 or 1, else drop it; gives the exit code. */
+int cli_out_finish(struct cli_out *out, int code);
+void cli_out_write(struct cli_out *out, const void *data, size_t size);
+void cli_out_text(struct cli_out *out, const char *text);
+void cli_out_printf(struct cli_out *out, const char *format, ...) CLI_PRINTF(2, 3);
+/* Text of unknown origin for people: everything unsafe as \xNN. */
+void cli_out_safe(struct cli_out *out, const char *text, size_t size);
+/* At least `size` bytes of room, to be filled in place; then tell how many were. */
+char *cli_out_room(struct cli_out *out, size_t size);
+void cli_out_took(struct cli_out *out, size_t size);
+pcol_sink cli_out_sink(struct cli_out *out);
+/* What the handlers of cli_signals() need; call once, first thing. */
+void cli_signals(void);
+
+/* ---- tables (cli_table.c, cli_json.c) ---- */
+
+enum cli_cell_kind {
+    CLI_CELL_NULL,
+    CLI_CELL_I64,
+    CLI_CELL_U64,
+    CLI_CELL_F64,
+    CLI_CELL_BOOL,
+    CLI_CELL_TEXT,
+    CLI_CELL_LIST
+};
+
+struct cli_cell {
+    enum cli_cell_kind kind;
+    union {
+        int64_t i64; /* BOOL too */
+        uint64_t u64;
+        double f64;
+        struct {
+            const char *data;
+            size_t size;
+        } text;
+        struct {
+            const int64_t *values;
+            size_t count;
+        } list;
+    } as;
+};
+
+struct cli_cell cli_cell_text(const char *text); /* NULL: null */
+struct cli_cell cli_cell_str(pcol_str text);
+struct cli_cell cli_cell_u64(uint64_t value);
+struct cli_cell cli_cell_bool(int value);
+/* What a physical or logical cell of a batch holds. */
+struct cli_cell cli_cell_of(const pcol_cells *cells, size_t row);
+
+/* ---- single cells (cli_cell.c) ---- */
+
+pcol_status cli_cell_read(const pcol_column *column, uint64_t row, struct cli_cell *cell,
+                          pcol_error *err);
+/* The same by the column's name; null if there is no such column or no table. */
+pcol_status cli_cell_find(const pcol_table *table, const char *column, uint64_t row,
+                          struct cli_cell *cell, pcol_error *err);
+/* Is the cell this text? */
+int cli_cell_is(const struct cli_cell *cell, const char *text);
+/* A table that need not be there: NULL and 0 rows then. */
+pcol_status cli_find_table(const pcol_file *file, pcol_model model, const char *name,
+                           const pcol_table **table, uint64_t *rows, pcol_error *err);
+/* Bytes of all columns of a physical table. */
+uint64_t cli_table_bytes(const pcol_table *table);
+
+struct cli_table;
+struct cli_table_column {
+    const char *name;
+    int right; /* a column of numbers, for the aligned format */
+};
+/* `format` NULL: table on a terminal, else by the output's name (.csv, ...), else tsv. */
+int cli_table_begin(struct cli_table **table, struct cli_out *out, const struct cli_args *args,
+                    const struct cli_table_column *columns, size_t count);
+void cli_table_row(struct cli_table *table, const struct cli_cell *cells);
+/* Write what is left and free it. After a failure (`code`) the rows so far are written without an
+ * end, so that JSON is seen to be cut. Gives `code`, or that of its own failure. */
+int cli_table_end(struct cli_table *table, int code);
+
+/* The pieces of JSON, also for info and schema. */
+void cli_json_text(struct cli_out *out, const char *data, size_t size);
+void cli_json_cell(struct cli_out *out, const struct cli_cell *cell);
+/* `"key":` with a comma before it unless *first, which is cleared. */
+void cli_json_key(struct cli_out *out, int *first, const char *key);
+
+/* Text of a number, boolean or list; at most CLI_NUMBER_SIZE but for lists. */
+size_t cli_cell_number(const struct cli_cell *cell, char *text);
+
+/* ---- rows of a table (cli_rows.c, cli_join.c, cli_where.c) ---- */
+
+struct cli_join;
+enum cli_join_what {
+    CLI_JOIN_NONE,
+    CLI_JOIN_LOCATION_NAME,
+    CLI_JOIN_LOCATION_FILE,
+    CLI_JOIN_LOCATION_LINE,
+    CLI_JOIN_FUNCTION_NAME,
+    CLI_JOIN_FUNCTION_FILE,
+    CLI_JOIN_SOURCE_URI,
+    CLI_JOIN_SOURCE_TYPE,
+    CLI_JOIN_STACK
+};
+pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_join **join,
+                         pcol_error *err);
+void cli_join_free(struct cli_join *join);
+/* What stands in the place of an id. Text lives until the next call of the same kind. */
+pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const struct cli_cell *id,
+                          struct cli_cell *cell, pcol_error *err);
+
+/* A column that can be shown or asked about. */
+struct cli_rows_column {
+    const char *name;
+    pcol_type type;
+    uint32_t number; /* of the table's column that it comes from */
+    enum cli_join_what join;
+    uint32_t scan; /* place in the scan, once it is wanted */
+    int wanted;
+};
+
+struct cli_where;
+/* Compile --where against the columns; marks those that it needs as wanted. */
+int cli_where_new(const struct cli_list *texts, struct cli_rows_column *columns, size_t count,
+                  struct cli_where **where);
+void cli_where_free(struct cli_where *where);
+size_t cli_where_count(const struct cli_where *where);
+/* The column that test number `index` asks about. */
+size_t cli_where_column(const struct cli_where *where, size_t index);
+/* 1 or 0; -1 if memory is out. */
+int cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell);
+
+/* A table with what the options select from it. */
+struct cli_rows {
+    const pcol_file *file;
+    const char *file_name;
+    const pcol_table *table;
+    pcol_model model;
+    struct cli_rows_column *columns; /* all that there are */
+    size_t column_count;
+    size_t *shown; /* those to print, in order */
+    size_t shown_count;
+    uint32_t *scanned; /* table columns to scan */
+    uint32_t scanned_count;
+    struct cli_where *where;
+    struct cli_join *join;
+};
+
+/* Called for each row that passes; non-zero ends the iteration. `cells`: the shown ones. */
+typedef int (*cli_row_fn)(void *context, const struct cli_cell *cells);
+
+int cli_rows_open(struct cli_rows *rows, const struct cli_input *input,
+                  const struct cli_args *args);
+void cli_rows_close(struct cli_rows *rows);
+/* Rows that pass --where. */
+int cli_rows_count(struct cli_rows *rows, uint64_t *count);
+/* `limit` rows that pass, after skipping `offset` of them. */
+int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_row_fn fn,
+                  void *context);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * cli_cell.c - single cells and whole columns of a file, for commands that look at few of them
+ */
+#include "cli.h"
+
+#include <string.h>
+
+pcol_status cli_cell_read(const pcol_column *column, uint64_t row, struct cli_cell *cell,
+                          pcol_error *err)
+{
+    pcol_column_info info;
+    pcol_status status = PCOL_OK;
+    pcol_str text;
+    int valid = 0;
+
+    *cell = cli_cell_text(NULL);
+    pcol_column_describe(column, &info);
+    switch (info.type) {
+    case PCOL_STRING:
+    case PCOL_BYTES:
+        status = pcol_column_str(column, row, &text, &valid, err);
+        if (status == PCOL_OK && valid)
+            *cell = cli_cell_str(text);
+        break;
+    case PCOL_F64:
+        status = pcol_column_f64(column, row, &cell->as.f64, &valid, err);
+        cell->kind = valid ? CLI_CELL_F64 : CLI_CELL_NULL;
+        break;
+    case PCOL_I64:
+    case PCOL_U64:
+    case PCOL_U32:
+    case PCOL_BOOL:
+        status = pcol_column_i64(column, row, &cell->as.i64, &valid, err);
+        if (valid)
+            cell->kind = info.type == PCOL_U64    ? CLI_CELL_U64
+                         : info.type == PCOL_BOOL ? CLI_CELL_BOOL
+                                                  : CLI_CELL_I64;
+        break;
+    case PCOL_LIST:
+        break;
+    }
+    if (status != PCOL_OK)
+        cell->kind = CLI_CELL_NULL;
+    return status;
+}
+
+pcol_status cli_cell_find(const pcol_table *table, const char *column, uint64_t row,
+                          struct cli_cell *cell, pcol_error *err)
+{
+    const pcol_column *found =
+        table != NULL ? pcol_table_column_by_name(table, column, NULL) : NULL;
+
+    *cell = cli_cell_text(NULL);
+    return found != NULL ? cli_cell_read(found, row, cell, err) : PCOL_OK;
+}
+
+int cli_cell_is(const struct cli_cell *cell, const char *text)
+{
+    return cell->kind == CLI_CELL_TEXT && cell->as.text.size == strlen(text) &&
+           memcmp(cell->as.text.data, text, cell->as.text.size) == 0;
+}
+
+pcol_status cli_find_table(const pcol_file *file, pcol_model model, const char *name,
+                           const pcol_table **table, uint64_t *rows, pcol_error *err)
+{
+    pcol_status status = pcol_file_table_by_name(file, model, name, table, err);
+
+    *rows = 0;
+    if (status == PCOL_E_NOT_FOUND) {
+        *table = NULL;
+        return PCOL_OK;
+    }
+    if (status == PCOL_OK)
+        *rows = pcol_table_rows(*table);
+    return status;
+}
+
+uint64_t cli_table_bytes(const pcol_table *table)
+{
+    uint64_t bytes = 0;
+    pcol_column_info info;
+    uint32_t count = pcol_table_column_count(table);
+
+    for (uint32_t i = 0; i < count; i++) {
+        pcol_column_describe(pcol_table_column(table, i), &info);
+        bytes += info.bytes;
+    }
+    return bytes;
+}

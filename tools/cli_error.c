@@ -1,0 +1,154 @@
+/*
+ * cli_error.c - what goes to stderr, and which exit code follows from it
+ *
+ * One line for each message, `pcol COMMAND: FILE: message`, written with one call so that lines of
+ * several processes do not mix. File names and messages may quote hostile bytes: whatever a
+ * terminal would act on shows as \xNN.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *speaker;
+
+void cli_error_command(const char *name)
+{
+    speaker = name;
+}
+
+static void put(const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t done = write(STDERR_FILENO, data, size);
+        if (done < 0 && errno != EINTR)
+            return; /* there is nobody left to tell */
+        if (done > 0) {
+            data += done;
+            size -= (size_t)done;
+        }
+    }
+}
+
+static void say(const char *format, va_list list) CLI_PRINTF(1, 0);
+
+static void say(const char *format, va_list list)
+{
+    char text[2048];
+    char safe[4 * sizeof text + 1];
+    size_t used = 0;
+    int start = snprintf(text, sizeof text,
+                         speaker != NULL ? "pcol %s: " : "pcol: ", speaker != NULL ? speaker : "");
+    size_t at = start > 0 ? (size_t)start : 0;
+
+    if (vsnprintf(text + at, sizeof text - at, format, list) < 0)
+        return;
+    cli_escape(text, strlen(text), safe, &used);
+    safe[used++] = '\n';
+    put(safe, used);
+}
+
+int cli_fail(int code, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
+    return code;
+}
+
+int cli_usage(const char *format, ...)
+{
+    char hint[128];
+    va_list list;
+
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
+    int size = snprintf(hint, sizeof hint, "pcol %s%s--help says more\n",
+                        speaker != NULL ? speaker : "", speaker != NULL ? " " : "");
+    if (size > 0)
+        put(hint, (size_t)size);
+    return CLI_USAGE;
+}
+
+int cli_fail_memory(void)
+{
+    return cli_fail(CLI_IO, "out of memory");
+}
+
+int cli_exit_code(pcol_status status)
+{
+    switch (status) {
+    case PCOL_OK:
+        return CLI_OK;
+    case PCOL_E_ARGUMENT:
+    case PCOL_E_STATE:
+    case PCOL_E_NOT_FOUND:
+        return CLI_USAGE;
+    case PCOL_E_NO_MEMORY:
+    case PCOL_E_IO:
+        return CLI_IO;
+    case PCOL_E_EXISTS:
+        return CLI_REFUSED;
+    case PCOL_E_LIMIT:
+    case PCOL_E_MAGIC:
+    case PCOL_E_VERSION:
+    case PCOL_E_TRUNCATED:
+    case PCOL_E_CORRUPT:
+    case PCOL_E_CHECKSUM:
+    case PCOL_E_UNSUPPORTED:
+    case PCOL_E_FORMAT:
+    case PCOL_E_SYNTAX:
+    case PCOL_E_LOSS:
+        return CLI_INPUT;
+    }
+    return CLI_INPUT;
+}
+
+int cli_fail_error(const char *file, const pcol_error *err)
+{
+    char place[192];
+    int code = cli_exit_code(err->status);
+    const char *message = err->message[0] != '\0' ? err->message : pcol_status_text(err->status);
+
+    pcol_error_place(err, place, sizeof place);
+    if (file == NULL && place[0] == '\0')
+        return cli_fail(code, "%s", message);
+    if (file == NULL)
+        return cli_fail(code, "%s: %s", place, message);
+    if (place[0] == '\0')
+        return cli_fail(code, "%s: %s", file, message);
+    /* A text place joins the name as compilers write it, so that editors can jump there. */
+    return cli_fail(code, err->line > 0 ? "%s:%s: %s" : "%s: %s: %s", file, place, message);
+}
+
+void cli_warn(const struct cli_args *args, const char *file, const char *message)
+{
+    if (args->quiet)
+        return;
+    if (file != NULL)
+        cli_fail(0, "%s: warning: %s", file, message);
+    else
+        cli_fail(0, "warning: %s", message);
+}
+
+void cli_verbose(const struct cli_args *args, const char *format, ...)
+{
+    va_list list;
+
+    if (!args->verbose || args->quiet)
+        return;
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
+}
+
+int cli_worse(int a, int b)
+{
+    return a > b ? a : b;
+}

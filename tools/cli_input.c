@@ -1,0 +1,262 @@
+/*
+ * cli_input.c - every command reads a .pcol, and any other profile as if it were one
+ *
+ * A file that starts with the magic bytes is mapped. Anything else is imported and packed in memory
+ * first. What cannot be mapped (stdin, a named pipe) is looked at as well: a .pcol is read into
+ * memory, other input goes to an unlinked temporary file, because the bytes that were looked at
+ * cannot be put back.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* spec.md, "Header": the first eight bytes of every pcol file. */
+static const unsigned char magic[8] = {0x89, 'P', 'C', 'O', 'L', '\r', '\n', 0x1a};
+
+struct import_context {
+    const struct cli_args *args;
+    const char *name;
+};
+
+static void import_message(void *context, const char *message)
+{
+    const struct import_context *import = context;
+    cli_warn(import->args, import->name, message);
+}
+
+static pcol_import_options import_options(struct import_context *context)
+{
+    const struct cli_args *args = context->args;
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+
+    if (args->from != NULL && strcmp(args->from, "auto") != 0)
+        options.format = args->from;
+    options.uri = args->source_uri;
+    options.timestamp = args->source_timestamp;
+    options.meta = args->meta.items;
+    options.meta_count = args->meta.count / 2;
+    options.lenient = args->lenient;
+    options.message = import_message;
+    options.context = context;
+    return options;
+}
+
+static int fail_errno(const char *name)
+{
+    return cli_fail(CLI_IO, "%s: %s", name, strerror(errno));
+}
+
+int cli_import(pcol_builder *builder, const char *path, const struct cli_args *args)
+{
+    struct import_context context = {args, path};
+    pcol_import_options options = import_options(&context);
+    pcol_error err;
+    pcol_status status;
+
+    if (strcmp(path, "-") == 0)
+        status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
+    else
+        status = pcol_import_path(builder, path, &options, &err);
+    return status == PCOL_OK ? CLI_OK : cli_fail_error(path, &err);
+}
+
+/* Read up to `size` bytes; -1 on an error. */
+static ssize_t read_fully(int fd, void *data, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t got = read(fd, (char *)data + done, size - done);
+        if (got == 0)
+            break;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+/* The rest of a .pcol whose first bytes are `start`. */
+static int read_into_memory(struct cli_input *input, int fd, const void *start, size_t start_size,
+                            size_t *size)
+{
+    size_t capacity = 1u << 16;
+    char *data = malloc(capacity);
+
+    *size = start_size;
+    if (data == NULL)
+        return cli_fail_memory();
+    memcpy(data, start, start_size);
+    for (;;) {
+        ssize_t got = read_fully(fd, data + *size, capacity - *size);
+        if (got < 0) {
+            free(data);
+            return fail_errno(input->name);
+        }
+        *size += (size_t)got;
+        if (*size < capacity)
+            break;
+        char *grown = capacity <= SIZE_MAX / 2 ? realloc(data, 2 * capacity) : NULL;
+        if (grown == NULL) {
+            free(data);
+            return cli_fail_memory();
+        }
+        data = grown;
+        capacity *= 2;
+    }
+    input->memory = data;
+    return CLI_OK;
+}
+
+/* Copy start and what follows it to an unlinked temporary file, which stands at its start. */
+static int spool(const char *name, int fd, const void *start, size_t start_size, FILE **spooled)
+{
+    char data[65536];
+    ssize_t got = (ssize_t)start_size;
+    FILE *file = tmpfile();
+
+    *spooled = NULL;
+    if (file == NULL)
+        return cli_fail(CLI_IO, "cannot make a temporary file: %s", strerror(errno));
+    memcpy(data, start, start_size);
+    while (got > 0) {
+        if (fwrite(data, 1, (size_t)got, file) != (size_t)got)
+            break;
+        got = read_fully(fd, data, sizeof data);
+    }
+    if (got < 0) {
+        fclose(file);
+        return fail_errno(name);
+    }
+    if (got > 0 || fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0) {
+        fclose(file);
+        return cli_fail(CLI_IO, "cannot write a temporary file: %s", strerror(errno));
+    }
+    *spooled = file;
+    return CLI_OK;
+}
+
+static int open_in_memory(struct cli_input *input, size_t size)
+{
+    pcol_error err;
+
+    if (pcol_file_open_memory(input->memory, size, NULL, &input->file, &err) != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    return CLI_OK;
+}
+
+/* Import from a path, or from fd if it is not negative, and open the result. */
+static int import(struct cli_input *input, int fd, const struct cli_args *args)
+{
+    struct import_context context = {args, input->name};
+    pcol_import_options options = import_options(&context);
+    pcol_builder *builder = NULL;
+    pcol_error err;
+    size_t size = 0;
+    int code = CLI_OK;
+    pcol_status status = pcol_builder_new(NULL, &builder, &err);
+
+    if (status == PCOL_OK && fd >= 0)
+        status = pcol_import_fd(builder, fd, input->name, &options, &err);
+    else if (status == PCOL_OK)
+        status = pcol_import_path(builder, input->name, &options, &err);
+    if (status == PCOL_OK)
+        status = pcol_builder_write_memory(builder, 0, &input->memory, &size, &err);
+    pcol_builder_free(builder);
+    if (status != PCOL_OK)
+        code = cli_fail_error(input->name, &err);
+    input->from_library = 1;
+    input->imported = 1;
+    return code == CLI_OK ? open_in_memory(input, size) : code;
+}
+
+static int open_path(struct cli_input *input)
+{
+    pcol_error err;
+
+    if (pcol_file_open(input->name, NULL, &input->file, &err) != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    return CLI_OK;
+}
+
+static int ends_in_pcol(const char *name)
+{
+    size_t size = strlen(name);
+    return size > 5 && strcmp(name + size - 5, ".pcol") == 0;
+}
+
+/* A pipe or terminal: its bytes come once. */
+static int open_stream(struct cli_input *input, int fd, const struct cli_args *args)
+{
+    unsigned char start[sizeof magic];
+    ssize_t got = read_fully(fd, start, sizeof start);
+    FILE *spooled = NULL;
+    size_t size = 0;
+    int code;
+
+    if (got < 0)
+        return fail_errno(input->name);
+    if (got == sizeof magic && memcmp(start, magic, sizeof magic) == 0) {
+        code = read_into_memory(input, fd, start, sizeof start, &size);
+        return code == CLI_OK ? open_in_memory(input, size) : code;
+    }
+    code = spool(input->name, fd, start, (size_t)got, &spooled);
+    if (code == CLI_OK) {
+        code = import(input, fileno(spooled), args);
+        fclose(spooled);
+    }
+    return code;
+}
+
+int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args)
+{
+    unsigned char start[sizeof magic];
+    struct stat info;
+    int standard = strcmp(path, "-") == 0;
+    int code;
+    ssize_t got;
+
+    memset(input, 0, sizeof *input);
+    input->name = path;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        code = fail_errno(path);
+    } else if (S_ISDIR(info.st_mode)) {
+        code = cli_fail(CLI_IO, "%s: is a directory", path);
+    } else if (!S_ISREG(info.st_mode) || standard) {
+        code = open_stream(input, fd, args);
+    } else {
+        got = pread(fd, start, sizeof start, 0);
+        if (got < 0)
+            code = fail_errno(path);
+        else if (args->from == NULL &&
+                 ((got == sizeof magic && memcmp(start, magic, sizeof magic) == 0) ||
+                  ends_in_pcol(path)))
+            code = open_path(input);
+        else
+            code = import(input, -1, args);
+    }
+    if (fd >= 0 && !standard)
+        close(fd);
+    if (code != CLI_OK)
+        cli_input_close(input);
+    return code;
+}
+
+void cli_input_close(struct cli_input *input)
+{
+    pcol_file_close(input->file);
+    if (input->from_library)
+        pcol_free(input->memory);
+    else
+        free(input->memory);
+    input->file = NULL;
+    input->memory = NULL;
+}

@@ -1,0 +1,246 @@
+/*
+ * cli_join.c - --join: what an id stands for, in the place of the id
+ *
+ * Each look-up is a few O(1) cell reads of the logical tables; nothing is loaded up front, so that
+ * ten rows of a large file stay cheap. The last location is remembered because its columns are asked
+ * for one after the other.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cli_join {
+    const pcol_file *file;
+    const pcol_column *location_function, *location_line, *location_file;
+    const pcol_column *function_name, *function_file;
+    const pcol_column *source_uri, *source_type;
+    uint64_t location_rows, function_rows, source_rows;
+    /* the last location */
+    int64_t location;
+    struct cli_cell name, filename, line;
+    /* the last stack */
+    uint32_t *nodes;
+    size_t node_capacity;
+    char *text;
+    size_t text_capacity;
+};
+
+static pcol_status fail(pcol_error *err, pcol_status status, const char *message)
+{
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+    snprintf(err->message, sizeof err->message, "%s", message);
+    return status;
+}
+
+/* A table's columns; a table that the model does not have leaves them NULL. */
+static pcol_status find(const pcol_file *file, pcol_model model, const char *name, uint64_t *rows,
+                        const char *const *names, const pcol_column **columns[], size_t count,
+                        pcol_error *err)
+{
+    const pcol_table *table;
+    pcol_status status = pcol_file_table_by_name(file, model, name, &table, err);
+
+    *rows = 0;
+    if (status == PCOL_E_NOT_FOUND)
+        return PCOL_OK;
+    if (status != PCOL_OK)
+        return status;
+    *rows = pcol_table_rows(table);
+    for (size_t i = 0; i < count; i++)
+        *columns[i] = pcol_table_column_by_name(table, names[i], NULL);
+    return PCOL_OK;
+}
+
+pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_join **made,
+                         pcol_error *err)
+{
+    static const char *const locations[] = {"function_id", "line", ".filename"};
+    static const char *const functions[] = {"name", "filename"};
+    static const char *const sources[] = {"source_uri", "source_type"};
+    struct cli_join *join = calloc(1, sizeof *join);
+    pcol_status status;
+
+    *made = join;
+    if (join == NULL)
+        return fail(err, PCOL_E_NO_MEMORY, "out of memory");
+    const pcol_column **location[] = {&join->location_function, &join->location_line,
+                                      &join->location_file};
+    const pcol_column **function[] = {&join->function_name, &join->function_file};
+    const pcol_column **source[] = {&join->source_uri, &join->source_type};
+    join->file = file;
+    status = find(file, model, "locations", &join->location_rows, locations, location, 3, err);
+    if (status == PCOL_OK)
+        status = find(file, model, "functions", &join->function_rows, functions, function, 2, err);
+    if (status == PCOL_OK)
+        status = find(file, model, "sources", &join->source_rows, sources, source, 2, err);
+    return status;
+}
+
+void cli_join_free(struct cli_join *join)
+{
+    if (join == NULL)
+        return;
+    free(join->nodes);
+    free(join->text);
+    free(join);
+}
+
+/* The text of row id - 1 of a column; a column that is not there is null. */
+static pcol_status text_of(const pcol_column *column, uint64_t rows, int64_t id,
+                           struct cli_cell *cell, pcol_error *err)
+{
+    pcol_str text;
+    int valid = 0;
+
+    *cell = cli_cell_text(NULL);
+    if (column == NULL)
+        return PCOL_OK;
+    if (id < 1 || (uint64_t)id > rows)
+        return fail(err, PCOL_E_CORRUPT, "an id names no row");
+    pcol_status status = pcol_column_str(column, (uint64_t)id - 1, &text, &valid, err);
+    if (status == PCOL_OK && valid)
+        *cell = cli_cell_str(text);
+    return status;
+}
+
+static pcol_status number_of(const pcol_column *column, uint64_t rows, int64_t id,
+                             struct cli_cell *cell, pcol_error *err)
+{
+    int valid = 0;
+
+    *cell = cli_cell_text(NULL);
+    if (column == NULL)
+        return PCOL_OK;
+    if (id < 1 || (uint64_t)id > rows)
+        return fail(err, PCOL_E_CORRUPT, "an id names no row");
+    pcol_status status = pcol_column_i64(column, (uint64_t)id - 1, &cell->as.i64, &valid, err);
+    if (status == PCOL_OK && valid)
+        cell->kind = CLI_CELL_I64;
+    return status;
+}
+
+/* Fill in name, filename and line of a location. */
+static pcol_status find_location(struct cli_join *join, int64_t id, pcol_error *err)
+{
+    struct cli_cell function;
+    pcol_status status;
+
+    if (join->location == id)
+        return PCOL_OK;
+    join->location = 0;
+    join->name = join->filename = cli_cell_text(NULL);
+    status = number_of(join->location_line, join->location_rows, id, &join->line, err);
+    if (status == PCOL_OK)
+        status = number_of(join->location_function, join->location_rows, id, &function, err);
+    if (status != PCOL_OK)
+        return status;
+    if (function.kind == CLI_CELL_I64) {
+        status =
+            text_of(join->function_name, join->function_rows, function.as.i64, &join->name, err);
+        if (status == PCOL_OK)
+            status = text_of(join->function_file, join->function_rows, function.as.i64,
+                             &join->filename, err);
+    }
+    if (status == PCOL_OK && join->filename.kind == CLI_CELL_NULL)
+        status = text_of(join->location_file, join->location_rows, id, &join->filename, err);
+    if (status == PCOL_OK)
+        join->location = id;
+    return status;
+}
+
+static int append(struct cli_join *join, size_t *used, const char *data, size_t size)
+{
+    if (*used + size > join->text_capacity) {
+        size_t capacity = 2 * (*used + size) + 256;
+        char *grown = realloc(join->text, capacity);
+        if (grown == NULL)
+            return -1;
+        join->text = grown;
+        join->text_capacity = capacity;
+    }
+    if (size > 0)
+        memcpy(join->text + *used, data, size);
+    *used += size;
+    return 0;
+}
+
+/* What a frame is called: its function, else FILE:LINE. */
+static int append_frame(struct cli_join *join, size_t *used)
+{
+    const struct cli_cell *text = join->name.kind == CLI_CELL_TEXT ? &join->name : &join->filename;
+    char line[CLI_NUMBER_SIZE + 1] = ":";
+
+    if (text->kind == CLI_CELL_TEXT &&
+        append(join, used, text->as.text.data, text->as.text.size) != 0)
+        return -1;
+    if (text == &join->filename && join->line.kind == CLI_CELL_I64)
+        return append(join, used, line, 1 + cli_format_i64(line + 1, join->line.as.i64));
+    return 0;
+}
+
+/* A stack as "main;f;g", outermost first. */
+static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_cell *cell,
+                              pcol_error *err)
+{
+    size_t used = 0;
+    size_t depth;
+    pcol_status status =
+        pcol_stack_locations(join->file, stack, join->nodes, join->node_capacity, &depth, err);
+
+    if (status == PCOL_OK && depth > join->node_capacity) {
+        uint32_t *grown = realloc(join->nodes, depth * sizeof *grown);
+        if (grown == NULL)
+            return fail(err, PCOL_E_NO_MEMORY, "out of memory");
+        join->nodes = grown;
+        join->node_capacity = depth;
+        status = pcol_stack_locations(join->file, stack, join->nodes, depth, &depth, err);
+    }
+    for (size_t i = depth; status == PCOL_OK && i-- > 0;) {
+        status = find_location(join, (int64_t)join->nodes[i] + 1, err);
+        if (status == PCOL_OK &&
+            ((i + 1 < depth && append(join, &used, ";", 1) != 0) || append_frame(join, &used) != 0))
+            status = fail(err, PCOL_E_NO_MEMORY, "out of memory");
+    }
+    cell->kind = CLI_CELL_TEXT;
+    cell->as.text.data = join->text;
+    cell->as.text.size = used;
+    return status;
+}
+
+pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const struct cli_cell *id,
+                          struct cli_cell *cell, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+
+    *cell = cli_cell_text(NULL);
+    if (id->kind == CLI_CELL_NULL)
+        return PCOL_OK;
+    switch (what) {
+    case CLI_JOIN_NONE:
+        *cell = *id;
+        break;
+    case CLI_JOIN_LOCATION_NAME:
+    case CLI_JOIN_LOCATION_FILE:
+    case CLI_JOIN_LOCATION_LINE:
+        status = find_location(join, id->as.i64, err);
+        if (status == PCOL_OK)
+            *cell = what == CLI_JOIN_LOCATION_NAME   ? join->name
+                    : what == CLI_JOIN_LOCATION_FILE ? join->filename
+                                                     : join->line;
+        break;
+    case CLI_JOIN_FUNCTION_NAME:
+        return text_of(join->function_name, join->function_rows, id->as.i64, cell, err);
+    case CLI_JOIN_FUNCTION_FILE:
+        return text_of(join->function_file, join->function_rows, id->as.i64, cell, err);
+    case CLI_JOIN_SOURCE_URI:
+        return text_of(join->source_uri, join->source_rows, id->as.i64, cell, err);
+    case CLI_JOIN_SOURCE_TYPE:
+        return text_of(join->source_type, join->source_rows, id->as.i64, cell, err);
+    case CLI_JOIN_STACK:
+        return find_stack(join, id->as.u64, cell, err);
+    }
+    return status;
+}

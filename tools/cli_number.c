@@ -1,0 +1,206 @@
+/*
+ * cli_number.c - numbers to text and back, independent of any locale
+ *
+ * Integers are written two digits at a time, because `cat` spends most of its time here. Doubles get
+ * the fewest digits that give the same double back, laid out as Python's repr does it (0.1, 20.0,
+ * 1e-05, 1e+16), so that a reader sees from the text alone that it is a double.
+ */
+#include "cli.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char digit_pairs[201] = "00010203040506070809101112131415161718192021222324"
+                                     "25262728293031323334353637383940414243444546474849"
+                                     "50515253545556575859606162636465666768697071727374"
+                                     "75767778798081828384858687888990919293949596979899";
+
+size_t cli_format_u64(char *text, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    while (value >= 100) {
+        at -= 2;
+        memcpy(digits + at, digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        at -= 2;
+        memcpy(digits + at, digit_pairs + 2 * value, 2);
+    } else {
+        digits[--at] = (char)('0' + value);
+    }
+    memcpy(text, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}
+
+size_t cli_format_i64(char *text, int64_t value)
+{
+    if (value >= 0)
+        return cli_format_u64(text, (uint64_t)value);
+    *text = '-';
+    return 1 + cli_format_u64(text + 1, 0 - (uint64_t)value);
+}
+
+const char *cli_format_grouped(char *text, uint64_t value)
+{
+    char digits[CLI_NUMBER_SIZE];
+    size_t size = cli_format_u64(digits, value);
+    size_t used = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        if (i > 0 && (size - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
+/* Digits and exponent of "d.ddde+XX". */
+struct decimal {
+    char digits[20];
+    int count;
+    int exponent;
+};
+
+static void parse_scientific(const char *text, struct decimal *decimal)
+{
+    decimal->count = 0;
+    for (; *text != 'e' && *text != '\0'; text++)
+        if (*text >= '0' && *text <= '9' && decimal->count < 18)
+            decimal->digits[decimal->count++] = *text;
+    decimal->exponent = *text == 'e' ? (int)strtol(text + 1, NULL, 10) : 0;
+}
+
+/* Does this decimal give the value back? */
+static int gives_back(const struct decimal *decimal, double value)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%c.%.*se%d", decimal->digits[0], decimal->count - 1,
+             decimal->digits + 1, decimal->exponent);
+    return strtod(text, NULL) == value;
+}
+
+/* The next larger decimal of as many digits. */
+static void step_up(struct decimal *decimal)
+{
+    int i = decimal->count - 1;
+
+    while (i >= 0 && decimal->digits[i] == '9')
+        decimal->digits[i--] = '0';
+    if (i >= 0) {
+        decimal->digits[i]++;
+    } else {
+        decimal->digits[0] = '1';
+        decimal->exponent++;
+    }
+}
+
+/* 15 digits are enough whenever 15 or fewer are, but for subnormals. Just above a power of two the
+ * nearest decimal of 16 digits may miss the value where its neighbour hits it. */
+static void shortest(double value, struct decimal *decimal)
+{
+    char text[40];
+    int precision = value < DBL_MIN ? 1 : 15;
+
+    for (;; precision++) {
+        snprintf(text, sizeof text, "%.*e", precision - 1, value);
+        parse_scientific(text, decimal);
+        if (precision >= 17 || gives_back(decimal, value))
+            break;
+        if (precision < 16)
+            continue;
+        step_up(decimal);
+        if (gives_back(decimal, value))
+            break;
+    }
+    while (decimal->count > 1 && decimal->digits[decimal->count - 1] == '0')
+        decimal->count--;
+}
+
+static size_t lay_out(char *text, const struct decimal *decimal)
+{
+    size_t used = 0;
+    int point = decimal->exponent + 1; /* digits before the point */
+    int count = decimal->count;
+
+    if (point > 16 || point < -3) {
+        text[used++] = decimal->digits[0];
+        if (count > 1) {
+            text[used++] = '.';
+            memcpy(text + used, decimal->digits + 1, (size_t)count - 1);
+            used += (size_t)count - 1;
+        }
+        return used +
+               (size_t)snprintf(text + used, CLI_NUMBER_SIZE - used, "e%+03d", decimal->exponent);
+    }
+    if (point <= 0) {
+        text[used++] = '0';
+        text[used++] = '.';
+        for (int i = point; i < 0; i++)
+            text[used++] = '0';
+        memcpy(text + used, decimal->digits, (size_t)count);
+        return used + (size_t)count;
+    }
+    for (int i = 0; i < point || i < count; i++) {
+        if (i == point)
+            text[used++] = '.';
+        text[used++] = i < count ? decimal->digits[i] : '0';
+    }
+    if (count <= point) {
+        text[used++] = '.';
+        text[used++] = '0';
+    }
+    return used;
+}
+
+static size_t copy(char *text, const char *word)
+{
+    size_t size = strlen(word);
+    memcpy(text, word, size);
+    return size;
+}
+
+size_t cli_format_f64(char *text, double value)
+{
+    struct decimal decimal;
+    size_t used = 0;
+
+    if (isnan(value))
+        return copy(text, "NaN");
+    if (isinf(value))
+        return copy(text, value < 0 ? "-Infinity" : "Infinity");
+    if (signbit(value)) {
+        text[used++] = '-';
+        value = -value;
+    }
+    if (value < 9007199254740992.0 && value == (double)(uint64_t)value) { /* 2^53 */
+        used += cli_format_u64(text + used, (uint64_t)value);
+        return used + copy(text + used, ".0");
+    }
+    shortest(value, &decimal);
+    return used + lay_out(text + used, &decimal);
+}
+
+int cli_parse_u64(const char *text, uint64_t *value)
+{
+    uint64_t sum = 0;
+
+    if (*text == '\0')
+        return -1;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return -1;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (sum > (UINT64_MAX - digit) / 10)
+            return -1;
+        sum = 10 * sum + digit;
+    }
+    *value = sum;
+    return 0;
+}

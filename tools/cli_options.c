@@ -1,0 +1,284 @@
+/*
+ * cli_options.c - the one option parser
+ *
+ * Each command has a table of options, and all share the common ones. A row of the table says what
+ * the option is called, what it takes and where in struct cli_args its value goes, so that nothing
+ * but the table knows a command's options: the help and the completions are made from it as well.
+ *
+ * Options may follow operands; `--` ends them; `-` is an operand. Both `--name value` and
+ * `--name=value` are understood, `-n5`, `-n 5` and clusters such as `-qf`. Names are not cut short:
+ * a script that writes `--form` would break on the day when a second such option comes.
+ */
+#include "cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option cli_common_options[] = {
+    {'q', "quiet", NULL, "no warnings and notes", CLI_FLAG, CLI_AT(quiet), 1, NULL},
+    {'v', "verbose", NULL, "say what is done", CLI_FLAG, CLI_AT(verbose), 1, NULL},
+    {0, "color", "WHEN", "auto (default), always or never", CLI_TEXT, CLI_AT(color), 0,
+     "auto|always|never"},
+    {0, "progress", "WHEN", "show progress: auto (default), always or never", CLI_TEXT,
+     CLI_AT(progress), 0, "auto|always|never"},
+    {'h', "help", NULL, "show this help", CLI_FLAG, CLI_AT(help), 1, NULL},
+    {'V', "version", NULL, "show versions", CLI_FLAG, CLI_AT(version), 1, NULL},
+    CLI_OPTION_END,
+};
+
+static const struct cli_option no_options[] = {CLI_OPTION_END};
+
+/* What the parser is reading. */
+struct parser {
+    struct cli_args *args;
+    const struct cli_option *tables[2]; /* the command's own and the common ones */
+    char **argv;
+    int argc, next;
+};
+
+static const struct cli_option *find_long(const struct parser *parser, const char *name,
+                                          size_t size)
+{
+    for (size_t t = 0; t < 2; t++)
+        for (const struct cli_option *o = parser->tables[t]; o->name != NULL; o++)
+            if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
+                return o;
+    return NULL;
+}
+
+static const struct cli_option *find_letter(const struct parser *parser, char letter)
+{
+    for (size_t t = 0; t < 2; t++)
+        for (const struct cli_option *o = parser->tables[t]; o->name != NULL; o++)
+            if (o->letter != 0 && o->letter == letter)
+                return o;
+    return NULL;
+}
+
+static int unknown_long(const struct parser *parser, const char *name, size_t size)
+{
+    char wanted[64];
+    char hint[96];
+    struct cli_suggest suggest;
+    size_t kept = size < sizeof wanted - 1 ? size : sizeof wanted - 1;
+
+    memcpy(wanted, name, kept);
+    wanted[kept] = '\0';
+    cli_suggest_start(&suggest, wanted);
+    for (size_t t = 0; t < 2; t++)
+        for (const struct cli_option *o = parser->tables[t]; o->name != NULL; o++)
+            cli_suggest_offer(&suggest, o->name, strlen(o->name));
+    return cli_usage("unknown option --%.*s%s", (int)(size < 200 ? size : 200), name,
+                     cli_suggest_text(&suggest, hint, sizeof hint));
+}
+
+const char *cli_choice(const struct cli_option *option, size_t index, size_t *size)
+{
+    const char *list = option->choices;
+
+    if (list == NULL)
+        return NULL;
+    int reads = strcmp(list, CLI_CHOICES_READ) == 0;
+    if (reads && index == 0) {
+        *size = 4;
+        return "auto";
+    }
+    if (reads || strcmp(list, CLI_CHOICES_WRITE) == 0) {
+        size_t seen = reads ? 1 : 0;
+        const pcol_format *format;
+        for (size_t i = 0; (format = pcol_format_at(i)) != NULL; i++) {
+            if ((reads ? format->reads : format->writes) && seen++ == index) {
+                *size = strlen(format->name);
+                return format->name;
+            }
+        }
+        return NULL;
+    }
+    for (size_t i = 0; *list != '\0'; i++) {
+        size_t length = strcspn(list, "|");
+        if (i == index) {
+            *size = length;
+            return list;
+        }
+        list += length;
+        list += *list == '|';
+    }
+    return NULL;
+}
+
+static int check_choice(const struct cli_option *option, const char *text)
+{
+    char list[400] = "";
+    char hint[96];
+    size_t used = 0;
+    size_t size;
+    struct cli_suggest suggest;
+    const char *choice;
+
+    if (option->choices == NULL)
+        return CLI_OK;
+    cli_suggest_start(&suggest, text);
+    for (size_t i = 0; (choice = cli_choice(option, i, &size)) != NULL; i++) {
+        if (strlen(text) == size && memcmp(text, choice, size) == 0)
+            return CLI_OK;
+        cli_suggest_offer(&suggest, choice, size);
+        if (used + size + 3 < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i > 0 ? ", " : "",
+                                     (int)size, choice);
+    }
+    cli_suggest_text(&suggest, hint, sizeof hint);
+    return cli_usage("--%s: '%s' is none of %s%s", option->name, text, list, hint);
+}
+
+static int store(struct cli_args *args, const struct cli_option *option, const char *text)
+{
+    char *target = (char *)args + option->target;
+    int code;
+
+    switch (option->kind) {
+    case CLI_FLAG:
+        memcpy(target, &option->value, sizeof option->value);
+        return CLI_OK;
+    case CLI_TEXT:
+        code = check_choice(option, text);
+        if (code != CLI_OK)
+            return code;
+        memcpy(target, &text, sizeof text);
+        return CLI_OK;
+    case CLI_COUNT: {
+        uint64_t value;
+        if (cli_parse_u64(text, &value) != 0 || value == CLI_UNSET)
+            return cli_usage("--%s: '%s' is not a number", option->name, text);
+        memcpy(target, &value, sizeof value);
+        return CLI_OK;
+    }
+    case CLI_LIST: {
+        struct cli_list list;
+        memcpy(&list, target, sizeof list);
+        const char **items = realloc(list.items, (list.count + 1) * sizeof *items);
+        if (items == NULL)
+            return cli_fail_memory();
+        items[list.count++] = text;
+        list.items = items;
+        memcpy(target, &list, sizeof list);
+        return CLI_OK;
+    }
+    }
+    return CLI_OK;
+}
+
+/* argv[next] starts with two dashes and something more. */
+static int parse_long(struct parser *parser)
+{
+    const char *text = parser->argv[parser->next++] + 2;
+    size_t size = strcspn(text, "=");
+    const struct cli_option *option = find_long(parser, text, size);
+
+    if (option == NULL)
+        return unknown_long(parser, text, size);
+    if (option->kind == CLI_FLAG) {
+        if (text[size] == '=')
+            return cli_usage("--%s takes no value", option->name);
+        return store(parser->args, option, NULL);
+    }
+    if (text[size] == '=')
+        return store(parser->args, option, text + size + 1);
+    if (parser->next >= parser->argc)
+        return cli_usage("--%s needs a value: %s", option->name, option->argument);
+    return store(parser->args, option, parser->argv[parser->next++]);
+}
+
+/* argv[next] starts with one dash and something more: letters, the last of which may take a value. */
+static int parse_letters(struct parser *parser)
+{
+    for (const char *text = parser->argv[parser->next++] + 1; *text != '\0'; text++) {
+        const struct cli_option *option = find_letter(parser, *text);
+        int code;
+
+        if (option == NULL)
+            return cli_usage("unknown option -%c", *text);
+        if (option->kind == CLI_FLAG) {
+            code = store(parser->args, option, NULL);
+            if (code != CLI_OK)
+                return code;
+            continue;
+        }
+        if (text[1] != '\0')
+            return store(parser->args, option, text + 1);
+        if (parser->next >= parser->argc)
+            return cli_usage("-%c needs a value: %s", *text, option->argument);
+        return store(parser->args, option, parser->argv[parser->next++]);
+    }
+    return CLI_OK;
+}
+
+/* One option if argv[next] is one; *operand is set if it is none. */
+static int parse_option(struct parser *parser, int *operand)
+{
+    const char *text = parser->argv[parser->next];
+
+    *operand = 0;
+    if (text[0] != '-' || text[1] == '\0') {
+        *operand = 1;
+        return CLI_OK;
+    }
+    return text[1] == '-' ? parse_long(parser) : parse_letters(parser);
+}
+
+int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first)
+{
+    struct parser parser = {args, {no_options, cli_common_options}, argv, argc, 1};
+
+    while (parser.next < argc) {
+        int operand;
+        int code = CLI_OK;
+        if (strcmp(argv[parser.next], "--") == 0) {
+            parser.next++;
+            break;
+        }
+        code = parse_option(&parser, &operand);
+        if (code != CLI_OK)
+            return code;
+        if (operand)
+            break;
+    }
+    *first = parser.next;
+    return CLI_OK;
+}
+
+int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **argv)
+{
+    struct parser parser = {args, {cmd->options, cli_common_options}, argv, argc, 0};
+
+    args->operands = malloc(((size_t)argc + 1) * sizeof *args->operands);
+    if (args->operands == NULL)
+        return cli_fail_memory();
+    while (parser.next < argc) {
+        int operand = 1;
+        int code = CLI_OK;
+        if (strcmp(argv[parser.next], "--") == 0) {
+            for (parser.next++; parser.next < argc; parser.next++)
+                args->operands[args->operand_count++] = argv[parser.next];
+            break;
+        }
+        code = parse_option(&parser, &operand);
+        if (code != CLI_OK)
+            return code;
+        if (operand)
+            args->operands[args->operand_count++] = argv[parser.next++];
+    }
+    if (args->help || args->version)
+        return CLI_OK;
+    if (args->operand_count < cmd->min_operands)
+        return cli_usage("missing operand: pcol %s %s", cmd->name, cmd->args);
+    if (args->operand_count > cmd->max_operands)
+        return cli_usage("one operand too many: '%s'", args->operands[cmd->max_operands]);
+    return CLI_OK;
+}
+
+void cli_args_free(struct cli_args *args)
+{
+    free(args->operands);
+    free(args->where.items);
+    free(args->meta.items);
+}

@@ -1,0 +1,307 @@
+/*
+ * cli_output.c - where answers go, and what happens when they cannot
+ *
+ * One buffer before stdout or before a file that pcol_output puts in place whole. The first failure
+ * sticks and is told once; a reader of stdout that went away is no failure. Signals that end the
+ * program remove the temporary file first; SIGXFSZ and SIGPIPE are ignored so that the write that
+ * causes them fails instead; SIGBUS (a mapped file that was cut by someone else) ends with a
+ * message and exit code 4.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+/* ---- signals ---- */
+
+/* The path to unlink; valid while temporary_set, which changes with the signals blocked. */
+static char temporary[PATH_MAX];
+static volatile sig_atomic_t temporary_set;
+
+static void on_end(int number)
+{
+    if (temporary_set)
+        unlink(temporary);
+    raise(number); /* the default action waits until this handler returns */
+}
+
+static void on_bus(int number)
+{
+    static const char text[] = "pcol: an input file was cut while it was read\n";
+
+    (void)number;
+    if (temporary_set)
+        unlink(temporary);
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(CLI_IO);
+    _exit(CLI_IO);
+}
+
+static void ending_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+void cli_signals(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+    struct sigaction old;
+
+    /* A file must never be opened as descriptor 0, 1 or 2: messages would end up in it. */
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            _exit(CLI_IO);
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL);
+    action.sa_handler = on_bus;
+    sigaction(SIGBUS, &action, NULL);
+    action.sa_handler = on_end;
+    action.sa_flags = (int)SA_RESETHAND;
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+}
+
+/* Open the output with its temporary name known to the handlers from the first moment on. */
+static pcol_status open_file(struct cli_out *out, const char *path, unsigned flags, pcol_error *err)
+{
+    sigset_t set;
+    sigset_t old;
+
+    ending_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    pcol_status status = pcol_output_open(path, flags, &out->file, err);
+    if (status == PCOL_OK) {
+        const char *name = pcol_output_temporary(out->file);
+        if (name != NULL && strlen(name) < sizeof temporary) {
+            memcpy(temporary, name, strlen(name) + 1);
+            temporary_set = 1;
+        }
+    }
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static int wants_color(const struct cli_args *args, int terminal)
+{
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+
+    if (args->color != NULL && strcmp(args->color, "auto") != 0)
+        return strcmp(args->color, "always") == 0;
+    return terminal && (no_color == NULL || *no_color == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const char *path,
+                      unsigned flags)
+{
+    unsigned how =
+        (args->force ? PCOL_OUTPUT_OVERWRITE : 0) | (args->no_sync ? PCOL_OUTPUT_NO_SYNC : 0);
+    pcol_error err;
+
+    memset(out, 0, offsetof(struct cli_out, buffer));
+    if (path == NULL || strcmp(path, "-") == 0) {
+        out->name = "stdout";
+        out->terminal = isatty(STDOUT_FILENO);
+        if (out->terminal && (flags & CLI_OUT_BINARY))
+            return cli_fail(CLI_REFUSED, "binary output is not written to a terminal, use -o");
+        out->color = wants_color(args, out->terminal);
+        return CLI_OK;
+    }
+    out->name = path;
+    out->color = wants_color(args, 0);
+    if (*path == '\0')
+        return cli_usage("the output has an empty name");
+    if (open_file(out, path, how, &err) == PCOL_OK)
+        return CLI_OK;
+    if (err.status == PCOL_E_EXISTS && !args->force)
+        return cli_fail(CLI_REFUSED, "%s: exists already; -f replaces it", path);
+    return cli_fail_error(path, &err);
+}
+
+int cli_out_open(struct cli_out *out, const struct cli_args *args)
+{
+    return cli_out_open_path(out, args, args->output, 0);
+}
+
+/* ---- writing ---- */
+
+static pcol_status note_error(pcol_error *err, const char *what, int number)
+{
+    if (err != NULL) {
+        memset(err, 0, sizeof *err);
+        err->status = PCOL_E_IO;
+        err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+        snprintf(err->message, sizeof err->message, "%s: %s", what, strerror(number));
+    }
+    return PCOL_E_IO;
+}
+
+/* All of it to stdout; a short write is followed up, so that the reason shows. */
+static void write_stdout(struct cli_out *out, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t done = write(STDOUT_FILENO, data, size);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0 && errno == EPIPE) {
+            out->code = CLI_CLOSED;
+            return;
+        }
+        if (done <= 0) {
+            out->code = cli_fail(CLI_IO, "stdout: %s", strerror(done < 0 ? errno : ENOSPC));
+            return;
+        }
+        data += done;
+        size -= (size_t)done;
+    }
+}
+
+static void pass_on(struct cli_out *out, const char *data, size_t size)
+{
+    pcol_error err;
+
+    if (out->code != 0 || size == 0)
+        return;
+    if (out->file == NULL) {
+        write_stdout(out, data, size);
+        return;
+    }
+    pcol_sink sink = pcol_output_sink(out->file);
+    if (sink.write(sink.context, data, size, &err) != PCOL_OK)
+        out->code = cli_fail_error(out->name, &err);
+}
+
+static void flush(struct cli_out *out)
+{
+    size_t used = out->used;
+    out->used = 0;
+    pass_on(out, out->buffer, used);
+}
+
+void cli_out_write(struct cli_out *out, const void *data, size_t size)
+{
+    if (size == 0)
+        return;
+    if (size > CLI_OUT_SIZE - out->used) {
+        flush(out);
+        if (size >= CLI_OUT_SIZE) {
+            pass_on(out, data, size);
+            return;
+        }
+    }
+    memcpy(out->buffer + out->used, data, size);
+    out->used += size;
+}
+
+void cli_out_text(struct cli_out *out, const char *text)
+{
+    cli_out_write(out, text, strlen(text));
+}
+
+void cli_out_printf(struct cli_out *out, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+
+    va_start(list, format);
+    int size = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (size > 0)
+        cli_out_write(out, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+}
+
+void cli_out_safe(struct cli_out *out, const char *text, size_t size)
+{
+    char room[1024];
+
+    while (size > 0) {
+        size_t part = size < sizeof room / 4 ? size : sizeof room / 4;
+        size_t used;
+        /* Not in the middle of a character. */
+        for (size_t back = 0; part < size && back < 3 && part > 1; back++, part--)
+            if (((unsigned char)text[part] & 0xc0u) != 0x80u)
+                break;
+        cli_escape(text, part, room, &used);
+        cli_out_write(out, room, used);
+        text += part;
+        size -= part;
+    }
+}
+
+char *cli_out_room(struct cli_out *out, size_t size)
+{
+    if (size > CLI_OUT_SIZE - out->used)
+        flush(out);
+    return out->buffer + out->used;
+}
+
+void cli_out_took(struct cli_out *out, size_t size)
+{
+    out->used += size;
+}
+
+static pcol_status sink_write(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct cli_out *out = context;
+
+    cli_out_write(out, data, size);
+    return out->code == 0 ? PCOL_OK : note_error(err, out->name, EIO);
+}
+
+pcol_sink cli_out_sink(struct cli_out *out)
+{
+    pcol_sink sink = {sink_write, out};
+    return sink;
+}
+
+/* ---- closing ---- */
+
+int cli_out_finish(struct cli_out *out, int code)
+{
+    pcol_error err;
+    sigset_t set;
+    sigset_t old;
+
+    flush(out);
+    if (out->code == CLI_CLOSED)
+        return CLI_OK;
+    if (out->code != 0)
+        code = out->code;
+    if (out->file == NULL)
+        return code;
+    if (code == CLI_OK || code == CLI_NO) {
+        if (pcol_output_commit(out->file, &err) != PCOL_OK)
+            code = cli_fail_error(out->name, &err);
+    } else {
+        pcol_output_abort(out->file);
+    }
+    out->file = NULL;
+    ending_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    temporary_set = 0;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return code;
+}

@@ -1,0 +1,371 @@
+/*
+ * cli_rows.c - the table, columns and rows that the options of cat, head, tail and count select
+ *
+ * All columns that could be meant are listed first: those of the table and, with --join, what its ids
+ * stand for. --columns and --where then say which of them are wanted, and only the table columns
+ * behind those are scanned.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which table ---- */
+
+static void offer_tables(struct cli_suggest *suggest, const pcol_file *file, pcol_model model)
+{
+    uint32_t count = pcol_file_table_count(file, model);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = pcol_file_table_name(file, model, i);
+        if (name != NULL)
+            cli_suggest_offer(suggest, name, strlen(name));
+    }
+}
+
+/* "no table 'x', did you mean 'y'? (a, b, c)" */
+static int fail_table(const struct cli_rows *rows, const char *name)
+{
+    char list[600] = "";
+    char hint[96];
+    size_t used = 0;
+    struct cli_suggest suggest;
+    uint32_t count = pcol_file_table_count(rows->file, rows->model);
+
+    cli_suggest_start(&suggest, name);
+    offer_tables(&suggest, rows->file, rows->model);
+    offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *one = pcol_file_table_name(rows->file, rows->model, i);
+        if (one != NULL && used + strlen(one) + 3 < sizeof list)
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", one);
+    }
+    cli_suggest_text(&suggest, hint, sizeof hint);
+    return cli_fail(CLI_USAGE, "%s: no table '%s'%s%s tables: %s", rows->file_name, name, hint,
+                    *hint != '\0' ? "" : ";", list);
+}
+
+static int find_table(struct cli_rows *rows, const struct cli_args *args)
+{
+    const char *name = args->table != NULL ? args->table : "samples";
+    pcol_error err;
+    pcol_status status;
+
+    rows->model = args->physical                                          ? PCOL_MODEL_PHYSICAL
+                  : args->model != NULL && strcmp(args->model, "v1") == 0 ? PCOL_MODEL_V1
+                                                                          : PCOL_MODEL_V2;
+    if (args->physical && args->model != NULL)
+        return cli_usage("--model and --physical exclude each other");
+    status = pcol_file_table_by_name(rows->file, rows->model, name, &rows->table, &err);
+    /* A name that no logical table has may be that of a physical one. */
+    if (status == PCOL_E_NOT_FOUND && rows->model == PCOL_MODEL_V2) {
+        status = pcol_file_table_by_name(rows->file, PCOL_MODEL_PHYSICAL, name, &rows->table, &err);
+        if (status != PCOL_E_NOT_FOUND)
+            rows->model = PCOL_MODEL_PHYSICAL;
+    }
+    if (status == PCOL_E_NOT_FOUND)
+        return fail_table(rows, name);
+    return status == PCOL_OK ? CLI_OK : cli_fail_error(rows->file_name, &err);
+}
+
+/* ---- which columns ---- */
+
+struct joined {
+    const char *id, *name;
+    enum cli_join_what what;
+    pcol_type type;
+};
+
+static const struct joined joined[] = {
+    {"location_id", "name", CLI_JOIN_LOCATION_NAME, PCOL_STRING},
+    {"location_id", "filename", CLI_JOIN_LOCATION_FILE, PCOL_STRING},
+    {"location_id", "line", CLI_JOIN_LOCATION_LINE, PCOL_I64},
+    {"function_id", "name", CLI_JOIN_FUNCTION_NAME, PCOL_STRING},
+    {"function_id", "filename", CLI_JOIN_FUNCTION_FILE, PCOL_STRING},
+    {"source_id", "source_uri", CLI_JOIN_SOURCE_URI, PCOL_STRING},
+    {"source_id", "source_type", CLI_JOIN_SOURCE_TYPE, PCOL_STRING},
+    {".stack_id", "stack", CLI_JOIN_STACK, PCOL_STRING},
+};
+#define JOINED (sizeof joined / sizeof *joined)
+
+/* An id is not replaced in the table whose own it is. */
+static int is_joined(const struct cli_rows *rows, const pcol_column_info *info,
+                     const struct joined *one)
+{
+    const char *table = pcol_table_name(rows->table);
+
+    if (strcmp(info->name, one->id) != 0)
+        return 0;
+    return !(strcmp(table, "locations") == 0 && strcmp(one->id, "location_id") == 0) &&
+           !(strcmp(table, "functions") == 0 && strcmp(one->id, "function_id") == 0) &&
+           !(strcmp(table, "sources") == 0 && strcmp(one->id, "source_id") == 0);
+}
+
+static int list_columns(struct cli_rows *rows, int join)
+{
+    uint32_t count = pcol_table_column_count(rows->table);
+    size_t shown = 0;
+
+    rows->columns = calloc((size_t)count + JOINED + 1, sizeof *rows->columns);
+    rows->shown = calloc((size_t)count + JOINED + 1, sizeof *rows->shown);
+    if (rows->columns == NULL || rows->shown == NULL)
+        return cli_fail_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        pcol_column_info info;
+        int replaced = 0;
+        pcol_column_describe(pcol_table_column(rows->table, i), &info);
+        for (size_t k = 0; join && k < JOINED; k++) {
+            if (!is_joined(rows, &info, &joined[k]))
+                continue;
+            rows->shown[shown++] = rows->column_count;
+            rows->columns[rows->column_count++] =
+                (struct cli_rows_column){joined[k].name, joined[k].type, i, joined[k].what, 0, 0};
+            replaced = 1;
+        }
+        if (!replaced)
+            rows->shown[shown++] = rows->column_count;
+        rows->columns[rows->column_count++] =
+            (struct cli_rows_column){info.name, info.type, i, CLI_JOIN_NONE, 0, 0};
+    }
+    rows->shown_count = shown;
+    return CLI_OK;
+}
+
+/* A column by its name, with or without its dot; the exact name goes first. */
+static size_t find_column(const struct cli_rows *rows, const char *name, size_t size)
+{
+    for (int dot = 0; dot < 2; dot++)
+        for (size_t i = 0; i < rows->column_count; i++) {
+            const char *own = rows->columns[i].name;
+            if (dot && *own++ != '.')
+                continue;
+            if (strlen(own) == size && memcmp(own, name, size) == 0)
+                return i;
+        }
+    return SIZE_MAX;
+}
+
+static int fail_column(const struct cli_rows *rows, const char *name, size_t size)
+{
+    char wanted[64];
+    char hint[96];
+    struct cli_suggest suggest;
+    size_t kept = size < sizeof wanted - 1 ? size : sizeof wanted - 1;
+
+    memcpy(wanted, name, kept);
+    wanted[kept] = '\0';
+    cli_suggest_start(&suggest, wanted);
+    for (size_t i = 0; i < rows->column_count; i++)
+        cli_suggest_offer(&suggest, rows->columns[i].name, strlen(rows->columns[i].name));
+    return cli_usage("table %s has no column '%s'%s", pcol_table_name(rows->table), wanted,
+                     cli_suggest_text(&suggest, hint, sizeof hint));
+}
+
+/* --columns a,b: a column may be named twice. */
+static int choose_columns(struct cli_rows *rows, const char *list)
+{
+    size_t commas = 0;
+
+    for (const char *at = list; *at != '\0'; at++)
+        commas += *at == ',';
+    size_t *shown = realloc(rows->shown, (commas + 1) * sizeof *shown);
+    if (shown == NULL)
+        return cli_fail_memory();
+    rows->shown = shown;
+    rows->shown_count = 0;
+    for (;;) {
+        size_t size = strcspn(list, ",");
+        size_t found = find_column(rows, list, size);
+        if (found == SIZE_MAX)
+            return fail_column(rows, list, size);
+        rows->shown[rows->shown_count++] = found;
+        if (list[size] == '\0')
+            return CLI_OK;
+        list += size + 1;
+    }
+}
+
+/* Gather the table's columns behind those that are wanted. */
+static int plan_scan(struct cli_rows *rows)
+{
+    for (size_t i = 0; i < rows->shown_count; i++)
+        rows->columns[rows->shown[i]].wanted = 1;
+    rows->scanned = calloc(rows->column_count + 1, sizeof *rows->scanned);
+    if (rows->scanned == NULL)
+        return cli_fail_memory();
+    for (size_t i = 0; i < rows->column_count; i++) {
+        struct cli_rows_column *column = &rows->columns[i];
+        uint32_t k = 0;
+        if (!column->wanted)
+            continue;
+        while (k < rows->scanned_count && rows->scanned[k] != column->number)
+            k++;
+        column->scan = k;
+        if (k == rows->scanned_count)
+            rows->scanned[rows->scanned_count++] = column->number;
+    }
+    return CLI_OK;
+}
+
+int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const struct cli_args *args)
+{
+    pcol_error err;
+    int code;
+
+    memset(rows, 0, sizeof *rows);
+    rows->file = input->file;
+    rows->file_name = input->name;
+    code = find_table(rows, args);
+    if (code == CLI_OK)
+        code = list_columns(rows, args->join && rows->model != PCOL_MODEL_PHYSICAL);
+    if (code == CLI_OK && args->columns != NULL)
+        code = choose_columns(rows, args->columns);
+    if (code == CLI_OK && args->where.count > 0)
+        code = cli_where_new(&args->where, rows->columns, rows->column_count, &rows->where);
+    if (code == CLI_OK)
+        code = plan_scan(rows);
+    if (code == CLI_OK && args->join &&
+        cli_join_new(rows->file, rows->model, &rows->join, &err) != PCOL_OK)
+        code = cli_fail_error(rows->file_name, &err);
+    return code;
+}
+
+void cli_rows_close(struct cli_rows *rows)
+{
+    free(rows->columns);
+    free(rows->shown);
+    free(rows->scanned);
+    cli_where_free(rows->where);
+    cli_join_free(rows->join);
+    memset(rows, 0, sizeof *rows);
+}
+
+/* ---- which rows ---- */
+
+static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_t column,
+                           size_t row, struct cli_cell *cell, pcol_error *err)
+{
+    const struct cli_rows_column *what = &rows->columns[column];
+
+    *cell = cli_cell_of(&batch->columns[what->scan], row);
+    if (what->join == CLI_JOIN_NONE)
+        return PCOL_OK;
+    struct cli_cell id = *cell;
+    return cli_join_cell(rows->join, what->join, &id, cell, err);
+}
+
+static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t row, int *yes,
+                          pcol_error *err)
+{
+    size_t count = cli_where_count(rows->where);
+
+    *yes = 1;
+    for (size_t i = 0; i < count && *yes == 1; i++) {
+        struct cli_cell cell;
+        pcol_status status =
+            cell_at(rows, batch, cli_where_column(rows->where, i), row, &cell, err);
+        if (status != PCOL_OK)
+            return status;
+        *yes = cli_where_test(rows->where, i, &cell);
+    }
+    return PCOL_OK;
+}
+
+/* What cli_rows_each() has still to do. */
+struct walk {
+    uint64_t skip, left;
+    struct cli_cell *cells;
+    cli_row_fn fn;
+    void *context;
+    int code;
+    int done;
+};
+
+static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, struct walk *walk,
+                              pcol_error *err)
+{
+    int filtered = cli_where_count(rows->where) > 0;
+
+    for (size_t row = 0; row < batch->rows && !walk->done; row++) {
+        pcol_status status = PCOL_OK;
+        int yes = 1;
+        if (filtered && (status = passes(rows, batch, row, &yes, err)) != PCOL_OK)
+            return status;
+        if (yes < 0) {
+            walk->code = cli_fail_memory();
+            walk->done = 1;
+        }
+        if (yes != 1)
+            continue;
+        if (walk->skip > 0) {
+            walk->skip--;
+            continue;
+        }
+        for (size_t i = 0; i < rows->shown_count && walk->fn != NULL; i++) {
+            status = cell_at(rows, batch, rows->shown[i], row, &walk->cells[i], err);
+            if (status != PCOL_OK)
+                return status;
+        }
+        walk->left--;
+        if ((walk->fn != NULL && walk->fn(walk->context, walk->cells) != 0) || walk->left == 0)
+            walk->done = 1;
+    }
+    return PCOL_OK;
+}
+
+int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_row_fn fn,
+                  void *context)
+{
+    int filtered = cli_where_count(rows->where) > 0;
+    struct walk walk = {filtered ? offset : 0, limit, NULL, fn, context, CLI_OK, limit == 0};
+    uint64_t first = filtered ? 0 : offset;
+    uint64_t count = filtered ? UINT64_MAX : limit;
+    pcol_scan *scan = NULL;
+    pcol_batch batch;
+    pcol_error err;
+    pcol_status status = PCOL_OK;
+
+    if (walk.done || first >= pcol_table_rows(rows->table))
+        return CLI_OK;
+    walk.cells = calloc(rows->shown_count + 1, sizeof *walk.cells);
+    if (walk.cells == NULL)
+        return cli_fail_memory();
+    status =
+        pcol_scan_new(rows->table, rows->scanned, rows->scanned_count, first, count, &scan, &err);
+    while (status == PCOL_OK && !walk.done) {
+        status = pcol_scan_next(scan, &batch, &err);
+        if (status != PCOL_OK || batch.rows == 0)
+            break;
+        status = walk_batch(rows, &batch, &walk, &err);
+    }
+    pcol_scan_free(scan);
+    free(walk.cells);
+    return status == PCOL_OK ? walk.code : cli_fail_error(rows->file_name, &err);
+}
+
+int cli_rows_count(struct cli_rows *rows, uint64_t *count)
+{
+    const uint64_t all = UINT64_MAX;
+    pcol_scan *scan = NULL;
+    pcol_batch batch;
+    pcol_error err;
+    pcol_status status;
+
+    *count = 0;
+    if (cli_where_count(rows->where) == 0) {
+        *count = pcol_table_rows(rows->table);
+        return CLI_OK;
+    }
+    struct walk walk = {0, all, NULL, NULL, NULL, CLI_OK, 0};
+    status = pcol_scan_new(rows->table, rows->scanned, rows->scanned_count, 0, all, &scan, &err);
+    while (status == PCOL_OK && !walk.done) {
+        status = pcol_scan_next(scan, &batch, &err);
+        if (status != PCOL_OK || batch.rows == 0)
+            break;
+        status = walk_batch(rows, &batch, &walk, &err);
+    }
+    pcol_scan_free(scan);
+    *count = all - walk.left;
+    return status == PCOL_OK ? walk.code : cli_fail_error(rows->file_name, &err);
+}

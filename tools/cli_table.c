@@ -1,0 +1,404 @@
+/*
+ * cli_table.c - rows of cells as an aligned table, TSV, CSV, JSON or ndjson
+ *
+ * The aligned table measures its columns over the first rows, which it keeps until then, and goes
+ * on with those widths: memory does not grow with the table. It is for people and shows everything
+ * that a terminal would act on as \xNN; the other formats are lossless, but for TSV and CSV when a
+ * terminal reads them.
+ *
+ * TSV    \\ \t \n \r escaped, null is \N
+ * CSV    RFC 4180 with its CR LF; null is an empty cell, an empty string ""
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEASURED_ROWS 1024
+#define MEASURED_BYTES (1u << 22)
+
+enum layout { LAYOUT_TABLE, LAYOUT_TSV, LAYOUT_CSV, LAYOUT_JSON, LAYOUT_NDJSON };
+
+/* The text of a cell that waits until its column is measured. */
+struct kept {
+    size_t start, size, width;
+};
+
+struct cli_table {
+    struct cli_out *out;
+    enum layout layout;
+    const struct cli_table_column *columns;
+    size_t count;
+    const char *null;
+    int header;
+    uint64_t rows;
+    int failed; /* memory */
+    /* the aligned table */
+    size_t *widths;
+    struct kept *kept; /* MEASURED_ROWS * count cells; NULL once measured */
+    size_t kept_rows;
+    char *text;
+    size_t text_size, text_capacity;
+};
+
+static int layout_of(const struct cli_out *out, const char *format, enum layout *layout)
+{
+    static const char *const names[] = {"table", "tsv", "csv", "json", "ndjson"};
+
+    *layout = out->terminal ? LAYOUT_TABLE : LAYOUT_TSV;
+    if (format == NULL && out->file != NULL) {
+        const char *suffix = strrchr(out->name, '.');
+        format = suffix != NULL ? suffix + 1 : NULL;
+        if (format != NULL && strcmp(format, "table") == 0)
+            format = NULL;
+    }
+    for (size_t i = 0; format != NULL && i < sizeof names / sizeof *names; i++)
+        if (strcmp(format, names[i]) == 0)
+            *layout = (enum layout)i;
+    return CLI_OK;
+}
+
+static int grow_text(struct cli_table *table, size_t more)
+{
+    size_t needed = table->text_size + more;
+
+    if (needed <= table->text_capacity)
+        return 0;
+    size_t capacity = needed < 8192 ? 8192 : 2 * needed;
+    char *grown = realloc(table->text, capacity);
+    if (grown == NULL) {
+        table->failed = 1;
+        return -1;
+    }
+    table->text = grown;
+    table->text_capacity = capacity;
+    return 0;
+}
+
+/* Append a cell as the aligned table shows it. */
+static void render(struct cli_table *table, const struct cli_cell *cell, struct kept *kept)
+{
+    memset(kept, 0, sizeof *kept);
+    kept->start = table->text_size;
+    if (cell->kind == CLI_CELL_TEXT) {
+        if (grow_text(table, 4 * cell->as.text.size) != 0)
+            return;
+        kept->width = cli_escape(cell->as.text.data, cell->as.text.size, table->text + kept->start,
+                                 &kept->size);
+    } else if (cell->kind == CLI_CELL_LIST) {
+        if (grow_text(table, cell->as.list.count * (CLI_NUMBER_SIZE / 2 + 2) + 2) != 0)
+            return;
+        char *to = table->text + kept->start;
+        *to++ = '[';
+        for (size_t i = 0; i < cell->as.list.count; i++) {
+            if (i > 0)
+                *to++ = ',';
+            to += cli_format_i64(to, cell->as.list.values[i]);
+        }
+        *to++ = ']';
+        kept->width = kept->size = (size_t)(to - table->text) - kept->start;
+    } else {
+        if (grow_text(table, CLI_NUMBER_SIZE) != 0)
+            return;
+        char *to = table->text + kept->start;
+        if (cell->kind == CLI_CELL_NULL) {
+            memcpy(to, "NA", 2);
+            kept->size = 2;
+        } else {
+            kept->size = cli_cell_number(cell, to);
+        }
+        kept->width = kept->size;
+    }
+    table->text_size += kept->size;
+}
+
+static void pad(struct cli_out *out, size_t count)
+{
+    while (count > 0) {
+        size_t part = count < 256 ? count : 256;
+        memset(cli_out_room(out, part), ' ', part);
+        cli_out_took(out, part);
+        count -= part;
+    }
+}
+
+static void put_aligned(struct cli_table *table, const struct kept *cells)
+{
+    struct cli_out *out = table->out;
+
+    for (size_t i = 0; i < table->count; i++) {
+        size_t width = table->widths[i];
+        size_t gap = width > cells[i].width ? width - cells[i].width : 0;
+        if (i > 0)
+            pad(out, 2);
+        if (table->columns[i].right)
+            pad(out, gap);
+        cli_out_write(out, table->text + cells[i].start, cells[i].size);
+        if (!table->columns[i].right && i + 1 < table->count)
+            pad(out, gap);
+    }
+    cli_out_write(out, "\n", 1);
+}
+
+static void put_aligned_header(struct cli_table *table)
+{
+    struct cli_out *out = table->out;
+    struct kept *cells = calloc(table->count + 1, sizeof *cells);
+
+    if (cells == NULL) {
+        table->failed = 1;
+        return;
+    }
+    table->text_size = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        struct cli_cell name = cli_cell_text(table->columns[i].name);
+        render(table, &name, &cells[i]);
+        if (cells[i].width > table->widths[i])
+            table->widths[i] = cells[i].width;
+    }
+    if (out->color)
+        cli_out_text(out, "\x1b[1m");
+    put_aligned(table, cells);
+    if (out->color)
+        cli_out_text(out, "\x1b[0m");
+    free(cells);
+}
+
+/* The columns are measured: write the header and what was kept. */
+static void end_measuring(struct cli_table *table)
+{
+    char *text = table->text;
+    size_t capacity = table->text_capacity;
+
+    for (size_t row = 0; row < table->kept_rows; row++)
+        for (size_t i = 0; i < table->count; i++)
+            if (table->kept[row * table->count + i].width > table->widths[i])
+                table->widths[i] = table->kept[row * table->count + i].width;
+    if (table->header) {
+        table->text = NULL;
+        table->text_capacity = 0;
+        put_aligned_header(table);
+        free(table->text);
+        table->text = text;
+        table->text_capacity = capacity;
+    }
+    for (size_t row = 0; row < table->kept_rows && !table->failed; row++)
+        put_aligned(table, table->kept + row * table->count);
+    table->kept_rows = 0;
+    table->text_size = 0;
+}
+
+static void aligned_row(struct cli_table *table, const struct cli_cell *cells)
+{
+    int measuring = table->rows < MEASURED_ROWS && table->text_size < MEASURED_BYTES &&
+                    table->rows == table->kept_rows;
+    struct kept *kept = table->kept + (measuring ? table->kept_rows : 0) * table->count;
+
+    if (!measuring && table->kept_rows > 0)
+        end_measuring(table);
+    if (!measuring)
+        table->text_size = 0;
+    for (size_t i = 0; i < table->count; i++)
+        render(table, &cells[i], &kept[i]);
+    if (measuring)
+        table->kept_rows++;
+    else if (!table->failed)
+        put_aligned(table, kept);
+}
+
+/* Text for TSV: runs of plain bytes and escapes between them. */
+static void tsv_text(struct cli_table *table, const char *data, size_t size)
+{
+    struct cli_out *out = table->out;
+    size_t i = 0;
+
+    while (i < size) {
+        size_t plain = i;
+        while (plain < size && data[plain] != '\\' && data[plain] != '\t' && data[plain] != '\n' &&
+               data[plain] != '\r')
+            plain++;
+        if (out->terminal)
+            cli_out_safe(out, data + i, plain - i);
+        else
+            cli_out_write(out, data + i, plain - i);
+        if (plain < size) {
+            char *room = cli_out_room(out, 2);
+            room[0] = '\\';
+            room[1] = data[plain] == '\t'   ? 't'
+                      : data[plain] == '\n' ? 'n'
+                      : data[plain] == '\r' ? 'r'
+                                            : '\\';
+            cli_out_took(out, 2);
+            plain++;
+        }
+        i = plain;
+    }
+}
+
+static int csv_needs_quotes(const struct cli_table *table, const char *data, size_t size)
+{
+    if (size == 0 || (table->null != NULL && strlen(table->null) == size &&
+                      memcmp(table->null, data, size) == 0))
+        return 1;
+    for (size_t i = 0; i < size; i++)
+        if (data[i] == '"' || data[i] == ',' || data[i] == '\n' || data[i] == '\r')
+            return 1;
+    return data[0] == ' ' || data[size - 1] == ' ';
+}
+
+static void csv_text(struct cli_table *table, const char *data, size_t size)
+{
+    struct cli_out *out = table->out;
+    int quotes = csv_needs_quotes(table, data, size);
+
+    if (quotes)
+        cli_out_write(out, "\"", 1);
+    while (size > 0) {
+        const char *quote = memchr(data, '"', size);
+        size_t part = quote != NULL ? (size_t)(quote - data) + 1 : size;
+        if (out->terminal)
+            cli_out_safe(out, data, part);
+        else
+            cli_out_write(out, data, part);
+        if (quote != NULL)
+            cli_out_write(out, "\"", 1);
+        data += part;
+        size -= part;
+    }
+    if (quotes)
+        cli_out_write(out, "\"", 1);
+}
+
+static void separated_cell(struct cli_table *table, const struct cli_cell *cell)
+{
+    struct cli_out *out = table->out;
+
+    switch (cell->kind) {
+    case CLI_CELL_NULL:
+        cli_out_text(out, table->null != NULL           ? table->null
+                          : table->layout == LAYOUT_TSV ? "\\N"
+                                                        : "");
+        return;
+    case CLI_CELL_TEXT:
+        if (table->layout == LAYOUT_TSV)
+            tsv_text(table, cell->as.text.data, cell->as.text.size);
+        else
+            csv_text(table, cell->as.text.data, cell->as.text.size);
+        return;
+    case CLI_CELL_LIST: {
+        int quotes = table->layout == LAYOUT_CSV && cell->as.list.count > 1;
+        if (quotes)
+            cli_out_write(out, "\"", 1);
+        cli_json_cell(out, cell);
+        if (quotes)
+            cli_out_write(out, "\"", 1);
+        return;
+    }
+    case CLI_CELL_I64:
+    case CLI_CELL_U64:
+    case CLI_CELL_F64:
+    case CLI_CELL_BOOL:
+        break;
+    }
+    cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));
+}
+
+static void separated_row(struct cli_table *table, const struct cli_cell *cells)
+{
+    int tsv = table->layout == LAYOUT_TSV;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (i > 0)
+            cli_out_write(table->out, tsv ? "\t" : ",", 1);
+        separated_cell(table, &cells[i]);
+    }
+    cli_out_text(table->out, tsv ? "\n" : "\r\n");
+}
+
+static void separated_header(struct cli_table *table)
+{
+    int tsv = table->layout == LAYOUT_TSV;
+
+    for (size_t i = 0; i < table->count; i++) {
+        struct cli_cell name = cli_cell_text(table->columns[i].name);
+        if (i > 0)
+            cli_out_write(table->out, tsv ? "\t" : ",", 1);
+        separated_cell(table, &name);
+    }
+    cli_out_text(table->out, tsv ? "\n" : "\r\n");
+}
+
+static void json_row(struct cli_table *table, const struct cli_cell *cells)
+{
+    int first = 1;
+
+    if (table->layout == LAYOUT_JSON)
+        cli_out_text(table->out, table->rows == 0 ? "[\n" : ",\n");
+    cli_out_write(table->out, "{", 1);
+    for (size_t i = 0; i < table->count; i++) {
+        cli_json_key(table->out, &first, table->columns[i].name);
+        cli_json_cell(table->out, &cells[i]);
+    }
+    cli_out_write(table->out, "}\n", table->layout == LAYOUT_JSON ? 1 : 2);
+}
+
+int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct cli_args *args,
+                    const struct cli_table_column *columns, size_t count)
+{
+    struct cli_table *table = calloc(1, sizeof *table);
+
+    *made = table;
+    if (table == NULL)
+        return cli_fail_memory();
+    table->out = out;
+    table->columns = columns;
+    table->count = count;
+    table->null = args->null;
+    table->header = !args->no_header;
+    layout_of(out, args->format, &table->layout);
+    if (table->layout == LAYOUT_TABLE) {
+        table->widths = calloc(count + 1, sizeof *table->widths);
+        table->kept = calloc(count * MEASURED_ROWS + 1, sizeof *table->kept);
+        table->failed = table->widths == NULL || table->kept == NULL;
+    } else if (table->header && (table->layout == LAYOUT_TSV || table->layout == LAYOUT_CSV)) {
+        separated_header(table);
+    }
+    return CLI_OK;
+}
+
+void cli_table_row(struct cli_table *table, const struct cli_cell *cells)
+{
+    if (table->failed)
+        return;
+    switch (table->layout) {
+    case LAYOUT_TABLE:
+        aligned_row(table, cells);
+        break;
+    case LAYOUT_TSV:
+    case LAYOUT_CSV:
+        separated_row(table, cells);
+        break;
+    case LAYOUT_JSON:
+    case LAYOUT_NDJSON:
+        json_row(table, cells);
+        break;
+    }
+    table->rows++;
+}
+
+int cli_table_end(struct cli_table *table, int code)
+{
+    if (table == NULL)
+        return code;
+    if (table->layout == LAYOUT_TABLE && !table->failed && table->rows == table->kept_rows)
+        end_measuring(table);
+    if (table->layout == LAYOUT_JSON && code == CLI_OK)
+        cli_out_text(table->out, table->rows == 0 ? "[]\n" : "\n]\n");
+    if (table->failed && code == CLI_OK)
+        code = cli_fail_memory();
+    free(table->widths);
+    free(table->kept);
+    free(table->text);
+    free(table);
+    return code;
+}

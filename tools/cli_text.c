@@ -1,0 +1,83 @@
+/*
+ * cli_text.c - which bytes may go to a terminal as they are
+ */
+#include "cli.h"
+
+#include <string.h>
+
+size_t cli_utf8(const char *text, size_t size, uint32_t *code)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t length;
+    uint32_t value, least;
+
+    if (size == 0)
+        return 0;
+    if (s[0] < 0x80) {
+        *code = s[0];
+        return 1;
+    }
+    if (s[0] >= 0xc2 && s[0] <= 0xdf) {
+        length = 2;
+        value = s[0] & 0x1fu;
+        least = 0x80;
+    } else if (s[0] >= 0xe0 && s[0] <= 0xef) {
+        length = 3;
+        value = s[0] & 0x0fu;
+        least = 0x800;
+    } else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+        length = 4;
+        value = s[0] & 0x07u;
+        least = 0x10000;
+    } else {
+        return 0;
+    }
+    if (size < length)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0u) != 0x80u)
+            return 0;
+        value = value << 6 | (s[i] & 0x3fu);
+    }
+    if (value < least || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+        return 0;
+    *code = value;
+    return length;
+}
+
+int cli_unsafe(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
+           (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+size_t cli_escape(const char *text, size_t size, char *room, size_t *used)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t width = 0;
+    char *to = room;
+
+    for (size_t i = 0; i < size;) {
+        uint32_t code = 0;
+        size_t length = cli_utf8(text + i, size - i, &code);
+
+        if (length > 0 && !cli_unsafe(code)) {
+            memcpy(to, text + i, length);
+            to += length;
+            i += length;
+            width++;
+            continue;
+        }
+        for (size_t end = i + (length > 0 ? length : 1); i < end; i++) {
+            unsigned char byte = (unsigned char)text[i];
+            *to++ = '\\';
+            *to++ = 'x';
+            *to++ = hex[byte >> 4];
+            *to++ = hex[byte & 15];
+            width += 4;
+        }
+    }
+    *used = (size_t)(to - room);
+    return width;
+}

@@ -1,0 +1,201 @@
+/*
+ * cmd.c - the table of commands, and the help that is made from it
+ */
+#include "cmd.h"
+
+#include <string.h>
+
+const struct cmd cmd_table[] = {
+    {"Convert", "pack", NULL, "IN... [-o OUT.pcol]", "write a pcol file from profiles",
+     cmd_pack_options,
+     "Several inputs become several sources of one file. Without -o the output stands beside the\n"
+     "input, with .pcol in place of its extensions; stdin goes to stdout. Inputs are recognised "
+     "by\n"
+     "content, then by name; gzip is transparent; a .pcol among them is merged as it is.\n"
+     "\n"
+     "  pcol pack run.out -o run.pcol --meta host=build7\n"
+     "  pcol pack --each -o packed/ *.Rprof\n",
+     1, CMD_ANY, cmd_pack},
+    {"Convert", "unpack", NULL, "FILE [--to FORMAT] [-o OUT]", "write a profile in another format",
+     cmd_unpack_options,
+     "Without --to the format follows from OUT's name; without -o the output goes to stdout. What\n"
+     "the target cannot hold is said on stderr.\n"
+     "\n"
+     "  pcol unpack run.pcol --to rprof -o run.out\n",
+     1, 1, cmd_unpack},
+    {"Look", "cat", NULL, "[--table TABLE] FILE", "print the rows of a table", cmd_cat_options,
+     "A name that is no table of the data model is looked up among the physical tables. Columns "
+     "may\n"
+     "be named without their leading dot. --where takes COLUMN OP VALUE with one of\n"
+     "< <= == != >= > ~ (regular expression), or COLUMN is null, COLUMN is not null; several mean\n"
+     "and. --join shows functions, files, sources and whole stacks in the place of their ids.\n"
+     "\n"
+     "  pcol cat --table samples run.pcol\n"
+     "  pcol cat --table sample_locations --join --where 'sample_id <= 10' run.pcol\n",
+     1, 1, cmd_cat},
+    {"Look", "head", NULL, "[--table TABLE] FILE", "print the first rows of a table",
+     cmd_head_options, NULL, 1, 1, cmd_head},
+    {"Look", "tail", NULL, "[--table TABLE] FILE", "print the last rows of a table",
+     cmd_head_options, NULL, 1, 1, cmd_tail},
+    {"Look", "count", NULL, "[--table TABLE] FILE", "print the number of rows of a table",
+     cmd_count_options,
+     "A bare number, unless --format asks for a table. With --where, the rows that pass.\n", 1, 1,
+     cmd_count_rows},
+    {"Look", "info", NULL, "FILE...", "say what is in a profile", cmd_info_options,
+     "--format json and ndjson write one object a line for each file.\n", 1, CMD_ANY, cmd_info},
+    {"Look", "schema", NULL, "[FILE]", "list tables, columns, types, keys and encodings",
+     cmd_schema_options,
+     "Without FILE: the data model that every profile has in common. --physical lists the columns\n"
+     "as they lie in the file; its json holds all that a program needs to map them.\n"
+     "\n"
+     "  pcol schema --format sql\n"
+     "  pcol schema --physical --format json run.pcol\n",
+     0, 1, cmd_schema},
+    {"Look", "check", "validate", "FILE...", "look for damage and broken rules", cmd_check_options,
+     "Each fault is a line FILE: table T, column C, row R: message (rows count from 0), each "
+     "sound\n"
+     "file a line FILE: ok. What is worth knowing but no fault is marked note.\n"
+     "\n"
+     "Exit code: 0 sound, 1 faults, 3 not even the index can be read; of several files the "
+     "worst.\n",
+     1, CMD_ANY, cmd_check},
+    {"More", "formats", NULL, "", "list what can be read and written, and what each keeps",
+     cmd_formats_options, NULL, 0, 0, cmd_formats},
+    {"More", "completion", NULL, "bash|zsh|fish", "print a completion script for a shell",
+     cmd_completion_options,
+     "  eval \"$(pcol completion bash)\"\n"
+     "  pcol completion zsh >~/.zfunc/_pcol\n"
+     "  pcol completion fish >~/.config/fish/completions/pcol.fish\n",
+     1, 1, cmd_completion},
+    {"More", "help", NULL, "[COMMAND]", "explain a command", cmd_help_options, NULL, 0, 1,
+     cmd_help},
+};
+const size_t cmd_count = sizeof cmd_table / sizeof *cmd_table;
+
+const struct cli_option cmd_help_options[] = {CLI_OPTION_END};
+
+const struct cmd *cmd_find(const char *name)
+{
+    for (size_t i = 0; i < cmd_count; i++)
+        if (strcmp(cmd_table[i].name, name) == 0 ||
+            (cmd_table[i].alias != NULL && strcmp(cmd_table[i].alias, name) == 0))
+            return &cmd_table[i];
+    return NULL;
+}
+
+int cmd_unknown(const char *name)
+{
+    struct cli_suggest suggest;
+    char hint[96];
+
+    cli_suggest_start(&suggest, name);
+    for (size_t i = 0; i < cmd_count; i++) {
+        cli_suggest_offer(&suggest, cmd_table[i].name, strlen(cmd_table[i].name));
+        if (cmd_table[i].alias != NULL)
+            cli_suggest_offer(&suggest, cmd_table[i].alias, strlen(cmd_table[i].alias));
+    }
+    return cli_usage("no command '%s'%s", name, cli_suggest_text(&suggest, hint, sizeof hint));
+}
+
+/* "  -o, --output OUT      write to OUT" with the text wrapped at 80 columns. */
+static void print_option(struct cli_out *out, const struct cli_option *option)
+{
+    char left[64];
+    const char *text = option->summary;
+    size_t column = 28;
+    char letter[8] = "    ";
+
+    if (option->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    int size = snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name,
+                        option->argument != NULL ? " " : "",
+                        option->argument != NULL ? option->argument : "");
+    cli_out_text(out, left);
+    if (size >= 26) {
+        cli_out_text(out, "\n");
+        size = 0;
+    }
+    cli_out_printf(out, "%*s", 28 - size, "");
+    while (*text != '\0') {
+        size_t word = strcspn(text, " ");
+        if (column + word > 79 && column > 28) {
+            cli_out_printf(out, "\n%28s", "");
+            column = 28;
+        }
+        cli_out_write(out, text, word);
+        column += word;
+        text += word;
+        if (*text == ' ') {
+            if (column + 1 + strcspn(text + 1, " ") <= 79)
+                cli_out_write(out, " ", 1);
+            column++;
+            text++;
+        }
+    }
+    cli_out_text(out, "\n");
+}
+
+static void print_command(struct cli_out *out, const struct cmd *cmd)
+{
+    cli_out_printf(out, "usage: pcol %s [options]%s%s\n\n", cmd->name,
+                   *cmd->args != '\0' ? " " : "", cmd->args);
+    cli_out_printf(out, "%c%s", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
+    if (cmd->alias != NULL)
+        cli_out_printf(out, " (also called %s)", cmd->alias);
+    cli_out_text(out, ".\n\nOptions:\n");
+    for (const struct cli_option *o = cmd->options; o->name != NULL; o++)
+        print_option(out, o);
+    for (const struct cli_option *o = cli_common_options; o->name != NULL; o++)
+        print_option(out, o);
+    if (cmd->details != NULL) {
+        cli_out_text(out, "\n");
+        cli_out_text(out, cmd->details);
+    }
+}
+
+static void print_all(struct cli_out *out)
+{
+    const char *group = "";
+
+    cli_out_text(out,
+                 "usage: pcol COMMAND [options] FILE...\n\n"
+                 "Performance profiles in columns: convert them, look at them, check them.\n"
+                 "Every command that reads a .pcol also takes any profile that can be packed.\n");
+    for (size_t i = 0; i < cmd_count; i++) {
+        if (strcmp(group, cmd_table[i].group) != 0) {
+            group = cmd_table[i].group;
+            cli_out_printf(out, "\n%s:\n", group);
+        }
+        cli_out_printf(out, "  %-12s%s\n", cmd_table[i].name, cmd_table[i].summary);
+    }
+    cli_out_text(out, "\nEverywhere:\n");
+    for (const struct cli_option *o = cli_common_options; o->name != NULL; o++)
+        print_option(out, o);
+    cli_out_text(out,
+                 "\nExit codes: 0 fine; 1 the answer is no; 2 usage; 3 bad or unsupported input;\n"
+                 "4 I/O or memory; 5 refused (would overwrite, would lose something).\n"
+                 "\n`pcol help COMMAND` says more about a command.\n");
+}
+
+int cmd_print_help(const struct cmd *cmd)
+{
+    static struct cli_out out;
+    struct cli_args args = {0};
+    int code = cli_out_open_path(&out, &args, NULL, 0);
+
+    if (code != CLI_OK)
+        return code;
+    if (cmd != NULL)
+        print_command(&out, cmd);
+    else
+        print_all(&out);
+    return cli_out_finish(&out, CLI_OK);
+}
+
+int cmd_help(struct cli_args *args)
+{
+    if (args->operand_count == 0)
+        return cmd_print_help(NULL);
+    const struct cmd *cmd = cmd_find(args->operands[0]);
+    return cmd != NULL ? cmd_print_help(cmd) : cmd_unknown(args->operands[0]);
+}

@@ -1,0 +1,54 @@
+/*
+ * cmd.h - one row per command
+ *
+ * The table in cmd.c is the only place that knows all commands. It feeds the dispatch, `pcol help`,
+ * each command's --help, the completion scripts and the suggestion after a typing error. A command
+ * is a row there, its table of options and its run function in a file of its own.
+ */
+#ifndef PCOL_TOOLS_CMD_H
+#define PCOL_TOOLS_CMD_H
+
+#include "cli.h"
+
+struct cmd {
+    const char *group; /* heading in the help */
+    const char *name;
+    const char *alias;                /* second name, or NULL */
+    const char *args;                 /* synopsis after the name */
+    const char *summary;              /* one line, lower case, no full stop */
+    const struct cli_option *options; /* ends with a row without a name */
+    const char *details;              /* paragraphs below the options; NULL: none */
+    size_t min_operands, max_operands;
+    int (*run)(struct cli_args *args); /* gives the exit code */
+};
+
+#define CMD_ANY SIZE_MAX
+
+extern const struct cmd cmd_table[];
+extern const size_t cmd_count;
+
+/* The command of that name or alias, NULL if there is none. */
+const struct cmd *cmd_find(const char *name);
+/* Usage error "no command NAME", with the nearest name. */
+int cmd_unknown(const char *name);
+/* Help for one command, or for all of them (NULL), on stdout. */
+int cmd_print_help(const struct cmd *cmd);
+
+extern const struct cli_option cmd_pack_options[], cmd_unpack_options[], cmd_cat_options[],
+    cmd_head_options[], cmd_count_options[], cmd_info_options[], cmd_schema_options[],
+    cmd_check_options[], cmd_formats_options[], cmd_completion_options[], cmd_help_options[];
+
+int cmd_pack(struct cli_args *args);
+int cmd_unpack(struct cli_args *args);
+int cmd_cat(struct cli_args *args);
+int cmd_head(struct cli_args *args);
+int cmd_tail(struct cli_args *args);
+int cmd_count_rows(struct cli_args *args);
+int cmd_info(struct cli_args *args);
+int cmd_schema(struct cli_args *args);
+int cmd_check(struct cli_args *args);
+int cmd_formats(struct cli_args *args);
+int cmd_completion(struct cli_args *args);
+int cmd_help(struct cli_args *args);
+
+#endif

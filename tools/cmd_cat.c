@@ -1,0 +1,188 @@
+/*
+ * cmd_cat.c - cat, head, tail and count: the rows of a table
+ */
+#include "cmd.h"
+
+#include <stdlib.h>
+
+#define TABLE_OPTIONS                                                                             \
+    {'t', "table", "TABLE", "which table (default: samples)", CLI_TEXT, CLI_AT(table), 0, NULL},  \
+        {0,           "where",                                                                    \
+         "CONDITION", "only rows for which COLUMN OP VALUE holds; repeatable",                    \
+         CLI_LIST,    CLI_AT(where),                                                              \
+         0,           NULL},                                                                      \
+        {0,        "join",       NULL, "names, files and stacks instead of ids",                  \
+         CLI_FLAG, CLI_AT(join), 1,    NULL},                                                     \
+        {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},         \
+    {                                                                                             \
+        0, "physical", NULL, "the tables as they lie in the file", CLI_FLAG, CLI_AT(physical), 1, \
+            NULL                                                                                  \
+    }
+#define COLUMN_OPTIONS                                                                  \
+    {                                                                                   \
+        'c', "columns", "A,B", "which columns, in this order (default: all)", CLI_TEXT, \
+            CLI_AT(columns), 0, NULL                                                    \
+    }
+#define OUTPUT_OPTIONS                                                                             \
+    CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTION_OUTPUT, CLI_OPTION_FORCE, \
+        CLI_OPTION_NO_SYNC, CLI_OPTION_FROM, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT
+
+const struct cli_option cmd_cat_options[] = {
+    TABLE_OPTIONS,
+    COLUMN_OPTIONS,
+    {'n', "rows", "N", "at most N rows", CLI_COUNT, CLI_AT(rows), 0, NULL},
+    {0, "offset", "N", "skip N rows first", CLI_COUNT, CLI_AT(offset), 0, NULL},
+    OUTPUT_OPTIONS,
+    CLI_OPTION_END,
+};
+
+const struct cli_option cmd_head_options[] = {
+    TABLE_OPTIONS,
+    COLUMN_OPTIONS,
+    {'n', "rows", "N", "N rows (default: 10)", CLI_COUNT, CLI_AT(rows), 0, NULL},
+    OUTPUT_OPTIONS,
+    CLI_OPTION_END,
+};
+
+const struct cli_option cmd_count_options[] = {
+    TABLE_OPTIONS,
+    OUTPUT_OPTIONS,
+    CLI_OPTION_END,
+};
+
+struct printing {
+    struct cli_out *out;
+    struct cli_table *table;
+};
+
+static int print_row(void *context, const struct cli_cell *cells)
+{
+    struct printing *printing = context;
+
+    cli_table_row(printing->table, cells);
+    return printing->out->code;
+}
+
+static int is_numeric(pcol_type type)
+{
+    switch (type) {
+    case PCOL_I64:
+    case PCOL_U64:
+    case PCOL_F64:
+    case PCOL_U32:
+        return 1;
+    case PCOL_STRING:
+    case PCOL_BYTES:
+    case PCOL_BOOL:
+    case PCOL_LIST:
+        break;
+    }
+    return 0;
+}
+
+static int print_rows(struct cli_rows *rows, const struct cli_args *args, uint64_t offset,
+                      uint64_t limit)
+{
+    static struct cli_out out;
+    struct printing printing = {&out, NULL};
+    struct cli_table_column *columns = calloc(rows->shown_count + 1, sizeof *columns);
+    int code;
+
+    if (columns == NULL)
+        return cli_fail_memory();
+    for (size_t i = 0; i < rows->shown_count; i++) {
+        const struct cli_rows_column *column = &rows->columns[rows->shown[i]];
+        columns[i].name = column->name;
+        columns[i].right = is_numeric(column->type);
+    }
+    code = cli_out_open(&out, args);
+    if (code == CLI_OK) {
+        code = cli_table_begin(&printing.table, &out, args, columns, rows->shown_count);
+        if (code == CLI_OK)
+            code = cli_rows_each(rows, offset, limit, print_row, &printing);
+        /* After an error there is no end of the table: what stands there is seen to be cut. */
+        code = cli_table_end(printing.table, code);
+        code = cli_out_finish(&out, code);
+    }
+    free(columns);
+    return code;
+}
+
+enum part { PART_ALL, PART_FIRST, PART_LAST };
+
+static int show(struct cli_args *args, enum part part)
+{
+    struct cli_input input;
+    struct cli_rows rows;
+    uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset;
+    uint64_t limit = args->rows != CLI_UNSET ? args->rows : part == PART_ALL ? UINT64_MAX : 10;
+    int code = cli_input_open(&input, args->operands[0], args);
+
+    if (code != CLI_OK)
+        return code;
+    code = cli_rows_open(&rows, &input, args);
+    if (code == CLI_OK && part == PART_LAST) {
+        uint64_t count;
+        code = cli_rows_count(&rows, &count);
+        offset = count > limit ? count - limit : 0;
+    }
+    if (code == CLI_OK)
+        code = print_rows(&rows, args, offset, limit);
+    cli_rows_close(&rows);
+    cli_input_close(&input);
+    return code;
+}
+
+int cmd_cat(struct cli_args *args)
+{
+    return show(args, PART_ALL);
+}
+
+int cmd_head(struct cli_args *args)
+{
+    return show(args, PART_FIRST);
+}
+
+int cmd_tail(struct cli_args *args)
+{
+    return show(args, PART_LAST);
+}
+
+static int print_count(struct cli_rows *rows, const struct cli_args *args, uint64_t count)
+{
+    static const struct cli_table_column columns[] = {{"table", 0}, {"rows", 1}};
+    static struct cli_out out;
+    struct cli_table *table;
+    int code = cli_out_open(&out, args);
+
+    if (code != CLI_OK)
+        return code;
+    if (args->format == NULL) {
+        cli_out_printf(&out, "%llu\n", (unsigned long long)count);
+    } else if ((code = cli_table_begin(&table, &out, args, columns, 2)) == CLI_OK) {
+        struct cli_cell cells[] = {cli_cell_text(pcol_table_name(rows->table)),
+                                   cli_cell_u64(count)};
+        cli_table_row(table, cells);
+        code = cli_table_end(table, code);
+    }
+    return cli_out_finish(&out, code);
+}
+
+int cmd_count_rows(struct cli_args *args)
+{
+    struct cli_input input;
+    struct cli_rows rows;
+    uint64_t count = 0;
+    int code = cli_input_open(&input, args->operands[0], args);
+
+    if (code != CLI_OK)
+        return code;
+    code = cli_rows_open(&rows, &input, args);
+    if (code == CLI_OK)
+        code = cli_rows_count(&rows, &count);
+    if (code == CLI_OK)
+        code = print_count(&rows, args, count);
+    cli_rows_close(&rows);
+    cli_input_close(&input);
+    return code;
+}

@@ -1,0 +1,279 @@
+/*
+ * cmd_completion.c - completion: scripts for bash, zsh and fish, made from the table of commands
+ *
+ * The scripts know commands, options and the words that an option takes; everything else completes
+ * to file names.
+ */
+#include "cmd.h"
+
+#include <string.h>
+
+const struct cli_option cmd_completion_options[] = {CLI_OPTION_OUTPUT, CLI_OPTION_FORCE,
+                                                    CLI_OPTION_NO_SYNC, CLI_OPTION_END};
+
+/* Words between blanks; `each` adds " -o --output" and the like for every option of a table. */
+static void put_options(struct cli_out *out, const struct cli_option *options)
+{
+    for (const struct cli_option *o = options; o->name != NULL; o++) {
+        if (o->letter != 0)
+            cli_out_printf(out, " -%c", o->letter);
+        cli_out_printf(out, " --%s", o->name);
+    }
+}
+
+static void put_choices(struct cli_out *out, const struct cli_option *option)
+{
+    const char *choice;
+    size_t size;
+
+    for (size_t i = 0; (choice = cli_choice(option, i, &size)) != NULL; i++) {
+        cli_out_text(out, i > 0 ? " " : "");
+        cli_out_write(out, choice, size);
+    }
+}
+
+static void put_names(struct cli_out *out)
+{
+    for (size_t i = 0; i < cmd_count; i++) {
+        cli_out_printf(out, "%s%s", i > 0 ? " " : "", cmd_table[i].name);
+        if (cmd_table[i].alias != NULL)
+            cli_out_printf(out, " %s", cmd_table[i].alias);
+    }
+}
+
+/* "cat" or "check|validate" */
+static void put_pattern(struct cli_out *out, const struct cmd *cmd)
+{
+    cli_out_printf(out, "%s", cmd->name);
+    if (cmd->alias != NULL)
+        cli_out_printf(out, "|%s", cmd->alias);
+}
+
+static void bash_choices(struct cli_out *out, const struct cmd *cmd,
+                         const struct cli_option *options)
+{
+    for (const struct cli_option *o = options; o->name != NULL; o++) {
+        if (o->choices == NULL)
+            continue;
+        cli_out_text(out, "        ");
+        if (cmd != NULL)
+            put_pattern(out, cmd);
+        else
+            cli_out_text(out, "*");
+        cli_out_printf(out, ":--%s) words='", o->name);
+        put_choices(out, o);
+        cli_out_text(out, "' ;;\n");
+    }
+}
+
+static void put_bash(struct cli_out *out)
+{
+    cli_out_text(
+        out, "_pcol() {\n"
+             "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+             "    local command=${COMP_WORDS[1]} words=\n"
+             "    COMPREPLY=()\n"
+             "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+             "        COMPREPLY=($(compgen -W '");
+    put_names(out);
+    put_options(out, cli_common_options);
+    cli_out_text(out, "' -- \"$current\"))\n"
+                      "        return\n"
+                      "    fi\n"
+                      "    if [ \"$previous\" = = ]; then\n"
+                      "        previous=${COMP_WORDS[COMP_CWORD-2]}\n"
+                      "    elif [ \"$current\" = = ]; then\n"
+                      "        current=\n"
+                      "    fi\n"
+                      "    case $command:$previous in\n");
+    for (size_t i = 0; i < cmd_count; i++) {
+        if (cmd_table[i].alias != NULL) {
+            struct cmd alias = cmd_table[i];
+            alias.name = alias.alias;
+            alias.alias = NULL;
+            bash_choices(out, &alias, alias.options);
+        }
+        struct cmd own = cmd_table[i];
+        own.alias = NULL;
+        bash_choices(out, &own, own.options);
+    }
+    bash_choices(out, NULL, cli_common_options);
+    cli_out_text(out, "    esac\n"
+                      "    if [ -z \"$words\" ]; then\n"
+                      "        case $command:$current in\n");
+    for (size_t i = 0; i < cmd_count; i++) {
+        cli_out_printf(out, "        %s:-*", cmd_table[i].name);
+        if (cmd_table[i].alias != NULL)
+            cli_out_printf(out, "|%s:-*", cmd_table[i].alias);
+        cli_out_text(out, ") words='");
+        put_options(out, cmd_table[i].options);
+        put_options(out, cli_common_options);
+        cli_out_text(out, "' ;;\n");
+    }
+    cli_out_text(out, "        help:*) words='");
+    put_names(out);
+    cli_out_text(out, "' ;;\n        completion:*) words='bash zsh fish' ;;\n"
+                      "        esac\n"
+                      "    fi\n"
+                      "    if [ -n \"$words\" ]; then\n"
+                      "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+                      "    else\n"
+                      "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
+                      "    fi\n"
+                      "}\n"
+                      "complete -o filenames -F _pcol pcol\n");
+}
+
+/* Text inside single quotes of zsh, where [ ] : are marks of _arguments. */
+static void zsh_text(struct cli_out *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '[' || *text == ']' || *text == ':')
+            cli_out_text(out, "\\");
+        cli_out_text(out, *text == '\'' ? "'\\'" : "");
+        cli_out_write(out, text, 1);
+    }
+}
+
+static void zsh_options(struct cli_out *out, const struct cli_option *options)
+{
+    for (const struct cli_option *o = options; o->name != NULL; o++) {
+        for (int part = o->letter != 0 ? 0 : 1; part < 2; part++) {
+            const char *star = o->kind == CLI_LIST ? "*" : "";
+            if (part == 0)
+                cli_out_printf(out, "            '%s-%c[", star, o->letter);
+            else
+                cli_out_printf(out, "            '%s--%s%s[", star, o->name,
+                               o->argument != NULL ? "=" : "");
+            zsh_text(out, o->summary);
+            cli_out_text(out, "]");
+            if (o->argument != NULL) {
+                cli_out_printf(out, ":%s:", o->argument);
+                if (o->choices != NULL) {
+                    cli_out_text(out, "(");
+                    put_choices(out, o);
+                    cli_out_text(out, ")");
+                } else if (strcmp(o->name, "output") == 0) {
+                    cli_out_text(out, "_files");
+                }
+            }
+            cli_out_text(out, "' \\\n");
+        }
+    }
+}
+
+static void put_zsh(struct cli_out *out)
+{
+    cli_out_text(out, "#compdef pcol\n"
+                      "_pcol() {\n"
+                      "    local -a commands\n"
+                      "    commands=(\n");
+    for (size_t i = 0; i < cmd_count; i++) {
+        cli_out_printf(out, "        '%s:", cmd_table[i].name);
+        zsh_text(out, cmd_table[i].summary);
+        cli_out_text(out, "'\n");
+    }
+    cli_out_text(out, "    )\n"
+                      "    if (( CURRENT == 2 )); then\n"
+                      "        _describe command commands\n"
+                      "        return\n"
+                      "    fi\n"
+                      "    shift words\n"
+                      "    (( CURRENT-- ))\n"
+                      "    case $words[1] in\n");
+    for (size_t i = 0; i < cmd_count; i++) {
+        cli_out_text(out, "    ");
+        put_pattern(out, &cmd_table[i]);
+        cli_out_text(out, ")\n        _arguments -s \\\n");
+        zsh_options(out, cmd_table[i].options);
+        zsh_options(out, cli_common_options);
+        if (cmd_table[i].run == cmd_help) {
+            cli_out_text(out, "            '1:command:(");
+            put_names(out);
+            cli_out_text(out, ")' ;;\n");
+        } else if (cmd_table[i].run == cmd_completion) {
+            cli_out_text(out, "            '1:shell:(bash zsh fish)' ;;\n");
+        } else {
+            cli_out_text(out, "            '*:file:_files' ;;\n");
+        }
+    }
+    cli_out_text(out, "    esac\n"
+                      "}\n"
+                      "if [ \"$funcstack[1]\" = _pcol ]; then\n"
+                      "    _pcol \"$@\"\n"
+                      "else\n"
+                      "    compdef _pcol pcol\n"
+                      "fi\n");
+}
+
+/* Text inside single quotes of fish. */
+static void fish_text(struct cli_out *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\'' || *text == '\\')
+            cli_out_text(out, "\\");
+        cli_out_write(out, text, 1);
+    }
+}
+
+static void fish_options(struct cli_out *out, const struct cmd *cmd,
+                         const struct cli_option *options)
+{
+    for (const struct cli_option *o = options; o->name != NULL; o++) {
+        cli_out_text(out, "complete -c pcol");
+        if (cmd != NULL)
+            cli_out_printf(out, " -n '__fish_seen_subcommand_from %s%s%s'", cmd->name,
+                           cmd->alias != NULL ? " " : "", cmd->alias != NULL ? cmd->alias : "");
+        if (o->letter != 0)
+            cli_out_printf(out, " -s %c", o->letter);
+        cli_out_printf(out, " -l %s", o->name);
+        if (o->choices != NULL) {
+            cli_out_text(out, " -x -a '");
+            put_choices(out, o);
+            cli_out_text(out, "'");
+        } else if (o->argument != NULL) {
+            cli_out_text(out, " -r");
+        }
+        cli_out_text(out, " -d '");
+        fish_text(out, o->summary);
+        cli_out_text(out, "'\n");
+    }
+}
+
+static void put_fish(struct cli_out *out)
+{
+    for (size_t i = 0; i < cmd_count; i++) {
+        cli_out_printf(out, "complete -c pcol -n __fish_use_subcommand -f -a %s -d '",
+                       cmd_table[i].name);
+        fish_text(out, cmd_table[i].summary);
+        cli_out_text(out, "'\n");
+        fish_options(out, &cmd_table[i], cmd_table[i].options);
+    }
+    fish_options(out, NULL, cli_common_options);
+    cli_out_text(out, "complete -c pcol -n '__fish_seen_subcommand_from help' -f -a '");
+    put_names(out);
+    cli_out_text(out, "'\n"
+                      "complete -c pcol -n '__fish_seen_subcommand_from completion' -f"
+                      " -a 'bash zsh fish'\n");
+}
+
+int cmd_completion(struct cli_args *args)
+{
+    static struct cli_out out;
+    static const struct {
+        const char *name;
+        void (*put)(struct cli_out *out);
+    } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
+    const char *shell = args->operands[0];
+
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(shell, shells[i].name) != 0)
+            continue;
+        int code = cli_out_open(&out, args);
+        if (code != CLI_OK)
+            return code;
+        shells[i].put(&out);
+        return cli_out_finish(&out, CLI_OK);
+    }
+    return cli_usage("no completion for '%s': bash, zsh or fish", shell);
+}

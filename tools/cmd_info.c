@@ -1,0 +1,437 @@
+/*
+ * cmd_info.c - info: what is in a profile, for people or as one JSON object a line
+ */
+#include "cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option cmd_info_options[] = {
+    {0, "format", "FORMAT", "text (default), json or ndjson: one object a line for each file",
+     CLI_TEXT, CLI_AT(format), 0, "text|json|ndjson"},
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_FORCE,
+    CLI_OPTION_NO_SYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT,
+    CLI_OPTION_END,
+};
+
+/* What both forms show. */
+struct info {
+    const struct cli_input *input;
+    const pcol_table *samples, *sources, *types, *threads; /* sources: v2; the others physical */
+    uint64_t sample_rows, source_rows, type_rows, thread_rows;
+    unsigned char *is_default; /* one per sample type: some source's default */
+};
+
+/* ---- gathering ---- */
+
+/* The default of one source: its own word, else its last type for pprof, else its first. */
+static pcol_status mark_default(struct info *info, uint64_t source, const pcol_table *order,
+                                uint64_t order_rows, pcol_error *err)
+{
+    struct cli_cell own;
+    struct cli_cell kind;
+    struct cli_cell cell;
+    uint64_t count = order != NULL ? order_rows : info->type_rows;
+    uint64_t chosen = UINT64_MAX;
+    pcol_status status = cli_cell_find(info->sources, ".default_sample_type", source, &own, err);
+
+    if (status == PCOL_OK)
+        status = cli_cell_find(info->sources, "source_type", source, &kind, err);
+    for (uint64_t i = 0; i < count && status == PCOL_OK; i++) {
+        uint64_t type = i;
+        if (order != NULL) {
+            status = cli_cell_find(order, "source", i, &cell, err);
+            if (status != PCOL_OK || cell.as.u64 != source)
+                continue;
+            status = cli_cell_find(order, "sample_type", i, &cell, err);
+            type = cell.as.u64;
+        }
+        if (status != PCOL_OK || type >= info->type_rows)
+            continue;
+        if (own.kind == CLI_CELL_TEXT) {
+            status = cli_cell_find(info->types, "type", type, &cell, err);
+            if (status == PCOL_OK && cell.kind == CLI_CELL_TEXT &&
+                cell.as.text.size == own.as.text.size &&
+                memcmp(cell.as.text.data, own.as.text.data, own.as.text.size) == 0) {
+                chosen = type;
+                break;
+            }
+        }
+        if (chosen == UINT64_MAX || cli_cell_is(&kind, "pprof"))
+            chosen = type;
+    }
+    if (chosen != UINT64_MAX)
+        info->is_default[chosen] = 1;
+    return status;
+}
+
+static pcol_status gather(struct info *info, const struct cli_input *input, pcol_error *err)
+{
+    const pcol_table *order;
+    uint64_t order_rows;
+    pcol_status status;
+
+    memset(info, 0, sizeof *info);
+    info->input = input;
+    status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "samples", &info->samples,
+                            &info->sample_rows, err);
+    if (status == PCOL_OK)
+        status = cli_find_table(input->file, PCOL_MODEL_V2, "sources", &info->sources,
+                                &info->source_rows, err);
+    if (status == PCOL_OK)
+        status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "sample_types", &info->types,
+                                &info->type_rows, err);
+    if (status == PCOL_OK)
+        status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "threads", &info->threads,
+                                &info->thread_rows, err);
+    if (status == PCOL_OK)
+        status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "source_types", &order,
+                                &order_rows, err);
+    if (status != PCOL_OK)
+        return status;
+    /* A table of constants may claim any number of rows at no cost. */
+    if (info->type_rows > 65536)
+        info->type_rows = 65536;
+    info->is_default = calloc((size_t)info->type_rows + 1, 1);
+    if (info->is_default == NULL)
+        return PCOL_E_NO_MEMORY;
+    for (uint64_t i = 0; i < info->source_rows && i < 10000 && status == PCOL_OK; i++)
+        status = mark_default(info, i, order, order_rows, err);
+    return status;
+}
+
+/* ---- for people ---- */
+
+static void put_cell(struct cli_out *out, const struct cli_cell *cell)
+{
+    char text[CLI_NUMBER_SIZE];
+
+    if (cell->kind == CLI_CELL_TEXT)
+        cli_out_safe(out, cell->as.text.data, cell->as.text.size);
+    else if (cell->kind == CLI_CELL_NULL)
+        cli_out_text(out, "NA");
+    else
+        cli_out_write(out, text, cli_cell_number(cell, text));
+}
+
+/* " (20 ms)" behind a number of nanoseconds. */
+static void put_duration(struct cli_out *out, int64_t ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    double size = ns < 0 ? -(double)ns : (double)ns;
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (size >= units[i].ns) {
+            cli_out_printf(out, " (%.6g %s)", (double)ns / units[i].ns, units[i].unit);
+            return;
+        }
+}
+
+static int ends_in(const char *text, const char *end)
+{
+    size_t size = strlen(text);
+    size_t end_size = strlen(end);
+    return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static pcol_status put_source(struct cli_out *out, const struct info *info, uint64_t row,
+                              pcol_error *err)
+{
+    uint32_t count = pcol_table_column_count(info->sources);
+    struct cli_cell cell;
+    pcol_status status = cli_cell_find(info->sources, "source_type", row, &cell, err);
+
+    if (status != PCOL_OK)
+        return status;
+    cli_out_printf(out, "  source %llu: ", (unsigned long long)row + 1);
+    put_cell(out, &cell);
+    status = cli_cell_find(info->sources, "source_uri", row, &cell, err);
+    if (status == PCOL_OK && cell.kind != CLI_CELL_NULL) {
+        cli_out_text(out, "  ");
+        put_cell(out, &cell);
+    }
+    cli_out_text(out, "\n");
+    for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
+        const pcol_column *column = pcol_table_column(info->sources, i);
+        pcol_column_info what;
+        pcol_column_describe(column, &what);
+        if (strcmp(what.name, "source_id") == 0 || strcmp(what.name, "source_type") == 0 ||
+            strcmp(what.name, "source_uri") == 0)
+            continue;
+        status = cli_cell_read(column, row, &cell, err);
+        if (status != PCOL_OK || cell.kind == CLI_CELL_NULL ||
+            (strcmp(what.name, ".collapsed") == 0 && cell.as.i64 == 0))
+            continue;
+        const char *name = what.name + (what.name[0] == '.');
+        name = strcmp(name, "source_timestamp") == 0 ? "timestamp" : name;
+        cli_out_text(out, "    ");
+        cli_out_safe(out, name, strlen(name));
+        cli_out_text(out, ": ");
+        put_cell(out, &cell);
+        if (ends_in(name, "_ns") && cell.kind == CLI_CELL_I64)
+            put_duration(out, cell.as.i64);
+        cli_out_text(out, "\n");
+    }
+    return status;
+}
+
+static pcol_status put_types(struct cli_out *out, const struct info *info, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+
+    for (uint64_t i = 0; i < info->type_rows && status == PCOL_OK; i++) {
+        struct cli_cell type;
+        struct cli_cell unit;
+        struct cli_cell level;
+        status = cli_cell_find(info->types, "type", i, &type, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(info->types, "unit", i, &unit, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(info->types, "level", i, &level, err);
+        if (status != PCOL_OK)
+            break;
+        cli_out_text(out, i == 0 ? "  sample types: " : ", ");
+        put_cell(out, &type);
+        cli_out_text(out, "/");
+        put_cell(out, &unit);
+        int is_level = level.kind == CLI_CELL_BOOL && level.as.i64 != 0;
+        if (info->is_default[i])
+            cli_out_text(out, is_level ? " (default, level)" : " (default)");
+        else if (is_level)
+            cli_out_text(out, " (level)");
+    }
+    if (info->type_rows > 0)
+        cli_out_text(out, "\n");
+    return status;
+}
+
+#define THREADS_SHOWN 20
+
+static pcol_status put_threads(struct cli_out *out, const struct info *info, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+
+    if (info->thread_rows == 0)
+        return status;
+    cli_out_printf(out, "  threads: %llu (", (unsigned long long)info->thread_rows);
+    for (uint64_t i = 0; i < info->thread_rows && i < THREADS_SHOWN && status == PCOL_OK; i++) {
+        struct cli_cell name;
+        struct cli_cell tid;
+        status = cli_cell_find(info->threads, "name", i, &name, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(info->threads, "tid", i, &tid, err);
+        if (i > 0)
+            cli_out_text(out, ", ");
+        if (name.kind != CLI_CELL_NULL || tid.kind == CLI_CELL_NULL)
+            put_cell(out, &name);
+        else
+            put_cell(out, &tid);
+    }
+    cli_out_text(out, info->thread_rows > THREADS_SHOWN ? ", ...)\n" : ")\n");
+    return status;
+}
+
+static pcol_status put_tables(struct cli_out *out, const struct info *info, pcol_error *err)
+{
+    const pcol_file *file = info->input->file;
+    uint32_t count = pcol_file_table_count(file, PCOL_MODEL_PHYSICAL);
+    uint64_t rest = pcol_file_size(file);
+    char rows[CLI_NUMBER_SIZE];
+    char bytes[CLI_NUMBER_SIZE];
+
+    cli_out_printf(out, "  %-24s %16s %16s\n", "table", "rows", "bytes");
+    for (uint32_t i = 0; i < count; i++) {
+        const pcol_table *table;
+        pcol_status status = pcol_file_table(file, PCOL_MODEL_PHYSICAL, i, &table, err);
+        const char *name = pcol_file_table_name(file, PCOL_MODEL_PHYSICAL, i);
+        cli_out_text(out, "  ");
+        if (name != NULL)
+            cli_out_safe(out, name, strlen(name));
+        size_t width = name != NULL ? strlen(name) : 0;
+        cli_out_printf(out, "%*s", width < 24 ? (int)(24 - width) : 0, "");
+        if (status == PCOL_E_UNSUPPORTED) {
+            cli_out_printf(out, " %16s\n", "not readable");
+            continue;
+        }
+        if (status != PCOL_OK)
+            return status;
+        uint64_t size = cli_table_bytes(table);
+        rest -= size < rest ? size : rest;
+        cli_out_printf(out, " %16s %16s\n", cli_format_grouped(rows, pcol_table_rows(table)),
+                       cli_format_grouped(bytes, size));
+    }
+    cli_out_printf(out, "  %-24s %16s %16s\n", "(index and padding)", "",
+                   cli_format_grouped(bytes, rest));
+    return PCOL_OK;
+}
+
+static pcol_status put_text(struct cli_out *out, const struct info *info, pcol_error *err)
+{
+    const pcol_file *file = info->input->file;
+    char number[CLI_NUMBER_SIZE];
+    unsigned major;
+    unsigned minor;
+    pcol_status status = PCOL_OK;
+
+    pcol_file_version(file, &major, &minor);
+    cli_out_safe(out, info->input->name, strlen(info->input->name));
+    cli_out_printf(out, ": %s, format %u.%u\n",
+                   info->input->imported ? "packed in memory" : "pcol file", major, minor);
+    cli_out_printf(out, "  size: %s bytes", cli_format_grouped(number, pcol_file_size(file)));
+    if (info->sample_rows > 0)
+        cli_out_printf(out, ", %.2f per sample",
+                       (double)pcol_file_size(file) / (double)info->sample_rows);
+    cli_out_printf(out, "\n  samples: %s\n", cli_format_grouped(number, info->sample_rows));
+    status = put_types(out, info, err);
+    for (uint64_t i = 0; i < info->source_rows && status == PCOL_OK && out->code == 0; i++)
+        status = put_source(out, info, i, err);
+    if (status == PCOL_OK)
+        status = put_threads(out, info, err);
+    return status == PCOL_OK ? put_tables(out, info, err) : status;
+}
+
+/* ---- for programs ---- */
+
+static void json_number(struct cli_out *out, int *first, const char *key, uint64_t value)
+{
+    struct cli_cell cell = cli_cell_u64(value);
+
+    cli_json_key(out, first, key);
+    cli_json_cell(out, &cell);
+}
+
+/* The rows of a table as an array of objects; `is_default` adds that key. */
+static pcol_status json_rows(struct cli_out *out, const pcol_table *table, uint64_t rows,
+                             const unsigned char *is_default, pcol_error *err)
+{
+    uint32_t count = table != NULL ? pcol_table_column_count(table) : 0;
+    pcol_status status = PCOL_OK;
+
+    cli_out_text(out, "[");
+    for (uint64_t row = 0; row < rows && status == PCOL_OK && out->code == 0; row++) {
+        int first = 1;
+        cli_out_text(out, row > 0 ? ",{" : "{");
+        for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
+            pcol_column_info info;
+            struct cli_cell cell;
+            pcol_column_describe(pcol_table_column(table, i), &info);
+            status = cli_cell_read(pcol_table_column(table, i), row, &cell, err);
+            cli_json_key(out, &first, info.name);
+            cli_json_cell(out, &cell);
+        }
+        if (is_default != NULL) {
+            struct cli_cell cell = cli_cell_bool(is_default[row]);
+            cli_json_key(out, &first, "default");
+            cli_json_cell(out, &cell);
+        }
+        cli_out_text(out, "}");
+    }
+    cli_out_text(out, "]");
+    return status;
+}
+
+static pcol_status json_tables(struct cli_out *out, const pcol_file *file, pcol_error *err)
+{
+    uint32_t count = pcol_file_table_count(file, PCOL_MODEL_PHYSICAL);
+    int written = 0;
+
+    cli_out_text(out, "[");
+    for (uint32_t i = 0; i < count; i++) {
+        const pcol_table *table;
+        int first = 1;
+        pcol_status status = pcol_file_table(file, PCOL_MODEL_PHYSICAL, i, &table, err);
+        if (status == PCOL_E_UNSUPPORTED)
+            continue;
+        if (status != PCOL_OK)
+            return status;
+        struct cli_cell name = cli_cell_text(pcol_table_name(table));
+        cli_out_text(out, written++ > 0 ? ",{" : "{");
+        cli_json_key(out, &first, "name");
+        cli_json_cell(out, &name);
+        json_number(out, &first, "rows", pcol_table_rows(table));
+        json_number(out, &first, "bytes", cli_table_bytes(table));
+        cli_out_text(out, "}");
+    }
+    cli_out_text(out, "]");
+    return PCOL_OK;
+}
+
+static pcol_status put_json(struct cli_out *out, const struct info *info, pcol_error *err)
+{
+    const pcol_file *file = info->input->file;
+    struct cli_cell cell = cli_cell_text(info->input->name);
+    unsigned major;
+    unsigned minor;
+    int first = 1;
+    pcol_status status;
+
+    pcol_file_version(file, &major, &minor);
+    cli_out_text(out, "{");
+    cli_json_key(out, &first, "file");
+    cli_json_cell(out, &cell);
+    cell = cli_cell_bool(info->input->imported);
+    cli_json_key(out, &first, "imported");
+    cli_json_cell(out, &cell);
+    cli_json_key(out, &first, "format");
+    cli_out_printf(out, "\"%u.%u\"", major, minor);
+    json_number(out, &first, "size", pcol_file_size(file));
+    json_number(out, &first, "samples", info->sample_rows);
+    cell.kind = info->sample_rows > 0 ? CLI_CELL_F64 : CLI_CELL_NULL;
+    cell.as.f64 =
+        info->sample_rows > 0 ? (double)pcol_file_size(file) / (double)info->sample_rows : 0;
+    cli_json_key(out, &first, "bytes_per_sample");
+    cli_json_cell(out, &cell);
+    cli_json_key(out, &first, "sample_types");
+    status = json_rows(out, info->types, info->type_rows, info->is_default, err);
+    cli_json_key(out, &first, "sources");
+    if (status == PCOL_OK)
+        status = json_rows(out, info->sources, info->source_rows, NULL, err);
+    cli_json_key(out, &first, "threads");
+    if (status == PCOL_OK)
+        status = json_rows(out, info->threads, info->thread_rows, NULL, err);
+    cli_json_key(out, &first, "tables");
+    if (status == PCOL_OK)
+        status = json_tables(out, file, err);
+    cli_out_text(out, "}\n");
+    return status;
+}
+
+static int show(const struct cli_args *args, const char *path, struct cli_out *out)
+{
+    struct cli_input input;
+    struct info info;
+    pcol_error err = {PCOL_E_NO_MEMORY, PCOL_NOWHERE, PCOL_NOWHERE, 0, 0, PCOL_NOWHERE, "", "", ""};
+    int json = args->format != NULL && strcmp(args->format, "text") != 0;
+    int code = cli_input_open(&input, path, args);
+
+    if (code != CLI_OK)
+        return code;
+    pcol_status status = gather(&info, &input, &err);
+    if (status == PCOL_OK)
+        status = json ? put_json(out, &info, &err) : put_text(out, &info, &err);
+    if (status != PCOL_OK)
+        code = cli_fail_error(path, &err);
+    free(info.is_default);
+    cli_input_close(&input);
+    return code;
+}
+
+int cmd_info(struct cli_args *args)
+{
+    static struct cli_out out;
+    int code = cli_out_open(&out, args);
+    int worst = CLI_OK;
+
+    if (code != CLI_OK)
+        return code;
+    for (size_t i = 0; i < args->operand_count && out.code == 0; i++)
+        worst = cli_worse(worst, show(args, args->operands[i], &out));
+    return cli_out_finish(&out, worst);
+}

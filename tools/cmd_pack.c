@@ -1,0 +1,343 @@
+/*
+ * cmd_pack.c - pack: profiles in, a pcol file out
+ *
+ * The output is opened before the inputs are read: an output that exists already is refused without
+ * waiting for the import, and a failed import leaves nothing behind.
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+const struct cli_option cmd_pack_options[] = {
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_FORCE,
+    CLI_OPTION_FROM,
+    {0, "meta", "KEY=VALUE", "keep this with each source; repeatable", CLI_LIST, CLI_AT(meta), 0,
+     NULL},
+    {0, "source-uri", "URI", "where the profile comes from (default: the input's path)", CLI_TEXT,
+     CLI_AT(source_uri), 0, NULL},
+    {0, "source-timestamp", "TIME", "when it was taken, in ISO 8601: 2026-11-21T12:00:00Z",
+     CLI_TEXT, CLI_AT(source_timestamp), 0, NULL},
+    {0, "each", NULL, "one output per input, in the folder that -o names", CLI_FLAG, CLI_AT(each),
+     1, NULL},
+    {0, "plain", NULL, "every column plain, for programs that map the file without libpcol",
+     CLI_FLAG, CLI_AT(plain), 1, NULL},
+    CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT,
+    CLI_OPTION_NO_SYNC,
+    CLI_OPTION_END,
+};
+
+/* ---- what the options say ---- */
+
+/* Two digits in a range; -1 if they are none. */
+static int two_digits(const char *text, int least, int most)
+{
+    if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9')
+        return -1;
+    int value = 10 * (text[0] - '0') + text[1] - '0';
+    return value >= least && value <= most ? value : -1;
+}
+
+static int is_date(const char *text)
+{
+    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int century = two_digits(text, 0, 99);
+    int year = century < 0 ? -1 : two_digits(text + 2, 0, 99);
+
+    if (year < 0 || text[4] != '-')
+        return 0;
+    int month = two_digits(text + 5, 1, 12);
+    if (month < 0 || text[7] != '-')
+        return 0;
+    int day = two_digits(text + 8, 1, days[month - 1]);
+    year += 100 * century;
+    int leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return day > 0 && (month != 2 || day < 29 || leap);
+}
+
+/* YYYY-MM-DD[THH:MM[:SS[.fraction]][Z|+HH:MM|-HH:MM]]; a blank may stand for the T. */
+static int is_timestamp(const char *text)
+{
+    if (strlen(text) < 10 || !is_date(text))
+        return 0;
+    text += 10;
+    if (*text == '\0')
+        return 1;
+    if ((*text != 'T' && *text != ' ') || two_digits(text + 1, 0, 23) < 0 || text[3] != ':' ||
+        two_digits(text + 4, 0, 59) < 0)
+        return 0;
+    text += 6;
+    if (*text == ':') {
+        if (two_digits(text + 1, 0, 60) < 0)
+            return 0;
+        text += 3;
+        if (*text == '.' || *text == ',') {
+            size_t digits = strspn(text + 1, "0123456789");
+            if (digits == 0)
+                return 0;
+            text += 1 + digits;
+        }
+    }
+    if (strcmp(text, "") == 0 || strcmp(text, "Z") == 0)
+        return 1;
+    if ((*text != '+' && *text != '-') || two_digits(text + 1, 0, 23) < 0)
+        return 0;
+    text += 3;
+    text += *text == ':';
+    return two_digits(text, 0, 59) >= 0 && text[2] == '\0';
+}
+
+/* KEY=VALUE items become key, value, key, value; *copies is to be freed. */
+static int split_meta(struct cli_args *args, char **copies)
+{
+    size_t size = 1;
+    const char **pairs = malloc((2 * args->meta.count + 1) * sizeof *pairs);
+
+    for (size_t i = 0; i < args->meta.count; i++)
+        size += strlen(args->meta.items[i]) + 1;
+    char *at = *copies = malloc(size);
+    if (at == NULL || pairs == NULL) {
+        free((void *)pairs);
+        return cli_fail_memory();
+    }
+    for (size_t i = 0; i < args->meta.count; i++) {
+        const char *item = args->meta.items[i];
+        size_t key = strcspn(item, "=");
+        if (key == 0 || item[key] == '\0') {
+            free((void *)pairs);
+            return cli_usage("--meta '%s' is not KEY=VALUE", item);
+        }
+        memcpy(at, item, strlen(item) + 1);
+        at[key] = '\0';
+        pairs[2 * i] = at;
+        pairs[2 * i + 1] = at + key + 1;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(pairs[2 * k], at) == 0) {
+                int code = cli_usage("--meta gives %s twice", at);
+                free((void *)pairs);
+                return code;
+            }
+        at += strlen(item) + 1;
+    }
+    free((void *)args->meta.items);
+    args->meta.items = pairs;
+    args->meta.count *= 2;
+    return CLI_OK;
+}
+
+/* ---- names ---- */
+
+/* `folder`/`path` with .pcol for its extensions; folder NULL: beside the path. */
+static char *output_name(const char *path, const char *folder)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    size_t size = strlen(base);
+    size_t before = folder != NULL ? strlen(folder) : (size_t)(base - path);
+    char *name = malloc(before + size + 8);
+
+    if (name == NULL)
+        return NULL;
+    if (size > 3 && strcmp(base + size - 3, ".gz") == 0)
+        size -= 3;
+    for (size_t i = size; i-- > 1;)
+        if (base[i] == '.') {
+            size = i;
+            break;
+        }
+    memcpy(name, folder != NULL ? folder : path, before);
+    if (folder != NULL && before > 0 && folder[before - 1] != '/')
+        name[before++] = '/';
+    memcpy(name + before, base, size);
+    memcpy(name + before + size, ".pcol", 6);
+    return name;
+}
+
+static int same_file(const char *a, const char *b)
+{
+    struct stat one;
+    struct stat two;
+
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+static int is_stream(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static int refuse_input_as_output(const char *output, const char *const *inputs, size_t count)
+{
+    if (output == NULL || is_stream(output))
+        return CLI_OK;
+    for (size_t i = 0; i < count; i++)
+        if (!is_stream(inputs[i]) && same_file(output, inputs[i]))
+            return cli_fail(CLI_REFUSED, "%s: is an input and cannot be the output", output);
+    return CLI_OK;
+}
+
+/* ---- progress ---- */
+
+struct progress {
+    int enabled, shown;
+    time_t start;
+};
+
+static void progress_start(struct progress *progress, const struct cli_args *args)
+{
+    struct timespec now;
+
+    progress->shown = 0;
+    progress->enabled = args->progress != NULL && strcmp(args->progress, "auto") != 0
+                            ? strcmp(args->progress, "always") == 0
+                            : isatty(STDERR_FILENO) && !args->quiet;
+    progress->start = clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? now.tv_sec : 0;
+}
+
+static void progress_step(struct progress *progress, size_t done, size_t all)
+{
+    struct timespec now;
+
+    if (!progress->enabled || clock_gettime(CLOCK_MONOTONIC, &now) != 0 ||
+        now.tv_sec - progress->start < 2)
+        return;
+    fprintf(stderr, "\rpcol pack: %zu of %zu", done, all);
+    progress->shown = 1;
+}
+
+static void progress_end(struct progress *progress)
+{
+    if (progress->shown)
+        fputs("\r\x1b[K", stderr);
+}
+
+/* ---- packing ---- */
+
+static int import_all(pcol_builder *builder, const struct cli_args *args, const char *const *inputs,
+                      size_t count)
+{
+    struct progress progress;
+    int code = CLI_OK;
+
+    progress_start(&progress, args);
+    for (size_t i = 0; i < count && code == CLI_OK; i++) {
+        code = cli_import(builder, inputs[i], args);
+        if (count > 1)
+            progress_step(&progress, i + 1, count);
+    }
+    progress_end(&progress);
+    return code;
+}
+
+static int pack(const struct cli_args *args, const char *const *inputs, size_t count,
+                const char *output)
+{
+    static struct cli_out out;
+    pcol_builder_options options = PCOL_INIT(pcol_builder_options);
+    pcol_builder *builder = NULL;
+    pcol_error err;
+    int code = refuse_input_as_output(output, inputs, count);
+
+    if (code == CLI_OK)
+        code = cli_out_open_path(&out, args, output, CLI_OUT_BINARY);
+    if (code != CLI_OK)
+        return code;
+    options.temporary_folder = getenv("TMPDIR");
+    if (options.temporary_folder != NULL && *options.temporary_folder == '\0')
+        options.temporary_folder = NULL;
+    if (pcol_builder_new(&options, &builder, &err) != PCOL_OK)
+        code = cli_fail_error(NULL, &err);
+    if (code == CLI_OK)
+        code = import_all(builder, args, inputs, count);
+    if (code == CLI_OK && pcol_builder_write(builder, args->plain ? PCOL_WRITE_PLAIN : 0,
+                                             cli_out_sink(&out), &err) != PCOL_OK)
+        code = out.code != 0 ? out.code : cli_fail_error(out.name, &err);
+    pcol_builder_free(builder);
+    code = cli_out_finish(&out, code);
+    if (code == CLI_OK && output != NULL && !is_stream(output))
+        cli_verbose(args, "%s: written", output);
+    return code;
+}
+
+static int pack_one(const struct cli_args *args, const char *input, const char *folder)
+{
+    char *name = output_name(input, folder);
+    int code = name != NULL ? pack(args, &input, 1, name) : cli_fail_memory();
+
+    free(name);
+    return code;
+}
+
+/* Two inputs with one output would silently lose the first. */
+static int refuse_equal_names(const struct cli_args *args)
+{
+    char **names = calloc(args->operand_count + 1, sizeof *names);
+    int code = names != NULL ? CLI_OK : cli_fail_memory();
+
+    for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++) {
+        const char *input = args->operands[i];
+        if (is_stream(input))
+            code = cli_usage("--each cannot name an output for stdin");
+        else if ((names[i] = output_name(input, args->output)) == NULL)
+            code = cli_fail_memory();
+        for (size_t k = 0; k < i && code == CLI_OK; k++)
+            if (strcmp(names[k], names[i]) == 0)
+                code = cli_fail(CLI_REFUSED, "%s: would be the output of both %s and %s", names[i],
+                                args->operands[k], input);
+    }
+    for (size_t i = 0; names != NULL && i < args->operand_count; i++)
+        free(names[i]);
+    free(names);
+    return code;
+}
+
+static int pack_each(const struct cli_args *args)
+{
+    struct stat info;
+    int code = refuse_equal_names(args);
+
+    if (code == CLI_OK && args->output != NULL) {
+        int made = mkdir(args->output, 0777);
+        if (made != 0 && errno != EEXIST)
+            code = cli_fail(CLI_IO, "%s: %s", args->output, strerror(errno));
+        else if (stat(args->output, &info) != 0 || !S_ISDIR(info.st_mode))
+            code = cli_usage("--each: -o %s is not a folder", args->output);
+    }
+    if (code != CLI_OK)
+        return code;
+    for (size_t i = 0; i < args->operand_count; i++)
+        code = cli_worse(code, pack_one(args, args->operands[i], args->output));
+    return code;
+}
+
+int cmd_pack(struct cli_args *args)
+{
+    char *copies = NULL;
+    int code = CLI_OK;
+
+    if (args->source_timestamp != NULL && !is_timestamp(args->source_timestamp))
+        code = cli_usage("--source-timestamp '%s' is not a time in ISO 8601, such as "
+                         "2026-11-21T12:00:00Z",
+                         args->source_timestamp);
+    else if (args->source_uri != NULL && args->operand_count > 1)
+        code = cli_usage("--source-uri names one input, here are several");
+    else if (args->operand_count > 1 && !args->each && args->output == NULL)
+        code = cli_usage("several inputs need -o OUT, or --each");
+    if (code == CLI_OK)
+        code = split_meta(args, &copies);
+    if (code == CLI_OK && args->each)
+        code = pack_each(args);
+    else if (code == CLI_OK && (args->output != NULL || is_stream(args->operands[0])))
+        code = pack(args, args->operands, args->operand_count, args->output);
+    else if (code == CLI_OK)
+        code = pack_one(args, args->operands[0], NULL);
+    free(copies);
+    return code;
+}

@@ -1,0 +1,72 @@
+/*
+ * main.c - the command pcol: finds the command that is asked for and runs it
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static int print_version(void)
+{
+    static struct cli_out out;
+    struct cli_args args = {0};
+    int code = cli_out_open_path(&out, &args, NULL, 0);
+
+    if (code != CLI_OK)
+        return code;
+    cli_out_printf(&out, "pcol %d.%d.%d\n", PCOL_VERSION_MAJOR, PCOL_VERSION_MINOR,
+                   PCOL_VERSION_PATCH);
+    cli_out_printf(&out, "libpcol %s\n", pcol_version());
+    cli_out_text(&out, "file format 1.0 (reads every 1.x)\n");
+    return cli_out_finish(&out, CLI_OK);
+}
+
+static int run(const struct cmd *cmd, struct cli_args *args, int argc, char **argv)
+{
+    args->command = cmd->name;
+    cli_error_command(cmd->name);
+    int code = cli_parse(args, cmd, argc, argv);
+
+    if (code == CLI_OK && args->help)
+        code = cmd_print_help(cmd);
+    else if (code == CLI_OK && args->version)
+        code = print_version();
+    else if (code == CLI_OK)
+        code = cmd->run(args);
+    return code;
+}
+
+static int dispatch(struct cli_args *args, int argc, char **argv)
+{
+    int first = argc;
+    int code = cli_parse_leading(args, argc, argv, &first);
+
+    if (code != CLI_OK)
+        return code;
+    if (args->help)
+        return cmd_print_help(NULL);
+    if (args->version)
+        return print_version();
+    if (first >= argc)
+        return cli_usage("which command?");
+    const struct cmd *cmd = cmd_find(argv[first]);
+    if (cmd == NULL)
+        return cmd_unknown(argv[first]);
+    return run(cmd, args, argc - first - 1, argv + first + 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct cli_args args = {0};
+
+    args.rows = args.offset = args.source = CLI_UNSET;
+    args.depth = PCOL_CHECK_DEFAULT;
+    cli_signals();
+    int code = dispatch(&args, argc, argv);
+    cli_args_free(&args);
+    /* Some file systems tell only now that there was no room. */
+    if (close(STDOUT_FILENO) != 0 && code == CLI_OK)
+        code = cli_fail(CLI_IO, "stdout: %s", strerror(errno));
+    return code;
+}
