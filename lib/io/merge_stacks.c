@@ -1,0 +1,407 @@
+/*
+ * merge_stacks.c - strings, functions, location groups and call stacks of a pcol file into a builder
+ *
+ * Rows are taken in order, so that a file packed anew comes out as it was. Each of these tables has
+ * a map from its rows to the builder's. Columns without bytes of their own would let a small file
+ * claim any number of rows: what a map is made for is held against the file's size first.
+ */
+#include "io/merge.h"
+
+#include "core/alloc.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ROWS_FLOOR 4096u
+#define ROWS_PER_BYTE 64u /* a chain of equal nodes needs hardly any bytes; a bomb wants more */
+
+/* ---- cells */
+
+pcol_status pci_cells_use(struct pci_cells *cells, const pcol_file *file,
+                          const struct pci_column *column, pcol_error *err)
+{
+    cells->file = file;
+    cells->column = column;
+    cells->first = cells->count = 0;
+    return column ? pci_verify(file, column, err) : PCOL_OK;
+}
+
+pcol_status pci_cells_open(struct pci_cells *cells, const pcol_file *file, const char *table,
+                           const char *column, unsigned types, pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
+    if (c && c->supported && !(types & PCI_IS(c->desc->type)))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, PCOL_NOWHERE,
+                             "column is of another type than it must be");
+    return pci_cells_use(cells, file, c, err);
+}
+
+pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value, int *valid,
+                          pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    if (!cells->column)
+        return PCOL_OK;
+    if (row - cells->first >= cells->count) {
+        uint64_t rows = cells->column->desc->rows, count = PCI_CELLS;
+        if (row >= rows)
+            return PCOL_OK;
+        if (count > rows - row)
+            count = rows - row;
+        cells->count = 0;
+        PCI_TRY(pci_read(cells->file, cells->column, row, count, cells->value, cells->valid, err));
+        cells->first = row;
+        cells->count = count;
+    }
+    *value = cells->value[row - cells->first];
+    *valid = cells->valid[row - cells->first];
+    return PCOL_OK;
+}
+
+static pcol_status no_such_row(const struct pci_cells *cells, uint64_t row, int64_t value,
+                               pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, cells->column->table->name, cells->column->name, row,
+                         "%" PRIu64 " names no row", (uint64_t)value);
+}
+
+pcol_status pci_cells_row(struct pci_cells *cells, uint64_t row, uint64_t rows, uint32_t *value,
+                          pcol_error *err)
+{
+    int64_t number;
+    int valid;
+    PCI_TRY(pci_cells_get(cells, row, &number, &valid, err));
+    *value = PCOL_NONE;
+    if (!valid)
+        return PCOL_OK;
+    if ((uint64_t)number >= rows || (uint64_t)number >= PCOL_NONE)
+        return no_such_row(cells, row, number, err);
+    *value = (uint32_t)number;
+    return PCOL_OK;
+}
+
+pcol_status pci_cells_string(struct pci_cells *cells, const struct pci_merge *merge, uint64_t row,
+                             uint32_t *string, pcol_error *err)
+{
+    int64_t code;
+    int valid;
+    pcol_str text;
+    PCI_TRY(pci_cells_get(cells, row, &code, &valid, err));
+    *string = PCOL_NONE;
+    if (!valid)
+        return PCOL_OK;
+    if (merge->strings) {
+        if ((uint64_t)code >= merge->string_count)
+            return no_such_row(cells, row, code, err);
+        *string = merge->strings[code];
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_string(merge->file, (uint64_t)code, &text, err));
+    return pcol_builder_string(merge->builder, text.data, text.size, string, err);
+}
+
+/* ---- rows and maps */
+
+pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *rows,
+                           pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    *rows = 0;
+    if (!t)
+        return PCOL_OK;
+    if (!t->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_NOWHERE,
+                             "table needs a newer reader");
+    if (t->rows > ROWS_FLOOR + ROWS_PER_BYTE * file->size || t->rows >= PCOL_NONE)
+        return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
+                             "%" PRIu64 " rows are too many for a file of this size", t->rows);
+    *rows = t->rows;
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_map(uint32_t **map, uint64_t rows, pcol_error *err)
+{
+    *map = pci_malloc((size_t)rows, sizeof **map);
+    if (!*map)
+        return pci_fail_memory(err);
+    memset(*map, 0xff, (size_t)rows * sizeof **map); /* PCOL_NONE */
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_strings(struct pci_merge *merge, pcol_error *err)
+{
+    const struct pci_column *column = merge->file->strings;
+    PCI_TRY(pci_merge_rows(merge->file, "strings", &merge->string_count, err));
+    if (!column)
+        return PCOL_OK;
+    PCI_TRY(pci_verify(merge->file, column, err));
+    if (merge->partial)
+        return PCOL_OK;
+    PCI_TRY(pci_merge_map(&merge->strings, merge->string_count, err));
+    for (uint64_t row = 0; row < merge->string_count; row++) {
+        pcol_str text;
+        PCI_TRY(pci_string(merge->file, row, &text, err));
+        PCI_TRY(pcol_builder_string(merge->builder, text.data, text.size, &merge->strings[row],
+                                    err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- functions and groups */
+
+enum { F_NAME, F_SYSTEM, F_FILE, F_LINE, F_ID, L_FUNCTION, L_LINE, L_COLUMN, L_FILE, G_FIRST,
+       G_MAPPING, G_ADDRESS, G_FOLDED, G_ID, G_NUMBER, S_PARENT, S_GROUP, CELLS };
+
+static const struct {
+    const char *table, *column;
+    unsigned types;
+} needed[CELLS] = {
+    [F_NAME] = {"functions", "name", PCI_IS(PCF_STRING)},
+    [F_SYSTEM] = {"functions", "system_name", PCI_IS(PCF_STRING)},
+    [F_FILE] = {"functions", "filename", PCI_IS(PCF_STRING)},
+    [F_LINE] = {"functions", "start_line", PCI_IS_INT},
+    [F_ID] = {"functions", "id", PCI_IS_INT},
+    [L_FUNCTION] = {"locations", "function", PCI_IS_INT},
+    [L_LINE] = {"locations", "line", PCI_IS_INT},
+    [L_COLUMN] = {"locations", "column", PCI_IS_INT},
+    [L_FILE] = {"locations", "filename", PCI_IS(PCF_STRING)},
+    [G_FIRST] = {"location_groups", "first_location", PCI_IS_INT},
+    [G_MAPPING] = {"location_groups", "mapping", PCI_IS_INT},
+    [G_ADDRESS] = {"location_groups", "address", PCI_IS_INT},
+    [G_FOLDED] = {"location_groups", "folded", PCI_IS(PCF_BOOL)},
+    [G_ID] = {"location_groups", "id", PCI_IS_INT},
+    [G_NUMBER] = {"location_groups", "file_number", PCI_IS_INT},
+    [S_PARENT] = {"stacks", "parent", PCI_IS_INT},
+    [S_GROUP] = {"stacks", "group", PCI_IS_INT},
+};
+
+struct walk {
+    struct pci_merge *merge;
+    uint64_t location_rows, mapping_rows;
+    uint32_t mapping_base;
+    pcol_line *lines;
+    size_t line_capacity;
+    struct pci_cells cells[CELLS];
+};
+
+static pcol_status add_function(struct walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    struct pci_cells *c = w->cells;
+    pcol_function f = {.size = sizeof f};
+    int64_t id;
+    int valid;
+    PCI_TRY(pci_cells_string(&c[F_NAME], m, row, &f.name, err));
+    PCI_TRY(pci_cells_string(&c[F_SYSTEM], m, row, &f.system_name, err));
+    PCI_TRY(pci_cells_string(&c[F_FILE], m, row, &f.filename, err));
+    PCI_TRY(pci_cells_get(&c[F_LINE], row, &f.start_line, &valid, err));
+    f.has_start_line = valid != 0;
+    PCI_TRY(pci_cells_get(&c[F_ID], row, &id, &valid, err));
+    f.id = (uint64_t)id;
+    f.has_id = valid != 0;
+    PCI_TRY(pcol_builder_function(m->builder, &f, &m->functions[row], err));
+    return PCOL_OK;
+}
+
+static pcol_status read_line(struct walk *w, uint64_t row, pcol_line *line, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    struct pci_cells *c = w->cells;
+    int valid;
+    memset(line, 0, sizeof *line);
+    PCI_TRY(pci_cells_row(&c[L_FUNCTION], row, m->function_count, &line->function, err));
+    PCI_TRY(pci_cells_string(&c[L_FILE], m, row, &line->filename, err));
+    PCI_TRY(pci_cells_get(&c[L_LINE], row, &line->line, &valid, err));
+    line->has_line = valid != 0;
+    PCI_TRY(pci_cells_get(&c[L_COLUMN], row, &line->column, &valid, err));
+    line->has_column = valid != 0;
+    if (line->function == PCOL_NONE)
+        return PCOL_OK;
+    uint32_t function = line->function;
+    if (m->functions[function] == PCOL_NONE)
+        PCI_TRY(add_function(w, function, err));
+    line->function = m->functions[function];
+    return PCOL_OK;
+}
+
+/* The rows of locations of a group: from its first to the next group's. */
+static pcol_status line_range(struct walk *w, uint64_t row, uint64_t *first, uint64_t *end,
+                              pcol_error *err)
+{
+    int64_t value;
+    int valid, last = row + 1 == w->merge->group_count;
+    struct pci_cells *c = &w->cells[G_FIRST];
+    *first = row;
+    *end = row + 1;
+    if (c->column) {
+        PCI_TRY(pci_cells_get(c, row, &value, &valid, err));
+        *first = (uint64_t)value;
+        *end = w->location_rows;
+        if (!last)
+            PCI_TRY(pci_cells_get(c, row + 1, &value, &valid, err));
+        if (!last)
+            *end = (uint64_t)value;
+    }
+    if (*first >= *end || *end > w->location_rows || (row == 0 && *first) ||
+        (last && *end != w->location_rows))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", row,
+                             "the lines of the groups do not follow one another");
+    return PCOL_OK;
+}
+
+static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, pcol_error *err)
+{
+    uint64_t first, end;
+    PCI_TRY(line_range(w, row, &first, &end, err));
+    group->line_count = (size_t)(end - first);
+    void *lines = w->lines;
+    if (pci_grow(&lines, &w->line_capacity, group->line_count, sizeof *w->lines))
+        return pci_fail_memory(err);
+    w->lines = lines;
+    for (size_t i = 0; i < group->line_count; i++)
+        PCI_TRY(read_line(w, first + i, &w->lines[i], err));
+    group->lines = w->lines;
+    const pcol_line *only = w->lines;
+    if (group->line_count == 1 && only->function == PCOL_NONE && only->filename == PCOL_NONE &&
+        !only->has_line && !only->has_column)
+        group->line_count = 0; /* a group without lines has one row of nulls */
+    return PCOL_OK;
+}
+
+static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    struct pci_cells *c = w->cells;
+    pcol_group g = {.size = sizeof g};
+    int64_t value;
+    int valid;
+    PCI_TRY(read_lines(w, row, &g, err));
+    PCI_TRY(pci_cells_row(&c[G_MAPPING], row, w->mapping_rows, &g.mapping, err));
+    if (m->partial)
+        g.mapping = PCOL_NONE;
+    else if (g.mapping != PCOL_NONE)
+        g.mapping += w->mapping_base;
+    PCI_TRY(pci_cells_get(&c[G_ADDRESS], row, &value, &valid, err));
+    g.address = (uint64_t)value;
+    g.has_address = valid != 0;
+    PCI_TRY(pci_cells_get(&c[G_ID], row, &value, &valid, err));
+    g.id = (uint64_t)value;
+    g.has_id = valid != 0;
+    PCI_TRY(pci_cells_get(&c[G_NUMBER], row, &g.file_number, &valid, err));
+    g.has_file_number = valid != 0;
+    PCI_TRY(pci_cells_get(&c[G_FOLDED], row, &value, &valid, err));
+    g.folded = valid && value;
+    return pcol_builder_group(m->builder, &g, &m->groups[row], err);
+}
+
+/* ---- stacks */
+
+/* Of some sources only: the stacks of their samples, and what leads to these. */
+static pcol_status mark_wanted(struct walk *w, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    struct pci_cells *source = pci_malloc(2, sizeof *source), *stack = source ? source + 1 : NULL;
+    pcol_status status;
+    m->wanted = pci_calloc((size_t)m->stack_count, 1);
+    if (!source || !m->wanted) {
+        pci_free(source);
+        return pci_fail_memory(err);
+    }
+    status = pci_cells_open(source, m->file, "samples", "source", PCI_IS_INT, err);
+    if (status == PCOL_OK)
+        status = pci_cells_open(stack, m->file, "samples", "stack", PCI_IS_INT, err);
+    for (uint64_t row = 0; status == PCOL_OK && samples && row < samples->rows; row++) {
+        int64_t number;
+        int valid;
+        uint32_t node;
+        status = pci_cells_get(source, row, &number, &valid, err);
+        if (status == PCOL_OK)
+            status = pci_cells_row(stack, row, m->stack_count, &node, err);
+        if (status == PCOL_OK && node != PCOL_NONE && (uint64_t)number >= m->first_source &&
+            (uint64_t)number <= m->last_source)
+            m->wanted[node] = 1;
+    }
+    pci_free(source);
+    for (uint64_t row = m->stack_count; status == PCOL_OK && row-- > 1;) {
+        int64_t parent;
+        int valid;
+        if (!m->wanted[row] || !w->cells[S_PARENT].column)
+            continue;
+        status = pci_get(m->file, w->cells[S_PARENT].column, row, &parent, &valid, err);
+        if (status == PCOL_OK && (uint64_t)parent < row)
+            m->wanted[parent] = 1; /* another parent is an error below */
+    }
+    return status;
+}
+
+static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    uint32_t parent, group;
+    PCI_TRY(pci_cells_row(&w->cells[S_PARENT], row, row, &parent, err));
+    PCI_TRY(pci_cells_row(&w->cells[S_GROUP], row, m->group_count, &group, err));
+    if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
+                             "a stack needs a parent and a group");
+    if (m->groups[group] == PCOL_NONE)
+        PCI_TRY(add_group(w, group, err));
+    return pcol_builder_stack(m->builder, m->stacks[parent], m->groups[group], &m->stacks[row],
+                              err);
+}
+
+static pcol_status merge_all(struct walk *w, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    for (uint64_t row = 0; !m->partial && row < m->function_count; row++)
+        PCI_TRY(add_function(w, row, err));
+    for (uint64_t row = 0; !m->partial && row < m->group_count; row++)
+        PCI_TRY(add_group(w, row, err));
+    if (m->partial)
+        PCI_TRY(mark_wanted(w, err));
+    if (m->stack_count)
+        m->stacks[0] = 0;
+    for (uint64_t row = 1; row < m->stack_count; row++)
+        if (!m->wanted || m->wanted[row])
+            PCI_TRY(add_stack(w, row, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
+{
+    const pcol_file *file = merge->file;
+    const struct pci_table *mappings = pci_table_find(file, "mappings");
+    struct walk *w = pci_calloc(1, sizeof *w);
+    pcol_status status = w ? PCOL_OK : pci_fail_memory(err);
+    if (status != PCOL_OK)
+        return status;
+    w->merge = merge;
+    if (mappings)
+        w->mapping_base = (uint32_t)merge->base[mappings->number];
+    for (size_t i = 0; status == PCOL_OK && i < CELLS; i++)
+        status = pci_cells_open(&w->cells[i], file, needed[i].table, needed[i].column,
+                                needed[i].types, err);
+    if (status == PCOL_OK)
+        status = pci_merge_rows(file, "functions", &merge->function_count, err);
+    if (status == PCOL_OK)
+        status = pci_merge_rows(file, "location_groups", &merge->group_count, err);
+    if (status == PCOL_OK)
+        status = pci_merge_rows(file, "locations", &w->location_rows, err);
+    if (status == PCOL_OK)
+        status = pci_merge_rows(file, "mappings", &w->mapping_rows, err);
+    if (status == PCOL_OK)
+        status = pci_merge_rows(file, "stacks", &merge->stack_count, err);
+    if (status == PCOL_OK)
+        status = pci_merge_map(&merge->functions, merge->function_count, err);
+    if (status == PCOL_OK)
+        status = pci_merge_map(&merge->groups, merge->group_count, err);
+    if (status == PCOL_OK)
+        status = pci_merge_map(&merge->stacks, merge->stack_count, err);
+    if (status == PCOL_OK)
+        status = merge_all(w, err);
+    pci_free(w->lines);
+    pci_free(w);
+    return status;
+}

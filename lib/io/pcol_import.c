@@ -1,0 +1,434 @@
+/*
+ * pcol_import.c - a pcol file among the inputs: what it holds is added to the builder
+ *
+ * The order of calls is that of an importer: each source with its types, then stacks, then samples.
+ * So a file packed alone comes out with the same bytes, and merged files share what is equal.
+ * Derived tables are left out, since the builder makes them anew.
+ */
+#include "io/merge.h"
+#include "io/open.h"
+
+#include "core/alloc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_FLOOR (UINT64_C(1) << 24)
+#define SAMPLES_PER_BYTE 4096u
+
+/* ---- names */
+
+static int is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return 1;
+    return 0;
+}
+
+/* K of "value.K", or -1. */
+static int64_t value_number(const char *name)
+{
+    if (strncmp(name, "value.", 6) || name[6] < '0' || name[6] > '9')
+        return -1;
+    char *end;
+    unsigned long number = strtoul(name + 6, &end, 10);
+    return *end || number >= PCF_MAX_COLUMNS ? -1 : (int64_t)number;
+}
+
+/* Columns by which a newer version extends the tables that are fed through the builder. */
+static void tell_unknown(const struct pci_merge *m, const char *table, const char *const *known)
+{
+    const struct pci_table *t = pci_table_find(m->file, table);
+    for (uint32_t i = 0; m->import && t && i < t->column_count; i++)
+        if (!is_one_of(t->columns[i].name, known))
+            pci_import_message(m->import, "column %s of table %s is not known and left out",
+                               t->columns[i].name, table);
+}
+
+static void tell_all_unknown(const struct pci_merge *m)
+{
+    static const char *const functions[] = {"name", "system_name", "filename", "start_line", "id",
+                                            NULL},
+                             *const locations[] = {"function", "line", "column", "filename", NULL},
+                             *const groups[] = {"first_location", "mapping", "address", "folded",
+                                                "id", "file_number", NULL},
+                             *const stacks[] = {"parent", "group", NULL},
+                             *const types[] = {"type", "unit", "level", "ordinal", NULL},
+                             *const order[] = {"source", "sample_type", NULL};
+    tell_unknown(m, "functions", functions);
+    tell_unknown(m, "locations", locations);
+    tell_unknown(m, "location_groups", groups);
+    tell_unknown(m, "stacks", stacks);
+    tell_unknown(m, "sample_types", types);
+    tell_unknown(m, "source_types", order);
+}
+
+/* ---- sources and their types */
+
+/* The text of a cell as a C string, which the caller frees; "" for a null. */
+static pcol_status cell_text(const pcol_file *file, const char *table, const char *column,
+                             uint64_t row, char **text, pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
+    pcol_str string = {"", 0};
+    int valid;
+    *text = NULL;
+    if (c)
+        PCI_TRY(pci_get_str(file, c, row, &string, &valid, err));
+    if (memchr(string.data, 0, string.size))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, row, "text with a zero byte");
+    *text = pci_malloc(string.size + 1, 1);
+    if (!*text)
+        return pci_fail_memory(err);
+    memcpy(*text, string.data, string.size);
+    (*text)[string.size] = 0;
+    return PCOL_OK;
+}
+
+static pcol_status cell_number(const pcol_file *file, const char *table, const char *column,
+                               uint64_t row, uint32_t *number, pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
+    int64_t value = 0;
+    int valid;
+    if (c)
+        PCI_TRY(pci_get(file, c, row, &value, &valid, err));
+    *number = (uint32_t)value;
+    return PCOL_OK;
+}
+
+/* Columns of samples that the builder does not know, created in the file's order among `value.K`. */
+static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *err)
+{
+    static const char *const known[] = {"source", "stack", "thread", "time", "duration", NULL};
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    for (uint32_t i = 0; samples && !m->partial && i < before; i++) {
+        const struct pci_column *c = &samples->columns[i];
+        if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) || value_number(c->name) >= 0)
+            continue;
+        PCI_TRY(pci_merge_column(m, c, PCI_T_SAMPLES, &m->extra[i], err));
+    }
+    return PCOL_OK;
+}
+
+static const struct pci_column *value_column(const struct pci_merge *m, uint64_t type)
+{
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    char name[32];
+    snprintf(name, sizeof name, "value.%" PRIu64, type);
+    return samples ? pci_column_find(samples, name) : NULL;
+}
+
+static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
+{
+    char *type = NULL, *unit = NULL;
+    uint32_t level = 0, ordinal = 0;
+    const struct pci_column *values = value_column(m, row);
+    unsigned flags = values && values->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
+    if (values)
+        PCI_TRY(make_extra(m, (uint32_t)(values - values->table->columns), err));
+    pcol_status status = cell_text(m->file, "sample_types", "type", row, &type, err);
+    if (status == PCOL_OK)
+        status = cell_text(m->file, "sample_types", "unit", row, &unit, err);
+    if (status == PCOL_OK)
+        status = cell_number(m->file, "sample_types", "level", row, &level, err);
+    if (status == PCOL_OK)
+        status = cell_number(m->file, "sample_types", "ordinal", row, &ordinal, err);
+    if (level)
+        flags |= PCOL_SAMPLE_TYPE_LEVEL;
+    if (status == PCOL_OK)
+        status = pcol_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row],
+                                          err);
+    pci_free(type);
+    pci_free(unit);
+    return status;
+}
+
+/* The types of a source in its order: those that source_types lists, or all. */
+static pcol_status add_types_of(struct pci_merge *m, uint64_t source, struct pci_cells *cells,
+                                uint64_t order_rows, pcol_error *err)
+{
+    for (uint64_t row = 0; !order_rows && row < m->type_count; row++)
+        PCI_TRY(add_type(m, row, err));
+    for (uint64_t row = 0; row < order_rows; row++) {
+        uint32_t of, type;
+        PCI_TRY(pci_cells_row(&cells[0], row, m->source_count, &of, err));
+        PCI_TRY(pci_cells_row(&cells[1], row, m->type_count, &type, err));
+        if (of == source && type != PCOL_NONE)
+            PCI_TRY(add_type(m, type, err));
+    }
+    return PCOL_OK;
+}
+
+/* All cells of a source but those that the user's options replace. */
+static pcol_status add_source_cells(struct pci_merge *m, uint64_t row, struct pci_cells *cells,
+                                    pcol_error *err)
+{
+    const struct pci_table *table = pci_table_find(m->file, "sources");
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const struct pci_column *c = &table->columns[i];
+        uint32_t number;
+        if (!strcmp(c->name, "type") || (options && options->uri && !strcmp(c->name, "uri")) ||
+            (options && options->timestamp && !strcmp(c->name, "timestamp")))
+            continue;
+        PCI_TRY(pci_merge_column(m, c, PCI_T_SOURCES, &number, err));
+        PCI_TRY(pci_cells_use(cells, m->file, c, err));
+        PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_source(struct pci_merge *m, uint64_t row, struct pci_cells *cells,
+                              pcol_error *err)
+{
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    char *type;
+    PCI_TRY(cell_text(m->file, "sources", "type", row, &type, err));
+    pcol_source source = {.size = sizeof source, .type = type};
+    if (options) {
+        source.uri = options->uri;
+        source.timestamp = options->timestamp;
+    }
+    pcol_status status = pcol_builder_source(m->builder, &source, &m->sources[row], err);
+    pci_free(type);
+    return status == PCOL_OK ? add_source_cells(m, row, cells, err) : status;
+}
+
+static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
+{
+    uint64_t order_rows;
+    PCI_TRY(pci_merge_rows(m->file, "source_types", &order_rows, err));
+    struct pci_cells *cells = pci_malloc(3, sizeof *cells);
+    pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = pci_cells_open(&cells[0], m->file, "source_types", "source", PCI_IS_INT, err);
+    if (status == PCOL_OK)
+        status = pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err);
+    for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {
+        status = add_source(m, row, &cells[2], err);
+        if (status == PCOL_OK)
+            status = add_types_of(m, row, cells, order_rows, err);
+    }
+    /* Types that no source names. */
+    for (uint64_t row = 0; status == PCOL_OK && row < m->type_count; row++)
+        if (m->types[row] == PCOL_NONE)
+            status = add_type(m, row, err);
+    pci_free(cells);
+    return status;
+}
+
+/* ---- samples */
+
+enum { C_SOURCE, C_STACK, C_THREAD, C_TIME, C_DURATION, C_KNOWN };
+
+struct sample_walk {
+    struct pci_merge *merge;
+    const struct pci_table *table;
+    struct pci_cells *cells; /* the known columns, value.K by type, then the extra ones */
+    pcol_value *values;
+    uint64_t threads, thread_base;
+};
+
+static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample *sample,
+                               pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    struct pci_cells *c = w->cells;
+    int64_t number;
+    int valid;
+    PCI_TRY(pci_cells_get(&c[C_SOURCE], row, &number, &valid, err));
+    if ((uint64_t)number >= m->source_count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row,
+                             "%" PRIu64 " names no source", (uint64_t)number);
+    sample->source = m->sources[number];
+    if (sample->source == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_cells_row(&c[C_STACK], row, m->stack_count, &sample->stack, err));
+    if (sample->stack != PCOL_NONE)
+        sample->stack = m->stacks[sample->stack];
+    PCI_TRY(pci_cells_row(&c[C_THREAD], row, w->threads, &sample->thread, err));
+    if (m->partial)
+        sample->thread = PCOL_NONE;
+    else if (sample->thread != PCOL_NONE)
+        sample->thread += (uint32_t)w->thread_base;
+    PCI_TRY(pci_cells_get(&c[C_TIME], row, &sample->time_ns, &valid, err));
+    sample->has_time = valid != 0;
+    PCI_TRY(pci_cells_get(&c[C_DURATION], row, &sample->duration_ns, &valid, err));
+    sample->has_duration = valid != 0;
+    for (uint64_t k = 0; k < m->type_count; k++) {
+        pcol_value *value = &w->values[sample->value_count];
+        PCI_TRY(pci_cells_get(&c[C_KNOWN + k], row, &value->as.i64, &valid, err));
+        value->sample_type = m->types[k];
+        sample->value_count += valid != 0;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_sample(struct sample_walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    pcol_sample sample = {.size = sizeof sample, .values = w->values};
+    uint64_t to;
+    PCI_TRY(read_sample(w, row, &sample, err));
+    if (sample.source == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_sample(m->builder, &sample, &to, err));
+    struct pci_cells *extra = w->cells + C_KNOWN + m->type_count;
+    for (uint32_t i = 0; i < w->table->column_count; i++)
+        if (m->extra[i] != PCOL_NONE)
+            PCI_TRY(pci_merge_cell(m, extra++, m->extra[i], row, to, err));
+    return PCOL_OK;
+}
+
+static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
+{
+    static const char *const names[C_KNOWN] = {"source", "stack", "thread", "time", "duration"};
+    const struct pci_merge *m = w->merge;
+    size_t extra = 0;
+    for (uint32_t i = 0; i < w->table->column_count; i++)
+        extra += m->extra[i] != PCOL_NONE;
+    w->cells = pci_malloc(C_KNOWN + (size_t)m->type_count + extra, sizeof *w->cells);
+    w->values = pci_malloc((size_t)m->type_count + 1, sizeof *w->values);
+    if (!w->cells || !w->values)
+        return pci_fail_memory(err);
+    struct pci_cells *cells = w->cells;
+    for (size_t i = 0; i < C_KNOWN; i++)
+        PCI_TRY(pci_cells_open(cells++, m->file, "samples", names[i], PCI_IS_INT, err));
+    for (uint64_t k = 0; k < m->type_count; k++) {
+        const struct pci_column *values = value_column(m, k);
+        if (values && !(PCI_IS(values->desc->type) & (PCI_IS(PCF_I64) | PCI_IS(PCF_F64))))
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", values->name, PCOL_NOWHERE,
+                                 "column is of another type than it must be");
+        PCI_TRY(pci_cells_use(cells++, m->file, values, err));
+    }
+    for (uint32_t i = 0; i < w->table->column_count; i++)
+        if (m->extra[i] != PCOL_NONE)
+            PCI_TRY(pci_cells_use(cells++, m->file, &w->table->columns[i], err));
+    return PCOL_OK;
+}
+
+static pcol_status add_samples(struct pci_merge *m, pcol_error *err)
+{
+    struct sample_walk w = {.merge = m, .table = pci_table_find(m->file, "samples")};
+    const struct pci_table *threads = pci_table_find(m->file, "threads");
+    if (!w.table)
+        return PCOL_OK;
+    if (!w.table->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "samples", NULL, PCOL_NOWHERE,
+                             "table needs a newer reader");
+    if (w.table->rows > SAMPLES_FLOOR + SAMPLES_PER_BYTE * m->file->size)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
+                             "%" PRIu64 " rows are too many for a file of this size",
+                             w.table->rows);
+    if (threads) {
+        w.threads = threads->rows;
+        w.thread_base = m->base[threads->number];
+    }
+    pcol_status status = open_cells(&w, err);
+    for (uint64_t row = 0; status == PCOL_OK && row < w.table->rows; row++)
+        status = add_sample(&w, row, err);
+    pci_free(w.cells);
+    pci_free(w.values);
+    return status;
+}
+
+/* ---- the whole */
+
+static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    PCI_TRY(pci_merge_rows(m->file, "sources", &m->source_count, err));
+    PCI_TRY(pci_merge_rows(m->file, "sample_types", &m->type_count, err));
+    if (m->type_count >= PCF_MAX_COLUMNS)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "sample_types", NULL, PCOL_NOWHERE,
+                             "more types than a file can have columns");
+    if (!m->source_count) {
+        m->first_source = 1;
+        m->last_source = 0;
+    } else if (last_source >= m->source_count) {
+        m->last_source = m->source_count - 1;
+    }
+    m->partial = m->source_count && m->last_source - m->first_source + 1 != m->source_count;
+    PCI_TRY(pci_merge_map(&m->sources, m->source_count, err));
+    PCI_TRY(pci_merge_map(&m->types, m->type_count, err));
+    PCI_TRY(pci_merge_map(&m->extra, samples ? samples->column_count : 0, err));
+    return pci_merge_place(m, err);
+}
+
+static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    PCI_TRY(prepare(m, last_source, err));
+    tell_all_unknown(m);
+    PCI_TRY(pci_merge_strings(m, err));
+    PCI_TRY(add_sources(m, err));
+    PCI_TRY(pci_merge_stacks(m, err));
+    PCI_TRY(make_extra(m, samples ? samples->column_count : 0, err));
+    PCI_TRY(pci_merge_tables(m, err));
+    PCI_TRY(add_samples(m, err));
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    for (uint64_t s = m->first_source; options && s <= m->last_source; s++)
+        for (size_t i = 0; i < options->meta_count; i++)
+            PCI_TRY(pcol_builder_source_meta(m->builder, m->sources[s], options->meta[2 * i],
+                                             options->meta[2 * i + 1], err));
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
+                           const struct pci_import *import, uint64_t first_source,
+                           uint64_t last_source, pcol_error *err)
+{
+    struct pci_merge m = {.file = file,
+                          .builder = builder,
+                          .import = import,
+                          .first_source = first_source,
+                          .last_source = last_source};
+    pcol_status status = merge(&m, last_source, err);
+    pci_free(m.strings);
+    pci_free(m.functions);
+    pci_free(m.groups);
+    pci_free(m.stacks);
+    pci_free(m.types);
+    pci_free(m.sources);
+    pci_free(m.wanted);
+    pci_free(m.tables);
+    pci_free(m.base);
+    pci_free(m.extra);
+    return status;
+}
+
+int pci_pcol_sniff(const uint8_t *data, size_t size, int all)
+{
+    (void)all;
+    /* Five bytes are enough to say "this was meant to be one", and the reader says what is wrong. */
+    return size >= 5 && !memcmp(data, PCF_MAGIC, 5) ? 2 : 0;
+}
+
+pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
+{
+    struct pci_input *input = import->input;
+    pcol_file *file = NULL;
+    void *all = NULL;
+    size_t size;
+    pcol_status status;
+    if (pci_input_is_file(input)) {
+        status = pcol_file_open(input->name, NULL, &file, err);
+    } else if (input->end && !input->offset) {
+        status = pcol_file_open_memory(input->data, input->size, NULL, &file, err);
+    } else {
+        status = pci_input_rest(input, &all, &size, err);
+        if (status == PCOL_OK)
+            status = pcol_file_open_memory(all, size, NULL, &file, err);
+    }
+    if (status == PCOL_OK)
+        status = pci_merge_file(import->builder, file, import, 0, UINT64_MAX - 1, err);
+    pcol_file_close(file);
+    pci_free(all);
+    return status;
+}
