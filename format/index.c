@@ -367,9 +367,9 @@ static int check_table_columns(const struct pcf_check *check, struct names *name
 
 /* ---- columns and sections */
 
-/* A child has exactly one parent, which stands before it. depth[i]: of nesting; children have 0
- * until their parent has been met. */
-static int check_family(const struct pcf_check *check, uint32_t listed, uint32_t *depth)
+/* What a column refers to. A child has exactly one parent, which stands before it. depth[i]: of
+ * nesting; children have 0 until their parent has been met. */
+static int check_references(const struct pcf_check *check, uint32_t listed, uint32_t *depth)
 {
     const struct pcf_header *h = &check->index->header;
     memset(depth, 0, h->column_count * sizeof *depth);
@@ -383,6 +383,9 @@ static int check_family(const struct pcf_check *check, uint32_t listed, uint32_t
             if (c->ref_table || c->rows > PCF_MAX_ROWS + 1)
                 return pcf_fault_column(check, i, COLUMN(rows), "child column out of limits");
         }
+        if (!pcf_range(c->first_section, c->section_count, 1, h->section_count))
+            return pcf_fault_column(check, i, COLUMN(first_section),
+                                    "sections of a column are out of range");
         if (c->child_count == 0)
             continue;
         if (c->first_child <= i || c->first_child < listed ||
@@ -441,9 +444,6 @@ static int check_columns(const struct pcf_check *check)
     const struct pcf_header *h = &x->header;
     for (uint32_t i = 0; i < h->column_count; i++) {
         const struct pcf_column *c = &x->columns[i];
-        if (!pcf_range(c->first_section, c->section_count, 1, h->section_count))
-            return pcf_fault_column(check, i, COLUMN(first_section),
-                                    "sections of a column are out of range");
         for (uint32_t k = 0; k < c->section_count; k++) {
             if (x->sections[c->first_section + k].column != i)
                 return pcf_fault_column(check, i, COLUMN(first_section),
@@ -461,7 +461,8 @@ static int check_columns(const struct pcf_check *check)
 
 uint64_t pcf_index_scratch(const struct pcf_header *header)
 {
-    return name_slots(header); /* at least twice the columns: check_family takes them afterwards */
+    return name_slots(
+        header); /* at least twice the columns: check_references takes them afterwards */
 }
 
 /* Move descriptors of `size` bytes together that lie `stride` apart. */
@@ -511,7 +512,7 @@ int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
         if (check_table_columns(&check, &names, i))
             return -1;
     }
-    if (check_family(&check, listed, scratch) || check_section_ranges(&check))
+    if (check_references(&check, listed, scratch) || check_section_ranges(&check))
         return -1;
     return check_columns(&check);
 }

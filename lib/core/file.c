@@ -30,7 +30,8 @@ static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to,
                               pcol_error *err)
 {
     if (o->fd < 0) {
-        memcpy(to, o->bytes + offset, (size_t)size);
+        if (size)
+            memcpy(to, o->bytes + offset, (size_t)size);
         return PCOL_OK;
     }
     for (uint64_t done = 0; done < size;) {
