@@ -1,0 +1,291 @@
+/*
+ * cells.c - single cells and runs of cells of any column
+ *
+ * Everything is read in batches of PCI_BATCH rows through the functions that the column carries.
+ * The columns of an expanded table read from lanes that a cursor has filled for just these rows.
+ */
+#include "model/table.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64_t row,
+                          pcol_error *err)
+{
+    pcol_status status;
+    *rows = (struct pci_rows){.table = table};
+    if (!table->expander || row >= table->rows)
+        return PCOL_OK;
+    rows->lanes = pci_malloc(1, sizeof *rows->lanes);
+    if (!rows->lanes)
+        return pci_fail_memory(err);
+    status = table->expander->open(table, row, &rows->cursor, err);
+    if (status != PCOL_OK)
+        pci_rows_close(rows);
+    return status;
+}
+
+pcol_status pci_rows_next(struct pci_rows *rows, size_t count, pcol_error *err)
+{
+    if (!rows->cursor || count == 0)
+        return PCOL_OK;
+    return rows->table->expander->next(rows->cursor, count, rows->lanes, err);
+}
+
+void pci_rows_close(struct pci_rows *rows)
+{
+    if (rows->cursor)
+        rows->table->expander->close(rows->cursor);
+    pci_free(rows->lanes);
+    rows->cursor = NULL;
+    rows->lanes = NULL;
+}
+
+pcol_status pci_rows_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
+                          size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    if (rows->lanes)
+        return column->lane_bits(column, rows->lanes, count, values, valid, err);
+    return column->bits(column, row, count, values, valid, err);
+}
+
+pcol_status pci_rows_str(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
+                         size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    if (rows->lanes)
+        return column->lane_str(column, rows->lanes, count, values, valid, err);
+    return column->str(column, row, count, values, valid, err);
+}
+
+pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                         size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    int64_t codes[PCI_BATCH];
+    if (column->desc->type == PCF_BYTES) {
+        for (size_t i = 0; i < count; i++) {
+            int there;
+            PCI_TRY(pci_get_str(file, column, row + i, &values[i], &there, err));
+            valid[i] = (uint8_t)there;
+        }
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_read(file, column, row, count, codes, valid, err));
+    for (size_t i = 0; i < count; i++) {
+        if (!valid[i])
+            values[i] = (pcol_str){"", 0};
+        else if (i && valid[i - 1] && codes[i] == codes[i - 1])
+            values[i] = values[i - 1];
+        else if (pci_string(file, (uint64_t)codes[i], &values[i], NULL) != PCOL_OK)
+            return pci_get_str(file, column, row + i, &values[i], &(int){0}, err);
+    }
+    return PCOL_OK;
+}
+
+/* The pool of strings, where the column's cells lead to it. */
+static pcol_status verify_physical(const pcol_file *file, const struct pci_column *column,
+                                   pcol_error *err)
+{
+    if (column->desc->type == PCF_STRING && file->strings)
+        PCI_TRY(pci_verify(file, file->strings, err));
+    return pci_verify(file, column, err);
+}
+
+pcol_status pci_verify_column(const pcol_column *column, pcol_error *err)
+{
+    const pcol_table *table = column->table;
+    for (size_t i = 0; i < table->read_count; i++)
+        PCI_TRY(verify_physical(table->file, table->reads[i], err));
+    return column->source ? verify_physical(table->file, column->source, err) : PCOL_OK;
+}
+
+static pcol_status wrong_type(const pcol_column *column, const char *wanted, pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_ARGUMENT, column->table->name, column->name, PCOL_NOWHERE,
+                         "a column of type %s cannot be read as %s", pcol_type_name(column->type),
+                         wanted);
+}
+
+enum reading { AS_I64, AS_F64, AS_STR };
+
+static pcol_status check_type(const pcol_column *column, enum reading reading, pcol_error *err)
+{
+    int text = column->type == PCOL_STRING || column->type == PCOL_BYTES;
+    int number = column->type == PCOL_I64 || column->type == PCOL_U64 ||
+                 column->type == PCOL_U32 || column->type == PCOL_BOOL;
+    if (column->direct && !column->source->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
+                             PCOL_NOWHERE, "this column needs a newer reader");
+    if (reading == AS_STR)
+        return text ? PCOL_OK : wrong_type(column, "text", err);
+    if (reading == AS_I64)
+        return number ? PCOL_OK : wrong_type(column, "an integer", err);
+    return number || column->type == PCOL_F64 ? PCOL_OK : wrong_type(column, "a number", err);
+}
+
+static pcol_status check_range(const pcol_column *column, uint64_t row, uint64_t count,
+                               pcol_error *err)
+{
+    uint64_t rows = column->table->rows;
+    if (row <= rows && count <= rows - row)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_ARGUMENT, column->table->name, column->name, row,
+                         "the table has %llu rows", (unsigned long long)rows);
+}
+
+static double as_double(const pcol_column *column, int64_t bits)
+{
+    double value;
+    if (column->type == PCOL_F64) {
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    return column->type == PCOL_U64 ? (double)(uint64_t)bits : (double)bits;
+}
+
+/* One cell as 64 bits. */
+static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bits, int *valid,
+                            pcol_error *err)
+{
+    struct pci_rows rows;
+    uint8_t there = 0;
+    pcol_status status;
+    PCI_TRY(check_range(column, row, 1, err));
+    if (column->direct)
+        return pci_get(column->table->file, column->source, row, bits, valid, err);
+    PCI_TRY(pci_rows_open(&rows, column->table, row, err));
+    status = pci_rows_next(&rows, 1, err);
+    if (status == PCOL_OK)
+        status = pci_rows_bits(&rows, column, row, 1, bits, &there, err);
+    pci_rows_close(&rows);
+    *valid = there;
+    return status;
+}
+
+pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *value, int *valid,
+                            pcol_error *err)
+{
+    int64_t bits = 0;
+    int there = 0;
+    pcol_status status = check_type(column, AS_I64, err);
+    if (status == PCOL_OK)
+        status = get_bits(column, row, &bits, &there, err);
+    *value = status == PCOL_OK && there ? bits : 0;
+    if (valid)
+        *valid = status == PCOL_OK && there;
+    return status;
+}
+
+pcol_status pcol_column_f64(const pcol_column *column, uint64_t row, double *value, int *valid,
+                            pcol_error *err)
+{
+    int64_t bits = 0;
+    int there = 0;
+    pcol_status status = check_type(column, AS_F64, err);
+    if (status == PCOL_OK)
+        status = get_bits(column, row, &bits, &there, err);
+    *value = status == PCOL_OK && there ? as_double(column, bits) : 0;
+    if (valid)
+        *valid = status == PCOL_OK && there;
+    return status;
+}
+
+static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *value, int *valid,
+                           pcol_error *err)
+{
+    struct pci_rows rows;
+    uint8_t there = 0;
+    pcol_status status;
+    PCI_TRY(check_type(column, AS_STR, err));
+    PCI_TRY(check_range(column, row, 1, err));
+    if (column->direct)
+        return pci_get_str(column->table->file, column->source, row, value, valid, err);
+    PCI_TRY(pci_rows_open(&rows, column->table, row, err));
+    status = pci_rows_next(&rows, 1, err);
+    if (status == PCOL_OK)
+        status = pci_rows_str(&rows, column, row, 1, value, &there, err);
+    pci_rows_close(&rows);
+    *valid = there;
+    return status;
+}
+
+pcol_status pcol_column_str(const pcol_column *column, uint64_t row, pcol_str *value, int *valid,
+                            pcol_error *err)
+{
+    int there = 0;
+    pcol_status status;
+    *value = (pcol_str){"", 0};
+    status = get_str(column, row, value, &there, err);
+    if (status != PCOL_OK || !there)
+        *value = (pcol_str){"", 0};
+    if (valid)
+        *valid = status == PCOL_OK && there;
+    return status;
+}
+
+/* The caller's arrays, of which one is filled. */
+struct target {
+    enum reading reading;
+    int64_t *i64;
+    double *f64;
+    pcol_str *str;
+    uint8_t *valid;
+};
+
+static pcol_status read_batch(const pcol_column *column, const struct pci_rows *rows, uint64_t row,
+                              size_t n, size_t done, const struct target *to, pcol_error *err)
+{
+    int64_t bits[PCI_BATCH];
+    uint8_t scratch[PCI_BATCH];
+    uint8_t *valid = to->valid ? to->valid + done : scratch;
+    if (to->reading == AS_STR)
+        return pci_rows_str(rows, column, row, n, to->str + done, valid, err);
+    if (to->reading == AS_I64)
+        return pci_rows_bits(rows, column, row, n, to->i64 + done, valid, err);
+    PCI_TRY(pci_rows_bits(rows, column, row, n, bits, valid, err));
+    for (size_t i = 0; i < n; i++)
+        to->f64[done + i] = valid[i] ? as_double(column, bits[i]) : 0;
+    return PCOL_OK;
+}
+
+static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t count,
+                              const struct target *to, pcol_error *err)
+{
+    struct pci_rows rows;
+    pcol_status status;
+    PCI_TRY(check_type(column, to->reading, err));
+    PCI_TRY(check_range(column, row, count, err));
+    if (row == 0 && count == column->table->rows)
+        PCI_TRY(pci_verify_column(column, err));
+    status = pci_rows_open(&rows, column->table, count ? row : column->table->rows, err);
+    for (size_t done = 0; status == PCOL_OK && done < count;) {
+        size_t n = count - done < PCI_BATCH ? count - done : PCI_BATCH;
+        status = pci_rows_next(&rows, n, err);
+        if (status == PCOL_OK)
+            status = read_batch(column, &rows, row + done, n, done, to, err);
+        done += n;
+    }
+    pci_rows_close(&rows);
+    return status;
+}
+
+pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row, size_t count,
+                                 int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    struct target to = {.reading = AS_I64, .i64 = values, .valid = valid};
+    return read_cells(column, row, count, &to, err);
+}
+
+pcol_status pcol_column_read_f64(const pcol_column *column, uint64_t row, size_t count,
+                                 double *values, uint8_t *valid, pcol_error *err)
+{
+    struct target to = {.reading = AS_F64, .f64 = values, .valid = valid};
+    return read_cells(column, row, count, &to, err);
+}
+
+pcol_status pcol_column_read_str(const pcol_column *column, uint64_t row, size_t count,
+                                 pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    struct target to = {.reading = AS_STR, .str = values, .valid = valid};
+    return read_cells(column, row, count, &to, err);
+}

@@ -1,0 +1,152 @@
+/*
+ * physical.c - the tables as they lie in the file, and what a column says of itself
+ */
+#include "model/table.h"
+
+#include <string.h>
+
+pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table **table,
+                               pcol_error *err)
+{
+    const struct pci_table *physical = &file->tables[index];
+    pcol_table *t;
+    *table = NULL;
+    if (!physical->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, physical->name, NULL, PCOL_NOWHERE,
+                             "this table needs a newer reader");
+    PCI_TRY(pci_table_new(file, physical->name, physical->rows, physical->column_count, &t, err));
+    for (uint32_t i = 0; i < physical->column_count; i++) {
+        const struct pci_column *source = &physical->columns[i];
+        pcol_column *column = pci_table_add_source(t, source->name, PCOL_I64, source, 0);
+        column->references = source->references ? source->references->name : NULL;
+    }
+    *table = t;
+    return PCOL_OK;
+}
+
+static const char *encoding_name(uint8_t encoding)
+{
+    static const char *const names[] = {"plain", "linear", "packed", "blocked", "sparse", "runs"};
+    return encoding < sizeof names / sizeof *names ? names[encoding] : "unknown";
+}
+
+/* Bytes of the sections of a column and of its children; nesting is bounded by the index check. */
+static uint64_t bytes_of(const pcol_file *file, uint32_t number, unsigned depth)
+{
+    const struct pcf_column *column = &file->index.columns[number];
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < column->section_count; i++)
+        bytes += file->index.sections[column->first_section + i].size;
+    if (depth < PCF_MAX_CHILD_DEPTH) {
+        for (uint32_t i = 0; i < column->child_count; i++)
+            bytes += bytes_of(file, column->first_child + i, depth + 1);
+    }
+    return bytes;
+}
+
+static uint64_t place(const pcol_file *file, const uint8_t *bytes)
+{
+    return bytes ? (uint64_t)(bytes - file->bytes) : PCOL_NOWHERE;
+}
+
+static unsigned width_of(const struct pcf_data *data)
+{
+    if (data->encoding == PCF_PACKED)
+        return data->width;
+    if (data->encoding != PCF_PLAIN || data->type == PCF_BYTES)
+        return 0;
+    return data->type == PCF_BOOL ? 1 : data->type == PCF_U32 || data->type == PCF_STRING ? 32 : 64;
+}
+
+static void describe_source(const pcol_column *column, pcol_column_info *info)
+{
+    const struct pci_column *source = column->source;
+    const struct pcf_column *desc = source->desc;
+    const struct pcf_data *data = source->data;
+    const pcol_file *file = column->table->file;
+    info->encoding = encoding_name(desc->encoding);
+    info->null_count = desc->null_count;
+    info->base = desc->base;
+    info->step = desc->step;
+    info->scale = desc->scale;
+    info->has_stats = (desc->flags & PCF_COLUMN_STATS) != 0;
+    info->min = info->has_stats ? desc->min : 0;
+    info->max = info->has_stats ? desc->max : 0;
+    if (!source->supported)
+        return;
+    info->width_bits = width_of(data);
+    info->validity_offset = place(file, data->validity);
+    if (desc->type == PCF_BYTES) {
+        const struct pcf_data *offsets = data->child[0];
+        info->data_offset = place(file, data->bytes);
+        info->data_bytes = data->bytes_size;
+        if (offsets) {
+            info->values_offset = place(file, offsets->values);
+            info->values_bytes = offsets->values_size;
+        }
+        return;
+    }
+    info->values_offset = place(file, data->values);
+    info->values_bytes = data->values_size;
+}
+
+void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
+{
+    *info = (pcol_column_info){
+        .name = column->name,
+        .type = column->type,
+        .encoding = "view",
+        .references = column->references,
+        .primary_key = column->primary_key,
+        .nullable = column->nullable,
+        .rows = column->table->rows,
+        .values_offset = PCOL_NOWHERE,
+        .validity_offset = PCOL_NOWHERE,
+        .data_offset = PCOL_NOWHERE,
+    };
+    if (column->source)
+        info->bytes = bytes_of(column->table->file, column->source->number, 0);
+    if (column->direct)
+        describe_source(column, info);
+}
+
+/* Bytes a value of a column whose VALUES section is an array of integers or doubles; 0 if it is not
+ * one. */
+static unsigned array_width(const struct pcf_data *data)
+{
+    if (data->encoding == PCF_PLAIN && data->type != PCF_BOOL && data->type != PCF_BYTES)
+        return data->type == PCF_U32 || data->type == PCF_STRING ? 4 : 8;
+    if (data->encoding != PCF_PACKED || data->base || data->step || data->scale != 1)
+        return 0;
+    return data->width == 8 || data->width == 16 || data->width == 32 || data->width == 64
+               ? data->width / 8u
+               : 0;
+}
+
+pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pcol_error *err)
+{
+    static const uint64_t zero; /* the values of no rows, and the one offset of no texts */
+    const struct pcf_data *data, *array;
+    unsigned width;
+    *buffer = (pcol_buffer){0};
+    if (!column->direct || !column->source->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
+                             PCOL_NOWHERE, "this column has no values in place");
+    data = column->source->data;
+    array = data->type == PCF_BYTES ? data->child[0] : data;
+    width = data->rows == 0 ? 8 : array ? array_width(array) : 0;
+    if (!width || (data->type == PCF_BYTES && width != 8))
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
+                             PCOL_NOWHERE, "this column is encoded and has no values in place");
+    PCI_TRY(pci_verify(column->table->file, column->source, err));
+    buffer->values = data->rows && array->values ? (const void *)array->values : &zero;
+    buffer->validity = data->validity;
+    if (data->type == PCF_BYTES) {
+        buffer->data = data->bytes ? (const void *)data->bytes : "";
+        buffer->data_bytes = data->bytes_size;
+    }
+    buffer->rows = data->rows;
+    buffer->width_bytes = width;
+    buffer->type = column->type;
+    return PCOL_OK;
+}

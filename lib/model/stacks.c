@@ -1,0 +1,163 @@
+/*
+ * stacks.c - walking from a node of `stacks` to the root
+ *
+ * Every step is checked by itself: a parent lies before its child, so a walk ends whatever the file
+ * says; a group and its range of locations lie within their tables.
+ */
+#include "model/table.h"
+
+pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
+{
+    *tree = (struct pci_stacks){.file = file};
+    PCI_TRY(pci_need(file, "stacks", "parent", PCI_TYPES_ROW, &tree->parent, err));
+    PCI_TRY(pci_need(file, "stacks", "group", PCI_TYPES_ROW, &tree->group, err));
+    PCI_TRY(pci_want(file, "location_groups", "first_location", PCI_TYPES_ROW, &tree->first, err));
+    tree->stacks = pci_rows(file, "stacks");
+    tree->groups = pci_rows(file, "location_groups");
+    tree->locations = pci_rows(file, "locations");
+    if (tree->stacks > PCF_MAX_U32_ROWS || tree->locations > PCF_MAX_U32_ROWS)
+        return pci_fail_cell(err, PCOL_E_CORRUPT,
+                             tree->stacks > PCF_MAX_U32_ROWS ? "stacks" : "locations", NULL,
+                             PCOL_NOWHERE, "more rows than 32 bits can number");
+    if (!tree->first && tree->groups > tree->locations)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location",
+                             PCOL_NOWHERE, "more groups than locations");
+    return PCOL_OK;
+}
+
+pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint64_t *first,
+                           uint64_t *count, pcol_error *err)
+{
+    int64_t begin, end = (int64_t)tree->locations;
+    if (group >= tree->groups)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, group,
+                             "there is no such group");
+    if (!tree->first) {
+        *first = group;
+        *count = 1;
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_get(tree->file, tree->first, group, &begin, &(int){0}, err));
+    if (group + 1 < tree->groups)
+        PCI_TRY(pci_get(tree->file, tree->first, group + 1, &end, &(int){0}, err));
+    if ((uint64_t)begin > (uint64_t)end || (uint64_t)end > tree->locations)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
+                             "the group's locations %llu to %llu are out of order or range",
+                             (unsigned long long)begin, (unsigned long long)end);
+    *first = (uint64_t)begin;
+    *count = (uint64_t)end - (uint64_t)begin;
+    return PCOL_OK;
+}
+
+pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
+                          uint64_t *first, uint64_t *count, pcol_error *err)
+{
+    int64_t up, group;
+    if (node == 0 || node >= tree->stacks)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node, "there is no such stack");
+    PCI_TRY(pci_get(tree->file, tree->parent, node, &up, &(int){0}, err));
+    if ((uint64_t)up >= node)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", node,
+                             "parent %llu does not lie before its child", (unsigned long long)up);
+    PCI_TRY(pci_get(tree->file, tree->group, node, &group, &(int){0}, err));
+    if ((uint64_t)group >= tree->groups)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "group", node,
+                             "group %llu is beyond the %llu location_groups",
+                             (unsigned long long)group, (unsigned long long)tree->groups);
+    *parent = (uint32_t)up;
+    return pci_stacks_group(tree, (uint64_t)group, first, count, err);
+}
+
+pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uint64_t *group,
+                              pcol_error *err)
+{
+    uint64_t low = 0, high = tree->groups;
+    int64_t first;
+    if (!tree->first) {
+        *group = row;
+        return PCOL_OK;
+    }
+    /* first_location[low] <= row < first_location[high], with the row before the first group and
+     * the one behind the last in mind. */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        PCI_TRY(pci_get(tree->file, tree->first, middle, &first, &(int){0}, err));
+        if ((uint64_t)first <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (tree->groups == 0)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", NULL, row,
+                             "the location belongs to no group");
+    *group = low;
+    return PCOL_OK;
+}
+
+pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
+                                 size_t capacity, size_t *depth, pcol_error *err)
+{
+    struct pci_stacks tree;
+    uint32_t node;
+    *depth = 0;
+    PCI_TRY(pci_stacks_open(file, &tree, err));
+    if (stack >= tree.stacks)
+        return pci_fail_cell(err, PCOL_E_ARGUMENT, "stacks", NULL, stack,
+                             "the table has %llu rows", (unsigned long long)tree.stacks);
+    size_t found = 0;
+    for (node = (uint32_t)stack; node;) {
+        uint64_t first, count;
+        PCI_TRY(pci_stacks_node(&tree, node, &node, &first, &count, err));
+        for (uint64_t i = 0; i < count; i++, found++) {
+            if (found < capacity)
+                locations[found] = (uint32_t)(first + i);
+        }
+    }
+    *depth = found;
+    return PCOL_OK;
+}
+
+pcol_status pci_zones_total(const pcol_file *file, const char *name,
+                            const struct pci_column **column, uint64_t *total, pcol_error *err)
+{
+    uint64_t samples = pci_rows(file, "samples");
+    uint64_t zones = samples / PCI_ZONE + (samples % PCI_ZONE != 0);
+    int64_t value;
+    *total = 0;
+    *column = NULL;
+    if (!samples)
+        return PCOL_OK;
+    PCI_TRY(pci_want(file, "sample_zones", name, PCI_TYPES_ROW, column, err));
+    if (!*column || pci_rows(file, "sample_zones") != zones + 1)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", name, PCOL_NOWHERE,
+                             "%llu samples need %llu rows here", (unsigned long long)samples,
+                             (unsigned long long)zones + 1);
+    PCI_TRY(pci_get(file, *column, zones, &value, &(int){0}, err));
+    if (value < 0)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", name, zones,
+                             "the total is out of range");
+    *total = (uint64_t)value;
+    return PCOL_OK;
+}
+
+pcol_status pci_zones_find(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                           uint64_t *zone, uint64_t *before, pcol_error *err)
+{
+    uint64_t low = 0, high = column->desc->rows - 1;
+    int64_t value;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        PCI_TRY(pci_get(file, column, middle, &value, &(int){0}, err));
+        if ((uint64_t)value <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    PCI_TRY(pci_get(file, column, low, &value, &(int){0}, err));
+    if ((uint64_t)value > row)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", column->name, low,
+                             "the first zone starts at row %llu", (unsigned long long)value);
+    *zone = low;
+    *before = (uint64_t)value;
+    return PCOL_OK;
+}

@@ -1,0 +1,284 @@
+/*
+ * table.c - making tables, and the accessors that need no cell
+ *
+ * The names of tables and columns are literals, names of the index or memory that the table's aux
+ * owns; a table never copies them.
+ */
+#include "model/table.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+pcol_status pci_table_new(const pcol_file *file, const char *name, uint64_t rows,
+                          uint32_t column_capacity, pcol_table **table, pcol_error *err)
+{
+    pcol_table *t = pci_calloc(1, sizeof *t);
+    *table = NULL;
+    if (!t)
+        return pci_fail_memory(err);
+    t->columns = pci_calloc(column_capacity ? column_capacity : 1, sizeof *t->columns);
+    if (!t->columns) {
+        pci_free(t);
+        return pci_fail_memory(err);
+    }
+    t->file = file;
+    t->name = name;
+    t->rows = rows;
+    t->column_capacity = column_capacity;
+    *table = t;
+    return PCOL_OK;
+}
+
+void pci_table_free(pcol_table *table)
+{
+    if (!table)
+        return;
+    if (table->free_aux)
+        table->free_aux(table->aux);
+    pci_free(table->reads);
+    pci_free(table->columns);
+    pci_free(table);
+}
+
+pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type)
+{
+    pcol_column *column = &table->columns[table->column_count];
+    column->table = table;
+    column->name = name;
+    column->type = type;
+    column->index = table->column_count++;
+    return column;
+}
+
+static pcol_status bits_id(const pcol_column *column, uint64_t row, size_t count, int64_t *values,
+                           uint8_t *valid, pcol_error *err)
+{
+    (void)column;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (int64_t)(row + i + 1);
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+pcol_column *pci_table_add_id(pcol_table *table, const char *name)
+{
+    pcol_column *column = pci_table_add(table, name, PCOL_I64);
+    column->bits = bits_id;
+    column->primary_key = 1;
+    return column;
+}
+
+static pcol_status bits_null(const pcol_column *column, uint64_t row, size_t count, int64_t *values,
+                             uint8_t *valid, pcol_error *err)
+{
+    (void)column;
+    (void)row;
+    (void)err;
+    memset(values, 0, count * sizeof *values);
+    memset(valid, 0, count);
+    return PCOL_OK;
+}
+
+static pcol_status str_null(const pcol_column *column, uint64_t row, size_t count, pcol_str *values,
+                            uint8_t *valid, pcol_error *err)
+{
+    (void)column;
+    (void)row;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (pcol_str){"", 0};
+    memset(valid, 0, count);
+    return PCOL_OK;
+}
+
+static pcol_status bits_source(const pcol_column *column, uint64_t row, size_t count,
+                               int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    PCI_TRY(pci_read(column->table->file, column->source, row, count, values, valid, err));
+    if (column->offset) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = valid[i] ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status str_source(const pcol_column *column, uint64_t row, size_t count,
+                              pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    return pci_read_str(column->table->file, column->source, row, count, values, valid, err);
+}
+
+pcol_column *pci_table_add_source(pcol_table *table, const char *name, pcol_type type,
+                                  const struct pci_column *source, int64_t offset)
+{
+    pcol_column *column = pci_table_add(table, name, type);
+    column->nullable = 1;
+    if (!source) {
+        column->bits = bits_null;
+        column->str = str_null;
+        return column;
+    }
+    column->type = offset ? PCOL_I64 : (pcol_type)source->desc->type;
+    column->nullable = (source->desc->flags & PCF_COLUMN_NULLABLE) != 0;
+    column->source = source;
+    column->direct = offset == 0;
+    column->offset = offset;
+    column->bits = bits_source;
+    column->str = str_source;
+    return column;
+}
+
+static pcol_status bits_constant(const pcol_column *column, uint64_t row, size_t count,
+                                 int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    const int64_t *value = column->aux;
+    (void)row;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        values[i] = *value;
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_type type,
+                                    const int64_t *value)
+{
+    pcol_column *column = pci_table_add(table, name, type);
+    column->bits = bits_constant;
+    column->aux = value;
+    return column;
+}
+
+pcol_status pci_table_reads(pcol_table *table, const struct pci_column *column, pcol_error *err)
+{
+    void *reads = table->reads;
+    if (!column)
+        return PCOL_OK;
+    if (pci_grow(&reads, &table->read_capacity, table->read_count + 1, sizeof *table->reads))
+        return pci_fail_memory(err);
+    table->reads = reads;
+    table->reads[table->read_count++] = column;
+    return PCOL_OK;
+}
+
+static pcol_status lane_bits(const pcol_column *column, const struct pci_lanes *lanes, size_t count,
+                             int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    const int64_t *lane = lanes->lane[column->lane];
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        values[i] = lane[i] + column->offset;
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+pcol_column *pci_table_add_lane(pcol_table *table, const char *name, pcol_type type, uint8_t lane,
+                                int64_t offset)
+{
+    pcol_column *column = pci_table_add(table, name, type);
+    column->lane = lane;
+    column->offset = offset;
+    column->lane_bits = lane_bits;
+    return column;
+}
+
+pcol_status pci_want(const pcol_file *file, const char *table, const char *name, unsigned types,
+                     const struct pci_column **column, pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    const struct pci_column *c;
+    *column = NULL;
+    if (!t)
+        return PCOL_OK;
+    if (!t->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_NOWHERE,
+                             "this table needs a newer reader");
+    c = pci_column_find(t, name);
+    if (!c)
+        return PCOL_OK;
+    if (!c->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_NOWHERE,
+                             "this column needs a newer reader");
+    if (c->desc->type >= 32 || !(types & PCI_TYPE(c->desc->type)))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_NOWHERE,
+                             "this column cannot be of type %s",
+                             pcol_type_name((pcol_type)c->desc->type));
+    *column = c;
+    return PCOL_OK;
+}
+
+pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
+                     const struct pci_column **column, pcol_error *err)
+{
+    PCI_TRY(pci_want(file, table, name, types, column, err));
+    if (!*column && pci_rows(file, table))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_NOWHERE,
+                             "this column is missing");
+    return PCOL_OK;
+}
+
+uint64_t pci_rows(const pcol_file *file, const char *table)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    return t ? t->rows : 0;
+}
+
+pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err)
+{
+    uint64_t rows = pci_rows(file, table);
+    if (rows >> 20 <= file->size >> 17) /* 8 rows a byte, and the first million is free */
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
+                         "%llu rows in a file of %llu bytes are not believed",
+                         (unsigned long long)rows, (unsigned long long)file->size);
+}
+
+const char *pcol_table_name(const pcol_table *table)
+{
+    return table->name;
+}
+
+uint64_t pcol_table_rows(const pcol_table *table)
+{
+    return table->rows;
+}
+
+uint32_t pcol_table_column_count(const pcol_table *table)
+{
+    return table->column_count;
+}
+
+const pcol_column *pcol_table_column(const pcol_table *table, uint32_t index)
+{
+    return index < table->column_count ? &table->columns[index] : NULL;
+}
+
+/* A name as it stands goes before one that lacks only its dot. */
+const pcol_column *pcol_table_column_by_name(const pcol_table *table, const char *name,
+                                             uint32_t *index)
+{
+    const pcol_column *found = NULL;
+    if (!name)
+        return NULL;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const pcol_column *column = &table->columns[i];
+        if (strcmp(column->name, name) == 0) {
+            found = column;
+            break;
+        }
+        if (!found && column->name[0] == '.' && strcmp(column->name + 1, name) == 0)
+            found = column;
+    }
+    if (found && index)
+        *index = found->index;
+    return found;
+}
+
+const char *pcol_type_name(pcol_type type)
+{
+    static const char *const names[] = {"unknown", "i64",   "u64",  "f64", "u32",
+                                        "string",  "bytes", "bool", "list"};
+    return names[type >= PCOL_I64 && type <= PCOL_LIST ? type : 0];
+}

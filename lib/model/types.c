@@ -1,0 +1,154 @@
+/*
+ * types.c - the sample types of a file: row K of sample_types belongs to column value.K of samples
+ */
+#include "model/types.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+/* K of "value.K", -1 for any other name. */
+static int64_t value_number(const char *name)
+{
+    int64_t number = 0;
+    if (strncmp(name, "value.", 6) != 0 || !name[6] || (name[6] == '0' && name[7]))
+        return -1;
+    for (name += 6; *name; name++) {
+        if (*name < '0' || *name > '9' || number >= (int64_t)PCF_MAX_COLUMNS)
+            return -1;
+        number = number * 10 + (*name - '0');
+    }
+    return number;
+}
+
+static pcol_status find_columns(struct pci_types *types, pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(types->file, "samples");
+    if (!samples)
+        return PCOL_OK;
+    for (uint32_t i = 0; i < samples->column_count; i++) {
+        const struct pci_column *column = &samples->columns[i];
+        int64_t number = value_number(column->name);
+        if (number < 0 || number >= (int64_t)types->count)
+            continue;
+        PCI_TRY(pci_want(types->file, "samples", column->name,
+                         PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64), &column, err));
+        types->columns[number] = column;
+        types->any_double |= column->desc->type == PCF_F64;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_names(struct pci_types *types, pcol_error *err)
+{
+    const pcol_file *file = types->file;
+    const struct pci_column *type, *unit, *ordinal, *level;
+    int valid;
+    PCI_TRY(pci_need(file, "sample_types", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_need(file, "sample_types", "unit", PCI_TYPES_TEXT, &unit, err));
+    PCI_TRY(pci_want(file, "sample_types", "ordinal", PCI_TYPES_INT, &ordinal, err));
+    PCI_TRY(pci_want(file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &level, err));
+    for (uint32_t i = 0; i < types->count; i++) {
+        PCI_TRY(pci_get_str(file, type, i, &types->type[i], &valid, err));
+        PCI_TRY(pci_get_str(file, unit, i, &types->unit[i], &valid, err));
+        if (ordinal)
+            PCI_TRY(pci_get(file, ordinal, i, &types->ordinal[i], &valid, err));
+        types->any_ordinal |= types->ordinal[i] > 0;
+        if (level) {
+            int64_t value;
+            PCI_TRY(pci_get(file, level, i, &value, &valid, err));
+            types->level[i] = value != 0;
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status open_types(struct pci_types *types, pcol_error *err)
+{
+    const pcol_file *file = types->file;
+    uint64_t rows = pci_rows(file, "sample_types");
+    if (rows > PCF_MAX_COLUMNS)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_types", NULL, PCOL_NOWHERE,
+                             "more types than a table can have columns");
+    types->count = (uint32_t)rows;
+    types->columns = pci_calloc((size_t)rows + 1, sizeof *types->columns);
+    types->type = pci_calloc((size_t)rows + 1, sizeof *types->type);
+    types->unit = pci_calloc((size_t)rows + 1, sizeof *types->unit);
+    types->ordinal = pci_calloc((size_t)rows + 1, sizeof *types->ordinal);
+    types->level = pci_calloc((size_t)rows + 1, sizeof *types->level);
+    if (!types->columns || !types->type || !types->unit || !types->ordinal || !types->level)
+        return pci_fail_memory(err);
+    PCI_TRY(find_columns(types, err));
+    PCI_TRY(read_names(types, err));
+    PCI_TRY(pci_want(file, "samples", "source", PCI_TYPES_ROW, &types->source, err));
+    PCI_TRY(pci_need(file, "source_types", "source", PCI_TYPES_ROW, &types->list_source, err));
+    PCI_TRY(pci_need(file, "source_types", "sample_type", PCI_TYPES_ROW, &types->list_type, err));
+    types->list_rows = pci_rows(file, "source_types");
+    return PCOL_OK;
+}
+
+pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_error *err)
+{
+    pcol_status status;
+    *types = (struct pci_types){.file = file};
+    status = open_types(types, err);
+    if (status != PCOL_OK)
+        pci_types_close(types);
+    return status;
+}
+
+void pci_types_close(struct pci_types *types)
+{
+    pci_free(types->columns);
+    pci_free(types->type);
+    pci_free(types->unit);
+    pci_free(types->ordinal);
+    pci_free(types->level);
+    *types = (struct pci_types){0};
+}
+
+/* The first row of source_types whose source is not below `source`. */
+static pcol_status list_start(const struct pci_types *types, uint64_t source, uint64_t *row,
+                              pcol_error *err)
+{
+    uint64_t low = 0, high = types->list_rows;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        int64_t value;
+        PCI_TRY(pci_get(types->file, types->list_source, middle, &value, &(int){0}, err));
+        if ((uint64_t)value < source)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *row = low;
+    return PCOL_OK;
+}
+
+pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
+                         uint32_t *count, pcol_error *err)
+{
+    uint64_t row;
+    *count = 0;
+    if (types->list_rows == 0) {
+        while (*count < types->count) {
+            list[*count] = *count;
+            ++*count;
+        }
+        return PCOL_OK;
+    }
+    PCI_TRY(list_start(types, source, &row, err));
+    for (; row < types->list_rows; row++) {
+        int64_t value;
+        PCI_TRY(pci_get(types->file, types->list_source, row, &value, &(int){0}, err));
+        if ((uint64_t)value != source)
+            break;
+        PCI_TRY(pci_get(types->file, types->list_type, row, &value, &(int){0}, err));
+        if ((uint64_t)value >= types->count || *count == types->count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_types", "sample_type", row,
+                                 "sample type %llu is not one of the %u",
+                                 (unsigned long long)value, (unsigned)types->count);
+        list[(*count)++] = (uint32_t)value;
+    }
+    return PCOL_OK;
+}

@@ -1,0 +1,29 @@
+/*
+ * types.h - the sample types of a file, and where the values of each lie
+ */
+#ifndef PCI_TYPES_H
+#define PCI_TYPES_H
+
+#include "model/table.h"
+
+struct pci_types {
+    const pcol_file *file;
+    uint32_t count;                     /* rows of sample_types */
+    const struct pci_column **columns;  /* samples.value.K, NULL if there is none */
+    pcol_str *type, *unit;              /* "" for a null */
+    int64_t *ordinal;
+    uint8_t *level;
+    int any_double, any_ordinal;
+    /* Which types a source has, in its order: rows of source_types; all if those are NULL. */
+    const struct pci_column *list_source, *list_type;
+    uint64_t list_rows;
+    const struct pci_column *source; /* samples.source; NULL: 0 */
+};
+
+pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_error *err);
+void pci_types_close(struct pci_types *types);
+/* The types of a source, at most types->count, in its order. */
+pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
+                         uint32_t *count, pcol_error *err);
+
+#endif

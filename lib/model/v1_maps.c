@@ -1,0 +1,319 @@
+/*
+ * v1_maps.c - what data model v1 keeps of a file, found in one pass over everything
+ *
+ * v1 has no locations without a function and no samples without a location, and its ids are dense:
+ * so locations need a map, stacks a bit each, and samples a count per zone. Whatever v1 cannot
+ * express is found here, before a row of it is shown.
+ */
+#include "model/v1.h"
+
+#include "core/alloc.h"
+#include "core/hash.h"
+#include "model/types.h"
+
+#include <string.h>
+
+static int text_is(pcol_str text, const char *what)
+{
+    return text.size == strlen(what) && memcmp(text.data, what, text.size) == 0;
+}
+
+/* ---- functions */
+
+/* The R package writes '_' for '.' and "gc" for "<GC>"; each distinct name is made once. */
+static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol_str *name,
+                                   pcol_error *err)
+{
+    uint64_t h;
+    size_t at;
+    uint32_t id;
+    char *copy;
+    void *owned = m->owned;
+    if (text_is(*name, "<GC>")) {
+        *name = (pcol_str){"gc", 2};
+        return PCOL_OK;
+    }
+    if (!memchr(name->data, '.', name->size))
+        return PCOL_OK;
+    h = pci_hash_bytes(name->data, name->size);
+    at = pci_hash_start(hash, h);
+    copy = pci_malloc(name->size + sizeof name->size, 1);
+    if (!copy)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < name->size; i++)
+        copy[i] = (char)(name->data[i] == '.' ? '_' : name->data[i]);
+    while ((id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE) {
+        size_t size;
+        memcpy(&size, m->owned[id], sizeof size);
+        if (size == name->size && memcmp(m->owned[id] + sizeof size, copy, size) == 0) {
+            pci_free(copy);
+            name->data = m->owned[id] + sizeof size;
+            return PCOL_OK;
+        }
+    }
+    memmove(copy + sizeof name->size, copy, name->size);
+    memcpy(copy, &name->size, sizeof name->size);
+    if (pci_grow(&owned, &m->owned_capacity, m->owned_count + 1, sizeof *m->owned)) {
+        pci_free(copy);
+        return pci_fail_memory(err);
+    }
+    m->owned = owned;
+    m->owned[m->owned_count] = copy;
+    name->data = copy + sizeof name->size;
+    return pci_hash_add(hash, h, (uint32_t)m->owned_count++, err);
+}
+
+static int text_equal(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
+                                  struct pci_hash *hash, pcol_error *err)
+{
+    const pcol_column *columns = functions->columns; /* id, name, system_name, filename, line */
+    for (uint64_t row = 0; row < m->function_count; row++) {
+        int valid, has_system, has_line;
+        int64_t line;
+        PCI_TRY(pcol_column_str(&columns[1], row, &m->names[row], &valid, err));
+        PCI_TRY(pcol_column_str(&columns[2], row, &m->systems[row], &has_system, err));
+        PCI_TRY(pcol_column_str(&columns[3], row, &m->filenames[row], NULL, err));
+        PCI_TRY(pcol_column_i64(&columns[4], row, &line, &has_line, err));
+        m->start_lines[row] = has_line ? line : INT64_MAX;
+        m->own_start[row] = (uint8_t)has_line;
+        if (!m->names[row].size || !m->systems[row].size)
+            return pci_fail_cell(err, PCOL_E_LOSS, "functions", "name", row,
+                                 "v1 cannot hold a function without a name");
+        if (m->rename && text_equal(m->names[row], m->systems[row]))
+            PCI_TRY(rename_function(m, hash, &m->names[row], err));
+    }
+    return PCOL_OK;
+}
+
+/* Names are changed as the R package does if it would have read one of the sources. */
+static pcol_status has_rprof(const pcol_file *file, int *found, pcol_error *err)
+{
+    const struct pci_column *type;
+    uint64_t rows = pci_rows(file, "sources");
+    *found = 0;
+    PCI_TRY(pci_want(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_plausible(file, "sources", err));
+    for (uint64_t row = 0; type && row < rows && !*found; row++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
+        *found = text_is(text, "rprof") || text_is(text, "rprofmem");
+    }
+    return PCOL_OK;
+}
+
+static pcol_status map_functions(struct pci_v1 *m, pcol_error *err)
+{
+    struct pci_hash hash = {0};
+    pcol_table *functions;
+    pcol_status status;
+    size_t rows = (size_t)pci_rows(m->file, "functions");
+    PCI_TRY(pci_plausible(m->file, "functions", err));
+    PCI_TRY(has_rprof(m->file, &m->rename, err));
+    m->function_count = rows;
+    m->names = pci_calloc(rows + 1, sizeof *m->names);
+    m->systems = pci_calloc(rows + 1, sizeof *m->systems);
+    m->filenames = pci_calloc(rows + 1, sizeof *m->filenames);
+    m->start_lines = pci_calloc(rows + 1, sizeof *m->start_lines);
+    m->own_start = pci_calloc(rows + 1, 1);
+    if (!m->names || !m->systems || !m->filenames || !m->start_lines || !m->own_start)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_v2_functions(m->file, &functions, err));
+    status = read_functions(m, functions, &hash, err);
+    pci_hash_clear(&hash);
+    pci_table_free(functions);
+    return status;
+}
+
+/* ---- locations */
+
+/* A function starts at the smallest line that is seen in it, unless it says so itself. */
+static pcol_status map_location(struct pci_v1 *m, uint64_t row, uint64_t function, pcol_error *err)
+{
+    int64_t line = 0;
+    int valid = 0;
+    if (function >= m->function_count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", row,
+                             "function %llu is beyond the %llu functions",
+                             (unsigned long long)function, (unsigned long long)m->function_count);
+    if (m->line)
+        PCI_TRY(pci_get(m->file, m->line, row, &line, &valid, err));
+    if (valid && line < 0)
+        return pci_fail_cell(err, PCOL_E_LOSS, "locations", "line", row,
+                             "v1 cannot hold the negative line %lld", (long long)line);
+    m->row_of[m->location_count++] = (uint32_t)row;
+    m->id_of[row] = (uint32_t)m->location_count;
+    if (valid && !m->own_start[function] && line < m->start_lines[function])
+        m->start_lines[function] = line;
+    return PCOL_OK;
+}
+
+static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
+{
+    size_t rows = (size_t)m->stacks.locations;
+    PCI_TRY(pci_plausible(m->file, "locations", err));
+    PCI_TRY(pci_want(m->file, "locations", "function", PCI_TYPES_ROW, &m->function, err));
+    PCI_TRY(pci_want(m->file, "locations", "line", PCI_TYPE(PCF_I64), &m->line, err));
+    m->id_of = pci_calloc(rows + 1, sizeof *m->id_of);
+    m->row_of = pci_calloc(rows + 1, sizeof *m->row_of);
+    if (!m->id_of || !m->row_of)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; m->function && row < rows; row++) {
+        int64_t function;
+        int valid;
+        PCI_TRY(pci_get(m->file, m->function, row, &function, &valid, err));
+        if (valid)
+            PCI_TRY(map_location(m, row, (uint64_t)function, err));
+    }
+    for (uint64_t f = 0; f < m->function_count; f++)
+        m->start_lines[f] = m->start_lines[f] == INT64_MAX ? 0 : m->start_lines[f];
+    return PCOL_OK;
+}
+
+/* ---- stacks and samples */
+
+static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
+{
+    PCI_TRY(pci_plausible(m->file, "stacks", err));
+    m->shown = pci_calloc((size_t)(m->stacks.stacks / 8 + 1), 1);
+    if (!m->shown)
+        return pci_fail_memory(err);
+    for (uint64_t node = 1; node < m->stacks.stacks; node++) {
+        uint32_t parent;
+        uint64_t first, count;
+        int shown;
+        PCI_TRY(pci_stacks_node(&m->stacks, node, &parent, &first, &count, err));
+        shown = pci_v1_shown(m, parent);
+        for (uint64_t i = 0; i < count && !shown; i++)
+            shown = m->id_of[first + i] != 0;
+        m->shown[node / 8] |= (uint8_t)(shown << (node % 8));
+    }
+    return PCOL_OK;
+}
+
+/* v1 knows one type of sample. */
+static pcol_status find_value(struct pci_v1 *m, pcol_error *err)
+{
+    struct pci_types types;
+    PCI_TRY(pci_types_open(m->file, &types, err));
+    for (uint32_t k = 0; k < types.count && !m->value; k++) {
+        if (text_is(types.type[k], "samples") && text_is(types.unit[k], "count") &&
+            !types.level[k] && !types.ordinal[k] && types.columns[k] &&
+            types.columns[k]->desc->type == PCF_I64)
+            m->value = types.columns[k];
+    }
+    pci_types_close(&types);
+    if (!m->value && pci_rows(m->file, "samples"))
+        return pci_fail_cell(err, PCOL_E_LOSS, "sample_types", NULL, PCOL_NOWHERE,
+                             "v1 can only hold samples of type samples/count");
+    return PCOL_OK;
+}
+
+static pcol_status count_block(struct pci_v1 *m, uint64_t row, size_t n, pcol_error *err)
+{
+    int64_t stacks[PCI_BATCH], values[PCI_BATCH];
+    uint8_t has_stack[PCI_BATCH], has_value[PCI_BATCH];
+    PCI_TRY(pci_read(m->file, m->stack, row, n, stacks, has_stack, err));
+    PCI_TRY(pci_read(m->file, m->value, row, n, values, has_value, err));
+    for (size_t i = 0; i < n; i++) {
+        if (!has_stack[i])
+            continue;
+        if ((uint64_t)stacks[i] >= m->stacks.stacks)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row + i,
+                                 "stack %llu is beyond the %llu stacks",
+                                 (unsigned long long)stacks[i],
+                                 (unsigned long long)m->stacks.stacks);
+        if (!pci_v1_shown(m, (uint64_t)stacks[i]))
+            continue;
+        if (!has_value[i] || values[i] < 1 || values[i] > INT32_MAX)
+            return pci_fail_cell(err, PCOL_E_LOSS, "samples", m->value->name, row + i,
+                                 "v1 can only hold values from 1 to 2147483647");
+        m->sample_count++;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status map_samples(struct pci_v1 *m, pcol_error *err)
+{
+    uint64_t rows = pci_rows(m->file, "samples");
+    PCI_TRY(find_value(m, err));
+    PCI_TRY(pci_want(m->file, "samples", "stack", PCI_TYPES_ROW, &m->stack, err));
+    if (!m->stack || !rows)
+        return PCOL_OK;
+    PCI_TRY(pci_verify(m->file, m->stack, err));
+    PCI_TRY(pci_verify(m->file, m->value, err));
+    for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
+        if (row % PCI_ZONE == 0) {
+            void *zones = m->zones;
+            if (pci_grow(&zones, &m->zone_capacity, m->zone_count + 1, sizeof *m->zones))
+                return pci_fail_memory(err);
+            m->zones = zones;
+            m->zones[m->zone_count++] = m->sample_count;
+        }
+        PCI_TRY(count_block(m, row, rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH, err));
+    }
+    return PCOL_OK;
+}
+
+/* Everything is read from one end to the other, so checksums are compared first. */
+static pcol_status verify(const pcol_file *file, pcol_error *err)
+{
+    static const char *const tables[] = {"strings",   "functions",       "locations",
+                                         "stacks",    "location_groups", "sample_types"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const struct pci_table *table = pci_table_find(file, tables[i]);
+        for (uint32_t k = 0; table && k < table->column_count; k++)
+            PCI_TRY(pci_verify(file, &table->columns[k], err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status fill(struct pci_v1 *m, pcol_error *err)
+{
+    PCI_TRY(verify(m->file, err));
+    PCI_TRY(pci_stacks_open(m->file, &m->stacks, err));
+    PCI_TRY(map_functions(m, err));
+    PCI_TRY(map_locations(m, err));
+    PCI_TRY(map_stacks(m, err));
+    return map_samples(m, err);
+}
+
+pcol_status pci_v1_open(const pcol_file *file, struct pci_v1 **maps, pcol_error *err)
+{
+    struct pci_v1 *m = pci_calloc(1, sizeof *m);
+    pcol_status status;
+    *maps = NULL;
+    if (!m)
+        return pci_fail_memory(err);
+    m->file = file;
+    status = fill(m, err);
+    if (status == PCOL_OK)
+        *maps = m;
+    else
+        pci_v1_free(m);
+    return status;
+}
+
+void pci_v1_free(struct pci_v1 *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->owned_count; i++)
+        pci_free(m->owned[i]);
+    pci_free(m->owned);
+    pci_free(m->id_of);
+    pci_free(m->row_of);
+    pci_free(m->names);
+    pci_free(m->systems);
+    pci_free(m->filenames);
+    pci_free(m->start_lines);
+    pci_free(m->own_start);
+    pci_free(m->shown);
+    pci_free(m->zones);
+    pci_free(m);
+}

@@ -1,0 +1,336 @@
+/*
+ * v2.c - the logical tables whose rows are those of a physical table
+ *
+ * The required columns stand first, then, with a leading dot, what else the file says: a dotted
+ * column is there exactly if the physical column that it comes from is.
+ */
+#include "model/table.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- meta */
+
+struct meta {
+    char format[16];
+};
+
+static pcol_status str_meta(const pcol_column *column, uint64_t row, size_t count, pcol_str *values,
+                            uint8_t *valid, pcol_error *err)
+{
+    const struct meta *meta = column->table->aux;
+    const char *texts[2][2] = {{"version", "2.0"}, {"format", meta->format}};
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        const char *text = texts[(row + i) & 1][column->index & 1];
+        values[i] = (pcol_str){text, strlen(text)};
+    }
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+pcol_status pci_v2_meta(const pcol_file *file, pcol_table **table, pcol_error *err)
+{
+    unsigned major, minor;
+    struct meta *meta;
+    pcol_table *t;
+    *table = NULL;
+    PCI_TRY(pci_table_new(file, "meta", 2, 2, &t, err));
+    t->aux = meta = pci_calloc(1, sizeof *meta);
+    t->free_aux = pci_free;
+    if (!meta) {
+        pci_table_free(t);
+        return pci_fail_memory(err);
+    }
+    pcol_file_version(file, &major, &minor);
+    snprintf(meta->format, sizeof meta->format, "%u.%u", major & 0xffffu, minor & 0xffffu);
+    pci_table_add(t, "key", PCOL_STRING)->primary_key = 1;
+    pci_table_add(t, "value", PCOL_STRING);
+    for (uint32_t i = 0; i < t->column_count; i++)
+        t->columns[i].str = str_meta;
+    *table = t;
+    return PCOL_OK;
+}
+
+/* ---- samples */
+
+static pcol_status bits_ms(const pcol_column *column, uint64_t row, size_t count, int64_t *values,
+                           uint8_t *valid, pcol_error *err)
+{
+    PCI_TRY(pci_read(column->table->file, column->source, row, count, values, valid, err));
+    for (size_t i = 0; i < count; i++) {
+        double ms = valid[i] ? (double)values[i] / 1e6 : 0;
+        memcpy(&values[i], &ms, sizeof ms);
+    }
+    return PCOL_OK;
+}
+
+/* A column of nanoseconds, shown in milliseconds. */
+static pcol_status add_ms(pcol_table *table, const char *physical, const char *name,
+                          pcol_error *err)
+{
+    const struct pci_column *source;
+    pcol_column *column;
+    PCI_TRY(pci_want(table->file, "samples", physical, PCI_TYPE(PCF_I64), &source, err));
+    if (!source)
+        return PCOL_OK;
+    column = pci_table_add_source(table, name, PCOL_F64, source, 0);
+    column->type = PCOL_F64;
+    column->direct = 0;
+    column->bits = bits_ms;
+    return PCOL_OK;
+}
+
+struct dotted {
+    const char *physical, *name, *references;
+    unsigned types;
+    int64_t offset;
+};
+
+/* One more column, if the file has it. */
+static pcol_status add_dotted(pcol_table *table, const char *physical, const struct dotted *dotted,
+                              pcol_error *err)
+{
+    const struct pci_column *source;
+    PCI_TRY(pci_want(table->file, physical, dotted->physical, dotted->types, &source, err));
+    if (source)
+        pci_table_add_source(table, dotted->name, PCOL_I64, source, dotted->offset)->references =
+            dotted->references;
+    return PCOL_OK;
+}
+
+static const int64_t one = 1;
+
+static pcol_status fill_samples(pcol_table *t, pcol_error *err)
+{
+    static const struct dotted dotted[] = {
+        {"thread", ".thread_id", "threads", PCI_TYPES_ROW, 0},
+        {"stack", ".stack_id", "stacks", PCI_TYPES_ROW, 0},
+        {"text", ".text", NULL, PCI_TYPES_TEXT, 0},
+    };
+    const struct pci_column *source;
+    pcol_column *column;
+    PCI_TRY(pci_want(t->file, "samples", "source", PCI_TYPES_ROW, &source, err));
+    pci_table_add_id(t, "sample_id");
+    if (source)
+        column = pci_table_add_source(t, "source_id", PCOL_I64, source, 1);
+    else
+        column = pci_table_add_constant(t, "source_id", PCOL_I64, &one);
+    column->references = "sources";
+    column->nullable = 0;
+    PCI_TRY(add_ms(t, "time", ".time", err));
+    PCI_TRY(add_ms(t, "duration", ".duration", err));
+    PCI_TRY(add_ms(t, "cpu_delta", ".cpu_delta", err));
+    for (size_t i = 0; i < sizeof dotted / sizeof *dotted; i++)
+        PCI_TRY(add_dotted(t, "samples", &dotted[i], err));
+    return PCOL_OK;
+}
+
+/* A table over all rows of a physical one, filled by `fill`. */
+static pcol_status make(const pcol_file *file, const char *name, uint32_t columns,
+                        pcol_status (*fill)(pcol_table *, pcol_error *), pcol_table **table,
+                        pcol_error *err)
+{
+    pcol_table *t;
+    pcol_status status;
+    *table = NULL;
+    PCI_TRY(pci_table_new(file, name, pci_rows(file, name), columns, &t, err));
+    status = fill(t, err);
+    if (status == PCOL_OK)
+        *table = t;
+    else
+        pci_table_free(t);
+    return status;
+}
+
+pcol_status pci_v2_samples(const pcol_file *file, pcol_table **table, pcol_error *err)
+{
+    return make(file, "samples", 8, fill_samples, table, err);
+}
+
+/* ---- locations and functions */
+
+/* Lines below 0 are no lines to the data model. */
+static pcol_status bits_line(const pcol_column *column, uint64_t row, size_t count,
+                             int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    PCI_TRY(pci_read(column->table->file, column->source, row, count, values, valid, err));
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] < 0)
+            values[i] = valid[i] = 0;
+    }
+    return PCOL_OK;
+}
+
+static void add_line(pcol_table *table, const char *name, const struct pci_column *source)
+{
+    pcol_column *column = pci_table_add_source(table, name, PCOL_I64, source, 0);
+    if (source) {
+        column->direct = 0;
+        column->nullable = 1;
+        column->bits = bits_line;
+    }
+}
+
+/* The group of a location, and then of the locations behind it. */
+struct group_walk {
+    const struct pci_stacks *tree;
+    uint64_t group, end; /* end: the location after the group's last */
+};
+
+static pcol_status walk_start(struct group_walk *walk, const struct pci_stacks *tree, uint64_t row,
+                              pcol_error *err)
+{
+    uint64_t first, lines;
+    walk->tree = tree;
+    PCI_TRY(pci_stacks_group_of(tree, row, &walk->group, err));
+    PCI_TRY(pci_stacks_group(tree, walk->group, &first, &lines, err));
+    walk->end = first + lines;
+    if (row < first || row >= walk->end)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", NULL, row,
+                             "the location belongs to no group");
+    return PCOL_OK;
+}
+
+static pcol_status walk_to(struct group_walk *walk, uint64_t row, pcol_error *err)
+{
+    while (row >= walk->end) {
+        uint64_t first, lines;
+        PCI_TRY(pci_stacks_group(walk->tree, ++walk->group, &first, &lines, err));
+        walk->end = first + lines;
+    }
+    return PCOL_OK;
+}
+
+/* A column of location_groups, seen from a location; without a source the group's row. */
+static pcol_status bits_group(const pcol_column *column, uint64_t row, size_t count,
+                              int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    const struct pci_stacks *tree = column->table->aux;
+    struct group_walk walk;
+    PCI_TRY(walk_start(&walk, tree, row, err));
+    for (size_t i = 0; i < count; i++) {
+        int there = 1;
+        PCI_TRY(walk_to(&walk, row + i, err));
+        values[i] = (int64_t)walk.group;
+        if (column->source)
+            PCI_TRY(pci_get(tree->file, column->source, walk.group, &values[i], &there, err));
+        values[i] = there ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
+        valid[i] = (uint8_t)there;
+    }
+    return PCOL_OK;
+}
+
+/* The last line of a group is the function that was compiled, those before it were inlined. */
+static pcol_status bits_inline(const pcol_column *column, uint64_t row, size_t count,
+                               int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    struct group_walk walk;
+    PCI_TRY(walk_start(&walk, column->table->aux, row, err));
+    for (size_t i = 0; i < count; i++) {
+        PCI_TRY(walk_to(&walk, row + i, err));
+        values[i] = row + i + 1 < walk.end;
+    }
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tree, pcol_error *err)
+{
+    static const struct dotted dotted[] = {
+        {"mapping", ".mapping_id", "mappings", PCI_TYPES_ROW, 0},
+        {"address", ".address", NULL, PCI_TYPES_INT, 0},
+        {"folded", ".folded", NULL, PCI_TYPE(PCF_BOOL), 0},
+        {"id", ".id", NULL, PCI_TYPES_INT, 0},
+        {"file_number", ".file_number", NULL, PCI_TYPES_INT, 0},
+    };
+    if (tree->first) {
+        pcol_column *column = pci_table_add(t, ".group_id", PCOL_I64);
+        column->references = "location_groups";
+        column->bits = bits_group;
+    }
+    for (size_t i = 0; i < sizeof dotted / sizeof *dotted; i++) {
+        uint32_t before = t->column_count;
+        PCI_TRY(add_dotted(t, "location_groups", &dotted[i], err));
+        if (t->column_count > before) {
+            t->columns[before].direct = 0;
+            t->columns[before].bits = bits_group;
+        }
+    }
+    if (tree->first)
+        pci_table_add(t, ".inline", PCOL_BOOL)->bits = bits_inline;
+    return pci_table_reads(t, tree->first, err);
+}
+
+static pcol_status fill_locations(pcol_table *t, pcol_error *err)
+{
+    static const struct dotted column = {"column", ".column", NULL, PCI_TYPES_INT, 0};
+    static const struct dotted filename = {"filename", ".filename", NULL, PCI_TYPES_TEXT, 0};
+    const struct pci_column *function, *line;
+    struct pci_stacks *tree = pci_calloc(1, sizeof *tree);
+    t->aux = tree;
+    t->free_aux = pci_free;
+    if (!tree)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_stacks_open(t->file, tree, err));
+    PCI_TRY(pci_want(t->file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    PCI_TRY(pci_want(t->file, "locations", "line", PCI_TYPE(PCF_I64), &line, err));
+    pci_table_add_id(t, "location_id");
+    pci_table_add_source(t, "function_id", PCOL_I64, function, 1)->references = "functions";
+    add_line(t, "line", line);
+    PCI_TRY(add_dotted(t, "locations", &column, err));
+    PCI_TRY(add_dotted(t, "locations", &filename, err));
+    return add_group_columns(t, tree, err);
+}
+
+pcol_status pci_v2_locations(const pcol_file *file, pcol_table **table, pcol_error *err)
+{
+    return make(file, "locations", 12, fill_locations, table, err);
+}
+
+/* A function that has no system name of its own has its name for one. */
+static pcol_status str_system(const pcol_column *column, uint64_t row, size_t count,
+                              pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    const pcol_file *file = column->table->file;
+    const struct pci_column *name = column->aux;
+    PCI_TRY(pci_read_str(file, column->source, row, count, values, valid, err));
+    for (size_t i = 0; name && i < count; i++) {
+        int there;
+        if (valid[i])
+            continue;
+        PCI_TRY(pci_get_str(file, name, row + i, &values[i], &there, err));
+        valid[i] = (uint8_t)there;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status fill_functions(pcol_table *t, pcol_error *err)
+{
+    static const struct dotted id = {"id", ".id", NULL, PCI_TYPES_INT, 0};
+    const struct pci_column *name, *system, *filename, *line;
+    pcol_column *column;
+    PCI_TRY(pci_want(t->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(pci_want(t->file, "functions", "system_name", PCI_TYPES_TEXT, &system, err));
+    PCI_TRY(pci_want(t->file, "functions", "filename", PCI_TYPES_TEXT, &filename, err));
+    PCI_TRY(pci_want(t->file, "functions", "start_line", PCI_TYPE(PCF_I64), &line, err));
+    pci_table_add_id(t, "function_id");
+    pci_table_add_source(t, "name", PCOL_STRING, name, 0);
+    column = pci_table_add_source(t, "system_name", PCOL_STRING, system ? system : name, 0);
+    if (column->nullable && system) {
+        column->direct = 0;
+        column->aux = name;
+        column->str = str_system;
+        PCI_TRY(pci_table_reads(t, name, err));
+    }
+    pci_table_add_source(t, "filename", PCOL_STRING, filename, 0);
+    add_line(t, "start_line", line);
+    return add_dotted(t, "functions", &id, err);
+}
+
+pcol_status pci_v2_functions(const pcol_file *file, pcol_table **table, pcol_error *err)
+{
+    return make(file, "functions", 6, fill_functions, table, err);
+}

@@ -1,0 +1,221 @@
+/*
+ * v2_locations.c - the table sample_locations, whose rows are made by walking call stacks
+ *
+ * Row by row: for each sample its stack from the innermost node to the root, for each node the lines
+ * of its group. sample_zones.location_row says how many rows stand before every 8192nd sample, which
+ * is where a walk to row N starts, and against which a walk that comes by is held. Nodes that were
+ * met lately are kept decoded in a small cache, because stacks share their outer ends.
+ */
+#include "model/table.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+#define CACHE_NODES 2048u
+
+/* What a table needs to open cursors. */
+struct location_view {
+    struct pci_stacks stacks;
+    const struct pci_column *stack, *zones;
+    uint64_t samples;
+};
+
+struct cached_node {
+    uint32_t node; /* 0: empty */
+    uint32_t parent, first, count;
+};
+
+struct location_cursor {
+    const struct location_view *view;
+    uint64_t row;     /* the next to be made */
+    uint64_t next;    /* the sample after the current one */
+    uint32_t node;    /* the stack's next node to be entered, 0: none */
+    uint64_t first;   /* the next line of the node entered last */
+    uint64_t left;    /* lines of it that are still to come */
+    uint64_t depth;   /* of the line made last */
+    uint64_t block;   /* first sample of the block */
+    size_t in_block;  /* samples in it */
+    size_t want;      /* how many to read next: few at first, so that a single cell is cheap */
+    int64_t stacks[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    struct cached_node cache[CACHE_NODES];
+};
+
+static pcol_status enter_node(struct location_cursor *c, pcol_error *err)
+{
+    struct cached_node *slot = &c->cache[c->node % CACHE_NODES];
+    if (slot->node != c->node) {
+        uint64_t first, count;
+        uint32_t parent;
+        PCI_TRY(pci_stacks_node(&c->view->stacks, c->node, &parent, &first, &count, err));
+        *slot = (struct cached_node){c->node, parent, (uint32_t)first, (uint32_t)count};
+    }
+    c->node = slot->parent;
+    c->first = slot->first;
+    c->left = slot->count;
+    return PCOL_OK;
+}
+
+static pcol_status check_zone(const struct location_cursor *c, pcol_error *err)
+{
+    uint64_t zone = c->next / PCI_ZONE;
+    int64_t before;
+    PCI_TRY(pci_get(c->view->stacks.file, c->view->zones, zone, &before, &(int){0}, err));
+    if ((uint64_t)before == c->row)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row", zone,
+                         "%llu does not match the %llu locations of the samples before",
+                         (unsigned long long)before, (unsigned long long)c->row);
+}
+
+static pcol_status load_block(struct location_cursor *c, pcol_error *err)
+{
+    uint64_t left = c->view->samples - c->next;
+    size_t n = left < c->want ? (size_t)left : c->want;
+    c->in_block = 0;
+    PCI_TRY(pci_read(c->view->stacks.file, c->view->stack, c->next, n, c->stacks, c->valid, err));
+    c->block = c->next;
+    c->in_block = n;
+    c->want = c->want * 4 < PCI_BATCH ? c->want * 4 : PCI_BATCH;
+    return PCOL_OK;
+}
+
+static pcol_status enter_sample(struct location_cursor *c, pcol_error *err)
+{
+    const struct location_view *view = c->view;
+    size_t at;
+    if (c->next % PCI_ZONE == 0)
+        PCI_TRY(check_zone(c, err));
+    if (c->next >= view->samples || !view->stack)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row", PCOL_NOWHERE,
+                             "the samples have only %llu locations", (unsigned long long)c->row);
+    if (c->next >= c->block + c->in_block)
+        PCI_TRY(load_block(c, err));
+    at = (size_t)(c->next - c->block);
+    if (c->valid[at] && (uint64_t)c->stacks[at] >= view->stacks.stacks)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", c->next,
+                             "stack %llu is beyond the %llu stacks",
+                             (unsigned long long)c->stacks[at],
+                             (unsigned long long)view->stacks.stacks);
+    c->node = c->valid[at] ? (uint32_t)c->stacks[at] : 0;
+    c->depth = 0;
+    c->next++;
+    return PCOL_OK;
+}
+
+/* Make sure that there is a line to come. */
+static pcol_status find_line(struct location_cursor *c, pcol_error *err)
+{
+    while (!c->left) {
+        if (c->node)
+            PCI_TRY(enter_node(c, err));
+        else
+            PCI_TRY(enter_sample(c, err));
+    }
+    return PCOL_OK;
+}
+
+/* Pass over up to `count` lines of the current node. */
+static uint64_t pass_lines(struct location_cursor *c, uint64_t count)
+{
+    uint64_t n = c->left < count ? c->left : count;
+    c->first += n;
+    c->left -= n;
+    c->depth += n;
+    c->row += n;
+    return n;
+}
+
+static pcol_status locations_next(void *cursor, size_t count, struct pci_lanes *lanes,
+                                  pcol_error *err)
+{
+    struct location_cursor *c = cursor;
+    for (size_t i = 0; i < count;) {
+        uint64_t first, depth, n;
+        PCI_TRY(find_line(c, err));
+        first = c->first;
+        depth = c->depth;
+        n = pass_lines(c, count - i);
+        for (uint64_t j = 0; j < n; j++, i++) {
+            lanes->lane[0][i] = (int64_t)(c->next - 1);
+            lanes->lane[1][i] = (int64_t)(depth + j + 1);
+            lanes->lane[2][i] = (int64_t)(first + j);
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status locations_open(const pcol_table *table, uint64_t row, void **cursor,
+                                  pcol_error *err)
+{
+    const struct location_view *view = table->aux;
+    struct location_cursor *c = pci_calloc(1, sizeof *c);
+    uint64_t zone;
+    pcol_status status;
+    if (!c)
+        return pci_fail_memory(err);
+    c->view = view;
+    c->want = 16;
+    status = pci_zones_find(view->stacks.file, view->zones, row, &zone, &c->row, err);
+    c->next = status == PCOL_OK ? zone * PCI_ZONE : 0;
+    while (status == PCOL_OK && c->row < row) {
+        status = find_line(c, err);
+        if (status == PCOL_OK)
+            pass_lines(c, row - c->row);
+    }
+    if (status == PCOL_OK)
+        *cursor = c;
+    else
+        pci_free(c);
+    return status;
+}
+
+static const struct pci_expander expander = {locations_open, locations_next, pci_free};
+
+static pcol_status open_view(const pcol_file *file, struct location_view *view, uint64_t *rows,
+                             pcol_error *err)
+{
+    view->samples = pci_rows(file, "samples");
+    PCI_TRY(pci_stacks_open(file, &view->stacks, err));
+    PCI_TRY(pci_want(file, "samples", "stack", PCI_TYPES_ROW, &view->stack, err));
+    return pci_zones_total(file, "location_row", &view->zones, rows, err);
+}
+
+static pcol_status note_reads(pcol_table *t, const struct location_view *view, pcol_error *err)
+{
+    PCI_TRY(pci_table_reads(t, view->zones, err));
+    PCI_TRY(pci_table_reads(t, view->stack, err));
+    PCI_TRY(pci_table_reads(t, view->stacks.parent, err));
+    PCI_TRY(pci_table_reads(t, view->stacks.group, err));
+    return pci_table_reads(t, view->stacks.first, err);
+}
+
+pcol_status pci_v2_sample_locations(const pcol_file *file, pcol_table **table, pcol_error *err)
+{
+    pcol_table *t;
+    pcol_column *column;
+    pcol_status status;
+    struct location_view *view;
+    *table = NULL;
+    PCI_TRY(pci_table_new(file, "sample_locations", 0, 3, &t, err));
+    t->aux = view = pci_calloc(1, sizeof *view);
+    t->free_aux = pci_free;
+    t->expander = &expander;
+    status = view ? open_view(file, view, &t->rows, err) : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = note_reads(t, view, err);
+    if (status != PCOL_OK) {
+        pci_table_free(t);
+        return status;
+    }
+    column = pci_table_add_lane(t, "sample_id", PCOL_I64, 0, 1);
+    column->primary_key = 1;
+    column->references = "samples";
+    column = pci_table_add_lane(t, "depth", PCOL_I64, 1, 0);
+    column->primary_key = 1;
+    column = pci_table_add_lane(t, "location_id", PCOL_I64, 2, 1);
+    column->references = "locations";
+    *table = t;
+    return PCOL_OK;
+}

@@ -1,0 +1,243 @@
+/*
+ * v2_sources.c - the table sources, with a column for each key that source_meta has
+ *
+ * The rows of source_meta are sorted by key and source once; a cell is then found by binary search.
+ */
+#include "model/table.h"
+
+#include "core/alloc.h"
+#include "core/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_META_ROWS (1u << 20)
+#define MAX_META_KEYS 4096u
+
+struct entry {
+    uint32_t key, row;
+    uint64_t source;
+    pcol_str value;
+    int valid;
+};
+
+/* Entries [first, end) belong to the column. */
+struct key {
+    pcol_str text;
+    char *name;
+    const struct meta *meta;
+    size_t first, end;
+};
+
+struct meta {
+    struct entry *entries;
+    size_t count, capacity;
+    struct key *keys;
+    size_t key_count, key_capacity;
+};
+
+static void meta_free(void *aux)
+{
+    struct meta *meta = aux;
+    if (!meta)
+        return;
+    for (size_t i = 0; i < meta->key_count; i++)
+        pci_free(meta->keys[i].name);
+    pci_free(meta->keys);
+    pci_free(meta->entries);
+    pci_free(meta);
+}
+
+static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str text, uint32_t *key,
+                            pcol_error *err)
+{
+    uint64_t h = pci_hash_bytes(text.data, text.size);
+    size_t at = pci_hash_start(hash, h);
+    void *keys = meta->keys;
+    while ((*key = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE) {
+        pcol_str other = meta->keys[*key].text;
+        if (other.size == text.size && memcmp(other.data, text.data, text.size) == 0)
+            return PCOL_OK;
+    }
+    if (meta->key_count == MAX_META_KEYS)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", "key", PCOL_NOWHERE,
+                             "more than %u different keys", MAX_META_KEYS);
+    if (pci_grow(&keys, &meta->key_capacity, meta->key_count + 1, sizeof *meta->keys))
+        return pci_fail_memory(err);
+    meta->keys = keys;
+    *key = (uint32_t)meta->key_count++;
+    meta->keys[*key] = (struct key){.text = text};
+    return pci_hash_add(hash, h, *key, err);
+}
+
+/* By key, source and row. */
+static int compare(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pci_hash *hash,
+                             pcol_error *err)
+{
+    const struct pci_column *source, *key, *value;
+    uint64_t rows = pci_rows(file, "source_meta");
+    PCI_TRY(pci_need(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_need(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
+    PCI_TRY(pci_need(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
+    if (rows > MAX_META_ROWS)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", NULL, PCOL_NOWHERE,
+                             "more than %u rows", MAX_META_ROWS);
+    for (uint32_t row = 0; row < rows; row++) {
+        struct entry entry = {.row = row};
+        void *entries = meta->entries;
+        int64_t number;
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get(file, source, row, &number, &valid, err));
+        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
+        PCI_TRY(pci_get_str(file, value, row, &entry.value, &entry.valid, err));
+        PCI_TRY(find_key(meta, hash, text, &entry.key, err));
+        entry.source = (uint64_t)number;
+        if (pci_grow(&entries, &meta->capacity, meta->count + 1, sizeof entry))
+            return pci_fail_memory(err);
+        meta->entries = entries;
+        meta->entries[meta->count++] = entry;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_meta(const pcol_file *file, struct meta *meta, pcol_error *err)
+{
+    struct pci_hash hash = {0};
+    pcol_status status = read_rows(file, meta, &hash, err);
+    pci_hash_clear(&hash);
+    if (status != PCOL_OK)
+        return status;
+    if (meta->count)
+        qsort(meta->entries, meta->count, sizeof *meta->entries, compare);
+    for (size_t i = 0; i < meta->count; i++) {
+        struct key *key = &meta->keys[meta->entries[i].key];
+        if (i == 0 || meta->entries[i].key != meta->entries[i - 1].key)
+            key->first = i;
+        key->end = i + 1;
+    }
+    return PCOL_OK;
+}
+
+/* The last entry of a source under the key: later rows replace earlier ones. */
+static pcol_status str_meta(const pcol_column *column, uint64_t row, size_t count, pcol_str *values,
+                            uint8_t *valid, pcol_error *err)
+{
+    const struct key *key = column->aux;
+    const struct entry *entries = key->meta->entries;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        size_t low = key->first, high = key->end;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (entries[middle].source <= row + i)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        values[i] = (pcol_str){"", 0};
+        valid[i] = 0;
+        if (low > key->first && entries[low - 1].source == row + i && entries[low - 1].valid) {
+            values[i] = entries[low - 1].value;
+            valid[i] = 1;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ".KEY", or ".meta.KEY" if there is such a column already. A NUL would cut the name. */
+static pcol_status name_key(const pcol_table *t, struct key *key, pcol_error *err)
+{
+    size_t prefix = sizeof ".meta." - 1, size = key->text.size;
+    char *name = pci_malloc(prefix + size + 1, 1);
+    if (!name)
+        return pci_fail_memory(err);
+    key->name = name;
+    name[0] = '.';
+    memcpy(name + 1, key->text.data, size);
+    name[1 + size] = '\0';
+    for (size_t i = 0; i < size; i++)
+        name[1 + i] = (char)(name[1 + i] ? name[1 + i] : '?');
+    if (pcol_table_column_by_name(t, name, NULL) || pcol_table_column_by_name(t, name + 1, NULL)) {
+        memmove(name + prefix, name + 1, size + 1);
+        memcpy(name, ".meta.", prefix);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_fixed(pcol_table *t, pcol_error *err)
+{
+    static const struct {
+        const char *physical, *name;
+        unsigned types;
+    } columns[] = {
+        {"type", "source_type", PCI_TYPES_TEXT},
+        {"uri", "source_uri", PCI_TYPES_TEXT},
+        {"timestamp", "source_timestamp", PCI_TYPES_TEXT},
+        {"period", ".period", PCI_TYPES_INT},
+        {"period_type", ".period_type", PCI_TYPES_TEXT},
+        {"period_unit", ".period_unit", PCI_TYPES_TEXT},
+        {"interval_ns", ".interval_ns", PCI_TYPES_INT},
+        {"duration_ns", ".duration_ns", PCI_TYPES_INT},
+        {"default_sample_type", ".default_sample_type", PCI_TYPES_TEXT},
+        {"collapsed", ".collapsed", PCI_TYPE(PCF_BOOL)},
+    };
+    pci_table_add_id(t, "source_id");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const struct pci_column *source;
+        PCI_TRY(pci_want(t->file, "sources", columns[i].physical, columns[i].types, &source, err));
+        if (source || columns[i].name[0] != '.')
+            pci_table_add_source(t, columns[i].name, PCOL_STRING, source, 0);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status fill(pcol_table *t, struct meta *meta, pcol_error *err)
+{
+    PCI_TRY(add_fixed(t, err));
+    for (size_t i = 0; i < meta->key_count; i++) {
+        struct key *key = &meta->keys[i];
+        pcol_column *column;
+        PCI_TRY(name_key(t, key, err));
+        key->meta = meta;
+        column = pci_table_add(t, key->name, PCOL_STRING);
+        column->nullable = 1;
+        column->aux = key;
+        column->str = str_meta;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error *err)
+{
+    struct meta *meta = pci_calloc(1, sizeof *meta);
+    pcol_table *t = NULL;
+    pcol_status status = meta ? read_meta(file, meta, err) : pci_fail_memory(err);
+    *table = NULL;
+    if (status == PCOL_OK)
+        status = pci_table_new(file, "sources", pci_rows(file, "sources"),
+                               11 + (uint32_t)meta->key_count, &t, err);
+    if (status != PCOL_OK) {
+        meta_free(meta);
+        return status;
+    }
+    t->aux = meta;
+    t->free_aux = meta_free;
+    status = fill(t, meta, err);
+    if (status == PCOL_OK)
+        *table = t;
+    else
+        pci_table_free(t);
+    return status;
+}

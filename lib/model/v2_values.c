@@ -1,0 +1,314 @@
+/*
+ * v2_values.c - the table sample_values: one row for each value that a sample has
+ *
+ * The value columns of a block of samples are read side by side, and each sample gives its non-null
+ * values in its source's order of types. Where no value can be missing, row N is sample N / types;
+ * else sample_zones.value_row says where to start, and a cursor that comes by is held against it.
+ */
+#include "model/types.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+#define BLOCK_CELLS 65536u /* at most this many cells in a cursor's block */
+
+struct value_view {
+    struct pci_types types;
+    const struct pci_column *zones;
+    uint64_t samples;
+    int uniform; /* every sample has every type */
+};
+
+struct value_cursor {
+    const struct value_view *view;
+    uint64_t row;         /* the next to be made */
+    uint64_t next;        /* the sample after the current one */
+    uint32_t *list;       /* types of `list_source` */
+    uint32_t list_count, position;
+    uint64_t list_source; /* PCOL_NOWHERE: none yet */
+    uint64_t block;       /* first sample of the block */
+    size_t in_block, want, most;
+    int64_t *values; /* `most` for each type */
+    uint8_t *valid;
+    int64_t *sources;
+};
+
+static void values_close(void *cursor)
+{
+    struct value_cursor *c = cursor;
+    pci_free(c->list);
+    pci_free(c->values);
+    pci_free(c->valid);
+    pci_free(c->sources);
+    pci_free(c);
+}
+
+static pcol_status new_cursor(const struct value_view *view, struct value_cursor **cursor,
+                              pcol_error *err)
+{
+    struct value_cursor *c = pci_calloc(1, sizeof *c);
+    size_t types = view->types.count + 1u;
+    *cursor = NULL;
+    if (!c)
+        return pci_fail_memory(err);
+    c->view = view;
+    c->list_source = PCOL_NOWHERE;
+    c->most = BLOCK_CELLS / types;
+    c->most = c->most < 8 ? 8 : c->most > PCI_BATCH ? PCI_BATCH : c->most;
+    c->want = 8;
+    c->list = pci_malloc(types, sizeof *c->list);
+    c->values = pci_malloc(types * c->most, sizeof *c->values);
+    c->valid = pci_malloc(types * c->most, sizeof *c->valid);
+    c->sources = pci_malloc(c->most, sizeof *c->sources);
+    if (!c->list || !c->values || !c->valid || !c->sources) {
+        values_close(c);
+        return pci_fail_memory(err);
+    }
+    *cursor = c;
+    return PCOL_OK;
+}
+
+static pcol_status load_block(struct value_cursor *c, pcol_error *err)
+{
+    const struct pci_types *types = &c->view->types;
+    uint64_t left = c->view->samples - c->next;
+    size_t n = left < c->want ? (size_t)left : c->want;
+    c->in_block = 0;
+    for (uint32_t k = 0; k < types->count; k++) {
+        size_t at = k * c->most;
+        if (types->columns[k])
+            PCI_TRY(pci_read(types->file, types->columns[k], c->next, n, c->values + at,
+                             c->valid + at, err));
+        else
+            memset(c->valid + at, 0, n);
+    }
+    if (types->source)
+        PCI_TRY(pci_read(types->file, types->source, c->next, n, c->sources, NULL, err));
+    else
+        memset(c->sources, 0, n * sizeof *c->sources);
+    c->block = c->next;
+    c->in_block = n;
+    c->want = c->want * 4 < c->most ? c->want * 4 : c->most;
+    return PCOL_OK;
+}
+
+static pcol_status check_zone(const struct value_cursor *c, pcol_error *err)
+{
+    uint64_t zone = c->next / PCI_ZONE;
+    int64_t before;
+    PCI_TRY(pci_get(c->view->types.file, c->view->zones, zone, &before, &(int){0}, err));
+    if ((uint64_t)before == c->row)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", zone,
+                         "%llu does not match the %llu values of the samples before",
+                         (unsigned long long)before, (unsigned long long)c->row);
+}
+
+static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
+{
+    const struct value_view *view = c->view;
+    uint64_t source;
+    if (c->next % PCI_ZONE == 0)
+        PCI_TRY(check_zone(c, err));
+    if (c->next >= view->samples)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
+                             "the samples have only %llu values", (unsigned long long)c->row);
+    if (c->next >= c->block + c->in_block)
+        PCI_TRY(load_block(c, err));
+    source = (uint64_t)c->sources[c->next - c->block];
+    /* Without source_types all sources have the same list. */
+    if (c->list_source == PCOL_NOWHERE || (view->types.list_rows && source != c->list_source)) {
+        PCI_TRY(pci_types_of(&view->types, source, c->list, &c->list_count, err));
+        c->list_source = source;
+    }
+    c->position = 0;
+    c->next++;
+    return PCOL_OK;
+}
+
+/* The type and the cell of the next value. */
+static pcol_status find_value(struct value_cursor *c, uint32_t *type, int64_t *value,
+                              pcol_error *err)
+{
+    for (;;) {
+        while (c->position < c->list_count) {
+            uint32_t k = c->list[c->position++];
+            size_t at = k * c->most + (size_t)(c->next - 1 - c->block);
+            if (!c->valid[at])
+                continue;
+            *type = k;
+            *value = c->values[at];
+            c->row++;
+            return PCOL_OK;
+        }
+        PCI_TRY(enter_sample(c, err));
+    }
+}
+
+static int64_t as_double(int64_t integer)
+{
+    double value = (double)integer;
+    memcpy(&integer, &value, sizeof integer);
+    return integer;
+}
+
+static pcol_status values_next(void *cursor, size_t count, struct pci_lanes *lanes,
+                               pcol_error *err)
+{
+    struct value_cursor *c = cursor;
+    const struct pci_types *types = &c->view->types;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type;
+        int64_t value;
+        PCI_TRY(find_value(c, &type, &value, err));
+        if (types->any_double && types->columns[type]->desc->type == PCF_I64)
+            value = as_double(value);
+        lanes->lane[0][i] = (int64_t)(c->next - 1);
+        lanes->lane[1][i] = type;
+        lanes->lane[2][i] = value;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status seek(struct value_cursor *c, uint64_t row, pcol_error *err)
+{
+    const struct value_view *view = c->view;
+    if (view->uniform) {
+        c->next = row / view->types.count;
+        c->row = c->next * view->types.count;
+    } else {
+        uint64_t zone;
+        PCI_TRY(pci_zones_find(view->types.file, view->zones, row, &zone, &c->row, err));
+        c->next = zone * PCI_ZONE;
+    }
+    while (c->row < row) {
+        uint32_t type;
+        int64_t value;
+        PCI_TRY(find_value(c, &type, &value, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status values_open(const pcol_table *table, uint64_t row, void **cursor,
+                               pcol_error *err)
+{
+    struct value_cursor *c;
+    pcol_status status = new_cursor(table->aux, &c, err);
+    if (!c)
+        return status;
+    status = seek(c, row, err);
+    if (status == PCOL_OK)
+        *cursor = c;
+    else
+        values_close(c);
+    return status;
+}
+
+static const struct pci_expander expander = {values_open, values_next, values_close};
+
+static pcol_status str_type(const pcol_column *column, const struct pci_lanes *lanes, size_t count,
+                            pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    const pcol_str *texts = column->aux;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        values[i] = texts[lanes->lane[1][i]];
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+static pcol_status bits_ordinal(const pcol_column *column, const struct pci_lanes *lanes,
+                                size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    const int64_t *ordinals = column->aux;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        values[i] = ordinals[lanes->lane[1][i]];
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+/* Rows per sample are fixed where no value column can have nulls and there is only one list. */
+static int is_uniform(const struct value_view *view)
+{
+    const struct pci_types *types = &view->types;
+    for (uint32_t k = 0; k < types->count; k++) {
+        if (!types->columns[k] || types->columns[k]->desc->flags & PCF_COLUMN_NULLABLE)
+            return 0;
+    }
+    return types->count && types->list_rows == 0;
+}
+
+static void free_view(void *aux)
+{
+    struct value_view *view = aux;
+    if (view)
+        pci_types_close(&view->types);
+    pci_free(view);
+}
+
+static pcol_status open_view(const pcol_file *file, pcol_table *table, struct value_view *view,
+                             pcol_error *err)
+{
+    const struct pci_types *types = &view->types;
+    view->samples = pci_rows(file, "samples");
+    PCI_TRY(pci_types_open(file, &view->types, err));
+    PCI_TRY(pci_zones_total(file, "value_row", &view->zones, &table->rows, err));
+    view->uniform = is_uniform(view);
+    if (view->uniform && (table->rows % types->count || table->rows / types->count != view->samples))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
+                             "the total %llu is not that of %llu samples with %u values each",
+                             (unsigned long long)table->rows, (unsigned long long)view->samples,
+                             (unsigned)types->count);
+    PCI_TRY(pci_table_reads(table, view->zones, err));
+    PCI_TRY(pci_table_reads(table, types->source, err));
+    PCI_TRY(pci_table_reads(table, types->list_source, err));
+    PCI_TRY(pci_table_reads(table, types->list_type, err));
+    for (uint32_t k = 0; k < types->count; k++)
+        PCI_TRY(pci_table_reads(table, types->columns[k], err));
+    return PCOL_OK;
+}
+
+static void add_columns(pcol_table *table, const struct value_view *view)
+{
+    const struct pci_types *types = &view->types;
+    pcol_column *column = pci_table_add_lane(table, "sample_id", PCOL_I64, 0, 1);
+    column->primary_key = 1;
+    column->references = "samples";
+    column = pci_table_add(table, "type", PCOL_STRING);
+    column->primary_key = 1;
+    column->lane_str = str_type;
+    column->aux = types->type;
+    column = pci_table_add(table, "unit", PCOL_STRING);
+    column->primary_key = 1;
+    column->lane_str = str_type;
+    column->aux = types->unit;
+    pci_table_add_lane(table, "value", types->any_double ? PCOL_F64 : PCOL_I64, 2, 0);
+    if (types->any_ordinal) {
+        column = pci_table_add(table, ".ord", PCOL_I64);
+        column->primary_key = 1;
+        column->lane_bits = bits_ordinal;
+        column->aux = types->ordinal;
+    }
+}
+
+pcol_status pci_v2_values(const pcol_file *file, pcol_table **table, pcol_error *err)
+{
+    pcol_table *t;
+    struct value_view *view;
+    pcol_status status;
+    *table = NULL;
+    PCI_TRY(pci_table_new(file, "sample_values", 0, 5, &t, err));
+    t->aux = view = pci_calloc(1, sizeof *view);
+    t->free_aux = free_view;
+    t->expander = &expander;
+    status = view ? open_view(file, t, view, err) : pci_fail_memory(err);
+    if (status != PCOL_OK) {
+        pci_table_free(t);
+        return status;
+    }
+    add_columns(t, view);
+    *table = t;
+    return PCOL_OK;
+}
