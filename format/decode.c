@@ -293,7 +293,7 @@ static enum pcf_result read_sparse(const struct pcf_data *d, uint64_t row, uint6
         if (valid)
             memset(valid, !null, (size_t)n);
         const int64_t *next = marked;
-        for (uint64_t w = 0; w < WORDS; w++) {
+        for (uint64_t w = 0; within && w < WORDS; w++) {
             for (uint64_t word = words[w]; word; word &= word - 1) {
                 uint64_t i = w * 64 + (uint64_t)__builtin_ctzll(word) - first;
                 values[i] = *next++;
@@ -390,8 +390,10 @@ static void read_validity(const uint8_t *bits, uint64_t row, uint64_t count, int
                 memcpy(valid + i, &bytes, 8);
             }
             if (byte != 0xff) {
-                for (unsigned k = 0; k < 8; k++)
-                    values[i + k] = byte >> k & 1 ? values[i + k] : 0;
+                for (unsigned k = 0; k < 8; k++) {
+                    if (!(byte >> k & 1))
+                        values[i + k] = 0;
+                }
             }
             i += 8;
         } else {
@@ -449,6 +451,8 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
         if ((result = find_run(d, row, &at)) != PCF_OK)
             return result;
         return pcf_get(d->child[1], at, value, valid);
+    default:
+        return PCF_BAD_ROW;
     }
     *valid = 1;
     return PCF_OK;
@@ -489,6 +493,8 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
     case PCF_RUNS:
         result = read_runs(d, row, count, values);
         break;
+    default:
+        return PCF_BAD_ROW;
     }
     if (d->validity)
         read_validity(d->validity, row, count, values, valid);

@@ -30,8 +30,7 @@ static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to,
                               pcol_error *err)
 {
     if (o->fd < 0) {
-        if (size)
-            memcpy(to, o->bytes + offset, (size_t)size);
+        memcpy(to, o->bytes + offset, (size_t)size);
         return PCOL_OK;
     }
     for (uint64_t done = 0; done < size;) {
@@ -209,7 +208,8 @@ const struct pci_column *pci_column_find(const struct pci_table *table, const ch
 
 /* ---- opening */
 
-/* Header, index and end mark out of `o`; *file is a handle that has no bytes yet. */
+/* Header, index and end mark out of `o`; *file is a handle that has no bytes yet, there from the
+ * moment that it is allocated. */
 static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *err)
 {
     uint8_t head[sizeof(struct pcf_header)], end[sizeof(struct pcf_end)];
@@ -224,18 +224,12 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
     if (pcf_end_check(end, o->size, &fault))
         return fail_fault(err, &fault);
     PCI_TRY(new_file(&header, &parts, err));
-    pcol_status status = read_piece(o, header.index_offset, parts.index, header.index_size, err);
-    if (status == PCOL_OK && pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault))
-        status = fail_fault(err, &fault);
-    if (status == PCOL_OK)
-        status = new_names(parts.file, err);
-    if (status != PCOL_OK) {
-        pci_free(parts.file);
-        return status;
-    }
     parts.file->size = o->size;
     *file = parts.file;
-    return PCOL_OK;
+    PCI_TRY(read_piece(o, header.index_offset, parts.index, header.index_size, err));
+    if (pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault))
+        return fail_fault(err, &fault);
+    return new_names(parts.file, err);
 }
 
 /* Give the handle its bytes: the map, a copy, or the caller's memory. */
@@ -288,15 +282,16 @@ static pcol_status check_options(const pcol_open_options *options, int *copy, pc
 static pcol_status open_origin(const struct origin *o, int copy, pcol_file **file, pcol_error *err)
 {
     pcol_file *f = NULL;
-    PCI_TRY(load(o, &f, err));
-    pcol_status status = attach(f, o, copy, err);
+    pcol_status status = load(o, &f, err);
+    if (!f)
+        return status;
+    if (status == PCOL_OK)
+        status = attach(f, o, copy, err);
+    if (status == PCOL_OK && pthread_mutex_init(&f->lock, NULL) != 0)
+        status = pci_fail_memory(err);
     if (status != PCOL_OK) {
         release(f);
         return status;
-    }
-    if (pthread_mutex_init(&f->lock, NULL) != 0) {
-        release(f);
-        return pci_fail_memory(err);
     }
     fill_columns(f);
     fill_tables(f);
@@ -343,7 +338,7 @@ pcol_status pcol_file_open(const char *path, const pcol_open_options *options, p
 pcol_status pcol_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
                                   pcol_file **file, pcol_error *err)
 {
-    struct origin o = {-1, data, size};
+    struct origin o = {-1, data ? data : "", size};
     int copy;
     if (!file)
         return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
