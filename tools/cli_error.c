@@ -63,17 +63,16 @@ int cli_fail(int code, const char *format, ...)
 
 int cli_usage(const char *format, ...)
 {
-    char hint[128];
+    char text[1024];
     va_list list;
 
     va_start(list, format);
-    say(format, list);
+    int size = vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    int size = snprintf(hint, sizeof hint, "pcol %s%s--help says more\n",
-                        speaker != NULL ? speaker : "", speaker != NULL ? " " : "");
-    if (size > 0)
-        put(hint, (size_t)size);
-    return CLI_USAGE;
+    if (size < 0)
+        text[0] = '\0';
+    return cli_fail(CLI_USAGE, "%s (see pcol %s%s--help)", text, speaker != NULL ? speaker : "",
+                    speaker != NULL ? " " : "");
 }
 
 int cli_fail_memory(void)

@@ -58,7 +58,7 @@ static const struct cli_option *find_letter(const struct parser *parser, char le
 static int unknown_long(const struct parser *parser, const char *name, size_t size)
 {
     char wanted[64];
-    char hint[96];
+    char hint[96] = "";
     struct cli_suggest suggest;
     size_t kept = size < sizeof wanted - 1 ? size : sizeof wanted - 1;
 
@@ -68,8 +68,9 @@ static int unknown_long(const struct parser *parser, const char *name, size_t si
     for (size_t t = 0; t < 2; t++)
         for (const struct cli_option *o = parser->tables[t]; o->name != NULL; o++)
             cli_suggest_offer(&suggest, o->name, strlen(o->name));
-    return cli_usage("unknown option --%.*s%s", (int)(size < 200 ? size : 200), name,
-                     cli_suggest_text(&suggest, hint, sizeof hint));
+    if (suggest.best[0] != '\0')
+        snprintf(hint, sizeof hint, ", did you mean --%s?", suggest.best);
+    return cli_usage("unknown option --%.*s%s", (int)(size < 200 ? size : 200), name, hint);
 }
 
 const char *cli_choice(const struct cli_option *option, size_t index, size_t *size)

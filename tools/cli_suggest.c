@@ -58,9 +58,10 @@ void cli_suggest_offer(struct cli_suggest *suggest, const char *candidate, size_
     if (wanted == 0 || size == 0 || longer > LONGEST)
         return;
     size_t found = distance(suggest->wanted, wanted, candidate, size);
-    /* The beginning of a name is meant, however much is left out. */
-    if (found > allowed && wanted >= 3 && wanted < size &&
-        memcmp(suggest->wanted, candidate, wanted) == 0)
+    /* The beginning of a name is meant, however much is left out; its dot may be. */
+    size_t dot = *candidate == '.' && *suggest->wanted != '.';
+    if (found > allowed && wanted >= 3 && wanted + dot < size &&
+        memcmp(suggest->wanted, candidate + dot, wanted) == 0)
         found = allowed;
     if (found <= allowed && found < suggest->best_distance) {
         suggest->best_distance = found;

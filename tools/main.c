@@ -49,7 +49,7 @@ static int dispatch(struct cli_args *args, int argc, char **argv)
     if (args->version)
         return print_version();
     if (first >= argc)
-        return cli_usage("which command?");
+        return cli_usage("no command given");
     const struct cmd *cmd = cmd_find(argv[first]);
     if (cmd == NULL)
         return cmd_unknown(argv[first]);
