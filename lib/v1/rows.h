@@ -1,0 +1,60 @@
+/*
+ * rows.h - the rows of the five tables of data model v1, as they come out of the JSON text
+ */
+#ifndef PCI_V1_ROWS_H
+#define PCI_V1_ROWS_H
+
+#include "json/json.h"
+
+enum pci_v1_table {
+    PCI_V1_META,
+    PCI_V1_TYPES,
+    PCI_V1_SAMPLES,
+    PCI_V1_LOCATIONS,
+    PCI_V1_FUNCTIONS,
+    PCI_V1_TABLES
+};
+
+#define PCI_V1_MAX_CELLS 5
+
+/* Where a cell stands; numbers too large to keep are cut. */
+struct pci_v1_place {
+    uint32_t line, column;
+};
+
+struct pci_v1_cell {
+    int set;
+    int64_t integer;
+    uint32_t string; /* code in the builder, PCOL_NONE if empty */
+    struct pci_v1_place place;
+};
+
+/* A row that was read: its cells in the order of the table's columns, and samples' locations. */
+struct pci_v1_row {
+    enum pci_v1_table table;
+    uint64_t number; /* from 1 */
+    struct pci_v1_cell cell[PCI_V1_MAX_CELLS];
+    int64_t *list;
+    struct pci_v1_place *list_places;
+    size_t list_size, list_capacity, place_capacity;
+};
+
+struct pci_v1_rows {
+    const struct pci_import *import;
+    struct pci_json json;
+    struct pci_v1_row row;
+    int seen[PCI_V1_TABLES];
+    int told[PCI_V1_TABLES]; /* that dotted columns are left out */
+    pcol_status (*take)(void *context, const struct pci_v1_row *row, pcol_error *err);
+    void *context;
+};
+
+/* The whole text; `take` is called for each row of samples, locations and functions. Checks all
+ * rules that concern one row or table. */
+pcol_status pci_v1_rows_read(struct pci_v1_rows *rows, pcol_error *err);
+
+/* E_SYNTAX at a place. */
+pcol_status pci_v1_fail(struct pci_v1_place place, pcol_error *err, const char *format, ...)
+    PCI_PRINTF(3, 4);
+
+#endif
