@@ -267,6 +267,22 @@ static void sparse_words(const struct pcf_data *d, uint64_t block, uint64_t firs
     }
 }
 
+/* Put the values of a rank block's marked rows, which are as many as bits are set, in their places;
+ * row `first` of the block goes to values[0]. */
+static void sparse_scatter(const uint64_t *words, uint64_t first, const int64_t *marked,
+                           uint64_t count, int64_t *values, uint8_t *valid)
+{
+    uint64_t word = words[0];
+    for (uint64_t k = 0, w = 0; k < count; k++, word &= word - 1) {
+        while (!word)
+            word = words[++w];
+        uint64_t i = w * 64 + (uint64_t)__builtin_ctzll(word) - first;
+        values[i] = marked[k];
+        if (valid)
+            valid[i] = 1;
+    }
+}
+
 static enum pcf_result read_sparse(const struct pcf_data *d, uint64_t row, uint64_t count,
                                    int64_t *values, uint8_t *valid)
 {
@@ -292,15 +308,7 @@ static enum pcf_result read_sparse(const struct pcf_data *d, uint64_t row, uint6
             read_linear(d, row, n, values);
         if (valid)
             memset(valid, !null, (size_t)n);
-        const int64_t *next = marked;
-        for (uint64_t w = 0; within && w < WORDS; w++) {
-            for (uint64_t word = words[w]; word; word &= word - 1) {
-                uint64_t i = w * 64 + (uint64_t)__builtin_ctzll(word) - first;
-                values[i] = *next++;
-                if (valid)
-                    valid[i] = 1;
-            }
-        }
+        sparse_scatter(words, first, marked, within, values, valid);
         row += n;
         count -= n;
         values += n;

@@ -25,11 +25,11 @@ pcol_status pci_fail_errno(pcol_error *err, const char *what);
 pcol_status pci_fail_memory(pcol_error *err);
 
 /* Return from the calling function if an expression is not PCOL_OK. */
-#define PCI_TRY(expression)                   \
-    do {                                      \
+#define PCI_TRY(expression)                    \
+    do {                                       \
         pcol_status try_status = (expression); \
-        if (try_status != PCOL_OK)            \
-            return try_status;                \
+        if (try_status != PCOL_OK)             \
+            return try_status;                 \
     } while (0)
 
 #endif
