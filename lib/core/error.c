@@ -44,29 +44,6 @@ const char *pcol_status_text(pcol_status status)
     return "unknown error";
 }
 
-const char *pcol_type_name(pcol_type type)
-{
-    switch (type) {
-    case PCOL_I64:
-        return "i64";
-    case PCOL_U64:
-        return "u64";
-    case PCOL_F64:
-        return "f64";
-    case PCOL_U32:
-        return "u32";
-    case PCOL_STRING:
-        return "string";
-    case PCOL_BYTES:
-        return "bytes";
-    case PCOL_BOOL:
-        return "bool";
-    case PCOL_LIST:
-        return "list";
-    }
-    return "unknown";
-}
-
 /* Cut text that ends within a UTF-8 character: drop the unfinished one. */
 static void cut_whole(char *text)
 {
