@@ -1,0 +1,389 @@
+/*
+ * foreign.c - writing a profile of another kind as Rprof output
+ *
+ * One segment: frames, line references, the order of samples; each sample as often as it counts.
+ * What R's format has no place for is left out and said once for each kind. A name that R's format
+ * could not delimit, because nothing in it is escaped, is changed until it can.
+ */
+#include "rprof/write.h"
+
+#include "core/alloc.h"
+#include "core/hash.h"
+#include "rprof/token.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_REPEATS 100000
+
+enum loss {
+    LOSS_STACKLESS = 1 << 0,
+    LOSS_ADDRESS = 1 << 1,
+    LOSS_NO_NAME = 1 << 2,
+    LOSS_NO_FILE = 1 << 3,
+    LOSS_COLUMN = 1 << 4,
+    LOSS_START = 1 << 5,
+    LOSS_INLINE = 1 << 6,
+    LOSS_NAME = 1 << 7,
+    LOSS_COUNT = 1 << 8,
+    LOSS_TYPES = 1 << 9,
+    LOSS_LABELS = 1 << 10,
+    LOSS_CELLS = 1 << 11 /* and the bits behind it, one for each of lost_columns */
+};
+
+static const char *const losses[] = {
+    "samples without a call stack or with an empty one",
+    "addresses and mappings of the code",
+    "locations without a function: named by their address",
+    "lines whose file is not known",
+    "columns in source lines",
+    "start lines of functions",
+    "which calls were inlined: they become calls",
+    "names that Rprof cannot delimit: quotes and line feeds in them are changed",
+    "how often a sample counts, where that is not 1 to 100000",
+    "sample types other than samples/count",
+    "labels of samples",
+    "times of samples",
+    "durations of samples",
+    "CPU use of samples",
+    "threads of samples",
+};
+
+/* Columns of samples, in the order of their bits. */
+static const char *const lost_columns[] = {"time", "duration", "cpu_delta", "thread"};
+#define LOST_COLUMNS (sizeof lost_columns / sizeof *lost_columns)
+
+struct foreign {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_rprof_out *out;
+    struct pci_rprof_samples *samples;
+    struct pci_rprof_locations locations;
+    struct pci_rprof_stacks stacks;
+    struct pci_hash files; /* string of a path -> number of the file - 1 */
+    int64_t *paths;        /* by number - 1 */
+    size_t path_capacity;
+    struct pci_rprof_bytes pending; /* #File lines of files met since the last sample */
+    const struct pci_column *lost_column[LOST_COLUMNS];
+    unsigned lost;
+};
+
+/* ---- names and files ---- */
+
+static int line_stands_alone(const uint8_t *p, const uint8_t *end)
+{
+    struct pci_rprof_header header;
+    struct pci_rprof_file file;
+    return p < end && (*p == '"' || pci_rprof_ref(p, end) || pci_rprof_header(p, end, &header) ||
+                       pci_rprof_file(p, end, &file));
+}
+
+/* Would [p, end), a quoted name with its blank, be read back as that name? */
+static int delimited(const uint8_t *p, const uint8_t *end)
+{
+    struct pci_rprof_fault fault;
+    const uint8_t *feed = memchr(p, '\n', (size_t)(end - p));
+    /* A frame or a reference may follow; a quote stands for both, as far as the name goes. */
+    if (pci_rprof_unit(p, end, PCI_RPROF_LOOSE, &fault) != end)
+        return 0;
+    for (; feed; feed = memchr(p, '\n', (size_t)(end - p))) {
+        if (feed - p >= 2 && feed[-1] == ' ' && feed[-2] == '"')
+            return 0; /* it would end there */
+        p = feed + 1;
+        const uint8_t *next = memchr(p, '\n', (size_t)(end - p));
+        if (line_stands_alone(p, next ? next : end))
+            return 0;
+    }
+    return 1;
+}
+
+static pcol_status append_name(struct foreign *f, const pcol_str *name, struct pci_rprof_bytes *to,
+                               pcol_error *err)
+{
+    size_t start = to->size;
+    PCI_TRY(pci_rprof_append(to, "\"", 1, err));
+    PCI_TRY(pci_rprof_append(to, name->data, name->size, err));
+    PCI_TRY(pci_rprof_append(to, "\" ", 2, err));
+    if (delimited(to->data + start, to->data + to->size))
+        return PCOL_OK;
+    f->lost |= LOSS_NAME;
+    for (uint8_t *p = to->data + start + 1; p < to->data + to->size - 2; p++)
+        if (*p == '"')
+            *p = '\'';
+        else if (*p == '\n')
+            *p = ' ';
+    return PCOL_OK;
+}
+
+/* Number of a file in the segment; a new one gets its #File line. */
+static pcol_status file_number(struct foreign *f, const struct pci_rprof_frame *frame,
+                               int64_t *number, pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair((uint64_t)frame->path, 0);
+    size_t at = pci_hash_start(&f->files, hash);
+    uint8_t word[32] = "#File ";
+    for (;;) {
+        uint32_t id = pci_hash_next(&f->files, hash, &at);
+        if (id == PCI_HASH_NONE)
+            break;
+        *number = (int64_t)id + 1;
+        if (f->paths[id] == frame->path)
+            return PCOL_OK;
+    }
+    size_t count = f->files.count;
+    void *paths = f->paths;
+    if (pci_grow(&paths, &f->path_capacity, count + 1, sizeof *f->paths))
+        return pci_fail_memory(err);
+    f->paths = paths;
+    f->paths[count] = frame->path;
+    PCI_TRY(pci_hash_add(&f->files, hash, (uint32_t)count, err));
+    *number = (int64_t)count + 1;
+    uint8_t *p = pci_rprof_digits(word + 6, *number);
+    *p++ = ':';
+    *p++ = ' ';
+    PCI_TRY(pci_rprof_append(&f->pending, word, (size_t)(p - word), err));
+    size_t start = f->pending.size;
+    PCI_TRY(pci_rprof_append(&f->pending, frame->filename.data, frame->filename.size, err));
+    for (size_t i = start; i < f->pending.size; i++)
+        if (f->pending.data[i] == '\n') {
+            f->pending.data[i] = ' ';
+            f->lost |= LOSS_NAME;
+        }
+    return pci_rprof_append(&f->pending, "\n", 1, err);
+}
+
+/* ---- frames ---- */
+
+static pcol_status frame_text(struct foreign *f, uint64_t group, struct pci_rprof_frame *frame,
+                              struct pci_rprof_bytes *to, pcol_error *err)
+{
+    uint8_t ref[48], *p = ref;
+    char address[32];
+    int64_t number;
+    int valid;
+    f->lost |= (frame->has_text_column ? LOSS_COLUMN : 0u) |
+               (frame->has_start_line ? LOSS_START : 0u);
+    if (frame->has_line && frame->line > 0) {
+        if (frame->has_file && frame->filename.size) {
+            PCI_TRY(file_number(f, frame, &number, err));
+            p = pci_rprof_digits(p, number);
+            *p++ = '#';
+            p = pci_rprof_digits(p, frame->line);
+            *p++ = ' ';
+            PCI_TRY(pci_rprof_append(to, ref, (size_t)(p - ref), err));
+        } else {
+            f->lost |= LOSS_NO_FILE;
+        }
+    }
+    if (!frame->has_name) {
+        f->lost |= LOSS_NO_NAME;
+        PCI_TRY(pci_rprof_cell(f->file, f->locations.address, group, &number, &valid, err));
+        int size = valid ? snprintf(address, sizeof address, "0x%" PRIx64, (uint64_t)number)
+                         : snprintf(address, sizeof address, "<unknown>");
+        frame->name = (pcol_str){address, (size_t)size};
+    }
+    return append_name(f, &frame->name, to, err);
+}
+
+static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
+                             pcol_error *err)
+{
+    struct foreign *f = context;
+    struct pci_rprof_frame frame;
+    uint64_t first, end;
+    int64_t ignored;
+    int has_address, has_mapping;
+    PCI_TRY(pci_rprof_lines_of(&f->locations, group, &first, &end, err));
+    PCI_TRY(pci_rprof_cell(f->file, f->locations.address, group, &ignored, &has_address, err));
+    PCI_TRY(pci_rprof_cell(f->file, f->locations.mapping, group, &ignored, &has_mapping, err));
+    f->lost |= (has_address || has_mapping ? LOSS_ADDRESS : 0u) |
+               (end - first > 1 ? LOSS_INLINE : 0u);
+    if (first == end) {
+        memset(&frame, 0, sizeof frame);
+        return frame_text(f, group, &frame, to, err);
+    }
+    for (; first < end; first++) {
+        PCI_TRY(pci_rprof_frame_at(&f->locations, first, &frame, err));
+        PCI_TRY(frame_text(f, group, &frame, to, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- header ---- */
+
+/* Is a line known anywhere, together with its file? */
+static pcol_status knows_lines(const struct foreign *f, int *line, pcol_error *err)
+{
+    *line = 0;
+    for (uint64_t row = 0; f->locations.line && row < f->locations.location_count && !*line;
+         row++) {
+        struct pci_rprof_frame frame;
+        PCI_TRY(pci_rprof_frame_at(&f->locations, row, &frame, err));
+        *line = frame.has_line && frame.line > 0 && frame.has_file && frame.filename.size;
+    }
+    return PCOL_OK;
+}
+
+/* The time between samples: what the source says, or the period if that is a time. */
+static pcol_status interval(const struct foreign *f, uint32_t source, int64_t *us, pcol_error *err)
+{
+    const struct pci_column *interval_ns, *period, *unit;
+    pcol_str text;
+    int64_t ns;
+    int valid;
+    PCI_TRY(pci_rprof_column(f->file, "sources", "interval_ns", 1u << PCF_I64, &interval_ns, err));
+    PCI_TRY(pci_rprof_column(f->file, "sources", "period", 1u << PCF_I64, &period, err));
+    PCI_TRY(pci_rprof_column(f->file, "sources", "period_unit", 1u << PCF_STRING, &unit, err));
+    PCI_TRY(pci_rprof_cell(f->file, interval_ns, source, &ns, &valid, err));
+    if (!valid) {
+        PCI_TRY(pci_rprof_cell_str(f->file, unit, source, &text, &valid, err));
+        if (valid && text.size == 11 && memcmp(text.data, "nanoseconds", 11) == 0)
+            PCI_TRY(pci_rprof_cell(f->file, period, source, &ns, &valid, err));
+    }
+    *us = valid && ns >= 1000 ? ns / 1000 : PCI_RPROF_INTERVAL_US;
+    return PCOL_OK;
+}
+
+/* ---- what else there is to lose ---- */
+
+/* Has the source a type that is not samples/count? */
+static pcol_status has_other_types(const struct foreign *f, uint32_t source, int *other,
+                                   pcol_error *err)
+{
+    const struct pci_column *type, *owner, *types;
+    uint64_t rows = pci_rprof_rows(f->file, "sample_types"), own = 0;
+    PCI_TRY(pci_rprof_column(f->file, "sample_types", "type", 1u << PCF_STRING, &type, err));
+    PCI_TRY(pci_rprof_column(f->file, "source_types", "source", 1u << PCF_U32, &owner, err));
+    PCI_TRY(pci_rprof_column(f->file, "source_types", "sample_type", 1u << PCF_U32, &types, err));
+    *other = 0;
+    for (int by_source = owner && types; by_source >= 0 && !own; by_source--) {
+        if (by_source)
+            rows = pci_rprof_rows(f->file, "source_types");
+        else
+            rows = pci_rprof_rows(f->file, "sample_types");
+        for (uint64_t row = 0; row < rows; row++) {
+            int64_t at = (int64_t)row, source_row = (int64_t)source;
+            pcol_str text;
+            int valid;
+            if (by_source) {
+                PCI_TRY(pci_rprof_cell(f->file, owner, row, &source_row, &valid, err));
+                PCI_TRY(pci_rprof_cell(f->file, types, row, &at, &valid, err));
+            }
+            if (source_row != (int64_t)source)
+                continue;
+            own++;
+            PCI_TRY(pci_rprof_cell_str(f->file, type, (uint64_t)at, &text, &valid, err));
+            *other = *other || text.size != 7 || memcmp(text.data, "samples", 7) != 0;
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status note_source(struct foreign *f, uint32_t source, pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(f->file, "samples");
+    int other;
+    PCI_TRY(has_other_types(f, source, &other, err));
+    f->lost |= other ? LOSS_TYPES : 0u;
+    for (uint32_t i = 0; samples && i < samples->column_count; i++)
+        if (strncmp(samples->columns[i].name, "label.", 6) == 0)
+            f->lost |= LOSS_LABELS;
+    for (size_t i = 0; samples && i < LOST_COLUMNS; i++)
+        f->lost_column[i] = pci_column_find(samples, lost_columns[i]);
+    return PCOL_OK;
+}
+
+static pcol_status note_sample(struct foreign *f, uint64_t row, pcol_error *err)
+{
+    for (size_t i = 0; i < LOST_COLUMNS; i++) {
+        int64_t ignored;
+        int valid;
+        if (!f->lost_column[i])
+            continue;
+        PCI_TRY(pci_rprof_cell(f->file, f->lost_column[i], row, &ignored, &valid, err));
+        if (!valid)
+            continue;
+        f->lost |= (unsigned)LOSS_CELLS << i;
+        f->lost_column[i] = NULL; /* known now */
+    }
+    return PCOL_OK;
+}
+
+void pci_rprof_say_losses(const struct pci_export *export, unsigned lost)
+{
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (lost & 1u << i)
+            pci_export_loss(export, "rprof cannot hold %s", losses[i]);
+}
+
+/* ---- samples ---- */
+
+static int64_t repeats(struct foreign *f, size_t i)
+{
+    const struct pci_rprof_cells *count = &f->samples->value[0];
+    if (!count->valid[i])
+        return 1;
+    if (count->value[i] >= 1 && count->value[i] <= MOST_REPEATS)
+        return count->value[i];
+    f->lost |= LOSS_COUNT;
+    return count->value[i] > 0;
+}
+
+static pcol_status put_sample(struct foreign *f, size_t i, pcol_error *err)
+{
+    const struct pci_rprof_cells *stack = &f->samples->stack;
+    const uint8_t *text;
+    size_t size;
+    if (!stack->valid[i] || stack->value[i] == 0) {
+        f->lost |= LOSS_STACKLESS;
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_rprof_stacks_text(&f->stacks, (uint64_t)stack->value[i], &text, &size, err));
+    PCI_TRY(pci_rprof_put(f->out, f->pending.data, f->pending.size, err));
+    f->pending.size = 0;
+    for (int64_t n = repeats(f, i); n > 0; n--) {
+        PCI_TRY(pci_rprof_put(f->out, text, size, err));
+        PCI_TRY(pci_rprof_put(f->out, "\n", 1, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *err)
+{
+    struct pci_rprof_flags flags = {0};
+    uint8_t header[96];
+    PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
+    PCI_TRY(pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f,
+                                  err));
+    PCI_TRY(note_source(f, source, err));
+    PCI_TRY(knows_lines(f, &flags.line, err));
+    PCI_TRY(interval(f, source, &flags.interval_us, err));
+    size_t size = pci_rprof_header_text(header, &flags);
+    header[size++] = '\n';
+    PCI_TRY(pci_rprof_put(f->out, header, size, err));
+    for (uint64_t row = 0; row < f->samples->total; row++) {
+        PCI_TRY(pci_rprof_samples_load(f->samples, row, err));
+        size_t i = (size_t)(row - f->samples->first);
+        if (f->samples->source.value[i] != (int64_t)source)
+            continue;
+        PCI_TRY(note_sample(f, row, err));
+        PCI_TRY(put_sample(f, i, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_rprof_out *out,
+                                    struct pci_rprof_samples *samples, uint32_t source,
+                                    unsigned *lost, pcol_error *err)
+{
+    struct foreign f = {
+        .export = export, .file = export->file, .out = out, .samples = samples};
+    pcol_status status = put_segment(&f, source, err);
+    *lost |= f.lost;
+    pci_rprof_stacks_close(&f.stacks);
+    pci_hash_clear(&f.files);
+    pci_free(f.paths);
+    pci_free(f.pending.data);
+    return status;
+}
