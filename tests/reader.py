@@ -58,7 +58,8 @@ class Column:
         if self.why or self.file_damaged_child():
             return
         bits, roles, children = (n + 7) // 8, {}, []
-        need(not (n == 0 and (self.encoding != LINEAR)), "column of 0 rows is not LINEAR")
+        need(n or self.encoding == LINEAR, "column of 0 rows is not LINEAR")
+        need(t != F64 or not self.step, "step of doubles")
         if self.encoding == PLAIN and t == BYTES:
             children = [(U64, n + 1)]
             if DATA in self.section:
@@ -79,6 +80,7 @@ class Column:
             roles[BITMAP], roles[RANK] = bits, 8 * ((n + 1023) // 1024)
             children = [(t, None)]
         else:
+            need(t != BYTES, "column of bytes in runs")
             children = [(U64, None), (t, None)]
         need(not self.flags & DEFAULT_NULL or self.flags & NULLABLE and self.encoding in (SPARSE, LINEAR), "DEFAULT_NULL")
         if VALIDITY in self.section:
@@ -160,6 +162,8 @@ class Column:
             return value
         if self.type == I64:
             return signed(value)
+        if self.type == BOOL and value < 2:
+            return bool(value)
         if self.type == F64:
             return struct.unpack("<d", struct.pack("<Q", value))[0]
         limit = 2 if self.type == BOOL else 1 << 32
@@ -196,6 +200,7 @@ class File:
         need(incompatible == 0, f"unknown incompatible features {incompatible:#x}")
         if verify:
             self.compare(0, 120, int.from_bytes(data[120:128], "little"), "header")
+        need(minor or not any(data[95:120]), "reserved bytes are not zero")
         need(file_size == size, "file is cut" if size < file_size else "bytes behind the end of the file")
         need(data[size - 16:] == struct.pack("<Q", size) + MARK, "no end mark")
         need(128 <= header_size <= index_at and index_at % 8 == 0, "header or index out of place")
@@ -260,6 +265,10 @@ class File:
         t = self.table(table)
         return t is not None and any(c.name == column for c in t.columns)
 
+    def get_type(self, table, column):
+        t = self.table(table)
+        return next((c.type for c in t.columns if c.name == column), None) if t else None
+
     def get(self, table, column, default=None):
         """A function from row to value of a physical column; strings as bytes."""
         t = self.table(table)
@@ -305,7 +314,9 @@ class Views(File):
         for i in range(self.rows("source_meta")):
             meta.setdefault(key(i), {})[source(i)] = value(i)
         for name, values in meta.items():
-            columns.append(("." + name.decode("utf-8", "surrogateescape"), values.get))
+            name = name.decode("utf-8", "surrogateescape").replace("\0", "?")
+            taken = {c for c, _ in columns}
+            columns.append(((".meta." if name in taken or "." + name in taken else ".") + name, values.get))
         return self.rows_of(columns, self.rows("sources"))
 
     def v2_samples(self):
@@ -385,7 +396,7 @@ class Views(File):
         columns += [(".group_id", lambda i: owner[i])] * several
         columns += [(".mapping_id", get) for _, get in self.dotted("location_groups", "mapping", lambda i: owner[i])]
         columns += self.dotted("location_groups", "address folded id file_number", lambda i: owner[i])
-        columns += [(".inline", lambda i: int(i + 1 < len(owner) and owner[i + 1] == owner[i]))] * several
+        columns += [(".inline", lambda i: i + 1 < len(owner) and owner[i + 1] == owner[i])] * several
         return self.rows_of(columns, self.rows("locations"))
 
     def v2_functions(self):
@@ -396,44 +407,36 @@ class Views(File):
                    ("start_line", lambda i: None if start(i) is None or start(i) < 0 else start(i))]
         return self.rows_of(columns + self.dotted("functions", "id"), self.rows("functions"))
 
-    def v1_meta(self):
-        return ["key", "value"], iter([[b"version", b"1.0"]])
-
-    def v1_sample_types(self):
-        return ["type", "unit"], iter([[b"samples", b"count"]])
-
-    def v1_ids(self):
-        function = self.get("locations", "function")
-        places = [i for i in range(self.rows("locations")) if function(i) is not None]
-        return {place: n + 1 for n, place in enumerate(places)}
-
-    def v1_samples(self):
-        kind, unit = self.get("sample_types", "type"), self.get("sample_types", "unit")
-        types = [k for k in range(self.rows("sample_types")) if (kind(k), unit(k)) == (b"samples", b"count")]
-        need(types or not self.rows("samples"), "v1 has only samples/count")
-        value, ids = self.get("samples", f"value.{types[0]}" if types else ""), self.v1_ids()
-
-        def rows():
-            for i, found in enumerate(self.lists()):
-                found = [ids[place] for place in found if place in ids]
-                if found:
-                    need((value(i) or 0) > 0, f"table samples, row {i}: v1 needs a value above 0")
-                    yield [value(i), found]
-        return ["value", "locations"], rows()
-
-    def v1_locations(self):
-        function, line = self.get("locations", "function"), self.get("locations", "line")
-        return ["location_id", "function_id", "line"], ([n, function(i) + 1, line(i) or 0] for i, n in self.v1_ids().items())
-
-    def v1_functions(self):
-        _, rows = self.v2_functions()
-        function, line, least = self.get("locations", "function"), self.get("locations", "line"), {}
+    def v1_open(self):
+        """What v1 shows: column of values, ids of locations by row, start line and name of functions; Bad if it cannot."""
+        kind, unit, level, ordinal = (self.get("sample_types", c, 0) for c in ("type", "unit", "level", "ordinal"))
+        value = next((f"value.{k}" for k in range(self.rows("sample_types")) if (kind(k), unit(k)) == (b"samples", b"count")
+                      and not level(k) and not ordinal(k) and self.get_type("samples", f"value.{k}") == I64), None)
+        need(value or not self.rows("samples"), "v1 has only samples/count")
+        values, function, line = self.get("samples", value), self.get("locations", "function"), self.get("locations", "line")
+        ids, least, functions = {}, {}, []
         for i in range(self.rows("locations")):
-            if line(i) is not None:
-                least[function(i)] = min(least.get(function(i), line(i)), line(i))
-        return ["function_id", "name", "system_name", "filename", "start_line"], (
-            [r[0], b"gc" if r[2] == b"<GC>" else r[2].replace(b".", b"_"), r[2], r[3] or b"", least.get(r[0] - 1, 0)]
-            for r in rows)
+            f, at = function(i), line(i)
+            if f is not None:
+                need(at is None or at >= 0, f"table locations, row {i}: v1 has no negative lines")
+                ids[i] = len(ids) + 1
+                least[f] = at if f not in least else least[f] if at is None else at if least[f] is None else min(at, least[f])
+        rprof = any(self.get("sources", "type")(i) in (b"rprof", b"rprofmem") for i in range(self.rows("sources")))
+        for number, name, system, filename, start, *_ in self.v2_functions()[1]:
+            need(name and system, f"table functions, row {number - 1}: v1 needs a name")
+            if rprof and name == system:
+                name = b"gc" if name == b"<GC>" else name.replace(b".", b"_")
+            functions.append([number, name, system, filename or b"", start if start is not None else least.get(number - 1) or 0])
+        samples = []
+        for i, found in enumerate(self.lists()):
+            found = [ids[place] for place in found if place in ids]
+            if found:
+                need(0 < (values(i) or 0) < 1 << 31, f"table samples, row {i}: v1 cannot hold the value")
+                samples.append([values(i), found])
+        places = [[n, function(i) + 1, line(i) or 0] for i, n in ids.items()]
+        return {"meta": ("key value", [[b"version", b"1.0"]]), "sample_types": ("type unit", [[b"samples", b"count"]]),
+                "samples": ("value locations", samples), "locations": ("location_id function_id line", places),
+                "functions": ("function_id name system_name filename start_line", functions)}
 
     MODELS = {"v2": ["meta", "sources", "samples", "sample_values", "sample_locations", "locations", "functions"],
               "v1": ["meta", "sample_types", "samples", "locations", "functions"]}
@@ -441,7 +444,10 @@ class Views(File):
     def view(self, model, name):
         if model == "physical" or name not in self.MODELS[model]:
             return self.physical(name)
-        return getattr(self, f"{model}_{name}")()
+        if model == "v1":
+            names, rows = self.v1_open()[name]
+            return names.split(), iter(rows)
+        return getattr(self, f"v2_{name}")()
 
 
 def tsv(value):
@@ -451,6 +457,8 @@ def tsv(value):
         for a, b in ((b"\\", b"\\\\"), (b"\t", b"\\t"), (b"\n", b"\\n"), (b"\r", b"\\r")):
             value = value.replace(a, b)
         return value
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
     if isinstance(value, float):
         return repr(value).replace("nan", "NaN").replace("inf", "Infinity").encode()
     if isinstance(value, list):

@@ -1,0 +1,555 @@
+#!/usr/bin/env python3
+"""make.py - the golden files that are not packed from a profile: made here byte by byte, from spec.md alone
+
+    make.py valid      files that use every encoding, type and table, by a writer of its own
+    make.py invalid    damaged files, each with one fault, out of the valid ones; checksums are made right again where
+                       the fault is to lie deeper than they do
+    make.py packed     files packed by $PCOL from tests/data
+
+A file that exists is left alone: golden files are added, never made again.
+"""
+import math
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from xxh3 import xxh3  # noqa: E402
+
+FOLDER = HERE / "1.0"
+DATA = HERE.parent / "data"
+I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS = range(6)
+VALUES, VALIDITY, BLOCKS, BITMAP, RANK, DATA_BYTES = range(1, 7)
+NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
+ALL = (1 << 64) - 1
+
+
+# ---- a writer
+
+class Column:
+    def __init__(self, kind, encoding, rows, sections=(), children=(), flags=0, width=0, base=0, step=0, scale=0, nulls=0):
+        self.kind, self.encoding, self.rows, self.sections, self.children = kind, encoding, rows, list(sections), list(children)
+        self.flags, self.width, self.base, self.step, self.scale, self.nulls = flags, width, base & ALL, step & ALL, scale, nulls
+        self.name, self.ref = "", None
+
+
+def double(value):
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def bits(values, width):
+    """Numbers of `width` bits, least significant bit first."""
+    whole = 0
+    for i, value in enumerate(values):
+        whole |= value << i * width
+    return whole.to_bytes((len(values) * width + 7) // 8, "little")
+
+
+def validity(values, flags=0):
+    """(sections, flags, nulls) of the nulls among values."""
+    nulls = sum(v is None for v in values)
+    return ([(VALIDITY, bits([int(v is not None) for v in values], 1))], flags | NULLABLE, nulls) if nulls else ([], flags, 0)
+
+
+def plain(kind, values):
+    sections, flags, nulls = validity(values)
+    values = [v if v is not None else b"" if kind == BYTES else 0 for v in values]
+    if not values:
+        return linear(kind, 0)
+    if kind == BYTES:
+        offsets = [0]
+        for v in values:
+            offsets.append(offsets[-1] + len(v))
+        data = b"".join(values)
+        sections += [(DATA_BYTES, data)] if data else []
+        return Column(kind, PLAIN, len(values), sections, [plain(U64, offsets)], flags, nulls=nulls)
+    if kind == BOOL:
+        data = bits(values, 1)
+    else:
+        data = struct.pack(f"<{len(values)}{ {I64: 'q', U64: 'Q', F64: 'd', U32: 'I', STRING: 'I'}[kind]}", *values)
+    return Column(kind, PLAIN, len(values), [(VALUES, data)] + sections, flags=flags, nulls=nulls)
+
+
+def linear(kind, rows, base=0, step=0, null=False):
+    return Column(kind, LINEAR, rows, flags=(NULLABLE | DEFAULT_NULL) * null, base=base, step=step, nulls=rows * null)
+
+
+def packed(kind, width, base, step, scale, residuals, valid=None):
+    sections, flags, nulls = validity(valid or [0])
+    return Column(kind, PACKED, len(residuals), [(VALUES, bits(residuals, width) + bytes(8))] + sections, flags=flags, width=width,
+                  base=base, step=step, scale=scale, nulls=nulls)
+
+
+def blocked(kind, scale, blocks, valid=None):
+    """blocks: (base, slope, width, residuals)."""
+    directory, data, rows = b"", b"", 0
+    for base, slope, width, residuals in blocks:
+        directory += struct.pack("<QQQ", base & ALL, slope & ALL, len(data) | width << 56)
+        data += bits(residuals, width) if width else b""
+        rows += len(residuals)
+    sections, flags, nulls = validity(valid or [0])
+    return Column(kind, BLOCKED, rows, [(BLOCKS, directory), (VALUES, data + bytes(8))] + sections, flags=flags, scale=scale, nulls=nulls)
+
+
+def sparse(kind, rows, marked, child, base=0, step=0, null=False):
+    marks = [int(i in marked) for i in range(rows)]
+    rank = struct.pack(f"<{(rows + 1023) // 1024}Q", *(sum(marks[:k]) for k in range(0, rows, 1024)))
+    return Column(kind, SPARSE, rows, [(BITMAP, bits(marks, 1)), (RANK, rank)], [child], (NULLABLE | DEFAULT_NULL) * null, base=base,
+                  step=step, nulls=(rows - len(marked)) * null)
+
+
+def runs(kind, ends, values):
+    return Column(kind, RUNS, ends[-1], children=[plain(U64, ends), values])
+
+
+def named(name, column, ref=None):
+    column.name, column.ref = name, ref
+    return column
+
+
+def write(tables, strings=()):
+    """The bytes of a file. tables: (name, flags, rows, [columns]); strings: those that string columns use, sorted."""
+    if strings:
+        tables = [("strings", 0, len(strings), [named("value", plain(BYTES, strings))])] + tables
+    numbers = {table[0]: i + 1 for i, table in enumerate(tables)}
+    columns = [c for table in tables for c in table[3]]
+    first_child, at = {}, 0
+    while at < len(columns):
+        if columns[at].children:
+            first_child[at] = len(columns)
+            columns += columns[at].children
+        at += 1
+    names, sections, descriptors = b"", [], [b"", b"", b""]
+    first = 0
+    for name, flags, rows, own in tables:
+        descriptors[0] += struct.pack("<IHHQIIQ", len(names), len(name), flags, rows, first, len(own), 0)
+        names, first = names + name.encode(), first + len(own)
+    for i, c in enumerate(columns):
+        ref = numbers.get(c.ref or ("strings" if c.kind == STRING and c.name else None), 0)
+        descriptors[1] += struct.pack("<IHBBIIQIIBBB5xQQQQQQ", len(names) if c.name else 0, len(c.name), c.kind, c.encoding, c.flags, ref,
+                                      c.rows, len(sections) if c.sections else 0, first_child.get(i, 0), len(c.sections),
+                                      len(c.children), c.width, c.base, c.step, c.scale, c.nulls, 0, 0)
+        names += c.name.encode()
+        sections += [(i, role, data) for role, data in c.sections]
+    index_size = (len(descriptors[0]) + len(descriptors[1]) + 40 * len(sections) + len(names) + 7) // 8 * 8
+    end, body = 128 + index_size, b""
+    for column, role, data in sections:
+        align = 12 if len(data) >= 65536 else 6
+        offset = (end + (1 << align) - 1) >> align << align
+        descriptors[2] += struct.pack("<QQQQBBBBI", offset, len(data), len(data), xxh3(data), role, 0, align, 0, column)
+        body += bytes(offset - end) + data
+        end = offset + len(data)
+    index = b"".join(descriptors) + names
+    index += bytes(index_size - len(index))
+    size = (end + 7) // 8 * 8 + 16
+    header = struct.pack("<8sHHIQQQQQQQIIIIHHHBB24x", b"\x89PCOL\r\n\x1a", 1, 0, 128, 0, 0, 0, size, 128, index_size, xxh3(index),
+                         len(tables), len(columns), len(sections), len(names), 32, 88, 40, 1, 0)
+    return header + struct.pack("<Q", xxh3(header)) + index + body + bytes(size - 16 - end) + struct.pack("<Q", size) + b"PCOLEND\n"
+
+
+# ---- valid files
+
+def encodings():
+    """Every type, plain with and without nulls; every encoding over three blocks of rows."""
+    strings = sorted([b"", b"\\N", b"a", b"a\0b", b"tab\tline\nreturn\rback\\slash", b"\xff\xfe", "ü".encode(), b"z"])
+    n = 12
+    some = [None if i % 5 == 2 else i for i in range(n)]
+
+    def mapped(function):
+        return [None if i is None else function(i) for i in some]
+
+    small = [
+        named("i64", plain(I64, [(-1) ** i * 3 ** (i * 3) for i in range(n)])),
+        named("i64_null", plain(I64, mapped(lambda i: -i))),
+        named("i64_ends", plain(I64, [-2 ** 63, 2 ** 63 - 1] * 6)),
+        named("u64", plain(U64, [2 ** 64 - 1 - i for i in range(n)])),
+        named("f64", plain(F64, [0.0, -0.0, 0.1, 1e-5, 1e16, 1e15, 123456789.0, math.nan, math.inf, -math.inf, 5e-324, 1.7976931348623157e308])),
+        named("f64_null", plain(F64, mapped(lambda i: i / 3))),
+        named("u32", plain(U32, [2 ** 32 - 1 - i for i in range(n)])),
+        named("u32_null", plain(U32, mapped(lambda i: i * 1000))),
+        named("string", plain(STRING, [i % 8 for i in range(n)])),
+        named("string_null", plain(STRING, mapped(lambda i: i % 8))),
+        named("bytes", plain(BYTES, [strings[i % 8] * (i % 3) for i in range(n)])),
+        named("bytes_null", plain(BYTES, mapped(lambda i: strings[i % 8]))),
+        named("bytes_empty", plain(BYTES, [b""] * n)),
+        named("bool", plain(BOOL, [i % 3 == 0 for i in range(n)])),
+        named("bool_null", plain(BOOL, mapped(lambda i: i % 2))),
+        named("null_i64", linear(I64, n, null=True)),
+        named("null_bytes", linear(BYTES, n, null=True)),
+        named("null_f64", linear(F64, n, null=True)),
+        named("pack_null", packed(I64, 3, 10, 0, 100, [5, 0, 7, 2, 0, 0, 1, 0, 3, 4, 5, 6], some)),
+        named("constant", linear(F64, n, double(2.5))),
+    ]
+    n = 2100
+    mix = [i * 2654435761 % 2 ** 32 for i in range(n)]
+    part = [list(range(a, min(a + 1024, n))) for a in range(0, n, 1024)]
+    large = [
+        named("linear", linear(I64, n, -7, 3)),
+        named("linear_string", linear(STRING, n, 5)),
+        named("packed_1", packed(BOOL, 1, 0, 0, 1, [m >> 9 & 1 for m in mix])),
+        named("packed_8", packed(U32, 8, 0, 0, 1, [m & 255 for m in mix])),
+        named("packed_13", packed(I64, 13, -4000, 2, 5, [m & 8191 for m in mix])),
+        named("packed_32", packed(U32, 32, 0, 0, 1, mix)),
+        named("packed_57", packed(U64, 57, 2 ** 63, 0, 1, [m * m & (1 << 57) - 1 for m in mix])),
+        named("packed_64", packed(I64, 64, 1, 0, 1, [m * m & ALL for m in mix])),
+        named("blocked", blocked(I64, 10, [(1000, 0, 4, [mix[i] & 15 for i in part[0]]), (-5, 0, 0, [0] * 1024),
+                                           (2 ** 62, 0, 64, [mix[i] << 31 for i in part[2]])])),
+        named("blocked_slope", blocked(I64, 1, [(b * 10 ** 10, 65536 * 9765625 + b, 11, [mix[i] & 2047 for i in p])
+                                                for b, p in enumerate(part)])),
+        named("blocked_fall", blocked(I64, 1, [(-b, -98305, 3, [mix[i] & 7 for i in p]) for b, p in enumerate(part)])),
+        named("blocked_null", blocked(U32, 1, [(0, 0, 32, [mix[i] if mix[i] & 3 else 0 for i in p]) for p in part],
+                                      [m if m & 3 else None for m in mix])),
+        named("sparse", sparse(U32, n, {i for i in range(n) if mix[i] % 11 == 0 or i == 0},
+                               plain(U32, [i // 2 for i in range(n) if mix[i] % 11 == 0 or i == 0]), -1, 1)),
+        named("sparse_null", sparse(F64, n, set(range(1000, 1100)), plain(F64, [i / 8 for i in range(100)]), null=True)),
+        named("sparse_f64", sparse(F64, n, {5, 2099}, linear(F64, 2, double(-1.5)), double(0.5))),
+        named("sparse_packed", sparse(I64, n, set(range(0, n, 4)), packed(I64, 7, 0, -1, 3, [m & 127 for m in mix[::4]]), 9)),
+        named("sparse_sparse", sparse(I64, n, set(range(100, 2000)), sparse(I64, 1900, {7, 1500}, plain(I64, [-1, -2]), 4, 1), 0)),
+        named("runs", runs(STRING, [3, 1024, 1025, 2100], plain(STRING, [6, 1, 0, 3]))),
+        named("runs_f64", runs(F64, [2099, 2100], plain(F64, [math.nan, 0.5]))),
+        named("runs_packed", runs(I64, [k * 21 for k in range(1, 101)], packed(I64, 5, 0, 100, 1, [m & 31 for m in mix[:100]]))),
+    ]
+    return write([("x_small", 0, 12, small), ("x_blocks", 0, n, large), ("x_empty", 0, 0, [named("nothing", linear(I64, 0))])], strings)
+
+
+def rich():
+    """Every table and column of spec.md section 6 but Rprof's: two sources, inlined lines, repeated types, doubles."""
+    words = sorted([b"pprof", b"rprof", b"cpu.pb.gz", b"2026-01-02T03:04:05Z", b"cpu", b"nanoseconds", b"samples", b"count", b"heap", b"bytes",
+                    b"main", b"f.g", b"inl", b"_Z3inlv", b"a.c", b"b.c", b"<GC>", b"thread 1", b"77", b"1234", b"prog", b"/bin/prog",
+                    b"deadbeef", b"host", b"alpha", b"beta", b"note", b"", b"\xffraw", b"weight", b"ms", b"top.R"])
+
+    def text(*values):
+        return plain(STRING, [None if v is None else words.index(v) for v in values])
+
+    def col(name, kind, *values, ref=None):
+        return named(name, plain(kind, values), ref)
+
+    tables = [
+        ("sources", 0, 2, [named("type", text(b"pprof", b"rprof")), named("uri", text(b"cpu.pb.gz", None)),
+                           named("timestamp", text(b"2026-01-02T03:04:05Z", None)), col("period", I64, 10000000, None),
+                           named("period_type", text(b"cpu", None)), named("period_unit", text(b"nanoseconds", None)),
+                           col("interval_ns", I64, None, 20000000), col("duration_ns", I64, 1500000000, None),
+                           named("default_sample_type", text(b"cpu", None)), col("collapsed", BOOL, 0, 1)]),
+        ("source_meta", 0, 3, [col("source", U32, 1, 0, 1, ref="sources"), named("key", text(b"host", b"note", b"note")),
+                               named("value", text(b"alpha", b"\xffraw", b""))]),
+        ("sample_types", 0, 4, [named("type", text(b"samples", b"cpu", b"cpu", b"heap")),
+                                named("unit", text(b"count", b"nanoseconds", b"nanoseconds", b"bytes")),
+                                col("level", BOOL, 0, 0, 0, 1), col("ordinal", U32, 0, 0, 1, 0)]),
+        ("source_types", 0, 5, [col("source", U32, 0, 0, 0, 1, 1, ref="sources"), col("sample_type", U32, 2, 0, 1, 0, 3, ref="sample_types")]),
+        ("functions", 0, 5, [named("name", text(b"main", b"f.g", b"inl", b"<GC>", b"main")),
+                             named("system_name", text(None, None, b"_Z3inlv", None, None)),
+                             named("filename", text(b"a.c", b"b.c", None, None, b"")), col("start_line", I64, 3, -4, None, None, 0),
+                             col("id", U64, 2 ** 64 - 1, 0, None, None, 7)]),
+        ("locations", 0, 8, [col("function", U32, 0, 2, 1, None, 3, 4, None, 1, ref="functions"),
+                             col("line", I64, 10, 20, -5, None, None, 7, 12, 99), col("column", I64, None, 4, None, None, None, 0, None, -1),
+                             named("filename", text(None, None, None, None, None, None, b"top.R", None))]),
+        ("location_groups", 0, 6, [col("first_location", U32, 0, 1, 3, 4, 5, 6, ref="locations"),
+                                   col("mapping", U32, 0, 0, None, None, 1, None, ref="mappings"),
+                                   col("address", U64, 4096, 2 ** 64 - 1, None, 0, 5, None), col("folded", BOOL, 0, 1, 0, 0, 0, 0),
+                                   col("id", U64, 1, 2 ** 63, None, None, None, None), col("file_number", I64, None, None, None, None, None, 1)]),
+        ("mappings", 0, 2, [col("start", U64, 4096, 2 ** 64 - 4096), col("limit", U64, 8192, 2 ** 64 - 1), col("file_offset", U64, 0, 512),
+                            named("filename", text(b"/bin/prog", None)), named("build_id", text(b"deadbeef", b"")),
+                            col("has_functions", BOOL, 1, 0), col("has_filenames", BOOL, 1, 0), col("has_line_numbers", BOOL, 0, 1),
+                            col("has_inline_frames", BOOL, 0, 1), col("id", U64, 1, 12345678901234567890)]),
+        ("threads", 0, 1, [col("source", U32, 0, ref="sources"), named("name", text(b"thread 1")), named("tid", text(b"77")),
+                           named("pid", text(b"1234")), named("process_name", text(b"prog"))]),
+        ("stacks", 2, 8, [named("parent", sparse(U32, 8, {0, 4, 6, 7}, plain(U32, [0, 2, 0, 0]), -1, 1), "stacks"),
+                          col("group", U32, 0, 0, 1, 3, 2, 4, 4, 5, ref="location_groups")]),
+        ("samples", 0, 9, [named("source", runs(U32, [5, 9], plain(U32, [0, 1])), "sources"),
+                           col("stack", U32, 3, 4, 2, 0, None, 5, 7, 3, 3, ref="stacks"),
+                           named("thread", sparse(U32, 9, {0, 2}, plain(U32, [0, 0]), null=True), "threads"),
+                           col("time", I64, 0, 1000000, 1234567, -5, None, None, 2 ** 53 + 1, 10 ** 17, 3),
+                           col("duration", I64, 0, None, 10500000, None, None, None, None, None, None),
+                           col("cpu_delta", I64, None, 700000, 0, None, None, None, None, None, None),
+                           named("value.0", linear(I64, 9, 1)), col("value.1", I64, 10, -20, 2 ** 53 + 1, 0, -2 ** 63, None, None, None, None),
+                           col("value.2", F64, 0.5, None, -0.0, 1e300, 0.1, None, None, None, None),
+                           col("value.3", I64, None, None, None, None, None, 8, 16, None, 24),
+                           named("text", text(None, None, None, None, None, b"note", None, None, None))]),
+        ("stack_sums", 0, 6, [col("stack", U32, 0, 2, 3, 4, 5, 7, ref="stacks"), col("sum.0", I64, 1, 1, 3, 1, 1, 1),
+                               col("sum.1", I64, 0, 2 ** 53 + 1, 10, -20, None, None), col("sum.2", F64, 1e300, 0.0, 0.5, None, None, None)]),
+        ("sample_zones", 0, 2, [col("location_row", U64, 0, 26), col("value_row", U64, 0, 21)]),
+    ]
+    return write(tables, words)
+
+
+def stacks_only():
+    """A sample with the empty stack, one without a stack; no locations at all."""
+    words = [b"count", b"rprof", b"samples"]
+    return write([
+        ("sources", 0, 1, [named("type", plain(STRING, [1]))]),
+        ("sample_types", 0, 1, [named("type", plain(STRING, [2])), named("unit", plain(STRING, [0]))]),
+        ("stacks", 2, 1, [named("parent", linear(U32, 1), "stacks"), named("group", linear(U32, 1))]),
+        ("samples", 0, 2, [named("stack", plain(U32, [0, None]), "stacks"), named("value.0", linear(I64, 2, 1))]),
+        ("sample_zones", 0, 2, [named("location_row", linear(U64, 2)), named("value_row", linear(U64, 2, 0, 2))]),
+    ], words)
+
+
+def later():
+    """A file of a later 1.x: higher minor, longer header and descriptors, unknown table, column, optional section, features."""
+    image = Image(write([("x_new", 0, 2, [named("a", plain(I64, [1, 2]))])]))
+    return image.grown()
+
+
+# ---- faults
+
+class Image:
+    """A file in parts that can be changed; bytes() makes its checksums right again unless told otherwise."""
+
+    TABLE = dict(name_offset="0I", name_size="4H", flags="6H", rows="8Q", first_column="16I", column_count="20I", reserved="24Q")
+    COLUMN = dict(name_offset="0I", name_size="4H", type="6B", encoding="7B", flags="8I", ref_table="12I", rows="16Q",
+                  first_section="24I", first_child="28I", section_count="32B", child_count="33B", width="34B", reserved="35B", base="40Q",
+                  step="48Q", scale="56Q", null_count="64Q", min="72Q", max="80Q")
+    SECTION = dict(offset="0Q", size="8Q", raw_size="16Q", checksum="24Q", role="32B", codec="33B", align_log2="34B", flags="35B",
+                   column="36I")
+    HEADER = dict(magic="0Q", major="8H", minor="10H", header_size="12I", incompatible="16Q", read_only_compatible="24Q", compatible="32Q",
+                  file_size="40Q", index_offset="48Q", index_size="56Q", index_checksum="64Q", table_count="72I", column_count="76I",
+                  section_count="80I", names_size="84I", table_stride="88H", column_stride="90H", section_stride="92H",
+                  checksum_algorithm="94B", reserved0="95B", reserved1="96B")
+
+    def __init__(self, data):
+        self.data = bytearray(data)
+        count = [self.get(0, self.HEADER, c) for c in ("table_count", "column_count", "section_count", "names_size")]
+        self.tables_at = 128
+        self.columns_at = 128 + 32 * count[0]
+        self.sections_at = self.columns_at + 88 * count[1]
+        self.names_at = self.sections_at + 40 * count[2]
+        self.count = count
+
+    def get(self, at, fields, name):
+        offset, code = int(fields[name][:-1]), fields[name][-1]
+        return struct.unpack_from("<" + code, self.data, at + offset)[0]
+
+    def put(self, at, fields, name, value):
+        offset, code = int(fields[name][:-1]), fields[name][-1]
+        struct.pack_into("<" + code, self.data, at + offset, value)
+
+    def name(self, at):
+        offset, size = struct.unpack_from("<IH", self.data, at)
+        return bytes(self.data[self.names_at + offset:self.names_at + offset + size]).decode()
+
+    def table(self, name):
+        return next(at for at in range(self.tables_at, self.columns_at, 32) if self.name(at) == name)
+
+    def column(self, table, name):
+        """Where the descriptor of a column lies; name `parent/0` is child 0 of parent."""
+        name, *children = name.split("/")
+        at = self.table(table)
+        first, count = self.get(at, self.TABLE, "first_column"), self.get(at, self.TABLE, "column_count")
+        at = next(at for at in range(self.columns_at + 88 * first, self.columns_at + 88 * (first + count), 88) if self.name(at) == name)
+        for child in children:
+            at = self.columns_at + 88 * (self.get(at, self.COLUMN, "first_child") + int(child))
+        return at
+
+    def section(self, table, column, role):
+        at = self.column(table, column)
+        first, count = self.get(at, self.COLUMN, "first_section"), self.get(at, self.COLUMN, "section_count")
+        return next(s for s in range(self.sections_at + 40 * first, self.sections_at + 40 * (first + count), 40) if self.data[s + 32] == role)
+
+    def start(self, table, column, role):
+        return self.get(self.section(table, column, role), self.SECTION, "offset")
+
+    def seal(self, sections=True, index=True, header=True):
+        size, end = len(self.data), self.names_at
+        for s in range(self.sections_at, end, 40) if sections else ():
+            offset, length = self.get(s, self.SECTION, "offset"), self.get(s, self.SECTION, "size")
+            if offset + length <= size:
+                self.put(s, self.SECTION, "checksum", xxh3(bytes(self.data[offset:offset + length])))
+        if index:
+            start, length = self.get(0, self.HEADER, "index_offset"), self.get(0, self.HEADER, "index_size")
+            if start + length <= size:
+                self.put(0, self.HEADER, "index_checksum", xxh3(bytes(self.data[start:start + length])))
+        if header:
+            struct.pack_into("<Q", self.data, 120, xxh3(bytes(self.data[:120])))
+        return bytes(self.data)
+
+    def grown(self):
+        """The same file with longer header and descriptors, as a later 1.x may write it."""
+        header, body = bytearray(self.data[:128]), self.data[self.names_at:]
+        parts = [(self.tables_at, 32, 40), (self.columns_at, 88, 96), (self.sections_at, 40, 64)]
+        index = b""
+        for (at, size, stride), count in zip(parts, self.count):
+            for i in range(count):
+                index += bytes(self.data[at + i * size:at + (i + 1) * size]) + b"\xee" * (stride - size)
+        index += bytes(body[:self.count[3]])
+        index += bytes(-len(index) % 8)
+        grown = Image.__new__(Image)
+        grown.data, grown.count = header + b"\xdd" * 32 + index, self.count
+        offset = len(grown.data) + -len(grown.data) % 64
+        first = min(self.get(s, self.SECTION, "offset") for s in range(self.sections_at, self.names_at, 40))
+        at = 160 + 40 * self.count[0] + 96 * self.count[1]
+        for i in range(self.count[2]):
+            grown.put(at + 64 * i, self.SECTION, "offset", grown.get(at + 64 * i, self.SECTION, "offset") + offset - first)
+        grown.data += bytes(offset - len(grown.data)) + self.data[first:]
+        for name, value in dict(minor=7, header_size=160, index_offset=160, index_size=len(index), file_size=len(grown.data),
+                                table_stride=40, column_stride=96, section_stride=64, compatible=1 << 40, read_only_compatible=2).items():
+            grown.put(0, self.HEADER, name, value)
+        struct.pack_into("<Q", grown.data, len(grown.data) - 16, len(grown.data))
+        grown.put(0, self.HEADER, "index_checksum", xxh3(bytes(grown.data[160:160 + len(index)])))
+        struct.pack_into("<Q", grown.data, 120, xxh3(bytes(grown.data[:120])))
+        return bytes(grown.data)
+
+
+def faults():
+    """name -> bytes of each damaged file."""
+    base, enc = (FOLDER / "valid" / "rich.pcol").read_bytes(), (FOLDER / "valid" / "encodings.pcol").read_bytes()
+    made = {}
+
+    def case(name, change, source=base, **seal):
+        image = Image(source)
+        change(image)
+        made[name] = image.seal(**seal)
+
+    def raw(name, data):
+        made[name] = bytes(data)
+
+    def header(name, field, value):
+        case(name, lambda m: m.put(0, m.HEADER, field, value))
+
+    def table(name, which, field, value, source=base):
+        case(name, lambda m: m.put(m.table(which), m.TABLE, field, value), source)
+
+    def column(name, where, field, value, source=base):
+        case(name, lambda m: m.put(m.column(*where), m.COLUMN, field, value), source)
+
+    def section(name, where, field, value, source=base):
+        case(name, lambda m: m.put(m.section(*where), m.SECTION, field, value), source)
+
+    def cell(name, where, offset, data, source=base, **seal):
+        def change(m):
+            at = m.start(*where) + offset
+            m.data[at:at + len(data)] = data
+        case(name, change, source, **seal)
+
+    def flipped(at):
+        data = bytearray(base)
+        data[at] ^= 1
+        return data
+
+    size = len(base)
+    raw("empty", b"")
+    raw("magic-text-mode", base.replace(b"\r\n", b"\n", 1))
+    raw("magic-wrong", b"PAR1" + base[4:])
+    raw("cut-in-magic", base[:5])
+    raw("cut-in-header", base[:100])
+    raw("cut-in-index", base[:1000])
+    raw("cut-in-sections", base[:size // 2 // 64 * 64])
+    raw("cut-last-byte", base[:-1])
+    raw("grown", base + b"\0")
+    raw("flip-header", flipped(84))
+    raw("flip-header-reserved", flipped(100))
+    raw("flip-index", flipped(128 + 8))
+    raw("flip-section", flipped(Image(base).start("samples", "value.1", VALUES)))
+    raw("flip-padding", flipped(Image(base).start("samples", "value.1", VALUES) - 1))
+    raw("flip-end-mark", flipped(size - 1))
+    header("version-2", "major", 2)
+    header("feature-unknown", "incompatible", 1 << 17)
+    header("checksum-algorithm", "checksum_algorithm", 9)
+    header("header-size", "header_size", 64)
+    header("index-offset-beyond", "index_offset", size + 8)
+    header("index-offset-huge", "index_offset", 2 ** 64 - 8)
+    header("index-size", "index_size", 8)
+    header("tables-too-many", "table_count", 5000)
+    header("stride-small", "column_stride", 80)
+    header("reserved", "reserved1", 1)
+    case("end-mark-size", lambda m: struct.pack_into("<Q", m.data, size - 16, size + 8))
+    table("table-name-outside", "samples", "name_offset", 2 ** 31)
+    def twice(m):
+        at, other = m.table("threads"), m.table("stacks")
+        m.data[at:at + 6] = m.data[other:other + 6]
+
+    case("table-name-twice", twice)
+    table("table-rows-huge", "samples", "rows", 2 ** 60)
+    table("table-columns-outside", "sample_zones", "column_count", 60000)
+    table("table-flag-unknown", "locations", "flags", 0x100)
+    column("column-rows", ("samples", "time"), "rows", 8)
+    column("column-ref-outside", ("samples", "stack"), "ref_table", 99)
+    column("column-type-unknown", ("samples", "stack"), "type", 77)
+    column("column-encoding-unknown", ("samples", "stack"), "encoding", 66)
+    column("column-encoding-other", ("samples", "stack"), "encoding", LINEAR)
+    column("column-sections-outside", ("samples", "time"), "first_section", 2 ** 32 - 1)
+    column("column-of-two", ("stacks", "parent"), "first_child", 0)
+    column("column-child-self", ("stacks", "parent"), "first_child", 2 ** 31)
+    column("column-null-count", ("samples", "stack"), "null_count", 2)
+    column("packed-width-58", ("x_blocks", "packed_57"), "width", 58, enc)
+    column("packed-width-0", ("x_blocks", "packed_1"), "width", 0, enc)
+    column("packed-scale-0", ("x_blocks", "packed_13"), "scale", 0, enc)
+    column("f64-step", ("x_small", "constant"), "step", 1, enc)
+    section("section-beyond-file", ("samples", "time", VALUES), "offset", 1 << 40)
+    section("section-size-huge", ("samples", "time", VALUES), "size", 2 ** 64 - 64)
+    section("section-size-other", ("samples", "time", VALUES), "size", 64)
+    section("section-unaligned", ("samples", "time", VALUES), "offset", Image(base).start("samples", "time", VALUES) + 8)
+    case("section-overlap", lambda m: m.put(m.section("samples", "time", VALUES), m.SECTION, "offset",
+                                            m.start("samples", "stack", VALUES)))
+    section("section-role-unknown", ("samples", "time", VALUES), "role", 55)
+    section("section-codec-unknown", ("samples", "time", VALUES), "codec", 3)
+    section("section-of-other-column", ("samples", "time", VALUES), "column", 0)
+    case("checksum-of-section", lambda m: m.put(m.section("samples", "value.1", VALUES), m.SECTION, "checksum", 1), sections=False)
+    cell("parent-not-before", ("stacks", "parent/0", VALUES), 4, struct.pack("<I", 6))
+    cell("parent-is-itself", ("stacks", "parent/0", VALUES), 12, struct.pack("<I", 7))
+    cell("group-outside", ("stacks", "group", VALUES), 4 * 3, struct.pack("<I", 6))
+    cell("first-location-falls", ("location_groups", "first_location", VALUES), 4 * 2, struct.pack("<I", 1))
+    cell("first-location-outside", ("location_groups", "first_location", VALUES), 4 * 5, struct.pack("<I", 8))
+    cell("function-outside", ("locations", "function", VALUES), 0, struct.pack("<I", 5))
+    cell("stack-outside", ("samples", "stack", VALUES), 0, struct.pack("<I", 8))
+    cell("source-outside", ("samples", "source/1", VALUES), 4, struct.pack("<I", 2))
+    cell("string-outside", ("functions", "name", VALUES), 0, struct.pack("<I", 1000))
+    cell("string-offsets-fall", ("strings", "value/0", VALUES), 8 * 3, struct.pack("<Q", 2 ** 40))
+    cell("strings-unsorted", ("strings", "value", DATA_BYTES), 0, b"~")
+    cell("zone-wrong", ("sample_zones", "location_row", VALUES), 8, struct.pack("<Q", 20))
+    cell("sum-wrong", ("stack_sums", "sum.0", VALUES), 0, struct.pack("<q", 5))
+    cell("validity-tail", ("samples", "stack", VALIDITY), 1, b"\xff")
+    cell("sibling-twice", ("stacks", "group", VALUES), 4 * 4, struct.pack("<I", 3))
+    cell("block-width", ("x_blocks", "blocked", BLOCKS), 23, b"\x3a", enc)
+    cell("block-offset", ("x_blocks", "blocked", BLOCKS), 24 + 24 + 16, b"\xff\xff\xff", enc)
+    cell("rank-wrong", ("x_blocks", "sparse", RANK), 8, struct.pack("<Q", 2 ** 40), enc)
+    cell("runs-fall", ("x_blocks", "runs/0", VALUES), 8, struct.pack("<Q", 2), enc)
+    cell("runs-short", ("x_blocks", "runs/0", VALUES), 24, struct.pack("<Q", 2000), enc)
+    column("bool-not-bool", ("x_blocks", "packed_1"), "base", 1, enc)
+    return made
+
+
+# ---- packed files
+
+def packed_files(pcol):
+    """name -> arguments of `pcol pack`."""
+    rprof = DATA / "rprof"
+    files = {name: [f"{name}.Rprof"] for name in
+             "all append crlf empty gc line memory names plain stackless toplevel".split()}
+    files["two-sources"] = ["gc.Rprof", "toplevel.Rprof", "--meta", "host=example", "--meta", "run=7"]
+    files["memory-plain"] = ["memory.Rprof", "--plain"]
+    files["append-plain"] = ["append.Rprof", "--plain"]
+    for name, arguments in files.items():
+        target = FOLDER / "valid" / f"rprof-{name}.pcol"
+        if not target.exists():
+            subprocess.run([pcol, "pack", *arguments, "-o", str(target)], cwd=rprof, check=True)
+            print(target.relative_to(HERE))
+
+
+def put(folder, name, data):
+    target = FOLDER / folder / f"{name}.pcol"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists():
+        target.write_bytes(data)
+        print(target.relative_to(HERE))
+
+
+def main():
+    what = sys.argv[1] if len(sys.argv) == 2 else ""
+    if what == "valid":
+        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, nothing=lambda: write([])).items():
+            put("valid", name.replace("_", "-"), make())
+    elif what == "invalid":
+        for name, data in faults().items():
+            put("invalid", name, data)
+    elif what == "packed":
+        packed_files(os.environ.get("PCOL", str(HERE.parent.parent / "build" / "pcol")))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
