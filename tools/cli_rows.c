@@ -34,7 +34,8 @@ static int fail_table(const struct cli_rows *rows, const char *name)
 
     cli_suggest_start(&suggest, name);
     offer_tables(&suggest, rows->file, rows->model);
-    offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
+    if (rows->model == PCOL_MODEL_V2)
+        offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
     for (uint32_t i = 0; i < count; i++) {
         const char *one = pcol_file_table_name(rows->file, rows->model, i);
         if (one != NULL && used + strlen(one) + 3 < sizeof list)

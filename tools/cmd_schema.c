@@ -426,7 +426,8 @@ static void print_mermaid(const struct schema *schema, struct cli_out *out)
         cli_out_text(out, " {\n");
         for (uint32_t i = 0; i < count; i++) {
             pcol_column_describe(pcol_table_column(table, i), &info);
-            int refers = info.references != NULL;
+            int refers =
+                info.references != NULL && table_named(schema, info.references, &at) != NULL;
             cli_out_printf(out, "        %s ", pcol_type_name(info.type));
             mermaid_name(out, info.name);
             cli_out_text(out, info.primary_key && refers ? " PK, FK"
