@@ -218,8 +218,9 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
     if (c->null_count > c->rows || (c->null_count && !nullable))
         return pcf_fault_column(check, column, FIELD(null_count),
                                 "more nulls than the column can have");
-    if (nullable && c->encoding == PCF_RUNS)
-        return pcf_fault_column(check, column, FIELD(flags), "column of runs cannot have nulls");
+    if (c->null_count && c->encoding == PCF_RUNS)
+        return pcf_fault_column(check, column, FIELD(null_count),
+                                "column of runs cannot have nulls");
     if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
         return pcf_fault_column(check, column, FIELD(null_count),
                                 "sparse column with nulls must be null by default");

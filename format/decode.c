@@ -32,6 +32,8 @@ const char *pcf_result_text(enum pcf_result result)
         return "run ends do not rise to the number of rows";
     case PCF_BAD_OFFSET:
         return "byte offsets fall or leave the data";
+    case PCF_BAD_VALUE:
+        return "value is out of the range of its type";
     }
     return "unknown fault";
 }
@@ -421,6 +423,24 @@ static inline int all_null(const struct pcf_data *d)
     return d->encoding == PCF_LINEAR && (d->flags & PCF_COLUMN_DEFAULT_NULL);
 }
 
+/* Bits that no value of the column's type has. PLAIN cannot have them. */
+static inline uint64_t foreign_bits(const struct pcf_data *d)
+{
+    if (d->type == PCF_U32 || d->type == PCF_STRING)
+        return ~(uint64_t)UINT32_MAX;
+    return d->type == PCF_BOOL ? ~UINT64_C(1) : 0;
+}
+
+static int all_fit(const struct pcf_data *d, uint64_t count, const int64_t *values)
+{
+    uint64_t foreign = foreign_bits(d), seen = 0;
+    if (foreign == 0 || d->encoding == PCF_PLAIN)
+        return 1;
+    for (uint64_t i = 0; i < count; i++)
+        seen |= (uint64_t)values[i];
+    return !(seen & foreign);
+}
+
 /* ---- public */
 
 enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid)
@@ -462,6 +482,10 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
     default:
         return PCF_BAD_ROW;
     }
+    if ((uint64_t)*value & foreign_bits(d)) {
+        *value = 0;
+        return PCF_BAD_VALUE;
+    }
     *valid = 1;
     return PCF_OK;
 }
@@ -497,18 +521,21 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         result = read_blocked(d, row, count, values);
         break;
     case PCF_SPARSE:
-        return read_sparse(d, row, count, values, valid);
+        result = read_sparse(d, row, count, values, valid);
+        break;
     case PCF_RUNS:
         result = read_runs(d, row, count, values);
         break;
     default:
         return PCF_BAD_ROW;
     }
+    if (result != PCF_OK)
+        return result;
     if (d->validity)
         read_validity(d->validity, row, count, values, valid);
-    else if (valid)
+    else if (valid && d->encoding != PCF_SPARSE)
         memset(valid, 1, (size_t)count);
-    return result;
+    return all_fit(d, count, values) ? PCF_OK : PCF_BAD_VALUE;
 }
 
 enum pcf_result pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,

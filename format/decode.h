@@ -30,11 +30,12 @@ struct pcf_data {
 
 enum pcf_result {
     PCF_OK = 0,
-    PCF_BAD_ROW,   /* row beyond the column: the caller's mistake */
-    PCF_BAD_BLOCK, /* a block's width or bit offset leaves the section */
-    PCF_BAD_RANK,  /* the rank directory disagrees with the bitmap or the child */
-    PCF_BAD_RUN,   /* run ends do not rise or do not reach the row */
-    PCF_BAD_OFFSET /* byte offsets fall or leave the data */
+    PCF_BAD_ROW,    /* row beyond the column: the caller's mistake */
+    PCF_BAD_BLOCK,  /* a block's width or bit offset leaves the section */
+    PCF_BAD_RANK,   /* the rank directory disagrees with the bitmap or the child */
+    PCF_BAD_RUN,    /* run ends do not rise or do not reach the row */
+    PCF_BAD_OFFSET, /* byte offsets fall or leave the data */
+    PCF_BAD_VALUE   /* a u32 or string above 2^32 - 1, a bool above 1 */
 };
 
 /* Sentence for a result, static. */

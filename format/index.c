@@ -228,21 +228,34 @@ static int ascii_word(uint64_t w)
     return !((w | (w - 0x20 * ones) | (w + ones)) & high);
 }
 
+/* Bytes of printable UTF-8 that `text` begins with: `size` if it is nothing else. */
+static size_t printable(const uint8_t *text, size_t size)
+{
+    size_t i = 0, length;
+    while (i < size) {
+        if (size - i >= 8 && ascii_word(pcf_load64(text + i)))
+            i += 8;
+        else if ((length = utf8_length(text + i, size - i)))
+            i += length;
+        else
+            break;
+    }
+    return i;
+}
+
+int pcf_name_valid(const char *name, uint64_t size)
+{
+    return size > 0 && size <= PCF_MAX_NAME &&
+           printable((const uint8_t *)name, (size_t)size) == size;
+}
+
 static int check_names(const struct pcf_check *check)
 {
     const uint8_t *names = (const uint8_t *)check->index->names;
-    size_t size = check->index->header.names_size;
-    for (size_t i = 0; i < size;) {
-        if (size - i >= 8 && ascii_word(pcf_load64(names + i))) {
-            i += 8;
-            continue;
-        }
-        size_t length = utf8_length(names + i, size - i);
-        if (length == 0)
-            return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->names_at + i,
-                                 "name is not printable UTF-8");
-        i += length;
-    }
+    size_t size = check->index->header.names_size, good = printable(names, size);
+    if (good < size)
+        return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->names_at + good,
+                             "name is not printable UTF-8");
     if (!all_zero(names + size, (8 - size % 8) % 8))
         return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->names_at + size,
                              "bytes behind the names are not zero");

@@ -43,6 +43,9 @@ struct pcf_index {
     const char *names; /* header.names_size bytes of UTF-8, not terminated */
 };
 
+/* Whether a table or column may have this name: 1 to 255 bytes of printable UTF-8. */
+int pcf_name_valid(const char *name, uint64_t size);
+
 /* How many u32 of scratch memory pcf_index_load() needs for a checked header. */
 uint64_t pcf_index_scratch(const struct pcf_header *header);
 

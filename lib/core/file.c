@@ -177,12 +177,12 @@ static void fill_tables(pcol_file *f)
         t->column_count = desc->column_count;
         t->columns = f->columns + next;
         next += desc->column_count;
-        t->supported =
-            !(desc->flags & PCF_TABLE_MUST_UNDERSTAND) || !(desc->flags & ~PCF_TABLE_KNOWN_FLAGS);
+        /* No table or column of 1.0 is marked: what is marked is of a later version. */
+        t->supported = !(desc->flags & (unsigned)~PCF_TABLE_PREORDER);
         for (uint32_t k = 0; k < t->column_count; k++) {
             struct pci_column *c = &t->columns[k];
             c->table = t;
-            if (!c->supported && (c->desc->flags & PCF_COLUMN_MUST_UNDERSTAND))
+            if (c->desc->flags & PCF_COLUMN_MUST_UNDERSTAND)
                 t->supported = 0;
         }
     }

@@ -28,7 +28,7 @@ struct pci_table {
     char *name; /* terminated */
     uint32_t number;
     uint16_t flags;
-    int supported; /* 0: an unknown must-understand bit */
+    int supported; /* 0: an unknown flag, or a column that must be understood and is not */
     uint64_t rows;
     uint32_t column_count;
     struct pci_column *columns;

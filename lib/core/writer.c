@@ -27,8 +27,11 @@ static pcol_status add_name(struct pci_writer *writer, const char *name, uint32_
                             uint16_t *size, pcol_error *err)
 {
     size_t n = strlen(name);
-    if (!n || n > 1024 || writer->names_size + n > PCF_MAX_NAMES)
-        return pci_fail(err, PCOL_E_LIMIT, "name of a table or column is empty or too long");
+    if (!pcf_name_valid(name, n))
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "name of a table or column is not 1 to 255 bytes of printable UTF-8");
+    if (writer->names_size + n > PCF_MAX_NAMES)
+        return pci_fail(err, PCOL_E_LIMIT, "names of tables and columns are too long together");
     if (pci_grow((void **)&writer->names, &writer->names_capacity, writer->names_size + n, 1))
         return pci_fail_memory(err);
     memcpy(writer->names + writer->names_size, name, n);

@@ -572,6 +572,35 @@ Test(decode, bytes)
     free_data(&child);
 }
 
+/* Values that their type does not have; what stands under a null is not looked at. */
+Test(decode, values_out_of_type)
+{
+    static const uint8_t types[] = {PCF_U32, PCF_STRING, PCF_BOOL};
+    uint8_t validity[2] = {0xff, 0x00};
+    int64_t value, values[16];
+    uint8_t valids[16];
+    int valid;
+    for (size_t i = 0; i < sizeof types; i++) {
+        int64_t largest = types[i] == PCF_BOOL ? 1 : UINT32_MAX;
+        struct pcf_data d = {.type = types[i], .encoding = PCF_LINEAR, .rows = 16};
+        d.step = types[i] == PCF_BOOL ? 0 : 1;
+        d.base = largest - 7 * d.step;
+        cr_assert_eq(pcf_get(&d, 7, &value, &valid), PCF_OK);
+        cr_assert_eq(value, largest);
+        cr_assert_eq(pcf_read(&d, 0, 8, values, NULL), PCF_OK);
+        d.validity = validity;
+        cr_assert_eq(pcf_read(&d, 0, 16, values, valids), PCF_OK);
+        cr_assert(valids[7] && values[7] == largest && !valids[8] && values[8] == 0);
+        d.validity = NULL;
+        d.base++;
+        cr_assert_eq(pcf_get(&d, 7, &value, &valid), PCF_BAD_VALUE);
+        cr_assert(value == 0 && !valid);
+        cr_assert_eq(pcf_read(&d, 0, 8, values, NULL), PCF_BAD_VALUE);
+        d.base = -1;
+        cr_assert_eq(pcf_get(&d, 0, &value, &valid), PCF_BAD_VALUE);
+    }
+}
+
 Test(decode, unsupported_column_has_no_rows)
 {
     struct pcf_data d = {0};
@@ -583,6 +612,6 @@ Test(decode, unsupported_column_has_no_rows)
 
 Test(decode, every_result_has_a_sentence)
 {
-    for (int i = PCF_OK; i <= PCF_BAD_OFFSET; i++)
+    for (int i = PCF_OK; i <= PCF_BAD_VALUE; i++)
         cr_assert(strlen(pcf_result_text((enum pcf_result)i)) > 5);
 }

@@ -647,6 +647,7 @@ Test(index, names)
         store(copy.bytes + table_at(&copy, table, offsetof(struct pcf_table, name_offset)), 0, 4);
         store(copy.bytes + table_at(&copy, table, offsetof(struct pcf_table, name_size)), 8, 2);
         seal(&copy);
+        cr_assert_eq(pcf_name_valid(names[i].bytes, 8), names[i].good);
         if (names[i].good) {
             cr_assert_not(refused(&copy), "name %zu", i);
         } else {
