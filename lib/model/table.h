@@ -165,6 +165,8 @@ pcol_status pci_v2_meta(const pcol_file *file, pcol_table **table, pcol_error *e
 pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_samples(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_values(const pcol_file *file, pcol_table **table, pcol_error *err);
+/* E_CORRUPT if a sample has values behind those that the table's cursor has made; NULL: at row 0. */
+pcol_status pci_v2_values_end(const pcol_table *table, void *cursor, pcol_error *err);
 pcol_status pci_v2_sample_locations(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_locations(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_functions(const pcol_file *file, pcol_table **table, pcol_error *err);

@@ -111,9 +111,6 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
     uint64_t source;
     if (c->next % PCI_ZONE == 0)
         PCI_TRY(check_zone(c, err));
-    if (c->next >= view->samples)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
-                             "the samples have only %llu values", (unsigned long long)c->row);
     if (c->next >= c->block + c->in_block)
         PCI_TRY(load_block(c, err));
     source = (uint64_t)c->sources[c->next - c->block];
@@ -127,10 +124,11 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The type and the cell of the next value. */
-static pcol_status find_value(struct value_cursor *c, uint32_t *type, int64_t *value,
+/* The type and the cell of the next value; *found is 0 behind the last sample. */
+static pcol_status find_value(struct value_cursor *c, uint32_t *type, int64_t *value, int *found,
                               pcol_error *err)
 {
+    *found = 0;
     for (;;) {
         while (c->position < c->list_count) {
             uint32_t k = c->list[c->position++];
@@ -139,11 +137,26 @@ static pcol_status find_value(struct value_cursor *c, uint32_t *type, int64_t *v
                 continue;
             *type = k;
             *value = c->values[at];
+            *found = 1;
             c->row++;
             return PCOL_OK;
         }
+        if (c->next >= c->view->samples)
+            return PCOL_OK;
         PCI_TRY(enter_sample(c, err));
     }
+}
+
+/* The same where there must be one. */
+static pcol_status need_value(struct value_cursor *c, uint32_t *type, int64_t *value,
+                              pcol_error *err)
+{
+    int found;
+    PCI_TRY(find_value(c, type, value, &found, err));
+    if (found)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
+                         "the samples have only %llu values", (unsigned long long)c->row);
 }
 
 static int64_t as_double(int64_t integer)
@@ -159,9 +172,9 @@ static pcol_status values_next(void *cursor, size_t count, struct pci_lanes *lan
     struct value_cursor *c = cursor;
     const struct pci_types *types = &c->view->types;
     for (size_t i = 0; i < count; i++) {
-        uint32_t type;
-        int64_t value;
-        PCI_TRY(find_value(c, &type, &value, err));
+        uint32_t type = 0;
+        int64_t value = 0;
+        PCI_TRY(need_value(c, &type, &value, err));
         if (types->any_double && types->columns[type]->desc->type == PCF_I64)
             value = as_double(value);
         lanes->lane[0][i] = (int64_t)(c->next - 1);
@@ -183,9 +196,9 @@ static pcol_status seek(struct value_cursor *c, uint64_t row, pcol_error *err)
         c->next = zone * PCI_ZONE;
     }
     while (c->row < row) {
-        uint32_t type;
-        int64_t value;
-        PCI_TRY(find_value(c, &type, &value, err));
+        uint32_t type = 0;
+        int64_t value = 0;
+        PCI_TRY(need_value(c, &type, &value, err));
     }
     return PCOL_OK;
 }
@@ -201,6 +214,25 @@ static pcol_status values_open(const pcol_table *table, uint64_t row, void **cur
     if (status == PCOL_OK)
         *cursor = c;
     else
+        values_close(c);
+    return status;
+}
+
+pcol_status pci_v2_values_end(const pcol_table *table, void *cursor, pcol_error *err)
+{
+    struct value_cursor *c = cursor;
+    uint32_t type;
+    int64_t value;
+    int found;
+    pcol_status status = c ? PCOL_OK : new_cursor(table->aux, &c, err);
+    if (!c)
+        return status;
+    status = find_value(c, &type, &value, &found, err);
+    if (status == PCOL_OK && found)
+        status = pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
+                               "sample %llu has values beyond the %llu counted",
+                               (unsigned long long)c->next - 1, (unsigned long long)c->row - 1);
+    if (c != cursor)
         values_close(c);
     return status;
 }

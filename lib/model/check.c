@@ -1,0 +1,229 @@
+/*
+ * check.c - looking for damage: the bytes, then everything that is built on them
+ *
+ * Every byte of a file is in the header, the index, a section, the padding or the end mark. Opening
+ * has dealt with header, index and end mark; here sections are held against their checksums and
+ * padding against zero, so no flipped bit goes unseen. Then the rules, as far as bytes are sound.
+ */
+#include "model/check.h"
+
+#include "core/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void emit(const struct pci_tally *tally, uint64_t row, const char *message)
+{
+    struct pci_check *check = tally->check;
+    pcol_fault fault = {tally->note, tally->table, tally->column, row, message};
+    if (check->report && check->report(check->context, &fault))
+        check->stop = 1;
+}
+
+void pci_fault(struct pci_tally *tally, uint64_t row, const char *format, ...)
+{
+    char message[256];
+    va_list arguments;
+    if (tally->check->stop)
+        return;
+    tally->check->faults += !tally->note;
+    if (++tally->count > PCI_CHECK_SAME)
+        return;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    emit(tally, row, message);
+}
+
+void pci_tally_end(struct pci_tally *tally)
+{
+    char message[64];
+    if (tally->count <= PCI_CHECK_SAME || tally->check->stop)
+        return;
+    snprintf(message, sizeof message, "%llu more of this kind",
+             (unsigned long long)(tally->count - PCI_CHECK_SAME));
+    emit(tally, PCOL_NOWHERE, message);
+}
+
+pcol_status pci_fault_error(struct pci_check *check, const pcol_error *error, pcol_error *err)
+{
+    struct pci_tally tally = PCI_TALLY(check, error->table, error->column);
+    if (error->status == PCOL_E_NO_MEMORY || error->status == PCOL_E_IO) {
+        if (err)
+            *err = *error;
+        return error->status;
+    }
+    pci_fault(&tally, error->row, "%s", error->message);
+    return PCOL_OK;
+}
+
+static int readable(const struct pci_check *check, const struct pci_column *column)
+{
+    return column->supported && !check->untrusted[column->number];
+}
+
+const struct pci_column *pci_check_column(const struct pci_check *check, const char *table,
+                                          const char *name)
+{
+    const struct pci_table *t = pci_table_find(check->file, table);
+    const struct pci_column *column = t && t->supported ? pci_column_find(t, name) : NULL;
+    return column && readable(check, column) ? column : NULL;
+}
+
+int pci_check_table(const struct pci_check *check, const char *table)
+{
+    const struct pci_table *t = pci_table_find(check->file, table);
+    if (t && !t->supported)
+        return 0;
+    for (uint32_t i = 0; t && i < t->column_count; i++) {
+        if (!readable(check, &t->columns[i]))
+            return 0;
+    }
+    return 1;
+}
+
+pcol_status pci_check_read(struct pci_check *check, const struct pci_column *column, uint64_t row,
+                           uint64_t rows, int to, size_t *n, pcol_error *err)
+{
+    pcol_error error = {0};
+    pcol_status status;
+    *n = rows - row < PCI_CHECK_ROWS ? (size_t)(rows - row) : PCI_CHECK_ROWS;
+    if (!column) {
+        memset(check->values[to], 0, *n * sizeof *check->values[to]);
+        memset(check->valid[to], 0, *n);
+        return PCOL_OK;
+    }
+    status = pci_read(check->file, column, row, *n, check->values[to], check->valid[to], &error);
+    if (status == PCOL_OK)
+        return PCOL_OK;
+    *n = 0;
+    check->untrusted[column->number] = 1;
+    return pci_fault_error(check, &error, err);
+}
+
+/* ---- bytes */
+
+/* The column of a table that a section's column belongs to: children stand behind their parents. */
+static void find_owners(const pcol_file *file, uint32_t *owner)
+{
+    uint32_t count = file->index.header.column_count;
+    for (uint32_t i = 0; i < count; i++)
+        owner[i] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pcf_column *column = &file->index.columns[i];
+        for (uint32_t k = 0; k < column->child_count && column->first_child + k < count; k++)
+            owner[column->first_child + k] = owner[i];
+    }
+}
+
+static void check_sections(struct pci_check *check, const uint32_t *owner)
+{
+    const pcol_file *file = check->file;
+    for (uint32_t i = 0; i < file->index.header.section_count && !check->stop; i++) {
+        const struct pcf_section *section = &file->index.sections[i];
+        const struct pci_column *column = &file->columns[owner[section->column]];
+        struct pci_tally tally =
+            PCI_TALLY(check, column->table ? column->table->name : "", column->name);
+        if (pcf_checksum(file->bytes + section->offset, section->size) == section->checksum)
+            continue;
+        pci_fault(&tally, PCOL_NOWHERE, "the checksum of bytes %llu to %llu is wrong",
+                  (unsigned long long)section->offset,
+                  (unsigned long long)(section->offset + section->size - 1));
+        check->untrusted[owner[section->column]] = 1;
+    }
+}
+
+static void check_zero(struct pci_check *check, uint64_t from, uint64_t to)
+{
+    struct pci_tally tally = PCI_TALLY(check, "", "");
+    for (uint64_t i = from; i < to; i++) {
+        if (check->file->bytes[i]) {
+            pci_fault(&tally, PCOL_NOWHERE, "byte %llu between sections is not zero",
+                      (unsigned long long)i);
+            return; /* one for each gap */
+        }
+    }
+}
+
+static void check_padding(struct pci_check *check)
+{
+    const pcol_file *file = check->file;
+    const struct pcf_header *header = &file->index.header;
+    uint64_t at = header->index_offset + header->index_size;
+    check_zero(check, header->header_size, header->index_offset);
+    for (uint32_t i = 0; i < header->section_count && !check->stop; i++) {
+        const struct pcf_section *section = &file->index.sections[i];
+        check_zero(check, at, section->offset);
+        at = section->offset + section->size;
+    }
+    check_zero(check, at, file->size - sizeof(struct pcf_end));
+}
+
+static pcol_status check_bytes(struct pci_check *check, pcol_error *err)
+{
+    uint32_t count = check->file->index.header.column_count;
+    uint32_t *owner = pci_malloc(count + (size_t)1, sizeof *owner);
+    if (!owner)
+        return pci_fail_memory(err);
+    find_owners(check->file, owner);
+    check_sections(check, owner);
+    check_padding(check);
+    pci_free(owner);
+    return PCOL_OK;
+}
+
+/* ---- the run */
+
+static pcol_status run(struct pci_check *check, pcol_error *err)
+{
+    static pcol_status (*const parts[])(struct pci_check *, pcol_error *) = {
+        check_bytes,      pci_check_columns, pci_check_schema,
+        pci_check_keys,   pci_check_stacks,  pci_check_zones,
+        pci_check_sums,   pci_check_plain,   pci_check_model,
+    };
+    size_t count = sizeof parts / sizeof *parts;
+    if (check->depth < PCOL_CHECK_STRICT)
+        count -= 3; /* sums, plain, model */
+    for (size_t i = 0; i < count && !check->stop; i++)
+        PCI_TRY(parts[i](check, err));
+    return PCOL_OK;
+}
+
+static void check_close(struct pci_check *check)
+{
+    for (size_t i = 0; i < PCI_CHECK_BUFFERS; i++) {
+        pci_free(check->values[i]);
+        pci_free(check->valid[i]);
+    }
+    pci_free(check->untrusted);
+}
+
+static pcol_status check_open(struct pci_check *check, pcol_error *err)
+{
+    int missing;
+    check->untrusted = pci_calloc(check->file->index.header.column_count + (size_t)1, 1);
+    missing = !check->untrusted;
+    for (size_t i = 0; i < PCI_CHECK_BUFFERS; i++) {
+        check->values[i] = pci_malloc(PCI_CHECK_ROWS, sizeof *check->values[i]);
+        check->valid[i] = pci_malloc(PCI_CHECK_ROWS, 1);
+        missing |= !check->values[i] || !check->valid[i];
+    }
+    return missing ? pci_fail_memory(err) : PCOL_OK;
+}
+
+pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_fault_fn report,
+                            void *context, uint64_t *faults, pcol_error *err)
+{
+    struct pci_check check = {.file = file, .depth = depth, .report = report, .context = context};
+    pcol_status status;
+    *faults = 0;
+    if (depth < PCOL_CHECK_DEFAULT)
+        return PCOL_OK; /* a file that is open has passed */
+    status = check_open(&check, err);
+    if (status == PCOL_OK)
+        status = run(&check, err);
+    check_close(&check);
+    *faults = status == PCOL_OK ? check.faults : 0;
+    return status;
+}

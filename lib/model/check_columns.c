@@ -1,0 +1,257 @@
+/*
+ * check_columns.c - every value of every column: that it decodes, fits its type and what it refers
+ * to, and that null count, minimum, maximum and order are what the descriptor says
+ *
+ * Columns that need no bytes for a row are judged by their parameters (LINEAR: the two ends) or by
+ * their runs, because they may claim any number of rows.
+ */
+#include "model/check.h"
+
+#include <string.h>
+
+/* What is found in a column. */
+struct found {
+    uint64_t nulls;
+    int any; /* min and max are set: there was a value (f64: one that is not NaN) */
+    int64_t min, max;
+    int falls; /* some value is less than the one before */
+    int has_last;
+    int64_t last;
+};
+
+static double double_of(int64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int less(uint8_t type, int64_t a, int64_t b)
+{
+    if (type == PCF_F64)
+        return double_of(a) < double_of(b);
+    return type == PCF_I64 ? a < b : (uint64_t)a < (uint64_t)b;
+}
+
+static void add(struct found *found, uint8_t type, int64_t value)
+{
+    if (type == PCF_F64 && double_of(value) != double_of(value))
+        return;
+    if (!found->any || less(type, value, found->min))
+        found->min = value;
+    if (!found->any || less(type, found->max, value))
+        found->max = value;
+    found->any = 1;
+    if (found->has_last && less(type, value, found->last))
+        found->falls = 1;
+    found->has_last = 1;
+    found->last = value;
+}
+
+/* Values are below this; UINT64_MAX if the type and references set no bound. */
+static uint64_t limit_of(const struct pci_check *check, const struct pci_column *column)
+{
+    uint64_t limit = UINT64_MAX;
+    if (column->desc->type == PCF_BOOL)
+        limit = 2;
+    else if (column->desc->type == PCF_U32)
+        limit = (uint64_t)UINT32_MAX + 1;
+    else if (column->desc->type == PCF_STRING)
+        limit = check->file->strings ? check->file->strings->desc->rows : 0;
+    if (column->references && column->references->rows < limit)
+        limit = column->references->rows;
+    return limit;
+}
+
+/* The root of stacks refers to nothing. */
+static int is_root(const struct pci_column *column, uint64_t row)
+{
+    return row == 0 && strcmp(column->table->name, "stacks") == 0;
+}
+
+static void beyond(struct pci_tally *tally, uint64_t row, int64_t value,
+                   const struct pci_column *column, uint64_t limit)
+{
+    const char *what = column->references                     ? column->references->name
+                       : column->desc->type == PCF_STRING ? "strings"
+                                                          : NULL;
+    if (what)
+        pci_fault(tally, row, "%llu is beyond the %llu rows of %s", (unsigned long long)value,
+                  (unsigned long long)limit, what);
+    else
+        pci_fault(tally, row, "%llu is not a value of type %s", (unsigned long long)value,
+                  pcol_type_name((pcol_type)column->desc->type));
+}
+
+/* A LINEAR column without validity, by its two ends. 0 if the values leave 64 bits on the way. */
+static int linear_ends(const struct pcf_data *data, int64_t ends[2])
+{
+    int64_t rise, rows = (int64_t)data->rows - 1;
+    ends[0] = ends[1] = data->base;
+    if (data->type == PCF_F64 || data->step == 0)
+        return 1;
+    if (__builtin_mul_overflow(data->step, rows, &rise))
+        return 0;
+    if (data->type == PCF_I64)
+        return !__builtin_add_overflow(data->base, rise, &ends[1]);
+    ends[1] = (int64_t)((uint64_t)data->base + (uint64_t)rise);
+    return rise < 0 ? (uint64_t)ends[1] <= (uint64_t)ends[0] : (uint64_t)ends[1] >= (uint64_t)ends[0];
+}
+
+/* Values in their order. `source` may be the child of `column` that holds the values of runs. */
+static pcol_status read_values(struct pci_check *check, const struct pci_column *column,
+                               const struct pci_column *source, struct found *found,
+                               pcol_error *err)
+{
+    uint64_t rows = source->desc->rows, limit = limit_of(check, column);
+    struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+    size_t n;
+    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+        PCI_TRY(pci_check_read(check, source, row, rows, 0, &n, err));
+        if (!n)
+            break;
+        for (size_t i = 0; i < n; i++) {
+            int64_t value = check->values[0][i];
+            if (!check->valid[0][i]) {
+                found->nulls++;
+                continue;
+            }
+            add(found, column->desc->type, value);
+            if ((uint64_t)value >= limit && limit != UINT64_MAX && !is_root(column, row + i))
+                beyond(&tally, source == column ? row + i : PCOL_NOWHERE, value, column, limit);
+        }
+    }
+    if (tally.count || check->untrusted[source->number])
+        check->untrusted[column->number] = 1;
+    pci_tally_end(&tally);
+    return PCOL_OK;
+}
+
+static pcol_status find_values(struct pci_check *check, const struct pci_column *column,
+                               struct found *found, pcol_error *err)
+{
+    const struct pcf_data *data = column->data;
+    uint64_t limit = limit_of(check, column);
+    int64_t ends[2];
+    if (data->encoding == PCF_RUNS)
+        return read_values(check, column, &check->file->columns[column->desc->first_child + 1],
+                           found, err);
+    if (data->encoding != PCF_LINEAR || data->validity || !data->rows)
+        return read_values(check, column, column, found, err);
+    if (data->flags & PCF_COLUMN_DEFAULT_NULL) {
+        found->nulls = data->rows;
+        return PCOL_OK;
+    }
+    if (!linear_ends(data, ends))
+        return read_values(check, column, column, found, err);
+    for (int i = 0; i < 2; i++) {
+        uint64_t row = i ? data->rows - 1 : 0;
+        struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+        add(found, column->desc->type, ends[i]);
+        if ((uint64_t)ends[i] >= limit && limit != UINT64_MAX && !is_root(column, row)) {
+            beyond(&tally, row, ends[i], column, limit);
+            check->untrusted[column->number] = 1;
+        }
+    }
+    return PCOL_OK;
+}
+
+static void compare(struct pci_check *check, const struct pci_column *column,
+                    const struct found *found)
+{
+    const struct pcf_column *desc = column->desc;
+    struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+    if (found->nulls != desc->null_count)
+        pci_fault(&tally, PCOL_NOWHERE, "%llu rows are null, not %llu",
+                  (unsigned long long)found->nulls, (unsigned long long)desc->null_count);
+    if (found->nulls && !(desc->flags & PCF_COLUMN_NULLABLE))
+        pci_fault(&tally, PCOL_NOWHERE, "there are nulls in a column that has none");
+    if (desc->flags & PCF_COLUMN_STATS && found->any &&
+        (less(desc->type, found->min, desc->min) || less(desc->type, desc->min, found->min)))
+        pci_fault(&tally, PCOL_NOWHERE, "the smallest value is not the one stated");
+    if (desc->flags & PCF_COLUMN_STATS && found->any &&
+        (less(desc->type, found->max, desc->max) || less(desc->type, desc->max, found->max)))
+        pci_fault(&tally, PCOL_NOWHERE, "the largest value is not the one stated");
+    if (desc->flags & PCF_COLUMN_ASCENDING && (found->falls || found->nulls))
+        pci_fault(&tally, PCOL_NOWHERE, "the values do not ascend as stated");
+}
+
+static int compare_text(pcol_str a, pcol_str b)
+{
+    size_t shared = a.size < b.size ? a.size : b.size;
+    int order = shared ? memcmp(a.data, b.data, shared) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+/* Texts of a column's own; those of `strings` must ascend. */
+static pcol_status check_bytes(struct pci_check *check, const struct pci_column *column,
+                               pcol_error *err)
+{
+    struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+    int pool = column == check->file->strings;
+    struct found found = {0};
+    pcol_str before = {"", 0};
+    if (column->desc->encoding == PCF_LINEAR) {
+        found.nulls = column->desc->flags & PCF_COLUMN_DEFAULT_NULL ? column->desc->rows : 0;
+        compare(check, column, &found);
+        return PCOL_OK;
+    }
+    for (uint64_t row = 0; row < column->desc->rows && !check->stop; row++) {
+        pcol_error error = {0};
+        pcol_str text;
+        int valid;
+        if (pci_get_str(check->file, column, row, &text, &valid, &error) != PCOL_OK) {
+            check->untrusted[column->number] = 1;
+            return pci_fault_error(check, &error, err);
+        }
+        found.nulls += !valid;
+        if (pool && row && compare_text(before, text) >= 0) {
+            pci_fault(&tally, row, "the string does not come after the one before");
+            check->untrusted[column->number] = 1;
+            if (tally.count == PCI_CHECK_SAME)
+                break;
+        }
+        before = text;
+    }
+    compare(check, column, &found);
+    return PCOL_OK;
+}
+
+static pcol_status check_column(struct pci_check *check, const struct pci_column *column,
+                                pcol_error *err)
+{
+    struct found found = {0};
+    PCI_TRY(pci_check_structure(check, column));
+    if (check->untrusted[column->number])
+        return PCOL_OK;
+    if (column->desc->type == PCF_BYTES)
+        return check_bytes(check, column, err);
+    PCI_TRY(find_values(check, column, &found, err));
+    if (!check->untrusted[column->number])
+        compare(check, column, &found);
+    return PCOL_OK;
+}
+
+pcol_status pci_check_columns(struct pci_check *check, pcol_error *err)
+{
+    const pcol_file *file = check->file;
+    for (uint32_t t = 0; t < file->index.header.table_count && !check->stop; t++) {
+        const struct pci_table *table = &file->tables[t];
+        struct pci_tally tally = PCI_TALLY(check, table->name, "");
+        tally.note = 1;
+        if (!table->supported) {
+            pci_fault(&tally, PCOL_NOWHERE, "this table needs a newer reader, it was not checked");
+            continue;
+        }
+        for (uint32_t c = 0; c < table->column_count && !check->stop; c++) {
+            const struct pci_column *column = &table->columns[c];
+            tally.column = column->name;
+            if (!column->supported)
+                pci_fault(&tally, PCOL_NOWHERE,
+                          "this column needs a newer reader, only its checksum was checked");
+            else if (!check->untrusted[column->number])
+                PCI_TRY(check_column(check, column, err));
+        }
+    }
+    return PCOL_OK;
+}

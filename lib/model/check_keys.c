@@ -1,0 +1,177 @@
+/*
+ * check_keys.c - order and uniqueness of rows in the small tables
+ */
+#include "model/check.h"
+#include "model/types.h"
+
+#include "core/alloc.h"
+#include "core/hash.h"
+
+#include <string.h>
+
+/* A column of row numbers that rises (or, if `equal`, does not fall) from `first` on and stays below
+ * `limit`. */
+struct order {
+    const char *table, *column;
+    int equal;
+    uint64_t limit;
+};
+
+static pcol_status check_order(struct pci_check *check, const struct order *order, pcol_error *err)
+{
+    const struct pci_column *column = pci_check_column(check, order->table, order->column);
+    struct pci_tally tally = PCI_TALLY(check, order->table, order->column);
+    uint64_t before = 0, rows = pci_rows(check->file, order->table);
+    size_t n;
+    if (!column)
+        return PCOL_OK;
+    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+        PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
+        if (!n)
+            break;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t value = (uint64_t)check->values[0][i];
+            if (row + i && (value < before || (value == before && !order->equal)))
+                pci_fault(&tally, row + i, "%llu does not come after %llu",
+                          (unsigned long long)value, (unsigned long long)before);
+            if (value > order->limit)
+                pci_fault(&tally, row + i, "%llu is beyond the %llu rows of samples",
+                          (unsigned long long)value, (unsigned long long)order->limit);
+            before = value;
+        }
+        if (tally.count >= PCI_CHECK_SAME)
+            break;
+    }
+    if (tally.count)
+        check->untrusted[column->number] = 1;
+    pci_tally_end(&tally);
+    return PCOL_OK;
+}
+
+/* Every location belongs to exactly one group. */
+static pcol_status check_groups(struct pci_check *check, pcol_error *err)
+{
+    const struct order order = {"location_groups", "first_location", 0, UINT64_MAX};
+    const struct pci_table *table = pci_table_find(check->file, "location_groups");
+    const struct pci_column *first = pci_check_column(check, order.table, order.column);
+    struct pci_tally tally = PCI_TALLY(check, order.table, order.column);
+    uint64_t groups = pci_rows(check->file, order.table);
+    uint64_t locations = pci_rows(check->file, "locations");
+    int64_t value = 0;
+    if (!table || !pci_column_find(table, order.column)) {
+        if (groups != locations)
+            pci_fault(&tally, PCOL_NOWHERE, "%llu groups without it need as many locations, not %llu",
+                      (unsigned long long)groups, (unsigned long long)locations);
+        return PCOL_OK;
+    }
+    if (first && groups && pci_get(check->file, first, 0, &value, &(int){0}, NULL) == PCOL_OK &&
+        value != 0)
+        pci_fault(&tally, 0, "the locations before row %llu belong to no group",
+                  (unsigned long long)value);
+    if (groups == 0 && locations)
+        pci_fault(&tally, PCOL_NOWHERE, "the locations belong to no group");
+    return check_order(check, &order, err);
+}
+
+/* Rows of the small tables, found by all their cells; one that was there before is a fault. */
+struct seen {
+    struct pci_hash hash;
+    int64_t (*cells)[2];
+    size_t count, capacity;
+};
+
+static pcol_status see(struct seen *seen, int64_t a, int64_t b, int *again, pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair((uint64_t)a, (uint64_t)b);
+    size_t at = pci_hash_start(&seen->hash, hash);
+    void *cells = seen->cells;
+    uint32_t id;
+    *again = 1;
+    while ((id = pci_hash_next(&seen->hash, hash, &at)) != PCI_HASH_NONE) {
+        if (seen->cells[id][0] == a && seen->cells[id][1] == b)
+            return PCOL_OK;
+    }
+    *again = 0;
+    if (pci_grow(&cells, &seen->capacity, seen->count + 1, sizeof *seen->cells))
+        return pci_fail_memory(err);
+    seen->cells = cells;
+    seen->cells[seen->count][0] = a;
+    seen->cells[seen->count][1] = b;
+    return pci_hash_add(&seen->hash, hash, (uint32_t)seen->count++, err);
+}
+
+/* A pair of columns of which no two rows agree. Text that is a column's own is not compared. */
+static pcol_status check_unique(struct pci_check *check, const char *table, const char *first,
+                                const char *second, pcol_error *err)
+{
+    const struct pci_column *a = pci_check_column(check, table, first);
+    const struct pci_column *b = pci_check_column(check, table, second);
+    struct pci_tally tally = PCI_TALLY(check, table, second);
+    struct seen seen = {0};
+    uint64_t rows = pci_rows(check->file, table);
+    pcol_status status = PCOL_OK;
+    size_t n, m;
+    if (!a || !b || b->desc->type == PCF_BYTES || pci_plausible(check->file, table, NULL))
+        return PCOL_OK;
+    for (uint64_t row = 0; row < rows && status == PCOL_OK && !check->stop; row += n) {
+        status = pci_check_read(check, a, row, rows, 0, &n, err);
+        if (status == PCOL_OK && n)
+            status = pci_check_read(check, b, row, rows, 1, &m, err);
+        if (status != PCOL_OK || !n || !m)
+            break;
+        for (size_t i = 0; i < n && status == PCOL_OK; i++) {
+            int again = 0;
+            status = see(&seen, check->values[0][i], check->values[1][i], &again, err);
+            if (again)
+                pci_fault(&tally, row + i, "there is a row like this before");
+        }
+    }
+    pci_tally_end(&tally);
+    pci_hash_clear(&seen.hash);
+    pci_free(seen.cells);
+    return status;
+}
+
+/* No two sample types agree in everything. */
+static void check_types(struct pci_check *check)
+{
+    struct pci_tally tally = PCI_TALLY(check, "sample_types", "");
+    struct pci_types types;
+    if (!pci_check_table(check, "sample_types") || !pci_check_table(check, "samples") ||
+        pci_types_open(check->file, &types, NULL) != PCOL_OK)
+        return;
+    for (uint32_t i = 0; i < types.count && !check->stop; i++) {
+        for (uint32_t k = 0; k < i && k < PCI_CHECK_ROWS; k++) {
+            const struct pci_column *a = types.columns[i], *b = types.columns[k];
+            if (types.type[i].size == types.type[k].size &&
+                types.unit[i].size == types.unit[k].size && types.level[i] == types.level[k] &&
+                types.ordinal[i] == types.ordinal[k] &&
+                (a && b ? a->desc->type == b->desc->type : a == b) &&
+                memcmp(types.type[i].data, types.type[k].data, types.type[i].size) == 0 &&
+                memcmp(types.unit[i].data, types.unit[k].data, types.unit[i].size) == 0)
+                pci_fault(&tally, i, "this type is the same as that of row %u", (unsigned)k);
+        }
+    }
+    pci_types_close(&types);
+    pci_tally_end(&tally);
+}
+
+pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
+{
+    uint64_t samples = pci_rows(check->file, "samples");
+    const struct order orders[] = {
+        {"stack_sums", "stack", 0, UINT64_MAX},
+        {"source_types", "source", 1, UINT64_MAX},
+        {"rprof_segments", "first_sample", 1, samples},
+        {"rprof_files", "before_sample", 1, samples},
+        {"sample_zones", "location_row", 1, UINT64_MAX},
+        {"sample_zones", "value_row", 1, UINT64_MAX},
+    };
+    for (size_t i = 0; i < sizeof orders / sizeof *orders && !check->stop; i++)
+        PCI_TRY(check_order(check, &orders[i], err));
+    PCI_TRY(check_groups(check, err));
+    PCI_TRY(check_unique(check, "source_types", "source", "sample_type", err));
+    PCI_TRY(check_unique(check, "source_meta", "source", "key", err));
+    check_types(check);
+    return PCOL_OK;
+}

@@ -1,0 +1,212 @@
+/*
+ * check_model.c - the rules of the data models
+ *
+ * v2's hold for every file, v1's for what comes from Rprof; what v1 would forbid elsewhere is worth
+ * a note, since those profiles cannot be handed on in that form.
+ */
+#include "model/check.h"
+#include "model/types.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+struct model {
+    struct pci_check *check;
+    int only_rprof;   /* every source is of type rprof */
+    uint64_t sources; /* 0: no sources */
+};
+
+static int text_is(pcol_str text, const char *what)
+{
+    return text.size == strlen(what) && memcmp(text.data, what, text.size) == 0;
+}
+
+static int is_rprof(const struct pci_check *check, const struct pci_column *type, uint64_t source)
+{
+    pcol_str text;
+    int valid;
+    return type && source < type->desc->rows &&
+           pci_get_str(check->file, type, source, &text, &valid, NULL) == PCOL_OK &&
+           text_is(text, "rprof");
+}
+
+static void find_sources(struct model *model)
+{
+    const struct pci_column *type = pci_check_column(model->check, "sources", "type");
+    model->sources = pci_rows(model->check->file, "sources");
+    model->only_rprof = model->sources > 0;
+    for (uint64_t row = 0; row < model->sources && model->only_rprof; row++)
+        model->only_rprof = is_rprof(model->check, type, row);
+}
+
+/* Functions need a name. */
+static pcol_status check_names(const struct model *model, pcol_error *err)
+{
+    struct pci_check *check = model->check;
+    const struct pci_table *table = pci_table_find(check->file, "functions");
+    const struct pci_column *name = table ? pci_column_find(table, "name") : NULL;
+    struct pci_tally tally = PCI_TALLY(check, "functions", "name");
+    tally.note = !model->only_rprof;
+    if (!table || (name && !pci_check_column(check, "functions", "name")))
+        return PCOL_OK;
+    for (uint64_t row = 0; row < table->rows && !check->stop; row++) {
+        pcol_str text = {"", 0};
+        pcol_error error = {0};
+        int valid = 0;
+        if (name && pci_get_str(check->file, name, row, &text, &valid, &error) != PCOL_OK)
+            return pci_fault_error(check, &error, err);
+        if (!valid || !text.size)
+            pci_fault(&tally, row, valid ? "the name is empty" : "there is no name");
+    }
+    pci_tally_end(&tally);
+    return PCOL_OK;
+}
+
+/* Numbers that may not be negative: a fault or a note. */
+static pcol_status check_positive(const struct model *model, const char *table, const char *name,
+                                  int note, const char *what, pcol_error *err)
+{
+    struct pci_check *check = model->check;
+    const struct pci_column *column = pci_check_column(check, table, name);
+    struct pci_tally tally = PCI_TALLY(check, table, name);
+    uint64_t rows = pci_rows(check->file, table);
+    size_t n;
+    tally.note = note;
+    if (!column)
+        return PCOL_OK;
+    if (column->desc->encoding == PCF_LINEAR && column->desc->step == 0 && rows)
+        rows = 1; /* all are the same */
+    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+        PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
+        if (!n)
+            break;
+        for (size_t i = 0; i < n; i++) {
+            if (check->valid[0][i] && check->values[0][i] < 0)
+                pci_fault(&tally, row + i, "%lld is negative%s", (long long)check->values[0][i],
+                          what);
+        }
+    }
+    pci_tally_end(&tally);
+    return PCOL_OK;
+}
+
+/* The key (sample_id, type, unit) of v2 fails where a source has a type and unit twice. */
+static void check_list(const struct model *model, const struct pci_types *types,
+                       const uint32_t *list, uint32_t count, uint64_t source)
+{
+    struct pci_tally tally = PCI_TALLY(model->check, "sample_values", "type");
+    tally.note = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < i && k < PCI_CHECK_ROWS; k++) {
+            pcol_str type = types->type[list[i]], unit = types->unit[list[i]];
+            pcol_str other = types->type[list[k]], other_unit = types->unit[list[k]];
+            if (type.size != other.size || unit.size != other_unit.size ||
+                memcmp(type.data, other.data, type.size) != 0 ||
+                memcmp(unit.data, other_unit.data, unit.size) != 0)
+                continue;
+            pci_fault(&tally, PCOL_NOWHERE,
+                      "v2 key not satisfiable by this source: source %llu has a sample type twice",
+                      (unsigned long long)source + 1);
+            return;
+        }
+    }
+}
+
+static pcol_status check_lists(const struct model *model, const struct pci_types *types,
+                               pcol_error *err)
+{
+    uint64_t sources = types->list_rows ? model->sources : 1;
+    uint32_t count, *list = pci_malloc(types->count + (size_t)1, sizeof *list);
+    pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
+    for (uint64_t source = 0; source < sources && status == PCOL_OK && !model->check->stop;
+         source++) {
+        pcol_error error = {0};
+        status = pci_types_of(types, source, list, &count, &error);
+        if (status != PCOL_OK)
+            status = pci_fault_error(model->check, &error, err);
+        else
+            check_list(model, types, list, count, source);
+    }
+    pci_free(list);
+    return status;
+}
+
+/* v1's one type: counts that are positive and fit 31 bits. */
+static pcol_status check_counts(const struct model *model, const struct pci_types *types,
+                                uint32_t type, pcol_error *err)
+{
+    struct pci_check *check = model->check;
+    const struct pci_column *column = types->columns[type];
+    const struct pci_column *kinds = pci_check_column(check, "sources", "type");
+    uint64_t rows = pci_rows(check->file, "samples"), last = PCOL_NOWHERE;
+    struct pci_tally fault = PCI_TALLY(check, "samples", column->name), note = fault;
+    int rprof = 0;
+    size_t n, m;
+    note.note = 1;
+    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+        PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
+        PCI_TRY(pci_check_read(check, types->source, row, rows, 1, &m, err));
+        if (!n || !m)
+            break;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t source = (uint64_t)check->values[1][i];
+            if (check->valid[0][i] && check->values[0][i] > 0 && check->values[0][i] <= INT32_MAX)
+                continue;
+            if (source != last)
+                rprof = is_rprof(check, kinds, source);
+            last = source;
+            if (check->valid[0][i])
+                pci_fault(rprof ? &fault : &note, row + i,
+                          "v1 cannot hold the value %lld", (long long)check->values[0][i]);
+            else if (rprof)
+                pci_fault(&fault, row + i, "the sample has no count");
+        }
+    }
+    pci_tally_end(&fault);
+    pci_tally_end(&note);
+    return PCOL_OK;
+}
+
+static pcol_status check_values(const struct model *model, pcol_error *err)
+{
+    struct pci_tally tally = PCI_TALLY(model->check, "sample_types", "");
+    struct pci_types types;
+    pcol_error error = {0};
+    pcol_status status = pci_types_open(model->check->file, &types, &error);
+    int counts = 0;
+    if (status != PCOL_OK)
+        return pci_fault_error(model->check, &error, err);
+    status = check_lists(model, &types, err);
+    for (uint32_t k = 0; k < types.count && status == PCOL_OK; k++) {
+        if (!text_is(types.type[k], "samples") || !text_is(types.unit[k], "count") ||
+            types.level[k] || types.ordinal[k] || !types.columns[k] ||
+            types.columns[k]->desc->type != PCF_I64)
+            continue;
+        counts = 1;
+        status = check_counts(model, &types, k, err);
+        break;
+    }
+    tally.note = !model->only_rprof;
+    if (!counts && pci_rows(model->check->file, "samples"))
+        pci_fault(&tally, PCOL_NOWHERE, "v1 needs the sample type samples/count");
+    pci_types_close(&types);
+    return status;
+}
+
+pcol_status pci_check_model(struct pci_check *check, pcol_error *err)
+{
+    static const char *const tables[] = {"sources", "samples", "sample_types", "source_types"};
+    struct model model = {.check = check};
+    const char *hidden = ", v2 shows none";
+    find_sources(&model);
+    PCI_TRY(check_names(&model, err));
+    PCI_TRY(check_positive(&model, "locations", "line", !model.only_rprof, hidden, err));
+    PCI_TRY(check_positive(&model, "functions", "start_line", !model.only_rprof, hidden, err));
+    PCI_TRY(check_positive(&model, "samples", "duration", 0, "", err));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (!pci_check_table(check, tables[i]))
+            return PCOL_OK;
+    }
+    return check->stop ? PCOL_OK : check_values(&model, err);
+}

@@ -1,0 +1,158 @@
+/*
+ * check_structure.c - what encodings leave unsaid when a column is read: directories that agree with
+ * what they index, and bits past the last row that are zero
+ */
+#include "load.h"
+#include "model/check.h"
+#include "range.h"
+
+#define BLOCK_OFFSET ((UINT64_C(1) << 56) - 1)
+
+static unsigned ones(uint64_t x)
+{
+    return (unsigned)__builtin_popcountll(x);
+}
+
+/* Bits past the first `bits` of a bitmap. */
+static int tail_is_zero(const uint8_t *bitmap, uint64_t bits)
+{
+    return bits % 8 == 0 || bitmap[bits / 8] >> (bits % 8) == 0;
+}
+
+static int zero_bytes(const uint8_t *bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (bytes[i])
+            return 0;
+    }
+    return 1;
+}
+
+static void check_rank(struct pci_tally *tally, const struct pcf_data *data)
+{
+    uint64_t set = 0, bytes = pcf_bytes_of_bits(data->rows);
+    for (uint64_t at = 0; at < bytes; at += PCF_RANK_ROWS / 8) {
+        uint64_t end = at + PCF_RANK_ROWS / 8 < bytes ? at + PCF_RANK_ROWS / 8 : bytes;
+        if (pcf_load64(data->rank + at / (PCF_RANK_ROWS / 8) * 8) != set) {
+            pci_fault(tally, at * 8, "the directory of the bitmap is wrong");
+            return;
+        }
+        for (uint64_t i = at; i < end; i++)
+            set += ones(data->bitmap[i]);
+    }
+    if (set != data->child[0]->rows)
+        pci_fault(tally, PCOL_NOWHERE, "%llu rows have a value of their own, and there are %llu",
+                  (unsigned long long)set, (unsigned long long)data->child[0]->rows);
+}
+
+static void check_blocks(struct pci_tally *tally, const struct pcf_data *data)
+{
+    uint64_t expected = 0;
+    for (uint64_t row = 0; row < data->rows; row += PCF_BLOCK_ROWS) {
+        const uint8_t *block = data->blocks + row / PCF_BLOCK_ROWS * sizeof(struct pcf_block);
+        uint64_t bits = pcf_load64(block + offsetof(struct pcf_block, bits));
+        uint64_t left = data->rows - row, width = bits >> 56;
+        uint64_t used = (left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS) * width;
+        if ((bits & BLOCK_OFFSET) != expected ||
+            !pcf_range(expected, pcf_bytes_of_bits(used) + PCF_PACK_PADDING, 1,
+                       data->values_size)) {
+            pci_fault(tally, row, "the block does not begin where the one before ends");
+            return;
+        }
+        if (!tail_is_zero(data->values + expected, used))
+            pci_fault(tally, row, "bits behind the block's last value are not zero");
+        expected += pcf_bytes_of_bits(used);
+    }
+    if (expected + PCF_PACK_PADDING != data->values_size ||
+        !zero_bytes(data->values + expected, PCF_PACK_PADDING))
+        pci_fault(tally, PCOL_NOWHERE, "the values do not end in 8 zero bytes");
+}
+
+static void check_packed(struct pci_tally *tally, const struct pcf_data *data)
+{
+    uint64_t bits = data->rows * data->width, bytes = pcf_bytes_of_bits(bits);
+    if (!tail_is_zero(data->values, bits) ||
+        !zero_bytes(data->values + bytes, data->values_size - bytes))
+        pci_fault(tally, PCOL_NOWHERE, "bits behind the last value are not zero");
+}
+
+/* Byte offsets: from 0 to the size of the data; that they rise is seen when rows are read. */
+static pcol_status check_offsets(struct pci_tally *tally, const struct pcf_data *data)
+{
+    int64_t first, last;
+    int valid;
+    if (!data->child[0] || data->child[0]->rows != data->rows + 1)
+        return PCOL_OK;
+    if (pcf_get(data->child[0], 0, &first, &valid) != PCF_OK ||
+        pcf_get(data->child[0], data->rows, &last, &valid) != PCF_OK || first != 0 ||
+        (uint64_t)last != data->bytes_size)
+        pci_fault(tally, PCOL_NOWHERE, "the offsets do not go from 0 to the data's %llu bytes",
+                  (unsigned long long)data->bytes_size);
+    return PCOL_OK;
+}
+
+static void check_ends(struct pci_tally *tally, const struct pcf_data *data)
+{
+    const struct pcf_data *ends = data->child[0];
+    uint64_t before = 0;
+    for (uint64_t row = 0; row < ends->rows;) {
+        int64_t values[PCF_BLOCK_ROWS];
+        uint64_t n = ends->rows - row < PCF_BLOCK_ROWS ? ends->rows - row : PCF_BLOCK_ROWS;
+        if (pcf_read(ends, row, n, values, NULL) != PCF_OK) {
+            pci_fault(tally, PCOL_NOWHERE, "the run ends cannot be read");
+            return;
+        }
+        for (uint64_t i = 0; i < n; i++) {
+            if ((uint64_t)values[i] <= before) {
+                pci_fault(tally, PCOL_NOWHERE, "the end of run %llu does not rise",
+                          (unsigned long long)(row + i));
+                return;
+            }
+            before = (uint64_t)values[i];
+        }
+        row += n;
+    }
+    if (before != data->rows)
+        pci_fault(tally, PCOL_NOWHERE, "the last run ends at row %llu of %llu",
+                  (unsigned long long)before, (unsigned long long)data->rows);
+}
+
+/* The column itself and its children, which lie behind it. */
+static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *data, unsigned depth)
+{
+    if (data->rows == 0)
+        return PCOL_OK;
+    if (data->validity && !tail_is_zero(data->validity, data->rows))
+        pci_fault(tally, PCOL_NOWHERE, "bits behind the last row's validity are not zero");
+    if (data->encoding == PCF_SPARSE) {
+        if (!tail_is_zero(data->bitmap, data->rows))
+            pci_fault(tally, PCOL_NOWHERE, "bits behind the bitmap's last row are not zero");
+        check_rank(tally, data);
+    } else if (data->encoding == PCF_BLOCKED) {
+        check_blocks(tally, data);
+    } else if (data->encoding == PCF_PACKED) {
+        check_packed(tally, data);
+    } else if (data->encoding == PCF_RUNS) {
+        check_ends(tally, data);
+    } else if (data->encoding == PCF_PLAIN && data->type == PCF_BYTES) {
+        check_offsets(tally, data);
+    } else if (data->encoding == PCF_PLAIN && data->type == PCF_BOOL) {
+        if (!tail_is_zero(data->values, data->rows))
+            pci_fault(tally, PCOL_NOWHERE, "bits behind the last value are not zero");
+    }
+    for (size_t i = 0; i < 2 && depth < PCF_MAX_CHILD_DEPTH; i++) {
+        if (data->child[i])
+            PCI_TRY(check_data(tally, data->child[i], depth + 1));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column)
+{
+    struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+    pcol_status status = check_data(&tally, column->data, 0);
+    if (tally.count)
+        check->untrusted[column->number] = 1;
+    pci_tally_end(&tally);
+    return status;
+}
