@@ -42,14 +42,14 @@ class Column:
         """Sections and children, each with the size that the encoding needs."""
         f, n, t = self.file, self.rows, self.type
         need(self.first_section + self.section_count <= len(f.sections), "sections of a column out of range")
-        if t not in range(1, 8) or self.encoding not in range(6) or self.flags & ~31 and self.flags & MUST_UNDERSTAND:
-            self.why = "unknown type, encoding or flag"
+        if t not in range(1, 8) or self.encoding not in range(6):
+            self.why = "unknown type or encoding"
         for s in f.sections[self.first_section:self.first_section + self.section_count]:
             need(s.column == self.number and s.role not in self.section, "section of another column, or twice one role")
             if s.role not in range(1, 7) and s.flags & 1:
                 continue
             if s.codec or s.role not in range(1, 7):
-                self.why = "unknown codec, flag or role of a section"
+                self.why = "unknown codec or role of a section"
             self.section[s.role] = s
         if self.child_count:
             need(self.first_child > self.number and self.first_child >= f.table_columns
@@ -272,7 +272,7 @@ class File:
     def get(self, table, column, default=None):
         """A function from row to value of a physical column; strings as bytes."""
         t = self.table(table)
-        need(not t or not t.flags & ~2, f"table {table} must be understood")
+        need(not t or not t.flags & ~2 and not any(c.flags & MUST_UNDERSTAND for c in t.columns), f"table {table} needs a newer reader")
         c = next((c for c in t.columns if c.name == column), None) if t else None
         if c is None:
             return lambda row: default

@@ -129,7 +129,7 @@ def write(tables, strings=()):
         descriptors[0] += struct.pack("<IHHQIIQ", len(names), len(name), flags, rows, first, len(own), 0)
         names, first = names + name.encode(), first + len(own)
     for i, c in enumerate(columns):
-        ref = numbers.get(c.ref or ("strings" if c.kind == STRING and c.name else None), 0)
+        ref = numbers.get(c.ref, 0)
         descriptors[1] += struct.pack("<IHBBIIQIIBBB5xQQQQQQ", len(names) if c.name else 0, len(c.name), c.kind, c.encoding, c.flags, ref,
                                       c.rows, len(sections) if c.sections else 0, first_child.get(i, 0), len(c.sections),
                                       len(c.children), c.width, c.base, c.step, c.scale, c.nulls, 0, 0)
@@ -465,6 +465,8 @@ def faults():
     table("table-rows-huge", "samples", "rows", 2 ** 60)
     table("table-columns-outside", "sample_zones", "column_count", 60000)
     table("table-flag-unknown", "locations", "flags", 0x100)
+    case("column-must-understand", lambda m: m.put(m.column("samples", "text"), m.COLUMN, "flags", 2 | NULLABLE))
+    table("table-must-understand", "locations", "flags", 1)
     column("column-rows", ("samples", "time"), "rows", 8)
     column("column-ref-outside", ("samples", "stack"), "ref_table", 99)
     column("column-type-unknown", ("samples", "stack"), "type", 77)
@@ -519,6 +521,7 @@ def packed_files(pcol):
     rprof = DATA / "rprof"
     files = {name: [f"{name}.Rprof"] for name in
              "all append crlf empty gc line memory names plain stackless toplevel".split()}
+    files["rprofmem"] = ["rprofmem.out"]
     files["two-sources"] = ["gc.Rprof", "toplevel.Rprof", "--meta", "host=example", "--meta", "run=7"]
     files["memory-plain"] = ["memory.Rprof", "--plain"]
     files["append-plain"] = ["append.Rprof", "--plain"]
