@@ -47,11 +47,24 @@ static const uint32_t *map_of(const struct pci_merge *m, const char *table, uint
     return NULL;
 }
 
-static pcol_status translate(const struct pci_merge *m, const struct pci_cells *cells, uint64_t row,
-                             int64_t *value, pcol_error *err)
+/* What a column refers to. Two columns of Rprof say where among the samples something stood, which
+ * may be behind the last one; as declared references, such numbers would name no row. */
+static const struct pci_table *refers_to(const struct pci_merge *m, const struct pci_column *column)
+{
+    static const char *const positions[][2] = {{"rprof_segments", "first_sample"},
+                                               {"rprof_files", "before_sample"}};
+    for (size_t i = 0; i < sizeof positions / sizeof positions[0]; i++)
+        if (!strcmp(column->table->name, positions[i][0]) &&
+            !strcmp(column->name, positions[i][1]))
+            return pci_table_find(m->file, "samples");
+    return column->references;
+}
+
+static pcol_status translate(const struct pci_merge *m, const struct pci_cells *cells,
+                             const struct pci_table *to, uint64_t row, int64_t *value,
+                             pcol_error *err)
 {
     const struct pci_column *column = cells->column;
-    const struct pci_table *to = column->references;
     uint64_t count = 0, number = (uint64_t)*value;
     const uint32_t *map = map_of(m, to->name, &count);
     int samples = !strcmp(to->name, "samples");
@@ -106,8 +119,9 @@ pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uin
         return PCOL_OK;
     if (from->desc->type == PCF_F64)
         return pci_bcol_set(b->columns[column], to, value, err);
-    if (from->references)
-        PCI_TRY(translate(merge, cells, row, &value, err));
+    const struct pci_table *refers = refers_to(merge, from);
+    if (refers)
+        PCI_TRY(translate(merge, cells, refers, row, &value, err));
     return pcol_builder_set_i64(b, column, to, value, err);
 }
 

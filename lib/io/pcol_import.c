@@ -216,7 +216,7 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
             status = add_types_of(m, row, cells, order_rows, err);
     }
     /* Types that no source names. */
-    for (uint64_t row = 0; status == PCOL_OK && row < m->type_count; row++)
+    for (uint64_t row = 0; status == PCOL_OK && !m->partial && row < m->type_count; row++)
         if (m->types[row] == PCOL_NONE)
             status = add_type(m, row, err);
     pci_free(cells);
@@ -265,7 +265,7 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
         pcol_value *value = &w->values[sample->value_count];
         PCI_TRY(pci_cells_get(&c[C_KNOWN + k], row, &value->as.i64, &valid, err));
         value->sample_type = m->types[k];
-        sample->value_count += valid != 0;
+        sample->value_count += valid && m->types[k] != PCOL_NONE;
     }
     return PCOL_OK;
 }
