@@ -62,14 +62,14 @@ const char *cli_format_grouped(char *text, uint64_t value)
 
 /* Digits and exponent of "d.ddde+XX". */
 struct decimal {
-    char digits[20];
+    char digits[20]; /* at least one */
     int count;
     int exponent;
 };
 
 static void parse_scientific(const char *text, struct decimal *decimal)
 {
-    decimal->count = 0;
+    memset(decimal, 0, sizeof *decimal);
     for (; *text != 'e' && *text != '\0'; text++)
         if (*text >= '0' && *text <= '9' && decimal->count < 18)
             decimal->digits[decimal->count++] = *text;
@@ -161,8 +161,10 @@ static size_t lay_out(char *text, const struct decimal *decimal)
 
 static size_t copy(char *text, const char *word)
 {
-    size_t size = strlen(word);
-    memcpy(text, word, size);
+    size_t size = 0;
+
+    for (; word[size] != '\0'; size++)
+        text[size] = word[size];
     return size;
 }
 

@@ -139,7 +139,7 @@ static size_t find_column(const struct cli_rows *rows, const char *name, size_t 
     for (int dot = 0; dot < 2; dot++)
         for (size_t i = 0; i < rows->column_count; i++) {
             const char *own = rows->columns[i].name;
-            if (dot && *own++ != '.')
+            if (own == NULL || (dot && *own++ != '.'))
                 continue;
             if (strlen(own) == size && memcmp(own, name, size) == 0)
                 return i;

@@ -41,28 +41,25 @@ struct cli_table {
     size_t text_size, text_capacity;
 };
 
-static int layout_of(const struct cli_out *out, const char *format, enum layout *layout)
+static enum layout layout_of(const struct cli_out *out, const char *format)
 {
     static const char *const names[] = {"table", "tsv", "csv", "json", "ndjson"};
 
-    *layout = out->terminal ? LAYOUT_TABLE : LAYOUT_TSV;
     if (format == NULL && out->file != NULL) {
         const char *suffix = strrchr(out->name, '.');
         format = suffix != NULL ? suffix + 1 : NULL;
-        if (format != NULL && strcmp(format, "table") == 0)
-            format = NULL;
     }
     for (size_t i = 0; format != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(format, names[i]) == 0)
-            *layout = (enum layout)i;
-    return CLI_OK;
+            return (enum layout)i;
+    return out->terminal ? LAYOUT_TABLE : LAYOUT_TSV;
 }
 
 static int grow_text(struct cli_table *table, size_t more)
 {
     size_t needed = table->text_size + more;
 
-    if (needed <= table->text_capacity)
+    if (table->text != NULL && needed <= table->text_capacity)
         return 0;
     size_t capacity = needed < 8192 ? 8192 : 2 * needed;
     char *grown = realloc(table->text, capacity);
@@ -102,7 +99,8 @@ static void render(struct cli_table *table, const struct cli_cell *cell, struct 
             return;
         char *to = table->text + kept->start;
         if (cell->kind == CLI_CELL_NULL) {
-            memcpy(to, "NA", 2);
+            to[0] = 'N';
+            to[1] = 'A';
             kept->size = 2;
         } else {
             kept->size = cli_cell_number(cell, to);
@@ -355,7 +353,7 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
     table->count = count;
     table->null = args->null;
     table->header = !args->no_header;
-    layout_of(out, args->format, &table->layout);
+    table->layout = layout_of(out, args->format);
     if (table->layout == LAYOUT_TABLE) {
         table->widths = calloc(count + 1, sizeof *table->widths);
         table->kept = calloc(count * MEASURED_ROWS + 1, sizeof *table->kept);

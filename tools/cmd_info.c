@@ -227,6 +227,8 @@ static pcol_status put_threads(struct cli_out *out, const struct info *info, pco
         status = cli_cell_find(info->threads, "name", i, &name, err);
         if (status == PCOL_OK)
             status = cli_cell_find(info->threads, "tid", i, &tid, err);
+        if (status != PCOL_OK)
+            return status;
         if (i > 0)
             cli_out_text(out, ", ");
         if (name.kind != CLI_CELL_NULL || tid.kind == CLI_CELL_NULL)

@@ -140,7 +140,8 @@ static char *output_name(const char *path, const char *folder)
     const char *base = slash != NULL ? slash + 1 : path;
     size_t size = strlen(base);
     size_t before = folder != NULL ? strlen(folder) : (size_t)(base - path);
-    char *name = malloc(before + size + 8);
+    size_t room = before + size + 8;
+    char *name = malloc(room);
 
     if (name == NULL)
         return NULL;
@@ -151,11 +152,8 @@ static char *output_name(const char *path, const char *folder)
             size = i;
             break;
         }
-    memcpy(name, folder != NULL ? folder : path, before);
-    if (folder != NULL && before > 0 && folder[before - 1] != '/')
-        name[before++] = '/';
-    memcpy(name + before, base, size);
-    memcpy(name + before + size, ".pcol", 6);
+    snprintf(name, room, "%.*s%s%.*s.pcol", (int)before, folder != NULL ? folder : path,
+             folder != NULL && before > 0 && folder[before - 1] != '/' ? "/" : "", (int)size, base);
     return name;
 }
 
@@ -279,8 +277,10 @@ static int pack_one(const struct cli_args *args, const char *input, const char *
 static int refuse_equal_names(const struct cli_args *args)
 {
     char **names = calloc(args->operand_count + 1, sizeof *names);
-    int code = names != NULL ? CLI_OK : cli_fail_memory();
+    int code = CLI_OK;
 
+    if (names == NULL)
+        return cli_fail_memory();
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++) {
         const char *input = args->operands[i];
         if (is_stream(input))
@@ -288,11 +288,11 @@ static int refuse_equal_names(const struct cli_args *args)
         else if ((names[i] = output_name(input, args->output)) == NULL)
             code = cli_fail_memory();
         for (size_t k = 0; k < i && code == CLI_OK; k++)
-            if (strcmp(names[k], names[i]) == 0)
+            if (names[k] != NULL && names[i] != NULL && strcmp(names[k], names[i]) == 0)
                 code = cli_fail(CLI_REFUSED, "%s: would be the output of both %s and %s", names[i],
                                 args->operands[k], input);
     }
-    for (size_t i = 0; names != NULL && i < args->operand_count; i++)
+    for (size_t i = 0; i < args->operand_count; i++)
         free(names[i]);
     free(names);
     return code;

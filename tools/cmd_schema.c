@@ -42,7 +42,7 @@ static int list_tables(struct schema *schema)
     uint32_t count = pcol_file_table_count(schema->file, schema->model);
     pcol_error err;
 
-    schema->tables = calloc((size_t)count + 1, sizeof *schema->tables);
+    schema->tables = calloc((size_t)count + 1, sizeof(const pcol_table *));
     if (schema->tables == NULL)
         return cli_fail_memory();
     for (uint32_t i = 0; i < count; i++) {
