@@ -194,11 +194,12 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
     frames->fresh_count = 0;
     fault->kind = PCI_RPROF_WHOLE;
     fault->at = end;
-    for (const uint8_t *p = text; p < end;) {
+    for (const uint8_t *p = text;;) {
+        /* At the end no level is left: units may go over boundaries of the line before. */
         size_t distance = (size_t)(end - p);
         while (depth > 0 && levels[depth - 1].distance > distance)
             depth--;
-        if (depth > 0 && levels[depth - 1].distance == distance)
+        if (p == end || (depth > 0 && levels[depth - 1].distance == distance))
             break;
         const uint8_t *next = pci_rprof_unit(p, end, flags, fault);
         if (!next) {
@@ -210,7 +211,7 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
         frames->fresh[frames->fresh_count++] = (struct pci_rprof_piece){p, (size_t)(next - p)};
         p = next;
     }
-    frames->depth = size ? depth : 0;
+    frames->depth = depth;
     return PCOL_OK;
 }
 

@@ -256,7 +256,7 @@ pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)
     pcol_status status = read_lines(&r, err);
     if (status == PCOL_OK && r.tolerated)
         pci_import_message(import,
-                           "%" PRIu64 " malformed lines kept as text, the first is line %" PRIu64,
+                           "malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
                            r.tolerated, r.first_tolerated);
     pci_rprof_frames_clear(&r.frames);
     pci_free(r.scratch.data);

@@ -41,6 +41,7 @@ struct reader {
     uint64_t before_end; /* where the text of the sample before ended */
     uint64_t tolerated, first_tolerated; /* lines, and the first one's number */
     uint64_t too_long;
+    int cut; /* the last line breaks off inside a word */
 };
 
 /* What one line says. */
@@ -257,6 +258,10 @@ static pcol_status read_units(struct reader *r, struct sample *s, uint32_t *node
                                       &s->fault, err));
         if (s->fault.kind == PCI_RPROF_NO_BLANK)
             PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at, end, err));
+        /* The reference before an open name is whole: that line was on the stack. */
+        if (s->fault.kind == PCI_RPROF_OPEN && *s->fault.at != '"')
+            PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at,
+                                          pci_rprof_ref(s->fault.at, end), err));
     }
     s->units = r->frames.fresh_count;
     int whole = s->fault.kind == PCI_RPROF_WHOLE && !unified;
@@ -272,9 +277,11 @@ static pcol_status judge(struct reader *r, struct sample *s, pcol_error *err)
     const uint8_t *end = pci_rprof_at(&r->lines, s->line.end);
     int cut = s->line.eol == PCI_RPROF_CUT;
     s->exact = 0;
-    if (s->fault.kind == PCI_RPROF_NO_BLANK || (s->fault.kind == PCI_RPROF_OPEN && s->line.last))
+    if (s->fault.kind == PCI_RPROF_NO_BLANK)
         return PCOL_OK;
-    if (cut && (s->has_memory < 0 ? memory_begun(start, end) : ref_begun(s->fault.at, end)))
+    r->cut = (s->fault.kind == PCI_RPROF_OPEN && s->line.last) ||
+             (cut && (s->has_memory < 0 ? memory_begun(start, end) : ref_begun(s->fault.at, end)));
+    if (r->cut)
         return PCOL_OK;
     if (!r->import->options->lenient)
         return pci_fail_text(err, PCOL_E_SYNTAX, r->lines.number,
@@ -370,6 +377,7 @@ static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol
         return read_file(r, line, &file, err);
     if (line->eol == PCI_RPROF_CUT) {
         PCI_TRY(read_cut(r, line, &done, err));
+        r->cut = done;
         if (done)
             return PCOL_OK;
     }
@@ -401,13 +409,16 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
 static void say_what_was_odd(const struct reader *r)
 {
     if (r->tolerated)
-        pci_import_message(r->import, "%" PRIu64 " malformed lines kept as text, the first is line %" PRIu64,
+        pci_import_message(r->import,
+                           "malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
                            r->tolerated, r->first_tolerated);
+    if (r->cut)
+        pci_import_message(r->import, "the last line is cut: kept as far as it goes");
     if (r->too_long)
         pci_import_message(r->import,
-                           "%" PRIu64 " samples fill R's line buffer of %u bytes: R before 4.3 leaves "
-                           "out their outermost frames",
-                           r->too_long, LONGEST_LINE);
+                           "lines of %u bytes or more: %" PRIu64
+                           " (R before 4.3 leaves out the outermost frames there)",
+                           LONGEST_LINE, r->too_long);
 }
 
 pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err)
