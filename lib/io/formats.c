@@ -221,8 +221,8 @@ pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pc
     return PCOL_OK;
 }
 
-__attribute__((format(printf, 3, 0))) static void
-say(pcol_message_fn function, void *context, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void say(pcol_message_fn function, void *context,
+                                                      const char *format, va_list arguments)
 {
     char text[512];
     if (!function)

@@ -143,16 +143,34 @@ pcol_status pci_merge_strings(struct pci_merge *merge, pcol_error *err)
     for (uint64_t row = 0; row < merge->string_count; row++) {
         pcol_str text;
         PCI_TRY(pci_string(merge->file, row, &text, err));
-        PCI_TRY(pcol_builder_string(merge->builder, text.data, text.size, &merge->strings[row],
-                                    err));
+        PCI_TRY(
+            pcol_builder_string(merge->builder, text.data, text.size, &merge->strings[row], err));
     }
     return PCOL_OK;
 }
 
 /* ---- functions and groups */
 
-enum { F_NAME, F_SYSTEM, F_FILE, F_LINE, F_ID, L_FUNCTION, L_LINE, L_COLUMN, L_FILE, G_FIRST,
-       G_MAPPING, G_ADDRESS, G_FOLDED, G_ID, G_NUMBER, S_PARENT, S_GROUP, CELLS };
+enum {
+    F_NAME,
+    F_SYSTEM,
+    F_FILE,
+    F_LINE,
+    F_ID,
+    L_FUNCTION,
+    L_LINE,
+    L_COLUMN,
+    L_FILE,
+    G_FIRST,
+    G_MAPPING,
+    G_ADDRESS,
+    G_FOLDED,
+    G_ID,
+    G_NUMBER,
+    S_PARENT,
+    S_GROUP,
+    CELLS
+};
 
 static const struct {
     const char *table, *column;
@@ -181,6 +199,7 @@ struct walk {
     struct pci_merge *merge;
     uint64_t location_rows, mapping_rows;
     uint32_t mapping_base;
+    uint8_t *groups, *functions; /* which are wanted; NULL: all */
     pcol_line *lines;
     size_t line_capacity;
     struct pci_cells cells[CELLS];
@@ -219,10 +238,7 @@ static pcol_status read_line(struct walk *w, uint64_t row, pcol_line *line, pcol
     line->has_column = valid != 0;
     if (line->function == PCOL_NONE)
         return PCOL_OK;
-    uint32_t function = line->function;
-    if (m->functions[function] == PCOL_NONE)
-        PCI_TRY(add_function(w, function, err));
-    line->function = m->functions[function];
+    line->function = m->functions[line->function];
     return PCOL_OK;
 }
 
@@ -298,8 +314,8 @@ static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
 
 /* ---- stacks */
 
-/* Of some sources only: the stacks of their samples, and what leads to these. */
-static pcol_status mark_wanted(struct walk *w, pcol_error *err)
+/* Of some sources only: the stacks that their samples name. */
+static pcol_status mark_ends(struct walk *w, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
     const struct pci_table *samples = pci_table_find(m->file, "samples");
@@ -325,16 +341,44 @@ static pcol_status mark_wanted(struct walk *w, pcol_error *err)
             m->wanted[node] = 1;
     }
     pci_free(source);
-    for (uint64_t row = m->stack_count; status == PCOL_OK && row-- > 1;) {
-        int64_t parent;
-        int valid;
-        if (!m->wanted[row] || !w->cells[S_PARENT].column)
-            continue;
-        status = pci_get(m->file, w->cells[S_PARENT].column, row, &parent, &valid, err);
-        if (status == PCOL_OK && (uint64_t)parent < row)
-            m->wanted[parent] = 1; /* another parent is an error below */
-    }
     return status;
+}
+
+/* What leads to these stacks: parents, groups, functions. */
+static pcol_status mark_wanted(struct walk *w, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    uint32_t number;
+    PCI_TRY(mark_ends(w, err));
+    w->groups = pci_calloc((size_t)m->group_count, 1);
+    w->functions = pci_calloc((size_t)m->function_count, 1);
+    if (!w->groups || !w->functions)
+        return pci_fail_memory(err);
+    for (uint64_t row = m->stack_count; row-- > 1;) {
+        int64_t parent = 0;
+        int valid;
+        if (!m->wanted[row])
+            continue;
+        if (w->cells[S_PARENT].column)
+            PCI_TRY(pci_get(m->file, w->cells[S_PARENT].column, row, &parent, &valid, err));
+        if ((uint64_t)parent < row)
+            m->wanted[parent] = 1; /* another parent is an error later */
+        PCI_TRY(pci_cells_row(&w->cells[S_GROUP], row, m->group_count, &number, err));
+        if (number != PCOL_NONE)
+            w->groups[number] = 1;
+    }
+    for (uint64_t row = 0; row < m->group_count; row++) {
+        uint64_t first, end;
+        if (!w->groups[row])
+            continue;
+        PCI_TRY(line_range(w, row, &first, &end, err));
+        for (; first < end; first++) {
+            PCI_TRY(pci_cells_row(&w->cells[L_FUNCTION], first, m->function_count, &number, err));
+            if (number != PCOL_NONE)
+                w->functions[number] = 1;
+        }
+    }
+    return PCOL_OK;
 }
 
 static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
@@ -346,8 +390,6 @@ static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
     if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
                              "a stack needs a parent and a group");
-    if (m->groups[group] == PCOL_NONE)
-        PCI_TRY(add_group(w, group, err));
     return pcol_builder_stack(m->builder, m->stacks[parent], m->groups[group], &m->stacks[row],
                               err);
 }
@@ -355,12 +397,14 @@ static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
 static pcol_status merge_all(struct walk *w, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
-    for (uint64_t row = 0; !m->partial && row < m->function_count; row++)
-        PCI_TRY(add_function(w, row, err));
-    for (uint64_t row = 0; !m->partial && row < m->group_count; row++)
-        PCI_TRY(add_group(w, row, err));
     if (m->partial)
         PCI_TRY(mark_wanted(w, err));
+    for (uint64_t row = 0; row < m->function_count; row++)
+        if (!w->functions || w->functions[row])
+            PCI_TRY(add_function(w, row, err));
+    for (uint64_t row = 0; row < m->group_count; row++)
+        if (!w->groups || w->groups[row])
+            PCI_TRY(add_group(w, row, err));
     if (m->stack_count)
         m->stacks[0] = 0;
     for (uint64_t row = 1; row < m->stack_count; row++)
@@ -402,6 +446,8 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
     if (status == PCOL_OK)
         status = merge_all(w, err);
     pci_free(w->lines);
+    pci_free(w->groups);
+    pci_free(w->functions);
     pci_free(w);
     return status;
 }

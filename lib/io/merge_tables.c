@@ -17,8 +17,8 @@
 static int is_copied(const char *name)
 {
     static const char *const others[] = {
-        "strings",     "sources", "sample_types", "source_types", "functions",
-        "locations",   "stacks",  "samples",      "stack_sums",   "location_groups",
+        "strings",      "sources",       "sample_types",    "source_types", "functions",
+        "locations",    "stacks",        "samples",         "stack_sums",   "location_groups",
         "sample_zones", "sample_values", "sample_locations"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcmp(name, others[i]))
@@ -54,8 +54,7 @@ static const struct pci_table *refers_to(const struct pci_merge *m, const struct
     static const char *const positions[][2] = {{"rprof_segments", "first_sample"},
                                                {"rprof_files", "before_sample"}};
     for (size_t i = 0; i < sizeof positions / sizeof positions[0]; i++)
-        if (!strcmp(column->table->name, positions[i][0]) &&
-            !strcmp(column->name, positions[i][1]))
+        if (!strcmp(column->table->name, positions[i][0]) && !strcmp(column->name, positions[i][1]))
             return pci_table_find(m->file, "samples");
     return column->references;
 }

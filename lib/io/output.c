@@ -323,8 +323,7 @@ static pcol_status place(pcol_output *o, pcol_error *err)
     }
     if (errno == EEXIST)
         return pci_fail(err, PCOL_E_EXISTS, "the output has appeared meanwhile");
-    if (errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK ||
-        errno == EACCES)
+    if (errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK || errno == EACCES)
         return place_by_claim(o, err);
     return pci_fail_errno(err, "name the output");
 }

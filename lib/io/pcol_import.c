@@ -50,14 +50,14 @@ static void tell_unknown(const struct pci_merge *m, const char *table, const cha
 
 static void tell_all_unknown(const struct pci_merge *m)
 {
-    static const char *const functions[] = {"name", "system_name", "filename", "start_line", "id",
-                                            NULL},
-                             *const locations[] = {"function", "line", "column", "filename", NULL},
-                             *const groups[] = {"first_location", "mapping", "address", "folded",
-                                                "id", "file_number", NULL},
-                             *const stacks[] = {"parent", "group", NULL},
-                             *const types[] = {"type", "unit", "level", "ordinal", NULL},
-                             *const order[] = {"source", "sample_type", NULL};
+    static const char
+        *const functions[] = {"name", "system_name", "filename", "start_line", "id", NULL},
+               *const locations[] = {"function", "line", "column", "filename", NULL},
+               *const groups[] = {"first_location", "mapping", "address", "folded", "id",
+                                  "file_number",    NULL},
+               *const stacks[] = {"parent", "group", NULL},
+               *const types[] = {"type", "unit", "level", "ordinal", NULL},
+               *const order[] = {"source", "sample_type", NULL};
     tell_unknown(m, "functions", functions);
     tell_unknown(m, "locations", locations);
     tell_unknown(m, "location_groups", groups);
@@ -142,8 +142,8 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
     if (level)
         flags |= PCOL_SAMPLE_TYPE_LEVEL;
     if (status == PCOL_OK)
-        status = pcol_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row],
-                                          err);
+        status =
+            pcol_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row], err);
     pci_free(type);
     pci_free(unit);
     return status;

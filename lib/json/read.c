@@ -545,10 +545,19 @@ pcol_status pci_json_finish(struct pci_json *json, pcol_error *err)
 
 static const char *type_name(enum pci_json_type type)
 {
-    static const char *const names[] = {
-        "nothing", "an object", "the end of an object", "an array", "the end of an array",
-        "a key",   "a string",  "an integer",           "an integer beyond 64 bits",
-        "a number", "true",     "false",                "null"};
+    static const char *const names[] = {"nothing",
+                                        "an object",
+                                        "the end of an object",
+                                        "an array",
+                                        "the end of an array",
+                                        "a key",
+                                        "a string",
+                                        "an integer",
+                                        "an integer beyond 64 bits",
+                                        "a number",
+                                        "true",
+                                        "false",
+                                        "null"};
     return names[type];
 }
 

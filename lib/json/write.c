@@ -105,8 +105,8 @@ static size_t utf8_size(const uint8_t *p, size_t size, int surrogates)
 static void put_unit(struct pci_json_writer *w, unsigned unit, pcol_error *err)
 {
     static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15],
-                    hex[unit & 15]};
+    char text[6] = {
+        '\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15]};
     put(w, text, sizeof text, err);
 }
 

@@ -164,8 +164,8 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     void *data = NULL;
     size_t size;
     PCI_TRY(pcol_builder_new(NULL, &builder, err));
-    pcol_status status = pci_merge_file(builder, export->file, NULL, export->first_source,
-                                        export->last_source, err);
+    pcol_status status =
+        pci_merge_file(builder, export->file, NULL, export->first_source, export->last_source, err);
     if (status == PCOL_OK)
         status = pcol_builder_write_memory(builder, 0, &data, &size, err);
     if (status == PCOL_OK)

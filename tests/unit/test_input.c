@@ -174,7 +174,8 @@ Test(input, damaged_gzip)
         cr_assert_not_null(strstr(err.message, "does not match"));
         packed[i] ^= 1;
     }
-    for (size_t bit = 0; bit < 8 * size; bit++) { /* no flip passes but in the header's idle fields */
+    for (size_t bit = 0; bit < 8 * size;
+         bit++) { /* no flip passes but in the header's idle fields */
         packed[bit / 8] ^= (uint8_t)(1u << bit % 8);
         if (read_memory(packed, size, 0, &err) == PCOL_OK)
             cr_assert_lt(bit / 8, 10);

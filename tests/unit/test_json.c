@@ -149,7 +149,8 @@ Test(json_read, tokens)
          "d4.9406564584124654e-324 ] . "},
         {"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "s<\"\\/\b\f\n\r\t> . "},
         {"\"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00\"", "s<A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80> . "},
-        {"\"plain then \\\\ a very long tail of text\"", "s<plain then \\ a very long tail of text> . "},
+        {"\"plain then \\\\ a very long tail of text\"",
+         "s<plain then \\ a very long tail of text> . "},
         {"\"\\ud800\"", "s<\xed\xa0\x80!> . "},
         {"\"\\ud800\\ud83d\\ude00\"", "s<\xed\xa0\x80\xf0\x9f\x98\x80!> . "},
         {"\"\\udc80x\"", "s<\xed\xb2\x80x!> . "},
@@ -158,7 +159,8 @@ Test(json_read, tokens)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect_tokens(cases[i].text, strlen(cases[i].text), 0, cases[i].tokens);
-    expect_tokens("[NaN,Infinity,-Infinity,-1]", 27, PCI_JSON_NONFINITE, "[ dnan dinf d-inf i-1 ] . ");
+    expect_tokens("[NaN,Infinity,-Infinity,-1]", 27, PCI_JSON_NONFINITE,
+                  "[ dnan dinf d-inf i-1 ] . ");
     expect_tokens("\"\\udc80\\udcff\\ud800\"", 20, PCI_JSON_SURROGATE_BYTES,
                   "s<\x80\xff\xed\xa0\x80!> . ");
     struct reading r = {0};
@@ -311,13 +313,33 @@ static void expect_number(const char *text)
 Test(number, nearest_double)
 {
     char text[96];
-    static const char *const cases[] = {
-        "0", "-0", "0.0", "-0.0e5", "1", "9007199254740993", "9007199254740992.5",
-        "18446744073709551615", "18446744073709551616", "1e19", "1e-19", "1e22", "1e23", "1e-23",
-        "1.7976931348623157e308", "1.7976931348623159e308", "4.9e-324", "2.4e-324",
-        "2.2250738585072011e-308", "0.000000000000000000000000000000000000001e39",
-        "123456789012345678901234567890e-30", "1e99999", "1e-99999",
-        "8.5891349871298343712983471e12", "0.1", "5e-5", "179769313486231580793e289"};
+    static const char *const cases[] = {"0",
+                                        "-0",
+                                        "0.0",
+                                        "-0.0e5",
+                                        "1",
+                                        "9007199254740993",
+                                        "9007199254740992.5",
+                                        "18446744073709551615",
+                                        "18446744073709551616",
+                                        "1e19",
+                                        "1e-19",
+                                        "1e22",
+                                        "1e23",
+                                        "1e-23",
+                                        "1.7976931348623157e308",
+                                        "1.7976931348623159e308",
+                                        "4.9e-324",
+                                        "2.4e-324",
+                                        "2.2250738585072011e-308",
+                                        "0.000000000000000000000000000000000000001e39",
+                                        "123456789012345678901234567890e-30",
+                                        "1e99999",
+                                        "1e-99999",
+                                        "8.5891349871298343712983471e12",
+                                        "0.1",
+                                        "5e-5",
+                                        "179769313486231580793e289"};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect_number(cases[i]);
     for (int i = 0; i < 200000; i++) {
@@ -344,8 +366,12 @@ Test(number, shortest_text)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0.1, "0.1"},       {1, "1"},           {-0.0, "-0"},
-                 {1e23, "1e+23"},    {5e-324, "5e-324"}, {0.30000000000000004, "0.30000000000000004"},
+    } cases[] = {{0.1, "0.1"},
+                 {1, "1"},
+                 {-0.0, "-0"},
+                 {1e23, "1e+23"},
+                 {5e-324, "5e-324"},
+                 {0.30000000000000004, "0.30000000000000004"},
                  {1.0 / 3, "0.3333333333333333"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cr_assert_eq(pci_number_format(cases[i].value, text), strlen(cases[i].text));
@@ -451,7 +477,8 @@ Test(json_write, escapes)
         {"", 0, 0, "\"\"\n"},
         {"a\"b\\c/", 6, 0, "\"a\\\"b\\\\c/\"\n"},
         {"\0\x01\b\f\n\r\t\x7f", 8, 0, "\"\\u0000\\u0001\\b\\f\\n\\r\\t\\u007f\"\n"},
-        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, 0, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\n"},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, 0,
+         "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\n"},
         {"\x80\xff", 2, 0, "\"\\udc80\\udcff\"\n"},
         {"\xc3", 1, 0, "\"\\udcc3\"\n"},
         {"\xc0\x80", 2, 0, "\"\\udcc0\\udc80\"\n"},
@@ -481,7 +508,8 @@ Test(json_write, bytes_come_back)
             data[0] = (char)a;
             data[1] = (char)b;
             char *text = quote(data, 2, 0);
-            cr_assert_eq(pci_input_open_memory(&input, text, strlen(text), "", NULL, NULL), PCOL_OK);
+            cr_assert_eq(pci_input_open_memory(&input, text, strlen(text), "", NULL, NULL),
+                         PCOL_OK);
             cr_assert_eq(pci_json_open(&json, &input, &options, NULL), PCOL_OK);
             cr_assert_eq(pci_json_next(&json, NULL), PCOL_OK);
             cr_assert_eq(json.text.size, 2);
