@@ -30,11 +30,14 @@
 static char temporary[PATH_MAX];
 static volatile sig_atomic_t temporary_set;
 
+/* The default action is set only after the file is gone: with SA_RESETHAND it would be in force
+ * before, and a second signal on the heels of the first would leave the file. */
 static void on_end(int number)
 {
     if (temporary_set)
         unlink(temporary);
-    raise(number); /* the default action waits until this handler returns */
+    signal(number, SIG_DFL);
+    raise(number); /* waits until this handler returns */
 }
 
 static void on_bus(int number)
@@ -75,7 +78,6 @@ void cli_signals(void)
     action.sa_handler = on_bus;
     sigaction(SIGBUS, &action, NULL);
     action.sa_handler = on_end;
-    action.sa_flags = (int)SA_RESETHAND;
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
         if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(ending[i], &action, NULL);
