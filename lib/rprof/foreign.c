@@ -349,6 +349,27 @@ static pcol_status put_sample(struct foreign *f, size_t i, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Does a stack of this source have a line? The text is made until one turns up, and forgotten. */
+static pcol_status uses_lines(struct foreign *f, uint32_t source, int *line, pcol_error *err)
+{
+    *line = 0;
+    for (uint64_t row = 0; row < f->samples->total && !*line; row++) {
+        const struct pci_rprof_cells *stack = &f->samples->stack;
+        const uint8_t *text;
+        size_t size;
+        PCI_TRY(pci_rprof_samples_load(f->samples, row, err));
+        size_t i = (size_t)(row - f->samples->first);
+        if (f->samples->source.value[i] != (int64_t)source || !stack->valid[i])
+            continue;
+        PCI_TRY(pci_rprof_stacks_text(&f->stacks, (uint64_t)stack->value[i], &text, &size, err));
+        *line = f->files.count > 0;
+    }
+    pci_rprof_stacks_close(&f->stacks);
+    pci_hash_clear(&f->files);
+    f->pending.size = 0;
+    return pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err);
+}
+
 static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *err)
 {
     struct pci_rprof_flags flags = {0};
@@ -358,6 +379,8 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
                                   err));
     PCI_TRY(note_source(f, source, err));
     PCI_TRY(knows_lines(f, &flags.line, err));
+    if (flags.line && pci_rprof_rows(f->file, "sources") > 1)
+        PCI_TRY(uses_lines(f, source, &flags.line, err));
     PCI_TRY(interval(f, source, &flags.interval_us, err));
     size_t size = pci_rprof_header_text(header, &flags);
     header[size++] = '\n';

@@ -70,13 +70,12 @@ pcol_status pci_rprof_record_file(struct pci_rprof_record *record,
     uint64_t row = b->columns[record->file_segment]->rows;
     PCI_TRY(pcol_builder_set_i64(b, record->file_segment, row, (int64_t)record->segment, err));
     PCI_TRY(pcol_builder_set_i64(b, record->file_before, row, (int64_t)b->sample_count, err));
-    if (file) {
-        const char *name = (const char *)file->path;
-        PCI_TRY(pcol_builder_string(b, name, file->path_size, path, err));
-        PCI_TRY(pcol_builder_set_str(b, record->file_path, row, name, file->path_size, err));
-        if (file->numbered && file->number.known)
-            PCI_TRY(pcol_builder_set_i64(b, record->file_number, row, file->number.value, err));
-    }
+    const char *name = file ? (const char *)file->path : "";
+    size_t name_size = file ? file->path_size : 0;
+    PCI_TRY(pcol_builder_string(b, name, name_size, path, err));
+    PCI_TRY(pcol_builder_set_str(b, record->file_path, row, name, name_size, err));
+    if (file && file->numbered && file->number.known)
+        PCI_TRY(pcol_builder_set_i64(b, record->file_number, row, file->number.value, err));
     if (!text)
         return PCOL_OK;
     return pcol_builder_set_str(b, record->file_text, row, (const char *)text, size, err);

@@ -3,8 +3,9 @@
  * segments, file lines
  *
  * The tables rprof_segments and rprof_files hold what a file says between its samples, so that export
- * can say it again in the same place. A row of rprof_files without number and path is a line that
- * belongs nowhere (only a lenient import keeps such lines); its text alone counts.
+ * can say it again in the same place. A row of rprof_files without number, with an empty path and
+ * a text is a line that belongs nowhere (a cut one, or one that a lenient import kept): only the text
+ * counts.
  */
 #ifndef PCI_RPROF_RECORD_H
 #define PCI_RPROF_RECORD_H
