@@ -85,7 +85,7 @@ static pcol_status make_room(struct pci_input *input, pcol_error *err)
         return PCOL_OK;
     if (input->size <= s->capacity / 2 && s->buffer) {
         memmove(s->buffer, input->data, input->size);
-    } else if (s->capacity < MAX_WINDOW) {
+    } else if (!s->buffer || s->capacity < MAX_WINDOW) {
         size_t capacity = s->capacity ? s->capacity * 2 : s->piece * 2;
         uint8_t *buffer = pci_malloc(capacity, 1);
         if (!buffer)

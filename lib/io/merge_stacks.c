@@ -418,9 +418,9 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
     const pcol_file *file = merge->file;
     const struct pci_table *mappings = pci_table_find(file, "mappings");
     struct walk *w = pci_calloc(1, sizeof *w);
-    pcol_status status = w ? PCOL_OK : pci_fail_memory(err);
-    if (status != PCOL_OK)
-        return status;
+    pcol_status status = PCOL_OK;
+    if (!w)
+        return pci_fail_memory(err);
     w->merge = merge;
     if (mappings)
         w->mapping_base = (uint32_t)merge->base[mappings->number];

@@ -83,7 +83,7 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
     if (!column->supported || !column->desc)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "column needs a newer reader");
-    if (to && strcmp(to->name, "samples") && !is_copied(to->name) &&
+    if (to && strcmp(to->name, "samples") != 0 && !is_copied(to->name) &&
         !map_of(merge, to->name, &count))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "references to rows of %s cannot be moved", to->name);
@@ -179,7 +179,9 @@ pcol_status pci_merge_tables(struct pci_merge *merge, pcol_error *err)
     if (merge->partial)
         return PCOL_OK;
     struct pci_cells *cells = pci_malloc(1, sizeof *cells);
-    pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
+    pcol_status status = PCOL_OK;
+    if (!cells)
+        return pci_fail_memory(err);
     for (uint32_t i = 0; status == PCOL_OK && i < file->index.header.table_count; i++)
         if (is_copied(file->tables[i].name))
             status = copy_table(merge, &file->tables[i], cells, err);

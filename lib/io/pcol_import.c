@@ -31,7 +31,7 @@ static int is_one_of(const char *name, const char *const *names)
 /* K of "value.K", or -1. */
 static int64_t value_number(const char *name)
 {
-    if (strncmp(name, "value.", 6) || name[6] < '0' || name[6] > '9')
+    if (strncmp(name, "value.", 6) != 0 || name[6] < '0' || name[6] > '9')
         return -1;
     char *end;
     unsigned long number = strtoul(name + 6, &end, 10);
@@ -205,9 +205,10 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
     uint64_t order_rows;
     PCI_TRY(pci_merge_rows(m->file, "source_types", &order_rows, err));
     struct pci_cells *cells = pci_malloc(3, sizeof *cells);
-    pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[0], m->file, "source_types", "source", PCI_IS_INT, err);
+    if (!cells)
+        return pci_fail_memory(err);
+    pcol_status status =
+        pci_cells_open(&cells[0], m->file, "source_types", "source", PCI_IS_INT, err);
     if (status == PCOL_OK)
         status = pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err);
     for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {

@@ -138,8 +138,7 @@ size_t pci_number_format(double value, char text[PCI_NUMBER_SIZE])
     int least = value > -2.3e-308 && value < 2.3e-308 ? 1 : 15;
     for (int precision = least; precision <= 17; precision++) {
         size = snprintf(text, PCI_NUMBER_SIZE, "%.*g", precision, value);
-        double back = strtod(text, NULL);
-        if (!memcmp(&back, &value, sizeof value))
+        if (strtod(text, NULL) == value)
             break;
     }
     if (c) {

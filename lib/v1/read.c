@@ -86,10 +86,14 @@ static void *find_id(const struct ids *ids, int64_t id, uint32_t *index)
 static pcol_status add_id(struct ids *ids, int64_t id, void **row, pcol_error *err)
 {
     *row = NULL;
-    if (ids->count >= PCOL_NONE - 1)
-        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 ids");
-    if (pci_grow(&ids->rows, &ids->capacity, ids->count + 1, ids->row_size))
-        return pci_fail_memory(err);
+    if (ids->count >= PCOL_NONE - 1) {
+        pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 ids");
+        return PCOL_E_LIMIT;
+    }
+    if (pci_grow(&ids->rows, &ids->capacity, ids->count + 1, ids->row_size)) {
+        pci_fail_memory(err);
+        return PCOL_E_NO_MEMORY;
+    }
     PCI_TRY(pci_hash_add(&ids->hash, pci_hash_pair((uint64_t)id, 0), (uint32_t)ids->count, err));
     *row = (char *)ids->rows + ids->count++ * ids->row_size;
     memset(*row, 0, ids->row_size);
