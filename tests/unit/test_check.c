@@ -1,0 +1,337 @@
+/*
+ * test_check.c - pcol_file_check() on sound files, on every single flipped bit, and on files whose
+ * checksums have been made to fit what was changed
+ */
+#include <criterion/criterion.h>
+
+#include "index.h"
+#include "load.h"
+#include "pcol.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t string(pcol_builder *b, const char *text)
+{
+    uint32_t code;
+    cr_assert_eq(pcol_builder_string(b, text, strlen(text), &code, NULL), PCOL_OK);
+    return code;
+}
+
+/* A small profile with a bit of everything; `count` samples on few stacks, so that sums pay. */
+static void fill(pcol_builder *b, const char *type, uint32_t count)
+{
+    static const char *const names[] = {"main", "read.csv", "<GC>", "lapply"};
+    pcol_source source = PCOL_INIT(pcol_source);
+    uint32_t row, types[3], stacks[8] = {0};
+    source.type = type;
+    source.uri = "x";
+    cr_assert_eq(pcol_builder_source(b, &source, &row, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_sample_type(b, "samples", "count", 0, 0, &types[0], NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_sample_type(b, "nodes", "bytes", PCOL_SAMPLE_TYPE_LEVEL, 0, &types[1],
+                                          NULL),
+                 PCOL_OK);
+    cr_assert_eq(pcol_builder_sample_type(b, "cost", "s", PCOL_SAMPLE_TYPE_DOUBLE, 0, &types[2],
+                                          NULL),
+                 PCOL_OK);
+    for (uint32_t i = 0; i < 7; i++) {
+        pcol_function function = PCOL_INIT(pcol_function);
+        pcol_group group = PCOL_INIT(pcol_group);
+        pcol_line line[2] = {{0, PCOL_NONE, (int64_t)i * 3, 0, i != 2, 0},
+                             {0, PCOL_NONE, (int64_t)i + 40, 0, 1, 0}};
+        function.name = string(b, names[i % 4]);
+        function.system_name = function.filename = PCOL_NONE;
+        cr_assert_eq(pcol_builder_function(b, &function, &line[0].function, NULL), PCOL_OK);
+        group.lines = line;
+        group.line_count = 1 + i % 2;
+        group.mapping = PCOL_NONE;
+        group.id = i;
+        group.has_id = i % 3 == 0;
+        cr_assert_eq(pcol_builder_group(b, &group, &row, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_stack(b, stacks[i / 2], row, &stacks[i + 1], NULL), PCOL_OK);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        pcol_value values[3] = {{types[0], {.i64 = 1}},
+                                {types[1], {.i64 = (int64_t)(i * i % 1000)}},
+                                {types[2], {.f64 = i / 3.0}}};
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        sample.stack = i % 11 ? stacks[i * 7 % 8] : PCOL_NONE;
+        sample.thread = PCOL_NONE;
+        sample.values = values;
+        sample.value_count = i % 5 ? 3 : 1;
+        sample.time_ns = (int64_t)i * 1000003;
+        sample.has_time = 1;
+        cr_assert_eq(pcol_builder_sample(b, &sample, NULL, NULL), PCOL_OK);
+    }
+}
+
+static uint8_t *make(const char *type, uint32_t count, unsigned flags, size_t *size)
+{
+    pcol_builder *b;
+    void *data;
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    fill(b, type, count);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, &data, size, NULL), PCOL_OK);
+    pcol_builder_free(b);
+    return data;
+}
+
+struct lie {
+    const char *table, *column;
+    uint64_t row;
+    int64_t value;
+    const char *message; /* how it begins */
+};
+
+struct log {
+    uint64_t reports, notes;
+    const struct lie *lie; /* one that is waited for */
+    int found;
+    char table[48], column[48], message[256];
+    uint64_t row;
+    uint64_t stop_after;
+};
+
+static int note_fault(void *context, const pcol_fault *fault)
+{
+    struct log *log = context;
+    log->notes += fault->note != 0;
+    if (log->lie)
+        log->found |= strcmp(fault->table, log->lie->table) == 0 &&
+                      strcmp(fault->column, log->lie->column) == 0 &&
+                      strncmp(fault->message, log->lie->message, strlen(log->lie->message)) == 0;
+    if (log->reports++ == 0) {
+        snprintf(log->table, sizeof log->table, "%s", fault->table);
+        snprintf(log->column, sizeof log->column, "%s", fault->column);
+        snprintf(log->message, sizeof log->message, "%s", fault->message);
+        log->row = fault->row;
+    }
+    return log->stop_after && log->reports >= log->stop_after;
+}
+
+static uint64_t check(const uint8_t *data, size_t size, pcol_check_depth depth, struct log *log)
+{
+    pcol_file *file;
+    uint64_t faults = 0;
+    *log = (struct log){.stop_after = log->stop_after, .lie = log->lie};
+    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+        return UINT64_MAX;
+    cr_assert_eq(pcol_file_check(file, depth, note_fault, log, &faults, NULL), PCOL_OK);
+    pcol_file_close(file);
+    return faults;
+}
+
+Test(check, sound_files)
+{
+    static const uint32_t counts[] = {0, 1, 40, 1024, 8192, 8193, 20000};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
+            struct log log = {0};
+            size_t size;
+            uint8_t *data = make("other", counts[i], flags, &size);
+            cr_assert_eq(check(data, size, PCOL_CHECK_STRICT, &log), 0, "%u: %s.%s %llu: %s",
+                         counts[i], log.table, log.column, (unsigned long long)log.row,
+                         log.message);
+            cr_assert_eq(log.reports, log.notes);
+            pcol_free(data);
+        }
+    }
+}
+
+/* Whatever bit is wrong, opening or checking says so. */
+Test(check, every_flipped_bit_is_found, .timeout = 300)
+{
+    for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
+        size_t size;
+        uint8_t *data = make("rprof", flags ? 9 : 40, flags, &size);
+        for (size_t bit = 0; bit < size * 8; bit++) {
+            struct log log = {0};
+            data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+            cr_assert_neq(check(data, size, PCOL_CHECK_DEFAULT, &log), 0, "bit %zu of %zu", bit,
+                          size * 8);
+            data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        }
+        pcol_free(data);
+    }
+}
+
+/* ---- files that are wrong under right checksums */
+
+static void reseal(uint8_t *data, size_t size)
+{
+    struct pcf_header header;
+    struct pcf_fault fault;
+    uint64_t checksum;
+    uint8_t *section;
+    cr_assert_eq(pcf_header_check(data, size, size, &header, &fault), 0);
+    section = data + header.index_offset + header.table_count * (size_t)header.table_stride +
+              header.column_count * (size_t)header.column_stride;
+    for (uint32_t i = 0; i < header.section_count; i++, section += header.section_stride) {
+        uint64_t offset = pcf_load64(section + offsetof(struct pcf_section, offset));
+        uint64_t bytes = pcf_load64(section + offsetof(struct pcf_section, size));
+        checksum = pcf_checksum(data + offset, bytes);
+        memcpy(section + offsetof(struct pcf_section, checksum), &checksum, 8);
+    }
+    checksum = pcf_checksum(data + header.index_offset, header.index_size);
+    memcpy(data + offsetof(struct pcf_header, index_checksum), &checksum, 8);
+    checksum = pcf_checksum(data, 120);
+    memcpy(data + offsetof(struct pcf_header, header_checksum), &checksum, 8);
+}
+
+/* Change a cell of a plain column in place. */
+static void set_cell(uint8_t *data, size_t size, const char *table, const char *column, uint64_t row,
+                     int64_t value)
+{
+    const pcol_table *t;
+    const pcol_column *c;
+    pcol_column_info info;
+    pcol_file *file;
+    cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, table, &t, NULL), PCOL_OK);
+    c = pcol_table_column_by_name(t, column, NULL);
+    cr_assert_not_null(c, "%s.%s", table, column);
+    pcol_column_describe(c, &info);
+    cr_assert_str_eq(info.encoding, "plain");
+    cr_assert(info.width_bits == 32 || info.width_bits == 64);
+    memcpy(data + info.values_offset + row * (info.width_bits / 8), &value, info.width_bits / 8);
+    pcol_file_close(file);
+    reseal(data, size);
+}
+
+static const struct lie lies[] = {
+    {"stacks", "parent", 3, 3, "parent 3 does not lie"},
+    {"stacks", "parent", 5, 900, "900 is beyond"},
+    {"stacks", "group", 5, 900, "900 is beyond"},
+    {"stacks", "parent", 0, 1, "parent and group of the empty stack"},
+    {"location_groups", "first_location", 2, 1, "1 does not come after 1"},
+    {"location_groups", "first_location", 0, 1, "the locations before row 1"},
+    {"samples", "stack", 7, 8, "8 is beyond the 8 rows of stacks"},
+    {"locations", "function", 1, 99, "99 is beyond the 4 rows of functions"},
+    {"functions", "name", 0, 1000, "1000 is beyond"},
+    {"sample_zones", "location_row", 1, 3, "3 rows are stated"},
+    {"sample_zones", "value_row", 1, 3, "sample 1 has values beyond"},
+    {"stack_sums", "sum.0", 0, 12345, "the sum is not that of"},
+    {"stack_sums", "stack", 1, 0, "0 does not come after"},
+    {"sample_values", "sample_type", 1, 2, "the cell is not the one"},
+    {"sample_locations", "depth", 4, 1, "the cell is not the one"},
+};
+
+Test(check, lies_are_found)
+{
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct log log = {.lie = &lies[i]};
+        size_t size;
+        uint8_t *data = make("rprof", 60, PCOL_WRITE_PLAIN, &size);
+        set_cell(data, size, lies[i].table, lies[i].column, lies[i].row, lies[i].value);
+        cr_assert_geq(check(data, size, PCOL_CHECK_STRICT, &log), 1);
+        cr_expect(log.found, "%s.%s: %s, not %s", lies[i].table, lies[i].column, log.message,
+                  lies[i].message);
+        pcol_free(data);
+    }
+}
+
+/* The same fault in many rows is reported twenty times, then counted. */
+Test(check, many_faults_are_summed_up)
+{
+    struct log log = {0};
+    size_t size;
+    uint8_t *data = make("rprof", 60, PCOL_WRITE_PLAIN, &size);
+    for (uint64_t row = 0; row < 50; row++)
+        set_cell(data, size, "samples", "stack", row, 4000);
+    cr_assert_geq(check(data, size, PCOL_CHECK_DEFAULT, &log), 45);
+    cr_assert_eq(log.reports, 21);
+    log.stop_after = 3;
+    check(data, size, PCOL_CHECK_DEFAULT, &log);
+    cr_assert_eq(log.reports, 3);
+    pcol_free(data);
+}
+
+/* v1's rules bind Rprof; of others what it forbids is a note. */
+Test(check, rules_of_v1)
+{
+    static const char *const types[] = {"rprof", "other"};
+    for (int i = 0; i < 2; i++) {
+        struct log log = {0};
+        pcol_builder *b;
+        pcol_function function = PCOL_INIT(pcol_function);
+        uint32_t row;
+        size_t size;
+        void *data;
+        cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+        fill(b, types[i], 50);
+        function.name = string(b, "");
+        function.system_name = function.filename = PCOL_NONE;
+        cr_assert_eq(pcol_builder_function(b, &function, &row, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, NULL), PCOL_OK);
+        pcol_builder_free(b);
+        cr_assert_eq(check(data, size, PCOL_CHECK_STRICT, &log), i == 0);
+        cr_assert_eq(log.reports, 1);
+        cr_assert_eq(log.notes, i);
+        cr_assert_str_eq(log.table, "functions");
+        cr_assert_eq(check(data, size, PCOL_CHECK_DEFAULT, &log), 0);
+        pcol_free(data);
+    }
+}
+
+/* ---- reading files that are wrong: an error or an answer, never more */
+
+static void read_table(const pcol_table *table)
+{
+    pcol_scan *scan;
+    pcol_batch batch;
+    if (pcol_scan_new(table, NULL, 0, 0, 3000, &scan, NULL) != PCOL_OK)
+        return;
+    while (pcol_scan_next(scan, &batch, NULL) == PCOL_OK && batch.rows)
+        ;
+    pcol_scan_free(scan);
+    for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
+        const pcol_column *column = pcol_table_column(table, i);
+        pcol_column_info info;
+        pcol_str text;
+        double number;
+        uint64_t rows = pcol_table_rows(table);
+        pcol_column_describe(column, &info);
+        if (info.type == PCOL_STRING || info.type == PCOL_BYTES)
+            (void)!pcol_column_str(column, rows / 2, &text, NULL, NULL);
+        else
+            (void)!pcol_column_f64(column, rows / 2, &number, NULL, NULL);
+    }
+}
+
+static void read_everything(const uint8_t *data, size_t size)
+{
+    pcol_file *file;
+    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+        return;
+    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++) {
+        for (uint32_t i = 0; i < pcol_file_table_count(file, (pcol_model)model); i++) {
+            const pcol_table *table;
+            if (pcol_file_table(file, (pcol_model)model, i, &table, NULL) == PCOL_OK)
+                read_table(table);
+        }
+    }
+    pcol_file_close(file);
+}
+
+Test(check, changed_sections_are_read_in_bounds, .timeout = 300)
+{
+    uint32_t seed = 11;
+    for (unsigned round = 0; round < 3000; round++) {
+        struct log log = {0};
+        struct pcf_header header;
+        struct pcf_fault fault;
+        size_t size, from;
+        uint8_t *data = make("rprof", 50, round % 2 ? PCOL_WRITE_PLAIN : 0, &size);
+        cr_assert_eq(pcf_header_check(data, size, size, &header, &fault), 0);
+        from = (size_t)(header.index_offset + header.index_size);
+        for (unsigned i = 0; i <= round % 4; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            data[from + seed % (size - 16 - from)] = (uint8_t)(seed >> 24);
+        }
+        reseal(data, size);
+        check(data, size, PCOL_CHECK_STRICT, &log);
+        read_everything(data, size);
+        pcol_free(data);
+    }
+}
