@@ -343,8 +343,9 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
 static pcol_status note_type(pcol_builder *b, uint32_t type, pcol_error *err)
 {
     uint64_t row = b->source_type_count;
-    if (!b->source_count)
+    if (b->types[type].noted == b->source_count) /* also before there is a source */
         return PCOL_OK;
+    b->types[type].noted = b->source_count;
     PCI_TRY(pci_bcol_set(b->columns[PCI_C_TYPES_SOURCE], row, b->source_count - 1, err));
     PCI_TRY(pci_bcol_set(b->columns[PCI_C_TYPES_TYPE], row, type, err));
     b->source_type_count++;

@@ -108,6 +108,7 @@ struct pci_bgroup {
 struct pci_btype {
     uint32_t type, unit, flags, ordinal;
     uint32_t column; /* of samples */
+    uint32_t noted;  /* number of sources when it was named last */
 };
 
 struct pcol_builder {

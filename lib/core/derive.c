@@ -282,11 +282,104 @@ static pcol_status put_value(struct value_columns *c, uint64_t sample, size_t ty
     return pci_bcol_set(c->value, c->row++, bits, err);
 }
 
+/* The sample types of each source in its order: entries [start[s], start[s + 1]) of list; all types
+ * in row order if start is NULL. */
+struct type_lists {
+    uint32_t *start, *list;
+};
+
+static void type_lists_clear(struct type_lists *lists)
+{
+    pci_free(lists->start);
+    pci_free(lists->list);
+}
+
+static pcol_status fill_type_lists(pcol_builder *b, struct pci_reader *r, struct type_lists *lists,
+                                   pcol_error *err)
+{
+    const struct pci_bcol *columns[] = {b->columns[PCI_C_TYPES_SOURCE],
+                                        b->columns[PCI_C_TYPES_TYPE]};
+    struct pci_bcol_source source;
+    pcol_status status = PCOL_OK;
+    for (int c = 0; c < 2 && status == PCOL_OK; c++) {
+        pci_bcol_source_init(&source, columns[c], NULL);
+        pci_reader_init(r, &source.source);
+        while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
+            for (size_t i = 0; i < r->n; i++) {
+                if (c == 0)
+                    lists->start[r->values[i] + 1]++;
+                else
+                    lists->list[r->row + i] = (uint32_t)r->values[i];
+            }
+    }
+    for (uint32_t s = 0; s < b->source_count; s++)
+        lists->start[s + 1] += lists->start[s];
+    return status;
+}
+
+static pcol_status type_lists_init(pcol_builder *b, struct type_lists *lists, pcol_error *err)
+{
+    uint64_t rows = b->columns[PCI_C_TYPES_TYPE]->rows;
+    struct pci_reader *r;
+    pcol_status status;
+    *lists = (struct type_lists){NULL, NULL};
+    if (!rows)
+        return PCOL_OK;
+    r = pci_malloc(1, sizeof *r);
+    lists->start = pci_calloc((size_t)b->source_count + 1, sizeof *lists->start);
+    lists->list = pci_malloc((size_t)rows, sizeof *lists->list);
+    if (r && lists->start && lists->list)
+        status = fill_type_lists(b, r, lists, err);
+    else
+        status = pci_fail_memory(err);
+    pci_free(r);
+    return status;
+}
+
+/* One sample's values, in its source's order of types. */
+static pcol_status put_values(pcol_builder *b, struct value_columns *c, const struct pass *pass,
+                              const struct type_lists *lists, size_t i, int64_t source,
+                              pcol_error *err)
+{
+    size_t first = lists->start ? lists->start[source] : 0;
+    size_t end = lists->start ? lists->start[source + 1] : b->type_count;
+    for (size_t k = first; k < end; k++) {
+        size_t type = lists->start ? lists->list[k] : k;
+        if (pass->values[type].valid[i])
+            PCI_TRY(put_value(c, pass->stack.row + i, type,
+                              (b->types[type].flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0,
+                              pass->values[type].values[i], err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_all_values(pcol_builder *b, struct value_columns *c,
+                                  const struct type_lists *lists, struct pci_reader *sources,
+                                  pcol_error *err)
+{
+    struct pci_bcol_source source;
+    struct pass *pass;
+    pcol_status status;
+    PCI_TRY(pass_new(b, &pass, err));
+    pci_bcol_source_init(&source, b->columns[PCI_C_SAMPLE_SOURCE], NULL);
+    pci_reader_init(sources, &source.source);
+    while ((status = pass_next(pass, err)) == PCOL_OK && pass->stack.n) {
+        status = pci_reader_next(sources, err);
+        for (size_t i = 0; i < pass->stack.n && status == PCOL_OK; i++)
+            status = put_values(b, c, pass, lists, i, sources->values[i], err);
+        if (status != PCOL_OK)
+            break;
+    }
+    pass_free(pass);
+    return status;
+}
+
 static pcol_status plain_values(pcol_builder *b, pcol_error *err)
 {
     struct value_columns c = {0};
+    struct type_lists lists;
+    struct pci_reader *sources;
     uint32_t sample, type, value;
-    struct pass *pass;
     pcol_status status;
     for (size_t k = 0; k < b->type_count; k++)
         c.any_double |= (b->types[k].flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0;
@@ -299,18 +392,14 @@ static pcol_status plain_values(pcol_builder *b, pcol_error *err)
     c.sample = b->columns[sample];
     c.type = b->columns[type];
     c.value = b->columns[value];
-    PCI_TRY(pass_new(b, &pass, err));
-    while ((status = pass_next(pass, err)) == PCOL_OK && pass->stack.n) {
-        for (size_t i = 0; i < pass->stack.n && status == PCOL_OK; i++)
-            for (size_t k = 0; k < b->type_count && status == PCOL_OK; k++)
-                if (pass->values[k].valid[i])
-                    status = put_value(&c, pass->stack.row + i, k,
-                                       (b->types[k].flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0,
-                                       pass->values[k].values[i], err);
-        if (status != PCOL_OK)
-            break;
-    }
-    pass_free(pass);
+    sources = pci_malloc(1, sizeof *sources);
+    if (!sources)
+        return pci_fail_memory(err);
+    status = type_lists_init(b, &lists, err);
+    if (status == PCOL_OK)
+        status = put_all_values(b, &c, &lists, sources, err);
+    type_lists_clear(&lists);
+    pci_free(sources);
     return status;
 }
 
