@@ -111,8 +111,8 @@ enum reading { AS_I64, AS_F64, AS_STR };
 static pcol_status check_type(const pcol_column *column, enum reading reading, pcol_error *err)
 {
     int text = column->type == PCOL_STRING || column->type == PCOL_BYTES;
-    int number = column->type == PCOL_I64 || column->type == PCOL_U64 ||
-                 column->type == PCOL_U32 || column->type == PCOL_BOOL;
+    int number = column->type == PCOL_I64 || column->type == PCOL_U64 || column->type == PCOL_U32 ||
+                 column->type == PCOL_BOOL;
     if (column->direct && !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "this column needs a newer reader");

@@ -178,9 +178,8 @@ static pcol_status check_bytes(struct pci_check *check, pcol_error *err)
 static pcol_status run(struct pci_check *check, pcol_error *err)
 {
     static pcol_status (*const parts[])(struct pci_check *, pcol_error *) = {
-        check_bytes,      pci_check_columns, pci_check_schema,
-        pci_check_keys,   pci_check_stacks,  pci_check_zones,
-        pci_check_sums,   pci_check_plain,   pci_check_model,
+        check_bytes,     pci_check_columns, pci_check_schema, pci_check_keys,  pci_check_stacks,
+        pci_check_zones, pci_check_sums,    pci_check_plain,  pci_check_model,
     };
     size_t count = sizeof parts / sizeof *parts;
     if (check->depth < PCOL_CHECK_STRICT)

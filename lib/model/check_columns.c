@@ -72,7 +72,7 @@ static int is_root(const struct pci_column *column, uint64_t row)
 static void beyond(struct pci_tally *tally, uint64_t row, int64_t value,
                    const struct pci_column *column, uint64_t limit)
 {
-    const char *what = column->references                     ? column->references->name
+    const char *what = column->references                 ? column->references->name
                        : column->desc->type == PCF_STRING ? "strings"
                                                           : NULL;
     if (what)
@@ -95,7 +95,8 @@ static int linear_ends(const struct pcf_data *data, int64_t ends[2])
     if (data->type == PCF_I64)
         return !__builtin_add_overflow(data->base, rise, &ends[1]);
     ends[1] = (int64_t)((uint64_t)data->base + (uint64_t)rise);
-    return rise < 0 ? (uint64_t)ends[1] <= (uint64_t)ends[0] : (uint64_t)ends[1] >= (uint64_t)ends[0];
+    return rise < 0 ? (uint64_t)ends[1] <= (uint64_t)ends[0]
+                    : (uint64_t)ends[1] >= (uint64_t)ends[0];
 }
 
 /* Values in their order. `source` may be the child of `column` that holds the values of runs. */

@@ -60,7 +60,8 @@ static pcol_status check_groups(struct pci_check *check, pcol_error *err)
     int64_t value = 0;
     if (!table || !pci_column_find(table, order.column)) {
         if (groups != locations)
-            pci_fault(&tally, PCOL_NOWHERE, "%llu groups without it need as many locations, not %llu",
+            pci_fault(&tally, PCOL_NOWHERE,
+                      "%llu groups without it need as many locations, not %llu",
                       (unsigned long long)groups, (unsigned long long)locations);
         return PCOL_OK;
     }

@@ -157,8 +157,8 @@ static pcol_status check_counts(const struct model *model, const struct pci_type
                 rprof = is_rprof(check, kinds, source);
             last = source;
             if (check->valid[0][i])
-                pci_fault(rprof ? &fault : &note, row + i,
-                          "v1 cannot hold the value %lld", (long long)check->values[0][i]);
+                pci_fault(rprof ? &fault : &note, row + i, "v1 cannot hold the value %lld",
+                          (long long)check->values[0][i]);
             else if (rprof)
                 pci_fault(&fault, row + i, "the sample has no count");
         }

@@ -31,7 +31,8 @@ static pcol_status compare_rows(struct pci_check *check, struct pci_rows *rows,
                 continue;
             for (size_t i = 0; i < n; i++) {
                 if (stored[i] != rows->lanes->lane[k][i])
-                    pci_fault(&tallies[k], row + i, "the cell is not the one that the samples give");
+                    pci_fault(&tallies[k], row + i,
+                              "the cell is not the one that the samples give");
             }
         }
     }

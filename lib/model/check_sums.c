@@ -116,8 +116,9 @@ static pcol_status compare(struct sums *sums, const struct pci_column *column,
     int is_double = column->desc->type == PCF_F64;
     size_t n;
     if (sums->overflow || (values && values->desc->type != column->desc->type)) {
-        pci_fault(&tally, PCOL_NOWHERE, sums->overflow ? "a sum overflows and cannot be stated"
-                                                       : "the type is not that of the values");
+        pci_fault(&tally, PCOL_NOWHERE,
+                  sums->overflow ? "a sum overflows and cannot be stated"
+                                 : "the type is not that of the values");
         return PCOL_OK;
     }
     for (uint64_t row = 0; row < sums->rows && !check->stop; row += n) {

@@ -26,7 +26,7 @@ struct scan_column {
 struct pcol_scan {
     const pcol_table *table;
     uint64_t row, end;
-    size_t most; /* rows of the next batch */
+    size_t most;   /* rows of the next batch */
     int64_t *bits; /* doubles on their way */
     struct pci_rows rows;
     uint32_t column_count;
@@ -92,8 +92,7 @@ static pcol_status verify_all(const pcol_scan *scan, pcol_error *err)
 }
 
 pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns, uint32_t column_count,
-                          uint64_t first_row, uint64_t row_count, pcol_scan **scan,
-                          pcol_error *err)
+                          uint64_t first_row, uint64_t row_count, pcol_scan **scan, pcol_error *err)
 {
     pcol_scan *s;
     pcol_status status;
@@ -148,8 +147,8 @@ static pcol_status read_lists(const pcol_scan *scan, struct scan_column *c, size
     for (size_t i = 0; i < n; i++) {
         c->list[i] = count;
         c->valid[i] = 1;
-        PCI_TRY(c->column->list(c->column, scan->rows.lanes, i, &c->list_values,
-                                &c->list_capacity, &count, err));
+        PCI_TRY(c->column->list(c->column, scan->rows.lanes, i, &c->list_values, &c->list_capacity,
+                                &count, err));
     }
     c->list[n] = count;
     return PCOL_OK;
@@ -182,9 +181,8 @@ pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
 {
     uint64_t left = scan->end - scan->row;
     size_t n = left < scan->most ? (size_t)left : scan->most;
-    *batch = (pcol_batch){.first_row = scan->row,
-                          .column_count = scan->column_count,
-                          .columns = scan->cells};
+    *batch = (pcol_batch){
+        .first_row = scan->row, .column_count = scan->column_count, .columns = scan->cells};
     PCI_TRY(pci_rows_next(&scan->rows, n, err));
     for (uint32_t i = 0; i < scan->column_count; i++) {
         struct scan_column *c = &scan->columns[i];

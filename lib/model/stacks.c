@@ -20,13 +20,13 @@ pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol
                              tree->stacks > PCF_MAX_U32_ROWS ? "stacks" : "locations", NULL,
                              PCOL_NOWHERE, "more rows than 32 bits can number");
     if (!tree->first && tree->groups > tree->locations)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location",
-                             PCOL_NOWHERE, "more groups than locations");
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", PCOL_NOWHERE,
+                             "more groups than locations");
     return PCOL_OK;
 }
 
 pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint64_t *first,
-                           uint64_t *count, pcol_error *err)
+                             uint64_t *count, pcol_error *err)
 {
     int64_t begin, end = (int64_t)tree->locations;
     if (group >= tree->groups)
@@ -50,7 +50,7 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
 }
 
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
-                          uint64_t *first, uint64_t *count, pcol_error *err)
+                            uint64_t *first, uint64_t *count, pcol_error *err)
 {
     int64_t up, group;
     if (node == 0 || node >= tree->stacks)
@@ -69,7 +69,7 @@ pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32
 }
 
 pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uint64_t *group,
-                              pcol_error *err)
+                                pcol_error *err)
 {
     uint64_t low = 0, high = tree->groups;
     int64_t first;
@@ -102,8 +102,8 @@ pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t
     *depth = 0;
     PCI_TRY(pci_stacks_open(file, &tree, err));
     if (stack >= tree.stacks)
-        return pci_fail_cell(err, PCOL_E_ARGUMENT, "stacks", NULL, stack,
-                             "the table has %llu rows", (unsigned long long)tree.stacks);
+        return pci_fail_cell(err, PCOL_E_ARGUMENT, "stacks", NULL, stack, "the table has %llu rows",
+                             (unsigned long long)tree.stacks);
     size_t found = 0;
     for (node = (uint32_t)stack; node;) {
         uint64_t first, count;

@@ -178,13 +178,13 @@ void pci_v1_free(struct pci_v1 *maps);
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err);
 /* A node above 0: its parent, and the rows of `locations` that it stands for. Everything checked. */
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
-                          uint64_t *first, uint64_t *count, pcol_error *err);
+                            uint64_t *first, uint64_t *count, pcol_error *err);
 /* The rows of `locations` of a group; the group itself is checked too. */
 pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint64_t *first,
-                           uint64_t *count, pcol_error *err);
+                             uint64_t *count, pcol_error *err);
 /* The group that location `row` belongs to. */
 pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uint64_t *group,
-                              pcol_error *err);
+                                pcol_error *err);
 
 /* stacks.c: position of a view's row among the samples */
 /* Total of column `name` of sample_zones (its last row); 0 if there are no samples. */

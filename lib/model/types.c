@@ -146,8 +146,8 @@ pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_
         PCI_TRY(pci_get(types->file, types->list_type, row, &value, &(int){0}, err));
         if ((uint64_t)value >= types->count || *count == types->count)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "source_types", "sample_type", row,
-                                 "sample type %llu is not one of the %u",
-                                 (unsigned long long)value, (unsigned)types->count);
+                                 "sample type %llu is not one of the %u", (unsigned long long)value,
+                                 (unsigned)types->count);
         list[(*count)++] = (uint32_t)value;
     }
     return PCOL_OK;

@@ -8,9 +8,9 @@
 
 struct pci_types {
     const pcol_file *file;
-    uint32_t count;                     /* rows of sample_types */
-    const struct pci_column **columns;  /* samples.value.K, NULL if there is none */
-    pcol_str *type, *unit;              /* "" for a null */
+    uint32_t count;                    /* rows of sample_types */
+    const struct pci_column **columns; /* samples.value.K, NULL if there is none */
+    pcol_str *type, *unit;             /* "" for a null */
     int64_t *ordinal;
     uint8_t *level;
     int any_double, any_ordinal;

@@ -20,9 +20,9 @@ struct pci_v1 {
     pcol_str *names, *systems, *filenames; /* by row of functions */
     int64_t *start_lines;
     uint8_t *own_start; /* the function says itself where it starts */
-    char **owned; /* changed names */
+    char **owned;       /* changed names */
     size_t owned_count, owned_capacity;
-    uint8_t *shown; /* by stack, bits: has a location with a function */
+    uint8_t *shown;  /* by stack, bits: has a location with a function */
     uint64_t *zones; /* samples of v1 before each PCI_ZONE samples */
     size_t zone_count, zone_capacity;
 };

@@ -255,7 +255,8 @@ static pcol_status map_samples(struct pci_v1 *m, pcol_error *err)
             m->zones = zones;
             m->zones[m->zone_count++] = m->sample_count;
         }
-        PCI_TRY(count_block(m, row, rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH, err));
+        PCI_TRY(
+            count_block(m, row, rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH, err));
     }
     return PCOL_OK;
 }
@@ -263,8 +264,8 @@ static pcol_status map_samples(struct pci_v1 *m, pcol_error *err)
 /* Everything is read from one end to the other, so checksums are compared first. */
 static pcol_status verify(const pcol_file *file, pcol_error *err)
 {
-    static const char *const tables[] = {"strings",   "functions",       "locations",
-                                         "stacks",    "location_groups", "sample_types"};
+    static const char *const tables[] = {"strings", "functions",       "locations",
+                                         "stacks",  "location_groups", "sample_types"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const struct pci_table *table = pci_table_find(file, tables[i]);
         for (uint32_t k = 0; table && k < table->column_count; k++)

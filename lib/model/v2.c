@@ -153,8 +153,8 @@ pcol_status pci_v2_samples(const pcol_file *file, pcol_table **table, pcol_error
 /* ---- locations and functions */
 
 /* Lines below 0 are no lines to the data model. */
-static pcol_status bits_line(const pcol_column *column, uint64_t row, size_t count,
-                             int64_t *values, uint8_t *valid, pcol_error *err)
+static pcol_status bits_line(const pcol_column *column, uint64_t row, size_t count, int64_t *values,
+                             uint8_t *valid, pcol_error *err)
 {
     PCI_TRY(pci_read(column->table->file, column->source, row, count, values, valid, err));
     for (size_t i = 0; i < count; i++) {

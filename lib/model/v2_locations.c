@@ -28,15 +28,15 @@ struct cached_node {
 
 struct location_cursor {
     const struct location_view *view;
-    uint64_t row;     /* the next to be made */
-    uint64_t next;    /* the sample after the current one */
-    uint32_t node;    /* the stack's next node to be entered, 0: none */
-    uint64_t first;   /* the next line of the node entered last */
-    uint64_t left;    /* lines of it that are still to come */
-    uint64_t depth;   /* of the line made last */
-    uint64_t block;   /* first sample of the block */
-    size_t in_block;  /* samples in it */
-    size_t want;      /* how many to read next: few at first, so that a single cell is cheap */
+    uint64_t row;    /* the next to be made */
+    uint64_t next;   /* the sample after the current one */
+    uint32_t node;   /* the stack's next node to be entered, 0: none */
+    uint64_t first;  /* the next line of the node entered last */
+    uint64_t left;   /* lines of it that are still to come */
+    uint64_t depth;  /* of the line made last */
+    uint64_t block;  /* first sample of the block */
+    size_t in_block; /* samples in it */
+    size_t want;     /* how many to read next: few at first, so that a single cell is cheap */
     int64_t stacks[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     struct cached_node cache[CACHE_NODES];

@@ -22,9 +22,9 @@ struct value_view {
 
 struct value_cursor {
     const struct value_view *view;
-    uint64_t row;         /* the next to be made */
-    uint64_t next;        /* the sample after the current one */
-    uint32_t *list;       /* types of `list_source` */
+    uint64_t row;   /* the next to be made */
+    uint64_t next;  /* the sample after the current one */
+    uint32_t *list; /* types of `list_source` */
     uint32_t list_count, position;
     uint64_t list_source; /* PCOL_NOWHERE: none yet */
     uint64_t block;       /* first sample of the block */
@@ -166,8 +166,7 @@ static int64_t as_double(int64_t integer)
     return integer;
 }
 
-static pcol_status values_next(void *cursor, size_t count, struct pci_lanes *lanes,
-                               pcol_error *err)
+static pcol_status values_next(void *cursor, size_t count, struct pci_lanes *lanes, pcol_error *err)
 {
     struct value_cursor *c = cursor;
     const struct pci_types *types = &c->view->types;
@@ -288,7 +287,8 @@ static pcol_status open_view(const pcol_file *file, pcol_table *table, struct va
     PCI_TRY(pci_types_open(file, &view->types, err));
     PCI_TRY(pci_zones_total(file, "value_row", &view->zones, &table->rows, err));
     view->uniform = is_uniform(view);
-    if (view->uniform && (table->rows % types->count || table->rows / types->count != view->samples))
+    if (view->uniform &&
+        (table->rows % types->count || table->rows / types->count != view->samples))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
                              "the total %llu is not that of %llu samples with %u values each",
                              (unsigned long long)table->rows, (unsigned long long)view->samples,

@@ -29,12 +29,12 @@ static void fill(pcol_builder *b, const char *type, uint32_t count)
     source.uri = "x";
     cr_assert_eq(pcol_builder_source(b, &source, &row, NULL), PCOL_OK);
     cr_assert_eq(pcol_builder_sample_type(b, "samples", "count", 0, 0, &types[0], NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_sample_type(b, "nodes", "bytes", PCOL_SAMPLE_TYPE_LEVEL, 0, &types[1],
-                                          NULL),
-                 PCOL_OK);
-    cr_assert_eq(pcol_builder_sample_type(b, "cost", "s", PCOL_SAMPLE_TYPE_DOUBLE, 0, &types[2],
-                                          NULL),
-                 PCOL_OK);
+    cr_assert_eq(
+        pcol_builder_sample_type(b, "nodes", "bytes", PCOL_SAMPLE_TYPE_LEVEL, 0, &types[1], NULL),
+        PCOL_OK);
+    cr_assert_eq(
+        pcol_builder_sample_type(b, "cost", "s", PCOL_SAMPLE_TYPE_DOUBLE, 0, &types[2], NULL),
+        PCOL_OK);
     for (uint32_t i = 0; i < 7; i++) {
         pcol_function function = PCOL_INIT(pcol_function);
         pcol_group group = PCOL_INIT(pcol_group);
@@ -180,8 +180,8 @@ static void reseal(uint8_t *data, size_t size)
 }
 
 /* Change a cell of a plain column in place. */
-static void set_cell(uint8_t *data, size_t size, const char *table, const char *column, uint64_t row,
-                     int64_t value)
+static void set_cell(uint8_t *data, size_t size, const char *table, const char *column,
+                     uint64_t row, int64_t value)
 {
     const pcol_table *t;
     const pcol_column *c;

@@ -69,7 +69,8 @@ static uint32_t new_function(pcol_builder *b, const char *name)
     return row;
 }
 
-static uint32_t new_group(pcol_builder *b, uint64_t address, uint32_t first_function, uint32_t lines)
+static uint32_t new_group(pcol_builder *b, uint64_t address, uint32_t first_function,
+                          uint32_t lines)
 {
     pcol_group group = PCOL_INIT(pcol_group);
     pcol_line line[4] = {0};
@@ -90,7 +91,8 @@ static pcol_file *finish(pcol_builder *b, unsigned flags, void **data)
     pcol_error err = {0};
     pcol_file *file;
     size_t size;
-    cr_assert_eq(pcol_builder_write_memory(b, flags, data, &size, &err), PCOL_OK, "%s", err.message);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, data, &size, &err), PCOL_OK, "%s",
+                 err.message);
     pcol_builder_free(b);
     cr_assert_eq(pcol_file_open_memory(*data, size, NULL, &file, &err), PCOL_OK, "%s", err.message);
     return file;
@@ -329,6 +331,33 @@ Test(model, views_without_gaps)
 Test(model, views_of_a_plain_file)
 {
     expect_profile(1, PCOL_WRITE_PLAIN);
+}
+
+static int print_fault(void *context, const pcol_fault *fault)
+{
+    (void)context;
+    if (fault->note)
+        return 0;
+    cr_log_warn("%s.%s row %lld: %s", fault->table, fault->column, (long long)fault->row,
+                fault->message);
+    return 0;
+}
+
+/* The writer's derived tables are what the views show, whatever the order of types. */
+Test(model, derived_tables_are_proved)
+{
+    for (int dense = 0; dense < 2; dense++) {
+        for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
+            void *data;
+            uint64_t faults;
+            pcol_file *file = make_profile(dense, flags, &data);
+            cr_assert_eq(
+                pcol_file_check(file, PCOL_CHECK_STRICT, print_fault, NULL, &faults, NULL),
+                PCOL_OK);
+            cr_expect_eq(faults, 0, "dense %d, flags %u", dense, flags);
+            drop(file, data);
+        }
+    }
 }
 
 /* ---- the other tables */
