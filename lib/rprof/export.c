@@ -15,8 +15,7 @@ pcol_status pci_rprof_flush(struct pci_rprof_out *out, pcol_error *err)
     return used ? out->sink.write(out->sink.context, out->data, used, err) : PCOL_OK;
 }
 
-pcol_status pci_rprof_put(struct pci_rprof_out *out, const void *data, size_t size,
-                          pcol_error *err)
+pcol_status pci_rprof_put(struct pci_rprof_out *out, const void *data, size_t size, pcol_error *err)
 {
     if (size > sizeof out->data - out->used) {
         PCI_TRY(pci_rprof_flush(out, err));
@@ -77,8 +76,8 @@ pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *colum
     return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
 }
 
-pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column,
-                               uint64_t row, pcol_str *value, int *valid, pcol_error *err)
+pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               pcol_str *value, int *valid, pcol_error *err)
 {
     *value = (pcol_str){"", 0};
     *valid = 0;
@@ -142,11 +141,11 @@ pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol
     samples->total = pci_rprof_rows(file, "samples");
     if (file->strings)
         PCI_TRY(pci_verify(file, file->strings, err));
-    PCI_TRY(pci_rprof_column(file, "samples", "source", 1u << PCF_U32, &samples->source.column,
-                             err));
+    PCI_TRY(
+        pci_rprof_column(file, "samples", "source", 1u << PCF_U32, &samples->source.column, err));
     PCI_TRY(pci_rprof_column(file, "samples", "stack", 1u << PCF_U32, &samples->stack.column, err));
-    PCI_TRY(pci_rprof_column(file, "samples", "text", 1u << PCF_STRING, &samples->text.column,
-                             err));
+    PCI_TRY(
+        pci_rprof_column(file, "samples", "text", 1u << PCF_STRING, &samples->text.column, err));
     for (int i = 0; types[i].type; i++)
         PCI_TRY(find_value(file, &types[i], &samples->value[i].column, err));
     return PCOL_OK;
@@ -161,8 +160,7 @@ static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rpro
                     cells->valid, err);
 }
 
-pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row,
-                                   pcol_error *err)
+pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row, pcol_error *err)
 {
     uint64_t left = samples->total - row;
     if (row >= samples->first && row - samples->first < samples->rows)
@@ -244,16 +242,15 @@ pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint
     int has_function;
     memset(frame, 0, sizeof *frame);
     PCI_TRY(pci_rprof_cell(l->file, l->line, location, &frame->line, &frame->has_line, err));
-    PCI_TRY(pci_rprof_cell(l->file, l->text_column, location, &ignored, &frame->has_text_column,
-                           err));
+    PCI_TRY(
+        pci_rprof_cell(l->file, l->text_column, location, &ignored, &frame->has_text_column, err));
     PCI_TRY(pci_rprof_cell(l->file, l->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
-        PCI_TRY(pci_rprof_cell_str(l->file, l->system_name, row, &frame->name, &frame->has_name,
-                                   err));
+        PCI_TRY(
+            pci_rprof_cell_str(l->file, l->system_name, row, &frame->name, &frame->has_name, err));
         if (!frame->has_name)
-            PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name,
-                                       err));
+            PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
         PCI_TRY(pci_rprof_cell(l->file, l->start_line, row, &ignored, &frame->has_start_line, err));
         file = l->function_file;
         file_row = row;

@@ -33,8 +33,8 @@ uint8_t *pci_rprof_digits(uint8_t *to, int64_t value);
 /* A cell; null if there is no such column. */
 pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
                            int64_t *value, int *valid, pcol_error *err);
-pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column,
-                               uint64_t row, pcol_str *value, int *valid, pcol_error *err);
+pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               pcol_str *value, int *valid, pcol_error *err);
 /* A column of a table if both exist; its checksums are compared first, for it is going to be read
  * whole. E_UNSUPPORTED if it is of none of the types given (bits 1 << PCF_...). */
 pcol_status pci_rprof_column(const pcol_file *file, const char *table, const char *name,
@@ -85,7 +85,7 @@ struct pci_rprof_frame {
     pcol_str name, filename;
     int64_t line;
     int has_name, has_file, has_line;
-    int64_t path;       /* string number of filename */
+    int64_t path;        /* string number of filename */
     int has_text_column; /* there is a column in the line */
     int has_start_line;
 };

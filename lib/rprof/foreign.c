@@ -162,8 +162,8 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, struct pci_rpro
     char address[32];
     int64_t number;
     int valid;
-    f->lost |= (frame->has_text_column ? LOSS_COLUMN : 0u) |
-               (frame->has_start_line ? LOSS_START : 0u);
+    f->lost |=
+        (frame->has_text_column ? LOSS_COLUMN : 0u) | (frame->has_start_line ? LOSS_START : 0u);
     if (frame->has_line && frame->line > 0) {
         if (frame->has_file && frame->filename.size) {
             PCI_TRY(file_number(f, frame, &number, err));
@@ -197,8 +197,8 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_byt
     PCI_TRY(pci_rprof_lines_of(&f->locations, group, &first, &end, err));
     PCI_TRY(pci_rprof_cell(f->file, f->locations.address, group, &ignored, &has_address, err));
     PCI_TRY(pci_rprof_cell(f->file, f->locations.mapping, group, &ignored, &has_mapping, err));
-    f->lost |= (has_address || has_mapping ? LOSS_ADDRESS : 0u) |
-               (end - first > 1 ? LOSS_INLINE : 0u);
+    f->lost |=
+        (has_address || has_mapping ? LOSS_ADDRESS : 0u) | (end - first > 1 ? LOSS_INLINE : 0u);
     if (first == end) {
         memset(&frame, 0, sizeof frame);
         return frame_text(f, group, &frame, to, err);
@@ -375,8 +375,8 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     struct pci_rprof_flags flags = {0};
     uint8_t header[96];
     PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
-    PCI_TRY(pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f,
-                                  err));
+    PCI_TRY(
+        pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err));
     PCI_TRY(note_source(f, source, err));
     PCI_TRY(knows_lines(f, &flags.line, err));
     if (flags.line && pci_rprof_rows(f->file, "sources") > 1)
@@ -400,8 +400,7 @@ pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_
                                     struct pci_rprof_samples *samples, uint32_t source,
                                     unsigned *lost, pcol_error *err)
 {
-    struct foreign f = {
-        .export = export, .file = export->file, .out = out, .samples = samples};
+    struct foreign f = {.export = export, .file = export->file, .out = out, .samples = samples};
     pcol_status status = put_segment(&f, source, err);
     *lost |= f.lost;
     pci_rprof_stacks_close(&f.stacks);

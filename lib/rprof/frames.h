@@ -52,7 +52,7 @@ struct pci_rprof_frames {
     size_t arena_size, arena_capacity;
     struct pci_rprof_level *levels; /* outermost first */
     size_t depth, level_capacity;
-    size_t before; /* size of the text of the line before; 0: nothing to reuse */
+    size_t before;                 /* size of the text of the line before; 0: nothing to reuse */
     struct pci_rprof_piece *fresh; /* units of this line that are not reused, innermost first */
     size_t fresh_count, fresh_capacity;
     /* The segment's files. */

@@ -81,8 +81,8 @@ pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsig
     return PCOL_OK;
 }
 
-pcol_status pci_rprof_unify(struct pci_rprof_scratch *scratch, const uint8_t *p,
-                            const uint8_t *end, pcol_error *err)
+pcol_status pci_rprof_unify(struct pci_rprof_scratch *scratch, const uint8_t *p, const uint8_t *end,
+                            pcol_error *err)
 {
     void *data = scratch->data;
     if (pci_grow(&data, &scratch->capacity, (size_t)(end - p) + 1, 1))

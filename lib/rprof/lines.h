@@ -60,7 +60,7 @@ struct pci_rprof_scratch {
     uint8_t *data;
     size_t size, capacity;
 };
-pcol_status pci_rprof_unify(struct pci_rprof_scratch *scratch, const uint8_t *p,
-                            const uint8_t *end, pcol_error *err);
+pcol_status pci_rprof_unify(struct pci_rprof_scratch *scratch, const uint8_t *p, const uint8_t *end,
+                            pcol_error *err);
 
 #endif

@@ -80,8 +80,8 @@ static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status write_source(struct writer *w, const struct pci_column *sources,
-                                uint32_t source, pcol_error *err)
+static pcol_status write_source(struct writer *w, const struct pci_column *sources, uint32_t source,
+                                pcol_error *err)
 {
     pcol_str type;
     int valid;
@@ -89,8 +89,7 @@ static pcol_status write_source(struct writer *w, const struct pci_column *sourc
     if (type.size != 8 || memcmp(type.data, "rprofmem", 8) != 0)
         return pci_fail(err, PCOL_E_LOSS,
                         "an Rprofmem log holds allocations only: source %lu is of type %.*s",
-                        (unsigned long)source + 1, type.size < 40 ? (int)type.size : 40,
-                        type.data);
+                        (unsigned long)source + 1, type.size < 40 ? (int)type.size : 40, type.data);
     PCI_TRY(find_line_end(w, source, err));
     for (uint64_t row = 0; row < w->samples->total; row++) {
         PCI_TRY(pci_rprof_samples_load(w->samples, row, err));
@@ -101,14 +100,13 @@ static pcol_status write_source(struct writer *w, const struct pci_column *sourc
     return PCOL_OK;
 }
 
-static pcol_status write_sources(struct writer *w, const struct pci_export *export,
-                                 pcol_error *err)
+static pcol_status write_sources(struct writer *w, const struct pci_export *export, pcol_error *err)
 {
     const struct pci_column *sources;
     PCI_TRY(pci_rprof_samples_open(w->samples, w->file, types, err));
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
-    PCI_TRY(pci_rprof_stacks_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
-                                  err));
+    PCI_TRY(
+        pci_rprof_stacks_open(&w->stacks, w->file, w->locations.group_count, unit_text, w, err));
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &sources, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++)
         PCI_TRY(write_source(w, sources, (uint32_t)s, err));

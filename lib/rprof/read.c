@@ -38,7 +38,7 @@ struct reader {
     int crlf;
     int memory_types; /* the types of the memory columns are known */
     uint32_t types[T_COUNT];
-    uint64_t before_end; /* where the text of the sample before ended */
+    uint64_t before_end;                 /* where the text of the sample before ended */
     uint64_t tolerated, first_tolerated; /* lines, and the first one's number */
     uint64_t too_long;
     int cut; /* the last line breaks off inside a word */
@@ -260,8 +260,8 @@ static pcol_status read_units(struct reader *r, struct sample *s, uint32_t *node
             PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at, end, err));
         /* The reference before an open name is whole: that line was on the stack. */
         if (s->fault.kind == PCI_RPROF_OPEN && *s->fault.at != '"')
-            PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at,
-                                          pci_rprof_ref(s->fault.at, end), err));
+            PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at, pci_rprof_ref(s->fault.at, end),
+                                          err));
     }
     s->units = r->frames.fresh_count;
     int whole = s->fault.kind == PCI_RPROF_WHOLE && !unified;
@@ -286,9 +286,9 @@ static pcol_status judge(struct reader *r, struct sample *s, pcol_error *err)
     if (!r->import->options->lenient)
         return pci_fail_text(err, PCOL_E_SYNTAX, r->lines.number,
                              (uint64_t)(s->fault.at - start) + 1, "%s",
-                             s->has_memory < 0                  ? "malformed memory columns"
+                             s->has_memory < 0                 ? "malformed memory columns"
                              : s->fault.kind == PCI_RPROF_OPEN ? "unterminated frame name"
-                                                                : NO_FRAME);
+                                                               : NO_FRAME);
     if (r->tolerated++ == 0)
         r->first_tolerated = r->lines.number;
     return PCOL_OK;
@@ -382,10 +382,9 @@ static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol
             return PCOL_OK;
     }
     if (*p == '#')
-        return read_stray(r, line, p,
-                          r->header.line ? "malformed #File line"
-                                         : "#File line without line profiling",
-                          err);
+        return read_stray(
+            r, line, p,
+            r->header.line ? "malformed #File line" : "#File line without line profiling", err);
     return read_sample(r, line, err);
 }
 

@@ -52,8 +52,8 @@ static pcol_status file_columns(struct pci_rprof_record *record, pcol_error *err
     record->has_files = 1;
     PCI_TRY(pcol_builder_table(b, "rprof_segments", &segments, err));
     PCI_TRY(pcol_builder_table(b, "rprof_files", &table, err));
-    PCI_TRY(pcol_builder_column(b, table, "segment", PCOL_U32, segments + 1,
-                                &record->file_segment, err));
+    PCI_TRY(pcol_builder_column(b, table, "segment", PCOL_U32, segments + 1, &record->file_segment,
+                                err));
     PCI_TRY(pcol_builder_column(b, table, "before_sample", PCOL_U64, 0, &record->file_before, err));
     PCI_TRY(pcol_builder_column(b, table, "number", PCOL_I64, 0, &record->file_number, err));
     PCI_TRY(pcol_builder_column(b, table, "path", PCOL_STRING, 0, &record->file_path, err));
@@ -93,8 +93,8 @@ pcol_status pci_rprof_record_sample(struct pci_rprof_record *record, uint32_t st
     return pcol_builder_sample(record->import->builder, &sample, NULL, err);
 }
 
-pcol_status pci_rprof_record_text(struct pci_rprof_record *record, const uint8_t *text,
-                                  size_t size, pcol_error *err)
+pcol_status pci_rprof_record_text(struct pci_rprof_record *record, const uint8_t *text, size_t size,
+                                  pcol_error *err)
 {
     pcol_builder *b = record->import->builder;
     if (!record->has_text)

@@ -34,7 +34,7 @@ pcol_status pci_rprof_record_file(struct pci_rprof_record *record,
 pcol_status pci_rprof_record_sample(struct pci_rprof_record *record, uint32_t stack,
                                     const pcol_value *values, size_t count, pcol_error *err);
 /* The text of the sample recorded last. */
-pcol_status pci_rprof_record_text(struct pci_rprof_record *record, const uint8_t *text,
-                                  size_t size, pcol_error *err);
+pcol_status pci_rprof_record_text(struct pci_rprof_record *record, const uint8_t *text, size_t size,
+                                  pcol_error *err);
 
 #endif

@@ -20,8 +20,8 @@ pcol_status pci_rprof_append(struct pci_rprof_bytes *bytes, const void *data, si
                              pcol_error *err);
 
 /* Append the text of a location group; at least one byte. */
-typedef pcol_status (*pci_rprof_unit_fn)(void *context, uint64_t group,
-                                         struct pci_rprof_bytes *to, pcol_error *err);
+typedef pcol_status (*pci_rprof_unit_fn)(void *context, uint64_t group, struct pci_rprof_bytes *to,
+                                         pcol_error *err);
 
 struct pci_rprof_step {
     uint32_t node;

@@ -45,8 +45,7 @@ const uint8_t *pci_rprof_int(const uint8_t *p, const uint8_t *end, int sign,
     fits = fits && value <= (uint64_t)INT64_MAX + (unsigned)negative;
     number->value = !fits ? 0 : (int64_t)(negative ? 0 - value : value);
     number->known = (uint8_t)fits;
-    number->canonical =
-        (uint8_t)(fits && (*digits != '0' || (p - digits == 1 && !negative)));
+    number->canonical = (uint8_t)(fits && (*digits != '0' || (p - digits == 1 && !negative)));
     return p;
 }
 

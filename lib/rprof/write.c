@@ -103,8 +103,8 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
                              "a frame of Rprof has one line");
     PCI_TRY(pci_rprof_frame_at(locations, first, &frame, err));
-    PCI_TRY(pci_rprof_cell(locations->file, locations->file_number, group, &number, &numbered,
-                           err));
+    PCI_TRY(
+        pci_rprof_cell(locations->file, locations->file_number, group, &number, &numbered, err));
     if (numbered && frame.has_line) {
         p = pci_rprof_digits(p, number);
         *p++ = '#';
@@ -314,8 +314,8 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
     PCI_TRY(pci_rprof_samples_open(w->samples, w->file, pci_rprof_types, err));
     PCI_TRY(open_segments(&w->segments, w->file, err));
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
-    PCI_TRY(pci_rprof_stacks_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
-                                  err));
+    PCI_TRY(
+        pci_rprof_stacks_open(&w->stacks, w->file, w->locations.group_count, unit_text, w, err));
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &types, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++)
         PCI_TRY(write_source(w, types, (uint32_t)s, err));
