@@ -243,7 +243,8 @@ class File:
         need(sum(c.section_count for c in self.columns) == len(self.sections), "sections of no column")
         need(len({t.name for t in self.tables}) == len(self.tables), "two tables of one name")
         for t in self.tables:
-            need(0 < len(t.name) < 256 and all(c.name and c.rows == t.rows for c in t.columns), "column with other rows than its table")
+            need(0 < len(t.name) < 256 and all(c.name and c.rows == t.rows for c in t.columns),
+                 "column without a name or with other rows than its table")
             need(len({c.name for c in t.columns}) == len(t.columns), "two columns of one name")
 
     def compare(self, offset, size, checksum, what):
@@ -272,7 +273,8 @@ class File:
     def get(self, table, column, default=None):
         """A function from row to value of a physical column; strings as bytes."""
         t = self.table(table)
-        need(not t or not t.flags & ~2 and not any(c.flags & MUST_UNDERSTAND for c in t.columns), f"table {table} needs a newer reader")
+        need(not t or not t.flags & ~2 and not any(c.flags & MUST_UNDERSTAND for c in t.columns),
+             f"table {table} needs a newer reader")
         c = next((c for c in t.columns if c.name == column), None) if t else None
         if c is None:
             return lambda row: default
@@ -312,7 +314,7 @@ class Views(File):
         source, key, value = (self.get("source_meta", c) for c in ("source", "key", "value"))
         meta = {}
         for i in range(self.rows("source_meta")):
-            meta.setdefault(key(i), {})[source(i)] = value(i)
+            meta.setdefault(key(i) or b"", {})[source(i)] = value(i)
         for name, values in meta.items():
             name = name.decode("utf-8", "surrogateescape").replace("\0", "?")
             taken = {c for c, _ in columns}
@@ -346,6 +348,7 @@ class Views(File):
         def rows():
             for i in range(self.rows("samples")):
                 for k in order.get(source(i), ()):
+                    need(k is not None and k < count, "table source_types: no such sample type")
                     value = types[k][3](i)
                     if value is not None:
                         yield [i + 1, types[k][0], types[k][1], float(value) if double else value] + [types[k][2]] * repeated
@@ -354,6 +357,7 @@ class Views(File):
     def lines(self, group):
         """Rows of locations of a group."""
         first, n = self.get("location_groups", "first_location"), self.rows("locations")
+        need(group is not None, "table stacks: group is null")
         if not self.has("location_groups", "first_location"):
             need(group < n, "group without a location")
             return range(group, group + 1)
@@ -365,8 +369,9 @@ class Views(File):
         parent, group, found = self.get("stacks", "parent"), self.get("stacks", "group"), []
         while stack:
             found += self.lines(group(stack))
-            need(parent(stack) < stack, f"table stacks, row {stack}: parent is not before it")
-            stack = parent(stack)
+            up = parent(stack)
+            need(up is not None and up < stack, f"table stacks, row {stack}: parent is not before it")
+            stack = up
         return found
 
     def lists(self):
