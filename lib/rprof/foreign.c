@@ -160,7 +160,8 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, struct pci_rpro
 {
     uint8_t ref[48], *p = ref;
     char address[32];
-    int64_t number;
+    pcol_str name = frame->name;
+    int64_t number = 0;
     int valid;
     f->lost |=
         (frame->has_text_column ? LOSS_COLUMN : 0u) | (frame->has_start_line ? LOSS_START : 0u);
@@ -181,9 +182,9 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, struct pci_rpro
         PCI_TRY(pci_rprof_cell(f->file, f->locations.address, group, &number, &valid, err));
         int size = valid ? snprintf(address, sizeof address, "0x%" PRIx64, (uint64_t)number)
                          : snprintf(address, sizeof address, "<unknown>");
-        frame->name = (pcol_str){address, (size_t)size};
+        name = (pcol_str){address, (size_t)size};
     }
-    return append_name(f, &frame->name, to, err);
+    return append_name(f, &name, to, err);
 }
 
 static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
@@ -252,7 +253,7 @@ static pcol_status has_other_types(const struct foreign *f, uint32_t source, int
                                    pcol_error *err)
 {
     const struct pci_column *type, *owner, *types;
-    uint64_t rows = pci_rprof_rows(f->file, "sample_types"), own = 0;
+    uint64_t rows, own = 0;
     PCI_TRY(pci_rprof_column(f->file, "sample_types", "type", 1u << PCF_STRING, &type, err));
     PCI_TRY(pci_rprof_column(f->file, "source_types", "source", 1u << PCF_U32, &owner, err));
     PCI_TRY(pci_rprof_column(f->file, "source_types", "sample_type", 1u << PCF_U32, &types, err));

@@ -59,8 +59,8 @@ pcol_status pci_rprof_stacks_open(struct pci_rprof_stacks *stacks, const pcol_fi
     if (s->node_count > 1 && (!s->parent || !s->group))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", s->parent ? "group" : "parent",
                              PCOL_NOWHERE, "column is missing");
-    s->nodes = pci_calloc(page_count(s->node_count), sizeof *s->nodes);
-    s->units = pci_calloc(page_count(group_count), sizeof *s->units);
+    s->nodes = pci_calloc(page_count(s->node_count), sizeof(void *));
+    s->units = pci_calloc(page_count(group_count), sizeof(void *));
     return s->nodes && s->units ? PCOL_OK : pci_fail_memory(err);
 }
 
@@ -165,7 +165,7 @@ static pcol_status make_room(struct pci_rprof_stacks *s, size_t used, size_t siz
 static pcol_status prepend(struct pci_rprof_stacks *s, uint32_t row, pcol_error *err)
 {
     struct pci_rprof_node node;
-    const uint8_t *text = NULL;
+    const uint8_t *text = (const uint8_t *)"";
     size_t size = 0, used = s->depth ? s->path[s->depth - 1].size : 0;
     PCI_TRY(node_at(s, row, &node, err));
     PCI_TRY(unit_of(s, node.group, &text, &size, err));

@@ -63,21 +63,13 @@ int pci_rprof_header(const uint8_t *p, const uint8_t *end, struct pci_rprof_head
 
 int pci_rprof_header_begun(const uint8_t *p, const uint8_t *end)
 {
-    for (unsigned flags = 0; flags < 8; flags++) {
-        char text[sizeof MEMORY + sizeof GC + sizeof LINE + sizeof INTERVAL];
-        size_t size = (size_t)(end - p);
-        text[0] = '\0';
-        if (flags & 1)
-            strcat(text, MEMORY);
-        if (flags & 2)
-            strcat(text, GC);
-        if (flags & 4)
-            strcat(text, LINE);
-        strcat(text, INTERVAL);
-        if (size > 0 && size <= strlen(text) && memcmp(p, text, size) == 0)
-            return 1;
+    static const char *const words[] = {MEMORY, GC, LINE, INTERVAL};
+    for (size_t i = 0; i < 4 && p < end; i++) {
+        size_t size = (size_t)(end - p), whole = strlen(words[i]);
+        if (memcmp(p, words[i], size < whole ? size : whole) == 0)
+            p += size < whole ? size : whole;
     }
-    return 0;
+    return p == end;
 }
 
 int pci_rprof_file(const uint8_t *p, const uint8_t *end, struct pci_rprof_file *file)
