@@ -155,11 +155,6 @@ pcol_status pci_fail_errno(pcol_error *err, const char *what)
                     reason);
 }
 
-pcol_status pci_fail_memory(pcol_error *err)
-{
-    return pci_fail(err, PCOL_E_NO_MEMORY, "out of memory");
-}
-
 /* "table T, column C, row R" with what is known of it. */
 static void place_cell(const pcol_error *err, char *text, size_t size)
 {

@@ -22,7 +22,12 @@ pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table
     PCI_PRINTF(6, 7);
 /* E_IO with the text of errno: "cannot WHAT: No such file or directory" */
 pcol_status pci_fail_errno(pcol_error *err, const char *what);
-pcol_status pci_fail_memory(pcol_error *err);
+/* Inline, so that compilers and analyzers see that it is never PCOL_OK. */
+static inline pcol_status pci_fail_memory(pcol_error *err)
+{
+    (void)pci_fail(err, PCOL_E_NO_MEMORY, "out of memory");
+    return PCOL_E_NO_MEMORY;
+}
 
 /* Return from the calling function if an expression is not PCOL_OK. */
 #define PCI_TRY(expression)                    \

@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+#define BELIEVED_ROWS (UINT64_C(1) << 33)
+#define BELIEVED_PER_BYTE 65536u
+
 /* What is found in a column. */
 struct found {
     uint64_t nulls;
@@ -233,6 +236,19 @@ static pcol_status check_column(struct pci_check *check, const struct pci_column
     return PCOL_OK;
 }
 
+/* A table may claim any number of rows in no bytes; nobody waits for 2^48 of them to be read. */
+static int believed(struct pci_check *check, const struct pci_table *table)
+{
+    struct pci_tally tally = PCI_TALLY(check, table->name, "");
+    if (table->rows <= BELIEVED_ROWS || table->rows / BELIEVED_PER_BYTE <= check->file->size)
+        return 1;
+    pci_fault(&tally, PCOL_NOWHERE, "%llu rows in a file of %llu bytes are not believed",
+              (unsigned long long)table->rows, (unsigned long long)check->file->size);
+    for (uint32_t i = 0; i < table->column_count; i++)
+        check->untrusted[table->columns[i].number] = 1;
+    return 0;
+}
+
 pcol_status pci_check_columns(struct pci_check *check, pcol_error *err)
 {
     const pcol_file *file = check->file;
@@ -244,6 +260,8 @@ pcol_status pci_check_columns(struct pci_check *check, pcol_error *err)
             pci_fault(&tally, PCOL_NOWHERE, "this table needs a newer reader, it was not checked");
             continue;
         }
+        if (!believed(check, table))
+            continue;
         for (uint32_t c = 0; c < table->column_count && !check->stop; c++) {
             const struct pci_column *column = &table->columns[c];
             tally.column = column->name;

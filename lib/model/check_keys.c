@@ -88,7 +88,7 @@ static pcol_status see(struct seen *seen, int64_t a, int64_t b, int *again, pcol
     void *cells = seen->cells;
     uint32_t id;
     *again = 1;
-    while ((id = pci_hash_next(&seen->hash, hash, &at)) != PCI_HASH_NONE) {
+    while (seen->cells && (id = pci_hash_next(&seen->hash, hash, &at)) != PCI_HASH_NONE) {
         if (seen->cells[id][0] == a && seen->cells[id][1] == b)
             return PCOL_OK;
     }

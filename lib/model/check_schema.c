@@ -120,7 +120,8 @@ static void check_known(struct pci_check *check, const struct known *k)
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot hold nulls");
     if (k->references && !column->references && pci_table_find(check->file, k->references))
         pci_fault(&tally, PCOL_NOWHERE, "this column does not refer to %s", k->references);
-    if (column->references && (!k->references || strcmp(column->references->name, k->references)))
+    if (column->references &&
+        (!k->references || strcmp(column->references->name, k->references) != 0))
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot refer to %s", column->references->name);
     /* Without the table that it refers to, no value was held against a bound. */
     if (k->references && !pci_table_find(check->file, k->references) &&

@@ -103,9 +103,10 @@ static void check_ends(struct pci_tally *tally, const struct pcf_data *data)
             return;
         }
         for (uint64_t i = 0; i < n; i++) {
+            uint64_t run = row + i;
             if ((uint64_t)values[i] <= before) {
                 pci_fault(tally, PCOL_NOWHERE, "the end of run %llu does not rise",
-                          (unsigned long long)(row + i));
+                          (unsigned long long)run);
                 return;
             }
             before = (uint64_t)values[i];

@@ -56,6 +56,7 @@ static pcol_status mark_rows(struct sums *sums, pcol_error *err)
             return PCOL_OK;
         for (size_t i = 0; i < n; i++) {
             int64_t ends = check->values[0][i];
+            uint64_t sample = row + i;
             uint32_t *at = &sums->row_of[check->valid[0][i] ? ends : 0];
             if (!check->valid[0][i])
                 continue;
@@ -63,7 +64,7 @@ static pcol_status mark_rows(struct sums *sums, pcol_error *err)
                 sums->seen[*at - 1] |= 1;
             else
                 pci_fault(&tally, PCOL_NOWHERE, "stack %lld of sample %llu has no row",
-                          (long long)ends, (unsigned long long)(row + i));
+                          (long long)ends, (unsigned long long)sample);
         }
     }
     for (uint64_t row = 0; row < sums->rows; row++) {

@@ -56,7 +56,7 @@ static pcol_status models_of(pcol_file *file, struct pci_models **models, pcol_e
         if (!m)
             return pci_fail_memory(err);
         m->physical_count = file->index.header.table_count;
-        m->physical = pci_calloc(m->physical_count + 1u, sizeof *m->physical);
+        m->physical = pci_calloc(m->physical_count + 1u, sizeof(pcol_table *));
         if (!m->physical) {
             pci_free(m);
             return pci_fail_memory(err);

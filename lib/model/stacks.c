@@ -106,7 +106,7 @@ pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t
                              (unsigned long long)tree.stacks);
     size_t found = 0;
     for (node = (uint32_t)stack; node;) {
-        uint64_t first, count;
+        uint64_t first = 0, count = 0;
         PCI_TRY(pci_stacks_node(&tree, node, &node, &first, &count, err));
         for (uint64_t i = 0; i < count; i++, found++) {
             if (found < capacity)

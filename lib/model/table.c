@@ -156,7 +156,7 @@ pcol_status pci_table_reads(pcol_table *table, const struct pci_column *column, 
     void *reads = table->reads;
     if (!column)
         return PCOL_OK;
-    if (pci_grow(&reads, &table->read_capacity, table->read_count + 1, sizeof *table->reads))
+    if (pci_grow(&reads, &table->read_capacity, table->read_count + 1, sizeof(struct pci_column *)))
         return pci_fail_memory(err);
     table->reads = reads;
     table->reads[table->read_count++] = column;

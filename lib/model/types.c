@@ -71,7 +71,7 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_types", NULL, PCOL_NOWHERE,
                              "more types than a table can have columns");
     types->count = (uint32_t)rows;
-    types->columns = pci_calloc((size_t)rows + 1, sizeof *types->columns);
+    types->columns = pci_calloc((size_t)rows + 1, sizeof(struct pci_column *));
     types->type = pci_calloc((size_t)rows + 1, sizeof *types->type);
     types->unit = pci_calloc((size_t)rows + 1, sizeof *types->unit);
     types->ordinal = pci_calloc((size_t)rows + 1, sizeof *types->ordinal);

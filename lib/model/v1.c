@@ -117,7 +117,7 @@ static pcol_status samples_next(void *cursor, size_t count, struct pci_lanes *la
 {
     struct sample_cursor *c = cursor;
     for (size_t i = 0; i < count; i++) {
-        size_t at;
+        size_t at = 0;
         PCI_TRY(find_sample(c, &at, err));
         lanes->lane[0][i] = c->values[at];
         lanes->lane[1][i] = c->stacks[at];

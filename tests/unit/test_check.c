@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "core/alloc.h"
 #include "index.h"
 #include "load.h"
 #include "pcol.h"
@@ -334,4 +335,80 @@ Test(check, changed_sections_are_read_in_bounds, .timeout = 300)
         read_everything(data, size);
         pcol_free(data);
     }
+}
+
+/* A table of 2^48 rows in no bytes: refused by check, and its first rows can be read. */
+Test(check, rows_without_bytes, .timeout = 60)
+{
+    struct log log = {0};
+    struct pcf_header header;
+    struct pcf_fault fault;
+    pcol_builder *b;
+    uint32_t table, column;
+    uint64_t rows = UINT64_C(1) << 48;
+    uint8_t *data, *at;
+    void *memory;
+    size_t size;
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_table(b, "wide", &table, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_column(b, table, "one", PCOL_I64, 0, &column, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_set_i64(b, column, 0, 1, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, &memory, &size, NULL), PCOL_OK);
+    pcol_builder_free(b);
+    data = memory;
+    cr_assert_eq(pcf_header_check(data, size, size, &header, &fault), 0);
+    at = data + header.index_offset;
+    for (uint32_t i = 0; i < header.table_count; i++)
+        memcpy(at + i * header.table_stride + offsetof(struct pcf_table, rows), &rows, 8);
+    at += header.table_count * header.table_stride;
+    for (uint32_t i = 0; i < header.column_count; i++)
+        memcpy(at + i * header.column_stride + offsetof(struct pcf_column, rows), &rows, 8);
+    reseal(data, size);
+    cr_assert_geq(check(data, size, PCOL_CHECK_STRICT, &log), 1);
+    cr_assert(strstr(log.message, "not believed"), "%s", log.message);
+    read_everything(data, size);
+    pcol_free(data);
+}
+
+/* ---- no memory */
+
+static unsigned allowed;
+
+static int out_of_memory(void)
+{
+    return allowed ? (--allowed, 0) : 1;
+}
+
+/* Every allocation in turn is the one that fails. */
+Test(check, every_failed_allocation_is_reported, .timeout = 300)
+{
+    size_t size;
+    uint8_t *data = make("rprof", 50, PCOL_WRITE_PLAIN, &size);
+    unsigned used = 0;
+    for (int failed = 1; failed; used++) {
+        pcol_file *file;
+        uint64_t faults = 0;
+        pcol_error err = {0};
+        cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
+        pci_alloc_hook = out_of_memory;
+        allowed = used;
+        if (pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err) != PCOL_OK)
+            cr_assert_eq(err.status, PCOL_E_NO_MEMORY);
+        cr_assert_eq(faults, 0);
+        allowed = used;
+        for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++) {
+            for (uint32_t i = 0; i < pcol_file_table_count(file, (pcol_model)model); i++) {
+                const pcol_table *table;
+                if (pcol_file_table(file, (pcol_model)model, i, &table, &err) == PCOL_OK)
+                    read_table(table);
+                else
+                    cr_assert_eq(err.status, PCOL_E_NO_MEMORY);
+            }
+        }
+        failed = allowed == 0;
+        pci_alloc_hook = NULL;
+        pcol_file_close(file);
+    }
+    cr_assert_gt(used, 100);
+    pcol_free(data);
 }
