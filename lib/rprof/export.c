@@ -3,6 +3,7 @@
  */
 #include "rprof/export.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,6 +204,7 @@ pcol_status pci_rprof_locations_open(struct pci_rprof_locations *locations, cons
     l->file = file;
     l->group_count = pci_rprof_rows(file, "location_groups");
     l->location_count = pci_rprof_rows(file, "locations");
+    l->function_count = pci_rprof_rows(file, "functions");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         PCI_TRY(pci_rprof_column(file, columns[i].table, columns[i].name, 1u << columns[i].type,
                                  columns[i].column, err));
@@ -247,6 +249,9 @@ pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint
     PCI_TRY(pci_rprof_cell(l->file, l->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
+        if (row >= l->function_count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
+                                 "function %" PRIu64 " does not exist", row);
         PCI_TRY(
             pci_rprof_cell_str(l->file, l->system_name, row, &frame->name, &frame->has_name, err));
         if (!frame->has_name)

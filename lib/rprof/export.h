@@ -74,7 +74,7 @@ pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t r
 
 struct pci_rprof_locations {
     const pcol_file *file;
-    uint64_t group_count, location_count;
+    uint64_t group_count, location_count, function_count;
     const struct pci_column *first, *file_number, *address, *mapping;
     const struct pci_column *function, *line, *text_column, *filename;
     const struct pci_column *name, *system_name, *function_file, *start_line;
