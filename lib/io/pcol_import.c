@@ -427,6 +427,10 @@ pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
         if (status == PCOL_OK)
             status = pcol_file_open_memory(all, size, NULL, &file, err);
     }
+    uint64_t limit = import->options->max_input_bytes;
+    if (status == PCOL_OK && limit && pcol_file_size(file) > limit)
+        status = pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
+                          limit);
     if (status == PCOL_OK)
         status = pci_merge_file(import->builder, file, import, 0, UINT64_MAX - 1, err);
     pcol_file_close(file);
