@@ -1,7 +1,7 @@
 /*
  * check.h - one run of pcol_file_check()
  *
- * A rule is a loop over rows that reports through a tally: the first PCI_CHECK_SAME faults of a rule
+ * A rule is a loop over rows that reports through a tally: the first PCI_CHECK_SAME of its faults
  * are reported one by one, the rest is counted and summed up. Columns that cannot be trusted (wrong
  * checksum, undecodable) are marked, and the rules that would build on them are left out, so that
  * one flipped bit does not come out as a thousand faults.

@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* A column of row numbers that rises (or, if `equal`, does not fall) from `first` on and stays below
- * `limit`. */
+/* A column of row numbers that rises (or, if `equal`, does not fall) and is at most `limit`. */
 struct order {
     const char *table, *column;
     int equal;

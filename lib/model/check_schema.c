@@ -131,7 +131,7 @@ static void check_known(struct pci_check *check, const struct known *k)
         check->untrusted[column->number] = 1;
 }
 
-/* No two tables, and no two columns of a table, have the same name: only the first would be seen. */
+/* No two tables, and no two columns of a table, have the same name: the second is not seen. */
 static void check_names(struct pci_check *check, const struct pci_table *table)
 {
     struct pci_tally tally = PCI_TALLY(check, table->name, "");

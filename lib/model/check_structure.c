@@ -1,6 +1,6 @@
 /*
- * check_structure.c - what encodings leave unsaid when a column is read: directories that agree with
- * what they index, and bits past the last row that are zero
+ * check_structure.c - what goes unsaid when a column is read: directories that agree with what they
+ * index, and bits past the last row that are zero
  */
 #include "load.h"
 #include "model/check.h"

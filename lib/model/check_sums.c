@@ -1,7 +1,7 @@
 /*
  * check_sums.c - stack_sums, by adding up again
  *
- * One pass over the samples marks the stacks that end one, then one pass for each additive type adds
+ * One pass over the samples marks the stacks that end one, then one for each additive type adds
  * its values in the order of the samples, as the writer did, so that doubles agree bit for bit.
  */
 #include "model/check.h"

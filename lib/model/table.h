@@ -126,8 +126,8 @@ pcol_status pci_need(const pcol_file *file, const char *table, const char *name,
                      const struct pci_column **column, pcol_error *err);
 /* Rows of a physical table, 0 if there is none. */
 uint64_t pci_rows(const pcol_file *file, const char *table);
-/* E_LIMIT if a table claims far more rows than the file could have bytes for. Asked before memory is
- * taken by the number of functions, locations or stacks: some encodings need no bytes for a row. */
+/* E_LIMIT if a table claims far more rows than the file could have bytes for. Asked before memory
+ * is taken by the number of functions, locations or stacks: a row may need no bytes. */
 pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err);
 
 #define PCI_TYPE(t) (1u << (t))
@@ -165,7 +165,7 @@ pcol_status pci_v2_meta(const pcol_file *file, pcol_table **table, pcol_error *e
 pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_samples(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_values(const pcol_file *file, pcol_table **table, pcol_error *err);
-/* E_CORRUPT if a sample has values behind those that the table's cursor has made; NULL: at row 0. */
+/* E_CORRUPT if a sample has values behind those that the cursor has made; NULL: at row 0. */
 pcol_status pci_v2_values_end(const pcol_table *table, void *cursor, pcol_error *err);
 pcol_status pci_v2_sample_locations(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_locations(const pcol_file *file, pcol_table **table, pcol_error *err);
@@ -176,7 +176,7 @@ void pci_v1_free(struct pci_v1 *maps);
 
 /* stacks.c: walking stacks */
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err);
-/* A node above 0: its parent, and the rows of `locations` that it stands for. Everything checked. */
+/* A node above 0: its parent, and the rows of `locations` that it stands for, all checked. */
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
                             uint64_t *first, uint64_t *count, pcol_error *err);
 /* The rows of `locations` of a group; the group itself is checked too. */

@@ -1,10 +1,10 @@
 /*
  * v2_locations.c - the table sample_locations, whose rows are made by walking call stacks
  *
- * Row by row: for each sample its stack from the innermost node to the root, for each node the lines
- * of its group. sample_zones.location_row says how many rows stand before every 8192nd sample, which
- * is where a walk to row N starts, and against which a walk that comes by is held. Nodes that were
- * met lately are kept decoded in a small cache, because stacks share their outer ends.
+ * Row by row: for each sample its stack from the innermost node to the root, for each node the
+ * lines of its group. sample_zones.location_row says how many rows stand before every 8192nd
+ * sample, which is where a walk to row N starts, and against which a walk that comes by is held.
+ * Nodes that were met lately are kept decoded in a small cache: stacks share their outer ends.
  */
 #include "model/table.h"
 

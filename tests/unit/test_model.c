@@ -2,7 +2,7 @@
  * test_model.c - logical tables against rows that the test works out by itself
  *
  * A profile is made from pseudo-random numbers: two sources with types in different orders, values
- * that are missing, groups of several lines, samples without a stack and with an empty one, and more
+ * that are missing, groups of several lines, samples without a stack or with an empty one, and more
  * samples than a zone has. What the views must show is kept beside it in plain arrays.
  */
 #include <criterion/criterion.h>
@@ -351,9 +351,8 @@ Test(model, derived_tables_are_proved)
             void *data;
             uint64_t faults;
             pcol_file *file = make_profile(dense, flags, &data);
-            cr_assert_eq(
-                pcol_file_check(file, PCOL_CHECK_STRICT, print_fault, NULL, &faults, NULL),
-                PCOL_OK);
+            cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, print_fault, NULL, &faults, NULL),
+                         PCOL_OK);
             cr_expect_eq(faults, 0, "dense %d, flags %u", dense, flags);
             drop(file, data);
         }
