@@ -67,7 +67,7 @@ endif
 # pkg-config where it knows the library, the plain name where it does not.
 pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz)
+LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) -lm
 LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 

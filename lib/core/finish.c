@@ -280,8 +280,10 @@ static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct plan *p
     for (uint32_t t = 0; t < b->table_count; t++) {
         if (!plan->table_number[t])
             continue;
-        PCI_TRY(pci_writer_table(w, b->tables[t].name, t == PCI_T_STACKS ? PCF_TABLE_PREORDER : 0,
-                                 plan->rows[t], err));
+        PCI_TRY(pci_writer_table(
+            w, b->tables[t].name,
+            (uint16_t)(b->tables[t].flags | (t == PCI_T_STACKS ? PCF_TABLE_PREORDER : 0)),
+            plan->rows[t], err));
         if (t == PCI_T_STRINGS)
             PCI_TRY(pci_writer_column(w, "value", PCF_BYTES, 0, &plan->strings, err));
         if (t == PCI_T_STACKS && plan->rows[t])

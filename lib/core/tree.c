@@ -27,9 +27,17 @@ void pci_tree_clear(struct pci_tree *tree)
 pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
                            pcol_error *err)
 {
-    uint64_t hash = pci_hash_pair(parent, group);
-    size_t at = pci_hash_start(&tree->hash, hash);
+    const struct pci_node *guess = &tree->nodes[parent + 1];
+    uint64_t hash;
+    size_t at;
     uint32_t id;
+    /* A stack is added from the root inwards: a node's first child mostly stands behind it. */
+    if (parent + 1 < tree->count && guess->parent == parent && guess->group == group) {
+        *node = parent + 1;
+        return PCOL_OK;
+    }
+    hash = pci_hash_pair(parent, group);
+    at = pci_hash_start(&tree->hash, hash);
     while ((id = pci_hash_next(&tree->hash, hash, &at)) != PCI_HASH_NONE) {
         if (tree->nodes[id].parent == parent && tree->nodes[id].group == group) {
             *node = id;

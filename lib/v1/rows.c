@@ -99,7 +99,7 @@ static pcol_status read_integer(struct pci_v1_rows *r, const char *what, int64_t
 {
     const struct pci_json *json = &r->json;
     if (json->type == PCI_JSON_DOUBLE && fabs(json->number) < 9007199254740992.0 &&
-        json->number == floor(json->number)) {
+        json->number == (double)(int64_t)json->number) {
         *value = (int64_t)json->number; /* 1.0 and 1e3 are integers, too */
         return PCOL_OK;
     }

@@ -131,7 +131,8 @@ static int64_t bit(uint64_t row, int *valid)
 static int64_t doubles(uint64_t row, int *valid)
 {
     static const double special[] = {0.0, -0.0, 1.5, -2.25, 1e300, 5e-324};
-    double value = row % 7 == 6 ? (row % 2 ? NAN : -INFINITY) : special[next_random() % 6];
+    double value =
+        row % 7 == 6 ? (row % 2 ? (double)NAN : -(double)INFINITY) : special[next_random() % 6];
     int64_t bits;
     (void)valid;
     memcpy(&bits, &value, sizeof bits);

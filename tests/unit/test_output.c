@@ -23,7 +23,7 @@ static char folder[] = "/tmp/pcol-output-XXXXXX";
 
 static char *in_folder(const char *name)
 {
-    static char paths[4][256];
+    static char paths[4][512];
     static int next;
     char *path = paths[next++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
