@@ -455,7 +455,8 @@ typedef struct pcol_function {
     uint32_t system_name; /* PCOL_NONE: the same as name */
     uint32_t filename;
     int64_t start_line;
-    uint64_t id; /* the source's own id */
+    uint64_t id;      /* the source's own id: not part of what makes a row equal to another */
+    uint32_t variant; /* tells rows apart that are equal in all else; not stored */
     unsigned has_start_line : 1, has_id : 1;
 } pcol_function;
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_function(pcol_builder *builder,
@@ -478,7 +479,8 @@ typedef struct pcol_group {
     size_t line_count;
     uint32_t mapping; /* row of mappings or PCOL_NONE */
     uint64_t address;
-    uint64_t id;
+    uint64_t id;         /* the source's own id: not part of what makes a row equal to another */
+    uint32_t variant;    /* tells rows apart that are equal in all else; not stored */
     int64_t file_number; /* Rprof: number of the file in its segment */
     unsigned has_address : 1, has_id : 1, has_file_number : 1, folded : 1;
 } pcol_group;
@@ -535,8 +537,8 @@ typedef struct pcol_sample {
     const pcol_value *values;
     size_t value_count;
     uint32_t thread; /* row of threads or PCOL_NONE */
-    int64_t time_ns, duration_ns;
-    unsigned has_time : 1, has_duration : 1;
+    int64_t time_ns, duration_ns, cpu_delta_ns;
+    unsigned has_time : 1, has_duration : 1, has_cpu_delta : 1;
 } pcol_sample;
 /* Append a sample; @row may be NULL. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,

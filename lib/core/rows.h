@@ -1,0 +1,136 @@
+/*
+ * rows.h - tables of distinct rows, open keys and trees while a file is built
+ *
+ * What every importer of a rich format needs, once for all of them:
+ *   - interned rows: a table whose rows are unique by content (mappings, native symbols, ...);
+ *   - labels: a row's open-ended keys as typed columns (spec.md, "Open keys");
+ *   - nodes: the generic tree for what fits no typed column (spec.md, "Nodes");
+ *   - source rows: in which order a source had the rows, and under which ids.
+ * The state lives in the builder, so several sources share it.
+ */
+#ifndef PCI_ROWS_H
+#define PCI_ROWS_H
+
+#include "core/error.h"
+
+/* ---- interned rows */
+
+/* A cell: of a string column a string's code, of an f64 column the bits. */
+struct pci_icell {
+    int64_t bits;
+    uint8_t valid;
+};
+
+/* The row of `table` that has these cells; a new one if there is none. columns: numbers from
+ * pcol_builder_column(), the same for all calls with one table. `variant` tells apart rows that are
+ * equal in all cells; it is not stored. A table is either filled by this or row by row, never both. */
+pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint32_t *columns,
+                               const struct pci_icell *cells, size_t count, uint32_t variant,
+                               uint32_t *row, int *is_new, pcol_error *err);
+
+/* ---- labels */
+
+/* Kinds of label_keys.kind, by the names of spec.md. */
+enum pci_label_kind {
+    PCI_LABEL_STRING,
+    PCI_LABEL_INTEGER,
+    PCI_LABEL_DOUBLE,
+    PCI_LABEL_BIGINT,
+    PCI_LABEL_BOOL,
+    PCI_LABEL_NULL,
+    PCI_LABEL_EMPTY,
+    PCI_LABEL_FRAME,  /* number: row of location_groups */
+    PCI_LABEL_STACK,  /* number: pcol_builder_stack() */
+    PCI_LABEL_RSTACK,
+    PCI_LABEL_VALUE,  /* no column: the value is a value of the sample */
+    PCI_LABEL_NAME,   /* T = location_groups: the value stands in the frame itself */
+    PCI_LABEL_FILENAME,
+    PCI_LABEL_LINE,
+    PCI_LABEL_COLUMN,
+    PCI_LABEL_EXTRA,  /* no key: the next member of the row's `extra` */
+    PCI_LABEL_KIND_COUNT
+};
+extern const char *const pci_label_kind_names[PCI_LABEL_KIND_COUNT]; /* "" for EXTRA */
+
+/* One entry of a row, in the source's order. Equal keys of one row get occurrences 0, 1, ... */
+struct pci_label {
+    uint32_t key;  /* string */
+    uint32_t unit; /* string or PCOL_NONE */
+    uint8_t kind;
+    uint8_t joined; /* this entry and the next stood in one label */
+    uint32_t text;  /* STRING, BIGINT */
+    union {
+        int64_t i64; /* INTEGER, BOOL, FRAME, STACK, RSTACK */
+        double f64;
+    } as;
+};
+
+/* The labels of row `row` of `table`; rows come in ascending order, each at most once. A key past
+ * the table's 512th goes to the row's `extra`, a root node of object kind; *extra, if the caller
+ * has one, PCI_NO_NODE otherwise, is the row's and may be set by this. An empty list says that the
+ * row has labels and none of them: a shape without keys (a row never given has a null shape). */
+pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t row,
+                               const struct pci_label *labels, size_t count, uint64_t *extra,
+                               pcol_error *err);
+
+/* ---- nodes */
+
+#define PCI_NO_NODE UINT64_MAX
+
+enum pci_node_tag {
+    PCI_NODE_NULL,
+    PCI_NODE_FALSE,
+    PCI_NODE_TRUE,
+    PCI_NODE_INTEGER,
+    PCI_NODE_DOUBLE,
+    PCI_NODE_STRING,
+    PCI_NODE_BIG,
+    PCI_NODE_ARRAY,
+    PCI_NODE_OBJECT,
+    PCI_NODE_INTEGERS,
+    PCI_NODE_DOUBLES,
+    PCI_NODE_BYTES,
+    PCI_NODE_TABLE, /* keeps the place of what lies in a table of its own */
+    PCI_NODE_ROW    /* row `as.i64` of the table named by `text` */
+};
+
+struct pci_new_node {
+    uint64_t parent; /* PCI_NO_NODE: a root */
+    uint32_t key;    /* string or PCOL_NONE */
+    uint8_t tag;
+    uint32_t text; /* STRING, BIG, BYTES: the value; TABLE, ROW: the table's name */
+    union {
+        int64_t i64;
+        double f64;
+    } as;
+};
+/* Append a node; its parent is an ARRAY or OBJECT added before. */
+pcol_status pci_builder_node(pcol_builder *builder, const struct pci_new_node *node, uint64_t *row,
+                             pcol_error *err);
+/* An INTEGERS or DOUBLES node begins empty (count 0) and takes elements one by one, before any
+ * other node of its kind is begun. */
+pcol_status pci_builder_node_integer(pcol_builder *builder, uint64_t node, int64_t value,
+                                     pcol_error *err);
+pcol_status pci_builder_node_double(pcol_builder *builder, uint64_t node, double value,
+                                    pcol_error *err);
+/* Cell `extra` of a row of a table: the root of a tree. */
+pcol_status pci_builder_extra(pcol_builder *builder, uint32_t table, uint64_t row, uint64_t node,
+                              pcol_error *err);
+
+/* ---- source rows */
+
+struct pci_source_row {
+    uint32_t source, thread; /* thread: PCOL_NONE where the table is not of a thread */
+    uint32_t table;          /* string: the source's name of its table */
+    uint32_t has_id;
+    uint64_t ordinal, row, id;
+};
+/* Append to source_rows; those of one (source, thread, table) stand together, ordinals ascending. */
+pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
+                                   pcol_error *err);
+/* Append to source_columns. form: string or PCOL_NONE. */
+pcol_status pci_builder_source_column(pcol_builder *builder, uint32_t source, uint32_t thread,
+                                      uint32_t table, uint32_t column, uint32_t form,
+                                      pcol_error *err);
+
+#endif
