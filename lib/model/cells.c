@@ -33,6 +33,14 @@ pcol_status pci_rows_next(struct pci_rows *rows, size_t count, pcol_error *err)
     return rows->table->expander->next(rows->cursor, count, rows->lanes, err);
 }
 
+pcol_status pci_rows_end(const struct pci_rows *rows, pcol_error *err)
+{
+    const pcol_table *table = rows->table;
+    if (!table->expander || !table->expander->end)
+        return PCOL_OK;
+    return table->expander->end(table, rows->cursor, err);
+}
+
 void pci_rows_close(struct pci_rows *rows)
 {
     if (rows->cursor)
@@ -151,8 +159,11 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
     uint8_t there = 0;
     pcol_status status;
     PCI_TRY(check_range(column, row, 1, err));
-    if (column->direct)
-        return pci_get(column->table->file, column->source, row, bits, valid, err);
+    if (column->direct) {
+        PCI_TRY(pci_get(column->table->file, column->source, row, bits, valid, err));
+        there = (uint8_t)*valid;
+        return pci_column_check(column, row, 1, bits, &there, err);
+    }
     PCI_TRY(pci_rows_open(&rows, column->table, row, err));
     status = pci_rows_next(&rows, 1, err);
     if (status == PCOL_OK)
@@ -265,6 +276,8 @@ static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t co
             status = read_batch(column, &rows, row + done, n, done, to, err);
         done += n;
     }
+    if (status == PCOL_OK && row == 0 && count == column->table->rows)
+        status = pci_rows_end(&rows, err);
     pci_rows_close(&rows);
     return status;
 }

@@ -102,6 +102,16 @@ static int linear_ends(const struct pcf_data *data, int64_t ends[2])
                     : (uint64_t)ends[1] >= (uint64_t)ends[0];
 }
 
+/* The first row of a run, also of the one behind the last; that the ends can be read and rise was found before. */
+static uint64_t run_start(const struct pci_column *column, uint64_t run)
+{
+    int64_t end = 0;
+    int valid;
+    if (run && pcf_get(column->data->child[0], run - 1, &end, &valid) != PCF_OK)
+        return PCOL_NOWHERE;
+    return (uint64_t)end;
+}
+
 /* Values in their order. `source` may be the child of `column` that holds the values of runs. */
 static pcol_status read_values(struct pci_check *check, const struct pci_column *column,
                                const struct pci_column *source, struct found *found,
@@ -121,8 +131,11 @@ static pcol_status read_values(struct pci_check *check, const struct pci_column 
                 continue;
             }
             add(found, column->desc->type, value);
-            if ((uint64_t)value >= limit && limit != UINT64_MAX && !is_root(column, row + i))
-                beyond(&tally, source == column ? row + i : PCOL_NOWHERE, value, column, limit);
+            if ((uint64_t)value < limit || limit == UINT64_MAX)
+                continue;
+            uint64_t at = source == column ? row + i : run_start(column, row + i);
+            if (!is_root(column, at) || (source != column && run_start(column, row + i + 1) > 1))
+                beyond(&tally, at, value, column, limit);
         }
     }
     if (tally.count || check->untrusted[source->number])

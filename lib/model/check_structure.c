@@ -99,13 +99,13 @@ static void check_ends(struct pci_tally *tally, const struct pcf_data *data)
         int64_t values[PCF_BLOCK_ROWS];
         uint64_t n = ends->rows - row < PCF_BLOCK_ROWS ? ends->rows - row : PCF_BLOCK_ROWS;
         if (pcf_read(ends, row, n, values, NULL) != PCF_OK) {
-            pci_fault(tally, PCOL_NOWHERE, "the run ends cannot be read");
+            pci_fault(tally, before, "the run ends cannot be read");
             return;
         }
         for (uint64_t i = 0; i < n; i++) {
             uint64_t run = row + i;
             if ((uint64_t)values[i] <= before) {
-                pci_fault(tally, PCOL_NOWHERE, "the end of run %llu does not rise",
+                pci_fault(tally, before, "the end of run %llu does not rise",
                           (unsigned long long)run);
                 return;
             }

@@ -98,9 +98,8 @@ static pcol_status run_values(const pcol_table *table, pcol_error *err)
         uint64_t left = table->rows - row;
         status = pci_rows_next(&rows, left < PCI_BATCH ? (size_t)left : PCI_BATCH, err);
     }
-    /* All values have been passed if the one behind the last is not there. */
     if (status == PCOL_OK)
-        status = pci_v2_values_end(table, rows.cursor, err);
+        status = pci_rows_end(&rows, err);
     pci_rows_close(&rows);
     return status;
 }

@@ -27,6 +27,7 @@ struct pcol_scan {
     const pcol_table *table;
     uint64_t row, end;
     size_t most;   /* rows of the next batch */
+    int whole;     /* all rows of the table */
     int64_t *bits; /* doubles on their way */
     struct pci_rows rows;
     uint32_t column_count;
@@ -108,7 +109,8 @@ pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns, uint
     s->end = row_count < table->rows - s->row ? s->row + row_count : table->rows;
     s->column_count = columns ? column_count : table->column_count;
     status = open_columns(s, columns, err);
-    if (status == PCOL_OK && s->row == 0 && s->end == table->rows)
+    s->whole = s->row == 0 && s->end == table->rows;
+    if (status == PCOL_OK && s->whole)
         status = verify_all(s, err);
     if (status == PCOL_OK)
         status = pci_rows_open(&s->rows, table, s->row < s->end ? s->row : table->rows, err);
@@ -184,6 +186,8 @@ pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
     *batch = (pcol_batch){
         .first_row = scan->row, .column_count = scan->column_count, .columns = scan->cells};
     PCI_TRY(pci_rows_next(&scan->rows, n, err));
+    if (scan->whole && n == left && (n || !scan->end))
+        PCI_TRY(pci_rows_end(&scan->rows, err));
     for (uint32_t i = 0; i < scan->column_count; i++) {
         struct scan_column *c = &scan->columns[i];
         if (n)

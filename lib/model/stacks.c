@@ -40,7 +40,8 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
     PCI_TRY(pci_get(tree->file, tree->first, group, &begin, &(int){0}, err));
     if (group + 1 < tree->groups)
         PCI_TRY(pci_get(tree->file, tree->first, group + 1, &end, &(int){0}, err));
-    if ((uint64_t)begin > (uint64_t)end || (uint64_t)end > tree->locations)
+    /* A group has at least one location, and the first group the first of all. */
+    if ((uint64_t)begin >= (uint64_t)end || (uint64_t)end > tree->locations || (begin && !group))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
                              "the group's locations %llu to %llu are out of order or range",
                              (unsigned long long)begin, (unsigned long long)end);

@@ -27,6 +27,9 @@ struct pci_expander {
     /* Exactly `count` further rows, at most PCI_BATCH and not past the table's end. */
     pcol_status (*next)(void *cursor, size_t count, struct pci_lanes *lanes, pcol_error *err);
     void (*close)(void *cursor);
+    /* E_CORRUPT if the samples would make more rows than the table has, all of which the cursor has
+     * made; the cursor is NULL if the table has none. NULL: the rows were counted beforehand. */
+    pcol_status (*end)(const pcol_table *table, void *cursor, pcol_error *err);
 };
 
 /* `count` cells from `row`, in range, count <= PCI_BATCH, valid never NULL. */
@@ -57,6 +60,7 @@ struct pcol_column {
     uint8_t lane;                    /* expanded tables: which one */
     int64_t offset;                  /* added to every value */
     const struct pci_column *source; /* physical column behind it, or NULL */
+    uint64_t limit;                  /* cells of `source` lie below it: rows of what they name */
     const void *aux;                 /* what the functions below need */
     pci_bits_fn bits;
     pci_str_fn str;
@@ -108,6 +112,13 @@ pcol_column *pci_table_add_id(pcol_table *table, const char *name);
 /* The cells of a physical column plus `offset`; if `source` is NULL: nulls of type `type`. */
 pcol_column *pci_table_add_source(pcol_table *table, const char *name, pcol_type type,
                                   const struct pci_column *source, int64_t offset);
+/* Note that the column's cells, before `offset`, are rows of a table; each is checked as it is
+ * read. For logical columns; a physical one is held to what its descriptor says. */
+void pci_column_refer(pcol_column *column, const char *table);
+/* Cells of `column`'s source that were read from `row` on: E_CORRUPT, with table, column and row,
+ * if one names a row that the table it refers to does not have. */
+pcol_status pci_column_check(const pcol_column *column, uint64_t row, size_t count,
+                             const int64_t *values, const uint8_t *valid, pcol_error *err);
 /* The same value in every row. */
 pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_type type,
                                     const int64_t *value);
@@ -147,6 +158,8 @@ pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64
 /* Make the next `count` rows: at most PCI_BATCH, within the table. */
 pcol_status pci_rows_next(struct pci_rows *rows, size_t count, pcol_error *err);
 void pci_rows_close(struct pci_rows *rows);
+/* Behind the last row, if all were made: that the samples make no more of them. */
+pcol_status pci_rows_end(const struct pci_rows *rows, pcol_error *err);
 /* Cells of the rows made last; the caller says which they are. valid is never NULL. */
 pcol_status pci_rows_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
                           size_t count, int64_t *values, uint8_t *valid, pcol_error *err);
@@ -165,8 +178,6 @@ pcol_status pci_v2_meta(const pcol_file *file, pcol_table **table, pcol_error *e
 pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_samples(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_values(const pcol_file *file, pcol_table **table, pcol_error *err);
-/* E_CORRUPT if a sample has values behind those that the cursor has made; NULL: at row 0. */
-pcol_status pci_v2_values_end(const pcol_table *table, void *cursor, pcol_error *err);
 pcol_status pci_v2_sample_locations(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_locations(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_functions(const pcol_file *file, pcol_table **table, pcol_error *err);

@@ -171,7 +171,37 @@ static pcol_status locations_open(const pcol_table *table, uint64_t row, void **
     return status;
 }
 
-static const struct pci_expander expander = {locations_open, locations_next, pci_free};
+/* The samples behind the last row have no locations. */
+static pcol_status rest_is_empty(struct location_cursor *c, pcol_error *err)
+{
+    while (!c->left && !c->node) {
+        if (c->next >= c->view->samples || !c->view->stack)
+            return PCOL_OK;
+        PCI_TRY(enter_sample(c, err));
+    }
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row", PCOL_NOWHERE,
+                         "sample %llu has locations beyond the %llu counted",
+                         (unsigned long long)c->next - 1, (unsigned long long)c->row);
+}
+
+static pcol_status locations_end(const pcol_table *table, void *cursor, pcol_error *err)
+{
+    struct location_cursor *c = cursor;
+    pcol_status status;
+    if (c)
+        return rest_is_empty(c, err);
+    c = pci_calloc(1, sizeof *c);
+    if (!c)
+        return pci_fail_memory(err);
+    c->view = table->aux;
+    c->want = PCI_BATCH;
+    status = rest_is_empty(c, err);
+    pci_free(c);
+    return status;
+}
+
+static const struct pci_expander expander = {locations_open, locations_next, pci_free,
+                                             locations_end};
 
 static pcol_status open_view(const pcol_file *file, struct location_view *view, uint64_t *rows,
                              pcol_error *err)

@@ -86,7 +86,7 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
                              pcol_error *err)
 {
     const struct pci_column *source, *key, *value;
-    uint64_t rows = pci_rows(file, "source_meta");
+    uint64_t rows = pci_rows(file, "source_meta"), sources = pci_rows(file, "sources");
     PCI_TRY(pci_need(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
     PCI_TRY(pci_need(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
     PCI_TRY(pci_need(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
@@ -100,6 +100,10 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
         pcol_str text;
         int valid;
         PCI_TRY(pci_get(file, source, row, &number, &valid, err));
+        if (!valid || (uint64_t)number >= sources)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_meta", "source", row,
+                                 "%llu is beyond the %llu rows of sources",
+                                 (unsigned long long)number, (unsigned long long)sources);
         PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
         PCI_TRY(pci_get_str(file, value, row, &entry.value, &entry.valid, err));
         PCI_TRY(find_key(meta, hash, text, &entry.key, err));

@@ -16,7 +16,7 @@
 struct value_view {
     struct pci_types types;
     const struct pci_column *zones;
-    uint64_t samples;
+    uint64_t samples, sources;
     int uniform; /* every sample has every type */
 };
 
@@ -114,6 +114,10 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
     if (c->next >= c->block + c->in_block)
         PCI_TRY(load_block(c, err));
     source = (uint64_t)c->sources[c->next - c->block];
+    if (view->types.source && source >= view->sources)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", c->next,
+                             "%llu is beyond the %llu rows of sources", (unsigned long long)source,
+                             (unsigned long long)view->sources);
     /* Without source_types all sources have the same list. */
     if (c->list_source == PCOL_NOWHERE || (view->types.list_rows && source != c->list_source)) {
         PCI_TRY(pci_types_of(&view->types, source, c->list, &c->list_count, err));
@@ -217,7 +221,7 @@ static pcol_status values_open(const pcol_table *table, uint64_t row, void **cur
     return status;
 }
 
-pcol_status pci_v2_values_end(const pcol_table *table, void *cursor, pcol_error *err)
+static pcol_status values_end(const pcol_table *table, void *cursor, pcol_error *err)
 {
     struct value_cursor *c = cursor;
     uint32_t type;
@@ -236,7 +240,7 @@ pcol_status pci_v2_values_end(const pcol_table *table, void *cursor, pcol_error 
     return status;
 }
 
-static const struct pci_expander expander = {values_open, values_next, values_close};
+static const struct pci_expander expander = {values_open, values_next, values_close, values_end};
 
 static pcol_status str_type(const pcol_column *column, const struct pci_lanes *lanes, size_t count,
                             pcol_str *values, uint8_t *valid, pcol_error *err)
@@ -284,6 +288,7 @@ static pcol_status open_view(const pcol_file *file, pcol_table *table, struct va
 {
     const struct pci_types *types = &view->types;
     view->samples = pci_rows(file, "samples");
+    view->sources = pci_rows(file, "sources");
     PCI_TRY(pci_types_open(file, &view->types, err));
     PCI_TRY(pci_zones_total(file, "value_row", &view->zones, &table->rows, err));
     view->uniform = is_uniform(view);

@@ -232,6 +232,71 @@ Test(check, lies_are_found)
     }
 }
 
+/* ---- nothing that dangles is shown */
+
+/* All cells of a table. */
+static pcol_status scan_table(const uint8_t *data, size_t size, pcol_model model, const char *name,
+                              pcol_error *error)
+{
+    const pcol_table *table;
+    pcol_file *file;
+    pcol_scan *scan;
+    pcol_batch batch = {.rows = 1};
+    pcol_status status;
+    cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_table_by_name(file, model, name, &table, NULL), PCOL_OK);
+    status = pcol_scan_new(table, NULL, 0, 0, UINT64_MAX, &scan, error);
+    while (status == PCOL_OK && batch.rows)
+        status = pcol_scan_next(scan, &batch, error);
+    pcol_scan_free(scan);
+    pcol_file_close(file);
+    return status;
+}
+
+/* The column of `lie` is read by the v2 table `view`, and there is a reference or a total. */
+static const struct {
+    struct lie lie;
+    const char *view;
+} dangling[] = {
+    {{"stacks", "group", 5, 900, "group 900"}, "sample_locations"},
+    {{"location_groups", "first_location", 2, 1, "out of order"}, "sample_locations"},
+    {{"location_groups", "first_location", 2, 900, "out of order"}, "locations"},
+    {{"location_groups", "first_location", 0, 1, "out of order"}, "locations"},
+    {{"samples", "stack", 7, 8, "8 is beyond the 8 rows of stacks"}, "samples"},
+    {{"samples", "stack", 7, 8, "stack 8 is beyond"}, "sample_locations"},
+    {{"locations", "function", 1, 99, "99 is beyond the 4 rows of functions"}, "locations"},
+    {{"functions", "name", 0, 1000, "string 1000 does not exist"}, "functions"},
+    {{"sample_zones", "location_row", 1, 3, "has locations beyond the 3"}, "sample_locations"},
+    {{"sample_zones", "location_row", 1, 0, "has locations beyond the 0"}, "sample_locations"},
+    {{"sample_zones", "location_row", 1, 9000, "have only"}, "sample_locations"},
+    {{"sample_zones", "value_row", 1, 3, "has values beyond the 3"}, "sample_values"},
+    {{"sample_zones", "value_row", 1, 0, "has values beyond the 0"}, "sample_values"},
+};
+
+Test(check, dangling_ids_are_never_shown)
+{
+    for (size_t i = 0; i < sizeof dangling / sizeof *dangling; i++) {
+        const struct lie *lie = &dangling[i].lie;
+        int reference = strcmp(lie->table, "sample_zones") != 0;
+        pcol_error error = {0};
+        size_t size;
+        uint8_t *data = make("rprof", 60, PCOL_WRITE_PLAIN, &size);
+        cr_assert_eq(scan_table(data, size, PCOL_MODEL_V2, dangling[i].view, &error), PCOL_OK, "%s",
+                     error.message);
+        set_cell(data, size, lie->table, lie->column, lie->row, lie->value);
+        cr_expect_eq(scan_table(data, size, PCOL_MODEL_V2, dangling[i].view, &error),
+                     PCOL_E_CORRUPT, "%s of %s %lld", dangling[i].view, lie->column,
+                     (long long)lie->value);
+        cr_expect(strstr(error.message, lie->message), "%s, not %s", error.message, lie->message);
+        if (reference && lie->value > 8) { /* as a number of a row it leads nowhere either */
+            cr_expect_eq(scan_table(data, size, PCOL_MODEL_PHYSICAL, lie->table, &error),
+                         PCOL_E_CORRUPT, "%s.%s", lie->table, lie->column);
+            cr_expect_eq(error.row, lie->row);
+        }
+        pcol_free(data);
+    }
+}
+
 /* The same fault in many rows is reported twenty times, then counted. */
 Test(check, many_faults_are_summed_up)
 {
