@@ -643,6 +643,209 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const cha
                                                 const pcol_export_options *options, pcol_sink sink,
                                                 pcol_error *err);
 
+/* ---------------------------------------------------------------------------------------------
+ * Asking
+ * ------------------------------------------------------------------------------------------- */
+
+/*
+ * A query is one sample type of a file under a selection of samples and frames: a weight for each
+ * row of the table `stacks`. A question about the whole file reads the sums that the file carries
+ * and never its samples; its cost follows the number of distinct stacks. Every answer below is made
+ * from these weights, so all answers agree.
+ */
+typedef struct pcol_query pcol_query;
+
+/* A sum of values: `f64` where pcol_query_info.is_double says so, else `i64`. An integer sum that
+ * does not fit is E_LIMIT, never a wrapped number. */
+typedef union pcol_amount {
+    int64_t i64;
+    double f64;
+} pcol_amount;
+
+/* How a sample of weight w that covers [time, time + duration) counts in a range [a, b) that it
+ * overlaps in part. A sample without a duration counts whole if a <= time < b. Values that are
+ * doubles are always shared exactly. */
+typedef enum pcol_time_share {
+    PCOL_SHARE_PROPORTIONAL = 0, /* floor(w * overlap / duration + 0.5) */
+    PCOL_SHARE_ADDITIVE = 1, /* R(b) - R(a), R(x) = floor(w * clamp((x - time) / duration) + 0.5):
+                              * the counts of adjoining ranges add up to w */
+    PCOL_SHARE_EXACT = 2     /* w * overlap / duration; makes the query one of doubles */
+} pcol_time_share;
+
+/* Which part of a file is asked about. A member that is NULL or 0 selects everything. Regular
+ * expressions are POSIX extended, unanchored, matched once for each distinct name; `(?:`, a leading
+ * `(?i)`, lazy quantifiers and \d are understood as well. */
+typedef struct pcol_selection {
+    size_t size;
+    /* "TYPE" or "TYPE/UNIT", "memory" (derived, Rprof). NULL: the default of the first source
+     * selected: its own, else its last for pprof, else its first. */
+    const char *sample_type;
+    /* Frames. A pattern matches a frame's function name, its file or the file of its mapping.
+     * focus: samples with a matching frame; ignore: samples without any; hide: all frames that do not
+     * match; show: only frames that match. */
+    const char *focus, *ignore, *hide, *show;
+    /* Samples. thread: pattern on the thread's name; source: a source's id in digits, or a pattern on
+     * its uri; labels: "KEY=VALUE" (equal) or "KEY~PATTERN", all of which must hold. */
+    const char *thread, *source;
+    const char *const *labels;
+    size_t label_count;
+    /* Half open, on the clock of each source; samples without a time are outside every range. */
+    int has_time;
+    int64_t time_from_ns, time_to_ns;
+    pcol_time_share time_share;
+    int keep_dropped; /* do not apply a pprof's drop_frames and keep_frames */
+} pcol_selection;
+
+/**
+ * pcol_query_new() - weigh the stacks of a file
+ * @selection: NULL for the whole file and its default sample type
+ * @query: receives the query, which borrows @file; the caller frees it with pcol_query_free()
+ *
+ * Cost: O(stacks + locations) if nothing selects samples and the file carries sums, else also
+ * O(samples); under a time range only blocks of samples that may lie in it are looked at.
+ * Samples without any stack are outside every query. A query is not changed by the calls below:
+ * several threads may use it.
+ *
+ * Errors: E_ARGUMENT (unknown or level sample type, bad pattern, no such source), E_LIMIT (a sum
+ * beyond 64 bits), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_new(const pcol_file *file,
+                                                   const pcol_selection *selection,
+                                                   pcol_query **query, pcol_error *err);
+PCOL_API void pcol_query_free(pcol_query *query);
+
+typedef struct pcol_query_info {
+    pcol_str type, unit; /* of the sample type */
+    int is_double;
+    pcol_amount
+        total; /* sum of the magnitudes of all stacks' weights before focus, ignore, hide and
+                        * show: what percentages are of */
+    pcol_amount selected;     /* sum of the weights that pass focus and ignore */
+    double seconds_per_value; /* 0: not known */
+    int from_sums;            /* 1: the samples were not read */
+    const char *note;         /* what the caller should be told, one sentence, or NULL */
+} pcol_query_info;
+PCOL_API void pcol_query_describe(const pcol_query *query, pcol_query_info *info);
+
+/* What the rows of an answer are. */
+typedef enum pcol_by {
+    PCOL_BY_FUNCTION = 0, /* name */
+    PCOL_BY_FILE = 1,     /* source file */
+    PCOL_BY_LINE = 2,     /* function, file, line */
+    PCOL_BY_SRCLINE = 3,  /* file and line; frames without a line are passed over */
+    PCOL_BY_LOCATION = 4, /* address, function, file, line */
+    PCOL_BY_THREAD = 5,   /* these three of the sample: pcol_query_top() only */
+    PCOL_BY_SOURCE = 6,
+    PCOL_BY_LABEL = 7
+} pcol_by;
+
+/* What a row stands for; text is borrowed from the answer. A frame without a function is called
+ * "[BINARY]" after its mapping, or "<unknown>". */
+typedef struct pcol_frame {
+    pcol_str name; /* of a file: the file; of a source line: FILE#LINE */
+    pcol_str file;
+    int64_t line;
+    uint64_t address;
+    unsigned has_name : 1, has_file : 1, has_line : 1, has_address : 1;
+} pcol_frame;
+
+typedef enum pcol_order {
+    PCOL_ORDER_SELF = 0,  /* falling by magnitude; ties by total, then by name */
+    PCOL_ORDER_TOTAL = 1, /* falling by magnitude; ties by self, then by name */
+    PCOL_ORDER_NAME = 2   /* by the bytes of the name */
+} pcol_order;
+
+typedef struct pcol_top pcol_top;
+
+typedef struct pcol_top_row {
+    pcol_frame frame;
+    pcol_amount self;  /* samples whose innermost frame this is */
+    pcol_amount total; /* samples that hold it at least once */
+} pcol_top_row;
+
+/**
+ * pcol_query_top() - self and total of each function, file, line, thread, ...
+ * @label: key of the label for PCOL_BY_LABEL, else NULL
+ * @top: receives the answer, which borrows the query's file; freed with pcol_top_free()
+ * Rows whose self and total are both 0 are left out. Cost: O(stacks + rows log rows), however deep
+ * stacks and recursion are; by thread, source or label O(samples). Errors: as pcol_query_new().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(const pcol_query *query, pcol_by by,
+                                                   const char *label, pcol_order order,
+                                                   pcol_top **top, pcol_error *err);
+PCOL_API void pcol_top_free(pcol_top *top);
+PCOL_API size_t pcol_top_count(const pcol_top *top);
+/* Row @index < pcol_top_count(). */
+PCOL_API void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row);
+
+typedef struct pcol_calltree pcol_calltree;
+
+typedef struct pcol_calltree_options {
+    size_t size;
+    pcol_by by;       /* a kind of frame */
+    pcol_order order; /* of siblings; PCOL_ORDER_SELF is taken as PCOL_ORDER_TOTAL */
+    int bottom_up;    /* 1: stacks are turned round: children of a node are its callers */
+    uint32_t
+        max_depth; /* deeper frames are left out, their weight is self of the last one; 0: none */
+} pcol_calltree_options;
+
+typedef struct pcol_calltree_node {
+    pcol_frame frame;  /* nothing for the root */
+    uint32_t frame_id; /* the same for the same frame: 0, 1, ...; PCOL_NONE for the root */
+    uint32_t parent;   /* its node; the root's own is 0 */
+    uint32_t end;      /* nodes [this + 1, end) are what is below it */
+    uint32_t depth;    /* 0: the root */
+    pcol_amount self, total;
+} pcol_calltree_node;
+
+/**
+ * pcol_query_calltree() - the call tree of what is selected, equal frames of siblings joined
+ * @options: NULL: functions, top-down, siblings by total
+ * @tree: receives the tree, which borrows the query's file; freed with pcol_calltree_free()
+ * Nodes stand in depth-first pre-order; node 0 is the root, the sum of all. Nodes without weight in
+ * or below them are left out. Cost: O(stacks); bottom-up O(sum of the depths of stacks with weight).
+ * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps (give a max_depth then), and as
+ * pcol_query_new().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_calltree(const pcol_query *query,
+                                                        const pcol_calltree_options *options,
+                                                        pcol_calltree **tree, pcol_error *err);
+PCOL_API void pcol_calltree_free(pcol_calltree *tree);
+/* Number of nodes, at least 1; of distinct frames. */
+PCOL_API uint32_t pcol_calltree_count(const pcol_calltree *tree);
+PCOL_API uint32_t pcol_calltree_frame_count(const pcol_calltree *tree);
+/* Node @index < pcol_calltree_count(). */
+PCOL_API void pcol_calltree_get(const pcol_calltree *tree, uint32_t index,
+                                pcol_calltree_node *node);
+
+typedef enum pcol_relation {
+    PCOL_CALLER = 0,
+    PCOL_SELF = 1, /* the function itself */
+    PCOL_CALLEE = 2
+} pcol_relation;
+
+typedef struct pcol_peek_row {
+    pcol_relation relation;
+    pcol_frame frame;
+    pcol_amount total; /* caller, callee: samples with this call; a repeated call counts once */
+    pcol_amount self;  /* those of them whose innermost call it is */
+} pcol_peek_row;
+
+typedef struct pcol_peek pcol_peek;
+
+/**
+ * pcol_query_peek() - who calls a function, and what it calls
+ * @name: a function's whole name; if there is none of that name, a pattern for names
+ * @peek: receives, for each function that matches in order of total: its callers, itself, its
+ * callees, callers and callees by total. No match gives no rows. Freed with pcol_peek_free().
+ * Cost: O(stacks). Errors: as pcol_query_new().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_peek(const pcol_query *query, const char *name,
+                                                    pcol_peek **peek, pcol_error *err);
+PCOL_API void pcol_peek_free(pcol_peek *peek);
+PCOL_API size_t pcol_peek_count(const pcol_peek *peek);
+PCOL_API void pcol_peek_get(const pcol_peek *peek, size_t index, pcol_peek_row *row);
+
 #ifdef __cplusplus
 }
 #endif
