@@ -9,62 +9,28 @@
 
 /* ---- output ---- */
 
-pcol_status pci_rprof_flush(struct pci_rprof_out *out, pcol_error *err)
-{
-    size_t used = out->used;
-    out->used = 0;
-    return used ? out->sink.write(out->sink.context, out->data, used, err) : PCOL_OK;
-}
-
-pcol_status pci_rprof_put(struct pci_rprof_out *out, const void *data, size_t size, pcol_error *err)
-{
-    if (size > sizeof out->data - out->used) {
-        PCI_TRY(pci_rprof_flush(out, err));
-        if (size > sizeof out->data)
-            return out->sink.write(out->sink.context, data, size, err);
-    }
-    if (size)
-        memcpy(out->data + out->used, data, size);
-    out->used += size;
-    return PCOL_OK;
-}
-
-pcol_status pci_rprof_put_string(struct pci_rprof_out *out, const pcol_file *file, int64_t code,
+pcol_status pci_rprof_put_string(struct pci_put *out, const pcol_file *file, int64_t code,
                                  pcol_error *err)
 {
     pcol_str text;
     PCI_TRY(pci_string(file, (uint64_t)code, &text, err));
-    return pci_rprof_put(out, text.data, text.size, err);
+    return pci_put(out, text.data, text.size, err);
 }
 
-pcol_status pci_rprof_put_feeds(struct pci_rprof_out *out, const uint8_t *text, size_t size,
-                                int crlf, pcol_error *err)
+pcol_status pci_rprof_put_feeds(struct pci_put *out, const uint8_t *text, size_t size, int crlf,
+                                pcol_error *err)
 {
     while (crlf && size) {
         const uint8_t *feed = memchr(text, '\n', size);
         if (!feed)
             break;
         size_t before = (size_t)(feed - text);
-        PCI_TRY(pci_rprof_put(out, text, before, err));
-        PCI_TRY(pci_rprof_put(out, "\r\n", 2, err));
+        PCI_TRY(pci_put(out, text, before, err));
+        PCI_TRY(pci_put(out, "\r\n", 2, err));
         text += before + 1;
         size -= before + 1;
     }
-    return pci_rprof_put(out, text, size, err);
-}
-
-uint8_t *pci_rprof_digits(uint8_t *to, int64_t value)
-{
-    uint8_t text[20], *p = text + sizeof text;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    if (value < 0)
-        *to++ = '-';
-    do
-        *--p = (uint8_t)('0' + rest % 10);
-    while (rest /= 10);
-    size_t size = (size_t)(text + sizeof text - p);
-    memcpy(to, p, size);
-    return to + size;
+    return pci_put(out, text, size, err);
 }
 
 /* ---- cells ---- */

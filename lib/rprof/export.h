@@ -10,25 +10,15 @@
 
 #include "core/file.h"
 #include "io/input.h"
+#include "io/put.h"
 
 #define PCI_RPROF_BATCH 1024u
 
-struct pci_rprof_out {
-    pcol_sink sink;
-    size_t used;
-    uint8_t data[65536];
-};
-
-pcol_status pci_rprof_flush(struct pci_rprof_out *out, pcol_error *err);
-pcol_status pci_rprof_put(struct pci_rprof_out *out, const void *data, size_t size,
-                          pcol_error *err);
-pcol_status pci_rprof_put_string(struct pci_rprof_out *out, const pcol_file *file, int64_t code,
+pcol_status pci_rprof_put_string(struct pci_put *out, const pcol_file *file, int64_t code,
                                  pcol_error *err);
 /* With `crlf` each LF becomes CR LF, as in a stream in text mode on Windows. */
-pcol_status pci_rprof_put_feeds(struct pci_rprof_out *out, const uint8_t *text, size_t size,
-                                int crlf, pcol_error *err);
-/* Digits of a value into at most 20 bytes; returns past the last. */
-uint8_t *pci_rprof_digits(uint8_t *to, int64_t value);
+pcol_status pci_rprof_put_feeds(struct pci_put *out, const uint8_t *text, size_t size, int crlf,
+                                pcol_error *err);
 
 /* A cell; null if there is no such column. */
 pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,

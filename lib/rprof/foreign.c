@@ -57,7 +57,7 @@ static const char *const lost_columns[] = {"time", "duration", "cpu_delta", "thr
 struct foreign {
     const struct pci_export *export;
     const pcol_file *file;
-    struct pci_rprof_out *out;
+    struct pci_put *out;
     struct pci_rprof_samples *samples;
     struct pci_rprof_locations locations;
     struct pci_rprof_stacks stacks;
@@ -139,7 +139,7 @@ static pcol_status file_number(struct foreign *f, const struct pci_rprof_frame *
     f->paths[count] = frame->path;
     PCI_TRY(pci_hash_add(&f->files, hash, (uint32_t)count, err));
     *number = (int64_t)count + 1;
-    uint8_t *p = pci_rprof_digits(word + 6, *number);
+    uint8_t *p = pci_put_digits(word + 6, *number);
     *p++ = ':';
     *p++ = ' ';
     PCI_TRY(pci_rprof_append(&f->pending, word, (size_t)(p - word), err));
@@ -168,9 +168,9 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, struct pci_rpro
     if (frame->has_line && frame->line > 0) {
         if (frame->has_file && frame->filename.size) {
             PCI_TRY(file_number(f, frame, &number, err));
-            p = pci_rprof_digits(p, number);
+            p = pci_put_digits(p, number);
             *p++ = '#';
-            p = pci_rprof_digits(p, frame->line);
+            p = pci_put_digits(p, frame->line);
             *p++ = ' ';
             PCI_TRY(pci_rprof_append(to, ref, (size_t)(p - ref), err));
         } else {
@@ -341,11 +341,11 @@ static pcol_status put_sample(struct foreign *f, size_t i, pcol_error *err)
         return PCOL_OK;
     }
     PCI_TRY(pci_rprof_stacks_text(&f->stacks, (uint64_t)stack->value[i], &text, &size, err));
-    PCI_TRY(pci_rprof_put(f->out, f->pending.data, f->pending.size, err));
+    PCI_TRY(pci_put(f->out, f->pending.data, f->pending.size, err));
     f->pending.size = 0;
     for (int64_t n = repeats(f, i); n > 0; n--) {
-        PCI_TRY(pci_rprof_put(f->out, text, size, err));
-        PCI_TRY(pci_rprof_put(f->out, "\n", 1, err));
+        PCI_TRY(pci_put(f->out, text, size, err));
+        PCI_TRY(pci_put(f->out, "\n", 1, err));
     }
     return PCOL_OK;
 }
@@ -385,7 +385,7 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     PCI_TRY(interval(f, source, &flags.interval_us, err));
     size_t size = pci_rprof_header_text(header, &flags);
     header[size++] = '\n';
-    PCI_TRY(pci_rprof_put(f->out, header, size, err));
+    PCI_TRY(pci_put(f->out, header, size, err));
     for (uint64_t row = 0; row < f->samples->total; row++) {
         PCI_TRY(pci_rprof_samples_load(f->samples, row, err));
         size_t i = (size_t)(row - f->samples->first);
@@ -397,7 +397,7 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     return PCOL_OK;
 }
 
-pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_rprof_out *out,
+pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_put *out,
                                     struct pci_rprof_samples *samples, uint32_t source,
                                     unsigned *lost, pcol_error *err)
 {

@@ -17,7 +17,7 @@ static const struct pci_rprof_type types[] = {
 
 struct writer {
     const pcol_file *file;
-    struct pci_rprof_out *out;
+    struct pci_put *out;
     struct pci_rprof_samples *samples;
     struct pci_rprof_locations locations;
     struct pci_rprof_stacks stacks;
@@ -41,7 +41,7 @@ static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
     if (b->text.valid[i])
         return pci_rprof_put_string(w->out, w->file, b->text.value[i], err);
     if (b->value[0].valid[i]) {
-        p = pci_rprof_digits(p, b->value[0].value[i]);
+        p = pci_put_digits(p, b->value[0].value[i]);
         *p++ = ' ';
         *p++ = ':';
     } else if (b->value[1].valid[i]) {
@@ -51,12 +51,12 @@ static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, b->first + i,
                              "an entry of Rprofmem has neither a size nor a new page");
     }
-    PCI_TRY(pci_rprof_put(w->out, head, (size_t)(p - head), err));
+    PCI_TRY(pci_put(w->out, head, (size_t)(p - head), err));
     if (b->stack.valid[i]) {
         PCI_TRY(pci_rprof_stacks_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
         PCI_TRY(pci_rprof_put_feeds(w->out, text, size, w->crlf && w->feeds, err));
     }
-    return pci_rprof_put(w->out, w->crlf ? "\r\n" : "\n", w->crlf ? 2 : 1, err);
+    return pci_put(w->out, w->crlf ? "\r\n" : "\n", w->crlf ? 2 : 1, err);
 }
 
 /* How the lines of the source end: rprof_segments has a row for it if they end in CR LF. */
@@ -110,7 +110,7 @@ static pcol_status write_sources(struct writer *w, const struct pci_export *expo
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &sources, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++)
         PCI_TRY(write_source(w, sources, (uint32_t)s, err));
-    return pci_rprof_flush(w->out, err);
+    return pci_put_flush(w->out, err);
 }
 
 pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err)

@@ -33,7 +33,7 @@ struct segment {
 struct writer {
     const struct pci_export *export;
     const pcol_file *file;
-    struct pci_rprof_out *out;
+    struct pci_put *out;
     struct pci_rprof_samples *samples;
     struct segments segments;
     struct pci_rprof_locations locations;
@@ -54,7 +54,7 @@ size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
             p += strlen(words[i]);
         }
     memcpy(p, interval, strlen(interval));
-    p = pci_rprof_digits(p + strlen(interval), flags->interval_us);
+    p = pci_put_digits(p + strlen(interval), flags->interval_us);
     return (size_t)(p - to);
 }
 
@@ -106,9 +106,9 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
     PCI_TRY(
         pci_rprof_cell(locations->file, locations->file_number, group, &number, &numbered, err));
     if (numbered && frame.has_line) {
-        p = pci_rprof_digits(p, number);
+        p = pci_put_digits(p, number);
         *p++ = '#';
-        p = pci_rprof_digits(p, frame.line);
+        p = pci_put_digits(p, frame.line);
         *p++ = ' ';
         PCI_TRY(pci_rprof_append(to, ref, (size_t)(p - ref), err));
     }
@@ -131,7 +131,7 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_byt
 
 static pcol_status put_eol(const struct writer *w, const struct segment *s, pcol_error *err)
 {
-    return pci_rprof_put(w->out, s->crlf ? "\r\n" : "\n", s->crlf ? 2 : 1, err);
+    return pci_put(w->out, s->crlf ? "\r\n" : "\n", s->crlf ? 2 : 1, err);
 }
 
 static pcol_status put_string(const struct writer *w, int64_t code, pcol_error *err)
@@ -148,10 +148,10 @@ static pcol_status put_sample(struct writer *w, const struct segment *s, size_t 
     if (b->value[1].valid[i]) {
         for (int k = 1; k < PCI_RPROF_VALUES; k++) {
             *p++ = ':';
-            p = pci_rprof_digits(p, b->value[k].valid[i] ? b->value[k].value[i] : 0);
+            p = pci_put_digits(p, b->value[k].valid[i] ? b->value[k].value[i] : 0);
         }
         *p++ = ':';
-        PCI_TRY(pci_rprof_put(w->out, prefix, (size_t)(p - prefix), err));
+        PCI_TRY(pci_put(w->out, prefix, (size_t)(p - prefix), err));
     }
     if (b->stack.valid[i]) {
         const uint8_t *text;
@@ -180,7 +180,7 @@ static pcol_status put_header(struct writer *w, struct segment *s, pcol_error *e
     PCI_TRY(pci_rprof_cell(w->file, t->interval, s->row, &interval, &known, err));
     flags = (struct pci_rprof_flags){memory != 0, gc != 0, line != 0,
                                      known ? interval : PCI_RPROF_INTERVAL_US};
-    PCI_TRY(pci_rprof_put(w->out, header, pci_rprof_header_text(header, &flags), err));
+    PCI_TRY(pci_put(w->out, header, pci_rprof_header_text(header, &flags), err));
     return put_eol(w, s, err);
 }
 
@@ -212,10 +212,10 @@ static pcol_status put_files(struct writer *w, const struct segment *s, uint64_t
         PCI_TRY(pci_rprof_cell(w->file, t->file_number, t->file_at, &number, &numbered, err));
         PCI_TRY(pci_rprof_cell(w->file, t->file_path, t->file_at, &path, &has_path, err));
         if (numbered)
-            p = pci_rprof_digits(p, number);
+            p = pci_put_digits(p, number);
         *p++ = ':';
         *p++ = ' ';
-        PCI_TRY(pci_rprof_put(w->out, word, (size_t)(p - word), err));
+        PCI_TRY(pci_put(w->out, word, (size_t)(p - word), err));
         if (has_path)
             PCI_TRY(put_string(w, path, err));
         PCI_TRY(put_eol(w, s, err));
@@ -319,7 +319,7 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &types, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++)
         PCI_TRY(write_source(w, types, (uint32_t)s, err));
-    PCI_TRY(pci_rprof_flush(w->out, err));
+    PCI_TRY(pci_put_flush(w->out, err));
     pci_rprof_say_losses(export, w->lost);
     return PCOL_OK;
 }

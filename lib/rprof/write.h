@@ -22,7 +22,7 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
 
 /* A source that was no Rprof output (foreign.c): one segment with what R's format can hold. Bits for
  * what it cannot hold are added to *lost, to be said at the end. */
-pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_rprof_out *out,
+pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_put *out,
                                     struct pci_rprof_samples *samples, uint32_t source,
                                     unsigned *lost, pcol_error *err);
 void pci_rprof_say_losses(const struct pci_export *export, unsigned lost);

@@ -1,0 +1,46 @@
+/*
+ * put.c - text on its way to a sink (put.h)
+ */
+#include "io/put.h"
+
+#include <string.h>
+
+pcol_status pci_put_flush(struct pci_put *to, pcol_error *err)
+{
+    size_t used = to->used;
+    to->used = 0;
+    return used ? to->sink.write(to->sink.context, to->data, used, err) : PCOL_OK;
+}
+
+pcol_status pci_put(struct pci_put *to, const void *data, size_t size, pcol_error *err)
+{
+    if (size > sizeof to->data - to->used) {
+        PCI_TRY(pci_put_flush(to, err));
+        if (size > sizeof to->data)
+            return to->sink.write(to->sink.context, data, size, err);
+    }
+    if (size)
+        memcpy(to->data + to->used, data, size);
+    to->used += size;
+    return PCOL_OK;
+}
+
+uint8_t *pci_put_digits(uint8_t *to, int64_t value)
+{
+    uint8_t text[20], *p = text + sizeof text;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    if (value < 0)
+        *to++ = '-';
+    do
+        *--p = (uint8_t)('0' + rest % 10);
+    while (rest /= 10);
+    size_t size = (size_t)(text + sizeof text - p);
+    memcpy(to, p, size);
+    return to + size;
+}
+
+pcol_status pci_put_int(struct pci_put *to, int64_t value, pcol_error *err)
+{
+    uint8_t text[20];
+    return pci_put(to, text, (size_t)(pci_put_digits(text, value) - text), err);
+}

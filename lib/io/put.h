@@ -1,0 +1,21 @@
+/*
+ * put.h - text on its way to a sink, gathered into larger pieces
+ */
+#ifndef PCI_PUT_H
+#define PCI_PUT_H
+
+#include "core/error.h"
+
+struct pci_put {
+    pcol_sink sink;
+    size_t used;
+    uint8_t data[65536];
+};
+
+pcol_status pci_put(struct pci_put *to, const void *data, size_t size, pcol_error *err);
+pcol_status pci_put_flush(struct pci_put *to, pcol_error *err);
+/* Digits of a value into at most 20 bytes; returns past the last. */
+uint8_t *pci_put_digits(uint8_t *to, int64_t value);
+pcol_status pci_put_int(struct pci_put *to, int64_t value, pcol_error *err);
+
+#endif
