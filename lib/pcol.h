@@ -631,6 +631,7 @@ typedef struct pcol_export_options {
     uint64_t source_id;   /* 1..n: only this source; 0: all */
     pcol_message_fn loss; /* called once for each kind of thing that the target cannot hold */
     void *context;
+    const char *sample_type; /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
 } pcol_export_options;
 
 /**

@@ -56,7 +56,7 @@ struct cli_args {
     const char *source_uri, *source_timestamp;
     int each, plain;
 
-    const char *to;
+    const char *to, *sample_type;
     uint64_t source;
     int fail_on_loss;
 

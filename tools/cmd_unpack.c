@@ -17,6 +17,9 @@ const struct cli_option cmd_unpack_options[] = {
     CLI_OPTION_FORCE,
     {0, "source", "ID", "only the source of this id (default: all)", CLI_COUNT, CLI_AT(source), 0,
      NULL},
+    {0, "sample-type", "TYPE",
+     "for a format of one sample type: which (default: the profile's own)", CLI_TEXT,
+     CLI_AT(sample_type), 0, NULL},
     {0, "fail-on-loss", NULL, "write nothing if the format cannot hold everything; exit code 5",
      CLI_FLAG, CLI_AT(fail_on_loss), 1, NULL},
     CLI_OPTION_NO_SYNC,
@@ -205,6 +208,7 @@ static int export_to(const struct cli_input *input, const char *format, struct l
     pcol_error err;
 
     options.source_id = losses->args->source == CLI_UNSET ? 0 : losses->args->source;
+    options.sample_type = losses->args->sample_type;
     options.loss = on_loss;
     options.context = losses;
     losses->count = 0;

@@ -34,6 +34,11 @@ static const struct pci_format formats[] = {
      pci_v1_read,
      pci_v1_write},
     {{"pcol", "a pcol file", ".pcol", "everything", 1, 0}, pci_pcol_sniff, pci_pcol_read, NULL},
+    {{"folded", "folded stacks: frames;in;a;line COUNT", ".folded .collapsed .stacks",
+      "everything: the text comes back byte for byte", 1, 1},
+     pci_folded_sniff,
+     pci_folded_read,
+     pci_folded_write},
 };
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])

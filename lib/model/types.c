@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* K of "value.K", -1 for any other name. */
@@ -151,4 +152,116 @@ pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_
         list[(*count)++] = (uint32_t)value;
     }
     return PCOL_OK;
+}
+
+/* ---- one type ---- */
+
+static int str_equal(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+static int is_wanted(const struct pci_types *types, uint32_t row, const char *wanted)
+{
+    pcol_str name = {wanted, strlen(wanted)};
+    pcol_str type = types->type[row], unit = types->unit[row];
+    if (types->ordinal[row])
+        return 0;
+    if (str_equal(name, type))
+        return 1;
+    return name.size == type.size + 1 + unit.size && name.data[type.size] == '/' &&
+           !memcmp(name.data, type.data, type.size) &&
+           !memcmp(name.data + type.size + 1, unit.data, unit.size);
+}
+
+/* Text of a source's cell; "" if there is none. */
+static pcol_status source_text(const struct pci_types *types, const char *name, uint64_t source,
+                               pcol_str *text, pcol_error *err)
+{
+    const struct pci_column *column;
+    *text = (pcol_str){"", 0};
+    PCI_TRY(pci_want(types->file, "sources", name, PCI_TYPES_TEXT, &column, err));
+    if (!column || source >= pci_rows(types->file, "sources"))
+        return PCOL_OK;
+    return pci_get_str(types->file, column, source, text, &(int){0}, err);
+}
+
+static pcol_status default_of(const struct pci_types *types, uint64_t source, const uint32_t *list,
+                              uint32_t count, uint32_t *row, pcol_error *err)
+{
+    pcol_str own, type;
+    PCI_TRY(source_text(types, "default_sample_type", source, &own, err));
+    PCI_TRY(source_text(types, "type", source, &type, err));
+    *row = PCOL_NONE;
+    for (uint32_t i = 0; own.size && i < count; i++)
+        if (str_equal(types->type[list[i]], own) && !types->level[list[i]]) {
+            *row = list[i];
+            return PCOL_OK;
+        }
+    int last = str_equal(type, (pcol_str){"pprof", 5});
+    for (uint32_t i = 0; i < count; i++)
+        if (!types->level[list[i]] && (last || *row == PCOL_NONE))
+            *row = list[i];
+    return PCOL_OK;
+}
+
+static pcol_status no_type(const struct pci_types *types, const char *wanted, pcol_error *err)
+{
+    char names[200] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < types->count && used < 150; i++)
+        if (!types->level[i]) {
+            size_t size = types->type[i].size < 40 ? types->type[i].size : 40;
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
+                                     (int)size, types->type[i].data);
+        }
+    return pci_fail(err, PCOL_E_NOT_FOUND, "there is no sample type '%.60s' (%s)", wanted,
+                    used ? names : "no types at all");
+}
+
+static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_t last,
+                          const char *wanted, uint32_t *list, struct pci_chosen *chosen,
+                          pcol_error *err)
+{
+    uint32_t count, row = PCOL_NONE;
+    for (uint64_t source = first; row == PCOL_NONE && source <= last; source++) {
+        PCI_TRY(pci_types_of(types, source, list, &count, err));
+        if (!wanted)
+            PCI_TRY(default_of(types, source, list, count, &row, err));
+        for (uint32_t i = 0; wanted && row == PCOL_NONE && i < count; i++)
+            if (is_wanted(types, list[i], wanted))
+                row = list[i];
+    }
+    if (row == PCOL_NONE)
+        return wanted ? no_type(types, wanted, err) : PCOL_OK;
+    chosen->type = types->type[row];
+    chosen->unit = types->unit[row];
+    if (types->level[row])
+        return pci_fail(err, PCOL_E_ARGUMENT, "%.*s is a level, which is never summed",
+                        (int)(chosen->type.size < 60 ? chosen->type.size : 60), chosen->type.data);
+    for (uint32_t i = 0; i < types->count; i++)
+        if (!types->level[i] && types->ordinal[i] == types->ordinal[row] &&
+            str_equal(types->type[i], chosen->type) && str_equal(types->unit[i], chosen->unit)) {
+            chosen->rows[chosen->count++] = i;
+            chosen->is_double |= types->columns[i] && types->columns[i]->desc->type == PCF_F64;
+        }
+    return PCOL_OK;
+}
+
+pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
+                             const char *wanted, struct pci_chosen *chosen, pcol_error *err)
+{
+    memset(chosen, 0, sizeof *chosen);
+    chosen->type = chosen->unit = (pcol_str){"", 0};
+    chosen->rows = pci_calloc((size_t)types->count + 1, sizeof *chosen->rows);
+    uint32_t *list = pci_calloc((size_t)types->count + 1, sizeof *list);
+    pcol_status status = chosen->rows && list ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = choose(types, first, last, wanted, list, chosen, err);
+    pci_free(list);
+    if (status != PCOL_OK) {
+        pci_free(chosen->rows);
+        chosen->rows = NULL;
+    }
+    return status;
 }

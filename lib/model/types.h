@@ -26,4 +26,19 @@ void pci_types_close(struct pci_types *types);
 pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
                          uint32_t *count, pcol_error *err);
 
+/* One sample type as an answer needs it: rows of sample_types that agree in type and unit (integers
+ * and doubles are two rows). */
+struct pci_chosen {
+    uint32_t *rows; /* the caller frees it */
+    uint32_t count;
+    pcol_str type, unit;
+    int is_double;
+};
+
+/* The type that sources first..last are asked about. `wanted`: "TYPE" or "TYPE/UNIT"; NULL: the
+ * default of the first source, which is its own default, else for pprof the last, else the first.
+ * Errors: E_NOT_FOUND (the message lists the types), E_ARGUMENT for a level, which is never summed. */
+pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
+                             const char *wanted, struct pci_chosen *chosen, pcol_error *err);
+
 #endif
