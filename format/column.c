@@ -16,7 +16,7 @@
 int pcf_column_known(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
-    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_RUNS)
+    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_SPANS)
         return 0;
     if ((c->flags & ~PCF_COLUMN_KNOWN_FLAGS) && (c->flags & PCF_COLUMN_MUST_UNDERSTAND))
         return 0;
@@ -55,10 +55,12 @@ static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
         *may = validity;
         break;
     case PCF_BLOCKED:
+    case PCF_SPANS:
         *must = BIT(PCF_ROLE_VALUES) | BIT(PCF_ROLE_BLOCKS);
         *may = validity;
         break;
     case PCF_SPARSE:
+    case PCF_CHAIN:
         *must = BIT(PCF_ROLE_BITMAP) | BIT(PCF_ROLE_RANK);
         break;
     case PCF_RUNS:
@@ -83,7 +85,8 @@ static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
     uint64_t need = 0, extra = 0;
     switch ((enum pcf_role)role) {
     case PCF_ROLE_VALUES:
-        if (c->encoding == PCF_BLOCKED) /* each block is checked when it is used */
+        if (c->encoding == PCF_BLOCKED ||
+            c->encoding == PCF_SPANS) /* each block is checked when it is used */
             return size >= PCF_PACK_PADDING;
         if (!pcf_multiply(c->rows, bits_per_row(c), &need))
             return 0;
@@ -93,9 +96,8 @@ static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
     case PCF_ROLE_BITMAP:
         return size == pcf_bytes_of_bits(c->rows);
     case PCF_ROLE_BLOCKS:
-        return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), sizeof(struct pcf_block),
-                            &need) &&
-               size == need;
+        extra = c->encoding == PCF_SPANS ? sizeof(struct pcf_span_block) : sizeof(struct pcf_block);
+        return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), extra, &need) && size == need;
     case PCF_ROLE_RANK:
         return pcf_multiply(pcf_ceil_div(c->rows, PCF_RANK_ROWS), 8, &need) && size == need;
     case PCF_ROLE_DATA:
@@ -146,6 +148,23 @@ static int check_child(const struct pcf_check *check, uint32_t child, uint8_t ty
     return 0;
 }
 
+/* Values of the marked rows and successors. A successor is looked up for each row, so it must be had
+ * without looking up others. */
+static int check_chain(const struct pcf_check *check, uint32_t column)
+{
+    const struct pcf_column *c = &check->index->columns[column];
+    const struct pcf_column *child = check->index->columns + c->first_child;
+    if (child[0].rows > c->rows)
+        return pcf_fault_column(check, c->first_child, FIELD(rows),
+                                "chain has more values than rows");
+    if (child[1].rows > PCF_MAX_U32_ROWS || child[1].encoding > PCF_BLOCKED)
+        return pcf_fault_column(check, c->first_child + 1, FIELD(encoding),
+                                "successors must be plain, linear, packed or blocked");
+    if (check_child(check, c->first_child, c->type))
+        return -1;
+    return check_child(check, c->first_child + 1, c->type);
+}
+
 static int check_children(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
@@ -153,6 +172,7 @@ static int check_children(const struct pcf_check *check, uint32_t column)
     uint32_t first = c->first_child;
     unsigned need = c->encoding == PCF_SPARSE                          ? 1
                     : c->encoding == PCF_RUNS                          ? 2
+                    : c->encoding == PCF_CHAIN                         ? 2
                     : c->encoding == PCF_PLAIN && c->type == PCF_BYTES ? 1
                                                                        : 0;
     if (c->child_count != need)
@@ -175,12 +195,19 @@ static int check_children(const struct pcf_check *check, uint32_t column)
                                     "null count disagrees with the number of values");
         return check_child(check, first, c->type);
     }
+    if (c->encoding == PCF_CHAIN)
+        return check_chain(check, column);
     if (child[0].rows > c->rows || child[0].rows != child[1].rows)
         return pcf_fault_column(check, first, FIELD(rows),
                                 "run ends and run values must be equally many, at most one a row");
     if (check_child(check, first, PCF_U64))
         return -1;
     return check_child(check, first + 1, c->type);
+}
+
+static int has_scale(const struct pcf_column *c)
+{
+    return c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED || c->encoding == PCF_SPANS;
 }
 
 /* Parameters that type and encoding allow. */
@@ -194,8 +221,10 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
         (c->encoding != PCF_LINEAR || (c->rows && !(c->flags & PCF_COLUMN_DEFAULT_NULL))))
         return pcf_fault_column(check, column, FIELD(encoding),
                                 "byte strings cannot have this encoding");
+    if (c->encoding == PCF_CHAIN && c->type != PCF_U32 && c->type != PCF_STRING)
+        return pcf_fault_column(check, column, FIELD(encoding), "chain of other than row numbers");
     if (c->type == PCF_F64) {
-        if (c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED)
+        if (has_scale(c))
             return pcf_fault_column(check, column, FIELD(encoding),
                                     "doubles cannot have this encoding");
         if ((c->encoding == PCF_LINEAR || c->encoding == PCF_SPARSE) && c->step != 0)
@@ -205,7 +234,7 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
         (c->width == 0 || (c->width > PCF_MAX_PACKED_WIDTH && c->width != 64)))
         return pcf_fault_column(check, column, FIELD(width),
                                 "width of packed values is not 1 to 57 or 64");
-    if ((c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED) && c->scale == 0)
+    if (has_scale(c) && c->scale == 0)
         return pcf_fault_column(check, column, FIELD(scale), "scale is 0");
     return 0;
 }
@@ -218,9 +247,9 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
     if (c->null_count > c->rows || (c->null_count && !nullable))
         return pcf_fault_column(check, column, FIELD(null_count),
                                 "more nulls than the column can have");
-    if (c->null_count && c->encoding == PCF_RUNS)
+    if (c->null_count && (c->encoding == PCF_RUNS || c->encoding == PCF_CHAIN))
         return pcf_fault_column(check, column, FIELD(null_count),
-                                "column of runs cannot have nulls");
+                                "column of runs or a chain cannot have nulls");
     if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
         return pcf_fault_column(check, column, FIELD(null_count),
                                 "sparse column with nulls must be null by default");

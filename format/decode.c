@@ -9,12 +9,13 @@
 #include "decode.h"
 
 #include "load.h"
+#include "marked.h"
 #include "range.h"
+#include "spans.h"
 
 #include <string.h>
 
 #define RUN_CHUNK 128u
-#define WORDS (PCF_RANK_ROWS / 64)
 #define OFFSET_MASK ((UINT64_C(1) << 56) - 1)
 
 const char *pcf_result_text(enum pcf_result result)
@@ -32,26 +33,12 @@ const char *pcf_result_text(enum pcf_result result)
         return "run ends do not rise to the number of rows";
     case PCF_BAD_OFFSET:
         return "byte offsets fall or leave the data";
+    case PCF_BAD_CHAIN:
+        return "value has no successor, or the first of 64 rows no value of its own";
     case PCF_BAD_VALUE:
         return "value is out of the range of its type";
     }
     return "unknown fault";
-}
-
-static inline int bit_at(const uint8_t *bits, uint64_t i)
-{
-    return bits[i >> 3] >> (i & 7) & 1;
-}
-
-/* Bits of a PACKED or BLOCKED value; width 1 to 57, or 64, where every value starts at a byte. */
-static inline uint64_t bits_at(const uint8_t *values, uint64_t bit, unsigned width)
-{
-    return pcf_load64(values + (bit >> 3)) >> (bit & 7) & UINT64_MAX >> (64 - width);
-}
-
-static inline uint64_t linear_at(const struct pcf_data *d, uint64_t row)
-{
-    return (uint64_t)d->base + (uint64_t)d->step * row;
 }
 
 /* Product modulo 2^64, shifted arithmetically. */
@@ -60,26 +47,13 @@ static inline uint64_t slope_at(int64_t slope, uint64_t j)
     return (uint64_t)((int64_t)((uint64_t)slope * j) >> PCF_SLOPE_SHIFT);
 }
 
-static inline int popcount(uint64_t x)
-{
-#if defined(__POPCNT__)
-    return __builtin_popcountll(x);
-#else
-    /* Without the instruction the builtin calls a function; this is twice as fast. */
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (int)(x * UINT64_C(0x0101010101010101) >> 56);
-#endif
-}
-
 /* ---- plain */
 
 static inline int64_t plain_at(const struct pcf_data *d, uint64_t row)
 {
     switch (d->type) {
     case PCF_BOOL:
-        return bit_at(d->values, row);
+        return pcf_bit_at(d->values, row);
     case PCF_U32:
     case PCF_STRING:
         return (int64_t)pcf_load32(d->values + 4 * row);
@@ -94,7 +68,7 @@ static void read_plain(const struct pcf_data *d, uint64_t row, uint64_t count,
     switch (d->type) {
     case PCF_BOOL:
         for (uint64_t i = 0; i < count; i++)
-            values[i] = bit_at(d->values, row + i);
+            values[i] = pcf_bit_at(d->values, row + i);
         return;
     case PCF_U32:
     case PCF_STRING:
@@ -106,14 +80,7 @@ static void read_plain(const struct pcf_data *d, uint64_t row, uint64_t count,
     }
 }
 
-/* ---- linear, packed, blocked */
-
-static void read_linear(const struct pcf_data *d, uint64_t row, uint64_t count, int64_t *values)
-{
-    uint64_t next = linear_at(d, row);
-    for (uint64_t i = 0; i < count; i++, next += (uint64_t)d->step)
-        values[i] = (int64_t)next;
-}
+/* ---- packed, blocked */
 
 /* values[i] = start + step*i + scale*u[i], the u starting at a bit of `bits`. */
 struct packed {
@@ -150,7 +117,7 @@ static void read_packed(const struct packed *p, uint64_t count, int64_t *restric
         return;
     default:
         for (uint64_t i = 0; i < count; i++, bit += width, start += step)
-            values[i] = (int64_t)(start + scale * bits_at(bits, bit, width));
+            values[i] = (int64_t)(start + scale * pcf_bits_at(bits, bit, width));
     }
 }
 
@@ -189,7 +156,7 @@ static enum pcf_result blocked_at(const struct pcf_data *d, uint64_t row, int64_
         return PCF_BAD_BLOCK;
     uint64_t v = b.base + slope_at(b.slope, j);
     if (b.width)
-        v += d->scale * bits_at(b.bits, j * b.width, b.width);
+        v += d->scale * pcf_bits_at(b.bits, j * b.width, b.width);
     *value = (int64_t)v;
     return PCF_OK;
 }
@@ -217,105 +184,6 @@ static enum pcf_result read_blocked(const struct pcf_data *d, uint64_t row, uint
         row += n;
         count -= n;
         values += n;
-    }
-    return PCF_OK;
-}
-
-/* ---- sparse */
-
-/* Word w of the bitmap; the last one may be shorter than 8 bytes, and its spare bits do not count. */
-static inline uint64_t bitmap_word(const struct pcf_data *d, uint64_t w)
-{
-    uint64_t left = d->rows - w * 64;
-    if (left >= 64)
-        return pcf_load64(d->bitmap + 8 * w);
-    uint64_t word = 0;
-    memcpy(&word, d->bitmap + 8 * w, (size_t)pcf_bytes_of_bits(left));
-    return word & (UINT64_MAX >> (64 - left));
-}
-
-/* Row of the child that holds a marked row's value; 0 if the directory is wrong. */
-static inline int sparse_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
-{
-    uint64_t end = row / 64, limit = d->child[0]->rows;
-    uint64_t r = pcf_load64(d->rank + row / PCF_RANK_ROWS * 8);
-    if (r > limit)
-        return 0;
-    for (uint64_t w = row / PCF_RANK_ROWS * WORDS; w < end; w++)
-        r += (uint64_t)popcount(pcf_load64(d->bitmap + 8 * w));
-    r += (uint64_t)popcount(bitmap_word(d, end) & ((UINT64_C(1) << row % 64) - 1));
-    *rank = r;
-    return r < limit;
-}
-
-/* Bits of rows first..end of a rank block in words, and how many there are before and within. */
-static void sparse_words(const struct pcf_data *d, uint64_t block, uint64_t first, uint64_t end,
-                         uint64_t *words, uint64_t *before, uint64_t *within)
-{
-    for (uint64_t w = 0; w < WORDS; w++) {
-        uint64_t lo = w * 64;
-        words[w] = 0;
-        if (lo >= end)
-            continue;
-        uint64_t word = bitmap_word(d, block * WORDS + w);
-        uint64_t low = first <= lo        ? 0
-                       : first - lo >= 64 ? UINT64_MAX
-                                          : (UINT64_C(1) << (first - lo)) - 1;
-        *before += (uint64_t)popcount(word & low);
-        words[w] = word & ~low;
-        if (end - lo < 64)
-            words[w] &= (UINT64_C(1) << (end - lo)) - 1;
-        *within += (uint64_t)popcount(words[w]);
-    }
-}
-
-/* Put the values of a rank block's marked rows, which are as many as bits are set, in their places;
- * row `first` of the block goes to values[0]. */
-static void sparse_scatter(const uint64_t *words, uint64_t first, const int64_t *marked,
-                           uint64_t count, int64_t *values, uint8_t *valid)
-{
-    uint64_t word = words[0];
-    for (uint64_t k = 0, w = 0; k < count; k++, word &= word - 1) {
-        while (!word)
-            word = words[++w];
-        uint64_t i = w * 64 + (uint64_t)__builtin_ctzll(word) - first;
-        values[i] = marked[k];
-        if (valid)
-            valid[i] = 1;
-    }
-}
-
-static enum pcf_result read_sparse(const struct pcf_data *d, uint64_t row, uint64_t count,
-                                   int64_t *values, uint8_t *valid)
-{
-    int null = (d->flags & PCF_COLUMN_DEFAULT_NULL) != 0;
-    int64_t marked[PCF_RANK_ROWS];
-    uint64_t words[WORDS], expected = 0;
-    for (int later = 0; count; later = 1) {
-        uint64_t block = row / PCF_RANK_ROWS, first = row % PCF_RANK_ROWS;
-        uint64_t n = PCF_RANK_ROWS - first < count ? PCF_RANK_ROWS - first : count;
-        uint64_t rank = pcf_load64(d->rank + 8 * block), within = 0;
-        if (rank > d->child[0]->rows || (later && rank != expected))
-            return PCF_BAD_RANK;
-        sparse_words(d, block, first, first + n, words, &rank, &within);
-        if (!pcf_range(rank, within, 1, d->child[0]->rows))
-            return PCF_BAD_RANK;
-        enum pcf_result result = pcf_read(d->child[0], rank, within, marked, NULL);
-        if (result != PCF_OK)
-            return result;
-        expected = rank + within;
-        if (null)
-            memset(values, 0, (size_t)n * sizeof *values);
-        else
-            read_linear(d, row, n, values);
-        if (valid)
-            memset(valid, !null, (size_t)n);
-        sparse_scatter(words, first, marked, within, values, valid);
-        row += n;
-        count -= n;
-        values += n;
-        if (valid)
-            valid += n;
     }
     return PCF_OK;
 }
@@ -407,7 +275,7 @@ static void read_validity(const uint8_t *bits, uint64_t row, uint64_t count, int
             }
             i += 8;
         } else {
-            int bit = bit_at(bits, r);
+            int bit = pcf_bit_at(bits, r);
             if (valid)
                 valid[i] = (uint8_t)bit;
             if (!bit)
@@ -449,7 +317,7 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
     *valid = 0;
     if (row >= d->rows || d->type == PCF_BYTES)
         return PCF_BAD_ROW;
-    if ((d->validity && !bit_at(d->validity, row)) || all_null(d))
+    if ((d->validity && !pcf_bit_at(d->validity, row)) || all_null(d))
         return PCF_OK;
     enum pcf_result result;
     uint64_t at = 0;
@@ -458,27 +326,36 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
         *value = plain_at(d, row);
         break;
     case PCF_LINEAR:
-        *value = (int64_t)linear_at(d, row);
+        *value = (int64_t)pcf_linear_at(d, row);
         break;
     case PCF_PACKED:
-        *value =
-            (int64_t)(linear_at(d, row) + d->scale * bits_at(d->values, row * d->width, d->width));
+        *value = (int64_t)(pcf_linear_at(d, row) +
+                           d->scale * pcf_bits_at(d->values, row * d->width, d->width));
         break;
     case PCF_BLOCKED:
         if ((result = blocked_at(d, row, value)) != PCF_OK)
             return result;
         break;
     case PCF_SPARSE:
-        if (bit_at(d->bitmap, row))
-            return sparse_rank(d, row, &at) ? pcf_get(d->child[0], at, value, valid) : PCF_BAD_RANK;
+        if (pcf_bit_at(d->bitmap, row))
+            return pcf_marked_rank(d, row, &at) ? pcf_get(d->child[0], at, value, valid)
+                                                : PCF_BAD_RANK;
         if (d->flags & PCF_COLUMN_DEFAULT_NULL)
             return PCF_OK;
-        *value = (int64_t)linear_at(d, row);
+        *value = (int64_t)pcf_linear_at(d, row);
         break;
     case PCF_RUNS:
         if ((result = find_run(d, row, &at)) != PCF_OK)
             return result;
         return pcf_get(d->child[1], at, value, valid);
+    case PCF_SPANS:
+        if ((result = pcf_spans_at(d, row, value)) != PCF_OK)
+            return result;
+        break;
+    case PCF_CHAIN:
+        if ((result = pcf_chain_at(d, row, value)) != PCF_OK)
+            return result;
+        break;
     default:
         return PCF_BAD_ROW;
     }
@@ -509,10 +386,10 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         read_plain(d, row, count, values);
         break;
     case PCF_LINEAR:
-        read_linear(d, row, count, values);
+        pcf_read_linear(d, row, count, values);
         break;
     case PCF_PACKED: {
-        struct packed p = {d->values,         row * d->width, linear_at(d, row),
+        struct packed p = {d->values,         row * d->width, pcf_linear_at(d, row),
                            (uint64_t)d->step, d->scale,       d->width};
         read_packed(&p, count, values);
         break;
@@ -521,10 +398,16 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         result = read_blocked(d, row, count, values);
         break;
     case PCF_SPARSE:
-        result = read_sparse(d, row, count, values, valid);
+        result = pcf_read_sparse(d, row, count, values, valid);
         break;
     case PCF_RUNS:
         result = read_runs(d, row, count, values);
+        break;
+    case PCF_SPANS:
+        result = pcf_read_spans(d, row, count, values);
+        break;
+    case PCF_CHAIN:
+        result = pcf_read_chain(d, row, count, values);
         break;
     default:
         return PCF_BAD_ROW;
@@ -550,7 +433,7 @@ enum pcf_result pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint
     *valid = 0;
     if (row >= d->rows || d->type != PCF_BYTES)
         return PCF_BAD_ROW;
-    if ((d->validity && !bit_at(d->validity, row)) || all_null(d))
+    if ((d->validity && !pcf_bit_at(d->validity, row)) || all_null(d))
         return PCF_OK;
     if (d->encoding != PCF_PLAIN)
         return PCF_BAD_ROW;

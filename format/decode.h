@@ -20,9 +20,9 @@ struct pcf_data {
     const uint8_t *values;
     uint64_t values_size;
     const uint8_t *validity;
-    const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)] */
-    const uint8_t *bitmap; /* SPARSE */
-    const uint8_t *rank;   /* SPARSE: u64[ceil(rows / 1024)] */
+    const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)]; SPANS: pcf_span_block */
+    const uint8_t *bitmap; /* SPARSE, CHAIN */
+    const uint8_t *rank;   /* SPARSE, CHAIN: u64[ceil(rows / 1024)] */
     const uint8_t *bytes;  /* PCF_BYTES */
     uint64_t bytes_size;
     const struct pcf_data *child[2];
@@ -35,7 +35,8 @@ enum pcf_result {
     PCF_BAD_RANK,   /* the rank directory disagrees with the bitmap or the child */
     PCF_BAD_RUN,    /* run ends do not rise or do not reach the row */
     PCF_BAD_OFFSET, /* byte offsets fall or leave the data */
-    PCF_BAD_VALUE   /* a u32 or string above 2^32 - 1, a bool above 1 */
+    PCF_BAD_CHAIN, /* a value without successor, or a word of the bitmap that does not begin marked */
+    PCF_BAD_VALUE /* a u32 or string above 2^32 - 1, a bool above 1 */
 };
 
 /* Sentence for a result, static. */

@@ -426,7 +426,7 @@ static int check_section_ranges(const struct pcf_check *check)
     uint64_t limit = h->file_size - sizeof(struct pcf_end);
     for (uint32_t i = 0; i < h->section_count; i++) {
         const struct pcf_section *s = &check->index->sections[i];
-        if (s->align_log2 < 6 || s->align_log2 > 30 ||
+        if (s->align_log2 < 3 || s->align_log2 > 30 ||
             s->offset & ((UINT64_C(1) << s->align_log2) - 1))
             return pcf_fault_section(check, i, SECTION(align_log2), "section is not aligned");
         if (s->offset < end)

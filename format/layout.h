@@ -5,7 +5,7 @@
  *
  *     0        header (128 bytes)
  *     128      index: table descriptors | column descriptors | section descriptors | names
- *     ...      sections, ascending, 64-byte aligned (4096 from 64 KiB), zero padding between
+ *     ...      sections, ascending, aligned by size (8, 64, 4096 bytes), zero padding between
  *     end-16   end mark: u64 file size, 8 bytes "PCOLEND\n"
  *
  * Everything is little-endian. The structs are for offsets and sizes: a reader loads fields with
@@ -29,7 +29,8 @@
 
 #define PCF_CHECKSUM_XXH3_64 1
 
-#define PCF_ALIGN 64u
+#define PCF_ALIGN 64u      /* sections of 4096 bytes on, and all of plain files */
+#define PCF_ALIGN_SMALL 8u /* smaller ones */
 #define PCF_ALIGN_LARGE 4096u
 #define PCF_LARGE_SECTION 65536u
 #define PCF_PACK_PADDING \
@@ -103,6 +104,10 @@ enum pcf_type {
  *   BLOCKED  per 1024 rows: base_b + ((slope_b*j) >> 16) + scale*u[j], own width per block
  *   SPARSE   base + step*i (or null) but for the rows marked in a bitmap; those stand in the child
  *   RUNS     child 0: run ends (exclusive, ascending), child 1: run values
+ *   CHAIN    child 1 says what follows a value in the next row but for the rows marked in a bitmap,
+ *            one in 64 at least; those stand in child 0
+ *   SPANS    base_b + scale*(x + ((x' - x)*j >> 4) + u[j] - half), x and x' the knots before and
+ *            behind 16 rows, own width per 16 rows
  */
 enum pcf_encoding {
     PCF_PLAIN = 0,
@@ -110,15 +115,21 @@ enum pcf_encoding {
     PCF_PACKED = 2,
     PCF_BLOCKED = 3,
     PCF_SPARSE = 4,
-    PCF_RUNS = 5
+    PCF_RUNS = 5,
+    PCF_CHAIN = 6,
+    PCF_SPANS = 7
 };
 
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
 #define PCF_SLOPE_SHIFT 16
-#define PCF_RANK_ROWS 1024u     /* SPARSE: one cumulative count per 1024 bitmap bits */
+#define PCF_RANK_ROWS 1024u     /* SPARSE, CHAIN: one count per 1024 bitmap bits */
 #define PCF_MAX_PACKED_WIDTH 57 /* or 64: any value then lies within one unaligned 64-bit load */
 #define PCF_MAX_CHILD_DEPTH 3
+#define PCF_SPAN_ROWS 16u
+#define PCF_SPAN_SHIFT 4
+#define PCF_SPAN_SUM_BITS 12  /* 64 spans of at most 57 bits, added up */
+#define PCF_MAX_KNOT_WIDTH 45 /* knot and sum within one load */
 
 struct pcf_column {
     uint32_t name_offset;
@@ -136,18 +147,18 @@ struct pcf_column {
     uint8_t reserved[5];
     int64_t base; /* PCF_F64 LINEAR and SPARSE: bits of the constant; step is 0 */
     int64_t step;
-    uint64_t scale; /* PACKED, BLOCKED: at least 1 */
+    uint64_t scale; /* PACKED, BLOCKED, SPANS: at least 1 */
     uint64_t null_count;
     int64_t min; /* PCF_F64: bits; otherwise the value as i64 or u64 */
     int64_t max;
 };
 
 enum pcf_role {
-    PCF_ROLE_VALUES = 1,   /* PLAIN values, PACKED or BLOCKED bits */
+    PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED, BLOCKED or SPANS bits */
     PCF_ROLE_VALIDITY = 2, /* Arrow validity bitmap, 1 = there is a value */
-    PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block */
-    PCF_ROLE_BITMAP = 4,   /* SPARSE: 1 = value in the child */
-    PCF_ROLE_RANK = 5,     /* SPARSE: u64 set bits before each 1024th row */
+    PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block; SPANS: of pcf_span_block */
+    PCF_ROLE_BITMAP = 4,   /* SPARSE, CHAIN: 1 = value in the child */
+    PCF_ROLE_RANK = 5,     /* SPARSE, CHAIN: u64 set bits before each 1024th row */
     PCF_ROLE_DATA = 6      /* PCF_BYTES: the bytes */
 };
 
@@ -168,6 +179,11 @@ struct pcf_block {
     int64_t base;
     int64_t slope; /* per row, in 1/65536 */
     uint64_t bits; /* low 56 bits: byte offset into values; high 8: width */
+};
+
+struct pcf_span_block {
+    int64_t base;
+    uint64_t bits; /* low 56 bits: byte offset of the directory in values; high 8: width of knots */
 };
 
 struct pcf_end {
@@ -195,6 +211,7 @@ _Static_assert(offsetof(struct pcf_column, rows) == 16, "spec.md: column descrip
 _Static_assert(offsetof(struct pcf_column, base) == 40, "spec.md: column descriptor");
 _Static_assert(sizeof(struct pcf_section) == 40, "spec.md: section descriptor");
 _Static_assert(sizeof(struct pcf_block) == 24, "spec.md: block");
+_Static_assert(sizeof(struct pcf_span_block) == 16, "spec.md: block of spans");
 _Static_assert(sizeof(struct pcf_end) == 16, "spec.md: end mark");
 
 #endif

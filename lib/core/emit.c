@@ -8,13 +8,9 @@
 
 #include "core/alloc.h"
 
-/* Puts the block that the reader holds. */
-typedef pcol_status (*put_block)(struct pci_bits *bits, const struct pci_reader *block,
-                                 void *context, pcol_error *err);
-
 /* All blocks of a source into one section, then `padding` zero bytes. */
 static pcol_status put_bits(struct pci_writer *writer, uint32_t column, uint8_t role,
-                            const struct pci_source *source, put_block put, void *context,
+                            const struct pci_source *source, pci_put_block put, void *context,
                             size_t padding, pcol_error *err)
 {
     struct pci_bits *bits = pci_malloc(1, sizeof *bits);
@@ -38,6 +34,13 @@ cleanup:
     pci_free(bits);
     pci_free(reader);
     return status;
+}
+
+pcol_status pci_emit_blocks(struct pci_writer *writer, uint32_t column,
+                            const struct pci_source *source, pci_put_block put, void *context,
+                            pcol_error *err)
+{
+    return put_bits(writer, column, PCF_ROLE_VALUES, source, put, context, PCF_PACK_PADDING, err);
 }
 
 /* ---- plain ---- */
@@ -165,8 +168,7 @@ pcol_status pci_emit_blocked(struct pci_writer *writer, uint32_t column,
     b.all = pci_malloc(shape->block_count + 1, sizeof *b.all);
     if (!b.all)
         return pci_fail_memory(err);
-    status =
-        put_bits(writer, column, PCF_ROLE_VALUES, source, put_blocked, &b, PCF_PACK_PADDING, err);
+    status = pci_emit_blocks(writer, column, source, put_blocked, &b, err);
     if (status == PCOL_OK)
         status =
             pci_emit_array(writer, column, PCF_ROLE_BLOCKS, b.all, b.count * sizeof *b.all, err);
@@ -174,10 +176,11 @@ pcol_status pci_emit_blocked(struct pci_writer *writer, uint32_t column,
     return status;
 }
 
-/* ---- the marks of a sparse column ---- */
+/* ---- marks: which rows have a value of their own ---- */
 
 struct marks {
-    struct pci_rest *rest;
+    pci_is_marked is_marked;
+    const void *context;
     uint64_t *ranks;
     size_t count;
     uint64_t rank;
@@ -189,22 +192,23 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *blo
     struct marks *m = context;
     m->ranks[m->count++] = m->rank;
     for (size_t i = 0; i < block->n; i++) {
-        unsigned mark = (unsigned)pci_is_rest(m->rest, block, i);
+        unsigned mark = (unsigned)m->is_marked(m->context, block, i);
         m->rank += mark;
         PCI_TRY(pci_bits_put(bits, mark, 1, err));
     }
     return PCOL_OK;
 }
 
-pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column, struct pci_rest *rest,
-                           pcol_error *err)
+pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
+                           const struct pci_source *source, pci_is_marked is_marked,
+                           const void *context, pcol_error *err)
 {
-    struct marks m = {.rest = rest};
+    struct marks m = {.is_marked = is_marked, .context = context};
     pcol_status status;
-    m.ranks = pci_malloc((size_t)(rest->all->rows / PCF_RANK_ROWS + 1), sizeof *m.ranks);
+    m.ranks = pci_malloc((size_t)(source->rows / PCF_RANK_ROWS + 1), sizeof *m.ranks);
     if (!m.ranks)
         return pci_fail_memory(err);
-    status = put_bits(writer, column, PCF_ROLE_BITMAP, rest->all, put_marks, &m, 0, err);
+    status = put_bits(writer, column, PCF_ROLE_BITMAP, source, put_marks, &m, 0, err);
     if (status == PCOL_OK)
         status =
             pci_emit_array(writer, column, PCF_ROLE_RANK, m.ranks, m.count * sizeof *m.ranks, err);

@@ -73,6 +73,19 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
     return status;
 }
 
+static int is_rest(const void *context, const struct pci_reader *block, size_t i)
+{
+    return pci_is_rest(context, block, i);
+}
+
+static pcol_status put_child(struct pci_writer *writer, uint32_t child,
+                             const struct pci_source *source, int depth, pcol_error *err)
+{
+    column_of(writer, child)->type = source->type;
+    column_of(writer, child)->rows = source->rows;
+    return encode_at(writer, child, source, depth, err);
+}
+
 static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct pci_rest *rest,
                               int depth, pcol_error *err)
 {
@@ -83,11 +96,28 @@ static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct
     c->step = (int64_t)rest->step;
     if (rest->null_default)
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
-    PCI_TRY(pci_emit_marks(writer, column, rest, err));
+    PCI_TRY(pci_emit_marks(writer, column, rest->all, is_rest, rest, err));
     PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
-    column_of(writer, child)->type = rest->source.type;
-    column_of(writer, child)->rows = rest->source.rows;
-    return encode_at(writer, child, &rest->source, depth + 1, err);
+    return put_child(writer, child, &rest->source, depth + 1, err);
+}
+
+/* ---- chain ---- */
+
+static int is_link(const void *context, const struct pci_reader *block, size_t i)
+{
+    return pci_is_link(context, block, i);
+}
+
+static pcol_status put_chain(struct pci_writer *writer, uint32_t column, struct pci_links *links,
+                             int depth, pcol_error *err)
+{
+    uint32_t child;
+    column_of(writer, column)->encoding = PCF_CHAIN;
+    PCI_TRY(pci_emit_marks(writer, column, links->all, is_link, links, err));
+    PCI_TRY(pci_writer_children(writer, column, 2, &child, err));
+    PCI_TRY(put_child(writer, child, &links->source, depth + 1, err));
+    /* So deep that it can have no children: readers look successors up in one step. */
+    return put_child(writer, child + 1, &links->next, MAX_DEPTH, err);
 }
 
 /* ---- runs ---- */
@@ -148,13 +178,9 @@ static pcol_status put_runs(struct pci_writer *writer, uint32_t column,
         goto cleanup;
     of_ends.source = (struct pci_source){count, PCF_U64, read_array, &of_ends};
     of_values.source = (struct pci_source){count, source->type, read_array, &of_values};
-    for (uint32_t i = 0; i < 2; i++) {
-        column_of(writer, child + i)->type = i ? source->type : (uint8_t)PCF_U64;
-        column_of(writer, child + i)->rows = count;
-    }
-    status = encode_at(writer, child, &of_ends.source, depth + 1, err);
+    status = put_child(writer, child, &of_ends.source, depth + 1, err);
     if (status == PCOL_OK)
-        status = encode_at(writer, child + 1, &of_values.source, depth + 1, err);
+        status = put_child(writer, child + 1, &of_values.source, depth + 1, err);
 cleanup:
     pci_free(ends);
     pci_free(values);
@@ -231,20 +257,40 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
 {
     int is_double = source->type == PCF_F64;
     uint64_t best = is_double ? shape->rows * 64 : pci_cost_packed(shape), sparse, cost;
-    enum { PLAIN, PACKED, BLOCKED, SLOPED, SPARSE, RUNS } way = is_double ? PLAIN : PACKED;
+    enum {
+        PLAIN,
+        PACKED,
+        BLOCKED,
+        SLOPED,
+        SPANS,
+        SPARSE,
+        RUNS,
+        CHAIN
+    } way = is_double ? PLAIN : PACKED;
     struct pci_rest *rest = NULL;
+    struct pci_links *links = NULL;
     pcol_status status = PCOL_OK;
     if (!is_double && clearly_less(cost = pci_cost_blocked(shape), best))
         way = BLOCKED, best = cost;
     if (!is_double && clearly_less(cost = pci_cost_sloped(shape), best))
         way = SLOPED, best = cost;
+    if (!is_double && clearly_less(cost = pci_cost_spans(shape), best))
+        way = SPANS, best = cost;
     if (depth < MAX_DEPTH && shape->rows >= 64) {
         PCI_TRY(best_rest(source, shape, &rest, &sparse, err));
         if (clearly_less(sparse, best))
             way = SPARSE, best = sparse;
     }
     if (depth < MAX_DEPTH && !is_double && clearly_less(cost = cost_runs(shape), best))
-        way = RUNS;
+        way = RUNS, best = cost;
+    if (depth == 0)
+        status = pci_links_new(source, shape, &links, &cost, err);
+    if (status != PCOL_OK) {
+        pci_free(rest);
+        return status;
+    }
+    if (links && clearly_less(cost, best))
+        way = CHAIN;
     switch (way) {
     case PLAIN:
         status = pci_emit_plain(writer, column, source, 0, err);
@@ -256,14 +302,21 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
     case SLOPED:
         status = pci_emit_blocked(writer, column, source, shape, way == SLOPED, err);
         break;
+    case SPANS:
+        status = pci_emit_spans(writer, column, source, shape, err);
+        break;
     case SPARSE:
         status = put_sparse(writer, column, rest, depth, err);
         break;
     case RUNS:
         status = put_runs(writer, column, source, shape, depth, err);
         break;
+    case CHAIN:
+        status = put_chain(writer, column, links, depth, err);
+        break;
     }
     pci_free(rest);
+    pci_links_free(links);
     return status;
 }
 

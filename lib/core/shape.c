@@ -183,6 +183,7 @@ static void add_block(struct pass *pass, struct pci_reader *r)
         struct pci_fit flat = pci_fit_block(r->values, n, pass->type, 0);
         struct pci_fit best = pci_fit_block(r->values, n, pass->type, 1);
         add_integer_stats(pass, &flat);
+        pci_count_spans(s, r->values, n, &flat);
         s->ranges[s->block_count] = flat.range;
         s->slope_bits += (uint64_t)n * pci_width_of(best.range);
     }

@@ -43,6 +43,8 @@ struct pci_shape {
     int64_t common_start; /* candidate for value - row of most rows */
     uint64_t *ranges;     /* max - min of each block of 1024 rows */
     size_t block_count;
+    uint64_t spans[65];  /* spans of 16 rows by the width of their residuals, scale 1 */
+    int spans_fail;      /* a block's range is too wide for SPANS */
     uint64_t slope_bits; /* packed bits of all blocks when each has its best slope, scale 1 */
 };
 
@@ -51,17 +53,21 @@ pcol_status pci_shape_of(const struct pci_source *source, struct pci_shape *shap
 void pci_shape_clear(struct pci_shape *shape);
 
 /* Costs in bits, with what each section costs in alignment and descriptor. */
-#define PCI_SECTION_BITS ((40 + 32 + 8) * 8)
+#define PCI_SECTION_BITS ((40 + 4 + 8) * 8)
 unsigned pci_width_of(uint64_t range); /* bits for 0..range, as PACKED can have them */
 uint64_t pci_cost_packed(const struct pci_shape *shape);
 uint64_t pci_cost_blocked(const struct pci_shape *shape); /* without slopes */
 uint64_t pci_cost_sloped(const struct pci_shape *shape);
+uint64_t pci_cost_spans(const struct pci_shape *shape); /* UINT64_MAX: impossible */
 
 /* Base, slope and range of residuals of a block; with try_slope the narrower of slope and none. */
 struct pci_fit {
     int64_t base, slope;
     uint64_t range;
 };
+/* Add a block, whose flat fit is known, to shape->spans. */
+void pci_count_spans(struct pci_shape *shape, const int64_t *values, size_t n,
+                     const struct pci_fit *flat);
 struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope);
 
 #endif

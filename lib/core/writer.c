@@ -117,6 +117,14 @@ void pci_section_abort(struct pci_section *section)
     section->state = NULL;
 }
 
+/* log2; a tenth of a small file would be padding if all sections began at a cache line. */
+static uint8_t align_of(const struct pci_writer *writer, uint64_t size)
+{
+    if (size >= PCF_LARGE_SECTION)
+        return 12;
+    return writer->plain || size >= PCF_ALIGN_LARGE ? 6 : 3;
+}
+
 pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
 {
     struct pci_writer *writer = section->writer;
@@ -137,7 +145,7 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
                              .raw_size = size,
                              .checksum = checksum,
                              .role = section->role,
-                             .align_log2 = size >= PCF_LARGE_SECTION ? 12 : 6,
+                             .align_log2 = align_of(writer, size),
                              .column = section->column};
     return PCOL_OK;
 }

@@ -22,7 +22,7 @@ from xxh3 import xxh3  # noqa: E402
 FOLDER = HERE / "1.0"
 DATA = HERE.parent / "data"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS = range(6)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, SPANS = range(8)
 VALUES, VALIDITY, BLOCKS, BITMAP, RANK, DATA_BYTES = range(1, 7)
 NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
 ALL = (1 << 64) - 1
@@ -102,6 +102,31 @@ def sparse(kind, rows, marked, child, base=0, step=0, null=False):
                   step=step, nulls=(rows - len(marked)) * null)
 
 
+def chain(kind, values, successors, child):
+    """child: makes a column of the values of marked rows."""
+    marks = [int(i % 64 == 0 or successors[values[i - 1]] != v) for i, v in enumerate(values)]
+    rank = struct.pack(f"<{(len(values) + 1023) // 1024}Q", *(sum(marks[:k]) for k in range(0, len(values), 1024)))
+    return Column(kind, CHAIN, len(values), [(BITMAP, bits(marks, 1)), (RANK, rank)],
+                  [child([v for v, mark in zip(values, marks) if mark]), plain(kind, successors)])
+
+
+def spans(kind, scale, blocks, valid=None):
+    """blocks: (base, knot width, [(knot, width, residuals)], last knot)."""
+    directory, data, rows = b"", b"", 0
+    for base, k, all_spans, last in blocks:
+        directory += struct.pack("<QQ", base & ALL, len(data) | k << 56)
+        entries, sums = [], 0
+        for knot, width, residuals in all_spans + [(last, 0, [])]:
+            entries.append(knot | sums << k)
+            sums += width
+            rows += len(residuals)
+        data += bits(entries, k + 12)
+        for knot, width, residuals in all_spans:
+            data += bits(residuals + [0] * (16 - len(residuals)), width) if width else b""
+    sections, flags, nulls = validity(valid or [0])
+    return Column(kind, SPANS, rows, [(BLOCKS, directory), (VALUES, data + bytes(8))] + sections, flags=flags, scale=scale, nulls=nulls)
+
+
 def runs(kind, ends, values):
     return Column(kind, RUNS, ends[-1], children=[plain(U64, ends), values])
 
@@ -111,8 +136,9 @@ def named(name, column, ref=None):
     return column
 
 
-def write(tables, strings=()):
-    """The bytes of a file. tables: (name, flags, rows, [columns]); strings: those that string columns use, sorted."""
+def write(tables, strings=(), small=6):
+    """The bytes of a file. tables: (name, flags, rows, [columns]); strings: those that string columns use, sorted; small: log2 of the
+    alignment of small sections."""
     if strings:
         tables = [("strings", 0, len(strings), [named("value", plain(BYTES, strings))])] + tables
     numbers = {table[0]: i + 1 for i, table in enumerate(tables)}
@@ -138,7 +164,7 @@ def write(tables, strings=()):
     index_size = (len(descriptors[0]) + len(descriptors[1]) + 40 * len(sections) + len(names) + 7) // 8 * 8
     end, body = 128 + index_size, b""
     for column, role, data in sections:
-        align = 12 if len(data) >= 65536 else 6
+        align = 12 if len(data) >= 65536 else 6 if len(data) >= 4096 else small
         offset = (end + (1 << align) - 1) >> align << align
         descriptors[2] += struct.pack("<QQQQBBBBI", offset, len(data), len(data), xxh3(data), role, 0, align, 0, column)
         body += bytes(offset - end) + data
@@ -214,6 +240,37 @@ def encodings():
         named("runs_packed", runs(I64, [k * 21 for k in range(1, 101)], packed(I64, 5, 0, 100, 1, [m & 31 for m in mix[:100]]))),
     ]
     return write([("x_small", 0, 12, small), ("x_blocks", 0, n, large), ("x_empty", 0, 0, [named("nothing", linear(I64, 0))])], strings)
+
+
+def chains():
+    """CHAIN and SPANS over three blocks of rows, small sections at multiples of 8, and the examples of spec.md."""
+    n = 2100
+    mix = [i * 2654435761 % 2 ** 32 for i in range(n)]
+    following = [(i * 7 + 3) % 40 for i in range(40)]
+    walk = [5]
+    for m in mix[1:]:
+        walk.append(following[walk[-1]] if m >> 7 & 7 else m >> 11 & 31)
+    part = [list(range(a, min(a + 1024, n))) for a in range(0, n, 1024)]
+
+    def some_spans(rows, k, width):
+        return [(mix[rows[a]] & (1 << k) - 1, width(a // 16), [mix[i] * mix[i] & (1 << width(a // 16)) - 1 for i in rows[a:a + 16]])
+                for a in range(0, len(rows), 16)]
+
+    large = [
+        named("chain", chain(U32, walk, following, lambda values: plain(U32, values))),
+        named("chain_packed", chain(STRING, [w % 5 for w in walk], [1, 2, 3, 4, 0],
+                                    lambda values: packed(STRING, 3, 0, 0, 1, values))),
+        named("chain_linear", chain(U32, [i % 64 for i in range(n)], list(range(1, 65)), lambda values: linear(U32, len(values)))),
+        named("spans", spans(I64, 1, [(-1000 * b, 20, some_spans(p, 20, lambda s: s % 58), 77) for b, p in enumerate(part)])),
+        named("spans_scale", spans(U64, 56, [(2 ** 63, 45, some_spans(p, 32, lambda s: 9), 2 ** 45 - 1) for p in part])),
+        named("spans_flat", spans(I64, 8, [(b, 0, [(0, 0, [0] * len(p[a:a + 16])) for a in range(0, len(p), 16)], 0) for b, p in enumerate(part)])),
+        named("spans_null", spans(U32, 1, [(2 ** 20, 12, some_spans(p, 12, lambda s: 11), 9) for p in part], [m if m & 3 else None for m in mix])),
+    ]
+    examples = [
+        named("chain", chain(U32, [2, 5, 1, 2, 5, 5], [0, 0, 5, 0, 0, 1], lambda values: plain(U32, values))),
+        named("spans", spans(I64, 1, [(100, 5, [(0, 5, [16, 19, 23, 25, 27, 30])], 20)])),
+    ]
+    return write([("x_blocks", 0, n, large), ("x_examples", 0, 6, examples)], [b"", b"a", b"b", b"c", b"d"], small=3)
 
 
 def rich():
@@ -395,7 +452,7 @@ class Image:
 
 def faults():
     """name -> bytes of each damaged file."""
-    base, enc = (FOLDER / "valid" / "rich.pcol").read_bytes(), (FOLDER / "valid" / "encodings.pcol").read_bytes()
+    base, enc, steps = ((FOLDER / "valid" / f"{name}.pcol").read_bytes() for name in ("rich", "encodings", "chains"))
     made = {}
 
     def case(name, change, source=base, **seal):
@@ -510,6 +567,16 @@ def faults():
     cell("rank-wrong", ("x_blocks", "sparse", RANK), 8, struct.pack("<Q", 2 ** 40), enc)
     cell("runs-fall", ("x_blocks", "runs/0", VALUES), 8, struct.pack("<Q", 2), enc)
     cell("runs-short", ("x_blocks", "runs/0", VALUES), 24, struct.pack("<Q", 2000), enc)
+    column("chain-of-wide", ("x_blocks", "chain"), "type", U64, steps)
+    column("chain-successors-sparse", ("x_blocks", "chain/1"), "encoding", SPARSE, steps)
+    cell("chain-not-marked", ("x_blocks", "chain", BITMAP), 8, b"\0", steps)
+    cell("chain-without-successor", ("x_blocks", "chain/1", VALUES), 4 * 3, struct.pack("<I", 40), steps)
+    cell("chain-rank", ("x_blocks", "chain", RANK), 8, struct.pack("<Q", 0), steps)
+    cell("span-knot-width", ("x_blocks", "spans", BLOCKS), 15, b"\x2e", steps)
+    cell("span-offset", ("x_blocks", "spans", BLOCKS), 16 + 8 + 4, b"\1", steps)
+    cell("span-widths-fall", ("x_blocks", "spans", VALUES), 7, b"\xf0", steps)
+    cell("span-first-sum", ("x_blocks", "spans_flat", VALUES), 0, b"\1", steps)
+    cell("span-tail", ("x_examples", "spans", VALUES), 5 + 4, b"\1", steps)
     column("bool-not-bool", ("x_blocks", "packed_1"), "base", 1, enc)
     return made
 
@@ -543,7 +610,7 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, chains=chains, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():

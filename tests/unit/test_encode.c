@@ -85,6 +85,21 @@ static int64_t sawtooth(uint64_t row, int *valid)
     return 20000000 + 56 * (int64_t)((row * 37) % 9000 + next_random() % 50);
 }
 
+/* A value mostly stands behind the same other one, as the groups of a tree of stacks do. */
+static int64_t callees(uint64_t row, int *valid)
+{
+    (void)valid;
+    random_state = row / 9 * 31;
+    return (int64_t)((next_random() + row % 9 * 3) % 50);
+}
+
+/* Rises by uneven steps and falls now and then, at the top of the unsigned range. */
+static int64_t heap(uint64_t row, int *valid)
+{
+    (void)valid;
+    return INT64_MIN + (int64_t)(row % 300 * 40000 + next_random() % 30000) * 56;
+}
+
 static int64_t mostly_zero(uint64_t row, int *valid)
 {
     (void)row;
@@ -165,6 +180,9 @@ static const struct shape {
     {"width_58", width_58, PCOL_U64},
     {"timestamps", timestamps, PCOL_I64},
     {"sawtooth", sawtooth, PCOL_I64},
+    {"callees", callees, PCOL_U32},
+    {"heap", heap, PCOL_I64},
+    {"heap_u64", heap, PCOL_U64},
     {"mostly_zero", mostly_zero, PCOL_I64},
     {"mostly_before", mostly_before, PCOL_I64},
     {"runs", runs, PCOL_I64},
@@ -221,6 +239,22 @@ static void make(uint64_t rows, unsigned flags, uint64_t memory, void **data, si
     pcol_builder_free(b);
 }
 
+/* Reads that begin and end anywhere give what the read of all gave. */
+static void compare_windows(const pcol_file *f, const struct pci_column *column,
+                            const int64_t *values, const uint8_t *valid, uint64_t rows)
+{
+    int64_t some[1100];
+    uint8_t some_valid[1100];
+    for (uint64_t row = 0; row < rows; row += row < 130 ? 1 : 61) {
+        uint64_t n = row % 3 ? 1 + row % 37 : 1100;
+        n = n < rows - row ? n : rows - row;
+        cr_assert_eq(pci_read(f, column, row, n, some, some_valid, NULL), PCOL_OK);
+        cr_assert_eq(memcmp(some, values + row, n * sizeof *some), 0, "%s from row %llu",
+                     column->name, (unsigned long long)row);
+        cr_assert_eq(memcmp(some_valid, valid + row, n), 0);
+    }
+}
+
 static void compare(const pcol_file *f, const struct shape *shape, uint64_t rows)
 {
     const struct pci_table *table = pci_table_find(f, "probe");
@@ -239,6 +273,7 @@ static void compare(const pcol_file *f, const struct shape *shape, uint64_t rows
     } else {
         cr_assert_eq(pci_verify(f, column, NULL), PCOL_OK);
         cr_assert_eq(pci_read(f, column, 0, rows, values, valid, NULL), PCOL_OK);
+        compare_windows(f, column, values, valid, rows);
         for (uint64_t r = 0; r < rows; r++) {
             int expected_valid, got_valid;
             int64_t expected = value_at(shape, r, &expected_valid), got;
@@ -302,9 +337,10 @@ Test(encode, the_choice_fits_the_shape)
         uint8_t encoding;
     } expected[] = {
         {"constant", PCF_LINEAR},      {"linear", PCF_LINEAR},       {"small", PCF_PACKED},
-        {"timestamps", PCF_BLOCKED},   {"sawtooth", PCF_PACKED},     {"mostly_zero", PCF_SPARSE},
+        {"timestamps", PCF_BLOCKED},   {"sawtooth", PCF_SPANS},      {"mostly_zero", PCF_SPARSE},
         {"mostly_before", PCF_SPARSE}, {"runs", PCF_RUNS},           {"mostly_null", PCF_SPARSE},
-        {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE},
+        {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE}, {"callees", PCF_CHAIN},
+        {"heap", PCF_SPANS},           {"heap_u64", PCF_SPANS},
     };
     void *data;
     size_t size;

@@ -526,7 +526,7 @@ Test(index, column_faults_name_their_byte)
            "section is empty or leaves the file");
     expect(SECTION_AT(&image, section, role), PCF_ROLE_RANK, 1, PCOL_E_CORRUPT,
            "section of a role that its column's encoding does not have");
-    expect(SECTION_AT(&image, section, align_log2), 3, 1, PCOL_E_CORRUPT, "section is not aligned");
+    expect(SECTION_AT(&image, section, align_log2), 2, 1, PCOL_E_CORRUPT, "section is not aligned");
     expect(SECTION_AT(&image, section, raw_size), 3, 8, PCOL_E_CORRUPT,
            "section that is not compressed has two sizes");
     expect(SECTION_AT(&image, section, offset), 0, 8, PCOL_E_CORRUPT,

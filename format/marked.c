@@ -1,0 +1,213 @@
+/*
+ * marked.c - columns of which some rows have values of their own: SPARSE and CHAIN
+ *
+ * A bitmap marks those rows, a directory counts the marks before every 1024th row, and their values
+ * stand in a child. What the other rows hold follows from their number (SPARSE) or from the row
+ * before (CHAIN, whose marks are never more than 64 rows apart).
+ */
+#include "marked.h"
+
+#include "range.h"
+
+#include <string.h>
+
+#define WORDS (PCF_RANK_ROWS / 64)
+
+static inline int popcount(uint64_t x)
+{
+#if defined(__POPCNT__)
+    return __builtin_popcountll(x);
+#else
+    /* Without the instruction the builtin calls a function; this is twice as fast. */
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (int)(x * UINT64_C(0x0101010101010101) >> 56);
+#endif
+}
+
+/* ---- the marks */
+
+/* Word w of the bitmap; the last one may be shorter than 8 bytes, and its spare bits do not count. */
+static inline uint64_t bitmap_word(const struct pcf_data *d, uint64_t w)
+{
+    uint64_t left = d->rows - w * 64;
+    if (left >= 64)
+        return pcf_load64(d->bitmap + 8 * w);
+    uint64_t word = 0;
+    memcpy(&word, d->bitmap + 8 * w, (size_t)pcf_bytes_of_bits(left));
+    return word & (UINT64_MAX >> (64 - left));
+}
+
+int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
+{
+    uint64_t end = row / 64, limit = d->child[0]->rows;
+    uint64_t r = pcf_load64(d->rank + row / PCF_RANK_ROWS * 8);
+    if (r > limit)
+        return 0;
+    for (uint64_t w = row / PCF_RANK_ROWS * WORDS; w < end; w++)
+        r += (uint64_t)popcount(pcf_load64(d->bitmap + 8 * w));
+    r += (uint64_t)popcount(bitmap_word(d, end) & ((UINT64_C(1) << row % 64) - 1));
+    *rank = r;
+    return r < limit;
+}
+
+/* ---- sparse */
+
+/* Bits of rows first..end of a rank block in words, and how many there are before and within. */
+static void marked_words(const struct pcf_data *d, uint64_t block, uint64_t first, uint64_t end,
+                         uint64_t *words, uint64_t *before, uint64_t *within)
+{
+    for (uint64_t w = 0; w < WORDS; w++) {
+        uint64_t lo = w * 64;
+        words[w] = 0;
+        if (lo >= end)
+            continue;
+        uint64_t word = bitmap_word(d, block * WORDS + w);
+        uint64_t low = first <= lo        ? 0
+                       : first - lo >= 64 ? UINT64_MAX
+                                          : (UINT64_C(1) << (first - lo)) - 1;
+        *before += (uint64_t)popcount(word & low);
+        words[w] = word & ~low;
+        if (end - lo < 64)
+            words[w] &= (UINT64_C(1) << (end - lo)) - 1;
+        *within += (uint64_t)popcount(words[w]);
+    }
+}
+
+/* Put the values of a rank block's marked rows, which are as many as bits are set, in their places;
+ * row `first` of the block goes to values[0]. */
+static void sparse_scatter(const uint64_t *words, uint64_t first, const int64_t *marked,
+                           uint64_t count, int64_t *values, uint8_t *valid)
+{
+    uint64_t word = words[0];
+    for (uint64_t k = 0, w = 0; k < count; k++, word &= word - 1) {
+        while (!word)
+            word = words[++w];
+        uint64_t i = w * 64 + (uint64_t)__builtin_ctzll(word) - first;
+        values[i] = marked[k];
+        if (valid)
+            valid[i] = 1;
+    }
+}
+
+enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                int64_t *values, uint8_t *valid)
+{
+    int null = (d->flags & PCF_COLUMN_DEFAULT_NULL) != 0;
+    int64_t marked[PCF_RANK_ROWS];
+    uint64_t words[WORDS], expected = 0;
+    for (int later = 0; count; later = 1) {
+        uint64_t block = row / PCF_RANK_ROWS, first = row % PCF_RANK_ROWS;
+        uint64_t n = PCF_RANK_ROWS - first < count ? PCF_RANK_ROWS - first : count;
+        uint64_t rank = pcf_load64(d->rank + 8 * block), within = 0;
+        if (rank > d->child[0]->rows || (later && rank != expected))
+            return PCF_BAD_RANK;
+        marked_words(d, block, first, first + n, words, &rank, &within);
+        if (!pcf_range(rank, within, 1, d->child[0]->rows))
+            return PCF_BAD_RANK;
+        enum pcf_result result = pcf_read(d->child[0], rank, within, marked, NULL);
+        if (result != PCF_OK)
+            return result;
+        expected = rank + within;
+        if (null)
+            memset(values, 0, (size_t)n * sizeof *values);
+        else
+            pcf_read_linear(d, row, n, values);
+        if (valid)
+            memset(valid, !null, (size_t)n);
+        sparse_scatter(words, first, marked, within, values, valid);
+        row += n;
+        count -= n;
+        values += n;
+        if (valid)
+            valid += n;
+    }
+    return PCF_OK;
+}
+
+/* ---- chain */
+
+/* The value that stands behind another one. */
+static inline enum pcf_result successor(const struct pcf_data *d, int64_t value, int64_t *next)
+{
+    const struct pcf_data *s = d->child[1];
+    int valid;
+    if ((uint64_t)value >= s->rows)
+        return PCF_BAD_CHAIN;
+    if (s->encoding != PCF_PACKED)
+        return pcf_get(s, (uint64_t)value, next, &valid);
+    *next = (int64_t)(pcf_linear_at(s, (uint64_t)value) +
+                      s->scale * pcf_bits_at(s->values, (uint64_t)value * s->width, s->width));
+    return PCF_OK;
+}
+
+/* From the last marked row on, which is at most 63 rows back. */
+enum pcf_result pcf_chain_at(const struct pcf_data *d, uint64_t row, int64_t *value)
+{
+    uint64_t word = bitmap_word(d, row / 64) & (UINT64_MAX >> (63 - row % 64)), rank;
+    enum pcf_result result;
+    int valid;
+    if (!(word & 1))
+        return PCF_BAD_CHAIN;
+    uint64_t marked = row / 64 * 64 + 63 - (uint64_t)__builtin_clzll(word);
+    if (!pcf_marked_rank(d, marked, &rank))
+        return PCF_BAD_RANK;
+    result = pcf_get(d->child[0], rank, value, &valid);
+    for (; result == PCF_OK && marked < row; marked++)
+        result = successor(d, *value, value);
+    if (result != PCF_OK)
+        *value = 0;
+    return result;
+}
+
+/* Where a read of a chain stands: the value of the row before, the row of child 0 for the next marked
+ * one (PCF_MAX_ROWS: not known yet). */
+struct chain {
+    int64_t last;
+    uint64_t rank;
+};
+
+/* Rows [row, row + n) of one rank block. */
+static enum pcf_result chain_block(const struct pcf_data *d, uint64_t row, uint64_t n,
+                                   int64_t *values, struct chain *chain)
+{
+    int64_t marked[PCF_RANK_ROWS];
+    uint64_t words[WORDS], first = row % PCF_RANK_ROWS, within = 0;
+    uint64_t rank = pcf_load64(d->rank + 8 * (row / PCF_RANK_ROWS));
+    enum pcf_result result;
+    int64_t value = chain->last;
+    if (rank > d->child[0]->rows || (chain->rank != PCF_MAX_ROWS && rank != chain->rank))
+        return PCF_BAD_RANK;
+    marked_words(d, row / PCF_RANK_ROWS, first, first + n, words, &rank, &within);
+    if (!pcf_range(rank, within, 1, d->child[0]->rows))
+        return PCF_BAD_RANK;
+    result = pcf_read(d->child[0], rank, within, marked, NULL);
+    for (uint64_t i = first, k = 0; i < first + n && result == PCF_OK; i++) {
+        if (words[i / 64] >> (i % 64) & 1)
+            value = marked[k++];
+        else if (i % 64 == 0)
+            return PCF_BAD_CHAIN;
+        else
+            result = successor(d, value, &value);
+        values[i - first] = value;
+    }
+    chain->last = value;
+    chain->rank = rank + within;
+    return result;
+}
+
+enum pcf_result pcf_read_chain(const struct pcf_data *d, uint64_t row, uint64_t count,
+                               int64_t *values)
+{
+    struct chain chain = {0, PCF_MAX_ROWS};
+    enum pcf_result result = row % 64 ? pcf_chain_at(d, row - 1, &chain.last) : PCF_OK;
+    while (result == PCF_OK && count) {
+        uint64_t left = PCF_RANK_ROWS - row % PCF_RANK_ROWS, n = left < count ? left : count;
+        result = chain_block(d, row, n, values, &chain);
+        row += n;
+        count -= n;
+        values += n;
+    }
+    return result;
+}

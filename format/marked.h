@@ -1,0 +1,45 @@
+/*
+ * marked.h - inside of decode.c, split off for its size: columns of which marked rows have values of
+ * their own (SPARSE, CHAIN), and the few loads that all decoders share
+ */
+#ifndef PCF_MARKED_H
+#define PCF_MARKED_H
+
+#include "decode.h"
+#include "load.h"
+
+static inline int pcf_bit_at(const uint8_t *bits, uint64_t i)
+{
+    return bits[i >> 3] >> (i & 7) & 1;
+}
+
+/* Bits of a PACKED or BLOCKED value; width 1 to 57, or 64, where every value starts at a byte. */
+static inline uint64_t pcf_bits_at(const uint8_t *values, uint64_t bit, unsigned width)
+{
+    return pcf_load64(values + (bit >> 3)) >> (bit & 7) & UINT64_MAX >> (64 - width);
+}
+
+static inline uint64_t pcf_linear_at(const struct pcf_data *d, uint64_t row)
+{
+    return (uint64_t)d->base + (uint64_t)d->step * row;
+}
+
+static inline void pcf_read_linear(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                   int64_t *values)
+{
+    uint64_t next = pcf_linear_at(d, row);
+    for (uint64_t i = 0; i < count; i++, next += (uint64_t)d->step)
+        values[i] = (int64_t)next;
+}
+
+/* Row of the child that holds a marked row's value; 0 if the directory is wrong. */
+int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank);
+
+/* As pcf_get() and pcf_read() of columns that are known to be SPARSE or CHAIN; the row is in range. */
+enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                int64_t *values, uint8_t *valid);
+enum pcf_result pcf_chain_at(const struct pcf_data *d, uint64_t row, int64_t *value);
+enum pcf_result pcf_read_chain(const struct pcf_data *d, uint64_t row, uint64_t count,
+                               int64_t *values);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * chain.c - a column of which most values follow from the one in the row before
+ *
+ * In a tree of call stacks in pre-order, the place of most rows is the one that its caller mostly
+ * calls. For each value the one that follows it most often is found by a vote (Boyer and Moore: exact
+ * where more than half agree, else some follower, which costs bytes but is never wrong).
+ */
+#include "core/emit.h"
+
+#include "core/alloc.h"
+#include "layout.h"
+
+#define MIN_ROWS 1024u
+#define MIN_ROWS_PER_VALUE 4u /* the table of successors has a row for each value */
+
+static pcol_status read_next(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                             pcol_error *err)
+{
+    const struct pci_links *links = context;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        values[i] = links->next_values[row + i];
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+static pcol_status read_links(void *context, uint64_t row, size_t n, int64_t *values,
+                              uint8_t *valid, pcol_error *err)
+{
+    struct pci_links *links = context;
+    struct pci_reader *r = &links->reader;
+    size_t got = 0;
+    if (row == 0) {
+        pci_reader_init(r, links->all);
+        links->at = 0;
+    }
+    while (got < n) {
+        if (links->at >= r->n) {
+            PCI_TRY(pci_reader_next(r, err));
+            links->at = 0;
+            if (!r->n)
+                return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
+        }
+        for (; links->at < r->n && got < n; links->at++)
+            if (pci_is_link(links, r, links->at))
+                values[got++] = r->values[links->at];
+    }
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+static void vote(struct pci_links *links, uint32_t *weights)
+{
+    const struct pci_reader *r = &links->reader;
+    for (size_t i = 1; i < r->n; i++) {
+        size_t value = (size_t)r->values[i - 1];
+        uint32_t next = (uint32_t)r->values[i];
+        if (links->next_values[value] == next) {
+            weights[value]++;
+        } else if (weights[value] == 0) {
+            links->next_values[value] = next;
+            weights[value] = 1;
+        } else {
+            weights[value]--;
+        }
+    }
+}
+
+static pcol_status find_next(struct pci_links *links, pcol_error *err)
+{
+    struct pci_reader *r = &links->reader;
+    uint32_t *weights = pci_calloc((size_t)links->next.rows, sizeof *weights);
+    pcol_status status;
+    if (!weights)
+        return pci_fail_memory(err);
+    pci_reader_init(r, links->all);
+    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
+        vote(links, weights);
+    pci_free(weights);
+    return status;
+}
+
+static pcol_status count_links(struct pci_links *links, pcol_error *err)
+{
+    struct pci_reader *r = &links->reader;
+    pcol_status status;
+    pci_reader_init(r, links->all);
+    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
+        for (size_t i = 0; i < r->n; i++)
+            links->source.rows += (uint64_t)pci_is_link(links, r, i);
+    return status;
+}
+
+pcol_status pci_links_new(const struct pci_source *source, const struct pci_shape *shape,
+                          struct pci_links **links, uint64_t *bits, pcol_error *err)
+{
+    struct pci_links *l;
+    pcol_status status;
+    unsigned width = pci_width_of((uint64_t)shape->max - (uint64_t)shape->min);
+    *links = NULL;
+    *bits = UINT64_MAX;
+    if ((source->type != PCF_U32 && source->type != PCF_STRING) || source->rows < MIN_ROWS ||
+        (uint64_t)shape->max >= source->rows / MIN_ROWS_PER_VALUE)
+        return PCOL_OK;
+    l = pci_calloc(1, sizeof *l);
+    if (!l)
+        return pci_fail_memory(err);
+    l->all = source;
+    l->source = (struct pci_source){0, source->type, read_links, l};
+    l->next = (struct pci_source){(uint64_t)shape->max + 1, source->type, read_next, l};
+    l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);
+    status = l->next_values ? find_next(l, err) : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = count_links(l, err);
+    if (status != PCOL_OK) {
+        pci_links_free(l);
+        return status;
+    }
+    *bits = source->rows + source->rows / 16 + (l->source.rows + l->next.rows) * width +
+            4 * PCI_SECTION_BITS + 2 * 88 * 8;
+    *links = l;
+    return PCOL_OK;
+}
+
+void pci_links_free(struct pci_links *links)
+{
+    if (links)
+        pci_free(links->next_values);
+    pci_free(links);
+}
