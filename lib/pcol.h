@@ -235,8 +235,8 @@ PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, c
 typedef struct pcol_column_info {
     const char *name;
     pcol_type type;
-    const char *
-        encoding; /* "plain", "linear", "packed", "blocked", "sparse", "runs"; "view" if computed */
+    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "spans"; "view": computed */
+    const char *encoding;
     const char *references; /* table whose rows (or ids) the values name, or NULL */
     int primary_key;        /* part of the table's primary key (logical tables) */
     int nullable;
