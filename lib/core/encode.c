@@ -220,9 +220,13 @@ static pcol_status best_rest(const struct pci_source *source, const struct pci_s
         struct pci_rest *rest;
         uint64_t cost;
         int64_t base = step ? shape->common_start : shape->common;
-        pcol_status status;
-        PCI_TRY(rest_new(source, 0, (uint64_t)base, step, &rest, err));
-        status = cost_sparse(source, rest, &cost, err);
+        pcol_status status = PCOL_OK;
+        /* A passing over the column is saved where the vote says that barely half of it agrees. */
+        if ((step ? shape->start_lead : shape->common_lead) < shape->rows / 16)
+            continue;
+        status = rest_new(source, 0, (uint64_t)base, step, &rest, err);
+        if (status == PCOL_OK)
+            status = cost_sparse(source, rest, &cost, err);
         if (status == PCOL_OK && cost < *bits) {
             struct pci_rest *worse = *out;
             *out = rest;

@@ -150,19 +150,16 @@ static pcol_status put_types(pcol_builder *b, pcol_error *err)
 
 struct tree_source {
     struct pci_source source;
-    const struct pci_tree *tree;
-    int groups;
+    const uint32_t *rows;
 };
 
 static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                              pcol_error *err)
 {
-    const struct tree_source *s = context;
+    const uint32_t *rows = ((const struct tree_source *)context)->rows + row;
     (void)err;
-    for (size_t i = 0; i < n; i++) {
-        const struct pci_node *node = &s->tree->nodes[s->tree->order[row + i]];
-        values[i] = s->groups ? node->group : s->tree->place[node->parent];
-    }
+    for (size_t i = 0; i < n; i++)
+        values[i] = rows[i];
     memset(valid, 1, n);
     return PCOL_OK;
 }
@@ -318,10 +315,10 @@ static pcol_status encode_strings(pcol_builder *b, struct pci_writer *w, uint32_
 static pcol_status encode_tree(pcol_builder *b, struct pci_writer *w, const struct plan *plan,
                                pcol_error *err)
 {
-    struct tree_source s = {.tree = &b->tree};
+    struct tree_source s = {.rows = b->tree.parents};
     s.source = (struct pci_source){b->tree.count, PCF_U32, read_tree, &s};
     PCI_TRY(pci_encode(w, plan->parent, &s.source, err));
-    s.groups = 1;
+    s.rows = b->tree.groups;
     return pci_encode(w, plan->group, &s.source, err);
 }
 

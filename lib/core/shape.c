@@ -213,6 +213,8 @@ pcol_status pci_shape_of(const struct pci_source *source, struct pci_shape *shap
     }
     shape->common = pass.common.value;
     shape->common_start = pass.start.value;
+    shape->common_lead = pass.common.weight;
+    shape->start_lead = pass.start.weight;
     if (shape->nulls)
         shape->linear = shape->ascending = 0;
     if (!shape->scale)

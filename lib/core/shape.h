@@ -41,7 +41,9 @@ struct pci_shape {
     uint64_t runs;
     int64_t common;       /* candidate for the value of most rows */
     int64_t common_start; /* candidate for value - row of most rows */
-    uint64_t *ranges;     /* max - min of each block of 1024 rows */
+    uint64_t common_lead,
+        start_lead;   /* at most (rows + lead) / 2 rows have what the candidate says */
+    uint64_t *ranges; /* max - min of each block of 1024 rows */
     size_t block_count;
     uint64_t spans[65];  /* spans of 16 rows by the width of their residuals, scale 1 */
     int spans_fail;      /* a block's range is too wide for SPANS */

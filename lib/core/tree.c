@@ -20,19 +20,38 @@ void pci_tree_clear(struct pci_tree *tree)
     pci_free(tree->nodes);
     pci_free(tree->place);
     pci_free(tree->order);
+    pci_free(tree->parents);
+    pci_free(tree->groups);
     pci_hash_clear(&tree->hash);
     *tree = (struct pci_tree){0};
+}
+
+static pcol_status add_node(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
+                            pcol_error *err)
+{
+    *node = 0;
+    if (tree->count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
+    if (pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
+        return pci_fail_memory(err);
+    tree->nodes[tree->count] = (struct pci_node){parent, group};
+    *node = (uint32_t)tree->count++;
+    return PCOL_OK;
 }
 
 pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
                            pcol_error *err)
 {
-    const struct pci_node *guess = &tree->nodes[parent + 1];
+    const struct pci_node *behind = &tree->nodes[parent + 1];
     uint64_t hash;
     size_t at;
     uint32_t id;
-    /* A stack is added from the root inwards: a node's first child mostly stands behind it. */
-    if (parent + 1 < tree->count && guess->parent == parent && guess->group == group) {
+    /* A stack is added from the root inwards, so a node's first child mostly stands behind it. Such a
+     * child is found by its place, and needs no entry in the hash table: most nodes are such. The node
+     * added last has no children, so all of a stack's nodes behind a new one are new too. */
+    if (parent + 1 == tree->count)
+        return add_node(tree, parent, group, node, err);
+    if (behind->parent == parent && behind->group == group) {
         *node = parent + 1;
         return PCOL_OK;
     }
@@ -44,15 +63,8 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
             return PCOL_OK;
         }
     }
-    *node = 0;
-    if (tree->count >= PCOL_NONE - 1)
-        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
-    if (pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
-        return pci_fail_memory(err);
-    PCI_TRY(pci_hash_add(&tree->hash, hash, (uint32_t)tree->count, err));
-    tree->nodes[tree->count] = (struct pci_node){parent, group};
-    *node = (uint32_t)tree->count++;
-    return PCOL_OK;
+    PCI_TRY(add_node(tree, parent, group, node, err));
+    return pci_hash_add(&tree->hash, hash, *node, err);
 }
 
 /* Children are linked from the last to the first, so that each list is in order of appearance; the
@@ -87,7 +99,13 @@ pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
             break;
         node = sibling[node];
     }
-    pci_free(child);
-    pci_free(sibling);
+    /* From here on the nodes are read in order, many times. */
+    for (size_t i = 0; i < n; i++) {
+        const struct pci_node *from = &tree->nodes[tree->order[i]];
+        child[i] = tree->place[from->parent];
+        sibling[i] = from->group;
+    }
+    tree->parents = child;
+    tree->groups = sibling;
     return PCOL_OK;
 }

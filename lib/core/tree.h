@@ -17,8 +17,9 @@ struct pci_tree {
     struct pci_node *nodes; /* nodes[0]: the root */
     size_t count, capacity;
     struct pci_hash hash;
-    uint32_t *place; /* by node, after finishing */
-    uint32_t *order; /* node by place */
+    uint32_t *place;            /* by node, after finishing */
+    uint32_t *order;            /* node by place */
+    uint32_t *parents, *groups; /* of the nodes in order: places of parents */
 };
 
 pcol_status pci_tree_init(struct pci_tree *tree, pcol_error *err);
