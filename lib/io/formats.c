@@ -33,6 +33,11 @@ static const struct pci_format formats[] = {
      pci_v1_sniff,
      pci_v1_read,
      pci_v1_write},
+    {{"speedscope", "JSON of the viewer speedscope", ".speedscope.json",
+      "not read; stacks and weights of each thread and sample type, files of functions", 0, 1},
+     NULL,
+     NULL,
+     pci_speedscope_write},
     {{"pcol", "a pcol file", ".pcol", "everything", 1, 0}, pci_pcol_sniff, pci_pcol_read, NULL},
     {{"folded", "folded stacks: frames;in;a;line COUNT", ".folded .collapsed .stacks",
       "everything: the text comes back byte for byte", 1, 1},
@@ -101,12 +106,14 @@ static pcol_status recognise(struct pci_input *input, const struct pci_format **
     while (input->size < SNIFF_SIZE && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
-        int sure = input->size ? formats[i].sniff(input->data, input->size, input->end) : 0;
+        int sure = input->size && formats[i].sniff
+                       ? formats[i].sniff(input->data, input->size, input->end)
+                       : 0;
         if (sure > 1) {
             *format = &formats[i];
             return PCOL_OK;
         }
-        int suffix = has_suffix(input->name, formats[i].info.suffixes);
+        int suffix = formats[i].read && has_suffix(input->name, formats[i].info.suffixes);
         if (sure && suffix && !maybe)
             maybe = &formats[i];
         if (suffix && !named)

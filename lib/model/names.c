@@ -25,7 +25,6 @@ pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_
         {"functions", "filename", PCI_TYPES_TEXT, &n->function_file},
         {"functions", "start_line", PCI_TYPES_INT, &n->start_line},
         {"location_groups", "mapping", PCI_TYPES_ROW, &n->mapping},
-        {"location_groups", "address", PCI_TYPES_INT, &n->address},
         {"mappings", "filename", PCI_TYPES_TEXT, &n->mapping_file},
     };
     memset(n, 0, sizeof *n);
@@ -88,44 +87,29 @@ static pcol_str base_name(pcol_str path)
 static pcol_status make_name(struct pci_names *n, uint32_t group, struct pci_name *name,
                              pcol_error *err)
 {
-    int64_t address;
-    int has_address, has_mapping, size = 0;
-    char number[32];
+    int has_mapping, in_file = name->has_filename && name->filename.size;
+    char line[32] = "";
     pcol_str file;
-    PCI_TRY(cell(n, n->address, group, &address, &has_address, err));
     PCI_TRY(pci_names_mapping(n, group, &file, &has_mapping, err));
-    int in_file = name->has_filename && !has_address;
     file = in_file ? name->filename : base_name(file);
-    if (pci_grow((void **)&n->made, &n->made_capacity, file.size + 64, 1))
-        return pci_fail_memory(err);
-    char *to = n->made;
-    if (in_file && name->has_line)
-        size = snprintf(number, sizeof number, ":%" PRId64, name->line);
-    else if (has_address)
-        size = snprintf(number, sizeof number, "0x%" PRIx64, (uint64_t)address);
-    if (in_file) {
-        memcpy(to, file.data, file.size);
-        memcpy(to + file.size, number, (size_t)size);
-        to += file.size + (size_t)size;
-    } else {
-        int bare = file.size && file.data[0] == '['; /* [kernel.kallsyms], [vdso] */
-        memcpy(to, number, (size_t)size);
-        to += size;
-        if (file.size) {
-            if (size)
-                *to++ = ' ';
-            if (!bare)
-                *to++ = '[';
-            memcpy(to, file.data, file.size);
-            to += file.size;
-            if (!bare)
-                *to++ = ']';
-        } else if (!size) {
-            memcpy(to, "[unknown]", 9);
-            to += 9;
-        }
-    }
     name->is_made = 1;
+    name->name = (pcol_str){"<unknown>", 9};
+    if (!file.size)
+        return PCOL_OK;
+    if (pci_grow((void **)&n->made, &n->made_capacity, file.size + sizeof line, 1))
+        return pci_fail_memory(err);
+    if (in_file && name->has_line)
+        snprintf(line, sizeof line, ":%" PRId64, name->line);
+    int bare = in_file || file.data[0] == '['; /* [kernel.kallsyms], [vdso] */
+    char *to = n->made;
+    if (!bare)
+        *to++ = '[';
+    memcpy(to, file.data, file.size);
+    to += file.size;
+    if (!bare)
+        *to++ = ']';
+    memcpy(to, line, strlen(line));
+    to += strlen(line);
     name->name = (pcol_str){n->made, (size_t)(to - n->made)};
     return PCOL_OK;
 }

@@ -2,7 +2,7 @@
  * names.h - what a line of a call stack is called
  *
  * A function's name; where there is none, what is known of the place instead: "file:line" of code
- * outside functions, "0x4010f0 [libc.so.6]" of code without symbols.
+ * outside functions, "[libc.so.6]" of code without symbols, else "<unknown>".
  */
 #ifndef PCI_NAMES_H
 #define PCI_NAMES_H
@@ -14,7 +14,7 @@ struct pci_names {
     uint64_t functions, mappings;
     const struct pci_column *function, *line, *column, *filename; /* of locations */
     const struct pci_column *name, *function_file, *start_line;   /* of functions */
-    const struct pci_column *mapping, *address;                   /* of location_groups */
+    const struct pci_column *mapping;                             /* of location_groups */
     const struct pci_column *mapping_file;
     char *made; /* the last name that was put together */
     size_t made_capacity;
