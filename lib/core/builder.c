@@ -56,6 +56,7 @@ static const struct known_column {
     [PCI_C_SAMPLE_THREAD] = {PCI_T_SAMPLES, PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL, "thread"},
     [PCI_C_SAMPLE_TIME] = {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "time"},
     [PCI_C_SAMPLE_DURATION] = {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "duration"},
+    [PCI_C_SAMPLE_CPU] = {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "cpu_delta"},
 };
 
 static pcol_status add_table(pcol_builder *b, const char *name, pcol_error *err)
@@ -98,6 +99,8 @@ pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder *
     status = pci_store_init(&b->store, memory, folder, err);
     if (status == PCOL_OK)
         status = pci_tree_init(&b->tree, err);
+    pci_bnodes_init(&b->nodes, &b->store);
+    pci_border_init(&b->order);
     if (status == PCOL_OK)
         status = add_known(b, err);
     if (status != PCOL_OK)
@@ -125,6 +128,10 @@ void pcol_builder_free(pcol_builder *builder)
     pci_hash_clear(&builder->group_hash);
     pci_strtab_clear(&builder->strings);
     pci_tree_clear(&builder->tree);
+    pci_interned_free(builder);
+    pci_intern_clear(&builder->variants);
+    pci_blabels_clear(&builder->labels);
+    pci_bnodes_clear(&builder->nodes);
     pci_store_close(&builder->store);
     pci_free(builder);
 }
@@ -140,7 +147,8 @@ pcol_status pcol_builder_string(pcol_builder *builder, const char *data, size_t 
 static int same_function(const struct pci_bfunction *a, const struct pci_bfunction *b)
 {
     return a->name == b->name && a->system_name == b->system_name && a->filename == b->filename &&
-           a->bits == b->bits && a->start_line == b->start_line && a->id == b->id;
+           ((a->bits ^ b->bits) & 1) == 0 && a->start_line == b->start_line &&
+           a->variant == b->variant;
 }
 
 static int has_string(const pcol_builder *b, uint32_t string)
@@ -152,7 +160,10 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
                                   uint32_t *row, pcol_error *err)
 {
     pcol_builder *b = builder;
-    struct pci_bfunction f = {function->name, function->system_name, function->filename, 0, 0, 0};
+    struct pci_bfunction f = {.name = function->name,
+                              .system_name = function->system_name,
+                              .filename = function->filename,
+                              .variant = function->variant};
     uint64_t hash;
     size_t at;
     uint32_t id;
@@ -163,9 +174,9 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
         f.system_name = f.name;
     if (function->has_start_line)
         f.bits |= 1, f.start_line = function->start_line;
-    if (function->has_id)
-        f.bits |= 2, f.id = function->id;
     hash = pci_hash_bytes(&f, sizeof f);
+    if (function->has_id) /* stored as it came first, and no part of what the row is */
+        f.bits |= 2, f.id = function->id;
     at = pci_hash_start(&b->function_hash, hash);
     while ((id = pci_hash_next(&b->function_hash, hash, &at)) != PCI_HASH_NONE)
         if (same_function(&b->functions[id], &f)) {
@@ -205,8 +216,9 @@ static int same_group(const pcol_builder *b, uint32_t id, const struct pci_bgrou
                       const pcol_line *lines)
 {
     const struct pci_bgroup *o = &b->groups[id];
-    if (o->line_count != g->line_count || o->mapping != g->mapping || o->bits != g->bits ||
-        o->address != g->address || o->id != g->id || o->file_number != g->file_number)
+    if (o->line_count != g->line_count || o->mapping != g->mapping ||
+        ((o->bits ^ g->bits) & ~2u) || o->address != g->address || o->variant != g->variant ||
+        o->file_number != g->file_number)
         return 0;
     for (uint32_t i = 0; i < g->line_count; i++)
         if (!same_line(&b->lines[o->first_line + i], &lines[i]))
@@ -243,10 +255,10 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     memset(&g, 0, sizeof g);
     g.line_count = (uint32_t)group->line_count;
     g.mapping = group->mapping;
-    g.bits = group->has_address | (unsigned)group->has_id << 1 |
-             (unsigned)group->has_file_number << 2 | (unsigned)group->folded << 3;
+    g.variant = group->variant;
+    g.bits = group->has_address | (unsigned)group->has_file_number << 2 |
+             (unsigned)group->folded << 3;
     g.address = group->has_address ? group->address : 0;
-    g.id = group->has_id ? group->id : 0;
     g.file_number = group->has_file_number ? group->file_number : 0;
     /* The lines are put behind those of all groups first, and taken back if the group is known. */
     if (pci_grow((void **)&b->lines, &b->line_capacity, b->line_count + g.line_count + 1,
@@ -267,6 +279,8 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
         return pci_fail_memory(err);
     PCI_TRY(pci_hash_add(&b->group_hash, hash, (uint32_t)b->group_count, err));
     g.first_line = (uint32_t)b->line_count;
+    if (group->has_id)
+        g.bits |= 2, g.id = group->id;
     b->line_count += g.line_count;
     b->groups[b->group_count] = g;
     *row = (uint32_t)b->group_count++;
@@ -411,6 +425,8 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
         PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_TIME], r, sample->time_ns, err));
     if (sample->has_duration)
         PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_DURATION], r, sample->duration_ns, err));
+    if (sample->has_cpu_delta)
+        PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_CPU], r, sample->cpu_delta_ns, err));
     for (size_t i = 0; i < sample->value_count; i++) {
         const pcol_value *v = &sample->values[i];
         if (v->sample_type >= b->type_count)
@@ -460,6 +476,56 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
                         type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err);
 }
 
+uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table)
+{
+    const pcol_builder *b = builder;
+    uint64_t rows = b->tables[table].rows;
+    if (table == PCI_T_SAMPLES)
+        rows = b->sample_count;
+    else if (table == PCI_T_FUNCTIONS)
+        rows = b->function_count;
+    else if (table == PCI_T_GROUPS)
+        rows = b->group_count;
+    else if (table == b->nodes.table)
+        rows = b->nodes.count;
+    for (size_t i = 0; i < b->column_count; i++)
+        if (b->columns[i]->table == table && b->columns[i]->rows > rows)
+            rows = b->columns[i]->rows;
+    return rows;
+}
+
+struct pci_bcol *pci_builder_get_column(pcol_builder *builder, uint32_t table, uint32_t column,
+                                        pcol_error *err)
+{
+    struct pci_bcol *c = column < builder->column_count ? builder->columns[column] : NULL;
+    if (c && c->table == table)
+        return c;
+    pci_fail(err, PCOL_E_ARGUMENT, "the table has no column %u", column);
+    return NULL;
+}
+
+/* Whether 64 bits are a value of the column's type. */
+static pcol_status check_bits(const pcol_builder *b, const struct pci_bcol *c, int64_t bits,
+                              pcol_error *err)
+{
+    if ((c->type == PCF_U32 && (uint64_t)bits > PCOL_NONE) ||
+        (c->type == PCF_BOOL && (uint64_t)bits > 1) ||
+        (c->type == PCF_STRING && (uint64_t)bits >= b->strings.count) || c->type == PCF_BYTES)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
+                        c->name, (long long)bits);
+    return PCOL_OK;
+}
+
+pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_t row, int64_t bits,
+                                 pcol_error *err)
+{
+    struct pci_bcol *c = column < builder->column_count ? builder->columns[column] : NULL;
+    if (!c)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist", column);
+    PCI_TRY(check_bits(builder, c, bits, err));
+    return pci_bcol_set(c, row, bits, err);
+}
+
 /* NULL and an error if the column does not exist or is of another kind. */
 static struct pci_bcol *typed_column(pcol_builder *b, uint32_t column, int is_text, int is_double,
                                      pcol_error *err)
@@ -478,10 +544,7 @@ pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column, uint64_
     struct pci_bcol *c = typed_column(builder, column, 0, 0, err);
     if (!c)
         return PCOL_E_ARGUMENT;
-    if ((c->type == PCF_U32 && (value < 0 || value > (int64_t)PCOL_NONE)) ||
-        (c->type == PCF_BOOL && (value < 0 || value > 1)))
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
-                        c->name, (long long)value);
+    PCI_TRY(check_bits(builder, c, value, err));
     return pci_bcol_set(c, row, value, err);
 }
 

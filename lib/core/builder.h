@@ -3,13 +3,15 @@
  *
  * Rows of tables are kept by column: the values that are there in one spool, and which rows have one
  * as run lengths. Functions, locations and groups are kept as structs while they are interned and
- * become columns at the end; call stacks live in a tree; everything else is columns from the start.
+ * become columns at the end; call stacks live in a tree; label shapes and nodes are kept as records
+ * (labels.c, nodes.c); everything else is columns from the start.
  */
 #ifndef PCI_BUILDER_H
 #define PCI_BUILDER_H
 
 #include "core/encode.h"
 #include "core/hash.h"
+#include "core/rows.h"
 #include "core/strtab.h"
 #include "core/tree.h"
 
@@ -56,6 +58,7 @@ enum pci_known_column {
     PCI_C_SAMPLE_THREAD,
     PCI_C_SAMPLE_TIME,
     PCI_C_SAMPLE_DURATION,
+    PCI_C_SAMPLE_CPU,
     PCI_C_COUNT
 };
 
@@ -93,6 +96,7 @@ struct pci_btable {
 struct pci_bfunction {
     uint32_t name, system_name, filename;
     uint32_t bits; /* 1: has start_line, 2: has id */
+    uint32_t variant, unused;
     int64_t start_line;
     uint64_t id;
 };
@@ -101,6 +105,7 @@ struct pci_bgroup {
     uint32_t first_line, line_count;
     uint32_t mapping;
     uint32_t bits; /* 1: has address, 2: has id, 4: has file_number, 8: folded */
+    uint32_t variant, unused;
     uint64_t address, id;
     int64_t file_number;
 };
@@ -109,6 +114,96 @@ struct pci_btype {
     uint32_t type, unit, flags, ordinal;
     uint32_t column; /* of samples */
     uint32_t noted;  /* number of sources when it was named last */
+};
+
+/* intern.c: distinct lists of cells, each with a number from 0 */
+struct pci_intern {
+    struct pci_hash hash;
+    uint32_t *variants; /* by number */
+    uint64_t *starts;   /* by number, and one more: its cells in the arrays below */
+    uint32_t *columns;
+    int64_t *bits;
+    size_t count, variant_capacity, start_capacity;
+    size_t cell_count, column_capacity, bits_capacity;
+};
+
+struct pci_interned {
+    uint32_t table;
+    uint64_t base; /* rows of the table when its first row was interned */
+    struct pci_intern rows;
+};
+
+/* labels.c */
+struct pci_blabel { /* a row of label_keys */
+    uint32_t table, key, unit;
+    uint32_t occurrence;
+    uint32_t column; /* of the builder; PCOL_NONE: not made yet, or the kind has none */
+    uint32_t base;   /* the row with occurrence 0 */
+    uint32_t next;   /* the row with the next occurrence; PCOL_NONE: none yet */
+    uint8_t kind;
+    /* of a row with occurrence 0: */
+    uint32_t current; /* which occurrence was used last, by the row below */
+    uint64_t row_serial;
+};
+
+struct pci_label_last { /* an entry of the row before */
+    uint32_t key, unit;
+    uint8_t kind;
+    uint32_t number; /* of label_keys; PCOL_NONE: in `extra` */
+};
+
+struct pci_label_table {
+    uint32_t table;
+    uint32_t column_count; /* label columns */
+    uint32_t shape, extra; /* columns of the builder; PCOL_NONE: none yet */
+    uint64_t next_row;
+    struct pci_label_last *last;
+    uint32_t *entries; /* the shape of the row before: 2 * (number + 1) + joined; 0 + joined: extra */
+    size_t last_count, last_capacity, entry_capacity;
+    uint32_t last_shape; /* PCOL_NONE: none */
+};
+
+struct pci_blabels {
+    struct pci_blabel *keys;
+    size_t count, capacity;
+    struct pci_hash hash; /* of those with occurrence 0 */
+    struct pci_label_table *tables;
+    size_t table_count, table_capacity;
+    uint32_t *shape_entries;
+    size_t entry_count, entry_capacity;
+    uint64_t *shape_starts; /* by shape, and one more */
+    size_t shape_count, shape_capacity;
+    struct pci_hash shape_hash;
+    uint64_t serial;
+};
+
+/* nodes.c */
+struct pci_bnode {
+    uint32_t parent; /* PCOL_NONE: a root */
+    uint32_t key, text;
+    uint8_t tag, reversed, unused[2];
+    int64_t value; /* typed arrays: their number */
+};
+
+struct pci_bnodes {
+    struct pci_spool records, starts[2]; /* starts: first element of each typed array */
+    uint64_t element_count[2];
+    uint32_t open[2]; /* the typed array that takes elements; PCOL_NONE: none */
+    uint32_t value_column[2], value_table[2];
+    uint64_t count;
+    uint32_t table; /* PCOL_NONE: none yet */
+    int ordered;    /* the nodes stand in pre-order */
+    uint32_t *path; /* while ordered: the node added last and its ancestors, outermost first */
+    size_t path_size, path_capacity;
+    uint32_t *place; /* after finishing, if not ordered: final row by node */
+};
+
+/* order.c */
+struct pci_border {
+    uint32_t columns[7]; /* of source_rows; PCOL_NONE: no table yet */
+    uint32_t form_columns[5];
+    uint32_t target_name; /* of `last` */
+    struct pci_source_row last;
 };
 
 struct pcol_builder {
@@ -132,8 +227,48 @@ struct pcol_builder {
     uint32_t source_count;
     uint64_t sample_count;
     uint64_t source_type_count;
+    struct pci_interned **interned; /* by table; NULL: not interned */
+    size_t interned_capacity;
+    struct pci_intern variants; /* further cells of functions and groups */
+    struct pci_blabels labels;
+    struct pci_bnodes nodes;
+    struct pci_border order;
     int written;
 };
+
+/* builder.c: rows of a table so far */
+uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table);
+/* A cell of a column that is not BYTES: a string's code, the bits of a double. */
+pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_t row, int64_t bits,
+                                 pcol_error *err);
+/* NULL and an error if the column does not exist in this table. */
+struct pci_bcol *pci_builder_get_column(pcol_builder *builder, uint32_t table, uint32_t column,
+                                        pcol_error *err);
+
+/* Each room's start and end of state. */
+void pci_intern_clear(struct pci_intern *intern);
+void pci_interned_free(pcol_builder *builder);
+void pci_blabels_clear(struct pci_blabels *labels);
+void pci_bnodes_init(struct pci_bnodes *nodes, struct pci_store *store);
+void pci_bnodes_clear(struct pci_bnodes *nodes);
+void pci_border_init(struct pci_border *order);
+
+/* Records to columns. Labels before the strings are sorted, nodes and order after strings and stacks
+ * have their final places. */
+pcol_status pci_blabels_finish(pcol_builder *builder, pcol_error *err);
+pcol_status pci_bnodes_finish(pcol_builder *builder, pcol_error *err);
+pcol_status pci_border_finish(pcol_builder *builder, pcol_error *err);
+/* Where rows of a table end up: NULL if they stay. */
+const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table);
+
+/* labels.c, for copying files: row K of label_keys (made if it is not there yet), and its column. */
+pcol_status pci_label_number(pcol_builder *builder, uint32_t table, uint32_t key, uint32_t unit,
+                             uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err);
+pcol_status pci_label_column(pcol_builder *builder, uint32_t number, uint32_t *column,
+                             pcol_error *err);
+pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size_t count,
+                            uint32_t *shape, pcol_error *err);
+pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err);
 
 /* bcol.c */
 pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,

@@ -241,8 +241,10 @@ static void count_rows(const pcol_builder *b, struct plan *plan)
         if (b->columns[c]->rows > plan->rows[b->columns[c]->table])
             plan->rows[b->columns[c]->table] = b->columns[c]->rows;
     plan->rows[PCI_T_STRINGS] = b->strings.count;
-    plan->rows[PCI_T_STACKS] =
-        b->tree.count > 1 || b->columns[PCI_C_SAMPLE_STACK]->present ? b->tree.count : 0;
+    plan->rows[PCI_T_STACKS] = b->tree.count > 1 ? b->tree.count : 0;
+    for (size_t c = 0; c < b->column_count; c++) /* the root alone is there if something names it */
+        if (b->columns[c]->references == PCI_T_STACKS + 1 && b->columns[c]->present)
+            plan->rows[PCI_T_STACKS] = b->tree.count;
     plan->rows[PCI_T_SAMPLES] = b->sample_count;
 }
 
@@ -393,8 +395,8 @@ static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci
         return encode_bytes(c, w, number, err);
     if (c->type == PCF_STRING)
         map = b->strings.rank;
-    else if (c->references == PCI_T_STACKS + 1)
-        map = b->tree.place;
+    else if (c->references)
+        map = pci_final_rows(b, c->references - 1);
     pci_bcol_source_init(&source, c, map);
     return pci_encode(w, number, &source.source, err);
 }
@@ -451,10 +453,13 @@ static pcol_status settle_source_types(pcol_builder *b, pcol_error *err)
 static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
 {
     b->tables[PCI_T_SOURCES].rows = b->source_count;
+    PCI_TRY(pci_blabels_finish(b, err));
     PCI_TRY(pci_strtab_sort(&b->strings, err));
     pci_hash_clear(&b->function_hash);
     pci_hash_clear(&b->group_hash);
     PCI_TRY(pci_tree_finish(&b->tree, err));
+    PCI_TRY(pci_bnodes_finish(b, err));
+    PCI_TRY(pci_border_finish(b, err));
     PCI_TRY(put_types(b, err));
     PCI_TRY(settle_source_types(b, err));
     PCI_TRY(put_functions(b, err));

@@ -6,7 +6,22 @@
  *   - labels: a row's open-ended keys as typed columns (spec.md, "Open keys");
  *   - nodes: the generic tree for what fits no typed column (spec.md, "Nodes");
  *   - source rows: in which order a source had the rows, and under which ids.
- * The state lives in the builder, so several sources share it.
+ * The state lives in the builder, so several sources share it. An importer's day:
+ *
+ *     pci_builder_intern(b, mappings, columns, cells, 4, 0, &mapping, NULL, err);
+ *     pci_builder_function(b, &f, columns, cells, 2, &function, &is_new, err);   is_js, category, ...
+ *     pci_builder_group(b, &g, NULL, NULL, 0, &group, NULL, err);
+ *     pcol_builder_sample(b, &sample, &row, err);
+ *     struct pci_label labels[] = {{.key = bytes, .unit = unit, .kind = PCI_LABEL_INTEGER, .as.i64 = 8},
+ *                                  {.key = k, .unit = PCOL_NONE, .kind = PCI_LABEL_STRING, .text = x}};
+ *     pci_builder_labels(b, PCI_T_SAMPLES, row, labels, 2, NULL, err);
+ *     pci_json_to_nodes(&json, b, PCI_NO_NODE, PCOL_NONE, &node, err);           what fits no column
+ *     pci_builder_extra(b, PCI_T_SOURCES, source, node, err);
+ *     pci_builder_source_row(b, &(struct pci_source_row){.source = source, .thread = PCOL_NONE,
+ *         .table = name, .target = PCI_T_GROUPS + 1, .ordinal = i, .row = group}, err);
+ *
+ * Numbers of the builder's own tables (PCI_T_SAMPLES, ...) are in core/builder.h; others come from
+ * pcol_builder_table().
  */
 #ifndef PCI_ROWS_H
 #define PCI_ROWS_H
@@ -22,11 +37,25 @@ struct pci_icell {
 };
 
 /* The row of `table` that has these cells; a new one if there is none. columns: numbers from
- * pcol_builder_column(), the same for all calls with one table. `variant` tells apart rows that are
- * equal in all cells; it is not stored. A table is either filled by this or row by row, never both. */
+ * pcol_builder_column(), of any type but BYTES, in any order; columns that are left out count as
+ * null, and a null bool as false. `variant` tells apart rows that are equal in all cells; it is not
+ * stored. A table is either filled by this or row by row, never both; only columns that no call
+ * names among `columns` (extra, labels) are set beside it, where *is_new says so (may be NULL). */
 pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint32_t *columns,
                                const struct pci_icell *cells, size_t count, uint32_t variant,
                                uint32_t *row, int *is_new, pcol_error *err);
+
+/* A function or group with cells in further columns of `functions` or `location_groups`, which are
+ * part of what it is and are set if it is new. Its `variant` is the number of a duplicate: 0 for the
+ * first row of the source that is so, 1 for the next equal one that must stay apart, ...: then equal
+ * rows of several sources become one, and those of one source never. Importers that call
+ * pcol_builder_function() and pcol_builder_group() directly number duplicates likewise. */
+pcol_status pci_builder_function(pcol_builder *builder, const pcol_function *function,
+                                 const uint32_t *columns, const struct pci_icell *cells,
+                                 size_t count, uint32_t *row, int *is_new, pcol_error *err);
+pcol_status pci_builder_group(pcol_builder *builder, const pcol_group *group,
+                              const uint32_t *columns, const struct pci_icell *cells, size_t count,
+                              uint32_t *row, int *is_new, pcol_error *err);
 
 /* ---- labels */
 
@@ -66,9 +95,12 @@ struct pci_label {
 };
 
 /* The labels of row `row` of `table`; rows come in ascending order, each at most once. A key past
- * the table's 512th goes to the row's `extra`, a root node of object kind; *extra, if the caller
- * has one, PCI_NO_NODE otherwise, is the row's and may be set by this. An empty list says that the
- * row has labels and none of them: a shape without keys (a row never given has a null shape). */
+ * the table's 512th goes to the row's `extra`, a root node of object kind: *extra, if the caller has
+ * one already, PCI_NO_NODE otherwise, is that root and may be set by this; the caller then sets the
+ * cell by pci_builder_extra(). With extra = NULL both happens here. Members that the caller puts into
+ * `extra` itself are entries of kind EXTRA, in order, and added in the order of entries; those that
+ * are no labels (unknown fields) are added after this call. An empty list says that the row has
+ * labels and none of them: a shape without keys (a row never given has a null shape). */
 pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t row,
                                const struct pci_label *labels, size_t count, uint64_t *extra,
                                pcol_error *err);
@@ -96,15 +128,18 @@ enum pci_node_tag {
 
 struct pci_new_node {
     uint64_t parent; /* PCI_NO_NODE: a root */
-    uint32_t key;    /* string or PCOL_NONE */
+    uint32_t key;    /* string; looked at where the parent is an OBJECT */
     uint8_t tag;
-    uint32_t text; /* STRING, BIG, BYTES: the value; TABLE, ROW: the table's name */
+    uint8_t reversed; /* ROW of stacks: to be read outermost first (a label of kind rstack) */
+    uint8_t has_unit; /* INTEGER, DOUBLE, OBJECT in place of a label: its unit is `text` */
+    uint32_t text;    /* STRING, BIG, BYTES: the value; TABLE, ROW: the table's name */
     union {
         int64_t i64;
         double f64;
     } as;
 };
-/* Append a node; its parent is an ARRAY or OBJECT added before. */
+/* Append a node; its parent is an ARRAY or OBJECT added before. Trees may grow side by side: rows
+ * are put into pre-order when the file is written. */
 pcol_status pci_builder_node(pcol_builder *builder, const struct pci_new_node *node, uint64_t *row,
                              pcol_error *err);
 /* An INTEGERS or DOUBLES node begins empty (count 0) and takes elements one by one, before any
@@ -113,15 +148,21 @@ pcol_status pci_builder_node_integer(pcol_builder *builder, uint64_t node, int64
                                      pcol_error *err);
 pcol_status pci_builder_node_double(pcol_builder *builder, uint64_t node, double value,
                                     pcol_error *err);
-/* Cell `extra` of a row of a table: the root of a tree. */
+/* Cell `extra` of a row of a table: the root of a tree, which no other cell has. */
 pcol_status pci_builder_extra(pcol_builder *builder, uint32_t table, uint64_t row, uint64_t node,
                               pcol_error *err);
 
 /* ---- source rows */
 
+/*
+ * A source may leave source_rows out for one of its tables only if it is the file's only source and
+ * its table is our rows in order, with the ids that the id column has. In a builder that has another
+ * source before it (*source > 0) it gives them for every table whose order or ids its way back needs.
+ */
 struct pci_source_row {
     uint32_t source, thread; /* thread: PCOL_NONE where the table is not of a thread */
     uint32_t table;          /* string: the source's name of its table */
+    uint32_t target;         /* which table of ours `row` is of: its number + 1 */
     uint32_t has_id;
     uint64_t ordinal, row, id;
 };

@@ -1,0 +1,202 @@
+/*
+ * order.c - source rows: in which order a source had the rows, and under which ids
+ *
+ * Columns from the start. What `row` counts differs from run to run, so rows of tables that are
+ * rearranged at the end (strings, stacks, nodes) are translated when that is done.
+ */
+#include "core/builder.h"
+
+#include "core/alloc.h"
+
+enum { R_SOURCE, R_THREAD, R_TABLE, R_TARGET, R_ORDINAL, R_ROW, R_ID, R_COUNT };
+enum { F_SOURCE, F_THREAD, F_TABLE, F_COLUMN, F_FORM, F_COUNT };
+
+struct made {
+    const char *name;
+    uint8_t type, references, drop;
+};
+
+static const struct made row_columns[R_COUNT] = {
+    [R_SOURCE] = {"source", PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER},
+    [R_THREAD] = {"thread", PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL},
+    [R_TABLE] = {"table", PCF_STRING, 0, PCI_DROP_NEVER},
+    [R_TARGET] = {"target", PCF_STRING, 0, PCI_DROP_NEVER},
+    [R_ORDINAL] = {"ordinal", PCF_U64, 0, PCI_DROP_NEVER},
+    [R_ROW] = {"row", PCF_U64, 0, PCI_DROP_NEVER},
+    [R_ID] = {"id", PCF_U64, 0, PCI_DROP_NULL},
+};
+
+static const struct made form_columns[F_COUNT] = {
+    [F_SOURCE] = {"source", PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER},
+    [F_THREAD] = {"thread", PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL},
+    [F_TABLE] = {"table", PCF_STRING, 0, PCI_DROP_NEVER},
+    [F_COLUMN] = {"column", PCF_STRING, 0, PCI_DROP_NEVER},
+    [F_FORM] = {"form", PCF_STRING, 0, PCI_DROP_NULL},
+};
+
+void pci_border_init(struct pci_border *order)
+{
+    memset(order, 0xff, sizeof *order); /* PCOL_NONE */
+}
+
+static pcol_status make(pcol_builder *b, const char *name, const struct made *made, size_t count,
+                        uint32_t *columns, pcol_error *err)
+{
+    uint32_t table;
+    PCI_TRY(pcol_builder_table(b, name, &table, err));
+    for (size_t i = 0; i < count; i++)
+        PCI_TRY(pci_bcol_new(b, table, made[i].name, made[i].type, made[i].references, made[i].drop,
+                             &columns[i], err));
+    return PCOL_OK;
+}
+
+static pcol_status check_place(const pcol_builder *b, uint32_t source, uint32_t thread,
+                               uint32_t table, pcol_error *err)
+{
+    if (source < b->source_count && table < b->strings.count &&
+        (thread == PCOL_NONE || thread < pci_builder_rows(b, PCI_T_THREADS)))
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_ARGUMENT,
+                    "a source row names a source, thread or table that does not exist");
+}
+
+pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
+                                   pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_border *o = &b->order;
+    const char *target;
+    uint64_t to;
+    uint32_t name;
+    int again = o->columns[0] != PCOL_NONE && o->last.source == row->source &&
+                o->last.thread == row->thread && o->last.table == row->table;
+    if (row->target == 0 || row->target > b->table_count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "a source row needs the table that it is a row of");
+    if (!again)
+        PCI_TRY(check_place(b, row->source, row->thread, row->table, err));
+    else if (row->ordinal <= o->last.ordinal)
+        return pci_fail(err, PCOL_E_ARGUMENT, "ordinals of source rows must rise");
+    if (o->columns[0] == PCOL_NONE)
+        PCI_TRY(make(b, "source_rows", row_columns, R_COUNT, o->columns, err));
+    to = b->columns[o->columns[R_SOURCE]]->rows;
+    target = b->tables[row->target - 1].name;
+    if (again && o->last.target == row->target)
+        name = o->target_name;
+    else
+        PCI_TRY(pcol_builder_string(b, target, strlen(target), &name, err));
+    o->last = *row;
+    o->target_name = name;
+    PCI_TRY(pci_bcol_set(b->columns[o->columns[R_SOURCE]], to, row->source, err));
+    if (row->thread != PCOL_NONE)
+        PCI_TRY(pci_bcol_set(b->columns[o->columns[R_THREAD]], to, row->thread, err));
+    PCI_TRY(pci_bcol_set(b->columns[o->columns[R_TABLE]], to, row->table, err));
+    PCI_TRY(pci_bcol_set(b->columns[o->columns[R_TARGET]], to, name, err));
+    PCI_TRY(pci_bcol_set(b->columns[o->columns[R_ORDINAL]], to, (int64_t)row->ordinal, err));
+    PCI_TRY(pci_bcol_set(b->columns[o->columns[R_ROW]], to, (int64_t)row->row, err));
+    return row->has_id ? pci_bcol_set(b->columns[o->columns[R_ID]], to, (int64_t)row->id, err)
+                       : PCOL_OK;
+}
+
+pcol_status pci_builder_source_column(pcol_builder *builder, uint32_t source, uint32_t thread,
+                                      uint32_t table, uint32_t column, uint32_t form,
+                                      pcol_error *err)
+{
+    pcol_builder *b = builder;
+    uint32_t *c = b->order.form_columns;
+    uint64_t to;
+    PCI_TRY(check_place(b, source, thread, table, err));
+    if (column >= b->strings.count || (form != PCOL_NONE && form >= b->strings.count))
+        return pci_fail(err, PCOL_E_ARGUMENT, "a source column names a string that does not exist");
+    if (c[0] == PCOL_NONE)
+        PCI_TRY(make(b, "source_columns", form_columns, F_COUNT, c, err));
+    to = b->columns[c[F_SOURCE]]->rows;
+    PCI_TRY(pci_bcol_set(b->columns[c[F_SOURCE]], to, source, err));
+    if (thread != PCOL_NONE)
+        PCI_TRY(pci_bcol_set(b->columns[c[F_THREAD]], to, thread, err));
+    PCI_TRY(pci_bcol_set(b->columns[c[F_TABLE]], to, table, err));
+    PCI_TRY(pci_bcol_set(b->columns[c[F_COLUMN]], to, column, err));
+    return form == PCOL_NONE ? PCOL_OK : pci_bcol_set(b->columns[c[F_FORM]], to, form, err);
+}
+
+/* ---- final rows */
+
+const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table)
+{
+    if (table == PCI_T_STRINGS)
+        return builder->strings.rank;
+    if (table == PCI_T_STACKS)
+        return builder->tree.place;
+    return table == builder->nodes.table ? builder->nodes.place : NULL;
+}
+
+/* By string: the map of the table of that name. Few names, so the last one is mostly right. */
+struct targets {
+    const pcol_builder *builder;
+    int64_t name;
+    const uint32_t *map;
+    uint64_t rows;
+};
+
+static void find_target(struct targets *t, int64_t name)
+{
+    const pcol_builder *b = t->builder;
+    pcol_str text = pci_strtab_get(&b->strings, (uint32_t)name);
+    t->name = name;
+    t->map = NULL;
+    for (uint32_t i = 0; i < b->table_count; i++)
+        if (strlen(b->tables[i].name) == text.size &&
+            !memcmp(b->tables[i].name, text.data, text.size)) {
+            t->map = pci_final_rows(b, i);
+            t->rows = i == PCI_T_STRINGS  ? b->strings.count
+                      : i == PCI_T_STACKS ? b->tree.count
+                                          : b->nodes.count;
+        }
+}
+
+static pcol_status translate(pcol_builder *b, struct pci_bcol *from, struct pci_bcol *to,
+                             pcol_error *err)
+{
+    struct pci_reader *r = pci_malloc(2, sizeof *r);
+    struct pci_bcol_source sources[2];
+    struct targets t = {.builder = b, .name = -1};
+    pcol_status status = r ? PCOL_OK : pci_fail_memory(err);
+    if (!r)
+        return status;
+    pci_bcol_source_init(&sources[0], b->columns[b->order.columns[R_TARGET]], NULL);
+    pci_bcol_source_init(&sources[1], from, NULL);
+    pci_reader_init(&r[0], &sources[0].source);
+    pci_reader_init(&r[1], &sources[1].source);
+    while ((status = pci_reader_next(&r[0], err)) == PCOL_OK &&
+           (status = pci_reader_next(&r[1], err)) == PCOL_OK && r[0].n) {
+        for (size_t i = 0; i < r[0].n && status == PCOL_OK; i++) {
+            int64_t value = r[1].values[i];
+            if (r[0].values[i] != t.name)
+                find_target(&t, r[0].values[i]);
+            if (t.map && (uint64_t)value < t.rows)
+                value = t.map[value];
+            status = pci_bcol_set(to, r[1].row + i, value, err);
+        }
+        if (status != PCOL_OK)
+            break;
+    }
+    pci_free(r);
+    return status;
+}
+
+pcol_status pci_border_finish(pcol_builder *builder, pcol_error *err)
+{
+    pcol_builder *b = builder;
+    uint32_t old = b->order.columns[R_ROW], new;
+    struct pci_bcol *column;
+    if (old == PCOL_NONE)
+        return PCOL_OK;
+    column = b->columns[old];
+    PCI_TRY(pci_bcol_new(b, column->table, "row", PCF_U64, 0, PCI_DROP_NEVER, &new, err));
+    PCI_TRY(translate(b, column, b->columns[new], err));
+    /* The new one in the old one's place, so that the order of columns stays. */
+    b->columns[old] = b->columns[new];
+    b->columns[new] = NULL;
+    b->column_count--;
+    pci_bcol_free(column);
+    return PCOL_OK;
+}
