@@ -74,8 +74,8 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
         return pci_fail(err, PCOL_E_ARGUMENT, "a source row needs the table that it is a row of");
     if (!again)
         PCI_TRY(check_place(b, row->source, row->thread, row->table, err));
-    else if (row->ordinal <= o->last.ordinal)
-        return pci_fail(err, PCOL_E_ARGUMENT, "ordinals of source rows must rise");
+    if (row->ordinal != (again ? o->last.ordinal + 1 : 0))
+        return pci_fail(err, PCOL_E_ARGUMENT, "ordinals of source rows must count from 0");
     if (o->columns[0] == PCOL_NONE)
         PCI_TRY(make(b, "source_rows", row_columns, R_COUNT, o->columns, err));
     to = b->columns[o->columns[R_SOURCE]]->rows;

@@ -166,7 +166,7 @@ struct pci_source_row {
     uint32_t has_id;
     uint64_t ordinal, row, id;
 };
-/* Append to source_rows; those of one (source, thread, table) stand together, ordinals ascending. */
+/* Append to source_rows; those of one (source, thread, table) stand together, ordinals 0, 1, ... */
 pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
                                    pcol_error *err);
 /* Append to source_columns. form: string or PCOL_NONE. */

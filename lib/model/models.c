@@ -1,6 +1,7 @@
 /*
  * models.c - which tables a file shows under which model; they are made once, under the file's lock
  */
+#include "model/rows.h"
 #include "model/table.h"
 
 #include "core/alloc.h"
@@ -48,7 +49,7 @@ const char *pcol_file_table_name(const pcol_file *file, pcol_model model, uint32
     return model == PCOL_MODEL_V1 ? v1[index] : file->tables[index].name;
 }
 
-static pcol_status models_of(pcol_file *file, struct pci_models **models, pcol_error *err)
+pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_error *err)
 {
     struct pci_models *m = file->models;
     if (!m) {
@@ -72,7 +73,7 @@ static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index,
 {
     struct pci_models *models = NULL;
     pcol_table **slot;
-    PCI_TRY(models_of(file, &models, err));
+    PCI_TRY(pci_models_of(file, &models, err));
     slot = model == PCOL_MODEL_V2   ? &models->v2[index]
            : model == PCOL_MODEL_V1 ? &models->v1[index]
                                     : &models->physical[index];
@@ -131,6 +132,7 @@ void pci_models_free(struct pci_models *models)
     for (uint32_t i = 0; i < models->physical_count; i++)
         pci_table_free(models->physical[i]);
     pci_v1_free(models->maps);
+    pci_order_index_free(models->orders);
     pci_free(models->physical);
     pci_free(models);
 }

@@ -36,8 +36,9 @@ struct pci_label_reader {
 };
 
 struct pci_label_cell {
-    const struct pci_label_key *key; /* NULL: the next member of `extra` */
+    const struct pci_label_key *key; /* NULL: a member of `extra` */
     uint8_t joined;
+    uint64_t node; /* that member, where key is NULL */
     union {
         int64_t i64;
         double f64;
@@ -45,25 +46,57 @@ struct pci_label_cell {
     } as;
 };
 
-/* Prepare to read the labels of `table`; a table without any gives rows without cells. */
+/* Prepare to read the labels of `table`; a table without any gives rows without cells. Closed by
+ * pci_labels_close(), also after a failure. */
 pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *file,
                             const char *table, pcol_error *err);
-/* The row's entries in the source's order. Fast for ascending rows (columns are read in batches). */
+/* The row's entries in the source's order: those of its shape, or, if it has none, all that have a
+ * value and then all members of `extra`. Fast for ascending rows (columns are read in batches).
+ *
+ *     PCI_TRY(pci_labels_row(&labels, row, err));
+ *     for (size_t i = 0; i < labels.cell_count; i++)
+ *         if (labels.cells[i].key) ... key->key, key->kind, as.text or as.i64
+ *         else ... pci_node_get(file, labels.cells[i].node, &node, err)
+ */
 pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err);
 void pci_labels_close(struct pci_label_reader *reader);
+/* For checks and views: the types that label.K of a kind may have (0: no column) and the table that
+ * it refers to, or NULL; the number of a kind's name, -1 if there is none. */
+unsigned pci_label_types(int kind, const char **references);
+int pci_label_kind_of(pcol_str name);
 
 /* ---- nodes */
 
 struct pci_node_value {
     uint64_t row, parent; /* parent: PCI_NO_NODE for a root */
     uint8_t has_key, tag;
-    pcol_str key, text;
+    uint8_t has_text, reversed; /* reversed: ROW of a stack, outermost first */
+    pcol_str key, text;         /* text of INTEGER, DOUBLE: the unit of a label, if has_text */
     int64_t integer;
     double number;
     uint64_t first, end; /* INTEGERS, DOUBLES: rows of node_integers or node_doubles */
 };
 pcol_status pci_node_get(const pcol_file *file, uint64_t row, struct pci_node_value *node,
                          pcol_error *err);
+/* The same for many: opened once. Nothing has to be closed. */
+struct pci_node_reader {
+    const pcol_file *file;
+    const struct pci_column *columns[7];
+    uint64_t rows, integers, doubles; /* of the three tables */
+};
+pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file, pcol_error *err);
+pcol_status pci_nodes_get(const struct pci_node_reader *reader, uint64_t row,
+                          struct pci_node_value *node, pcol_error *err);
+/* The first member of a node, or the one behind a member, PCI_NO_NODE if there is none; behind a
+ * member with members of its own, O(their number). */
+pcol_status pci_nodes_first(const struct pci_node_reader *reader, uint64_t parent, uint64_t *member,
+                            pcol_error *err);
+pcol_status pci_nodes_next(const struct pci_node_reader *reader, uint64_t parent, uint64_t *member,
+                           pcol_error *err);
+/* Elements of a typed array into `values` (bits for doubles), at most PCI_BATCH. */
+pcol_status pci_nodes_elements(const struct pci_node_reader *reader,
+                               const struct pci_node_value *node, uint64_t from, size_t count,
+                               int64_t *values, pcol_error *err);
 
 /* ---- source rows */
 
@@ -74,9 +107,14 @@ struct pci_order {
     uint64_t *rows, *ids;
     uint8_t *has_id;
 };
-/* thread: PCOL_NONE for a table that is not of a thread. Cost: O(rows of source_rows), indexed on the first call. */
+/* thread: PCOL_NONE for a table that is not of a thread. The first call for a file indexes
+ * source_rows in O(its rows); after that the cost is that of the entries. Rows are within the table
+ * of ours that they are of. The caller clears *order, also after a failure. */
 pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread,
                          const char *table, struct pci_order *order, pcol_error *err);
 void pci_order_clear(struct pci_order *order);
+/* For models.c. */
+struct pci_order_index;
+void pci_order_index_free(struct pci_order_index *index);
 
 #endif

@@ -98,8 +98,12 @@ struct pci_models {
     pcol_table *v1[PCI_V1_COUNT];
     pcol_table **physical; /* as many as the index has tables */
     struct pci_v1 *maps;   /* what the v1 tables share */
+    struct pci_order_index *orders; /* of source_rows */
     uint32_t physical_count;
 };
+
+/* models.c: the file's models, made if need be; the caller holds the file's lock */
+pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_error *err);
 
 /* table.c: making tables */
 pcol_status pci_table_new(const pcol_file *file, const char *name, uint64_t rows,

@@ -1,0 +1,366 @@
+/*
+ * labels.c - the labels of a row, read back in the source's order
+ *
+ * Label columns are read in batches of rows, each when the first row of the batch asks for it. A
+ * shape says which columns a row needs; rows without one look at all columns.
+ */
+#include "model/rows.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ROWS 256u /* per batch */
+#define MAX_KEYS 65536u
+
+static const struct {
+    unsigned types;
+    const char *references;
+} kinds[PCI_LABEL_KIND_COUNT] = {
+    [PCI_LABEL_STRING] = {PCI_TYPES_TEXT, NULL},
+    [PCI_LABEL_INTEGER] = {PCI_TYPE(PCF_I64), NULL},
+    [PCI_LABEL_DOUBLE] = {PCI_TYPE(PCF_F64), NULL},
+    [PCI_LABEL_BIGINT] = {PCI_TYPES_TEXT, NULL},
+    [PCI_LABEL_BOOL] = {PCI_TYPE(PCF_BOOL), NULL},
+    [PCI_LABEL_NULL] = {PCI_TYPE(PCF_BOOL), NULL},
+    [PCI_LABEL_EMPTY] = {PCI_TYPE(PCF_BOOL), NULL},
+    [PCI_LABEL_FRAME] = {PCI_TYPE(PCF_U32), "location_groups"},
+    [PCI_LABEL_STACK] = {PCI_TYPE(PCF_U32), "stacks"},
+    [PCI_LABEL_RSTACK] = {PCI_TYPE(PCF_U32), "stacks"},
+};
+
+struct batch {
+    uint64_t first, count;
+    int64_t values[ROWS];
+    uint8_t valid[ROWS];
+};
+
+struct pci_label_state {
+    struct batch **batches; /* by key, NULL until it is asked for */
+    uint64_t *limits;       /* by key: rows of the table that it refers to */
+    uint64_t *seen;         /* by key: serial of the row that had it last */
+    uint64_t serial;
+    const struct pci_column *shape, *extra, *first_key, *shape_key, *joined;
+    struct batch *shapes, *extras;
+    uint64_t shape_rows, entry_rows;
+    struct pci_node_reader nodes;
+    struct pci_label_cell *cells;
+    size_t cell_capacity;
+    uint32_t *by_number; /* row of label_keys to key + 1; 0: another table's */
+    uint64_t number_count;
+};
+
+unsigned pci_label_types(int kind, const char **references)
+{
+    *references = kinds[kind].references;
+    return kinds[kind].types;
+}
+
+int pci_label_kind_of(pcol_str name)
+{
+    for (int i = 0; i < PCI_LABEL_EXTRA; i++)
+        if (strlen(pci_label_kind_names[i]) == name.size &&
+            !memcmp(pci_label_kind_names[i], name.data, name.size))
+            return i;
+    return -1;
+}
+
+/* ---- opening */
+
+struct key_columns {
+    const struct pci_column *table, *key, *kind, *unit, *occurrence;
+};
+
+static pcol_status key_columns(const pcol_file *file, struct key_columns *c, pcol_error *err)
+{
+    PCI_TRY(pci_need(file, "label_keys", "table", PCI_TYPES_TEXT, &c->table, err));
+    PCI_TRY(pci_need(file, "label_keys", "key", PCI_TYPES_TEXT, &c->key, err));
+    PCI_TRY(pci_need(file, "label_keys", "kind", PCI_TYPES_TEXT, &c->kind, err));
+    PCI_TRY(pci_want(file, "label_keys", "unit", PCI_TYPES_TEXT, &c->unit, err));
+    return pci_want(file, "label_keys", "occurrence", PCI_TYPES_ROW, &c->occurrence, err);
+}
+
+static pcol_status read_key(const struct pci_label_reader *r, const struct key_columns *c,
+                            uint32_t row, struct pci_label_key *key, pcol_error *err)
+{
+    char name[32];
+    pcol_str kind;
+    int64_t occurrence = 0;
+    int valid, number;
+    *key = (struct pci_label_key){.number = row};
+    PCI_TRY(pci_get_str(r->file, c->key, row, &key->key, &valid, err));
+    PCI_TRY(pci_get_str(r->file, c->kind, row, &kind, &valid, err));
+    number = pci_label_kind_of(kind);
+    if (number < 0)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
+                             "this kind of label needs a newer reader");
+    key->kind = (uint8_t)number;
+    if (c->unit) {
+        PCI_TRY(pci_get_str(r->file, c->unit, row, &key->unit, &valid, err));
+        key->has_unit = (uint8_t)valid;
+    }
+    if (c->occurrence)
+        PCI_TRY(pci_get(r->file, c->occurrence, row, &occurrence, &valid, err));
+    key->occurrence = (uint32_t)occurrence;
+    if (!kinds[number].types || !r->table)
+        return PCOL_OK;
+    snprintf(name, sizeof name, "label.%u", row);
+    return pci_want(r->file, r->table->name, name, kinds[number].types, &key->column, err);
+}
+
+static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    struct key_columns c;
+    size_t capacity = 0, size = strlen(table);
+    s->number_count = pci_rows(r->file, "label_keys");
+    if (s->number_count > MAX_KEYS * 16u)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "label_keys", NULL, PCOL_NOWHERE,
+                             "more keys than label columns are possible");
+    PCI_TRY(key_columns(r->file, &c, err));
+    s->by_number = pci_calloc((size_t)s->number_count, sizeof *s->by_number);
+    if (!s->by_number)
+        return pci_fail_memory(err);
+    for (uint32_t row = 0; row < s->number_count; row++) {
+        pcol_str of;
+        int valid;
+        PCI_TRY(pci_get_str(r->file, c.table, row, &of, &valid, err));
+        if (of.size != size || memcmp(of.data, table, size) != 0)
+            continue;
+        if (pci_grow((void **)&r->keys, &capacity, r->key_count + 1, sizeof *r->keys))
+            return pci_fail_memory(err);
+        PCI_TRY(read_key(r, &c, row, &r->keys[r->key_count++], err));
+        s->by_number[row] = (uint32_t)r->key_count;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status open_shapes(struct pci_label_reader *r, const char *table, pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    PCI_TRY(pci_want(r->file, table, "label_shape", PCI_TYPES_ROW, &s->shape, err));
+    PCI_TRY(pci_want(r->file, table, "extra", PCI_TYPES_ROW, &s->extra, err));
+    PCI_TRY(pci_need(r->file, "label_shapes", "first_key", PCI_TYPES_ROW, &s->first_key, err));
+    PCI_TRY(pci_want(r->file, "label_shape_keys", "label_key", PCI_TYPES_ROW, &s->shape_key, err));
+    PCI_TRY(pci_want(r->file, "label_shape_keys", "joined", PCI_TYPE(PCF_BOOL), &s->joined, err));
+    s->shape_rows = pci_rows(r->file, "label_shapes");
+    s->entry_rows = pci_rows(r->file, "label_shape_keys");
+    if (s->extra)
+        PCI_TRY(pci_nodes_open(&s->nodes, r->file, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *file,
+                            const char *table, pcol_error *err)
+{
+    struct pci_label_state *s;
+    *reader = (struct pci_label_reader){.file = file, .extra = PCI_NO_NODE};
+    reader->table = pci_table_find(file, table);
+    reader->state = s = pci_calloc(1, sizeof *s);
+    if (!s)
+        return pci_fail_memory(err);
+    PCI_TRY(read_keys(reader, table, err));
+    PCI_TRY(open_shapes(reader, table, err));
+    s->batches = pci_calloc(reader->key_count, sizeof(struct batch *));
+    s->limits = pci_calloc(reader->key_count, sizeof *s->limits);
+    s->seen = pci_calloc(reader->key_count, sizeof *s->seen);
+    if (!s->batches || !s->limits || !s->seen)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < reader->key_count; i++) {
+        const char *to = kinds[reader->keys[i].kind].references;
+        s->limits[i] = to ? pci_rows(file, to) : UINT64_MAX;
+    }
+    return PCOL_OK;
+}
+
+void pci_labels_close(struct pci_label_reader *reader)
+{
+    struct pci_label_state *s = reader->state;
+    for (size_t i = 0; s && s->batches && i < reader->key_count; i++)
+        pci_free(s->batches[i]);
+    if (s) {
+        pci_free(s->batches);
+        pci_free(s->limits);
+        pci_free(s->seen);
+        pci_free(s->shapes);
+        pci_free(s->extras);
+        pci_free(s->cells);
+        pci_free(s->by_number);
+    }
+    pci_free(s);
+    pci_free(reader->keys);
+    *reader = (struct pci_label_reader){.extra = PCI_NO_NODE};
+}
+
+/* ---- cells */
+
+/* One cell through the batch that holds its row. */
+static pcol_status get(const pcol_file *file, const struct pci_column *column, struct batch **batch,
+                       uint64_t row, int64_t *value, int *valid, pcol_error *err)
+{
+    struct batch *b = *batch;
+    *value = 0;
+    *valid = 0;
+    if (!column)
+        return PCOL_OK;
+    if (!b) {
+        b = *batch = pci_malloc(1, sizeof *b);
+        if (!b)
+            return pci_fail_memory(err);
+        b->first = b->count = 0;
+    }
+    if (row - b->first >= b->count) {
+        uint64_t rows = column->desc->rows, first = row - row % ROWS;
+        uint64_t n = rows - first < ROWS ? rows - first : ROWS;
+        b->count = 0;
+        PCI_TRY(pci_read(file, column, first, n, b->values, b->valid, err));
+        b->first = first;
+        b->count = n;
+    }
+    *value = b->values[row - b->first];
+    *valid = b->valid[row - b->first];
+    return PCOL_OK;
+}
+
+static pcol_status next_cell(struct pci_label_reader *r, struct pci_label_cell **cell,
+                             pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    if (pci_grow((void **)&s->cells, &s->cell_capacity, r->cell_count + 1, sizeof *s->cells))
+        return pci_fail_memory(err);
+    r->cells = s->cells;
+    *cell = &s->cells[r->cell_count++];
+    **cell = (struct pci_label_cell){.node = PCI_NO_NODE};
+    return PCOL_OK;
+}
+
+/* The value of key number `k` of the reader as a further cell; *there is 0 if it is null. */
+static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row, int *there,
+                             pcol_error *err)
+{
+    const struct pci_label_key *key = &r->keys[k];
+    struct pci_label_cell *cell;
+    int64_t bits = 0;
+    pcol_str text = {"", 0};
+    int is_text = key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT;
+    *there = !kinds[key->kind].types;
+    if (key->column && key->column->desc->type == PCF_BYTES) {
+        PCI_TRY(pci_get_str(r->file, key->column, row, &text, there, err));
+    } else if (key->column) {
+        PCI_TRY(get(r->file, key->column, &r->state->batches[k], row, &bits, there, err));
+        if (is_text && *there && pci_string(r->file, (uint64_t)bits, &text, NULL) != PCOL_OK)
+            return pci_get_str(r->file, key->column, row, &text, there, err);
+    }
+    if (!*there)
+        return PCOL_OK;
+    if (kinds[key->kind].references && (uint64_t)bits >= r->state->limits[k])
+        return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name,
+                             key->column ? key->column->name : NULL, row, "%llu names no row of %s",
+                             (unsigned long long)bits, kinds[key->kind].references);
+    PCI_TRY(next_cell(r, &cell, err));
+    cell->key = key;
+    if (is_text)
+        cell->as.text = text;
+    else
+        cell->as.i64 = bits; /* of a double the bits: the same bytes */
+    return PCOL_OK;
+}
+
+static pcol_status fail_shape(const struct pci_label_reader *r, uint64_t row, const char *what,
+                              pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name, "label_shape", row, "%s", what);
+}
+
+static pcol_status add_member(struct pci_label_reader *r, uint64_t *member, pcol_error *err)
+{
+    struct pci_label_cell *cell;
+    PCI_TRY(next_cell(r, &cell, err));
+    cell->node = *member;
+    return pci_nodes_next(&r->state->nodes, r->extra, member, err);
+}
+
+/* Entry number `at` of a shape. */
+static pcol_status add_entry(struct pci_label_reader *r, uint64_t row, uint64_t at,
+                             uint64_t *member, pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    int64_t number = 0, joined = 0;
+    int valid = 0, there;
+    if (s->shape_key)
+        PCI_TRY(pci_get(r->file, s->shape_key, at, &number, &valid, err));
+    if (!valid) {
+        if (*member == PCI_NO_NODE)
+            return fail_shape(r, row, "the shape has more members than `extra`", err);
+        PCI_TRY(add_member(r, member, err));
+    } else {
+        if ((uint64_t)number >= s->number_count || !s->by_number[number])
+            return fail_shape(r, row, "the shape has a key of another table", err);
+        size_t k = s->by_number[number] - 1;
+        if (s->seen[k] == s->serial)
+            return fail_shape(r, row, "the shape has a key twice", err);
+        s->seen[k] = s->serial;
+        PCI_TRY(add_value(r, k, row, &there, err));
+        if (!there)
+            return fail_shape(r, row, "the shape has a key without a value", err);
+    }
+    if (s->joined)
+        PCI_TRY(pci_get(r->file, s->joined, at, &joined, &valid, err));
+    s->cells[r->cell_count - 1].joined = joined != 0;
+    return PCOL_OK;
+}
+
+static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t shape,
+                              uint64_t *member, pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    int64_t first, end = (int64_t)s->entry_rows;
+    int valid;
+    if (shape >= s->shape_rows || !s->first_key)
+        return fail_shape(r, row, "there is no such shape", err);
+    PCI_TRY(pci_get(r->file, s->first_key, shape, &first, &valid, err));
+    if (shape + 1 < s->shape_rows)
+        PCI_TRY(pci_get(r->file, s->first_key, shape + 1, &end, &valid, err));
+    if ((uint64_t)first > (uint64_t)end || (uint64_t)end > s->entry_rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "label_shapes", "first_key", shape,
+                             "the keys of shapes do not follow one another");
+    s->serial++;
+    for (uint64_t at = (uint64_t)first; at < (uint64_t)end; at++)
+        PCI_TRY(add_entry(r, row, at, member, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err)
+{
+    struct pci_label_reader *r = reader;
+    struct pci_label_state *s = r->state;
+    int64_t shape, root;
+    int has_extra;
+    uint64_t member = PCI_NO_NODE;
+    r->cell_count = 0;
+    r->cells = s->cells;
+    r->has_shape = 0;
+    r->extra = PCI_NO_NODE;
+    if (!r->table || row >= r->table->rows)
+        return PCOL_OK;
+    PCI_TRY(get(r->file, s->extra, &s->extras, row, &root, &has_extra, err));
+    if (has_extra) {
+        r->extra = (uint64_t)root;
+        if (r->extra >= s->nodes.rows)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name, "extra", row,
+                                 "%llu names no node", (unsigned long long)r->extra);
+        PCI_TRY(pci_nodes_first(&s->nodes, r->extra, &member, err));
+    }
+    PCI_TRY(get(r->file, s->shape, &s->shapes, row, &shape, &r->has_shape, err));
+    if (r->has_shape)
+        return read_shape(r, row, (uint64_t)shape, &member, err);
+    for (size_t k = 0; k < r->key_count; k++) {
+        int there;
+        if (r->keys[k].column)
+            PCI_TRY(add_value(r, k, row, &there, err));
+    }
+    while (member != PCI_NO_NODE)
+        PCI_TRY(add_member(r, &member, err));
+    return PCOL_OK;
+}

@@ -1,0 +1,229 @@
+/*
+ * order.c - the order that a source's own tables had, from source_rows
+ *
+ * Rows of one (source, thread, table) stand together. The first question makes an index of these
+ * runs, found by hash; each answer then reads one run.
+ */
+#include "model/rows.h"
+
+#include "core/alloc.h"
+#include "core/hash.h"
+
+#include <string.h>
+
+struct run {
+    uint32_t source, thread;
+    pcol_str table;
+    uint64_t first, count;
+};
+
+struct pci_order_index {
+    struct run *runs;
+    size_t count, capacity;
+    struct pci_hash hash;
+};
+
+struct columns {
+    const struct pci_column *source, *thread, *table, *target, *ordinal, *row, *id;
+};
+
+static pcol_status fail_row(uint64_t row, const char *column, const char *what, pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", column, row, "%s", what);
+}
+
+void pci_order_index_free(struct pci_order_index *index)
+{
+    if (!index)
+        return;
+    pci_free(index->runs);
+    pci_hash_clear(&index->hash);
+    pci_free(index);
+}
+
+static pcol_status open_columns(const pcol_file *file, struct columns *c, pcol_error *err)
+{
+    const char *table = "source_rows";
+    PCI_TRY(pci_need(file, table, "source", PCI_TYPES_ROW, &c->source, err));
+    PCI_TRY(pci_want(file, table, "thread", PCI_TYPES_ROW, &c->thread, err));
+    PCI_TRY(pci_need(file, table, "table", PCI_TYPES_TEXT, &c->table, err));
+    PCI_TRY(pci_need(file, table, "target", PCI_TYPES_TEXT, &c->target, err));
+    PCI_TRY(pci_need(file, table, "ordinal", PCI_TYPES_ROW, &c->ordinal, err));
+    PCI_TRY(pci_need(file, table, "row", PCI_TYPES_ROW, &c->row, err));
+    PCI_TRY(pci_want(file, table, "id", PCI_TYPES_ROW, &c->id, err));
+    return pci_plausible(file, table, err);
+}
+
+static int same_text(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (a.data == b.data || !a.size || !memcmp(a.data, b.data, a.size));
+}
+
+static uint64_t hash_run(uint32_t source, uint32_t thread, pcol_str table)
+{
+    return pci_hash_pair((uint64_t)source << 32 | thread, pci_hash_bytes(table.data, table.size));
+}
+
+static const struct run *find_run(const struct pci_order_index *index, uint32_t source,
+                                  uint32_t thread, pcol_str table)
+{
+    uint64_t hash = hash_run(source, thread, table);
+    size_t at = pci_hash_start(&index->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&index->hash, hash, &at)) != PCI_HASH_NONE) {
+        const struct run *run = &index->runs[id];
+        if (run->source == source && run->thread == thread && same_text(run->table, table))
+            return run;
+    }
+    return NULL;
+}
+
+static pcol_status add_row(struct pci_order_index *index, const struct run *row, pcol_error *err)
+{
+    struct run *last = index->count ? &index->runs[index->count - 1] : NULL;
+    if (last && last->source == row->source && last->thread == row->thread &&
+        same_text(last->table, row->table)) {
+        last->count++;
+        return PCOL_OK;
+    }
+    if (find_run(index, row->source, row->thread, row->table))
+        return fail_row(row->first, NULL, "the rows of a table do not stand together", err);
+    if (index->count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "too many tables in source_rows");
+    if (pci_grow((void **)&index->runs, &index->capacity, index->count + 1, sizeof *index->runs))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&index->hash, hash_run(row->source, row->thread, row->table),
+                         (uint32_t)index->count, err));
+    index->runs[index->count++] = *row;
+    return PCOL_OK;
+}
+
+struct batch {
+    int64_t source[PCI_BATCH], thread[PCI_BATCH];
+    pcol_str table[PCI_BATCH];
+    uint8_t valid[PCI_BATCH], threaded[PCI_BATCH];
+};
+
+static pcol_status index_batch(const pcol_file *file, const struct columns *c, struct batch *b,
+                               struct pci_order_index *index, uint64_t row, size_t n,
+                               pcol_error *err)
+{
+    PCI_TRY(pci_read_str(file, c->table, row, n, b->table, b->valid, err));
+    PCI_TRY(pci_read(file, c->source, row, n, b->source, b->valid, err));
+    memset(b->threaded, 0, n);
+    if (c->thread)
+        PCI_TRY(pci_read(file, c->thread, row, n, b->thread, b->threaded, err));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t thread = b->threaded[i] ? (uint32_t)b->thread[i] : PCOL_NONE;
+        struct run one = {(uint32_t)b->source[i], thread, b->table[i], row + i, 1};
+        PCI_TRY(add_row(index, &one, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status make_index(const pcol_file *file, const struct columns *c,
+                              struct pci_order_index **out, pcol_error *err)
+{
+    uint64_t rows = pci_rows(file, "source_rows");
+    struct pci_order_index *index = pci_calloc(1, sizeof *index);
+    struct batch *batch = pci_malloc(1, sizeof *batch);
+    pcol_status status = index && batch ? PCOL_OK : pci_fail_memory(err);
+    for (uint64_t row = 0; row < rows && status == PCOL_OK; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        status = index_batch(file, c, batch, index, row, n, err);
+    }
+    pci_free(batch);
+    if (status == PCOL_OK)
+        *out = index;
+    else
+        pci_order_index_free(index);
+    return status;
+}
+
+static pcol_status index_of(const pcol_file *file, const struct columns *c,
+                            const struct pci_order_index **index, pcol_error *err)
+{
+    /* A cache behind a file that does not change for the caller. */
+    pcol_file *f = (pcol_file *)(uintptr_t)file;
+    struct pci_models *models = NULL;
+    pcol_status status;
+    pthread_mutex_lock(&f->lock);
+    status = pci_models_of(f, &models, err);
+    if (status == PCOL_OK && !models->orders)
+        status = make_index(file, c, &models->orders, err);
+    *index = status == PCOL_OK ? models->orders : NULL;
+    pthread_mutex_unlock(&f->lock);
+    return status;
+}
+
+/* Rows of the table of ours that the run's rows are of. */
+static pcol_status target_rows(const pcol_file *file, const struct columns *c, uint64_t row,
+                               uint64_t *rows, pcol_error *err)
+{
+    pcol_str name;
+    int valid;
+    PCI_TRY(pci_get_str(file, c->target, row, &name, &valid, err));
+    *rows = 0;
+    for (uint32_t i = 0; valid && i < file->index.header.table_count; i++)
+        if (same_text(name, (pcol_str){file->tables[i].name, strlen(file->tables[i].name)}))
+            *rows = file->tables[i].rows;
+    return PCOL_OK;
+}
+
+static pcol_status read_run(const pcol_file *file, const struct columns *c, const struct run *run,
+                            struct pci_order *order, pcol_error *err)
+{
+    int64_t ordinal[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    uint64_t rows;
+    PCI_TRY(target_rows(file, c, run->first, &rows, err));
+    for (uint64_t at = 0; at < run->count;) {
+        uint64_t left = run->count - at, from = run->first + at;
+        size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
+        PCI_TRY(pci_read(file, c->ordinal, from, n, ordinal, valid, err));
+        PCI_TRY(pci_read(file, c->row, from, n, (int64_t *)order->rows + at, valid, err));
+        for (size_t i = 0; i < n; i++) {
+            if ((uint64_t)ordinal[i] != at + i)
+                return fail_row(from + i, "ordinal", "ordinals do not count from 0", err);
+            if (order->rows[at + i] >= rows)
+                return fail_row(from + i, "row", "there is no such row", err);
+        }
+        if (c->id)
+            PCI_TRY(pci_read(file, c->id, from, n, (int64_t *)order->ids + at, order->has_id + at,
+                             err));
+        at += n;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread, const char *table,
+                         struct pci_order *order, pcol_error *err)
+{
+    const struct pci_order_index *index;
+    const struct run *run;
+    struct columns c;
+    *order = (struct pci_order){0};
+    if (!pci_rows(file, "source_rows"))
+        return PCOL_OK;
+    PCI_TRY(open_columns(file, &c, err));
+    PCI_TRY(index_of(file, &c, &index, err));
+    run = find_run(index, source, thread, (pcol_str){table, strlen(table)});
+    if (!run)
+        return PCOL_OK;
+    order->known = 1;
+    order->count = run->count;
+    order->rows = pci_malloc((size_t)run->count, sizeof *order->rows);
+    order->ids = pci_calloc((size_t)run->count, sizeof *order->ids);
+    order->has_id = pci_calloc((size_t)run->count, 1);
+    if (!order->rows || !order->ids || !order->has_id)
+        return pci_fail_memory(err);
+    return read_run(file, &c, run, order, err);
+}
+
+void pci_order_clear(struct pci_order *order)
+{
+    pci_free(order->rows);
+    pci_free(order->ids);
+    pci_free(order->has_id);
+    *order = (struct pci_order){0};
+}
