@@ -195,32 +195,94 @@ static pcol_status variant_of(pcol_builder *b, uint32_t table, const uint32_t *c
     return PCOL_OK;
 }
 
-pcol_status pci_builder_function(pcol_builder *builder, const pcol_function *function,
-                                 const uint32_t *columns, const struct pci_icell *cells,
-                                 size_t count, uint32_t *row, int *is_new, pcol_error *err)
+/* Which repetition of row `row` of a table this source has now: 0 for the first. */
+static pcol_status repeat(struct pci_repeats *repeats, uint32_t row, uint32_t *number,
+                          pcol_error *err)
 {
-    pcol_function f = *function;
-    size_t before = builder->function_count;
-    *row = 0;
-    PCI_TRY(variant_of(builder, PCI_T_FUNCTIONS, columns, cells, count, &f.variant, err));
-    PCI_TRY(pcol_builder_function(builder, &f, row, err));
-    if (is_new)
-        *is_new = builder->function_count > before;
-    return builder->function_count > before ? set_cells(builder, columns, cells, count, *row, err)
-                                            : PCOL_OK;
+    size_t before = repeats->capacity;
+    if (pci_grow((void **)&repeats->count, &repeats->capacity, (size_t)row + 1,
+                 sizeof *repeats->count))
+        return pci_fail_memory(err);
+    memset(repeats->count + before, 0, (repeats->capacity - before) * sizeof *repeats->count);
+    *number = repeats->count[row]++;
+    return PCOL_OK;
 }
 
-pcol_status pci_builder_group(pcol_builder *builder, const pcol_group *group,
-                              const uint32_t *columns, const struct pci_icell *cells, size_t count,
-                              uint32_t *row, int *is_new, pcol_error *err)
+void pci_repeats_clear(struct pci_repeats *repeats)
+{
+    pci_free(repeats->count);
+    *repeats = (struct pci_repeats){0};
+}
+
+pcol_status pci_builder_intern_apart(pcol_builder *builder, struct pci_repeats *repeats,
+                                     uint32_t table, const uint32_t *columns,
+                                     const struct pci_icell *cells, size_t count, uint32_t *row,
+                                     int *is_new, pcol_error *err)
+{
+    uint32_t number = 0;
+    PCI_TRY(pci_builder_intern(builder, table, columns, cells, count, 0, row, is_new, err));
+    PCI_TRY(repeat(repeats, *row, &number, err));
+    return number
+               ? pci_builder_intern(builder, table, columns, cells, count, number, row, is_new, err)
+               : PCOL_OK;
+}
+
+static pcol_status function_row(pcol_builder *b, const pcol_function *function, uint32_t variant,
+                                const uint32_t *columns, const struct pci_icell *cells,
+                                size_t count, uint32_t *row, int *is_new, pcol_error *err)
+{
+    pcol_function f = *function;
+    size_t before = b->function_count;
+    f.variant = variant;
+    PCI_TRY(variant_of(b, PCI_T_FUNCTIONS, columns, cells, count, &f.variant, err));
+    PCI_TRY(pcol_builder_function(b, &f, row, err));
+    *is_new = b->function_count > before;
+    return *is_new ? set_cells(b, columns, cells, count, *row, err) : PCOL_OK;
+}
+
+pcol_status pci_builder_function(pcol_builder *builder, struct pci_repeats *repeats,
+                                 const pcol_function *function, const uint32_t *columns,
+                                 const struct pci_icell *cells, size_t count, uint32_t *row,
+                                 int *is_new, pcol_error *err)
+{
+    uint32_t number = 0;
+    int unasked;
+    is_new = is_new ? is_new : &unasked;
+    *row = 0;
+    PCI_TRY(function_row(builder, function, repeats ? 0 : function->variant, columns, cells, count,
+                         row, is_new, err));
+    if (repeats)
+        PCI_TRY(repeat(repeats, *row, &number, err));
+    return number ? function_row(builder, function, number, columns, cells, count, row, is_new, err)
+                  : PCOL_OK;
+}
+
+static pcol_status group_row(pcol_builder *b, const pcol_group *group, uint32_t variant,
+                             const uint32_t *columns, const struct pci_icell *cells, size_t count,
+                             uint32_t *row, int *is_new, pcol_error *err)
 {
     pcol_group g = *group;
-    size_t before = builder->group_count;
+    size_t before = b->group_count;
+    g.variant = variant;
+    PCI_TRY(variant_of(b, PCI_T_GROUPS, columns, cells, count, &g.variant, err));
+    PCI_TRY(pcol_builder_group(b, &g, row, err));
+    *is_new = b->group_count > before;
+    return *is_new ? set_cells(b, columns, cells, count, *row, err) : PCOL_OK;
+}
+
+pcol_status pci_builder_group(pcol_builder *builder, struct pci_repeats *repeats,
+                              const pcol_group *group, const uint32_t *columns,
+                              const struct pci_icell *cells, size_t count, uint32_t *row,
+                              int *is_new, pcol_error *err)
+{
+    uint32_t number = 0;
+    int unasked;
+    is_new = is_new ? is_new : &unasked;
     *row = 0;
-    PCI_TRY(variant_of(builder, PCI_T_GROUPS, columns, cells, count, &g.variant, err));
-    PCI_TRY(pcol_builder_group(builder, &g, row, err));
-    if (is_new)
-        *is_new = builder->group_count > before;
-    return builder->group_count > before ? set_cells(builder, columns, cells, count, *row, err)
-                                         : PCOL_OK;
+    PCI_TRY(group_row(builder, group, repeats ? 0 : group->variant, columns, cells, count, row,
+                      is_new, err));
+    if (repeats)
+        PCI_TRY(repeat(repeats, *row, &number, err));
+    return number ? group_row(builder, group, number, columns, cells, count, row, is_new, err)
+                  : PCOL_OK;
 }

@@ -9,8 +9,8 @@
  * The state lives in the builder, so several sources share it. An importer's day:
  *
  *     pci_builder_intern(b, mappings, columns, cells, 4, 0, &mapping, NULL, err);
- *     pci_builder_function(b, &f, columns, cells, 2, &function, &is_new, err);   is_js, category, ...
- *     pci_builder_group(b, &g, NULL, NULL, 0, &group, NULL, err);
+ *     pci_builder_function(b, &repeats, &f, columns, cells, 2, &function, &is_new, err);
+ *     pci_builder_group(b, NULL, &g, NULL, NULL, 0, &group, NULL, err);
  *     pcol_builder_sample(b, &sample, &row, err);
  *     struct pci_label labels[] = {{.key = bytes, .unit = unit, .kind = PCI_LABEL_INTEGER, .as.i64 = 8},
  *                                  {.key = k, .unit = PCOL_NONE, .kind = PCI_LABEL_STRING, .text = x}};
@@ -45,17 +45,33 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
                                const struct pci_icell *cells, size_t count, uint32_t variant,
                                uint32_t *row, int *is_new, pcol_error *err);
 
+/* How often one source has named each row of a table of ours: equal rows of one source that must stay
+ * apart are numbered, so that those of several sources become one, and those of one never. Start with
+ * zeros, one for each source and table. */
+struct pci_repeats {
+    uint32_t *count; /* by row */
+    size_t capacity;
+};
+void pci_repeats_clear(struct pci_repeats *repeats);
+
 /* A function or group with cells in further columns of `functions` or `location_groups`, which are
- * part of what it is and are set if it is new. Its `variant` is the number of a duplicate: 0 for the
- * first row of the source that is so, 1 for the next equal one that must stay apart, ...: then equal
- * rows of several sources become one, and those of one source never. Importers that call
- * pcol_builder_function() and pcol_builder_group() directly number duplicates likewise. */
-pcol_status pci_builder_function(pcol_builder *builder, const pcol_function *function,
-                                 const uint32_t *columns, const struct pci_icell *cells,
-                                 size_t count, uint32_t *row, int *is_new, pcol_error *err);
-pcol_status pci_builder_group(pcol_builder *builder, const pcol_group *group,
-                              const uint32_t *columns, const struct pci_icell *cells, size_t count,
-                              uint32_t *row, int *is_new, pcol_error *err);
+ * part of what it is and are set if it is new (*is_new may be NULL). With `repeats` every call of a
+ * source gives a row that no other call of this source gave, and `variant` is not looked at; without
+ * (NULL) equal rows become one. Importers that call pcol_builder_function() directly leave variant 0
+ * or number the duplicates of their source from 0 themselves. */
+pcol_status pci_builder_function(pcol_builder *builder, struct pci_repeats *repeats,
+                                 const pcol_function *function, const uint32_t *columns,
+                                 const struct pci_icell *cells, size_t count, uint32_t *row,
+                                 int *is_new, pcol_error *err);
+pcol_status pci_builder_group(pcol_builder *builder, struct pci_repeats *repeats,
+                              const pcol_group *group, const uint32_t *columns,
+                              const struct pci_icell *cells, size_t count, uint32_t *row,
+                              int *is_new, pcol_error *err);
+/* The same for interned tables. */
+pcol_status pci_builder_intern_apart(pcol_builder *builder, struct pci_repeats *repeats,
+                                     uint32_t table, const uint32_t *columns,
+                                     const struct pci_icell *cells, size_t count, uint32_t *row,
+                                     int *is_new, pcol_error *err);
 
 /* ---- labels */
 

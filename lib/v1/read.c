@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/rows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -195,24 +196,10 @@ static pcol_status take(void *context, const struct pci_v1_row *row, pcol_error 
 
 /* ---- adding to the builder */
 
-/* Rows of one table that are equal but for their id must stay apart: *again tells that the builder
- * has given this row before, for this source. */
-static pcol_status seen_row(struct pci_hash *rows, uint32_t row, int *again, pcol_error *err)
-{
-    uint64_t hash = pci_hash_pair(row, 1);
-    size_t at = pci_hash_start(rows, hash);
-    uint32_t other;
-    *again = 1;
-    while ((other = pci_hash_next(rows, hash, &at)) != PCI_HASH_NONE)
-        if (other == row)
-            return PCOL_OK;
-    *again = 0;
-    return pci_hash_add(rows, hash, row, err);
-}
-
-/* An id is kept only where the row's number does not say it. */
+/* An id is kept only where the row's number does not say it; rows that are equal but for their id
+ * stay apart. */
 static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
-                                struct pci_hash *rows, pcol_error *err)
+                                struct pci_repeats *repeats, pcol_error *err)
 {
     pcol_function function = {.size = sizeof function,
                               .name = f->name,
@@ -220,20 +207,15 @@ static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
                               .filename = f->filename,
                               .start_line = f->start_line,
                               .id = (uint64_t)f->id};
-    int again;
     /* 0 means unknown, unless it would come back as the least line of the function's locations. */
     function.has_start_line = f->start_line > 0 || (f->least_line && f->least_line != INT64_MAX);
     function.has_id = f->id != (int64_t)index + 1;
-    PCI_TRY(pcol_builder_function(v->import->builder, &function, &f->row, err));
-    PCI_TRY(seen_row(rows, f->row, &again, err));
-    if (!again)
-        return PCOL_OK;
-    function.has_id = 1;
-    return pcol_builder_function(v->import->builder, &function, &f->row, err);
+    return pci_builder_function(v->import->builder, repeats, &function, NULL, NULL, 0, &f->row,
+                                NULL, err);
 }
 
 static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
-                                struct pci_hash *rows, pcol_error *err)
+                                struct pci_repeats *repeats, pcol_error *err)
 {
     uint32_t at;
     const struct function *f = find_id(&v->functions, l->function_id, &at);
@@ -243,15 +225,10 @@ static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
                         .line_count = 1,
                         .mapping = PCOL_NONE,
                         .id = (uint64_t)l->id};
-    int again;
     line.has_line = l->line > 0;
     group.has_id = l->id != (int64_t)index + 1;
-    PCI_TRY(pcol_builder_group(v->import->builder, &group, &l->group, err));
-    PCI_TRY(seen_row(rows, l->group, &again, err));
-    if (!again)
-        return PCOL_OK;
-    group.has_id = 1;
-    return pcol_builder_group(v->import->builder, &group, &l->group, err);
+    return pci_builder_group(v->import->builder, repeats, &group, NULL, NULL, 0, &l->group, NULL,
+                             err);
 }
 
 /* Ids that name nothing, and the least line of each function. */
@@ -276,8 +253,8 @@ static pcol_status resolve(struct v1 *v, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status add_tables(struct v1 *v, struct pci_hash *functions, struct pci_hash *locations,
-                              pcol_error *err)
+static pcol_status add_tables(struct v1 *v, struct pci_repeats *functions,
+                              struct pci_repeats *locations, pcol_error *err)
 {
     struct function *f = v->functions.rows;
     struct location *l = v->locations.rows;
@@ -321,15 +298,15 @@ static pcol_status add_samples(struct v1 *v, uint32_t type, pcol_error *err)
 
 static pcol_status finish(struct v1 *v, pcol_error *err)
 {
-    struct pci_hash functions = {0}, locations = {0};
+    struct pci_repeats functions = {0}, locations = {0};
     pcol_source source = {.size = sizeof source};
     uint32_t type;
     PCI_TRY(resolve(v, err));
     PCI_TRY(pci_import_source(v->import, &source, err));
     PCI_TRY(pcol_builder_sample_type(v->import->builder, "samples", "count", 0, 0, &type, err));
     pcol_status status = add_tables(v, &functions, &locations, err);
-    pci_hash_clear(&functions);
-    pci_hash_clear(&locations);
+    pci_repeats_clear(&functions);
+    pci_repeats_clear(&locations);
     if (status == PCOL_OK)
         status = add_samples(v, type, err);
     if (status == PCOL_OK && v->empty)

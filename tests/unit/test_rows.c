@@ -173,19 +173,19 @@ Test(rows, further_cells_tell_functions_apart)
     OK(pcol_builder_column(b, PCI_T_FUNCTIONS, "weight", PCOL_I64, 0, &column[1], NULL));
     struct pci_icell none[2] = {{0, 1}, {0, 0}}, js[2] = {{1, 1}, {0, 0}},
                      zero[2] = {{0, 0}, {0, 1}};
-    OK(pci_builder_function(b, &f, column, none, 2, &row[0], &is_new, NULL));
+    OK(pci_builder_function(b, NULL, &f, column, none, 2, &row[0], &is_new, NULL));
     cr_assert(is_new);
     OK(pcol_builder_function(b, &f, &row[1], NULL));
     cr_assert_eq(row[0], row[1], "cells that say nothing make no variant");
-    OK(pci_builder_function(b, &f, column, js, 2, &row[2], &is_new, NULL));
+    OK(pci_builder_function(b, NULL, &f, column, js, 2, &row[2], &is_new, NULL));
     cr_assert(is_new);
-    OK(pci_builder_function(b, &f, column, zero, 2, &row[3], &is_new, NULL));
+    OK(pci_builder_function(b, NULL, &f, column, zero, 2, &row[3], &is_new, NULL));
     cr_assert(is_new, "a zero that is written is no null");
-    OK(pci_builder_function(b, &f, column, js, 1, &row[4], &is_new, NULL));
+    OK(pci_builder_function(b, NULL, &f, column, js, 1, &row[4], &is_new, NULL));
     cr_assert_eq(row[4], row[2]);
     cr_assert(!is_new);
     f.variant = 1;
-    OK(pci_builder_function(b, &f, column, js, 2, &row[4], &is_new, NULL));
+    OK(pci_builder_function(b, NULL, &f, column, js, 2, &row[4], &is_new, NULL));
     cr_assert(is_new);
     finish(b, &made);
     cr_assert_eq(cell(made.file, "functions", "is_js", row[2], &valid), 1);
@@ -193,6 +193,26 @@ Test(rows, further_cells_tell_functions_apart)
     cr_assert_eq(cell(made.file, "functions", "weight", row[3], &valid), 0);
     cr_assert(valid);
     drop(&made);
+}
+
+Test(rows, repetitions_of_one_source_stay_apart)
+{
+    pcol_builder *b = begin();
+    pcol_function f = PCOL_INIT(pcol_function);
+    f.system_name = f.filename = PCOL_NONE;
+    for (uint32_t s = 0; s < 2; s++) {
+        struct pci_repeats repeats = {0};
+        for (uint32_t i = 0; i < 200; i++) {
+            uint32_t row;
+            f.name = i % 2 ? str(b, "f") : str(b, "g");
+            f.id = s * 1000 + i;
+            f.has_id = 1;
+            OK(pci_builder_function(b, &repeats, &f, NULL, NULL, 0, &row, NULL, NULL));
+            cr_assert_eq(row, i, "the second source finds the rows of the first");
+        }
+        pci_repeats_clear(&repeats);
+    }
+    pcol_builder_free(b);
 }
 
 Test(rows, interned_rows)
