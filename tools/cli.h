@@ -61,6 +61,15 @@ struct cli_args {
     int fail_on_loss;
 
     int depth; /* pcol_check_depth */
+
+    /* selection (cli_selection.c) */
+    const char *focus, *ignore, *hide, *show, *thread, *pick_source, *time, *time_share;
+    struct cli_list labels;
+    int keep_dropped;
+
+    const char *by, *sort;
+    int bottom_up;
+    uint64_t max_depth; /* CLI_UNSET where not given */
 };
 
 #define CLI_UNSET UINT64_MAX
@@ -133,6 +142,35 @@ struct cli_option {
 #define CLI_OPTION_NULL                                                                   \
     {                                                                                     \
         0, "null", "TEXT", "how tsv and csv show a null", CLI_TEXT, CLI_AT(null), 0, NULL \
+    }
+/* What the commands that select have in common; `sample-type` is among them. */
+#define CLI_OPTIONS_SELECTION                                                                      \
+    {0,        "sample-type",                                                                      \
+     "TYPE",   "which values: TYPE or TYPE/UNIT (default: the profile's own)",                     \
+     CLI_TEXT, CLI_AT(sample_type),                                                                \
+     0,        NULL},                                                                              \
+        {0,        "focus",       "RE", "only samples with a frame that matches",                  \
+         CLI_TEXT, CLI_AT(focus), 0,    NULL},                                                     \
+        {0,        "ignore",       "RE", "no samples with a frame that matches",                   \
+         CLI_TEXT, CLI_AT(ignore), 0,    NULL},                                                    \
+        {0, "hide", "RE", "leave out frames that match", CLI_TEXT, CLI_AT(hide), 0, NULL},         \
+        {0, "show", "RE", "leave out frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL},  \
+        {0, "thread", "RE", "only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
+        {0,        "source",                                                                       \
+         "ID|RE",  "only the source of this id, or those whose uri matches",                       \
+         CLI_TEXT, CLI_AT(pick_source),                                                            \
+         0,        NULL},                                                                          \
+        {0,        "time",                                                                         \
+         "A-B",    "only from A up to B, or A+LENGTH; in ms, or with s, ms, us, ns",               \
+         CLI_TEXT, CLI_AT(time),                                                                   \
+         0,        NULL},                                                                          \
+        {0,        "time-share",                                                                   \
+         "HOW",    "a sample partly in the range: proportional (default), additive, exact",        \
+         CLI_TEXT, CLI_AT(time_share),                                                             \
+         0,        "proportional|additive|exact"},                                                 \
+    {                                                                                              \
+        0, "keep-dropped", NULL, "do not apply a pprof's drop_frames", CLI_FLAG,                   \
+            CLI_AT(keep_dropped), 1, NULL                                                          \
     }
 #define CLI_OPTION_END                            \
     {                                             \
@@ -264,6 +302,7 @@ enum cli_cell_kind {
     CLI_CELL_U64,
     CLI_CELL_F64,
     CLI_CELL_BOOL,
+    CLI_CELL_PERCENT, /* f64 with two digits */
     CLI_CELL_TEXT,
     CLI_CELL_LIST
 };
@@ -328,6 +367,37 @@ void cli_json_key(struct cli_out *out, int *first, const char *key);
 
 /* Text of a number, boolean or list; at most CLI_NUMBER_SIZE but for lists. */
 size_t cli_cell_number(const struct cli_cell *cell, char *text);
+
+/* ---- selections (cli_selection.c) ---- */
+
+/* What the selection's options say; the texts are borrowed from args. */
+int cli_selection(const struct cli_args *args, pcol_selection *selection);
+/* A query over an input, with a warning for what it has to say. */
+int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);
+
+/* How amounts of a query are shown. */
+struct cli_amounts {
+    pcol_query_info info;
+    int people; /* humanised text instead of numbers */
+    double total;
+    double scale; /* to seconds or bytes, where `unit` is one of these */
+    enum { CLI_UNIT_PLAIN, CLI_UNIT_SECONDS, CLI_UNIT_BYTES } unit;
+};
+void cli_amounts_init(struct cli_amounts *amounts, const pcol_query *query,
+                      const struct cli_args *args, const struct cli_out *out);
+double cli_amount_double(const struct cli_amounts *amounts, pcol_amount amount);
+/* A cell of the value; for people it is text, which lies in `room` (CLI_NUMBER_SIZE). */
+struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room);
+struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount);
+/* The same in seconds; null if not known. */
+struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amount amount,
+                                   char *room);
+/* "samples/count, total 308 (6.16s)" and a line end. */
+void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
+/* Read --by: gives a kind of rows, and the label's key or NULL. frames: only kinds of frames. */
+int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
+/* Would a table be shown to people rather than written for a program? */
+int cli_for_people(const struct cli_args *args, const struct cli_out *out);
 
 /* ---- rows of a table (cli_rows.c, cli_join.c, cli_where.c) ---- */
 

@@ -95,6 +95,8 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text)
     case CLI_CELL_BOOL:
         memcpy(text, cell->as.i64 ? "true" : "false", 5);
         return cell->as.i64 ? 4 : 5;
+    case CLI_CELL_PERCENT:
+        return (size_t)snprintf(text, CLI_NUMBER_SIZE, "%.2f", cell->as.f64);
     case CLI_CELL_NULL:
     case CLI_CELL_TEXT:
     case CLI_CELL_LIST:
@@ -188,6 +190,7 @@ void cli_json_cell(struct cli_out *out, const struct cli_cell *cell)
     case CLI_CELL_I64:
     case CLI_CELL_U64:
     case CLI_CELL_BOOL:
+    case CLI_CELL_PERCENT:
         break;
     }
     cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));

@@ -296,6 +296,7 @@ static void separated_cell(struct cli_table *table, const struct cli_cell *cell)
     case CLI_CELL_U64:
     case CLI_CELL_F64:
     case CLI_CELL_BOOL:
+    case CLI_CELL_PERCENT:
         break;
     }
     cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));

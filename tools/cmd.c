@@ -59,6 +59,32 @@ const struct cmd cmd_table[] = {
      "Exit code: 0 sound, 1 faults, 3 not even the index can be read; of several files the "
      "worst.\n",
      1, CMD_ANY, cmd_check},
+    {"Ask", "top", NULL, "FILE", "print which functions, files or lines the values belong to",
+     cmd_top_options,
+     "self counts samples whose innermost frame a row is, total samples that hold it at least "
+     "once;\n"
+     "percentages are of all samples before --focus. --focus and --ignore take whole samples, "
+     "--hide\n"
+     "and --show frames; they match function names, files and the files of mappings.\n"
+     "\n"
+     "  pcol top run.pcol\n"
+     "  pcol top --by line --sort total -n 50 cpu.pb.gz\n",
+     1, 1, cmd_top},
+    {"Ask", "tree", NULL, "FILE", "print the call tree", cmd_tree_options,
+     "Callees stand below their callers, the largest first. --bottom-up starts from the innermost\n"
+     "frames: below a function stand its callers.\n"
+     "\n"
+     "  pcol tree run.pcol\n"
+     "  pcol tree --bottom-up --depth 5 run.pcol\n",
+     1, 1, cmd_tree},
+    {"Ask", "peek", NULL, "NAME FILE", "print who calls a function, and what it calls",
+     cmd_peek_options,
+     "NAME is a function's whole name; if there is none, a regular expression. For callers and\n"
+     "callees, total is the weight of the samples with that call, self of those where it is the\n"
+     "innermost.\n"
+     "\n"
+     "  pcol peek sort.int run.pcol\n",
+     2, 2, cmd_peek},
     {"More", "formats", NULL, "", "list what can be read and written, and what each keeps",
      cmd_formats_options, NULL, 0, 0, cmd_formats},
     {"More", "completion", NULL, "bash|zsh|fish", "print a completion script for a shell",

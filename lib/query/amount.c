@@ -1,0 +1,10 @@
+/*
+ * amount.c - what is said of sums that do not fit
+ */
+#include "query/amount.h"
+
+pcol_status pci_amount_overflow(pcol_str type, pcol_error *err)
+{
+    return pci_fail(err, PCOL_E_LIMIT, "a sum of '%.*s' does not fit into 64 bits",
+                    (int)(type.size > 80 ? 80 : type.size), type.data);
+}

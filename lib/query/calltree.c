@@ -1,0 +1,374 @@
+/*
+ * calltree.c - the call tree of what is selected, equal frames of siblings joined
+ *
+ * Top-down, the walk over all stacks is a walk over the new tree as well: entering a frame goes to a
+ * child, leaving it goes back. Bottom-up, each stack with weight is followed from its innermost
+ * frame outwards. Nodes are numbered as they appear, so a parent comes before its children; totals
+ * are one pass from the back, and one sort puts siblings in order.
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+#include "core/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STEPS (UINT64_C(1) << 28) /* of a bottom-up tree: seconds */
+
+struct node {
+    uint32_t frame, parent, end, depth;
+    pcol_amount self, total;
+};
+
+struct pcol_calltree {
+    uint32_t count;
+    struct node *nodes; /* in pre-order */
+    struct pci_frames frames;
+};
+
+struct building {
+    const pcol_query *query;
+    const struct pci_frames *frames;
+    struct pci_tree tree;      /* its groups are frames */
+    pcol_amount *self, *total; /* by node */
+    size_t capacity;
+    uint32_t max_depth;
+    /* the walk */
+    uint32_t node, depth, skipped;
+};
+
+/* ---- nodes */
+
+static pcol_status go_down(struct building *b, uint32_t frame, pcol_error *err)
+{
+    size_t before = b->tree.count, room = b->capacity;
+    PCI_TRY(pci_tree_child(&b->tree, b->node, frame, &b->node, err));
+    if (b->tree.count == before)
+        return PCOL_OK;
+    if (pci_grow((void **)&b->self, &b->capacity, b->tree.count, sizeof *b->self))
+        return pci_fail_memory(err);
+    memset(b->self + room, 0, (b->capacity - room) * sizeof *b->self);
+    return PCOL_OK;
+}
+
+static pcol_status add(const struct building *b, pcol_amount *sum, pcol_amount amount,
+                       pcol_error *err)
+{
+    if (pci_amount_add(b->query->measure.is_double, sum, amount))
+        return pci_amount_overflow(b->query->measure.type, err);
+    return PCOL_OK;
+}
+
+/* ---- top-down */
+
+static pcol_status enter(void *context, uint32_t row, uint32_t frame, uint32_t caller,
+                         pcol_error *err)
+{
+    struct building *b = context;
+    (void)row;
+    (void)caller;
+    if (b->max_depth && b->depth == b->max_depth) {
+        b->skipped++;
+        return PCOL_OK;
+    }
+    b->depth++;
+    return go_down(b, frame, err);
+}
+
+static void leave(void *context, uint32_t frame, uint32_t caller)
+{
+    struct building *b = context;
+    (void)frame;
+    (void)caller;
+    if (b->skipped) {
+        b->skipped--;
+        return;
+    }
+    b->depth--;
+    b->node = b->tree.nodes[b->node].parent;
+}
+
+static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                         pcol_error *err)
+{
+    struct building *b = context;
+    (void)leaf;
+    (void)caller;
+    return add(b, &b->self[b->node], b->query->weight[row], err);
+}
+
+static pcol_status build_top_down(struct building *b, pcol_error *err)
+{
+    const struct pci_walker walker = {b, enter, leave, stack};
+    return pci_walk(&b->query->calls, b->frames, &walker, err);
+}
+
+/* ---- bottom-up */
+
+static pcol_status add_turned(struct building *b, uint32_t row, uint64_t *steps, pcol_error *err)
+{
+    const struct pci_calls *calls = &b->query->calls;
+    uint32_t depth = 0;
+    b->node = 0;
+    for (uint32_t at = row; at; at = calls->parent[at]) {
+        uint32_t group = calls->group[at];
+        for (uint32_t l = calls->first[group]; l < calls->first[group + 1]; l++) {
+            uint32_t frame = b->frames->of_location[l];
+            if (frame == PCOL_NONE)
+                continue;
+            if (b->max_depth && depth == b->max_depth)
+                return add(b, &b->self[b->node], b->query->weight[row], err);
+            depth++;
+            PCI_TRY(go_down(b, frame, err));
+        }
+        if (++*steps > MOST_STEPS)
+            return pci_fail(err, PCOL_E_LIMIT,
+                            "the stacks are too deep to be turned round whole; give a depth");
+    }
+    return add(b, &b->self[b->node], b->query->weight[row], err);
+}
+
+static pcol_status build_bottom_up(struct building *b, pcol_error *err)
+{
+    int is_double = b->query->measure.is_double;
+    uint64_t steps = 0;
+    for (uint32_t row = 1; row < b->query->calls.count; row++) {
+        if (!pci_amount_is_zero(is_double, b->query->weight[row]))
+            PCI_TRY(add_turned(b, row, &steps, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- in order */
+
+/* A node in the order in which it is to stand: siblings together. */
+struct place {
+    uint32_t parent, node;
+    uint64_t key; /* falling */
+    uint32_t rank;
+};
+
+static int by_place(const void *pa, const void *pb)
+{
+    const struct place *a = pa, *b = pb;
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+struct named {
+    const pcol_frame *frame;
+    uint32_t id;
+};
+
+static int by_name(const void *pa, const void *pb)
+{
+    const struct named *a = pa, *b = pb;
+    return pci_frame_compare(a->frame, b->frame);
+}
+
+/* Rank of each frame by name. */
+static pcol_status rank_frames(const struct pci_frames *frames, uint32_t **rank, pcol_error *err)
+{
+    struct named *named = pci_malloc((size_t)frames->count + 1, sizeof *named);
+    *rank = pci_malloc((size_t)frames->count + 1, sizeof **rank);
+    if (!named || !*rank) {
+        pci_free(named);
+        return pci_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < frames->count; i++)
+        named[i] = (struct named){&frames->frames[i], i};
+    qsort(named, frames->count, sizeof *named, by_name);
+    for (uint32_t i = 0; i < frames->count; i++)
+        (*rank)[named[i].id] = i;
+    pci_free(named);
+    return PCOL_OK;
+}
+
+/* Totals, and whether a node or one below it has weight. */
+static pcol_status add_totals(struct building *b, uint8_t *alive, pcol_error *err)
+{
+    size_t n = b->tree.count;
+    b->total = pci_malloc(n, sizeof *b->total);
+    if (!b->total)
+        return pci_fail_memory(err);
+    memcpy(b->total, b->self, n * sizeof *b->total);
+    for (size_t i = n; i-- > 0;) {
+        uint32_t parent = b->tree.nodes[i].parent;
+        alive[i] |= !pci_amount_is_zero(b->query->measure.is_double, b->self[i]);
+        if (i == 0 || !alive[i])
+            continue;
+        alive[parent] = 1;
+        PCI_TRY(add(b, &b->total[parent], b->total[i], err));
+    }
+    alive[0] = 1;
+    return PCOL_OK;
+}
+
+/* The places of nodes that are alive, but for the root, siblings together and in order. */
+static uint32_t sort_places(const struct building *b, const uint8_t *alive, const uint32_t *rank,
+                            pcol_order order, struct place *places)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < b->tree.count; i++) {
+        const struct pci_node *node = &b->tree.nodes[i];
+        if (!alive[i])
+            continue;
+        places[count++] = (struct place){
+            node->parent, i,
+            order == PCOL_ORDER_NAME ? 0 : pci_amount_key(b->query->measure.is_double, b->total[i]),
+            rank[node->group]};
+    }
+    qsort(places, count, sizeof *places, by_place);
+    return count;
+}
+
+/* Nodes in pre-order out of the places. first: for each node the place behind its last child, from
+ * which its children are taken forwards. */
+static pcol_status lay_out(const struct building *b, const struct place *places, uint32_t count,
+                           pcol_calltree *tree, pcol_error *err)
+{
+    size_t n = b->tree.count;
+    uint32_t *next = pci_calloc(n + 1, sizeof *next), *end = pci_calloc(n + 1, sizeof *end);
+    uint32_t at = 0; /* the node of the new tree that is open */
+    tree->nodes = pci_malloc((size_t)count + 1, sizeof *tree->nodes);
+    uint32_t *old = pci_malloc((size_t)count + 1, sizeof *old);
+    pcol_status status = next && end && tree->nodes && old ? PCOL_OK : pci_fail_memory(err);
+    for (uint32_t i = 0; status == PCOL_OK && i < count; i++) {
+        if (i == 0 || places[i].parent != places[i - 1].parent)
+            next[places[i].parent] = i;
+        end[places[i].parent] = i + 1;
+    }
+    if (status == PCOL_OK) {
+        tree->nodes[0] = (struct node){PCOL_NONE, 0, 0, 0, b->self[0], b->total[0]};
+        tree->count = 1;
+        old[0] = 0;
+    }
+    while (status == PCOL_OK) {
+        uint32_t from = old[at];
+        if (next[from] < end[from]) {
+            uint32_t child = places[next[from]++].node;
+            tree->nodes[tree->count] = (struct node){b->tree.nodes[child].group,
+                                                     at,
+                                                     0,
+                                                     tree->nodes[at].depth + 1,
+                                                     b->self[child],
+                                                     b->total[child]};
+            old[tree->count] = child;
+            at = tree->count++;
+            continue;
+        }
+        tree->nodes[at].end = tree->count;
+        if (at == 0)
+            break;
+        at = tree->nodes[at].parent;
+    }
+    pci_free(next);
+    pci_free(end);
+    pci_free(old);
+    return status;
+}
+
+static pcol_status finish(struct building *b, pcol_order order, pcol_calltree *tree,
+                          pcol_error *err)
+{
+    size_t n = b->tree.count;
+    uint8_t *alive = pci_calloc(n, 1);
+    struct place *places = pci_malloc(n, sizeof *places);
+    uint32_t *rank = NULL;
+    pcol_status status = alive && places ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = add_totals(b, alive, err);
+    if (status == PCOL_OK)
+        status = rank_frames(b->frames, &rank, err);
+    if (status == PCOL_OK) {
+        uint32_t count = sort_places(b, alive, rank, order, places);
+        status = lay_out(b, places, count, tree, err);
+    }
+    pci_free(alive);
+    pci_free(places);
+    pci_free(rank);
+    return status;
+}
+
+/* ---- all */
+
+static pcol_status build(const pcol_query *query, const pcol_calltree_options *options,
+                         pcol_calltree *tree, pcol_error *err)
+{
+    struct building b = {.query = query, .frames = &tree->frames, .max_depth = options->max_depth};
+    pcol_status status;
+    PCI_TRY(pci_frames_open(query, options->by, &tree->frames, err));
+    PCI_TRY(pci_tree_init(&b.tree, err));
+    b.self = pci_calloc(b.capacity = 64, sizeof *b.self);
+    status = b.self ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK && query->calls.count)
+        status = add(&b, &b.self[0], query->weight[0], err);
+    if (status == PCOL_OK)
+        status = options->bottom_up ? build_bottom_up(&b, err) : build_top_down(&b, err);
+    if (status == PCOL_OK)
+        status = finish(&b, options->order, tree, err);
+    pci_tree_clear(&b.tree);
+    pci_free(b.self);
+    pci_free(b.total);
+    return status;
+}
+
+pcol_status pcol_query_calltree(const pcol_query *query, const pcol_calltree_options *options,
+                                pcol_calltree **tree, pcol_error *err)
+{
+    static const pcol_calltree_options defaults = PCOL_INIT(pcol_calltree_options);
+    pcol_calltree *t;
+    pcol_status status;
+    *tree = NULL;
+    if (!options)
+        options = &defaults;
+    if (options->size < sizeof *options || (unsigned)options->order > PCOL_ORDER_NAME)
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set, or no such order");
+    t = pci_calloc(1, sizeof *t);
+    if (!t)
+        return pci_fail_memory(err);
+    status = build(query, options, t, err);
+    if (status == PCOL_OK)
+        *tree = t;
+    else
+        pcol_calltree_free(t);
+    return status;
+}
+
+void pcol_calltree_free(pcol_calltree *tree)
+{
+    if (!tree)
+        return;
+    pci_frames_close(&tree->frames);
+    pci_free(tree->nodes);
+    pci_free(tree);
+}
+
+uint32_t pcol_calltree_count(const pcol_calltree *tree)
+{
+    return tree->count;
+}
+
+uint32_t pcol_calltree_frame_count(const pcol_calltree *tree)
+{
+    return tree->frames.count;
+}
+
+void pcol_calltree_get(const pcol_calltree *tree, uint32_t index, pcol_calltree_node *node)
+{
+    const struct node *from = &tree->nodes[index];
+    *node = (pcol_calltree_node){.frame_id = from->frame,
+                                 .parent = from->parent,
+                                 .end = from->end,
+                                 .depth = from->depth,
+                                 .self = from->self,
+                                 .total = from->total};
+    if (from->frame != PCOL_NONE)
+        node->frame = tree->frames.frames[from->frame];
+}

@@ -1,0 +1,415 @@
+/*
+ * filter.c - what focus, ignore, hide, show and a pprof's drop_frames leave of the stacks
+ *
+ * The rules are pprof's. They are applied to the weights before any answer is made:
+ *
+ *   drop_frames  Going inwards from the root, the first frame that is dropped after one that is not
+ *                cuts the stack: it and all it calls are joined with their caller. A group whose
+ *                inner lines match but not its outermost keeps its outer lines, everywhere.
+ *   ignore       takes the weight of stacks with a matching frame,
+ *   focus        of those without any.
+ *   hide, show   take lines out of groups; a stack left without frames has no weight.
+ *
+ * Names are matched once for each row of functions and mappings; groups and stacks then only combine
+ * bits, one pass each.
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+enum { DROP, KEEP, FOCUS, IGNORE, HIDE, SHOW, PATTERNS };
+
+/* What is known of a group, and of a stack. */
+enum {
+    CUT = 1,   /* group: dropped; stack: joined with its caller */
+    BELOW = 2, /* what it calls is dropped */
+    FOUND = 4, /* stack: has a frame that is not dropped */
+    FOCUSED = 8,
+    IGNORED = 16,
+    SHOWN = 32 /* has a line that is shown */
+};
+
+struct filter {
+    pcol_query *query;
+    struct pci_match *match[PATTERNS];
+    uint8_t *functions, *mappings; /* by row: a bit for each pattern */
+    uint64_t function_count, mapping_count;
+    const struct pci_column *function, *filename, *mapping;
+    uint8_t *groups, *stacks; /* by row */
+    int drops, hides;
+};
+
+static int bit(int pattern)
+{
+    return 1 << pattern;
+}
+
+/* ---- patterns */
+
+/* What drop_frames is matched against: no leading dot, no list of arguments. "(anonymous namespace)"
+ * and "operator()" are parts of names. */
+static pcol_str simplify(pcol_str name)
+{
+    static const char *const parts[] = {"(anonymous namespace)", "operator()"};
+    if (name.size && name.data[0] == '.') {
+        name.data++;
+        name.size--;
+    }
+    for (size_t i = 0; i < name.size;) {
+        size_t skip = 0;
+        for (size_t p = 0; p < 2 && !skip; p++) {
+            size_t size = strlen(parts[p]);
+            if (name.size - i >= size && !memcmp(name.data + i, parts[p], size))
+                skip = size;
+        }
+        if (!skip && name.data[i] == '(') {
+            name.size = i;
+            break;
+        }
+        i += skip ? skip : 1;
+    }
+    return name;
+}
+
+static pcol_status test(struct filter *f, int pattern, pcol_str text, uint8_t *bits,
+                        pcol_error *err)
+{
+    int yes = 0;
+    if (!f->match[pattern] || (*bits & bit(pattern)))
+        return PCOL_OK;
+    PCI_TRY(pci_match_test(f->match[pattern], text, &yes, err));
+    if (yes)
+        *bits |= (uint8_t)bit(pattern);
+    return PCOL_OK;
+}
+
+static pcol_status match_functions(struct filter *f, pcol_error *err)
+{
+    const pcol_file *file = f->query->file;
+    const struct pci_column *columns[2];
+    PCI_TRY(pci_plausible(file, "functions", err));
+    PCI_TRY(pci_want(file, "functions", "name", PCI_TYPES_TEXT, &columns[0], err));
+    PCI_TRY(pci_want(file, "functions", "filename", PCI_TYPES_TEXT, &columns[1], err));
+    f->function_count = pci_rows(file, "functions");
+    f->functions = pci_calloc((size_t)f->function_count + 1, 1);
+    if (!f->functions)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < f->function_count; row++) {
+        for (int c = 0; c < 2; c++) {
+            pcol_str text = {"", 0};
+            int valid;
+            if (columns[c])
+                PCI_TRY(pci_get_str(file, columns[c], row, &text, &valid, err));
+            if (c == 0 && text.size) {
+                PCI_TRY(test(f, DROP, simplify(text), &f->functions[row], err));
+                PCI_TRY(test(f, KEEP, simplify(text), &f->functions[row], err));
+            }
+            for (int p = FOCUS; p < PATTERNS; p++)
+                PCI_TRY(test(f, p, text, &f->functions[row], err));
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status match_mappings(struct filter *f, pcol_error *err)
+{
+    const pcol_file *file = f->query->file;
+    const struct pci_column *path;
+    PCI_TRY(pci_plausible(file, "mappings", err));
+    PCI_TRY(pci_want(file, "mappings", "filename", PCI_TYPES_TEXT, &path, err));
+    f->mapping_count = pci_rows(file, "mappings");
+    f->mappings = pci_calloc((size_t)f->mapping_count + 1, 1);
+    if (!f->mappings)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < f->mapping_count; row++) {
+        pcol_str text = {"", 0};
+        int valid;
+        if (path)
+            PCI_TRY(pci_get_str(file, path, row, &text, &valid, err));
+        for (int p = FOCUS; p < PATTERNS; p++)
+            PCI_TRY(test(f, p, text, &f->mappings[row], err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- groups */
+
+/* Bits of a line. *named: it has a function, which alone can be hidden or not shown. */
+static pcol_status line_bits(struct filter *f, uint32_t location, uint8_t *bits, int *named,
+                             pcol_error *err)
+{
+    const pcol_file *file = f->query->file;
+    int64_t function;
+    pcol_str text;
+    int valid = 0;
+    *bits = 0;
+    *named = 0;
+    if (f->function)
+        PCI_TRY(pci_get(file, f->function, location, &function, &valid, err));
+    if (valid) {
+        if ((uint64_t)function >= f->function_count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
+                                 "%llu is beyond the %llu functions", (unsigned long long)function,
+                                 (unsigned long long)f->function_count);
+        *bits = f->functions[function];
+        *named = 1;
+        return PCOL_OK;
+    }
+    if (!f->filename)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(file, f->filename, location, &text, named, err));
+    for (int p = FOCUS; p < PATTERNS && *named; p++)
+        PCI_TRY(test(f, p, text, bits, err));
+    return PCOL_OK;
+}
+
+static pcol_status mapping_bits(struct filter *f, uint32_t group, uint8_t *bits, pcol_error *err)
+{
+    int64_t mapping;
+    int valid = 0;
+    *bits = 0;
+    if (f->mapping)
+        PCI_TRY(pci_get(f->query->file, f->mapping, group, &mapping, &valid, err));
+    if (!valid)
+        return PCOL_OK;
+    if ((uint64_t)mapping >= f->mapping_count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
+                             "%llu is beyond the %llu mappings", (unsigned long long)mapping,
+                             (unsigned long long)f->mapping_count);
+    *bits = f->mappings[mapping];
+    return PCOL_OK;
+}
+
+/* drop_frames on one group: lines go from the innermost to the outermost that matches, unless that
+ * is the outermost of all, where the whole group goes. */
+static void drop_lines(struct filter *f, uint32_t first, uint32_t end, const uint8_t *bits,
+                       uint8_t *group)
+{
+    uint32_t at = end;
+    while (at > first &&
+           !((bits[at - 1 - first] & bit(DROP)) && !(bits[at - 1 - first] & bit(KEEP))))
+        at--;
+    if (at == first)
+        return;
+    f->drops = 1;
+    *group |= at == end ? CUT | BELOW : BELOW;
+    if (at < end)
+        memset(f->query->kept + first, 0, at - first);
+}
+
+/* focus, ignore, hide and show on one group. */
+static void look_at_lines(struct filter *f, uint32_t first, uint32_t end, const uint8_t *bits,
+                          const uint8_t *named, uint8_t of_mapping, uint8_t *group)
+{
+    int has_lines = 0;
+    uint8_t all = of_mapping;
+    for (uint32_t at = first; at < end; at++) {
+        uint8_t *kept = &f->query->kept[at];
+        if (!*kept)
+            continue;
+        has_lines |= named[at - first];
+        all |= bits[at - first];
+        if (f->match[HIDE] && ((of_mapping | bits[at - first]) & bit(HIDE)))
+            *kept = 0;
+        if (f->match[SHOW] && !((of_mapping | bits[at - first]) & bit(SHOW)) && named[at - first])
+            *kept = 0;
+        *group |= *kept ? SHOWN : 0;
+    }
+    /* A group of which nothing is known but its address goes with either. */
+    if (!has_lines && end - first == 1 && (f->match[HIDE] || f->match[SHOW])) {
+        f->query->kept[first] = 0;
+        *group &= (uint8_t)~SHOWN;
+    }
+    if (f->match[IGNORE] && (all & bit(IGNORE)))
+        *group |= IGNORED;
+    else if (!f->match[FOCUS] || (all & bit(FOCUS)))
+        *group |= FOCUSED;
+}
+
+static pcol_status filter_groups(struct filter *f, pcol_error *err)
+{
+    const struct pci_calls *calls = &f->query->calls;
+    uint8_t *bits = pci_malloc((size_t)calls->location_count + 1, 1);
+    uint8_t *named = pci_malloc((size_t)calls->location_count + 1, 1);
+    pcol_status status = bits && named ? PCOL_OK : pci_fail_memory(err);
+    for (uint32_t g = 0; g < calls->group_count && status == PCOL_OK; g++) {
+        uint32_t first = calls->first[g], end = calls->first[g + 1];
+        uint8_t of_mapping;
+        status = mapping_bits(f, g, &of_mapping, err);
+        for (uint32_t at = first; at < end && status == PCOL_OK; at++) {
+            int has_name = 0;
+            status = line_bits(f, at, &bits[at - first], &has_name, err);
+            named[at - first] = (uint8_t)has_name;
+        }
+        if (status != PCOL_OK)
+            break;
+        drop_lines(f, first, end, bits, &f->groups[g]);
+        look_at_lines(f, first, end, bits, named, of_mapping, &f->groups[g]);
+    }
+    pci_free(bits);
+    pci_free(named);
+    return status;
+}
+
+/* ---- stacks */
+
+/* State of a stack from that of its caller and its group. */
+static uint8_t state_of(uint8_t caller, uint8_t group)
+{
+    uint8_t state = caller & (uint8_t)(FOUND | FOCUSED | IGNORED | SHOWN);
+    if (caller & (CUT | BELOW))
+        return state | CUT; /* cut, and so is what it calls */
+    if (!(group & (CUT | BELOW)))
+        state |= FOUND;
+    else if (caller & FOUND) {
+        if (group & CUT)
+            return state | CUT;
+        state |= BELOW;
+    }
+    return state | (group & (uint8_t)(FOCUSED | IGNORED | SHOWN));
+}
+
+static pcol_status move_weights(struct filter *f, pcol_error *err)
+{
+    pcol_query *query = f->query;
+    const struct pci_calls *calls = &query->calls;
+    int is_double = query->measure.is_double;
+    /* From the back: a joined stack hands over what it has got from those below it. */
+    for (uint32_t row = calls->count; f->drops && row-- > 1;) {
+        if (!(f->stacks[row] & CUT))
+            continue;
+        if (pci_amount_add(is_double, &query->weight[calls->parent[row]], query->weight[row]))
+            return pci_amount_overflow(query->measure.type, err);
+        memset(&query->weight[row], 0, sizeof *query->weight);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status filter_stacks(struct filter *f, pcol_error *err)
+{
+    pcol_query *query = f->query;
+    const struct pci_calls *calls = &query->calls;
+    f->stacks[0] = 0;
+    for (uint32_t row = 1; row < calls->count; row++)
+        f->stacks[row] = state_of(f->stacks[calls->parent[row]], f->groups[calls->group[row]]);
+    PCI_TRY(move_weights(f, err));
+    if (!f->match[FOCUS] && !f->match[IGNORE] && !f->match[HIDE] && !f->match[SHOW])
+        return PCOL_OK;
+    query->passes = pci_malloc((size_t)calls->count + 1, 1);
+    if (!query->passes)
+        return pci_fail_memory(err);
+    for (uint32_t row = 0; row < calls->count; row++) {
+        uint8_t state = f->stacks[row];
+        query->passes[row] = (state & FOCUSED) && !(state & IGNORED) && (state & SHOWN);
+        if (!query->passes[row])
+            memset(&query->weight[row], 0, sizeof *query->weight);
+    }
+    return PCOL_OK;
+}
+
+/* ---- drop_frames of the sources */
+
+static pcol_status source_text(const pcol_file *file, const struct pci_column *column,
+                               uint64_t source, pcol_str *text, pcol_error *err)
+{
+    int valid;
+    *text = (pcol_str){"", 0};
+    return column ? pci_get_str(file, column, source, text, &valid, err) : PCOL_OK;
+}
+
+/* The patterns that all selected sources have in common. Where they differ nothing is dropped, and
+ * the query says so: a stack that two sources share cannot be cut for one of them only. */
+static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep, pcol_error *err)
+{
+    const struct pci_column *drops, *keeps;
+    int first = 1;
+    *drop = *keep = (pcol_str){"", 0};
+    PCI_TRY(pci_want(query->file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
+    PCI_TRY(pci_want(query->file, "sources", "keep_frames", PCI_TYPES_TEXT, &keeps, err));
+    for (uint64_t source = 0; drops && source < query->picks.source_count; source++) {
+        pcol_str own_drop, own_keep;
+        if (query->picks.sources && !query->picks.sources[source])
+            continue;
+        PCI_TRY(source_text(query->file, drops, source, &own_drop, err));
+        PCI_TRY(source_text(query->file, keeps, source, &own_keep, err));
+        if (first) {
+            *drop = own_drop;
+            *keep = own_keep;
+            first = 0;
+        } else if (pci_str_compare(*drop, own_drop) || pci_str_compare(*keep, own_keep)) {
+            query->note = "the sources differ in their drop_frames, so no frames are dropped; "
+                          "select one source for that";
+            *drop = *keep = (pcol_str){"", 0};
+            break;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- all */
+
+static pcol_status compile(struct filter *f, int pattern, const char *text, const char *what,
+                           pcol_error *err)
+{
+    return text && *text ? pci_match_new(text, strlen(text), what, 0, &f->match[pattern], err)
+                         : PCOL_OK;
+}
+
+static pcol_status compile_all(struct filter *f, const pcol_selection *selection, pcol_error *err)
+{
+    pcol_str drop, keep;
+    if (!selection || !selection->keep_dropped) {
+        PCI_TRY(find_drops(f->query, &drop, &keep, err));
+        if (drop.size)
+            PCI_TRY(pci_match_new(drop.data, drop.size, "drop_frames of the profile", 1,
+                                  &f->match[DROP], err));
+        if (drop.size && keep.size)
+            PCI_TRY(pci_match_new(keep.data, keep.size, "keep_frames of the profile", 1,
+                                  &f->match[KEEP], err));
+    }
+    if (!selection)
+        return PCOL_OK;
+    PCI_TRY(compile(f, FOCUS, selection->focus, "--focus", err));
+    PCI_TRY(compile(f, IGNORE, selection->ignore, "--ignore", err));
+    PCI_TRY(compile(f, HIDE, selection->hide, "--hide", err));
+    return compile(f, SHOW, selection->show, "--show", err);
+}
+
+static pcol_status apply(struct filter *f, pcol_error *err)
+{
+    const pcol_file *file = f->query->file;
+    const struct pci_calls *calls = &f->query->calls;
+    PCI_TRY(pci_want(file, "locations", "function", PCI_TYPES_ROW, &f->function, err));
+    PCI_TRY(pci_want(file, "locations", "filename", PCI_TYPES_TEXT, &f->filename, err));
+    PCI_TRY(pci_want(file, "location_groups", "mapping", PCI_TYPES_ROW, &f->mapping, err));
+    f->groups = pci_calloc((size_t)calls->group_count + 1, 1);
+    f->stacks = pci_calloc((size_t)calls->count + 1, 1);
+    f->query->kept = pci_malloc((size_t)calls->location_count + 1, 1);
+    if (!f->groups || !f->stacks || !f->query->kept)
+        return pci_fail_memory(err);
+    memset(f->query->kept, 1, (size_t)calls->location_count + 1);
+    PCI_TRY(match_functions(f, err));
+    PCI_TRY(match_mappings(f, err));
+    PCI_TRY(filter_groups(f, err));
+    return calls->count ? filter_stacks(f, err) : PCOL_OK;
+}
+
+pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err)
+{
+    struct filter f = {.query = query};
+    pcol_status status = compile_all(&f, selection, err);
+    int any = 0;
+    for (int p = 0; p < PATTERNS; p++)
+        any |= f.match[p] != NULL;
+    if (status == PCOL_OK && any)
+        status = apply(&f, err);
+    for (int p = 0; p < PATTERNS; p++)
+        pci_match_free(f.match[p]);
+    pci_free(f.functions);
+    pci_free(f.mappings);
+    pci_free(f.groups);
+    pci_free(f.stacks);
+    return status;
+}

@@ -1,0 +1,395 @@
+/*
+ * frames.c - the distinct frames of a file at the granularity that is asked for
+ *
+ * Each row of `locations` gets the number of its frame; rows that look the same in the answer have
+ * the same number. Texts are compared once for each function, which gives it a base; where lines or
+ * addresses matter, a frame is a base and these numbers.
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Text made here, in blocks that do not move. */
+struct pci_made {
+    struct pci_made *next;
+    char text[];
+};
+
+struct reading {
+    const pcol_query *query;
+    const pcol_file *file;
+    struct pci_frames *frames;
+    pcol_by by;
+    int plain; /* a base is a frame */
+    /* frames under way */
+    pcol_frame *bases;
+    uint32_t base_count, *base_of;
+    size_t base_capacity, base_of_capacity;
+    struct pci_hash base_hash;
+    uint32_t *of_function, nobody; /* base of each function; base of "<unknown>" */
+    uint32_t *of_mapping;
+    uint64_t function_count, mapping_count;
+    const struct pci_column *function, *line, *filename, *mapping, *address;
+};
+
+/* ---- order */
+
+int pci_str_compare(pcol_str a, pcol_str b)
+{
+    size_t n = a.size < b.size ? a.size : b.size;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
+{
+    int order = pci_str_compare(a->name, b->name);
+    if (!order)
+        order = pci_str_compare(a->file, b->file);
+    if (!order)
+        order = (a->line > b->line) - (a->line < b->line);
+    return order ? order : (a->address > b->address) - (a->address < b->address);
+}
+
+/* ---- distinct bases and frames */
+
+static int same_text(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+static pcol_status intern_base(struct reading *r, const pcol_frame *base, uint32_t *id,
+                               pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair(pci_hash_bytes(base->name.data, base->name.size),
+                                  pci_hash_bytes(base->file.data, base->file.size));
+    size_t at = pci_hash_start(&r->base_hash, hash);
+    while ((*id = pci_hash_next(&r->base_hash, hash, &at)) != PCI_HASH_NONE) {
+        const pcol_frame *other = &r->bases[*id];
+        if (same_text(base->name, other->name) && same_text(base->file, other->file) &&
+            base->has_file == other->has_file)
+            return PCOL_OK;
+    }
+    if (pci_grow((void **)&r->bases, &r->base_capacity, (size_t)r->base_count + 1,
+                 sizeof *r->bases))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&r->base_hash, hash, r->base_count, err));
+    r->bases[r->base_count] = *base;
+    *id = r->base_count++;
+    return PCOL_OK;
+}
+
+static pcol_status intern_frame(struct reading *r, uint32_t base, const pcol_frame *place,
+                                uint32_t *id, pcol_error *err)
+{
+    struct pci_frames *frames = r->frames;
+    uint64_t hash = pci_hash_pair(pci_hash_pair(base, (uint64_t)place->line), place->address);
+    size_t at = pci_hash_start(&frames->hash, hash);
+    while ((*id = pci_hash_next(&frames->hash, hash, &at)) != PCI_HASH_NONE) {
+        const pcol_frame *other = &frames->frames[*id];
+        if (r->base_of[*id] == base && other->line == place->line &&
+            other->address == place->address && other->has_line == place->has_line &&
+            other->has_address == place->has_address)
+            return PCOL_OK;
+    }
+    if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
+                 sizeof *frames->frames) ||
+        pci_grow((void **)&r->base_of, &r->base_of_capacity, (size_t)frames->count + 1,
+                 sizeof *r->base_of))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&frames->hash, hash, frames->count, err));
+    frames->frames[frames->count] = *place;
+    frames->frames[frames->count].name = r->bases[base].name;
+    frames->frames[frames->count].file = r->bases[base].file;
+    frames->frames[frames->count].has_name = 1;
+    frames->frames[frames->count].has_file = r->bases[base].has_file;
+    r->base_of[frames->count] = base;
+    *id = frames->count++;
+    return PCOL_OK;
+}
+
+/* ---- texts */
+
+static pcol_status make_text(struct pci_frames *frames, pcol_str a, pcol_str b, pcol_str c,
+                             pcol_str *text, pcol_error *err)
+{
+    struct pci_made *made = pci_malloc(1, sizeof *made + a.size + b.size + c.size);
+    const pcol_str parts[] = {a, b, c};
+    size_t used = 0;
+    if (!made)
+        return pci_fail_memory(err);
+    made->next = frames->made;
+    frames->made = made;
+    for (size_t i = 0; i < 3; i++) {
+        if (parts[i].size)
+            memcpy(made->text + used, parts[i].data, parts[i].size);
+        used += parts[i].size;
+    }
+    *text = (pcol_str){made->text, used};
+    return PCOL_OK;
+}
+
+static pcol_status get_text(struct reading *r, const struct pci_column *column, uint64_t row,
+                            pcol_str *text, int *valid, pcol_error *err)
+{
+    *text = (pcol_str){"", 0};
+    *valid = 0;
+    return column ? pci_get_str(r->file, column, row, text, valid, err) : PCOL_OK;
+}
+
+/* ---- bases */
+
+static int wants_name(pcol_by by)
+{
+    return by == PCOL_BY_FUNCTION || by == PCOL_BY_LINE || by == PCOL_BY_LOCATION;
+}
+
+/* The base that a name and a file give; PCOL_NONE: nothing to go by, the mapping has to do. */
+static pcol_status base_of_texts(struct reading *r, pcol_str name, pcol_str file, int has_file,
+                                 uint32_t *base, pcol_error *err)
+{
+    pcol_frame frame = {.name = name, .has_name = 1};
+    *base = PCOL_NONE;
+    if (r->by != PCOL_BY_FUNCTION) {
+        frame.file = has_file ? file : (pcol_str){"", 0};
+        frame.has_file = has_file != 0;
+    }
+    if (r->by == PCOL_BY_FILE)
+        frame.name = frame.file;
+    else if (r->by == PCOL_BY_SRCLINE)
+        frame.name = (pcol_str){"", 0}; /* made from file and line at the end */
+    if (!frame.name.size && r->by != PCOL_BY_SRCLINE)
+        return PCOL_OK;
+    return intern_base(r, &frame, base, err);
+}
+
+static pcol_status read_functions(struct reading *r, pcol_error *err)
+{
+    const struct pci_column *name, *file;
+    PCI_TRY(pci_plausible(r->file, "functions", err));
+    r->function_count = pci_rows(r->file, "functions");
+    PCI_TRY(pci_want(r->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(pci_want(r->file, "functions", "filename", PCI_TYPES_TEXT, &file, err));
+    if (name)
+        PCI_TRY(pci_verify(r->file, name, err));
+    if (file)
+        PCI_TRY(pci_verify(r->file, file, err));
+    r->of_function = pci_malloc((size_t)r->function_count + 1, sizeof *r->of_function);
+    if (!r->of_function)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < r->function_count; row++) {
+        pcol_str text = {"", 0}, path = {"", 0};
+        int valid = 0, has_file = 0;
+        if (wants_name(r->by))
+            PCI_TRY(get_text(r, name, row, &text, &valid, err));
+        if (r->by != PCOL_BY_FUNCTION)
+            PCI_TRY(get_text(r, file, row, &path, &has_file, err));
+        PCI_TRY(base_of_texts(r, text, path, has_file, &r->of_function[row], err));
+    }
+    return PCOL_OK;
+}
+
+/* Bases of frames that have nothing but their mapping: "[BINARY]". */
+static pcol_status read_mappings(struct reading *r, pcol_error *err)
+{
+    const struct pci_column *file;
+    pcol_frame frame = {.name = {"<unknown>", 9}, .has_name = 1};
+    PCI_TRY(intern_base(r, &frame, &r->nobody, err));
+    PCI_TRY(pci_plausible(r->file, "mappings", err));
+    r->mapping_count = pci_rows(r->file, "mappings");
+    PCI_TRY(pci_want(r->file, "mappings", "filename", PCI_TYPES_TEXT, &file, err));
+    r->of_mapping = pci_malloc((size_t)r->mapping_count + 1, sizeof *r->of_mapping);
+    if (!r->of_mapping)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < r->mapping_count; row++) {
+        pcol_str path;
+        size_t start;
+        int valid;
+        PCI_TRY(get_text(r, file, row, &path, &valid, err));
+        while (path.size && path.data[path.size - 1] == '/')
+            path.size--;
+        for (start = path.size; start && path.data[start - 1] != '/'; start--)
+            ;
+        r->of_mapping[row] = r->nobody;
+        if (start == path.size)
+            continue;
+        PCI_TRY(make_text(r->frames, (pcol_str){"[", 1},
+                          (pcol_str){path.data + start, path.size - start}, (pcol_str){"]", 1},
+                          &frame.name, err));
+        PCI_TRY(intern_base(r, &frame, &r->of_mapping[row], err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- locations */
+
+static pcol_status base_of_group(struct reading *r, uint32_t group, uint32_t *base, pcol_error *err)
+{
+    int64_t mapping;
+    int valid = 0;
+    *base = r->nobody;
+    if (r->mapping)
+        PCI_TRY(pci_get(r->file, r->mapping, group, &mapping, &valid, err));
+    if (!valid)
+        return PCOL_OK;
+    if ((uint64_t)mapping >= r->mapping_count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
+                             "%llu is beyond the %llu mappings", (unsigned long long)mapping,
+                             (unsigned long long)r->mapping_count);
+    *base = r->of_mapping[mapping];
+    return PCOL_OK;
+}
+
+/* The base of a location; PCOL_NONE: it has no frame of this kind. */
+static pcol_status base_of_location(struct reading *r, uint32_t location, uint32_t group,
+                                    uint32_t *base, pcol_error *err)
+{
+    int64_t function;
+    int valid = 0;
+    pcol_str path;
+    *base = PCOL_NONE;
+    if (r->function)
+        PCI_TRY(pci_get(r->file, r->function, location, &function, &valid, err));
+    if (valid) {
+        if ((uint64_t)function >= r->function_count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
+                                 "%llu is beyond the %llu functions", (unsigned long long)function,
+                                 (unsigned long long)r->function_count);
+        *base = r->of_function[function];
+    } else {
+        /* Code outside any function is a place in a file, not a function. */
+        PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
+        if (valid && r->by == PCOL_BY_FUNCTION)
+            return PCOL_OK;
+        if (valid)
+            PCI_TRY(base_of_texts(r, (pcol_str){"<top level>", 11}, path, 1, base, err));
+    }
+    if (*base == PCOL_NONE && r->by != PCOL_BY_SRCLINE)
+        return base_of_group(r, group, base, err);
+    return PCOL_OK;
+}
+
+static pcol_status frame_of_location(struct reading *r, uint32_t location, uint32_t group,
+                                     uint32_t *frame, pcol_error *err)
+{
+    pcol_frame place = {0};
+    uint32_t base;
+    int64_t number;
+    int valid = 0;
+    *frame = PCOL_NONE;
+    PCI_TRY(base_of_location(r, location, group, &base, err));
+    if (r->plain || base == PCOL_NONE) {
+        *frame = base;
+        return PCOL_OK;
+    }
+    if (r->line)
+        PCI_TRY(pci_get(r->file, r->line, location, &place.line, &valid, err));
+    place.has_line = valid != 0;
+    if (!valid) {
+        place.line = 0;
+        if (r->by == PCOL_BY_SRCLINE)
+            return PCOL_OK;
+    }
+    if (r->by == PCOL_BY_LOCATION && r->address) {
+        PCI_TRY(pci_get(r->file, r->address, group, &number, &valid, err));
+        place.has_address = valid != 0;
+        place.address = valid ? (uint64_t)number : 0;
+    }
+    return intern_frame(r, base, &place, frame, err);
+}
+
+static pcol_status read_locations(struct reading *r, pcol_error *err)
+{
+    const struct pci_calls *calls = &r->query->calls;
+    const uint8_t *kept = r->query->kept;
+    PCI_TRY(pci_want(r->file, "locations", "function", PCI_TYPES_ROW, &r->function, err));
+    PCI_TRY(pci_want(r->file, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
+    PCI_TRY(pci_want(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
+    PCI_TRY(pci_want(r->file, "location_groups", "mapping", PCI_TYPES_ROW, &r->mapping, err));
+    PCI_TRY(pci_want(r->file, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
+    r->frames->of_location =
+        pci_malloc((size_t)calls->location_count + 1, sizeof *r->frames->of_location);
+    if (!r->frames->of_location)
+        return pci_fail_memory(err);
+    for (uint32_t group = 0; group < calls->group_count; group++) {
+        for (uint32_t row = calls->first[group]; row < calls->first[group + 1]; row++) {
+            if (kept && !kept[row])
+                r->frames->of_location[row] = PCOL_NONE;
+            else
+                PCI_TRY(frame_of_location(r, row, group, &r->frames->of_location[row], err));
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- finishing */
+
+/* "FILE#LINE" for source lines; one more for samples that have none. */
+static pcol_status name_lines(struct pci_frames *frames, pcol_error *err)
+{
+    pcol_frame none = {.name = {"<no location>", 13}, .has_name = 1};
+    for (uint32_t i = 0; i < frames->count; i++) {
+        pcol_frame *frame = &frames->frames[i];
+        char number[24];
+        int size = snprintf(number, sizeof number, "%lld", (long long)frame->line);
+        PCI_TRY(make_text(frames, frame->has_file ? frame->file : (pcol_str){"?", 1},
+                          (pcol_str){"#", 1}, (pcol_str){number, (size_t)size}, &frame->name, err));
+    }
+    if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
+                 sizeof *frames->frames))
+        return pci_fail_memory(err);
+    frames->stackless = frames->count;
+    frames->frames[frames->count++] = none;
+    return PCOL_OK;
+}
+
+static pcol_status read_frames(struct reading *r, pcol_error *err)
+{
+    PCI_TRY(read_functions(r, err));
+    PCI_TRY(read_mappings(r, err));
+    PCI_TRY(read_locations(r, err));
+    if (r->plain) {
+        r->frames->frames = r->bases;
+        r->frames->count = r->base_count;
+        r->frames->capacity = r->base_capacity;
+        r->bases = NULL;
+    }
+    return r->by == PCOL_BY_SRCLINE ? name_lines(r->frames, err) : PCOL_OK;
+}
+
+pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_frames *frames,
+                            pcol_error *err)
+{
+    struct reading r = {.query = query, .file = query->file, .frames = frames, .by = by};
+    pcol_status status;
+    *frames = (struct pci_frames){.stackless = PCOL_NONE};
+    if ((unsigned)by > PCOL_BY_LOCATION)
+        return pci_fail(err, PCOL_E_ARGUMENT, "not a kind of frame");
+    r.plain = by == PCOL_BY_FUNCTION || by == PCOL_BY_FILE;
+    status = read_frames(&r, err);
+    pci_free(r.bases);
+    pci_free(r.base_of);
+    pci_free(r.of_function);
+    pci_free(r.of_mapping);
+    pci_hash_clear(&r.base_hash);
+    pci_hash_clear(&frames->hash);
+    if (status != PCOL_OK)
+        pci_frames_close(frames);
+    return status;
+}
+
+void pci_frames_close(struct pci_frames *frames)
+{
+    while (frames->made) {
+        struct pci_made *next = frames->made->next;
+        pci_free(frames->made);
+        frames->made = next;
+    }
+    pci_free(frames->frames);
+    pci_free(frames->of_location);
+    pci_hash_clear(&frames->hash);
+    *frames = (struct pci_frames){.stackless = PCOL_NONE};
+}

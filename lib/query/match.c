@@ -1,0 +1,265 @@
+/*
+ * match.c - patterns for names: POSIX extended regular expressions
+ *
+ * Patterns come from users and, as drop_frames, out of files; the names they are held against come
+ * out of files, too. So a pattern is looked over before it is compiled: what would take memory
+ * beyond all measure (nested counted repeats), depth of stack (nested groups) or exponential time
+ * (back references) is refused. The spellings of RE2 and Perl that mean the same as one of POSIX
+ * are rewritten, since pprof's own patterns use them: `(?:` is a group, a lazy quantifier matches
+ * the same names as a greedy one, \d is [0-9], a leading (?i) is a flag.
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATTERN_SIZE 65536u
+#define PATTERN_DEPTH 200
+#define PATTERN_REPEATS 1000u /* product of the counted repeats inside each other */
+
+struct pci_match {
+    regex_t regex;
+    int compiled;
+    char *text; /* a terminated copy of the name */
+    size_t capacity;
+};
+
+struct rewrite {
+    const char *what;
+    char *to;
+    const char *at, *end;
+    int depth;
+    uint64_t repeats[PATTERN_DEPTH + 1]; /* largest product of repeats inside the open group */
+    uint64_t last;                       /* of the atom before */
+    pcol_error *err;
+};
+
+static pcol_status refuse(const struct rewrite *r, const char *why)
+{
+    return pci_fail(r->err, PCOL_E_ARGUMENT, "%s: the pattern %s", r->what, why);
+}
+
+/* [...] as it is, up to its closing bracket. */
+static pcol_status copy_bracket(struct rewrite *r)
+{
+    *r->to++ = *r->at++;
+    if (r->at < r->end && *r->at == '^')
+        *r->to++ = *r->at++;
+    if (r->at < r->end && *r->at == ']')
+        *r->to++ = *r->at++;
+    while (r->at < r->end && *r->at != ']') {
+        if (*r->at == '[' && r->end - r->at > 2 && strchr(".:=", r->at[1]) && r->at[1]) {
+            char kind = r->at[1];
+            *r->to++ = *r->at++;
+            *r->to++ = *r->at++;
+            while (r->end - r->at > 1 && !(r->at[0] == kind && r->at[1] == ']'))
+                *r->to++ = *r->at++;
+            if (r->end - r->at < 2)
+                break;
+            *r->to++ = *r->at++;
+        } else if (*r->at == '\\' && r->end - r->at > 1) {
+            /* A bracket of POSIX knows no escape: a backslash there is itself. */
+            if (r->at[1] == '\\') {
+                r->at++;
+            } else if (r->at[1] == 'd') {
+                memcpy(r->to, "0-9", 3);
+                r->to += 3;
+                r->at += 2;
+                continue;
+            } else if (r->at[1] == ']' || r->at[1] == '[' || r->at[1] == '-') {
+                return refuse(r, "has an escape within brackets: put ] first and - last instead");
+            } else {
+                r->at++;
+            }
+        }
+        *r->to++ = *r->at++;
+    }
+    if (r->at == r->end)
+        return refuse(r, "has an unmatched [");
+    *r->to++ = *r->at++;
+    r->last = 1;
+    return PCOL_OK;
+}
+
+static pcol_status copy_escape(struct rewrite *r)
+{
+    char c;
+    if (r->end - r->at < 2)
+        return refuse(r, "ends in a backslash");
+    c = r->at[1];
+    if (c >= '0' && c <= '9')
+        return refuse(r, "has a back reference");
+    if (c == 'd') {
+        memcpy(r->to, "[0-9]", 5);
+        r->to += 5;
+    } else {
+        *r->to++ = '\\';
+        *r->to++ = c;
+    }
+    r->at += 2;
+    r->last = 1;
+    return PCOL_OK;
+}
+
+/* {m,n}; anything else behind a brace is left to the compiler. */
+static pcol_status copy_repeat(struct rewrite *r)
+{
+    uint64_t number = 0, most = 0;
+    *r->to++ = *r->at++;
+    while (r->at < r->end && ((*r->at >= '0' && *r->at <= '9') || *r->at == ',')) {
+        if (*r->at == ',')
+            number = 0;
+        else
+            number = number * 10 + (uint64_t)(*r->at - '0');
+        most = number > most ? number : most;
+        if (most > PATTERN_REPEATS)
+            return refuse(r, "repeats something more than 1000 times");
+        *r->to++ = *r->at++;
+    }
+    r->last *= most ? most : 1;
+    if (r->last > PATTERN_REPEATS)
+        return refuse(r, "repeats something more than 1000 times");
+    if (r->last > r->repeats[r->depth])
+        r->repeats[r->depth] = r->last;
+    if (r->at < r->end && *r->at == '}') {
+        *r->to++ = *r->at++;
+        if (r->at < r->end && *r->at == '?')
+            r->at++;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status open_group(struct rewrite *r)
+{
+    if (r->depth == PATTERN_DEPTH)
+        return refuse(r, "nests too deeply");
+    *r->to++ = *r->at++;
+    if (r->end - r->at > 1 && r->at[0] == '?') {
+        if (r->at[1] != ':')
+            return refuse(r, "has a (? that is not known here");
+        r->at += 2;
+    }
+    r->repeats[++r->depth] = 1;
+    r->last = 1;
+    return PCOL_OK;
+}
+
+static void close_group(struct rewrite *r)
+{
+    *r->to++ = *r->at++;
+    if (r->depth == 0) /* an unmatched one is an ordinary character */
+        return;
+    r->last = r->repeats[r->depth--];
+    if (r->last > r->repeats[r->depth])
+        r->repeats[r->depth] = r->last;
+}
+
+static pcol_status rewrite(struct rewrite *r)
+{
+    while (r->at < r->end) {
+        char c = *r->at;
+        if (c == '[') {
+            PCI_TRY(copy_bracket(r));
+        } else if (c == '\\') {
+            PCI_TRY(copy_escape(r));
+        } else if (c == '{') {
+            PCI_TRY(copy_repeat(r));
+        } else if (c == '(') {
+            PCI_TRY(open_group(r));
+        } else if (c == ')') {
+            close_group(r);
+        } else if ((c == '*' || c == '+' || c == '?') && r->end - r->at > 1 && r->at[1] == '?') {
+            *r->to++ = c;
+            r->at += 2;
+        } else {
+            *r->to++ = *r->at++;
+            if (c != '*' && c != '+' && c != '?')
+                r->last = 1;
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status compile(struct pci_match *match, const char *pattern, size_t size,
+                           const char *what, int whole, char *room, pcol_error *err)
+{
+    struct rewrite r = {what, room, pattern, pattern + size, 0, {1}, 1, err};
+    int flags = REG_EXTENDED | REG_NOSUB, code;
+    if (memchr(pattern, '\0', size))
+        return refuse(&r, "holds a NUL");
+    if (size >= 4 && memcmp(pattern, "(?i)", 4) == 0) {
+        r.at += 4;
+        flags |= REG_ICASE;
+    }
+    if (whole) {
+        memcpy(r.to, "^(", 2);
+        r.to += 2;
+    }
+    PCI_TRY(rewrite(&r));
+    if (r.depth)
+        return refuse(&r, "has an unmatched (");
+    if (whole) {
+        memcpy(r.to, ")$", 2);
+        r.to += 2;
+    }
+    *r.to = '\0';
+    code = regcomp(&match->regex, room, flags);
+    if (code) {
+        char text[120];
+        regerror(code, &match->regex, text, sizeof text);
+        return code == REG_ESPACE ? pci_fail_memory(err)
+                                  : pci_fail(err, PCOL_E_ARGUMENT, "%s: %s", what, text);
+    }
+    match->compiled = 1;
+    return PCOL_OK;
+}
+
+pcol_status pci_match_new(const char *pattern, size_t size, const char *what, int whole,
+                          struct pci_match **match, pcol_error *err)
+{
+    struct pci_match *m;
+    char *room;
+    pcol_status status;
+    *match = NULL;
+    if (size > PATTERN_SIZE)
+        return pci_fail(err, PCOL_E_ARGUMENT, "%s: the pattern is longer than %u bytes", what,
+                        PATTERN_SIZE);
+    m = pci_calloc(1, sizeof *m);
+    room = pci_malloc(3 * size + 16, 1); /* \d grows from 2 to 5 bytes */
+    status = m && room ? compile(m, pattern, size, what, whole, room, err) : pci_fail_memory(err);
+    pci_free(room);
+    if (status == PCOL_OK)
+        *match = m;
+    else
+        pci_match_free(m);
+    return status;
+}
+
+pcol_status pci_match_test(struct pci_match *match, pcol_str text, int *yes, pcol_error *err)
+{
+    int code;
+    *yes = 0;
+    if (pci_grow((void **)&match->text, &match->capacity, text.size + 1, 1))
+        return pci_fail_memory(err);
+    /* A NUL would end the name early: it stands as the byte that no text has. */
+    for (size_t i = 0; i < text.size; i++)
+        match->text[i] = text.data[i] ? text.data[i] : '\xff';
+    match->text[text.size] = '\0';
+    code = regexec(&match->regex, match->text, 0, NULL, 0);
+    if (code && code != REG_NOMATCH)
+        return pci_fail_memory(err);
+    *yes = code == 0;
+    return PCOL_OK;
+}
+
+void pci_match_free(struct pci_match *match)
+{
+    if (match && match->compiled)
+        regfree(&match->regex);
+    if (match)
+        pci_free(match->text);
+    pci_free(match);
+}

@@ -1,0 +1,161 @@
+/*
+ * memory.c - memory/bytes: what the heap grew by from one sample of Rprof to the next
+ *
+ * An Rprof file with memory profiling holds levels: cells of small vectors, cells of big vectors,
+ * bytes of nodes. What a sample adds is, for each of the three, its rise against the sample before
+ * in the same segment, in bytes (a cell is 8); a fall is a collection and counts as nothing. The
+ * first sample of a segment has nothing to be compared with and adds 0, as summaryRprof has it.
+ */
+#include "query/memory.h"
+
+#include "core/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL, BIG, NODES, LEVELS };
+
+struct segment {
+    uint64_t first;
+    int64_t source;
+};
+
+/* The levels of a source's last sample. */
+struct last {
+    int64_t level[LEVELS];
+    int there;
+};
+
+struct pci_memory {
+    const pcol_file *file;
+    const struct pci_column *levels[LEVELS], *source;
+    struct segment *segments; /* by first sample */
+    size_t segment_count, segment;
+    struct last *last; /* by source */
+    uint64_t source_count;
+    int64_t cells[LEVELS][PCI_BATCH], sources[PCI_BATCH];
+    uint8_t valid[LEVELS][PCI_BATCH];
+};
+
+static int by_first(const void *pa, const void *pb)
+{
+    const struct segment *a = pa, *b = pb;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static pcol_status read_segments(struct pci_memory *m, pcol_error *err)
+{
+    const struct pci_column *source, *first;
+    uint64_t rows = pci_rows(m->file, "rprof_segments");
+    PCI_TRY(pci_plausible(m->file, "rprof_segments", err));
+    PCI_TRY(pci_need(m->file, "rprof_segments", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_need(m->file, "rprof_segments", "first_sample", PCI_TYPES_INT, &first, err));
+    m->segments = pci_malloc((size_t)rows, sizeof *m->segments);
+    if (!m->segments)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < rows; row++) {
+        struct segment *segment = &m->segments[row];
+        PCI_TRY(pci_get(m->file, first, row, (int64_t *)&segment->first, &(int){0}, err));
+        PCI_TRY(pci_get(m->file, source, row, &segment->source, &(int){0}, err));
+    }
+    m->segment_count = (size_t)rows;
+    qsort(m->segments, m->segment_count, sizeof *m->segments, by_first);
+    return PCOL_OK;
+}
+
+static pcol_status open_memory(struct pci_memory *m, const struct pci_types *types,
+                               const struct pci_measure *measure, pcol_error *err)
+{
+    m->levels[SMALL] = types->columns[measure->small];
+    m->levels[BIG] = types->columns[measure->big];
+    m->levels[NODES] = types->columns[measure->nodes];
+    m->source = types->source;
+    for (int k = 0; k < LEVELS; k++)
+        PCI_TRY(pci_verify(m->file, m->levels[k], err));
+    m->last = pci_calloc((size_t)m->source_count + 1, sizeof *m->last);
+    return m->last ? read_segments(m, err) : pci_fail_memory(err);
+}
+
+pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types,
+                            const struct pci_measure *measure, uint64_t source_count,
+                            struct pci_memory **memory, pcol_error *err)
+{
+    struct pci_memory *m = pci_calloc(1, sizeof *m);
+    pcol_status status;
+    *memory = NULL;
+    if (!m)
+        return pci_fail_memory(err);
+    m->file = file;
+    m->source_count = source_count;
+    status = open_memory(m, types, measure, err);
+    if (status == PCOL_OK)
+        *memory = m;
+    else
+        pci_memory_close(m);
+    return status;
+}
+
+void pci_memory_close(struct pci_memory *memory)
+{
+    if (!memory)
+        return;
+    pci_free(memory->segments);
+    pci_free(memory->last);
+    pci_free(memory);
+}
+
+/* What one sample adds; -1 if that is beyond 64 bits. */
+static int rise(struct last *last, const int64_t *level, int64_t *bytes)
+{
+    *bytes = 0;
+    for (int k = 0; k < LEVELS && last->there; k++) {
+        int64_t delta;
+        if (level[k] <= last->level[k])
+            continue;
+        if (__builtin_sub_overflow(level[k], last->level[k], &delta) ||
+            __builtin_mul_overflow(delta, k == NODES ? 1 : 8, &delta) ||
+            __builtin_add_overflow(*bytes, delta, bytes))
+            return -1;
+    }
+    memcpy(last->level, level, sizeof last->level);
+    last->there = 1;
+    return 0;
+}
+
+/* Segments that begin at or before a row start their source afresh. */
+static void enter_segments(struct pci_memory *m, uint64_t row)
+{
+    for (; m->segment < m->segment_count && m->segments[m->segment].first <= row; m->segment++) {
+        uint64_t source = (uint64_t)m->segments[m->segment].source;
+        if (source < m->source_count)
+            m->last[source].there = 0;
+    }
+}
+
+pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, pcol_amount *amounts,
+                            uint8_t *alive, pcol_error *err)
+{
+    for (int k = 0; k < LEVELS; k++)
+        PCI_TRY(pci_read(memory->file, memory->levels[k], row, n, memory->cells[k],
+                         memory->valid[k], err));
+    if (memory->source)
+        PCI_TRY(pci_read(memory->file, memory->source, row, n, memory->sources, NULL, err));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t source = memory->source ? (uint64_t)memory->sources[i] : 0;
+        int64_t level[LEVELS] = {memory->cells[SMALL][i], memory->cells[BIG][i],
+                                 memory->cells[NODES][i]};
+        enter_segments(memory, row + i);
+        amounts[i].i64 = 0;
+        if (!memory->valid[SMALL][i] || !memory->valid[BIG][i] || !memory->valid[NODES][i]) {
+            alive[i] = 0;
+            continue;
+        }
+        if (source >= memory->source_count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row + i,
+                                 "%llu is beyond the %llu sources", (unsigned long long)source,
+                                 (unsigned long long)memory->source_count);
+        if (rise(&memory->last[source], level, &amounts[i].i64))
+            return pci_amount_overflow((pcol_str){"memory", 6}, err);
+    }
+    return PCOL_OK;
+}

@@ -1,0 +1,85 @@
+/*
+ * query.c - making a query: which samples, which type, the stacks' weights, then the filters
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+
+#include <stddef.h>
+
+/* The caller's struct may be of an earlier version, which had fewer members. */
+static pcol_status check_selection(const pcol_selection *selection, pcol_error *err)
+{
+    if (selection && selection->size < sizeof *selection)
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the selection is not set");
+    return PCOL_OK;
+}
+
+static pcol_status add_selected(pcol_query *query, pcol_error *err)
+{
+    for (uint32_t row = 0; row < query->calls.count; row++) {
+        if (pci_amount_add(query->measure.is_double, &query->selected, query->weight[row]))
+            return pci_amount_overflow(query->measure.type, err);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol_error *err)
+{
+    PCI_TRY(pci_types_open(query->file, &query->types, err));
+    PCI_TRY(pci_picks_open(query->file, selection, &query->picks, err));
+    PCI_TRY(pci_measure_open(&query->types, query->picks.sources, query->picks.source_count,
+                             selection ? selection->sample_type : NULL, &query->measure, err));
+    if (query->picks.has_time && query->picks.share == PCOL_SHARE_EXACT &&
+        !query->measure.is_memory)
+        query->measure.is_double = 1;
+    PCI_TRY(pci_calls_open(query->file, &query->calls, err));
+    PCI_TRY(pci_weigh(query, err));
+    PCI_TRY(pci_filter(query, selection, err));
+    return add_selected(query, err);
+}
+
+pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selection,
+                           pcol_query **query, pcol_error *err)
+{
+    pcol_query *q;
+    pcol_status status;
+    *query = NULL;
+    PCI_TRY(check_selection(selection, err));
+    q = pci_calloc(1, sizeof *q);
+    if (!q)
+        return pci_fail_memory(err);
+    q->file = file;
+    status = make(q, selection, err);
+    if (status == PCOL_OK)
+        *query = q;
+    else
+        pcol_query_free(q);
+    return status;
+}
+
+void pcol_query_free(pcol_query *query)
+{
+    if (!query)
+        return;
+    pci_types_close(&query->types);
+    pci_picks_close(&query->picks);
+    pci_measure_close(&query->measure);
+    pci_calls_close(&query->calls);
+    pci_free(query->weight);
+    pci_free(query->kept);
+    pci_free(query->passes);
+    pci_free(query);
+}
+
+void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
+{
+    *info = (pcol_query_info){.type = query->measure.type,
+                              .unit = query->measure.unit,
+                              .is_double = query->measure.is_double,
+                              .total = query->total,
+                              .selected = query->selected,
+                              .seconds_per_value = query->measure.seconds_per_value,
+                              .from_sums = query->from_sums,
+                              .note = query->note};
+}

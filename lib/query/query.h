@@ -1,0 +1,167 @@
+/*
+ * query.h - what the files of this room share
+ *
+ *     measure.c   which sample type, of which sources, and how long one unit of it lasts
+ *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
+ *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
+ *     frames.c    what the rows of an answer are: a small key for each row of `locations`
+ *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
+ *     walk.c      all stacks in one pass, each frame entered and left once
+ *     top.c, calltree.c, peek.c, groups.c
+ *                 the answers
+ *
+ * The call tree of the file is an array in pre-order in which parents come first, so totals are one
+ * pass from the back, and a walk with a stack of rows enters each frame once. Nothing recurses.
+ */
+#ifndef PCI_QUERY_H
+#define PCI_QUERY_H
+
+#include "core/strtab.h"
+#include "model/types.h"
+#include "query/amount.h"
+
+/* ---- measure.c */
+
+/* The sample type of a query: the columns that hold it. */
+struct pci_measure {
+    pcol_str type, unit;
+    int is_double;
+    uint32_t *columns; /* rows of sample_types whose values are added up */
+    uint32_t column_count;
+    int is_memory;              /* derived: from the levels that follow */
+    uint32_t small, big, nodes; /* rows of sample_types */
+    double seconds_per_value;   /* 0: not known */
+};
+
+/* `selected`: a byte for each source. name: NULL for the default. */
+pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selected,
+                             uint64_t source_count, const char *name, struct pci_measure *measure,
+                             pcol_error *err);
+void pci_measure_close(struct pci_measure *measure);
+
+/* ---- match.c */
+
+/* A compiled pattern. */
+struct pci_match;
+/* `what` stands in the error: "--focus", "drop_frames". whole: the pattern must match all of it. */
+pcol_status pci_match_new(const char *pattern, size_t size, const char *what, int whole,
+                          struct pci_match **match, pcol_error *err);
+pcol_status pci_match_test(struct pci_match *match, pcol_str text, int *yes, pcol_error *err);
+void pci_match_free(struct pci_match *match);
+
+/* ---- samples.c */
+
+/* Which samples: all members NULL or 0 select all. */
+struct pci_label_test;
+struct pci_picks {
+    uint64_t source_count, thread_count;
+    uint8_t *sources; /* a byte for each; NULL: all */
+    uint8_t *threads;
+    struct pci_label_test *labels;
+    size_t label_count;
+    int has_time;
+    int64_t from, to; /* ns, half open */
+    pcol_time_share share;
+};
+
+pcol_status pci_picks_open(const pcol_file *file, const pcol_selection *selection,
+                           struct pci_picks *picks, pcol_error *err);
+void pci_picks_close(struct pci_picks *picks);
+/* Checksums of the columns that label tests read. */
+pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *file, pcol_error *err);
+/* Samples [row, row + n) that fail a label test die. */
+pcol_status pci_picks_labels(const struct pci_picks *picks, const pcol_file *file, uint64_t row,
+                             size_t n, uint8_t *alive, pcol_error *err);
+/* Whether samples must be looked at one by one. */
+int pci_picks_any(const struct pci_picks *picks);
+
+/* Those that are selected, have a stack and a value, in order of rows. */
+struct pci_samples;
+struct pci_sample_batch {
+    size_t count; /* 0: the end */
+    uint64_t row[PCI_BATCH];
+    uint32_t stack[PCI_BATCH];
+    pcol_amount amount[PCI_BATCH];
+};
+/* stack_count: rows of `stacks`, which is what a stack is checked against. */
+pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
+                             const struct pci_measure *measure, const struct pci_picks *picks,
+                             uint32_t stack_count, struct pci_samples **samples, pcol_error *err);
+pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
+                             pcol_error *err);
+void pci_samples_close(struct pci_samples *samples);
+
+/* ---- the query */
+
+/* The call tree, read into memory and checked: parents before their children, groups in range. */
+struct pci_calls {
+    uint32_t count; /* rows of `stacks` */
+    uint32_t *parent, *group;
+    uint32_t group_count;
+    uint32_t *first; /* group_count + 1 rows of `locations` */
+    uint32_t location_count;
+};
+
+struct pcol_query {
+    const pcol_file *file;
+    struct pci_types types;
+    struct pci_picks picks;
+    struct pci_measure measure;
+    struct pci_calls calls;
+    int from_sums;
+    pcol_amount *weight; /* by stack, with all filters applied */
+    uint8_t *kept;       /* by location: 0 = hidden; NULL: all are kept */
+    uint8_t *passes;     /* by stack: 0 = not in focus; NULL: all pass */
+    pcol_amount total, selected;
+    const char *note;
+};
+
+/* calls.c */
+pcol_status pci_calls_open(const pcol_file *file, struct pci_calls *calls, pcol_error *err);
+void pci_calls_close(struct pci_calls *calls);
+/* Weights of stacks with those of all stacks below them added. The caller frees *totals. */
+pcol_status pci_calls_totals(const pcol_query *query, pcol_amount **totals, pcol_error *err);
+
+/* weights.c */
+pcol_status pci_weigh(pcol_query *query, pcol_error *err);
+
+/* filter.c: frames out, weights of samples without focus out, dropped frames joined with callers */
+pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
+
+/* ---- frames.c */
+
+/* The distinct frames at one granularity. Texts of the file are borrowed, made ones are in `made`. */
+struct pci_frames {
+    uint32_t count;
+    pcol_frame *frames;
+    size_t capacity;
+    uint32_t *of_location; /* frame of each row of locations; PCOL_NONE: none, or hidden */
+    uint32_t stackless;    /* frame of samples that have frames, but none of this kind */
+    struct pci_hash hash;
+    struct pci_made *made; /* blocks of text, linked */
+};
+int pci_str_compare(pcol_str a, pcol_str b);
+/* By name, file, line, address. */
+int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
+pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_frames *frames,
+                            pcol_error *err);
+void pci_frames_close(struct pci_frames *frames);
+
+/* ---- walk.c */
+
+/* Visit all stacks in pre-order. enter: a frame of stack `row` is called from `caller` (PCOL_NONE:
+ * from nothing); leave: it returns. stack: all frames of the row have been entered, `leaf` is the
+ * innermost frame of the stack (PCOL_NONE: none) and `caller` the one around it. */
+struct pci_walker {
+    void *context;
+    pcol_status (*enter)(void *context, uint32_t row, uint32_t frame, uint32_t caller,
+                         pcol_error *err);
+    void (*leave)(void *context, uint32_t frame, uint32_t caller);
+    pcol_status (*stack)(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                         pcol_error *err);
+};
+/* Errors: those of the visitor; E_CORRUPT if the table is not in pre-order. Row 0 is not visited. */
+pcol_status pci_walk(const struct pci_calls *calls, const struct pci_frames *frames,
+                     const struct pci_walker *walker, pcol_error *err);
+
+#endif

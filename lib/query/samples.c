@@ -1,0 +1,228 @@
+/*
+ * samples.c - the samples that a selection leaves, in order, with the amount that each counts for
+ *
+ * Columns are read in blocks of 1024 rows, and only those that the selection and the sample type
+ * need. Under a time range a block is passed over if the encoding of its times says that none of
+ * them lies in the range: blocks of sorted times carry their bounds in their 24 bytes of directory,
+ * so a range costs what it selects.
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+#include "query/memory.h"
+#include "query/share.h"
+
+#include <string.h>
+
+struct pci_samples {
+    const pcol_file *file;
+    const struct pci_types *types;
+    const struct pci_measure *measure;
+    const struct pci_picks *picks;
+    struct pci_range range;
+    uint32_t stack_count;
+    const struct pci_column *stack, *source, *thread, *time, *duration;
+    struct pci_memory *memory; /* of a derived type, else NULL */
+    uint64_t rows, next;
+    /* The block that was read. */
+    int64_t cells[PCI_BATCH], times[PCI_BATCH];
+    uint8_t valid[PCI_BATCH], alive[PCI_BATCH];
+    pcol_amount amounts[PCI_BATCH];
+};
+
+/* ---- opening */
+
+static pcol_status verify(struct pci_samples *s, const struct pci_column *column, pcol_error *err)
+{
+    return column && !s->picks->has_time ? pci_verify(s->file, column, err) : PCOL_OK;
+}
+
+static pcol_status want(struct pci_samples *s, const char *name, unsigned types,
+                        const struct pci_column **column, pcol_error *err)
+{
+    PCI_TRY(pci_want(s->file, "samples", name, types, column, err));
+    return verify(s, *column, err);
+}
+
+static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
+{
+    const struct pci_picks *picks = s->picks;
+    const struct pci_measure *measure = s->measure;
+    PCI_TRY(want(s, "stack", PCI_TYPES_ROW, &s->stack, err));
+    if (picks->sources || measure->is_memory)
+        PCI_TRY(want(s, "source", PCI_TYPES_ROW, &s->source, err));
+    if (picks->threads)
+        PCI_TRY(want(s, "thread", PCI_TYPES_ROW, &s->thread, err));
+    if (picks->has_time) {
+        PCI_TRY(want(s, "time", PCI_TYPE(PCF_I64), &s->time, err));
+        PCI_TRY(want(s, "duration", PCI_TYPE(PCF_I64), &s->duration, err));
+    }
+    for (uint32_t i = 0; i < measure->column_count; i++)
+        PCI_TRY(verify(s, s->types->columns[measure->columns[i]], err));
+    if (measure->is_memory)
+        PCI_TRY(pci_memory_open(s->file, s->types, measure, picks->source_count, &s->memory, err));
+    /* A selection that nothing can pass. */
+    if (!s->stack || (picks->has_time && !s->time) || (picks->threads && !s->thread))
+        s->next = s->rows;
+    return PCOL_OK;
+}
+
+pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
+                             const struct pci_measure *measure, const struct pci_picks *picks,
+                             uint32_t stack_count, struct pci_samples **samples, pcol_error *err)
+{
+    struct pci_samples *s = pci_calloc(1, sizeof *s);
+    pcol_status status;
+    *samples = NULL;
+    if (!s)
+        return pci_fail_memory(err);
+    s->file = file;
+    s->types = types;
+    s->measure = measure;
+    s->picks = picks;
+    s->range = (struct pci_range){picks->from, picks->to, picks->share};
+    s->stack_count = stack_count;
+    s->rows = pci_rows(file, "samples");
+    /* Rows may take no bytes at all; so many that reading them would take hours are a claim. */
+    if (s->rows >> 20 > file->size)
+        status = pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
+                               "%llu rows in a file of %llu bytes are not believed",
+                               (unsigned long long)s->rows, (unsigned long long)file->size);
+    else
+        status = open_columns(s, err);
+    if (status == PCOL_OK)
+        *samples = s;
+    else
+        pci_samples_close(s);
+    return status;
+}
+
+void pci_samples_close(struct pci_samples *samples)
+{
+    if (samples)
+        pci_memory_close(samples->memory);
+    pci_free(samples);
+}
+
+/* ---- a block */
+
+/* Rows whose cell is not in a set die. A row without a cell is `missing`, or in no set. */
+static pcol_status pick_set(struct pci_samples *s, const struct pci_column *column,
+                            const uint8_t *set, uint64_t count, size_t n, int missing,
+                            pcol_error *err)
+{
+    if (!set)
+        return PCOL_OK;
+    if (!column) {
+        if (!missing || !count || !set[0])
+            memset(s->alive, 0, n);
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_read(s->file, column, s->next, n, s->cells, s->valid, err));
+    for (size_t i = 0; i < n; i++) {
+        if (!s->valid[i]) {
+            s->alive[i] &= (uint8_t)(missing && count && set[0]);
+            continue;
+        }
+        if ((uint64_t)s->cells[i] >= count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", column->name, s->next + i,
+                                 "%llu is beyond the %llu rows that it refers to",
+                                 (unsigned long long)s->cells[i], (unsigned long long)count);
+        s->alive[i] &= set[s->cells[i]];
+    }
+    return PCOL_OK;
+}
+
+/* The amounts of a block; rows without a value die. */
+static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err)
+{
+    const struct pci_measure *measure = s->measure;
+    uint8_t any[PCI_BATCH] = {0};
+    memset(s->amounts, 0, n * sizeof *s->amounts);
+    for (uint32_t c = 0; c < measure->column_count; c++) {
+        const struct pci_column *column = s->types->columns[measure->columns[c]];
+        int is_double = column->desc->type == PCF_F64;
+        PCI_TRY(pci_read(s->file, column, s->next, n, s->cells, s->valid, err));
+        for (size_t i = 0; i < n; i++) {
+            pcol_amount value = {.i64 = s->cells[i]};
+            if (!s->valid[i])
+                continue;
+            any[i] = 1;
+            if (is_double)
+                memcpy(&value.f64, &s->cells[i], sizeof value.f64);
+            else if (measure->is_double)
+                value.f64 = (double)s->cells[i];
+            if (pci_amount_add(measure->is_double, &s->amounts[i], value))
+                return pci_amount_overflow(measure->type, err);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        s->alive[i] &= any[i];
+    return PCOL_OK;
+}
+
+static pcol_status share_time(struct pci_samples *s, size_t n, pcol_error *err)
+{
+    uint8_t timed[PCI_BATCH];
+    PCI_TRY(pci_read(s->file, s->time, s->next, n, s->times, timed, err));
+    if (s->duration)
+        PCI_TRY(pci_read(s->file, s->duration, s->next, n, s->cells, s->valid, err));
+    for (size_t i = 0; i < n; i++) {
+        int64_t duration = s->duration && s->valid[i] ? s->cells[i] : 0;
+        if (s->alive[i])
+            s->alive[i] = (uint8_t)(timed[i] && pci_share(&s->range, s->measure->is_double,
+                                                          s->times[i], duration, &s->amounts[i]));
+    }
+    return PCOL_OK;
+}
+
+/* Whether any sample of the block at `next` can lie in the range. One with a duration may begin
+ * before it. */
+static int block_matters(const struct pci_samples *s)
+{
+    if (!s->picks->has_time || s->memory)
+        return 1;
+    return pci_block_meets(s->time->data, s->next / PCI_BATCH,
+                           s->duration ? INT64_MIN : s->range.from, s->range.to);
+}
+
+static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
+                              pcol_error *err)
+{
+    memset(s->alive, 1, n);
+    if (s->memory)
+        PCI_TRY(pci_memory_read(s->memory, s->next, n, s->amounts, s->alive, err));
+    else
+        PCI_TRY(read_amounts(s, n, err));
+    PCI_TRY(pick_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
+    PCI_TRY(pick_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
+    if (s->picks->has_time)
+        PCI_TRY(share_time(s, n, err));
+    PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, s->valid, err));
+    for (size_t i = 0; i < n; i++) {
+        if (!s->alive[i] || !s->valid[i])
+            continue;
+        if ((uint64_t)s->cells[i] >= s->stack_count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", s->next + i,
+                                 "%llu is beyond the %lu rows of stacks",
+                                 (unsigned long long)s->cells[i], (unsigned long)s->stack_count);
+        batch->row[batch->count] = s->next + i;
+        batch->stack[batch->count] = (uint32_t)s->cells[i];
+        batch->amount[batch->count++] = s->amounts[i];
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
+                             pcol_error *err)
+{
+    batch->count = 0;
+    while (!batch->count && samples->next < samples->rows) {
+        uint64_t left = samples->rows - samples->next;
+        size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
+        if (block_matters(samples))
+            PCI_TRY(read_block(samples, n, batch, err));
+        samples->next += n;
+    }
+    return PCOL_OK;
+}

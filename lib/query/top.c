@@ -1,0 +1,199 @@
+/*
+ * top.c - self and total of each distinct frame
+ *
+ * A frame's total is the sum of the totals of the stacks in which it appears first on its path: a
+ * counter for each frame says how often it is on the path now, so a recursive function counts once
+ * for each sample whatever the depth.
+ */
+#include "query/top.h"
+
+#include "core/alloc.h"
+
+#include <stdlib.h>
+
+struct counting {
+    const pcol_query *query;
+    struct pci_frames *frames;
+    const pcol_amount *totals; /* of stacks */
+    uint32_t *on_path;         /* by frame */
+    pcol_amount *self, *total; /* by frame */
+};
+
+static pcol_status add(const struct counting *c, pcol_amount *sum, pcol_amount value,
+                       pcol_error *err)
+{
+    if (pci_amount_add(c->query->measure.is_double, sum, value))
+        return pci_amount_overflow(c->query->measure.type, err);
+    return PCOL_OK;
+}
+
+static pcol_status enter(void *context, uint32_t row, uint32_t frame, uint32_t caller,
+                         pcol_error *err)
+{
+    struct counting *c = context;
+    (void)caller;
+    if (c->on_path[frame]++ == 0)
+        return add(c, &c->total[frame], c->totals[row], err);
+    return PCOL_OK;
+}
+
+static void leave(void *context, uint32_t frame, uint32_t caller)
+{
+    struct counting *c = context;
+    (void)caller;
+    c->on_path[frame]--;
+}
+
+static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                         pcol_error *err)
+{
+    struct counting *c = context;
+    pcol_amount weight = c->query->weight[row];
+    (void)caller;
+    if (leaf != PCOL_NONE)
+        return add(c, &c->self[leaf], weight, err);
+    if (c->frames->stackless == PCOL_NONE || row == 0)
+        return PCOL_OK;
+    PCI_TRY(add(c, &c->self[c->frames->stackless], weight, err));
+    return add(c, &c->total[c->frames->stackless], weight, err);
+}
+
+static pcol_status count(struct counting *c, pcol_error *err)
+{
+    const struct pci_walker walker = {c, enter, leave, stack};
+    size_t n = (size_t)c->frames->count + 1;
+    pcol_amount *totals;
+    pcol_status status;
+    PCI_TRY(pci_calls_totals(c->query, &totals, err));
+    c->totals = totals;
+    c->on_path = pci_calloc(n, sizeof *c->on_path);
+    c->self = pci_calloc(n, sizeof *c->self);
+    c->total = pci_calloc(n, sizeof *c->total);
+    status = c->on_path && c->self && c->total ? pci_walk(&c->query->calls, c->frames, &walker, err)
+                                               : pci_fail_memory(err);
+    pci_free(totals);
+    pci_free(c->on_path);
+    return status;
+}
+
+/* ---- rows in order */
+
+/* qsort() has no place for a context, so the kinds of amount have a function each. */
+static int compare(const pcol_top_row *a, const pcol_top_row *b, int is_double, pcol_order order)
+{
+    int by_self = pci_amount_compare(is_double, b->self, a->self);
+    int by_total = pci_amount_compare(is_double, b->total, a->total);
+    if (order == PCOL_ORDER_SELF && (by_self || by_total))
+        return by_self ? by_self : by_total;
+    if (order == PCOL_ORDER_TOTAL && (by_self || by_total))
+        return by_total ? by_total : by_self;
+    return pci_frame_compare(&a->frame, &b->frame);
+}
+
+static int integers_by_self(const void *a, const void *b)
+{
+    return compare(a, b, 0, PCOL_ORDER_SELF);
+}
+
+static int integers_by_total(const void *a, const void *b)
+{
+    return compare(a, b, 0, PCOL_ORDER_TOTAL);
+}
+
+static int doubles_by_self(const void *a, const void *b)
+{
+    return compare(a, b, 1, PCOL_ORDER_SELF);
+}
+
+static int doubles_by_total(const void *a, const void *b)
+{
+    return compare(a, b, 1, PCOL_ORDER_TOTAL);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return compare(a, b, 0, PCOL_ORDER_NAME);
+}
+
+void pci_top_sort(pcol_top *top, pcol_order order)
+{
+    int (*how)(const void *, const void *) = by_name;
+    if (order == PCOL_ORDER_SELF)
+        how = top->is_double ? doubles_by_self : integers_by_self;
+    else if (order == PCOL_ORDER_TOTAL)
+        how = top->is_double ? doubles_by_total : integers_by_total;
+    if (top->count)
+        qsort(top->items, top->count, sizeof *top->items, how);
+}
+
+static pcol_status take_rows(struct counting *c, pcol_top *top, pcol_error *err)
+{
+    top->is_double = c->query->measure.is_double;
+    top->items = pci_malloc((size_t)c->frames->count + 1, sizeof *top->items);
+    if (!top->items)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < c->frames->count; i++) {
+        if (pci_amount_is_zero(top->is_double, c->self[i]) &&
+            pci_amount_is_zero(top->is_double, c->total[i]))
+            continue;
+        top->items[top->count++] = (pcol_top_row){c->frames->frames[i], c->self[i], c->total[i]};
+    }
+    return PCOL_OK;
+}
+
+static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *top,
+                                 pcol_error *err)
+{
+    struct counting c = {.query = query, .frames = &top->frames};
+    pcol_status status;
+    PCI_TRY(pci_frames_open(query, by, &top->frames, err));
+    status = count(&c, err);
+    if (status == PCOL_OK)
+        status = take_rows(&c, top, err);
+    pci_free(c.self);
+    pci_free(c.total);
+    return status;
+}
+
+pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *label, pcol_order order,
+                           pcol_top **top, pcol_error *err)
+{
+    pcol_top *t;
+    pcol_status status;
+    *top = NULL;
+    if ((unsigned)by > PCOL_BY_LABEL || (unsigned)order > PCOL_ORDER_NAME ||
+        (label != NULL) != (by == PCOL_BY_LABEL))
+        return pci_fail(err, PCOL_E_ARGUMENT, "not a kind of rows, order or label");
+    t = pci_calloc(1, sizeof *t);
+    if (!t)
+        return pci_fail_memory(err);
+    status = by > PCOL_BY_LOCATION ? pci_top_of_samples(query, by, label, t, err)
+                                   : top_of_frames(query, by, t, err);
+    if (status != PCOL_OK) {
+        pcol_top_free(t);
+        return status;
+    }
+    pci_top_sort(t, order);
+    *top = t;
+    return PCOL_OK;
+}
+
+void pcol_top_free(pcol_top *top)
+{
+    if (!top)
+        return;
+    pci_frames_close(&top->frames);
+    pci_strtab_clear(&top->names);
+    pci_free(top->items);
+    pci_free(top);
+}
+
+size_t pcol_top_count(const pcol_top *top)
+{
+    return top->count;
+}
+
+void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row)
+{
+    *row = top->items[index];
+}

@@ -1,0 +1,22 @@
+/*
+ * top.h - the rows of a top, as they are made
+ */
+#ifndef PCI_TOP_H
+#define PCI_TOP_H
+
+#include "query/query.h"
+
+struct pcol_top {
+    int is_double;
+    size_t count;
+    pcol_top_row *items;
+    struct pci_frames frames; /* owns texts of frames */
+    struct pci_strtab names;  /* owns those of samples' attributes */
+};
+
+void pci_top_sort(pcol_top *top, pcol_order order);
+/* By thread, source or label: groups.c. */
+pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, const char *label,
+                               pcol_top *top, pcol_error *err);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * cli_selection.c - the options that select from a profile, and how sums of values are shown
+ *
+ * For programs a value is a number in its own unit. For people it is short: time as 1.25s, bytes as
+ * 3.4MB, counts with their thousands apart.
+ */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- time ---- */
+
+/* A decimal number at *text, times `scale` ns, rounded; 0 on success. */
+static int parse_ns(const char **text, int64_t *ns)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char digits[64];
+    size_t size = 0;
+    const char *at = *text;
+    long double value;
+    double scale = 1e6;
+
+    if (*at == '-')
+        digits[size++] = *at++;
+    while (size < sizeof digits - 1 && ((*at >= '0' && *at <= '9') || *at == '.'))
+        digits[size++] = *at++;
+    digits[size] = '\0';
+    char *end;
+    value = strtold(digits, &end);
+    if (size == 0 || *end != '\0' || end == digits || digits[size - 1] == '-')
+        return -1;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i].name);
+        if (strncmp(at, units[i].name, length) == 0) {
+            scale = units[i].ns;
+            at += length;
+            break;
+        }
+    }
+    value = roundl(value * (long double)scale);
+    if (!(value > -9.2e18L && value < 9.2e18L))
+        return -1;
+    *ns = (int64_t)value;
+    *text = at;
+    return 0;
+}
+
+static int parse_time(const char *text, pcol_selection *selection)
+{
+    const char *at = text;
+    int64_t length;
+
+    selection->has_time = 1;
+    selection->time_to_ns = INT64_MAX;
+    if (parse_ns(&at, &selection->time_from_ns) == 0 && (*at == '-' || *at == '+')) {
+        char kind = *at++;
+        if (kind == '-' && *at == '\0')
+            return CLI_OK;
+        if (parse_ns(&at, &length) == 0 && *at == '\0') {
+            selection->time_to_ns = kind == '-' ? length : selection->time_from_ns + length;
+            if (kind == '+' && length < 0)
+                return cli_usage("--time '%s': a length is not negative", text);
+            if (selection->time_to_ns < selection->time_from_ns)
+                return cli_usage("--time '%s' ends before it begins", text);
+            return CLI_OK;
+        }
+    }
+    return cli_usage("--time '%s' is not A-B, A- or A+LENGTH in ms, or with s, ms, us or ns", text);
+}
+
+/* ---- selection ---- */
+
+int cli_selection(const struct cli_args *args, pcol_selection *selection)
+{
+    *selection = (pcol_selection)PCOL_INIT(pcol_selection);
+    selection->sample_type = args->sample_type;
+    selection->focus = args->focus;
+    selection->ignore = args->ignore;
+    selection->hide = args->hide;
+    selection->show = args->show;
+    selection->thread = args->thread;
+    selection->source = args->pick_source;
+    selection->labels = args->labels.items;
+    selection->label_count = args->labels.count;
+    selection->keep_dropped = args->keep_dropped;
+    if (args->time_share != NULL)
+        selection->time_share = args->time_share[0] == 'p'   ? PCOL_SHARE_PROPORTIONAL
+                                : args->time_share[0] == 'a' ? PCOL_SHARE_ADDITIVE
+                                                             : PCOL_SHARE_EXACT;
+    return args->time != NULL ? parse_time(args->time, selection) : CLI_OK;
+}
+
+int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query)
+{
+    pcol_selection selection;
+    pcol_query_info info;
+    pcol_error err;
+    int code = cli_selection(args, &selection);
+
+    *query = NULL;
+    if (code != CLI_OK)
+        return code;
+    if (pcol_query_new(input->file, &selection, query, &err) != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    pcol_query_describe(*query, &info);
+    if (info.note != NULL)
+        cli_warn(args, input->name, info.note);
+    return CLI_OK;
+}
+
+int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
+{
+    static const char *const names[] = {"function", "file",   "line",  "srcline",
+                                        "location", "thread", "source"};
+    char hint[96];
+    struct cli_suggest suggest;
+    size_t count = frames ? 5 : sizeof names / sizeof *names;
+
+    *label = NULL;
+    *by = PCOL_BY_FUNCTION;
+    if (text == NULL)
+        return CLI_OK;
+    cli_suggest_start(&suggest, text);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *by = (pcol_by)i;
+            return CLI_OK;
+        }
+        cli_suggest_offer(&suggest, names[i], strlen(names[i]));
+    }
+    return cli_usage("--by: '%s' is none of function, file, line, srcline, location%s%s", text,
+                     frames ? "" : ", thread, source",
+                     cli_suggest_text(&suggest, hint, sizeof hint));
+}
+
+/* ---- amounts ---- */
+
+static int is_text(pcol_str text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text.size == strlen(list[i]) && memcmp(text.data, list[i], text.size) == 0)
+            return 1;
+    return 0;
+}
+
+int cli_for_people(const struct cli_args *args, const struct cli_out *out)
+{
+    return args->format != NULL ? strcmp(args->format, "table") == 0 : out->terminal;
+}
+
+void cli_amounts_init(struct cli_amounts *amounts, const pcol_query *query,
+                      const struct cli_args *args, const struct cli_out *out)
+{
+    static const char *const bytes[] = {"bytes", "byte", "B"};
+    static const char *const counts[] = {"count", "counts", "samples", ""};
+
+    memset(amounts, 0, sizeof *amounts);
+    pcol_query_describe(query, &amounts->info);
+    amounts->people = cli_for_people(args, out);
+    amounts->total = cli_amount_double(amounts, amounts->info.total);
+    amounts->scale = 1;
+    if (is_text(amounts->info.unit, bytes, sizeof bytes / sizeof *bytes)) {
+        amounts->unit = CLI_UNIT_BYTES;
+    } else if (amounts->info.seconds_per_value > 0 &&
+               !is_text(amounts->info.unit, counts, sizeof counts / sizeof *counts)) {
+        amounts->unit = CLI_UNIT_SECONDS;
+        amounts->scale = amounts->info.seconds_per_value;
+    }
+}
+
+double cli_amount_double(const struct cli_amounts *amounts, pcol_amount amount)
+{
+    return amounts->info.is_double ? amount.f64 : (double)amount.i64;
+}
+
+/* "1.25s", "340ms", "3.4MB": three to four digits and a unit. */
+static void humanise(double value, int bytes, char *text)
+{
+    static const struct {
+        double size;
+        const char *unit;
+    } times[] = {{1e9, "ns"}, {1e6, "us"}, {1e3, "ms"}, {1, "s"}},
+      sizes[] = {{1, "B"}, {0x1p-10, "kB"}, {0x1p-20, "MB"}, {0x1p-30, "GB"}, {0x1p-40, "TB"}};
+    size_t last = bytes ? 4 : 3;
+    size_t i = 0;
+
+    if (value == 0) {
+        snprintf(text, CLI_NUMBER_SIZE, "0");
+        return;
+    }
+    /* The unit in which the number is below 1000, or the largest. */
+    while (i < last && fabs(value * (bytes ? sizes : times)[i].size) >= (bytes ? 1024 : 999.95))
+        i++;
+    double shown = value * (bytes ? sizes : times)[i].size;
+    int digits = fabs(shown) >= 100 || (bytes && i == 0) ? 0 : fabs(shown) >= 10 ? 1 : 2;
+    if (i == last)
+        digits = 2;
+    snprintf(text, CLI_NUMBER_SIZE, "%.*f%s", digits, shown, (bytes ? sizes : times)[i].unit);
+}
+
+struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room)
+{
+    struct cli_cell cell = {amounts->info.is_double ? CLI_CELL_F64 : CLI_CELL_I64, {0}};
+
+    if (amounts->info.is_double)
+        cell.as.f64 = amount.f64;
+    else
+        cell.as.i64 = amount.i64;
+    if (!amounts->people)
+        return cell;
+    if (amounts->unit != CLI_UNIT_PLAIN)
+        humanise(cli_amount_double(amounts, amount) * amounts->scale,
+                 amounts->unit == CLI_UNIT_BYTES, room);
+    else if (amounts->info.is_double)
+        snprintf(room, CLI_NUMBER_SIZE, "%.6g", amount.f64);
+    else {
+        room[0] = '-';
+        cli_format_grouped(room + (amount.i64 < 0),
+                           amount.i64 < 0 ? 0 - (uint64_t)amount.i64 : (uint64_t)amount.i64);
+    }
+    return cli_cell_text(room);
+}
+
+struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount)
+{
+    struct cli_cell cell = {CLI_CELL_PERCENT, {0}};
+
+    if (amounts->total > 0)
+        cell.as.f64 = 100 * cli_amount_double(amounts, amount) / amounts->total;
+    return cell;
+}
+
+struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amount amount,
+                                   char *room)
+{
+    struct cli_cell cell = {CLI_CELL_F64, {0}};
+
+    if (amounts->info.seconds_per_value <= 0)
+        return cli_cell_text(NULL);
+    /* Products such as 3 * 0.01 are not what their digits say: round to a nanosecond. */
+    double seconds = cli_amount_double(amounts, amount) * amounts->info.seconds_per_value;
+    cell.as.f64 = fabs(seconds) < 1e6 ? round(seconds * 1e9) / 1e9 : seconds;
+    if (!amounts->people)
+        return cell;
+    humanise(seconds, 0, room);
+    return cli_cell_text(room);
+}
+
+void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
+{
+    char room[CLI_NUMBER_SIZE];
+    struct cli_cell total = cli_amount_cell(amounts, amounts->info.total, room);
+
+    cli_out_safe(out, amounts->info.type.data, amounts->info.type.size);
+    cli_out_text(out, "/");
+    cli_out_safe(out, amounts->info.unit.data, amounts->info.unit.size);
+    cli_out_text(out, ", total ");
+    cli_out_write(out, total.as.text.data, total.as.text.size);
+    if (amounts->unit == CLI_UNIT_PLAIN && amounts->info.seconds_per_value > 0) {
+        total = cli_amount_seconds(amounts, amounts->info.total, room);
+        cli_out_printf(out, " (%s", room);
+        humanise(amounts->info.seconds_per_value, 0, room);
+        cli_out_printf(out, ", %s each)", room);
+    }
+    if (cli_amount_double(amounts, amounts->info.selected) != amounts->total) {
+        cli_out_text(out, ", selected ");
+        total = cli_amount_cell(amounts, amounts->info.selected, room);
+        cli_out_write(out, total.as.text.data, total.as.text.size);
+        cli_out_printf(out, " (%.2f%%)",
+                       cli_amount_percent(amounts, amounts->info.selected).as.f64);
+    }
+    cli_out_text(out, "\n");
+}

@@ -1,0 +1,211 @@
+/*
+ * cmd_top.c - top: the functions, files, lines, threads, ... that a profile's values belong to
+ */
+#include "cmd.h"
+
+#include <string.h>
+
+#define TERMINAL_ROWS 20
+
+const struct cli_option cmd_top_options[] = {
+    {0, "by", "WHAT",
+     "function (default), file, line (function, file, line), srcline (file, line), location "
+     "(address), thread, source",
+     CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location|thread|source"},
+    {0, "sort", "HOW", "self (default), total; flat and cum mean the same", CLI_TEXT, CLI_AT(sort),
+     0, "self|total|flat|cum"},
+    {'n', "rows", "N", "at most N rows; 0: all (default: 20 on a terminal, all elsewhere)",
+     CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_OPTIONS_SELECTION,
+    CLI_OPTION_FORMAT,
+    CLI_OPTION_NO_HEADER,
+    CLI_OPTION_NULL,
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_FORCE,
+    CLI_OPTION_NO_SYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT,
+    CLI_OPTION_END,
+};
+
+enum { MAX_COLUMNS = 10 };
+
+/* What a column of the table shows. */
+enum shown {
+    SHOW_SELF,
+    SHOW_SELF_PERCENT,
+    SHOW_TOTAL,
+    SHOW_TOTAL_PERCENT,
+    SHOW_NAME,
+    SHOW_FILE,
+    SHOW_LINE,
+    SHOW_ADDRESS,
+    SHOW_SELF_TIME,
+    SHOW_TOTAL_TIME
+};
+
+struct layout {
+    struct cli_amounts amounts;
+    size_t count;
+    struct cli_table_column columns[MAX_COLUMNS];
+    enum shown shown[MAX_COLUMNS];
+};
+
+static void add_column(struct layout *layout, enum shown shown, const char *name, int right)
+{
+    layout->columns[layout->count].name = name;
+    layout->columns[layout->count].right = right;
+    layout->shown[layout->count++] = shown;
+}
+
+/* People see times where machines find them: in front of the name. */
+static void lay_out(struct layout *layout, pcol_by by)
+{
+    int people = layout->amounts.people;
+    int timed = layout->amounts.info.seconds_per_value > 0;
+
+    add_column(layout, SHOW_SELF, "self", 1);
+    add_column(layout, SHOW_SELF_PERCENT, people ? "self%" : "self_pct", 1);
+    add_column(layout, SHOW_TOTAL, "total", 1);
+    add_column(layout, SHOW_TOTAL_PERCENT, people ? "total%" : "total_pct", 1);
+    if (people && timed && layout->amounts.unit == CLI_UNIT_PLAIN) {
+        add_column(layout, SHOW_SELF_TIME, "self time", 1);
+        add_column(layout, SHOW_TOTAL_TIME, "total time", 1);
+    }
+    if (people && by == PCOL_BY_LOCATION)
+        add_column(layout, SHOW_ADDRESS, "address", 1);
+    add_column(layout, SHOW_NAME, "name", 0);
+    if (by == PCOL_BY_LINE || by == PCOL_BY_LOCATION || (!people && by == PCOL_BY_SRCLINE)) {
+        add_column(layout, SHOW_FILE, "file", 0);
+        add_column(layout, SHOW_LINE, "line", 1);
+    } else if (!people && by == PCOL_BY_FILE) {
+        add_column(layout, SHOW_FILE, "file", 0);
+    }
+    if (!people && by == PCOL_BY_LOCATION)
+        add_column(layout, SHOW_ADDRESS, "address", 1);
+    if (!people && timed) {
+        add_column(layout, SHOW_SELF_TIME, "self_time_s", 1);
+        add_column(layout, SHOW_TOTAL_TIME, "total_time_s", 1);
+    }
+}
+
+static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *row,
+                               enum shown shown, char *room)
+{
+    const struct cli_amounts *amounts = &layout->amounts;
+    const pcol_frame *frame = &row->frame;
+    struct cli_cell cell = cli_cell_text(NULL);
+
+    switch (shown) {
+    case SHOW_SELF:
+        return cli_amount_cell(amounts, row->self, room);
+    case SHOW_SELF_PERCENT:
+        return cli_amount_percent(amounts, row->self);
+    case SHOW_TOTAL:
+        return cli_amount_cell(amounts, row->total, room);
+    case SHOW_TOTAL_PERCENT:
+        return cli_amount_percent(amounts, row->total);
+    case SHOW_SELF_TIME:
+        return cli_amount_seconds(amounts, row->self, room);
+    case SHOW_TOTAL_TIME:
+        return cli_amount_seconds(amounts, row->total, room);
+    case SHOW_NAME:
+        return frame->has_name ? cli_cell_str(frame->name) : cell;
+    case SHOW_FILE:
+        return frame->has_file ? cli_cell_str(frame->file) : cell;
+    case SHOW_LINE:
+        cell.kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
+        cell.as.i64 = frame->line;
+        return cell;
+    case SHOW_ADDRESS:
+        cell.kind = frame->has_address ? CLI_CELL_U64 : CLI_CELL_NULL;
+        cell.as.u64 = frame->address;
+        if (frame->has_address && amounts->people) {
+            snprintf(room, CLI_NUMBER_SIZE, "%#llx", (unsigned long long)frame->address);
+            return cli_cell_text(room);
+        }
+        return cell;
+    }
+    return cell;
+}
+
+static int print_rows(const struct cli_args *args, const pcol_top *top, struct layout *layout,
+                      struct cli_out *out, uint64_t limit)
+{
+    struct cli_table *table;
+    size_t count = pcol_top_count(top);
+    int code = cli_table_begin(&table, out, args, layout->columns, layout->count);
+
+    if (code != CLI_OK)
+        return code;
+    for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
+        struct cli_cell cells[MAX_COLUMNS];
+        char room[MAX_COLUMNS][CLI_NUMBER_SIZE];
+        pcol_top_row row;
+        pcol_top_get(top, i, &row);
+        for (size_t c = 0; c < layout->count; c++)
+            cells[c] = cell_of(layout, &row, layout->shown[c], room[c]);
+        cli_table_row(table, cells);
+    }
+    return cli_table_end(table, CLI_OK);
+}
+
+static int print(const struct cli_args *args, const pcol_query *query, const pcol_top *top,
+                 pcol_by by)
+{
+    static struct cli_out out;
+    struct layout layout = {0};
+    size_t count = pcol_top_count(top);
+    uint64_t limit = args->rows;
+    int code = cli_out_open(&out, args);
+
+    if (code != CLI_OK)
+        return code;
+    cli_amounts_init(&layout.amounts, query, args, &out);
+    lay_out(&layout, by);
+    if (limit == CLI_UNSET)
+        limit = layout.amounts.people ? TERMINAL_ROWS : 0;
+    if (limit == 0)
+        limit = UINT64_MAX;
+    if (layout.amounts.people && !args->no_header) {
+        cli_amounts_header(&layout.amounts, &out);
+        if (limit < count)
+            cli_out_printf(&out, "the first %llu of %zu rows\n", (unsigned long long)limit, count);
+    }
+    code = print_rows(args, top, &layout, &out, limit);
+    return cli_out_finish(&out, code);
+}
+
+static pcol_order order_of(const char *sort)
+{
+    return sort != NULL && (strcmp(sort, "total") == 0 || strcmp(sort, "cum") == 0)
+               ? PCOL_ORDER_TOTAL
+               : PCOL_ORDER_SELF;
+}
+
+int cmd_top(struct cli_args *args)
+{
+    struct cli_input input;
+    pcol_query *query = NULL;
+    pcol_top *top = NULL;
+    pcol_error err;
+    pcol_by by;
+    const char *label;
+    int code = cli_parse_by(args->by, 0, &by, &label);
+
+    if (code == CLI_OK)
+        code = cli_input_open(&input, args->operands[0], args);
+    if (code != CLI_OK)
+        return code;
+    code = cli_query_new(&input, args, &query);
+    if (code == CLI_OK &&
+        pcol_query_top(query, by, label, order_of(args->sort), &top, &err) != PCOL_OK)
+        code = cli_fail_error(input.name, &err);
+    if (code == CLI_OK)
+        code = print(args, query, top, by);
+    pcol_top_free(top);
+    pcol_query_free(query);
+    cli_input_close(&input);
+    return code;
+}
