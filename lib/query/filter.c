@@ -134,6 +134,26 @@ static pcol_status match_mappings(struct filter *f, pcol_error *err)
     return PCOL_OK;
 }
 
+/* A pattern without effect is mostly a slip. */
+static void note_unmatched(struct filter *f)
+{
+    static const char *const notes[PATTERNS] = {
+        [FOCUS] = "--focus matches no frame",
+        [IGNORE] = "--ignore matches no frame",
+        [HIDE] = "--hide matches no frame",
+        [SHOW] = "--show matches no frame",
+    };
+    int seen = 0;
+    for (uint64_t row = 0; row < f->function_count; row++)
+        seen |= f->functions[row];
+    for (uint64_t row = 0; row < f->mapping_count; row++)
+        seen |= f->mappings[row];
+    for (int p = FOCUS; p < PATTERNS; p++) {
+        if (f->match[p] && !(seen & bit(p)) && !f->filename)
+            f->query->note = notes[p];
+    }
+}
+
 /* ---- groups */
 
 /* Bits of a line. *named: it has a function, which alone can be hidden or not shown. */
@@ -392,6 +412,7 @@ static pcol_status apply(struct filter *f, pcol_error *err)
     memset(f->query->kept, 1, (size_t)calls->location_count + 1);
     PCI_TRY(match_functions(f, err));
     PCI_TRY(match_mappings(f, err));
+    note_unmatched(f);
     PCI_TRY(filter_groups(f, err));
     return calls->count ? filter_stacks(f, err) : PCOL_OK;
 }

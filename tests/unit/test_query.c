@@ -1,0 +1,376 @@
+/*
+ * test_query.c - weights, filters and answers over files made by a builder
+ */
+#include <criterion/criterion.h>
+
+#include "pcol.h"
+#include "query/share.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A profile under construction: frames are named by letters, stacks are words read from the root. */
+struct made {
+    pcol_builder *builder;
+    pcol_error err;
+    uint32_t source, type;
+    void *data;
+    size_t size;
+    pcol_file *file;
+};
+
+#define OK(call) cr_assert_eq(call, PCOL_OK, "%s: %s", #call, m->err.message)
+
+static void begin(struct made *m, const char *type, const char *unit, unsigned flags)
+{
+    pcol_source source = PCOL_INIT(pcol_source);
+    memset(m, 0, sizeof *m);
+    source.type = "folded";
+    OK(pcol_builder_new(NULL, &m->builder, &m->err));
+    OK(pcol_builder_source(m->builder, &source, &m->source, &m->err));
+    OK(pcol_builder_sample_type(m->builder, type, unit, flags, 0, &m->type, &m->err));
+}
+
+static uint32_t function(struct made *m, const char *name, size_t size, const char *file)
+{
+    pcol_function f = PCOL_INIT(pcol_function);
+    uint32_t row;
+    f.system_name = f.filename = PCOL_NONE;
+    OK(pcol_builder_string(m->builder, name, size, &f.name, &m->err));
+    if (file)
+        OK(pcol_builder_string(m->builder, file, strlen(file), &f.filename, &m->err));
+    OK(pcol_builder_function(m->builder, &f, &row, &m->err));
+    return row;
+}
+
+/* A group; `names` innermost first, as inlined lines. */
+static uint32_t group(struct made *m, const char *names)
+{
+    pcol_line lines[8] = {{0}};
+    pcol_group g = PCOL_INIT(pcol_group);
+    uint32_t row;
+    for (; names[g.line_count]; g.line_count++) {
+        lines[g.line_count].function = function(m, &names[g.line_count], 1, NULL);
+        lines[g.line_count].filename = PCOL_NONE;
+    }
+    g.lines = lines;
+    g.mapping = PCOL_NONE;
+    OK(pcol_builder_group(m->builder, &g, &row, &m->err));
+    return row;
+}
+
+/* "ab(cd)": a calls b, b calls a group of c inlined into d. */
+static uint32_t stack_of(struct made *m, const char *word)
+{
+    uint32_t stack = 0;
+    for (; *word; word++) {
+        char names[8] = {*word};
+        if (*word == '(') {
+            size_t size = strcspn(++word, ")");
+            memcpy(names, word, size);
+            word += size;
+        }
+        OK(pcol_builder_stack(m->builder, stack, group(m, names), &stack, &m->err));
+    }
+    return stack;
+}
+
+static void sample(struct made *m, const char *word, int64_t integer, double number, int is_double)
+{
+    pcol_sample s = PCOL_INIT(pcol_sample);
+    pcol_value value = {.sample_type = m->type};
+    if (is_double)
+        value.as.f64 = number;
+    else
+        value.as.i64 = integer;
+    s.source = m->source;
+    s.stack = stack_of(m, word);
+    s.values = &value;
+    s.value_count = 1;
+    s.thread = PCOL_NONE;
+    OK(pcol_builder_sample(m->builder, &s, NULL, &m->err));
+}
+
+static void finish(struct made *m)
+{
+    OK(pcol_builder_write_memory(m->builder, 0, &m->data, &m->size, &m->err));
+    pcol_builder_free(m->builder);
+    OK(pcol_file_open_memory(m->data, m->size, NULL, &m->file, &m->err));
+}
+
+static void done(struct made *m)
+{
+    pcol_file_close(m->file);
+    pcol_free(m->data);
+}
+
+/* "a:self/total b:..." of a top, in its order. */
+static void check_top(struct made *m, const pcol_selection *selection, pcol_by by,
+                      const char *expected)
+{
+    pcol_query *query;
+    pcol_query_info info;
+    pcol_top *top;
+    char text[400] = "";
+    size_t used = 0;
+    OK(pcol_query_new(m->file, selection, &query, &m->err));
+    pcol_query_describe(query, &info);
+    OK(pcol_query_top(query, by, NULL, PCOL_ORDER_SELF, &top, &m->err));
+    for (size_t i = 0; i < pcol_top_count(top); i++) {
+        pcol_top_row row;
+        pcol_top_get(top, i, &row);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s:%g/%g", i ? " " : "",
+                                 (int)row.frame.name.size, row.frame.name.data,
+                                 info.is_double ? row.self.f64 : (double)row.self.i64,
+                                 info.is_double ? row.total.f64 : (double)row.total.i64);
+    }
+    cr_assert_str_eq(text, expected);
+    pcol_top_free(top);
+    pcol_query_free(query);
+}
+
+Test(query, recursion_counts_once)
+{
+    struct made m;
+    begin(&m, "samples", "count", 0);
+    sample(&m, "ab", 1, 0, 0);
+    sample(&m, "abab", 2, 0, 0);
+    sample(&m, "abb", 4, 0, 0);
+    sample(&m, "", 8, 0, 0);
+    finish(&m);
+    check_top(&m, NULL, PCOL_BY_FUNCTION, "b:7/7 a:0/7");
+    done(&m);
+}
+
+Test(query, inlined_lines_are_frames)
+{
+    struct made m;
+    begin(&m, "samples", "count", 0);
+    sample(&m, "m(ba)", 3, 0, 0);
+    sample(&m, "m(ba)c", 1, 0, 0);
+    finish(&m);
+    check_top(&m, NULL, PCOL_BY_FUNCTION, "b:3/4 c:1/1 a:0/4 m:0/4");
+    done(&m);
+}
+
+Test(query, selections_of_frames)
+{
+    struct made m;
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    begin(&m, "samples", "count", 0);
+    sample(&m, "abc", 1, 0, 0);
+    sample(&m, "abd", 2, 0, 0);
+    sample(&m, "ae", 4, 0, 0);
+    finish(&m);
+    s.focus = "b";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "d:2/2 c:1/1 a:0/3 b:0/3");
+    s.ignore = "d";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "c:1/1 a:0/1 b:0/1");
+    s.focus = s.ignore = NULL;
+    s.hide = "[bcd]";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "e:4/4 a:3/7");
+    s.hide = NULL;
+    s.show = "[bd]";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "d:2/2 b:1/3");
+    s.show = NULL;
+    s.focus = "(?:b|\\d)+?";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "d:2/2 c:1/1 a:0/3 b:0/3");
+    s.focus = "(?i)E";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "e:4/4 a:0/4");
+    done(&m);
+}
+
+/* drop_frames as pprof applies it: from the first dropped frame below one that is not dropped. */
+static void with_drop(struct made *m, const char *drop, const char *keep)
+{
+    uint32_t table, column;
+    OK(pcol_builder_table(m->builder, "sources", &table, &m->err));
+    OK(pcol_builder_column(m->builder, table, "drop_frames", PCOL_STRING, 0, &column, &m->err));
+    OK(pcol_builder_set_str(m->builder, column, 0, drop, strlen(drop), &m->err));
+    if (keep) {
+        OK(pcol_builder_column(m->builder, table, "keep_frames", PCOL_STRING, 0, &column, &m->err));
+        OK(pcol_builder_set_str(m->builder, column, 0, keep, strlen(keep), &m->err));
+    }
+}
+
+Test(query, drop_frames)
+{
+    struct made m;
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    begin(&m, "samples", "count", 0);
+    with_drop(&m, "x|y", "y");
+    sample(&m, "axb", 1, 0, 0);      /* a */
+    sample(&m, "xab", 2, 0, 0);      /* whole: nothing but x before it */
+    sample(&m, "xx", 4, 0, 0);       /* whole */
+    sample(&m, "ayb", 8, 0, 0);      /* y is kept */
+    sample(&m, "a(cxd)e", 16, 0, 0); /* a, d: x and c inside it go, and what it calls */
+    finish(&m);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "d:16/16 b:10/10 x:4/6 a:1/27 y:0/8");
+    s.keep_dropped = 1;
+    check_top(&m, &s, PCOL_BY_FUNCTION, "e:16/16 b:11/11 x:4/23 a:0/27 c:0/16 d:0/16 y:0/8");
+    done(&m);
+}
+
+Test(query, negative_values)
+{
+    struct made m;
+    pcol_query *query;
+    pcol_query_info info;
+    begin(&m, "delta", "bytes", 0);
+    sample(&m, "ab", 10, 0, 0);
+    sample(&m, "ac", -4, 0, 0);
+    finish(&m);
+    check_top(&m, NULL, PCOL_BY_FUNCTION, "b:10/10 c:-4/-4 a:0/6");
+    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_OK);
+    pcol_query_describe(query, &info);
+    cr_assert_eq(info.total.i64, 14);
+    cr_assert_eq(info.selected.i64, 6);
+    pcol_query_free(query);
+    done(&m);
+}
+
+Test(query, sums_do_not_wrap)
+{
+    struct made m;
+    pcol_query *query;
+    begin(&m, "samples", "count", 0);
+    sample(&m, "a", INT64_MAX, 0, 0);
+    sample(&m, "b", 1, 0, 0);
+    finish(&m);
+    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_E_LIMIT);
+    cr_assert_null(query);
+    done(&m);
+}
+
+Test(query, doubles)
+{
+    struct made m;
+    begin(&m, "wall", "ms", PCOL_SAMPLE_TYPE_DOUBLE);
+    sample(&m, "ab", 0, 0.5, 1);
+    sample(&m, "ac", 0, 2.25, 1);
+    finish(&m);
+    check_top(&m, NULL, PCOL_BY_FUNCTION, "c:2.25/2.25 b:0.5/0.5 a:0/2.75");
+    done(&m);
+}
+
+Test(query, levels_are_refused)
+{
+    struct made m;
+    pcol_query *query;
+    begin(&m, "heap", "bytes", PCOL_SAMPLE_TYPE_LEVEL);
+    sample(&m, "a", 5, 0, 0);
+    finish(&m);
+    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_E_ARGUMENT);
+    done(&m);
+}
+
+/* A stack of 200,000 frames of two functions that call each other. */
+Test(query, deep_recursion_is_linear)
+{
+    struct made made, *m = &made;
+    uint32_t stack = 0, groups[2], deep = 200000;
+    pcol_value value = {.as.i64 = 1};
+    pcol_sample s = PCOL_INIT(pcol_sample);
+    pcol_query *query;
+    pcol_top *top;
+    pcol_calltree *tree;
+    pcol_peek *peek;
+    pcol_top_row row;
+    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    begin(m, "samples", "count", 0);
+    groups[0] = group(m, "a");
+    groups[1] = group(m, "b");
+    s.thread = PCOL_NONE;
+    s.values = &value;
+    s.value_count = 1;
+    for (uint32_t i = 0; i < deep; i++) {
+        OK(pcol_builder_stack(m->builder, stack, groups[i % 2], &stack, &m->err));
+        s.stack = stack;
+        OK(pcol_builder_sample(m->builder, &s, NULL, &m->err));
+    }
+    finish(m);
+    OK(pcol_query_new(m->file, NULL, &query, &m->err));
+    OK(pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_TOTAL, &top, &m->err));
+    cr_assert_eq(pcol_top_count(top), 2);
+    pcol_top_get(top, 0, &row);
+    cr_assert_eq(row.total.i64, deep);
+    pcol_top_get(top, 1, &row);
+    cr_assert_eq(row.total.i64, deep - 1);
+    pcol_top_free(top);
+    OK(pcol_query_calltree(query, NULL, &tree, &m->err));
+    cr_assert_eq(pcol_calltree_count(tree), deep + 1);
+    pcol_calltree_free(tree);
+    OK(pcol_query_peek(query, "a", &peek, &m->err));
+    cr_assert_eq(pcol_peek_count(peek), 3);
+    pcol_peek_free(peek);
+    options.bottom_up = 1;
+    cr_assert_eq(pcol_query_calltree(query, &options, &tree, &m->err), PCOL_E_LIMIT);
+    cr_assert_null(tree);
+    options.max_depth = 3;
+    OK(pcol_query_calltree(query, &options, &tree, &m->err));
+    cr_assert_eq(pcol_calltree_count(tree), 7);
+    pcol_calltree_free(tree);
+    pcol_query_free(query);
+    done(m);
+}
+
+/* Children in order; what is below a node is a range. */
+Test(query, calltree)
+{
+    struct made m;
+    pcol_query *query;
+    pcol_calltree *tree;
+    char text[200] = "";
+    size_t used = 0;
+    begin(&m, "samples", "count", 0);
+    sample(&m, "abc", 1, 0, 0);
+    sample(&m, "ad", 3, 0, 0);
+    sample(&m, "ab", 1, 0, 0);
+    sample(&m, "ax", 0, 0, 0);
+    sample(&m, "z", 9, 0, 0);
+    finish(&m);
+    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_OK);
+    cr_assert_eq(pcol_query_calltree(query, NULL, &tree, &m.err), PCOL_OK);
+    for (uint32_t i = 0; i < pcol_calltree_count(tree); i++) {
+        pcol_calltree_node n;
+        pcol_calltree_get(tree, i, &n);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%u%.*s<%u..%u:%g/%g ", n.depth,
+                                 (int)n.frame.name.size, n.frame.name.data, n.parent, n.end,
+                                 (double)n.self.i64, (double)n.total.i64);
+    }
+    cr_assert_str_eq(text, "0<0..6:0/14 1z<0..2:9/9 1a<0..6:0/5 2d<2..4:3/3 2b<2..6:1/2 "
+                           "3c<4..6:1/1 ");
+    pcol_calltree_free(tree);
+    pcol_query_free(query);
+    done(&m);
+}
+
+/* ---- shares of time */
+
+static int64_t share(pcol_time_share how, int64_t from, int64_t to, int64_t time, int64_t duration,
+                     int64_t weight)
+{
+    struct pci_range range = {from, to, how};
+    pcol_amount amount = {.i64 = weight};
+    return pci_share(&range, 0, time, duration, &amount) ? amount.i64 : 0;
+}
+
+Test(query, shares)
+{
+    cr_assert_eq(share(PCOL_SHARE_PROPORTIONAL, 0, 10, 10, 0, 7), 0);
+    cr_assert_eq(share(PCOL_SHARE_PROPORTIONAL, 10, 11, 10, 0, 7), 7);
+    cr_assert_eq(share(PCOL_SHARE_PROPORTIONAL, 0, 5, 0, 10, 7), 4);   /* 3.5 */
+    cr_assert_eq(share(PCOL_SHARE_PROPORTIONAL, 0, 5, 0, 10, -7), -3); /* floor(-3.5 + 0.5) */
+    cr_assert_eq(share(PCOL_SHARE_PROPORTIONAL, 5, 10, 0, 10, 7), 4);
+    cr_assert_eq(share(PCOL_SHARE_ADDITIVE, 5, 10, 0, 10, 7), 3);
+    cr_assert_eq(
+        share(PCOL_SHARE_PROPORTIONAL, INT64_MIN, INT64_MAX, INT64_MAX - 1, INT64_MAX, INT64_MIN),
+        0);
+    cr_assert_eq(share(PCOL_SHARE_ADDITIVE, INT64_MIN, INT64_MAX, -5, 10, INT64_MIN), INT64_MIN);
+    for (int64_t cut = 0; cut <= 13; cut++)
+        cr_assert_eq(share(PCOL_SHARE_ADDITIVE, 0, cut, 2, 9, 5) +
+                         share(PCOL_SHARE_ADDITIVE, cut, 20, 2, 9, 5),
+                     5);
+}
