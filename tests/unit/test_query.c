@@ -367,7 +367,7 @@ Test(query, shares)
     cr_assert_eq(share(PCOL_SHARE_ADDITIVE, 5, 10, 0, 10, 7), 3);
     cr_assert_eq(
         share(PCOL_SHARE_PROPORTIONAL, INT64_MIN, INT64_MAX, INT64_MAX - 1, INT64_MAX, INT64_MIN),
-        0);
+        -1);
     cr_assert_eq(share(PCOL_SHARE_ADDITIVE, INT64_MIN, INT64_MAX, -5, 10, INT64_MIN), INT64_MIN);
     for (int64_t cut = 0; cut <= 13; cut++)
         cr_assert_eq(share(PCOL_SHARE_ADDITIVE, 0, cut, 2, 9, 5) +
