@@ -5,10 +5,22 @@
 
 #include "core/alloc.h"
 
-/* Knots are the first values of the spans, and the last value of the block. */
-static int64_t knot(const int64_t *values, size_t n, size_t row, uint64_t base, uint64_t scale)
+/* A block's values in units of scale above its least one. */
+static void units_of(const int64_t *values, size_t n, uint64_t base, uint64_t scale, int64_t *units)
 {
-    return (int64_t)(((uint64_t)values[row < n ? row : n - 1] - base) / scale);
+    if (scale == 1) {
+        for (size_t i = 0; i < n; i++)
+            units[i] = (int64_t)((uint64_t)values[i] - base);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        units[i] = (int64_t)(((uint64_t)values[i] - base) / scale);
+}
+
+/* Knots are the first values of the spans, and the last value of the block. */
+static int64_t knot(const int64_t *units, size_t n, size_t row)
+{
+    return units[row < n ? row : n - 1];
 }
 
 /* Bits for residuals from low to high with a sign. */
@@ -21,15 +33,13 @@ static unsigned signed_width(int64_t low, int64_t high)
 }
 
 /* Residuals of the span that begins at a row of a block; the number of bits that they need. */
-static unsigned fit_span(const int64_t *values, size_t n, size_t row, uint64_t base, uint64_t scale,
-                         int64_t *residuals)
+static unsigned fit_span(const int64_t *units, size_t n, size_t row, int64_t *residuals)
 {
     size_t left = n - row, rows = left < PCF_SPAN_ROWS ? left : PCF_SPAN_ROWS;
-    int64_t start = knot(values, n, row, base, scale), low = 0, high = 0;
-    int64_t rise = knot(values, n, row + PCF_SPAN_ROWS, base, scale) - start;
+    int64_t start = units[row], rise = knot(units, n, row + PCF_SPAN_ROWS) - start;
+    int64_t low = 0, high = 0;
     for (size_t j = 0; j < rows; j++) {
-        int64_t x = knot(values, n, row + j, base, scale);
-        int64_t rest = x - start - ((rise * (int64_t)j) >> PCF_SPAN_SHIFT);
+        int64_t rest = units[row + j] - start - ((rise * (int64_t)j) >> PCF_SPAN_SHIFT);
         residuals[j] = rest;
         low = rest < low ? rest : low;
         high = rest > high ? rest : high;
@@ -40,13 +50,14 @@ static unsigned fit_span(const int64_t *values, size_t n, size_t row, uint64_t b
 void pci_count_spans(struct pci_shape *shape, const int64_t *values, size_t n,
                      const struct pci_fit *flat)
 {
-    int64_t residuals[PCF_SPAN_ROWS];
+    int64_t units[PCF_BLOCK_ROWS], residuals[PCF_SPAN_ROWS];
     if (flat->range >> PCF_MAX_KNOT_WIDTH) {
         shape->spans_fail = 1;
         return;
     }
+    units_of(values, n, (uint64_t)flat->base, 1, units);
     for (size_t row = 0; row < n; row += PCF_SPAN_ROWS)
-        shape->spans[fit_span(values, n, row, (uint64_t)flat->base, 1, residuals)]++;
+        shape->spans[fit_span(units, n, row, residuals)]++;
 }
 
 uint64_t pci_cost_spans(const struct pci_shape *shape)
@@ -72,18 +83,18 @@ struct spans {
     uint64_t offset; /* of the next block's directory */
     uint64_t scale;
     uint8_t type;
-    int64_t residuals[PCF_BLOCK_ROWS];
+    int64_t units[PCF_BLOCK_ROWS], residuals[PCF_BLOCK_ROWS];
     unsigned widths[PCF_BLOCK_ROWS / PCF_SPAN_ROWS];
 };
 
 static pcol_status put_directory(struct pci_bits *bits, const struct pci_reader *block,
-                                 const struct spans *s, uint64_t base, unsigned knot_width,
-                                 uint64_t *size, pcol_error *err)
+                                 const struct spans *s, unsigned knot_width, uint64_t *size,
+                                 pcol_error *err)
 {
     uint64_t sum = 0;
     size_t count = (block->n + PCF_SPAN_ROWS - 1) / PCF_SPAN_ROWS;
     for (size_t i = 0; i <= count; i++) {
-        int64_t start = knot(block->values, block->n, i * PCF_SPAN_ROWS, base, s->scale);
+        int64_t start = knot(s->units, block->n, i * PCF_SPAN_ROWS);
         PCI_TRY(pci_bits_put(bits, (uint64_t)start | sum << knot_width,
                              knot_width + PCF_SPAN_SUM_BITS, err));
         if (i < count)
@@ -100,11 +111,11 @@ static pcol_status put_spans(struct pci_bits *bits, const struct pci_reader *blo
     struct pci_fit flat = pci_fit_block(block->values, block->n, s->type, 0);
     unsigned knot_width = pci_width_of(flat.range / s->scale);
     uint64_t size;
+    units_of(block->values, block->n, (uint64_t)flat.base, s->scale, s->units);
     for (size_t row = 0; row < block->n; row += PCF_SPAN_ROWS)
-        s->widths[row / PCF_SPAN_ROWS] = fit_span(block->values, block->n, row, (uint64_t)flat.base,
-                                                  s->scale, s->residuals + row);
+        s->widths[row / PCF_SPAN_ROWS] = fit_span(s->units, block->n, row, s->residuals + row);
     s->all[s->count++] = (struct pcf_span_block){flat.base, (uint64_t)knot_width << 56 | s->offset};
-    PCI_TRY(put_directory(bits, block, s, (uint64_t)flat.base, knot_width, &size, err));
+    PCI_TRY(put_directory(bits, block, s, knot_width, &size, err));
     s->offset += size;
     for (size_t row = 0; row < block->n; row += PCF_SPAN_ROWS) {
         unsigned width = s->widths[row / PCF_SPAN_ROWS];
