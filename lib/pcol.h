@@ -515,7 +515,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source_meta(pcol_builder *build
 #define PCOL_SAMPLE_TYPE_LEVEL 0x1u  /* a level such as a heap size: never summed */
 #define PCOL_SAMPLE_TYPE_DOUBLE 0x2u /* values are doubles, else int64 */
 /* A sample type; equal (type, unit, flags, ordinal) give the same row. @ordinal tells repeated
- * types of one source apart: 0 for the first. */
+ * types of one source apart: 0 for the first. The newest source has the types named since it was
+ * added, in that order, and any source behind its own those that its samples use besides. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample_type(pcol_builder *builder,
                                                              const char *type, const char *unit,
                                                              unsigned flags, uint32_t ordinal,

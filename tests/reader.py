@@ -337,15 +337,17 @@ class Views(File):
         get = lambda c: self.get("sources", c)
         columns = [("source_id", lambda i: i + 1), ("source_type", get("type")), ("source_uri", get("uri")),
                    ("source_timestamp", get("timestamp"))]
-        columns += self.dotted("sources", "period period_type period_unit interval_ns duration_ns default_sample_type collapsed")
+        own = "period period_type period_unit interval_ns duration_ns default_sample_type collapsed"
+        columns += self.dotted("sources", own)
         source, key, value = (self.get("source_meta", c) for c in ("source", "key", "value"))
         meta = {}
         for i in range(self.rows("source_meta")):
             meta.setdefault(key(i) or b"", {})[source(i)] = value(i)
         for name, values in meta.items():
             name = name.decode("utf-8", "surrogateescape").replace("\0", "?")
-            taken = {c for c, _ in columns}
-            columns.append(((".meta." if name in taken or "." + name in taken else ".") + name, values.get))
+            taken = "." + name in (c for c, _ in columns) or name.startswith("meta.")
+            own_name = name in own.split() + ["source_id", "source_type", "source_uri", "source_timestamp"]
+            columns.append(((".meta." if taken or own_name else ".") + name, values.get))
         return self.rows_of(columns, self.rows("sources"))
 
     def v2_samples(self):

@@ -126,6 +126,8 @@ void pcol_builder_free(pcol_builder *builder)
     pci_free(builder->types);
     pci_hash_clear(&builder->function_hash);
     pci_hash_clear(&builder->group_hash);
+    pci_hash_clear(&builder->source_type_hash);
+    pci_free(builder->source_types);
     pci_strtab_clear(&builder->strings);
     pci_tree_clear(&builder->tree);
     pci_interned_free(builder);
@@ -353,17 +355,12 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
     return set_text(builder, PCI_C_META_VALUE, row, value, err);
 }
 
-/* The types that a source names, in its order: kept for the sources that differ from the rest. */
+/* Types that are named before there is a source become those of the sources that use them. */
 static pcol_status note_type(pcol_builder *b, uint32_t type, pcol_error *err)
 {
-    uint64_t row = b->source_type_count;
-    if (b->types[type].noted == b->source_count) /* also before there is a source */
+    if (b->source_count == 0 || b->types[type].noted == b->source_count)
         return PCOL_OK;
-    b->types[type].noted = b->source_count;
-    PCI_TRY(pci_bcol_set(b->columns[PCI_C_TYPES_SOURCE], row, b->source_count - 1, err));
-    PCI_TRY(pci_bcol_set(b->columns[PCI_C_TYPES_TYPE], row, type, err));
-    b->source_type_count++;
-    return PCOL_OK;
+    return pci_source_type_note(b, b->source_count - 1, type, err);
 }
 
 pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, const char *unit,
@@ -431,6 +428,8 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
         const pcol_value *v = &sample->values[i];
         if (v->sample_type >= b->type_count)
             return pci_fail(err, PCOL_E_ARGUMENT, "sample type %u does not exist", v->sample_type);
+        if (b->types[v->sample_type].noted != sample->source + 1)
+            PCI_TRY(pci_source_type_note(b, sample->source, v->sample_type, err));
         PCI_TRY(pci_bcol_set(b->columns[b->types[v->sample_type].column], r, v->as.i64, err));
     }
     b->sample_count++;

@@ -113,7 +113,11 @@ struct pci_bgroup {
 struct pci_btype {
     uint32_t type, unit, flags, ordinal;
     uint32_t column; /* of samples */
-    uint32_t noted;  /* number of sources when it was named last */
+    uint32_t noted;  /* 1 + a source that is known to have it */
+};
+
+struct pci_source_type {
+    uint32_t source, type;
 };
 
 /* intern.c: distinct lists of cells, each with a number from 0 */
@@ -226,13 +230,15 @@ struct pcol_builder {
     size_t type_count, type_capacity;
     uint32_t source_count;
     uint64_t sample_count;
-    uint64_t source_type_count;
     struct pci_interned **interned; /* by table; NULL: not interned */
     size_t interned_capacity;
     struct pci_intern variants; /* further cells of functions and groups */
     struct pci_blabels labels;
     struct pci_bnodes nodes;
     struct pci_border order;
+    struct pci_source_type *source_types; /* in the order in which they were noted */
+    size_t source_type_count, source_type_capacity;
+    struct pci_hash source_type_hash;
     int written;
 };
 
@@ -292,6 +298,10 @@ struct pci_bcol_source {
 };
 void pci_bcol_source_init(struct pci_bcol_source *source, const struct pci_bcol *column,
                           const uint32_t *map);
+
+/* source_types.c: that a source has a type; then, once, the rows of source_types */
+pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err);
+pcol_status pci_source_types_finish(pcol_builder *b, pcol_error *err);
 
 /* derive.c: tables made from others when the file is written */
 pcol_status pci_derive(pcol_builder *b, int plain, pcol_error *err);

@@ -425,31 +425,6 @@ static pcol_status encode_all(pcol_builder *b, struct pci_writer *w, const struc
 
 /* ---- the whole ---- */
 
-/* Without sources that differ, the order of types says nothing. */
-static pcol_status settle_source_types(pcol_builder *b, pcol_error *err)
-{
-    struct pci_reader *r;
-    struct pci_bcol_source source;
-    uint64_t expected = 0;
-    int same = b->source_type_count == (uint64_t)b->type_count * b->source_count;
-    pcol_status status = PCOL_OK;
-    if (same) {
-        r = pci_malloc(1, sizeof *r);
-        if (!r)
-            return pci_fail_memory(err);
-        pci_bcol_source_init(&source, b->columns[PCI_C_TYPES_TYPE], NULL);
-        pci_reader_init(r, &source.source);
-        while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
-            for (size_t i = 0; i < r->n; i++, expected++)
-                same &= (uint64_t)r->values[i] == expected % b->type_count;
-        pci_free(r);
-    }
-    if (!same)
-        return status;
-    b->columns[PCI_C_TYPES_SOURCE]->rows = b->columns[PCI_C_TYPES_TYPE]->rows = 0;
-    return status;
-}
-
 static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
 {
     b->tables[PCI_T_SOURCES].rows = b->source_count;
@@ -461,7 +436,7 @@ static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
     PCI_TRY(pci_bnodes_finish(b, err));
     PCI_TRY(pci_border_finish(b, err));
     PCI_TRY(put_types(b, err));
-    PCI_TRY(settle_source_types(b, err));
+    PCI_TRY(pci_source_types_finish(b, err));
     PCI_TRY(put_functions(b, err));
     PCI_TRY(put_locations(b, err));
     PCI_TRY(pci_bcol_fill(b->columns[PCI_C_SAMPLE_STACK], b->sample_count, err));

@@ -160,7 +160,36 @@ static pcol_status str_meta(const pcol_column *column, uint64_t row, size_t coun
     return PCOL_OK;
 }
 
-/* ".KEY", or ".meta.KEY" if there is such a column already. A NUL would cut the name. */
+static const struct fixed {
+    const char *physical, *name;
+    unsigned types;
+} fixed[] = {
+    {"type", "source_type", PCI_TYPES_TEXT},
+    {"uri", "source_uri", PCI_TYPES_TEXT},
+    {"timestamp", "source_timestamp", PCI_TYPES_TEXT},
+    {"period", ".period", PCI_TYPES_INT},
+    {"period_type", ".period_type", PCI_TYPES_TEXT},
+    {"period_unit", ".period_unit", PCI_TYPES_TEXT},
+    {"interval_ns", ".interval_ns", PCI_TYPES_INT},
+    {"duration_ns", ".duration_ns", PCI_TYPES_INT},
+    {"default_sample_type", ".default_sample_type", PCI_TYPES_TEXT},
+    {"collapsed", ".collapsed", PCI_TYPE(PCF_BOOL)},
+};
+#define FIXED (sizeof fixed / sizeof *fixed)
+
+/* Whether a key would pass for one of the table's own columns, in this file or another. */
+static int is_reserved(const char *name)
+{
+    if (strcmp(name, "source_id") == 0 || strncmp(name, "meta.", 5) == 0)
+        return 1;
+    for (size_t i = 0; i < FIXED; i++) {
+        if (strcmp(name, fixed[i].name + (fixed[i].name[0] == '.')) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* ".KEY", or ".meta.KEY" where that means something else. A NUL would cut the name. */
 static pcol_status name_key(const pcol_table *t, struct key *key, pcol_error *err)
 {
     size_t prefix = sizeof ".meta." - 1, size = key->text.size;
@@ -173,7 +202,7 @@ static pcol_status name_key(const pcol_table *t, struct key *key, pcol_error *er
     name[1 + size] = '\0';
     for (size_t i = 0; i < size; i++)
         name[1 + i] = (char)(name[1 + i] ? name[1 + i] : '?');
-    if (pcol_table_column_by_name(t, name, NULL) || pcol_table_column_by_name(t, name + 1, NULL)) {
+    if (is_reserved(name + 1) || pcol_table_column_by_name(t, name, NULL)) {
         memmove(name + prefix, name + 1, size + 1);
         memcpy(name, ".meta.", prefix);
     }
@@ -182,27 +211,12 @@ static pcol_status name_key(const pcol_table *t, struct key *key, pcol_error *er
 
 static pcol_status add_fixed(pcol_table *t, pcol_error *err)
 {
-    static const struct {
-        const char *physical, *name;
-        unsigned types;
-    } columns[] = {
-        {"type", "source_type", PCI_TYPES_TEXT},
-        {"uri", "source_uri", PCI_TYPES_TEXT},
-        {"timestamp", "source_timestamp", PCI_TYPES_TEXT},
-        {"period", ".period", PCI_TYPES_INT},
-        {"period_type", ".period_type", PCI_TYPES_TEXT},
-        {"period_unit", ".period_unit", PCI_TYPES_TEXT},
-        {"interval_ns", ".interval_ns", PCI_TYPES_INT},
-        {"duration_ns", ".duration_ns", PCI_TYPES_INT},
-        {"default_sample_type", ".default_sample_type", PCI_TYPES_TEXT},
-        {"collapsed", ".collapsed", PCI_TYPE(PCF_BOOL)},
-    };
     pci_table_add_id(t, "source_id");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    for (size_t i = 0; i < FIXED; i++) {
         const struct pci_column *source;
-        PCI_TRY(pci_want(t->file, "sources", columns[i].physical, columns[i].types, &source, err));
-        if (source || columns[i].name[0] != '.')
-            pci_table_add_source(t, columns[i].name, PCOL_STRING, source, 0);
+        PCI_TRY(pci_want(t->file, "sources", fixed[i].physical, fixed[i].types, &source, err));
+        if (source || fixed[i].name[0] != '.')
+            pci_table_add_source(t, fixed[i].name, PCOL_STRING, source, 0);
     }
     return PCOL_OK;
 }

@@ -429,8 +429,9 @@ Test(model, small_tables)
     expect_text(t, "source_timestamp", 0, NULL);
     expect_text(t, "host", 0, "g");
     expect_text(t, ".host", 1, "h");
-    expect_text(t, ".period", 0, "p");
-    expect_text(t, ".period", 1, NULL);
+    expect_text(t, ".meta.period", 0, "p"); /* not to be taken for a period */
+    expect_text(t, ".meta.period", 1, NULL);
+    cr_assert_null(pcol_table_column_by_name(t, ".period", NULL));
     expect_int(t, "source_id", 1, 2);
     t = table_of(file, PCOL_MODEL_V2, "samples");
     expect_int(t, "source_id", 0, 1);
