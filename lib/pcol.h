@@ -632,7 +632,8 @@ typedef struct pcol_export_options {
     uint64_t source_id;   /* 1..n: only this source; 0: all */
     pcol_message_fn loss; /* called once for each kind of thing that the target cannot hold */
     void *context;
-    const char *sample_type; /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
+    const char
+        *sample_type; /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
 } pcol_export_options;
 
 /**
@@ -705,8 +706,7 @@ typedef struct pcol_selection {
  *
  * Cost: O(stacks + locations) if nothing selects samples and the file carries sums, else also
  * O(samples); under a time range only blocks of samples that may lie in it are looked at.
- * Samples without any stack are outside every query. A query is not changed by the calls below:
- * several threads may use it.
+ * Samples without any stack are outside every query. A query belongs to one thread at a time.
  *
  * Errors: E_ARGUMENT (unknown or level sample type, bad pattern, no such source), E_LIMIT (a sum
  * beyond 64 bits), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY.

@@ -160,6 +160,10 @@ struct cli_option {
          "ID|RE",  "only the source of this id, or those whose uri matches",                       \
          CLI_TEXT, CLI_AT(pick_source),                                                            \
          0,        NULL},                                                                          \
+        {0,           "label",                                                                     \
+         "KEY=VALUE", "only samples with this label; KEY~RE: one that matches; repeatable",        \
+         CLI_LIST,    CLI_AT(labels),                                                              \
+         0,           NULL},                                                                       \
         {0,        "time",                                                                         \
          "A-B",    "only from A up to B, or A+LENGTH; in ms, or with s, ms, us, ns",               \
          CLI_TEXT, CLI_AT(time),                                                                   \

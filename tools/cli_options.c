@@ -127,6 +127,8 @@ static int check_choice(const struct cli_option *option, const char *text)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i > 0 ? ", " : "",
                                      (int)size, choice);
     }
+    if (*option->choices != '\0' && option->choices[strlen(option->choices) - 1] == '|')
+        return CLI_OK;
     cli_suggest_text(&suggest, hint, sizeof hint);
     return cli_usage("--%s: '%s' is none of %s%s", option->name, text, list, hint);
 }

@@ -125,6 +125,11 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
     *by = PCOL_BY_FUNCTION;
     if (text == NULL)
         return CLI_OK;
+    if (!frames && strncmp(text, "label:", 6) == 0) {
+        *by = PCOL_BY_LABEL;
+        *label = text + 6;
+        return CLI_OK;
+    }
     cli_suggest_start(&suggest, text);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(text, names[i]) == 0) {
@@ -134,7 +139,7 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
         cli_suggest_offer(&suggest, names[i], strlen(names[i]));
     }
     return cli_usage("--by: '%s' is none of function, file, line, srcline, location%s%s", text,
-                     frames ? "" : ", thread, source",
+                     frames ? "" : ", thread, source, label:KEY",
                      cli_suggest_text(&suggest, hint, sizeof hint));
 }
 

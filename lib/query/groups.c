@@ -64,8 +64,7 @@ static pcol_status add_samples(struct grouping *g, pcol_error *err)
     struct buffers *b = pci_malloc(1, sizeof *b);
     pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = pci_samples_open(query->file, &query->types, &query->measure, &query->picks,
-                                  query->calls.count, &samples, err);
+        status = pci_query_samples(query, &samples, err);
     while (status == PCOL_OK) {
         status = pci_samples_next(samples, &b->batch, err);
         if (status != PCOL_OK || b->batch.count == 0)
@@ -98,14 +97,12 @@ static pcol_status take_rows(struct grouping *g, const struct pci_column *names,
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, const char *label,
-                               pcol_top *top, pcol_error *err)
+pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
 {
     struct grouping g = {.query = query, .missing_is_first = by == PCOL_BY_SOURCE};
     const char *table = by == PCOL_BY_THREAD ? "threads" : "sources";
     const struct pci_column *names;
     pcol_status status;
-    (void)label;
     PCI_TRY(pci_plausible(query->file, table, err));
     g.groups = pci_rows(query->file, table);
     PCI_TRY(pci_want(query->file, "samples", by == PCOL_BY_THREAD ? "thread" : "source",

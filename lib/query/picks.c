@@ -102,6 +102,9 @@ pcol_status pci_picks_open(const pcol_file *file, const pcol_selection *selectio
     }
     if (selection->source)
         PCI_TRY(pick_source(file, selection->source, picks, err));
+    if (selection->label_count)
+        PCI_TRY(pci_label_tests_open(file, selection->labels, selection->label_count,
+                                     &picks->labels, &picks->label_count, err));
     if (selection->thread)
         PCI_TRY(pick(file, "threads", "name", selection->thread, "--thread", &picks->thread_count,
                      &picks->threads, err));
@@ -112,6 +115,7 @@ void pci_picks_close(struct pci_picks *picks)
 {
     pci_free(picks->sources);
     pci_free(picks->threads);
+    pci_label_tests_close(picks->labels, picks->label_count);
     *picks = (struct pci_picks){0};
 }
 

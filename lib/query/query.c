@@ -24,6 +24,13 @@ static pcol_status add_selected(pcol_query *query, pcol_error *err)
     return PCOL_OK;
 }
 
+pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samples,
+                              pcol_error *err)
+{
+    return pci_samples_open(query->file, &query->types, &query->measure, &query->picks,
+                            query->calls.count, samples, err);
+}
+
 static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     PCI_TRY(pci_types_open(query->file, &query->types, err));

@@ -2,12 +2,13 @@
  * query.h - what the files of this room share
  *
  *     measure.c   which sample type, of which sources, and how long one unit of it lasts
+ *     picks.c     which samples: sources, threads, labels (labels.c), time (share.c)
  *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
  *     frames.c    what the rows of an answer are: a small key for each row of `locations`
  *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
  *     walk.c      all stacks in one pass, each frame entered and left once
- *     top.c, calltree.c, peek.c, groups.c
+ *     top.c, calltree.c, peek.c; by what samples carry: groups.c, bylabel.c
  *                 the answers
  *
  * The call tree of the file is an array in pre-order in which parents come first, so totals are one
@@ -67,6 +68,10 @@ struct pci_picks {
 pcol_status pci_picks_open(const pcol_file *file, const pcol_selection *selection,
                            struct pci_picks *picks, pcol_error *err);
 void pci_picks_close(struct pci_picks *picks);
+/* labels.c: tests KEY=VALUE and KEY~PATTERN; *made of them are there, also after a failure. */
+pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
+                                 struct pci_label_test **tests, size_t *made, pcol_error *err);
+void pci_label_tests_close(struct pci_label_test *tests, size_t count);
 /* Checksums of the columns that label tests read. */
 pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *file, pcol_error *err);
 /* Samples [row, row + n) that fail a label test die. */
@@ -90,6 +95,10 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
 pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
                              pcol_error *err);
 void pci_samples_close(struct pci_samples *samples);
+
+/* Those of a query. */
+pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samples,
+                              pcol_error *err);
 
 /* ---- the query */
 

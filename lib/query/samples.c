@@ -59,6 +59,7 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
     }
     for (uint32_t i = 0; i < measure->column_count; i++)
         PCI_TRY(verify(s, s->types->columns[measure->columns[i]], err));
+    PCI_TRY(pci_picks_verify(picks, s->file, err));
     if (measure->is_memory)
         PCI_TRY(pci_memory_open(s->file, s->types, measure, picks->source_count, &s->memory, err));
     /* A selection that nothing can pass. */
@@ -196,6 +197,7 @@ static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample
         PCI_TRY(read_amounts(s, n, err));
     PCI_TRY(pick_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
     PCI_TRY(pick_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
+    PCI_TRY(pci_picks_labels(s->picks, s->file, s->next, n, s->alive, err));
     if (s->picks->has_time)
         PCI_TRY(share_time(s, n, err));
     PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, s->valid, err));

@@ -167,8 +167,12 @@ pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *labe
     t = pci_calloc(1, sizeof *t);
     if (!t)
         return pci_fail_memory(err);
-    status = by > PCOL_BY_LOCATION ? pci_top_of_samples(query, by, label, t, err)
-                                   : top_of_frames(query, by, t, err);
+    if (by == PCOL_BY_LABEL)
+        status = pci_top_of_label(query, label, t, err);
+    else if (by > PCOL_BY_LOCATION)
+        status = pci_top_of_samples(query, by, t, err);
+    else
+        status = top_of_frames(query, by, t, err);
     if (status != PCOL_OK) {
         pcol_top_free(t);
         return status;

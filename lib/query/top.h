@@ -15,8 +15,10 @@ struct pcol_top {
 };
 
 void pci_top_sort(pcol_top *top, pcol_order order);
-/* By thread, source or label: groups.c. */
-pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, const char *label,
-                               pcol_top *top, pcol_error *err);
+/* groups.c: by thread or source. */
+pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
+/* bylabel.c */
+pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_top *top,
+                             pcol_error *err);
 
 #endif

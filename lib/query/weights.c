@@ -91,8 +91,7 @@ static pcol_status weigh_samples(pcol_query *query, pcol_error *err)
     pcol_status status;
     if (!batch)
         return pci_fail_memory(err);
-    status = pci_samples_open(query->file, &query->types, &query->measure, &query->picks,
-                              query->calls.count, &samples, err);
+    status = pci_query_samples(query, &samples, err);
     while (status == PCOL_OK) {
         status = pci_samples_next(samples, batch, err);
         if (status != PCOL_OK || batch->count == 0)

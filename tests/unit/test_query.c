@@ -3,6 +3,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "core/rows.h"
 #include "pcol.h"
 #include "query/share.h"
 
@@ -345,6 +346,86 @@ Test(query, calltree)
     pcol_calltree_free(tree);
     pcol_query_free(query);
     done(&m);
+}
+
+/* ---- labels */
+
+static uint32_t text(struct made *m, const char *data)
+{
+    uint32_t code;
+    OK(pcol_builder_string(m->builder, data, strlen(data), &code, &m->err));
+    return code;
+}
+
+/* A sample of stack "a" or "b" with a label of a kind; NULL text: the number. */
+static void labelled(struct made *m, uint64_t row, const char *word, const char *key,
+                     const char *value, int64_t number, const char *second)
+{
+    struct pci_label labels[2] = {{.key = text(m, key), .unit = PCOL_NONE}};
+    uint64_t extra = PCI_NO_NODE;
+    uint32_t table;
+    OK(pcol_builder_table(m->builder, "samples", &table, &m->err));
+    sample(m, word, (int64_t)1 << row, 0, 0);
+    labels[0].kind = value ? PCI_LABEL_STRING : PCI_LABEL_INTEGER;
+    labels[0].text = value ? text(m, value) : PCOL_NONE;
+    labels[0].as.i64 = number;
+    labels[1] = labels[0];
+    if (second)
+        labels[1].text = text(m, second);
+    OK(pci_builder_labels(m->builder, table, row, labels, second ? 2 : 1, &extra, &m->err));
+}
+
+static void check_labels(struct made *m, const char *const *labels, size_t count,
+                         const char *expected)
+{
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    s.labels = labels;
+    s.label_count = count;
+    check_top(m, &s, PCOL_BY_FUNCTION, expected);
+}
+
+Test(query, labels)
+{
+    struct made made, *m = &made;
+    pcol_query *query;
+    pcol_top *top;
+    pcol_top_row row;
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    const char *const unknown[] = {"nokey=1"};
+    char got[200] = "";
+    size_t used = 0;
+    begin(m, "samples", "count", 0);
+    labelled(m, 0, "a", "k", "x", 0, NULL);
+    labelled(m, 1, "b", "k", "y", 0, "x");
+    labelled(m, 2, "a", "k", NULL, 7, NULL);
+    labelled(m, 3, "b", "k", "7", 0, NULL);
+    labelled(m, 4, "a", "other", "x", 0, NULL);
+    finish(m);
+    check_labels(m, (const char *const[]){"k=x"}, 1, "b:2/2 a:1/1");
+    check_labels(m, (const char *const[]){"k=7"}, 1, "b:8/8 a:4/4");
+    check_labels(m, (const char *const[]){"k=+7"}, 1, "");
+    check_labels(m, (const char *const[]){"k~^[xy]$"}, 1, "b:2/2 a:1/1");
+    check_labels(m, (const char *const[]){"k~[0-9]"}, 1, "b:8/8 a:4/4");
+    check_labels(m, (const char *const[]){"k=x", "k=y"}, 2, "b:2/2");
+    check_labels(m, (const char *const[]){"other=x"}, 1, "a:16/16");
+    s.labels = unknown;
+    s.label_count = 1;
+    cr_assert_eq(pcol_query_new(m->file, &s, &query, &m->err), PCOL_E_ARGUMENT);
+    cr_assert_str_eq(m->err.message, "no sample has a label 'nokey'; there are: k, other");
+    s.label_count = 0;
+    s.focus = "a|b";
+    OK(pcol_query_new(m->file, &s, &query, &m->err));
+    OK(pcol_query_top(query, PCOL_BY_LABEL, "k", PCOL_ORDER_SELF, &top, &m->err));
+    for (size_t i = 0; i < pcol_top_count(top); i++) {
+        pcol_top_get(top, i, &row);
+        used +=
+            (size_t)snprintf(got + used, sizeof got - used, "%.*s%s=%d ", (int)row.frame.name.size,
+                             row.frame.name.data, row.frame.has_name ? "" : "-", (int)row.self.i64);
+    }
+    cr_assert_str_eq(got, "-=16 7=12 x=3 y=2 ");
+    pcol_top_free(top);
+    pcol_query_free(query);
+    done(m);
 }
 
 /* ---- shares of time */

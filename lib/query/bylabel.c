@@ -1,0 +1,154 @@
+/*
+ * bylabel.c - sums by the value of a label
+ *
+ * Values that read the same are one row, whatever kind they are of. A sample that has the key more
+ * than once counts for each of its values, once.
+ */
+#include "query/labels.h"
+#include "query/top.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+struct group {
+    pcol_amount sum;
+    uint64_t seen; /* 1 + row of the sample that counted last */
+};
+
+struct grouping {
+    const pcol_query *query;
+    struct pci_strtab *names;
+    struct group *groups; /* by name; behind them nothing */
+    size_t capacity;
+    pcol_amount none; /* samples without the label */
+    struct pci_label_column *columns;
+    size_t column_count;
+};
+
+/* Cells of all the key's columns for a block of samples. */
+struct block {
+    struct pci_sample_batch batch;
+    int64_t cells[PCI_BATCH];
+    uint8_t valid[PCI_BATCH], labelled[PCI_BATCH];
+};
+
+static pcol_status add(const struct grouping *g, pcol_amount *sum, pcol_amount amount,
+                       pcol_error *err)
+{
+    if (pci_amount_add(g->query->measure.is_double, sum, amount))
+        return pci_amount_overflow(g->query->measure.type, err);
+    return PCOL_OK;
+}
+
+static pcol_status add_to(struct grouping *g, pcol_str name, uint64_t row, pcol_amount amount,
+                          pcol_error *err)
+{
+    size_t room = g->capacity;
+    uint32_t id;
+    PCI_TRY(pci_strtab_intern(g->names, name.data, name.size, &id, err));
+    if (pci_grow((void **)&g->groups, &g->capacity, (size_t)id + 1, sizeof *g->groups))
+        return pci_fail_memory(err);
+    memset(g->groups + room, 0, (g->capacity - room) * sizeof *g->groups);
+    if (g->groups[id].seen == row + 1)
+        return PCOL_OK;
+    g->groups[id].seen = row + 1;
+    return add(g, &g->groups[id].sum, amount, err);
+}
+
+static pcol_status add_column(struct grouping *g, struct block *b,
+                              const struct pci_label_column *column, pcol_error *err)
+{
+    const pcol_file *file = g->query->file;
+    const uint8_t *passes = g->query->passes;
+    uint64_t first = b->batch.row[0] / PCI_BATCH * PCI_BATCH;
+    size_t n = (size_t)(b->batch.row[b->batch.count - 1] - first) + 1;
+    int is_bytes = column->column->desc->type == PCF_BYTES;
+    if (!is_bytes)
+        PCI_TRY(pci_read(file, column->column, first, n, b->cells, b->valid, err));
+    for (size_t i = 0; i < b->batch.count; i++) {
+        uint64_t row = b->batch.row[i];
+        size_t at = (size_t)(row - first);
+        char room[PCI_LABEL_TEXT];
+        pcol_str text;
+        int valid = is_bytes || b->valid[at];
+        if (!valid || (passes && !passes[b->batch.stack[i]]))
+            continue;
+        if (is_bytes)
+            PCI_TRY(pci_get_str(file, column->column, row, &text, &valid, err));
+        else
+            PCI_TRY(pci_label_text(file, column, row, b->cells[at], room, &text, err));
+        if (!valid)
+            continue;
+        b->labelled[i] = 1;
+        PCI_TRY(add_to(g, text, row, b->batch.amount[i], err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_block(struct grouping *g, struct block *b, pcol_error *err)
+{
+    const uint8_t *passes = g->query->passes;
+    memset(b->labelled, 0, sizeof b->labelled);
+    for (size_t c = 0; c < g->column_count; c++)
+        PCI_TRY(add_column(g, b, &g->columns[c], err));
+    for (size_t i = 0; i < b->batch.count; i++) {
+        if (!b->labelled[i] && !(passes && !passes[b->batch.stack[i]]))
+            PCI_TRY(add(g, &g->none, b->batch.amount[i], err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_samples(struct grouping *g, pcol_error *err)
+{
+    struct pci_samples *samples = NULL;
+    struct block *b = pci_malloc(1, sizeof *b);
+    pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
+    for (size_t c = 0; status == PCOL_OK && c < g->column_count; c++)
+        status = pci_verify(g->query->file, g->columns[c].column, err);
+    if (status == PCOL_OK)
+        status = pci_query_samples(g->query, &samples, err);
+    while (status == PCOL_OK) {
+        status = pci_samples_next(samples, &b->batch, err);
+        if (status != PCOL_OK || b->batch.count == 0)
+            break;
+        status = add_block(g, b, err);
+    }
+    pci_samples_close(samples);
+    pci_free(b);
+    return status;
+}
+
+static pcol_status take_rows(const struct grouping *g, pcol_top *top, pcol_error *err)
+{
+    int is_double = g->query->measure.is_double;
+    top->is_double = is_double;
+    top->items = pci_malloc(top->names.count + 1, sizeof *top->items);
+    if (!top->items)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < top->names.count; i++) {
+        pcol_amount sum = g->groups[i].sum;
+        if (!pci_amount_is_zero(is_double, sum))
+            top->items[top->count++] =
+                (pcol_top_row){.frame = {.name = pci_strtab_get(&top->names, i), .has_name = 1},
+                               .self = sum,
+                               .total = sum};
+    }
+    if (!pci_amount_is_zero(is_double, g->none))
+        top->items[top->count++] = (pcol_top_row){.self = g->none, .total = g->none};
+    return PCOL_OK;
+}
+
+pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_top *top,
+                             pcol_error *err)
+{
+    struct grouping g = {.query = query, .names = &top->names};
+    pcol_status status;
+    PCI_TRY(pci_label_columns(query->file, label, strlen(label), &g.columns, &g.column_count, err));
+    status = add_samples(&g, err);
+    if (status == PCOL_OK)
+        status = take_rows(&g, top, err);
+    pci_free(g.columns);
+    pci_free(g.groups);
+    return status;
+}

@@ -1,0 +1,322 @@
+/*
+ * labels.c - labels of samples: the tests KEY=VALUE and KEY~PATTERN, and labels as text
+ *
+ * A key has a column for each kind of value that it comes with, so a test is a few columns, and a
+ * sample passes if any of them passes. The same value is mostly asked about again and again: the
+ * outcome for the value before is kept, and for strings of the pool that for every one.
+ */
+#include "query/labels.h"
+
+#include "core/alloc.h"
+#include "model/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tested {
+    struct pci_label_column column;
+    int64_t last; /* value asked about last, if any */
+    int has_last, last_yes;
+    uint8_t *known; /* by string: 0 not asked yet, 1 no, 2 yes */
+    uint64_t known_count;
+};
+
+struct pci_label_test {
+    struct pci_match *match; /* KEY~PATTERN; else */
+    const char *value;       /* KEY=VALUE */
+    int is_integer, is_double;
+    int64_t integer;
+    double number;
+    struct tested *columns;
+    size_t count;
+};
+
+/* ---- columns and text */
+
+/* Was the key of entry `index` named by one before it? */
+static int is_repeated(const struct pci_label_reader *reader, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (reader->keys[i].column &&
+            !pci_str_compare(reader->keys[i].key, reader->keys[index].key))
+            return 1;
+    }
+    return 0;
+}
+
+static pcol_status fail_key(const struct pci_label_reader *reader, const char *key, size_t size,
+                            pcol_error *err)
+{
+    char list[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < reader->key_count && used + 64 < sizeof list; i++) {
+        const struct pci_label_key *own = &reader->keys[i];
+        if (own->column && !is_repeated(reader, i))
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "",
+                                     (int)(own->key.size > 50 ? 50 : own->key.size), own->key.data);
+    }
+    return pci_fail(err, PCOL_E_ARGUMENT, "no sample has a label '%.*s'%s%s",
+                    (int)(size > 60 ? 60 : size), key, used ? "; there are: " : "", list);
+}
+
+static pcol_status find_columns(const struct pci_label_reader *reader, const char *key, size_t size,
+                                struct pci_label_column **columns, size_t *count, pcol_error *err)
+{
+    *count = 0;
+    *columns = pci_malloc(reader->key_count + 1, sizeof **columns);
+    if (!*columns)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < reader->key_count; i++) {
+        const struct pci_label_key *own = &reader->keys[i];
+        if (own->key.size == size && (!size || !memcmp(own->key.data, key, size)) && own->column)
+            (*columns)[(*count)++] = (struct pci_label_column){own->column, own->kind};
+    }
+    return *count ? PCOL_OK : fail_key(reader, key, size, err);
+}
+
+pcol_status pci_label_columns(const pcol_file *file, const char *key, size_t key_size,
+                              struct pci_label_column **columns, size_t *count, pcol_error *err)
+{
+    struct pci_label_reader reader;
+    pcol_status status = pci_labels_open(&reader, file, "samples", err);
+    *columns = NULL;
+    *count = 0;
+    if (status == PCOL_OK)
+        status = find_columns(&reader, key, key_size, columns, count, err);
+    pci_labels_close(&reader);
+    if (status != PCOL_OK) {
+        pci_free(*columns);
+        *columns = NULL;
+    }
+    return status;
+}
+
+static pcol_str constant(const char *text)
+{
+    return (pcol_str){text, strlen(text)};
+}
+
+pcol_status pci_label_text(const pcol_file *file, const struct pci_label_column *column,
+                           uint64_t row, int64_t bits, char *room, pcol_str *text, pcol_error *err)
+{
+    double number;
+    int valid;
+    *text = (pcol_str){room, 0};
+    switch (column->kind) {
+    case PCI_LABEL_STRING:
+    case PCI_LABEL_BIGINT:
+        return pci_get_str(file, column->column, row, text, &valid, err);
+    case PCI_LABEL_DOUBLE:
+        memcpy(&number, &bits, sizeof number);
+        text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%.15g", number);
+        if (strtod(room, NULL) != number)
+            text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%.17g", number);
+        return PCOL_OK;
+    case PCI_LABEL_BOOL:
+        *text = constant(bits ? "true" : "false");
+        return PCOL_OK;
+    case PCI_LABEL_NULL:
+        *text = constant("null");
+        return PCOL_OK;
+    case PCI_LABEL_EMPTY:
+        return PCOL_OK;
+    default: /* integers, and rows of frames and stacks */
+        text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%lld", (long long)bits);
+        return PCOL_OK;
+    }
+}
+
+/* ---- tests */
+
+static pcol_status test_text(const struct pci_label_test *test, pcol_str text, int *yes,
+                             pcol_error *err)
+{
+    if (test->match)
+        return pci_match_test(test->match, text, yes, err);
+    *yes = strlen(test->value) == text.size && !memcmp(test->value, text.data, text.size);
+    return PCOL_OK;
+}
+
+static pcol_status test_cell(const pcol_file *file, const struct pci_label_test *test,
+                             const struct tested *tested, uint64_t row, int64_t bits, int *yes,
+                             pcol_error *err)
+{
+    char room[PCI_LABEL_TEXT];
+    pcol_str text;
+    double number;
+    if (!test->match && tested->column.kind == PCI_LABEL_INTEGER) {
+        *yes = test->is_integer && bits == test->integer;
+        return PCOL_OK;
+    }
+    if (!test->match && tested->column.kind == PCI_LABEL_DOUBLE) {
+        memcpy(&number, &bits, sizeof number);
+        *yes = test->is_double && number == test->number;
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_label_text(file, &tested->column, row, bits, room, &text, err));
+    return test_text(test, text, yes, err);
+}
+
+/* The same through what is known of values asked about before. */
+static pcol_status ask(const pcol_file *file, const struct pci_label_test *test,
+                       struct tested *tested, uint64_t row, int64_t bits, int *yes, pcol_error *err)
+{
+    uint64_t code = (uint64_t)bits;
+    if (tested->column.column->desc->type == PCF_BYTES)
+        return test_cell(file, test, tested, row, bits, yes, err);
+    if (tested->has_last && tested->last == bits) {
+        *yes = tested->last_yes;
+        return PCOL_OK;
+    }
+    if (tested->known && code < tested->known_count && tested->known[code]) {
+        *yes = tested->known[code] == 2;
+    } else {
+        PCI_TRY(test_cell(file, test, tested, row, bits, yes, err));
+        if (tested->known && code < tested->known_count)
+            tested->known[code] = *yes ? 2 : 1;
+    }
+    tested->has_last = 1;
+    tested->last = bits;
+    tested->last_yes = *yes;
+    return PCOL_OK;
+}
+
+static pcol_status test_rows(const pcol_file *file, const struct pci_label_test *test, uint64_t row,
+                             size_t n, uint8_t *alive, pcol_error *err)
+{
+    int64_t cells[PCI_BATCH];
+    uint8_t valid[PCI_BATCH], passed[PCI_BATCH] = {0};
+    for (size_t c = 0; c < test->count; c++) {
+        struct tested *tested = &test->columns[c];
+        int is_bytes = tested->column.column->desc->type == PCF_BYTES;
+        memset(valid, 1, n);
+        memset(cells, 0, n * sizeof *cells);
+        if (!is_bytes)
+            PCI_TRY(pci_read(file, tested->column.column, row, n, cells, valid, err));
+        for (size_t i = 0; i < n; i++) {
+            int yes = 0;
+            pcol_str text;
+            int there = valid[i];
+            if (!alive[i] || passed[i] || !there)
+                continue;
+            if (is_bytes)
+                PCI_TRY(pci_get_str(file, tested->column.column, row + i, &text, &there, err));
+            if (there)
+                PCI_TRY(ask(file, test, tested, row + i, cells[i], &yes, err));
+            passed[i] = (uint8_t)yes;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        alive[i] &= passed[i];
+    return PCOL_OK;
+}
+
+pcol_status pci_picks_labels(const struct pci_picks *picks, const pcol_file *file, uint64_t row,
+                             size_t n, uint8_t *alive, pcol_error *err)
+{
+    for (size_t i = 0; i < picks->label_count; i++)
+        PCI_TRY(test_rows(file, &picks->labels[i], row, n, alive, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *file, pcol_error *err)
+{
+    for (size_t i = 0; i < picks->label_count && !picks->has_time; i++) {
+        for (size_t c = 0; c < picks->labels[i].count; c++)
+            PCI_TRY(pci_verify(file, picks->labels[i].columns[c].column.column, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- making tests */
+
+static void parse_value(struct pci_label_test *test, const char *value)
+{
+    char *end;
+    test->value = value;
+    test->number = strtod(value, &end);
+    test->is_double = *value && !*end;
+    int digits = *value == '-';
+    while (value[digits] >= '0' && value[digits] <= '9')
+        digits++;
+    if (value[digits] || digits <= (*value == '-') || digits > 20)
+        return;
+    /* Digit by digit: strtoll() cannot say without errno that it has cut a number off. */
+    test->is_integer = 1;
+    for (const char *at = value + (*value == '-'); *at; at++) {
+        if (__builtin_mul_overflow(test->integer, 10, &test->integer) ||
+            __builtin_sub_overflow(test->integer, *at - '0', &test->integer))
+            test->is_integer = 0;
+    }
+    if (*value != '-' && __builtin_sub_overflow((int64_t)0, test->integer, &test->integer))
+        test->is_integer = 0;
+}
+
+static pcol_status add_columns(const pcol_file *file, struct pci_label_test *test, const char *key,
+                               size_t size, pcol_error *err)
+{
+    struct pci_label_column *columns;
+    size_t count;
+    PCI_TRY(pci_label_columns(file, key, size, &columns, &count, err));
+    test->columns = pci_calloc(count, sizeof *test->columns);
+    for (size_t i = 0; test->columns && i < count; i++)
+        test->columns[i].column = columns[i];
+    pci_free(columns);
+    if (!test->columns)
+        return pci_fail_memory(err);
+    test->count = count;
+    for (size_t i = 0; test->match && i < count; i++) {
+        struct tested *tested = &test->columns[i];
+        if (tested->column.column->desc->type != PCF_STRING)
+            continue;
+        PCI_TRY(pci_plausible(file, "strings", err));
+        tested->known_count = pci_rows(file, "strings");
+        tested->known = pci_calloc((size_t)tested->known_count + 1, 1);
+        if (!tested->known)
+            return pci_fail_memory(err);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status make_test(const pcol_file *file, const char *text, struct pci_label_test *test,
+                             pcol_error *err)
+{
+    size_t size = strcspn(text, "=~");
+    if (!text[size])
+        return pci_fail(err, PCOL_E_ARGUMENT, "--label '%.100s' is not KEY=VALUE or KEY~PATTERN",
+                        text);
+    if (text[size] == '~')
+        PCI_TRY(pci_match_new(text + size + 1, strlen(text + size + 1), "--label", 0, &test->match,
+                              err));
+    else
+        parse_value(test, text + size + 1);
+    return add_columns(file, test, text, size, err);
+}
+
+pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
+                                 struct pci_label_test **tests, size_t *made, pcol_error *err)
+{
+    *made = 0;
+    *tests = pci_calloc(count, sizeof **tests);
+    if (!*tests)
+        return pci_fail_memory(err);
+    while (*made < count) {
+        if (!texts[*made])
+            return pci_fail(err, PCOL_E_ARGUMENT, "a label is NULL");
+        ++*made;
+        PCI_TRY(make_test(file, texts[*made - 1], &(*tests)[*made - 1], err));
+    }
+    return PCOL_OK;
+}
+
+void pci_label_tests_close(struct pci_label_test *tests, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t c = 0; c < tests[i].count; c++)
+            pci_free(tests[i].columns[c].known);
+        pci_free(tests[i].columns);
+        pci_match_free(tests[i].match);
+    }
+    pci_free(tests);
+}
