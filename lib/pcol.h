@@ -123,6 +123,9 @@ PCOL_API const char *pcol_error_place(const pcol_error *err, char *text, size_t 
 
 /* The library's version, "1.0.0". */
 PCOL_API const char *pcol_version(void);
+/* The versions of the libraries that libpcol runs with, "zlib 1.2.13, xxHash 0.8.1", as snprintf()
+ * writes it: at most @size bytes with a NUL. Returns the bytes that the whole text needs without it. */
+PCOL_API size_t pcol_libraries(char *text, size_t size);
 
 /* A borrowed byte string: not terminated, may hold NUL and bytes that are not UTF-8. */
 typedef struct pcol_str {
@@ -595,6 +598,10 @@ PCOL_API const pcol_format *pcol_format_at(size_t index);
 /* Called with one sentence for each thing worth saying: a tolerated fault, a loss. */
 typedef void (*pcol_message_fn)(void *context, const char *message);
 
+/* Called now and then while an input is read: bytes of it that were read so far, and its size; 0 if
+ * that is not known (a pipe). */
+typedef void (*pcol_progress_fn)(void *context, uint64_t read_bytes, uint64_t total_bytes);
+
 typedef struct pcol_import_options {
     size_t size;
     const char *format;      /* NULL: by content, then by name */
@@ -606,6 +613,7 @@ typedef struct pcol_import_options {
     uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
     pcol_message_fn message;  /* may be NULL */
     void *context;
+    pcol_progress_fn progress; /* may be NULL; given `context` too */
 } pcol_import_options;
 
 /**

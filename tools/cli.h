@@ -260,6 +260,13 @@ struct cli_input {
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
 void cli_input_close(struct cli_input *input);
 /* Add a profile to a builder as a further source; "-" is stdin. */
+/* cli_progress.c: a line on stderr while inputs are read. One import at a time. */
+void cli_progress_begin(const struct cli_args *args, size_t inputs);
+void cli_progress_input(void); /* the next input */
+void cli_progress_bytes(const char *name, uint64_t done, uint64_t total);
+void cli_progress_clear(void); /* before anything else is said */
+void cli_progress_end(void);
+
 int cli_import(pcol_builder *builder, const char *path, const struct cli_args *args);
 
 /* ---- output (cli_output.c) ---- */

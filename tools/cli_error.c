@@ -47,6 +47,7 @@ static void say(const char *format, va_list list)
     if (vsnprintf(text + at, sizeof text - at, format, list) < 0)
         return;
     cli_escape(text, strlen(text), safe, &used);
+    cli_progress_clear();
     safe[used++] = '\n';
     put(safe, used);
 }

@@ -29,6 +29,12 @@ static void import_message(void *context, const char *message)
     cli_warn(import->args, import->name, message);
 }
 
+static void import_progress(void *context, uint64_t done, uint64_t total)
+{
+    const struct import_context *import = context;
+    cli_progress_bytes(import->name, done, total);
+}
+
 static pcol_import_options import_options(struct import_context *context)
 {
     const struct cli_args *args = context->args;
@@ -42,6 +48,7 @@ static pcol_import_options import_options(struct import_context *context)
     options.meta_count = args->meta.count / 2;
     options.lenient = args->lenient;
     options.message = import_message;
+    options.progress = import_progress;
     options.context = context;
     return options;
 }
@@ -58,6 +65,7 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     pcol_error err;
     pcol_status status;
 
+    cli_progress_input();
     if (strcmp(path, "-") == 0)
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     else
@@ -163,6 +171,7 @@ static int import(struct cli_input *input, int fd, const struct cli_args *args)
     int code = CLI_OK;
     pcol_status status = pcol_builder_new(NULL, &builder, &err);
 
+    cli_progress_begin(args, 1);
     if (status == PCOL_OK && fd >= 0)
         status = pcol_import_fd(builder, fd, input->name, &options, &err);
     else if (status == PCOL_OK)
@@ -170,6 +179,7 @@ static int import(struct cli_input *input, int fd, const struct cli_args *args)
     if (status == PCOL_OK)
         status = pcol_builder_write_memory(builder, 0, &input->memory, &size, &err);
     pcol_builder_free(builder);
+    cli_progress_end();
     if (status != PCOL_OK)
         code = cli_fail_error(input->name, &err);
     input->from_library = 1;

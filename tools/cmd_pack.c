@@ -181,56 +181,17 @@ static int refuse_input_as_output(const char *output, const char *const *inputs,
     return CLI_OK;
 }
 
-/* ---- progress ---- */
-
-struct progress {
-    int enabled, shown;
-    time_t start;
-};
-
-static void progress_start(struct progress *progress, const struct cli_args *args)
-{
-    struct timespec now;
-
-    progress->shown = 0;
-    progress->enabled = args->progress != NULL && strcmp(args->progress, "auto") != 0
-                            ? strcmp(args->progress, "always") == 0
-                            : isatty(STDERR_FILENO) && !args->quiet;
-    progress->start = clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? now.tv_sec : 0;
-}
-
-static void progress_step(struct progress *progress, size_t done, size_t all)
-{
-    struct timespec now;
-
-    if (!progress->enabled || clock_gettime(CLOCK_MONOTONIC, &now) != 0 ||
-        now.tv_sec - progress->start < 2)
-        return;
-    fprintf(stderr, "\rpcol pack: %zu of %zu", done, all);
-    progress->shown = 1;
-}
-
-static void progress_end(struct progress *progress)
-{
-    if (progress->shown)
-        fputs("\r\x1b[K", stderr);
-}
-
 /* ---- packing ---- */
 
 static int import_all(pcol_builder *builder, const struct cli_args *args, const char *const *inputs,
                       size_t count)
 {
-    struct progress progress;
     int code = CLI_OK;
 
-    progress_start(&progress, args);
-    for (size_t i = 0; i < count && code == CLI_OK; i++) {
+    cli_progress_begin(args, count);
+    for (size_t i = 0; i < count && code == CLI_OK; i++)
         code = cli_import(builder, inputs[i], args);
-        if (count > 1)
-            progress_step(&progress, i + 1, count);
-    }
-    progress_end(&progress);
+    cli_progress_end();
     return code;
 }
 

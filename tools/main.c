@@ -11,6 +11,7 @@ static int print_version(void)
 {
     static struct cli_out out;
     struct cli_args args = {0};
+    char libraries[256];
     int code = cli_out_open_path(&out, &args, NULL, 0);
 
     if (code != CLI_OK)
@@ -19,6 +20,8 @@ static int print_version(void)
                    PCOL_VERSION_PATCH);
     cli_out_printf(&out, "libpcol %s\n", pcol_version());
     cli_out_text(&out, "file format 1.0 (reads every 1.x)\n");
+    pcol_libraries(libraries, sizeof libraries);
+    cli_out_printf(&out, "%s\n", libraries);
     return cli_out_finish(&out, CLI_OK);
 }
 

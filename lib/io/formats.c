@@ -182,7 +182,7 @@ pcol_status pcol_import_path(pcol_builder *builder, const char *path,
     if (!builder || !path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no path");
     PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = {known.max_input_bytes, 0};
+    struct pci_input_options how = {known.max_input_bytes, 0, known.progress, known.context};
     PCI_TRY(pci_input_open_path(&input, path, &how, err));
     return import_input(builder, &input, &known, err);
 }
@@ -195,7 +195,7 @@ pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
     if (!builder)
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder");
     PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = {known.max_input_bytes, 0};
+    struct pci_input_options how = {known.max_input_bytes, 0, known.progress, known.context};
     PCI_TRY(pci_input_open_fd(&input, fd, name, &how, err));
     return import_input(builder, &input, &known, err);
 }
@@ -209,7 +209,7 @@ pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t s
     if (!builder || (!data && size))
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no data");
     PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = {known.max_input_bytes, 0};
+    struct pci_input_options how = {known.max_input_bytes, 0, known.progress, known.context};
     PCI_TRY(pci_input_open_memory(&input, data, size, name, &how, err));
     return import_input(builder, &input, &known, err);
 }

@@ -34,16 +34,25 @@ struct pci_input_state {
     uint8_t *buffer;
     size_t capacity, piece;
     uint64_t limit, total;
+    uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
+    pcol_progress_fn progress;
+    void *context;
 };
 
-static pcol_status read_fd(int fd, uint8_t *data, size_t size, size_t *got, pcol_error *err)
+static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
+                           pcol_error *err)
 {
     ssize_t n;
     do
-        n = read(fd, data, size);
+        n = read(s->fd, data, size);
     while (n < 0 && errno == EINTR);
     *got = n > 0 ? (size_t)n : 0;
-    return n < 0 ? pci_fail_errno(err, "read") : PCOL_OK;
+    if (n < 0)
+        return pci_fail_errno(err, "read");
+    s->read_bytes += *got;
+    if (s->progress)
+        s->progress(s->context, s->read_bytes, s->file_bytes);
+    return PCOL_OK;
 }
 
 /* What zlib is fed with. */
@@ -53,7 +62,7 @@ static pcol_status read_raw(void *context, const uint8_t **data, size_t *size, p
     if (s->raw_at == s->raw_size && s->fd >= 0) {
         s->raw_at = 0;
         s->raw_size = 0;
-        PCI_TRY(read_fd(s->fd, s->raw_buffer, s->piece, &s->raw_size, err));
+        PCI_TRY(read_fd(s, s->raw_buffer, s->piece, &s->raw_size, err));
     }
     size_t part = s->raw_size - s->raw_at;
     *data = s->raw + s->raw_at;
@@ -73,7 +82,7 @@ static pcol_status read_source(struct pci_input_state *s, uint8_t *data, size_t 
         s->raw_at += *got;
         return PCOL_OK;
     }
-    return read_fd(s->fd, data, size, got, err);
+    return read_fd(s, data, size, got, err);
 }
 
 /* Room for a piece behind the window, or for some bytes at least. */
@@ -150,6 +159,8 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     s->fd = -1;
     s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
     s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
+    s->progress = options ? options->progress : NULL;
+    s->context = options ? options->context : NULL;
     if (s->limit == UINT64_MAX)
         s->limit--; /* room for the byte that shows that there is more */
     return PCOL_OK;
@@ -196,6 +207,7 @@ static pcol_status begin_fd(struct pci_input *input, pcol_error *err)
     if (S_ISDIR(info.st_mode))
         return pci_fail(err, PCOL_E_IO, "is a directory");
     s->file = S_ISREG(info.st_mode) && s->own_fd;
+    s->file_bytes = S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
     (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint: a pipe refuses it */
     s->raw_buffer = pci_malloc(s->piece > 2 ? s->piece : 2, 1);
     if (!s->raw_buffer)
@@ -203,7 +215,7 @@ static pcol_status begin_fd(struct pci_input *input, pcol_error *err)
     s->raw = s->raw_buffer;
     for (size_t got = 1; s->raw_size < 2 && got; s->raw_size += got) {
         size_t room = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
-        PCI_TRY(read_fd(s->fd, s->raw_buffer + s->raw_size, room, &got, err));
+        PCI_TRY(read_fd(s, s->raw_buffer + s->raw_size, room, &got, err));
     }
     return begin(input, err);
 }

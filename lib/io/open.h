@@ -7,8 +7,10 @@
 #include "io/input.h"
 
 struct pci_input_options {
-    uint64_t max_bytes; /* of the (inflated) input; 0: 64 GiB */
-    size_t piece;       /* bytes asked for at once; 0: 256 KiB */
+    uint64_t max_bytes;        /* of the (inflated) input; 0: 64 GiB */
+    size_t piece;              /* bytes asked for at once; 0: 256 KiB */
+    pcol_progress_fn progress; /* called after each piece of a file or pipe; may be NULL */
+    void *context;
 };
 
 /*

@@ -104,7 +104,7 @@ Test(input, files_whatever_their_size)
         uint8_t *data = pattern(sizes[s]);
         const char *path = write_file("plain", data, sizes[s]);
         for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++) {
-            struct pci_input_options options = {0, pieces[p]};
+            struct pci_input_options options = {.max_bytes = 0, .piece = pieces[p]};
             struct pci_input input;
             if (sizes[s] > 100000 && pieces[p] && pieces[p] < 4096)
                 continue;
@@ -128,7 +128,7 @@ Test(input, gzip_of_several_members)
     const char *path = write_file("x.gz", packed, size);
     static const size_t pieces[] = {1, 777, 0};
     for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++) {
-        struct pci_input_options options = {0, pieces[p]};
+        struct pci_input_options options = {.max_bytes = 0, .piece = pieces[p]};
         struct pci_input input;
         cr_assert_eq(pci_input_open_path(&input, path, &options, NULL), PCOL_OK);
         cr_assert_not(pci_input_is_file(&input));
@@ -145,7 +145,7 @@ Test(input, gzip_of_several_members)
 static pcol_status read_memory(const void *data, size_t size, uint64_t limit, pcol_error *err)
 {
     struct pci_input input;
-    struct pci_input_options options = {limit, 0};
+    struct pci_input_options options = {.max_bytes = limit, .piece = 0};
     pcol_status status = pci_input_open_memory(&input, data, size, "m", &options, err);
     while (status == PCOL_OK && !input.end)
         status = pci_input_more(&input, input.size, err);
@@ -210,7 +210,7 @@ Test(input, limits)
     cr_assert_eq(read_memory(packed, size, 1000000, &err), PCOL_OK);
     cr_assert_eq(read_memory(packed, size, 999999, &err), PCOL_E_LIMIT);
     struct pci_input input;
-    struct pci_input_options options = {999999, 0};
+    struct pci_input_options options = {.max_bytes = 999999, .piece = 0};
     const char *path = write_file("large", data, 1000000);
     pcol_status status = pci_input_open_path(&input, path, &options, &err);
     while (status == PCOL_OK && !input.end)

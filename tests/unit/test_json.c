@@ -100,7 +100,7 @@ static pcol_status tokens(const char *text, size_t size, unsigned flags, size_t 
                           struct reading *r, pcol_error *err)
 {
     struct pci_input input;
-    struct pci_input_options options = {0, piece};
+    struct pci_input_options options = {.max_bytes = 0, .piece = piece};
     pid_t child;
     int status, fd = feed(text, size, &child);
     pcol_status result = pci_input_open_fd(&input, fd, "x.json", &options, err);

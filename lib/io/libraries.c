@@ -1,0 +1,18 @@
+/*
+ * libraries.c - which versions of other libraries the program runs with
+ *
+ * A shared library may be newer than its header was when this was compiled: its own answer counts.
+ */
+#include "pcol.h"
+
+#include <stdio.h>
+#include <xxhash.h>
+#include <zlib.h>
+
+size_t pcol_libraries(char *text, size_t size)
+{
+    unsigned hash = XXH_versionNumber();
+    int n = snprintf(text, size, "zlib %s, xxHash %u.%u.%u", zlibVersion(), hash / 10000,
+                     hash / 100 % 100, hash % 100);
+    return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,87 @@
+/*
+ * cli_progress.c - a line on stderr that says how far a long import is
+ *
+ * On a terminal the line shows once work has lasted a second, is rewritten in place some times a
+ * second, and is gone before anything else is said and when the work is done. The library calls back
+ * for each piece that it reads; most calls cost one look at the clock.
+ */
+#include "cli.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_MS 1000
+#define EVERY_MS 200
+
+static struct {
+    int enabled, always, shown;
+    size_t input, inputs; /* the one being read, from 1, of how many */
+    int64_t next_ms;
+} progress;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? now.tv_sec * 1000 + now.tv_nsec / 1000000
+                                                     : 0;
+}
+
+void cli_progress_begin(const struct cli_args *args, size_t inputs)
+{
+    memset(&progress, 0, sizeof progress);
+    progress.always = args->progress != NULL && strcmp(args->progress, "always") == 0;
+    progress.enabled =
+        progress.always || ((args->progress == NULL || strcmp(args->progress, "auto") == 0) &&
+                            isatty(STDERR_FILENO) && !args->quiet);
+    progress.inputs = inputs;
+    progress.next_ms = now_ms() + (progress.always ? 0 : FIRST_MS);
+}
+
+void cli_progress_input(void)
+{
+    progress.input++;
+}
+
+void cli_progress_clear(void)
+{
+    if (progress.shown)
+        fputs("\r\x1b[K", stderr);
+    progress.shown = 0;
+}
+
+void cli_progress_end(void)
+{
+    cli_progress_clear();
+    progress.enabled = 0;
+}
+
+static void show(const char *name, uint64_t done, uint64_t total)
+{
+    char safe[4 * 40 + 1], count[48] = "", amount[64];
+    size_t used = 0, size = strlen(name);
+    size_t from = size > 40 ? size - 40 : 0; /* the end of a path says more than its beginning */
+
+    cli_escape(name + from, size - from, safe, &used);
+    safe[used] = '\0';
+    if (progress.inputs > 1)
+        snprintf(count, sizeof count, "%zu of %zu, ", progress.input, progress.inputs);
+    if (total > 0)
+        snprintf(amount, sizeof amount, "%u %% of %.1f MB",
+                 (unsigned)((double)(done < total ? done : total) / (double)total * 100),
+                 (double)total / 1e6);
+    else
+        snprintf(amount, sizeof amount, "%.1f MB", (double)done / 1e6);
+    fprintf(stderr, "\r\x1b[K%s%s%s: %s", count, from ? "..." : "", safe, amount);
+    progress.shown = 1;
+}
+
+void cli_progress_bytes(const char *name, uint64_t done, uint64_t total)
+{
+    int64_t now;
+
+    if (!progress.enabled || (now = now_ms()) < progress.next_ms)
+        return;
+    progress.next_ms = now + EVERY_MS;
+    show(name, done, total);
+}
