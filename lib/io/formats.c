@@ -33,6 +33,13 @@ static const struct pci_format formats[] = {
      pci_v1_sniff,
      pci_v1_read,
      pci_v1_write},
+    {{"perf", "text of Linux perf script", ".perf.txt .perfscript",
+      "threads, times, cpus, periods, events, call stacks with inlined calls; not the widths of "
+      "columns",
+      1, 0},
+     pci_perf_sniff,
+     pci_perf_read,
+     NULL},
     {{"speedscope", "JSON of the viewer speedscope", ".speedscope.json",
       "not read; stacks and weights of each thread and sample type, files of functions", 0, 1},
      NULL,

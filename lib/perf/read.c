@@ -1,0 +1,548 @@
+/*
+ * read.c - importing the text of `perf script`
+ *
+ * A sample is a header line and, below it, its frames, the innermost first, up to a blank line or the
+ * next header. So a line says what the one before was, and a sample is added when it is over:
+ *
+ *     header -> a sample begins           frame -> the frame before is whole
+ *     "  file.c:42" -> of the last frame  blank, header, end -> the sample is whole
+ *
+ * comm, pid and tid are a thread; cpu and the rest of the header are labels; each event is a sample
+ * type whose value is the period. Frames marked (inlined) stand before the function that they were
+ * inlined into and are lines of its location group.
+ */
+#include "io/lines.h"
+#include "perf/parse.h"
+
+#include "core/alloc.h"
+#include "core/builder.h"
+#include "core/rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct bytes {
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+/* A line of the group that is being read. */
+struct line {
+    uint32_t name; /* string or PCOL_NONE */
+    uint32_t file; /* string or PCOL_NONE */
+    int64_t number;
+};
+
+struct reader {
+    struct pci_import *import;
+    pcol_builder *builder;
+    struct pci_lines lines;
+    /* The sample at hand. */
+    int open;
+    int bare; /* its header is nothing but words: a frame must follow */
+    uint64_t header_line;
+    struct bytes header_text;
+    struct pci_perf_header header;
+    uint32_t *groups; /* innermost first */
+    size_t group_count, group_capacity;
+    /* The group at hand. */
+    struct line *group;
+    size_t line_count, line_capacity;
+    int whole;                   /* its last line, the function that was really called, is there */
+    struct pci_perf_frame frame; /* of that */
+    uint32_t object;             /* string or PCOL_NONE */
+    /* Of the source. */
+    int addressed; /* frames begin with an address */
+    struct bytes comments;
+    uint32_t samples_type, *types, *objects; /* by string: type or mapping + 1 */
+    size_t type_capacity, object_capacity;
+    uint32_t mapping_column, thread_columns[4];
+    uint32_t cpu_key, misc_key, trace_key, offset_key, object_offset_key;
+    uint64_t records, tolerated, first_tolerated;
+};
+
+/* ---- recognising ---- */
+
+static int sniff_line(const uint8_t *text, size_t size, int *header)
+{
+    struct pci_perf_header h;
+    struct pci_perf_frame frame;
+    if (size && text[0] == '\t') {
+        int found = pci_perf_frame(text, size, 0, &frame) && frame.has_address;
+        return found && (*header || frame.in_object) ? 2 : 0;
+    }
+    if (*header) /* no frames: what the first line said must do */
+        return *header == 2 ? 2 : 0;
+    if (!pci_perf_header(text, size, &h))
+        return 0;
+    const uint8_t *tail = (const uint8_t *)h.tail.data;
+    int framed = h.tail.size && pci_perf_frame(tail, h.tail.size, 0, &frame) && frame.has_address &&
+                 frame.in_object;
+    int event = h.has_event || h.is_record;
+    *header = (h.has_time && h.has_tid && event) || ((h.has_time || event) && framed) ? 2 : 1;
+    return 1;
+}
+
+int pci_perf_sniff(const uint8_t *data, size_t size, int all)
+{
+    int header = 0, sure = 0;
+    for (size_t at = 0; at < size && sure < 2;) {
+        const uint8_t *text = data + at, *feed = memchr(text, '\n', size - at);
+        size_t length = feed ? (size_t)(feed - text) : size - at;
+        at += length + 1;
+        if (!feed && !all)
+            break;
+        length -= length && text[length - 1] == '\r';
+        size_t blank = 0;
+        while (blank < length && (text[blank] == ' ' || text[blank] == '\t'))
+            blank++;
+        if ((blank == length && !header) || (text[0] == '#' && !header))
+            continue;
+        sure = sniff_line(text, length, &header);
+        if (!sure)
+            return 0;
+    }
+    return header == 2 ? 2 : sure;
+}
+
+/* ---- strings ---- */
+
+static pcol_status append(struct bytes *to, const uint8_t *data, size_t size, pcol_error *err)
+{
+    if (pci_grow((void **)&to->data, &to->capacity, to->size + size + 1, 1))
+        return pci_fail_memory(err);
+    if (size)
+        memcpy(to->data + to->size, data, size);
+    to->size += size;
+    return PCOL_OK;
+}
+
+static pcol_status string(struct reader *r, pcol_str text, uint32_t *code, pcol_error *err)
+{
+    return pcol_builder_string(r->builder, text.data, text.size, code, err);
+}
+
+/* Entry of an array by string; 0 the first time. */
+static pcol_status by_string(uint32_t **array, size_t *capacity, uint32_t code, uint32_t **entry,
+                             pcol_error *err)
+{
+    if (code >= *capacity) {
+        size_t had = *capacity;
+        if (pci_grow((void **)array, capacity, (size_t)code + 1, sizeof **array))
+            return pci_fail_memory(err);
+        memset(*array + had, 0, (*capacity - had) * sizeof **array);
+    }
+    *entry = *array + code;
+    return PCOL_OK;
+}
+
+/* ---- frames ---- */
+
+static pcol_status mapping_of(struct reader *r, uint32_t object, uint32_t *mapping, pcol_error *err)
+{
+    struct pci_icell cell = {object, 1};
+    uint32_t *entry;
+    int is_new;
+    *mapping = PCOL_NONE;
+    if (object == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(by_string(&r->objects, &r->object_capacity, object, &entry, err));
+    if (!*entry) {
+        PCI_TRY(pci_builder_intern(r->builder, PCI_T_MAPPINGS, &r->mapping_column, &cell, 1, 0,
+                                   entry, &is_new, err));
+        ++*entry;
+    }
+    *mapping = *entry - 1;
+    return PCOL_OK;
+}
+
+/* Offsets into the symbol and the object are labels of the group. */
+static pcol_status group_labels(struct reader *r, uint32_t group, pcol_error *err)
+{
+    struct pci_label labels[2];
+    size_t count = 0;
+    uint64_t extra = PCI_NO_NODE;
+    if (r->frame.has_offset)
+        labels[count++] = (struct pci_label){.key = r->offset_key,
+                                             .unit = PCOL_NONE,
+                                             .kind = PCI_LABEL_INTEGER,
+                                             .text = PCOL_NONE,
+                                             .as.i64 = (int64_t)r->frame.offset};
+    if (r->frame.has_object_offset)
+        labels[count++] = (struct pci_label){.key = r->object_offset_key,
+                                             .unit = PCOL_NONE,
+                                             .kind = PCI_LABEL_INTEGER,
+                                             .text = PCOL_NONE,
+                                             .as.i64 = (int64_t)r->frame.object_offset};
+    if (!count)
+        return PCOL_OK;
+    return pci_builder_labels(r->builder, PCI_T_GROUPS, group, labels, count, &extra, err);
+}
+
+static pcol_status add_lines(struct reader *r, pcol_line *lines, pcol_error *err)
+{
+    for (size_t i = 0; i < r->line_count; i++) {
+        const struct line *line = &r->group[i];
+        pcol_function function = PCOL_INIT(pcol_function);
+        lines[i] = (pcol_line){.function = PCOL_NONE, .filename = PCOL_NONE};
+        lines[i].has_line = line->file != PCOL_NONE;
+        lines[i].line = line->number;
+        if (line->name == PCOL_NONE) {
+            lines[i].filename = line->file;
+            continue;
+        }
+        function.name = line->name;
+        function.system_name = PCOL_NONE;
+        function.filename = line->file;
+        PCI_TRY(pcol_builder_function(r->builder, &function, &lines[i].function, err));
+    }
+    return PCOL_OK;
+}
+
+/* The group at hand is over. */
+static pcol_status end_group(struct reader *r, pcol_error *err)
+{
+    pcol_group group = PCOL_INIT(pcol_group);
+    pcol_line few[8], *lines = few;
+    uint32_t row;
+    if (!r->line_count)
+        return PCOL_OK;
+    if (r->line_count > sizeof few / sizeof *few) {
+        lines = pci_malloc(r->line_count, sizeof *lines);
+        if (!lines)
+            return pci_fail_memory(err);
+    }
+    const struct pci_perf_frame *f = &r->frame;
+    pcol_status status = add_lines(r, lines, err);
+    if (status == PCOL_OK)
+        status = mapping_of(r, r->object, &group.mapping, err);
+    group.lines = lines;
+    group.line_count = r->line_count;
+    group.address = f->address;
+    group.has_address = f->has_address;
+    group.variant = (uint32_t)(f->has_offset ? f->offset * 2 + 1 : 0) +
+                    (uint32_t)(f->has_object_offset ? f->object_offset * 2654435761u + 1 : 0);
+    size_t before = r->builder->group_count;
+    if (status == PCOL_OK)
+        status = pcol_builder_group(r->builder, &group, &row, err);
+    if (lines != few)
+        pci_free(lines);
+    r->line_count = 0;
+    r->whole = 0;
+    PCI_TRY(status);
+    if (row == before)
+        PCI_TRY(group_labels(r, row, err));
+    if (pci_grow((void **)&r->groups, &r->group_capacity, r->group_count + 1, sizeof *r->groups))
+        return pci_fail_memory(err);
+    r->groups[r->group_count++] = row;
+    return PCOL_OK;
+}
+
+static pcol_status add_frame(struct reader *r, const struct pci_perf_frame *frame, pcol_error *err)
+{
+    struct line line = {PCOL_NONE, PCOL_NONE, 0};
+    if (r->whole || (r->line_count && frame->address != r->frame.address))
+        PCI_TRY(end_group(r, err));
+    r->addressed |= frame->has_address;
+    r->frame = *frame;
+    r->whole = !frame->inlined;
+    r->object = PCOL_NONE;
+    if (frame->has_symbol)
+        PCI_TRY(string(r, frame->symbol, &line.name, err));
+    if (frame->has_object)
+        PCI_TRY(string(r, frame->object, &r->object, err));
+    if (pci_grow((void **)&r->group, &r->line_capacity, r->line_count + 1, sizeof *r->group))
+        return pci_fail_memory(err);
+    r->group[r->line_count++] = line;
+    return PCOL_OK;
+}
+
+/* ---- samples ---- */
+
+static pcol_status thread_of(struct reader *r, uint32_t *thread, pcol_error *err)
+{
+    const struct pci_perf_header *h = &r->header;
+    struct pci_icell cells[4] = {{r->import->source, 1}};
+    const struct {
+        pcol_str text;
+        int has;
+    } parts[3] = {{h->comm, h->comm.size > 0}, {h->tid, h->has_tid}, {h->pid, h->has_pid}};
+    int any = 0, is_new;
+    *thread = PCOL_NONE;
+    for (int i = 0; i < 3; i++) {
+        uint32_t code = 0;
+        if (parts[i].has)
+            PCI_TRY(string(r, parts[i].text, &code, err));
+        cells[i + 1] = (struct pci_icell){code, parts[i].has != 0};
+        any |= parts[i].has;
+    }
+    if (!any)
+        return PCOL_OK;
+    return pci_builder_intern(r->builder, PCI_T_THREADS, r->thread_columns, cells, 4, 0, thread,
+                              &is_new, err);
+}
+
+static int is_clock(pcol_str event)
+{
+    return event.size >= 9 && (!memcmp(event.data, "cpu-clock", 9) ||
+                               (event.size >= 10 && !memcmp(event.data, "task-clock", 10)));
+}
+
+/* Without a period an event counts samples; those of the clocks are in ns. */
+static pcol_status type_of(struct reader *r, uint32_t *type, pcol_error *err)
+{
+    const struct pci_perf_header *h = &r->header;
+    uint32_t code, *entry;
+    PCI_TRY(string(r, h->event, &code, err));
+    if (code > UINT32_MAX / 2 - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "too many strings");
+    PCI_TRY(by_string(&r->types, &r->type_capacity, code * 2 + h->has_period, &entry, err));
+    if (!*entry) {
+        char name[1025];
+        size_t size = h->event.size < sizeof name - 1 ? h->event.size : sizeof name - 1;
+        memcpy(name, h->event.data, size);
+        name[size] = 0;
+        const char *unit = !h->has_period       ? "samples"
+                           : is_clock(h->event) ? "nanoseconds"
+                                                : "count";
+        PCI_TRY(pcol_builder_sample_type(r->builder, name, unit, 0, 0, entry, err));
+        ++*entry;
+    }
+    *type = *entry - 1;
+    return PCOL_OK;
+}
+
+static pcol_status sample_labels(struct reader *r, uint64_t row, pcol_error *err)
+{
+    const struct pci_perf_header *h = &r->header;
+    struct pci_label labels[3];
+    size_t count = 0;
+    uint64_t extra = PCI_NO_NODE;
+    struct pci_label text = {.unit = PCOL_NONE, .kind = PCI_LABEL_STRING};
+    if (h->has_cpu)
+        labels[count++] = (struct pci_label){.key = r->cpu_key,
+                                             .unit = PCOL_NONE,
+                                             .kind = PCI_LABEL_INTEGER,
+                                             .text = PCOL_NONE,
+                                             .as.i64 = h->cpu};
+    if (h->has_misc) {
+        text.key = r->misc_key;
+        PCI_TRY(string(r, h->misc, &text.text, err));
+        labels[count++] = text;
+    }
+    if (h->tail.size) {
+        text.key = r->trace_key;
+        PCI_TRY(string(r, h->tail, &text.text, err));
+        labels[count++] = text;
+    }
+    if (!count)
+        return PCOL_OK;
+    return pci_builder_labels(r->builder, PCI_T_SAMPLES, row, labels, count, &extra, err);
+}
+
+/* The sample at hand is over. */
+static pcol_status end_sample(struct reader *r, pcol_error *err)
+{
+    pcol_sample sample = PCOL_INIT(pcol_sample);
+    pcol_value values[2] = {{.sample_type = r->samples_type, .as.i64 = 1}};
+    const struct pci_perf_header *h = &r->header;
+    uint64_t row;
+    if (!r->open)
+        return PCOL_OK;
+    r->open = 0;
+    PCI_TRY(end_group(r, err));
+    if (h->is_record) {
+        r->records++;
+        return PCOL_OK;
+    }
+    sample.source = r->import->source;
+    sample.values = values;
+    sample.value_count = 1;
+    sample.stack = r->group_count ? 0 : PCOL_NONE;
+    for (size_t i = r->group_count; i; i--)
+        PCI_TRY(pcol_builder_stack(r->builder, sample.stack, r->groups[i - 1], &sample.stack, err));
+    r->group_count = 0;
+    PCI_TRY(thread_of(r, &sample.thread, err));
+    if (h->has_event) {
+        PCI_TRY(type_of(r, &values[1].sample_type, err));
+        values[1].as.i64 = h->has_period ? h->period : 1;
+        sample.value_count = 2;
+    }
+    sample.has_time = h->has_time;
+    sample.time_ns = h->time_ns;
+    PCI_TRY(pcol_builder_sample(r->builder, &sample, &row, err));
+    return sample_labels(r, row, err);
+}
+
+/* A sample begins; `bare`: with a line that is no header by itself. */
+static pcol_status begin_sample(struct reader *r, const struct pci_line *line, int bare,
+                                pcol_error *err)
+{
+    struct pci_perf_frame frame;
+    PCI_TRY(end_sample(r, err));
+    r->open = 1;
+    r->bare = bare;
+    r->header_line = line->number;
+    r->header_text.size = 0;
+    /* The window moves on while the frames are read. */
+    PCI_TRY(append(&r->header_text, line->text, line->size, err));
+    struct pci_perf_header *h = &r->header;
+    if (bare)
+        pci_perf_comm(r->header_text.data, line->size, h);
+    else
+        pci_perf_header(r->header_text.data, line->size, h);
+    /* Without call chains the one frame stands in the same line. */
+    if (bare || !h->tail.size ||
+        !pci_perf_frame((const uint8_t *)h->tail.data, h->tail.size, r->addressed, &frame) ||
+        !frame.has_address || !frame.in_object)
+        return PCOL_OK;
+    h->tail.size = 0;
+    return add_frame(r, &frame, err);
+}
+
+/* ---- lines ---- */
+
+static pcol_status tolerate(struct reader *r, uint64_t number, const char *what, pcol_error *err)
+{
+    if (!r->import->options->lenient)
+        return pci_fail_text(err, PCOL_E_SYNTAX, number, 1, "%s", what);
+    if (!r->tolerated++)
+        r->first_tolerated = number;
+    return PCOL_OK;
+}
+
+/* A line below a header. */
+static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol_error *err)
+{
+    struct pci_perf_frame frame;
+    pcol_str file;
+    int64_t number;
+    if (!r->open) { /* -F ip,sym: no header at all */
+        struct pci_line none = {.text = line->text, .number = line->number};
+        PCI_TRY(begin_sample(r, &none, 1, err));
+    }
+    r->bare = 0;
+    if (r->line_count && r->addressed &&
+        pci_perf_source_line(line->text, line->size, &file, &number)) {
+        struct line *last = &r->group[r->line_count - 1];
+        if (!file.size)
+            return PCOL_OK;
+        last->number = number;
+        return string(r, file, &last->file, err);
+    }
+    if (!pci_perf_frame(line->text, line->size, r->addressed, &frame) ||
+        (r->addressed && !frame.has_address && !frame.inlined))
+        return tolerate(r, line->number, "not a frame of a call stack", err);
+    return add_frame(r, &frame, err);
+}
+
+static pcol_status not_a_header(struct reader *r, pcol_error *err)
+{
+    r->open = 0;
+    return tolerate(r, r->header_line, "neither the first line of a sample nor a frame", err);
+}
+
+static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol_error *err)
+{
+    struct pci_perf_header header;
+    struct pci_perf_frame frame;
+    size_t blank = 0;
+    while (blank < line->size && (line->text[blank] == ' ' || line->text[blank] == '\t'))
+        blank++;
+    if (blank < line->size && line->text[0] == '\t')
+        return read_body(r, line, err);
+    if (r->bare && r->open && !(blank && blank < line->size))
+        PCI_TRY(not_a_header(r, err));
+    if (blank == line->size)
+        return end_sample(r, err);
+    if (line->text[0] == '#' && !r->open) {
+        PCI_TRY(append(&r->comments, line->text, line->size, err));
+        return append(&r->comments, (const uint8_t *)"\n", 1, err);
+    }
+    int known = pci_perf_header(line->text, line->size, &header);
+    if (known && (header.has_time || !r->open))
+        return begin_sample(r, line, 0, err);
+    if (r->open && blank) {
+        pcol_str file;
+        int64_t number;
+        int framed = pci_perf_frame(line->text, line->size, r->addressed, &frame);
+        if (!known || (framed && frame.has_address) ||
+            pci_perf_source_line(line->text, line->size, &file, &number))
+            return read_body(r, line, err);
+    }
+    if (known)
+        return begin_sample(r, line, 0, err);
+    if (!r->open && !blank) /* comm alone; perf puts no blanks in front of it before a call chain */
+        return begin_sample(r, line, 1, err);
+    return tolerate(r, line->number, "neither the first line of a sample nor a frame", err);
+}
+
+/* ---- the whole ---- */
+
+static pcol_status prepare(struct reader *r, pcol_error *err)
+{
+    pcol_builder *b = r->builder;
+    pcol_source source = PCOL_INIT(pcol_source);
+    static const char *const names[] = {"source", "name", "tid", "pid"};
+    const struct {
+        const char *text;
+        uint32_t *key;
+    } keys[] = {{"cpu", &r->cpu_key},
+                {"misc", &r->misc_key},
+                {"trace", &r->trace_key},
+                {"offset", &r->offset_key},
+                {"object_offset", &r->object_offset_key}};
+    PCI_TRY(pci_import_source(r->import, &source, err));
+    PCI_TRY(pcol_builder_sample_type(b, "samples", "count", 0, 0, &r->samples_type, err));
+    for (int i = 0; i < 4; i++)
+        PCI_TRY(pcol_builder_column(b, PCI_T_THREADS, names[i], i ? PCOL_STRING : PCOL_U32,
+                                    i ? 0 : PCI_T_SOURCES + 1, &r->thread_columns[i], err));
+    PCI_TRY(pcol_builder_column(b, PCI_T_MAPPINGS, "filename", PCOL_STRING, 0, &r->mapping_column,
+                                err));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        PCI_TRY(pcol_builder_string(b, keys[i].text, strlen(keys[i].text), keys[i].key, err));
+    return PCOL_OK;
+}
+
+static pcol_status read_all(struct reader *r, pcol_error *err)
+{
+    uint32_t column;
+    PCI_TRY(prepare(r, err));
+    for (;;) {
+        struct pci_line line;
+        int got;
+        PCI_TRY(pci_lines_next(&r->lines, &line, &got, err));
+        if (!got)
+            break;
+        PCI_TRY(read_line(r, &line, err));
+    }
+    if (r->open && r->bare)
+        PCI_TRY(not_a_header(r, err));
+    PCI_TRY(end_sample(r, err));
+    if (!r->comments.size)
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
+    return pcol_builder_set_str(r->builder, column, r->import->source,
+                                (const char *)r->comments.data, r->comments.size, err);
+}
+
+pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
+{
+    struct reader r = {
+        .import = import, .builder = import->builder, .lines = {.input = import->input}};
+    pcol_status status = read_all(&r, err);
+    if (status == PCOL_OK && r.records)
+        pci_import_message(import, "PERF_RECORD lines left out: %" PRIu64, r.records);
+    if (status == PCOL_OK && r.tolerated)
+        pci_import_message(import,
+                           "lines left out, neither header nor frame: %" PRIu64
+                           ", the first is line %" PRIu64,
+                           r.tolerated, r.first_tolerated);
+    pci_free(r.header_text.data);
+    pci_free(r.comments.data);
+    pci_free(r.groups);
+    pci_free(r.group);
+    pci_free(r.types);
+    pci_free(r.objects);
+    return status;
+}
