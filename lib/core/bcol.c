@@ -47,10 +47,20 @@ void pci_bcol_free(struct pci_bcol *column)
     pci_free(column);
 }
 
+static pcol_status append_run(struct pci_bcol *c, uint64_t run, pcol_error *err)
+{
+    uint8_t bytes[10];
+    size_t size = 0;
+    for (; run >= 0x80; run >>= 7)
+        bytes[size++] = (uint8_t)(run | 0x80);
+    bytes[size++] = (uint8_t)run;
+    return pci_spool_append(&c->runs, bytes, size, err);
+}
+
 static pcol_status count_rows(struct pci_bcol *c, int valid, uint64_t rows, pcol_error *err)
 {
     if (valid != c->run_valid) {
-        PCI_TRY(pci_spool_append_u64(&c->runs, c->run, err));
+        PCI_TRY(append_run(c, c->run, err));
         c->run = 0;
         c->run_valid = valid;
     }
@@ -111,16 +121,55 @@ pcol_status pci_bcol_set_bytes(struct pci_bcol *column, uint64_t row, const char
 
 /* ---- reading back ---- */
 
+static pcol_status next_run_byte(struct pci_bcol_source *s, uint8_t *byte, pcol_error *err)
+{
+    const struct pci_spool *runs = &s->column->runs;
+    if (s->run_used == s->run_count) {
+        uint64_t left = pci_spool_size(runs) - s->run_at;
+        s->run_count = left < sizeof s->run_window ? (size_t)left : sizeof s->run_window;
+        s->run_used = 0;
+        PCI_TRY(pci_spool_read(runs, s->run_at, s->run_window, s->run_count, err));
+        s->run_at += s->run_count;
+    }
+    *byte = s->run_window[s->run_used++];
+    return PCOL_OK;
+}
+
 static pcol_status next_run(struct pci_bcol_source *s, pcol_error *err)
 {
-    const struct pci_bcol *c = s->column;
+    uint8_t byte;
+    unsigned shift = 0;
     s->run_valid = !s->run_valid;
-    if (s->run_at < pci_spool_size(&c->runs)) {
-        PCI_TRY(pci_spool_read(&c->runs, s->run_at, &s->run_left, sizeof s->run_left, err));
-        s->run_at += sizeof s->run_left;
+    if (s->run_used == s->run_count && s->run_at == pci_spool_size(&s->column->runs)) {
+        s->run_left = s->column->run; /* the one that is being counted */
         return PCOL_OK;
     }
-    s->run_left = c->run;
+    s->run_left = 0;
+    do {
+        PCI_TRY(next_run_byte(s, &byte, err));
+        s->run_left |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    return PCOL_OK;
+}
+
+/* Many values at once come straight from the spool, few by few through the window. */
+static pcol_status read_spool(struct pci_bcol_source *s, int64_t *values, size_t n, pcol_error *err)
+{
+    const struct pci_spool *spool = &s->column->values;
+    size_t size = sizeof s->window / sizeof *s->window;
+    if (n >= size)
+        return pci_spool_read(spool, s->value * 8, values, n * sizeof *values, err);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = s->value + i;
+        if (at - s->window_first >= s->window_count) {
+            uint64_t left = pci_spool_size(spool) / 8 - at;
+            s->window_count = left < size ? (size_t)left : size;
+            s->window_first = at;
+            PCI_TRY(pci_spool_read(spool, at * 8, s->window, s->window_count * 8, err));
+        }
+        values[i] = s->window[at - s->window_first];
+    }
     return PCOL_OK;
 }
 
@@ -132,7 +181,7 @@ static pcol_status read_values(struct pci_bcol_source *s, int64_t *values, size_
         for (size_t i = 0; i < n; i++)
             values[i] = c->first;
     } else {
-        PCI_TRY(pci_spool_read(&c->values, s->value * 8, values, n * sizeof *values, err));
+        PCI_TRY(read_spool(s, values, n, err));
     }
     s->value += n;
     if (s->map)
@@ -147,6 +196,7 @@ static pcol_status read_column(void *context, uint64_t row, size_t n, int64_t *v
     struct pci_bcol_source *s = context;
     if (row == 0) {
         s->value = s->run_at = s->run_left = 0;
+        s->run_used = s->run_count = s->window_count = 0;
         s->run_valid = 0; /* the first run is one of values */
     }
     for (size_t done = 0; done < n;) {

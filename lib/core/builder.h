@@ -81,7 +81,8 @@ struct pci_bcol {
     int constant;            /* all present values are `first`; the spool is empty then */
     int64_t all_bits;        /* OR of all values: 0 means all are 0 */
     struct pci_spool values; /* i64; for bytes: end offsets into data */
-    struct pci_spool runs;   /* lengths, alternately of rows with and without value, with first */
+    struct pci_spool runs;   /* lengths, alternately of rows with and without value, with first:
+                                7 bits a byte, the lowest first, bit 7 set but in the last byte */
     uint64_t run;            /* length of the run being counted */
     int run_valid;
     struct pci_spool data; /* bytes */
@@ -291,10 +292,16 @@ struct pci_bcol_source {
     struct pci_source source;
     const struct pci_bcol *column;
     const uint32_t *map;
-    uint64_t value;  /* next present value */
-    uint64_t run_at; /* next entry of runs */
+    uint64_t value; /* next present value */
     uint64_t run_left;
     int run_valid;
+    /* Windows over the column's spools: rows with and without value may take turns. */
+    uint64_t run_at; /* offset of the first byte behind the window */
+    size_t run_used, run_count;
+    uint8_t run_window[256];
+    uint64_t window_first; /* number of the window's first value */
+    size_t window_count;
+    int64_t window[256];
 };
 void pci_bcol_source_init(struct pci_bcol_source *source, const struct pci_bcol *column,
                           const uint32_t *map);
