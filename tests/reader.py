@@ -14,6 +14,7 @@ MAGIC, MARK = b"\x89PCOL\r\n\x1a", b"PCOLEND\n"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
 PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, SPANS = range(8)
 VALUES, VALIDITY, BLOCKS, BITMAP, RANK, DATA = range(1, 7)
+KINDS = b"string integer double bigint bool null empty frame stack rstack".split()
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
 ALL = (1 << 64) - 1
 
@@ -326,6 +327,37 @@ class Views(File):
         return [("." + c, (lambda get: lambda i: get(row(i)))(self.get(table, c))) for c in columns.split()
                 if self.has(table, c)]
 
+    def further(self, columns, table, used, row=lambda i: i):
+        """Append the other columns of a table, then its labels; names that are taken get longer."""
+        t = self.table(table)
+        if not t:
+            return columns
+        taken = {name for name, _ in columns}
+        label = lambda name: name == "label_shape" or name[:6] == "label." and name[6:].isdigit()
+
+        def add(name, source):
+            get = self.get(table, source)
+            columns.append((name, lambda i: get(row(i))))
+            taken.add(name)
+
+        for c in t.columns:
+            if c.name in used.split() or label(c.name) or table == "samples" and c.name[:6] == "value." or c.why:
+                continue
+            name = "." + c.name
+            add(f".{table}.{c.name}" if name in taken or c.name in taken else name, c.name)
+        of, key, kind = (self.get("label_keys", c) for c in ("table", "key", "kind"))
+        repeats = {}
+        for k in range(self.rows("label_keys")):
+            if of(k) != table.encode() or not self.has(table, f"label.{k}") or kind(k) not in KINDS:
+                continue
+            name = ".label." + key(k).decode("utf-8", "surrogateescape").replace("\0", "\\0")
+            n = repeats.get(key(k), 1)
+            while (name if n == 1 else f"{name}#{n}") in taken:
+                n += 1
+            add(name if n == 1 else f"{name}#{n}", f"label.{k}")
+            repeats[key(k)] = n + 1
+        return columns
+
     def rows_of(self, columns, count):
         return [name for name, _ in columns], ([get(i) for _, get in columns] for i in range(count))
 
@@ -339,6 +371,7 @@ class Views(File):
                    ("source_timestamp", get("timestamp"))]
         own = "period period_type period_unit interval_ns duration_ns default_sample_type collapsed"
         columns += self.dotted("sources", own)
+        self.further(columns, "sources", "type uri timestamp " + own)
         source, key, value = (self.get("source_meta", c) for c in ("source", "key", "value"))
         meta = {}
         for i in range(self.rows("source_meta")):
@@ -357,6 +390,7 @@ class Views(File):
             columns.append((name, lambda i, get=get: None if get(i) is None else float(get(i)) / 1e6))
         for physical, name in (("thread", ".thread_id"), ("stack", ".stack_id"), ("text", ".text")):
             columns += [(name, get) for _, get in self.dotted("samples", physical)]
+        self.further(columns, "samples", "source stack thread time duration cpu_delta text")
         return self.rows_of(columns, self.rows("samples"))
 
     def v2_sample_values(self):
@@ -431,6 +465,8 @@ class Views(File):
         columns += [(".mapping_id", get) for _, get in self.dotted("location_groups", "mapping", lambda i: owner[i])]
         columns += self.dotted("location_groups", "address folded id file_number", lambda i: owner[i])
         columns += [(".inline", lambda i: i + 1 < len(owner) and owner[i + 1] == owner[i])] * several
+        self.further(columns, "locations", "function line column filename")
+        self.further(columns, "location_groups", "first_location mapping address folded id file_number", lambda i: owner[i])
         return self.rows_of(columns, self.rows("locations"))
 
     def v2_functions(self):
@@ -439,7 +475,9 @@ class Views(File):
                    ("system_name", lambda i: name(i) if system(i) is None else system(i)),
                    ("filename", self.get("functions", "filename")),
                    ("start_line", lambda i: None if start(i) is None or start(i) < 0 else start(i))]
-        return self.rows_of(columns + self.dotted("functions", "id"), self.rows("functions"))
+        columns += self.dotted("functions", "id")
+        self.further(columns, "functions", "name system_name filename start_line id")
+        return self.rows_of(columns, self.rows("functions"))
 
     def v1_open(self):
         """What v1 shows: column of values, ids of locations by row, start line and name of functions; Bad if it cannot."""

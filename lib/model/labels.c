@@ -41,6 +41,7 @@ struct pci_label_state {
     uint64_t *limits;       /* by key: rows of the table that it refers to */
     uint64_t *seen;         /* by key: serial of the row that had it last */
     uint64_t serial;
+    uint32_t unknown; /* 1 + a key of an unknown kind */
     const struct pci_column *shape, *extra, *first_key, *shape_key, *joined;
     struct batch *shapes, *extras;
     uint64_t shape_rows, entry_rows;
@@ -92,9 +93,10 @@ static pcol_status read_key(const struct pci_label_reader *r, const struct key_c
     PCI_TRY(pci_get_str(r->file, c->key, row, &key->key, &valid, err));
     PCI_TRY(pci_get_str(r->file, c->kind, row, &kind, &valid, err));
     number = pci_label_kind_of(kind);
-    if (number < 0)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
-                             "this kind of label needs a newer reader");
+    if (number < 0) { /* told when a row is asked for: the other columns can be shown */
+        number = PCI_LABEL_EXTRA;
+        r->state->unknown = row + 1;
+    }
     key->kind = (uint8_t)number;
     if (c->unit) {
         PCI_TRY(pci_get_str(r->file, c->unit, row, &key->unit, &valid, err));
@@ -344,6 +346,9 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
     r->extra = PCI_NO_NODE;
     if (!r->table || row >= r->table->rows)
         return PCOL_OK;
+    if (s->unknown)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", s->unknown - 1,
+                             "this kind of label needs a newer reader");
     PCI_TRY(get(r->file, s->extra, &s->extras, row, &root, &has_extra, err));
     if (has_extra) {
         r->extra = (uint64_t)root;

@@ -36,9 +36,24 @@ void pci_table_free(pcol_table *table)
         return;
     if (table->free_aux)
         table->free_aux(table->aux);
+    for (size_t i = 0; i < table->owned_count; i++)
+        pci_free(table->owned[i]);
+    pci_free(table->owned);
     pci_free(table->reads);
     pci_free(table->columns);
     pci_free(table);
+}
+
+pcol_status pci_table_reserve(pcol_table *table, uint32_t more, pcol_error *err)
+{
+    size_t capacity = table->column_capacity;
+    if (pci_grow((void **)&table->columns, &capacity, (size_t)table->column_count + more,
+                 sizeof *table->columns))
+        return pci_fail_memory(err);
+    memset(table->columns + table->column_capacity, 0,
+           (capacity - table->column_capacity) * sizeof *table->columns);
+    table->column_capacity = (uint32_t)capacity;
+    return PCOL_OK;
 }
 
 pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type)

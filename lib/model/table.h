@@ -81,6 +81,8 @@ struct pcol_table {
     size_t read_count, read_capacity;
     void *aux; /* owned */
     void (*free_aux)(void *aux);
+    char **owned; /* names of columns */
+    size_t owned_count, owned_capacity;
 };
 
 /* The call tree and what its nodes name; columns that are absent are NULL. */
@@ -109,6 +111,8 @@ pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_erro
 pcol_status pci_table_new(const pcol_file *file, const char *name, uint64_t rows,
                           uint32_t column_capacity, pcol_table **table, pcol_error *err);
 void pci_table_free(pcol_table *table);
+/* Room for `more` columns; those that are there may move. */
+pcol_status pci_table_reserve(pcol_table *table, uint32_t more, pcol_error *err);
 /* A zeroed column at the end; within the capacity. */
 pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type);
 /* A column of `rows` ids from 1. */
@@ -174,6 +178,13 @@ pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column,
                          size_t count, pcol_str *values, uint8_t *valid, pcol_error *err);
 /* Checksums of all that a full read of the column touches, the making of its rows included. */
 pcol_status pci_verify_column(const pcol_column *column, pcol_error *err);
+
+/* v2_further.c: the columns of a physical table, but those of the list, which ends in NULL (a name
+ * that ends in a dot stands for all that begin so); then its labels. adapt: may be NULL; changes a
+ * column as it is added. */
+typedef void (*pci_adapt_fn)(pcol_column *column);
+pcol_status pci_add_further(pcol_table *table, const char *physical, const char *const *used,
+                            pci_adapt_fn adapt, pcol_error *err);
 
 /* The makers; each gives a table that the caller frees. */
 pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table **table,

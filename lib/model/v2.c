@@ -113,6 +113,8 @@ static pcol_status fill_samples(pcol_table *t, pcol_error *err)
         {"stack", ".stack_id", "stacks", PCI_TYPES_ROW, 0},
         {"text", ".text", NULL, PCI_TYPES_TEXT, 0},
     };
+    static const char *const used[] = {"source", "time", "duration", "cpu_delta", "thread",
+                                       "stack",  "text", "value.",   NULL};
     const struct pci_column *source;
     pcol_column *column;
     PCI_TRY(pci_want(t->file, "samples", "source", PCI_TYPES_ROW, &source, err));
@@ -128,7 +130,7 @@ static pcol_status fill_samples(pcol_table *t, pcol_error *err)
     PCI_TRY(add_ms(t, "cpu_delta", ".cpu_delta", err));
     for (size_t i = 0; i < sizeof dotted / sizeof *dotted; i++)
         PCI_TRY(add_dotted(t, "samples", &dotted[i], err));
-    return PCOL_OK;
+    return pci_add_further(t, "samples", used, NULL, err);
 }
 
 /* A table over all rows of a physical one, filled by `fill`. */
@@ -249,6 +251,29 @@ static pcol_status bits_inline(const pcol_column *column, uint64_t row, size_t c
     return PCOL_OK;
 }
 
+/* The same of a column of texts. */
+static pcol_status str_group(const pcol_column *column, uint64_t row, size_t count,
+                             pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    const struct pci_stacks *tree = column->table->aux;
+    struct group_walk walk;
+    PCI_TRY(walk_start(&walk, tree, row, err));
+    for (size_t i = 0; i < count; i++) {
+        int there;
+        PCI_TRY(walk_to(&walk, row + i, err));
+        PCI_TRY(pci_get_str(tree->file, column->source, walk.group, &values[i], &there, err));
+        valid[i] = (uint8_t)there;
+    }
+    return PCOL_OK;
+}
+
+static void to_group(pcol_column *column)
+{
+    column->direct = 0;
+    column->bits = bits_group;
+    column->str = str_group;
+}
+
 static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tree, pcol_error *err)
 {
     static const struct dotted dotted[] = {
@@ -258,6 +283,9 @@ static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tre
         {"id", ".id", NULL, PCI_TYPES_INT, 0},
         {"file_number", ".file_number", NULL, PCI_TYPES_INT, 0},
     };
+    static const char *const of_lines[] = {"function", "line", "column", "filename", NULL};
+    static const char *const of_groups[] = {"first_location", "mapping", "address", "folded", "id",
+                                            "file_number",    NULL};
     if (tree->first) {
         pcol_column *column = pci_table_add(t, ".group_id", PCOL_I64);
         column->references = "location_groups";
@@ -266,14 +294,14 @@ static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tre
     for (size_t i = 0; i < sizeof dotted / sizeof *dotted; i++) {
         uint32_t before = t->column_count;
         PCI_TRY(add_dotted(t, "location_groups", &dotted[i], err));
-        if (t->column_count > before) {
-            t->columns[before].direct = 0;
-            t->columns[before].bits = bits_group;
-        }
+        if (t->column_count > before)
+            to_group(&t->columns[before]);
     }
     if (tree->first)
         pci_table_add(t, ".inline", PCOL_BOOL)->bits = bits_inline;
-    return pci_table_reads(t, tree->first, err);
+    PCI_TRY(pci_table_reads(t, tree->first, err));
+    PCI_TRY(pci_add_further(t, "locations", of_lines, NULL, err));
+    return pci_add_further(t, "location_groups", of_groups, to_group, err);
 }
 
 static pcol_status fill_locations(pcol_table *t, pcol_error *err)
@@ -322,6 +350,7 @@ static pcol_status str_system(const pcol_column *column, uint64_t row, size_t co
 static pcol_status fill_functions(pcol_table *t, pcol_error *err)
 {
     static const struct dotted id = {"id", ".id", NULL, PCI_TYPES_INT, 0};
+    static const char *const used[] = {"name", "system_name", "filename", "start_line", "id", NULL};
     const struct pci_column *name, *system, *filename, *line;
     pcol_column *column;
     PCI_TRY(pci_want(t->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
@@ -339,7 +368,8 @@ static pcol_status fill_functions(pcol_table *t, pcol_error *err)
     }
     pci_table_add_source(t, "filename", PCOL_STRING, filename, 0);
     add_line(t, "start_line", line);
-    return add_dotted(t, "functions", &id, err);
+    PCI_TRY(add_dotted(t, "functions", &id, err));
+    return pci_add_further(t, "functions", used, NULL, err);
 }
 
 pcol_status pci_v2_functions(const pcol_file *file, pcol_table **table, pcol_error *err)

@@ -211,19 +211,22 @@ static pcol_status name_key(const pcol_table *t, struct key *key, pcol_error *er
 
 static pcol_status add_fixed(pcol_table *t, pcol_error *err)
 {
+    const char *used[FIXED + 1] = {NULL};
     pci_table_add_id(t, "source_id");
     for (size_t i = 0; i < FIXED; i++) {
         const struct pci_column *source;
+        used[i] = fixed[i].physical;
         PCI_TRY(pci_want(t->file, "sources", fixed[i].physical, fixed[i].types, &source, err));
         if (source || fixed[i].name[0] != '.')
             pci_table_add_source(t, fixed[i].name, PCOL_STRING, source, 0);
     }
-    return PCOL_OK;
+    return pci_add_further(t, "sources", used, NULL, err);
 }
 
 static pcol_status fill(pcol_table *t, struct meta *meta, pcol_error *err)
 {
     PCI_TRY(add_fixed(t, err));
+    PCI_TRY(pci_table_reserve(t, (uint32_t)meta->key_count, err));
     for (size_t i = 0; i < meta->key_count; i++) {
         struct key *key = &meta->keys[i];
         pcol_column *column;
@@ -244,8 +247,7 @@ pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error
     pcol_status status = meta ? read_meta(file, meta, err) : pci_fail_memory(err);
     *table = NULL;
     if (status == PCOL_OK)
-        status = pci_table_new(file, "sources", pci_rows(file, "sources"),
-                               11 + (uint32_t)meta->key_count, &t, err);
+        status = pci_table_new(file, "sources", pci_rows(file, "sources"), 11, &t, err);
     if (status != PCOL_OK) {
         meta_free(meta);
         return status;

@@ -1,0 +1,212 @@
+/*
+ * v2_further.c - what the logical tables show beyond their own columns
+ *
+ * Every physical column that a view does not use otherwise comes along under its name with a dot, and
+ * labels under the name of their key, so that nothing that a file holds of a row is out of reach of a
+ * view. Names that are taken get longer: `.TABLE.NAME`, `.label.KEY#2`.
+ */
+#include "model/rows.h"
+
+#include "core/alloc.h"
+#include "core/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct adding {
+    pcol_table *t;
+    const struct pci_table *physical;
+    pci_adapt_fn adapt;
+    struct pci_hash taken; /* column names */
+};
+
+static pcol_status find_name(struct adding *a, const char *name, int *taken, pcol_error *err)
+{
+    uint64_t hash = pci_hash_bytes(name, strlen(name));
+    size_t at = pci_hash_start(&a->taken, hash);
+    uint32_t id;
+    (void)err;
+    *taken = 1;
+    while ((id = pci_hash_next(&a->taken, hash, &at)) != PCI_HASH_NONE)
+        if (!strcmp(a->t->columns[id].name, name))
+            return PCOL_OK;
+    *taken = 0;
+    return PCOL_OK;
+}
+
+static pcol_status take_name(struct adding *a, uint32_t column, pcol_error *err)
+{
+    const char *name = a->t->columns[column].name;
+    return pci_hash_add(&a->taken, pci_hash_bytes(name, strlen(name)), column, err);
+}
+
+/* Memory for a name, which the table owns. */
+static pcol_status new_name(struct adding *a, size_t size, char **name, pcol_error *err)
+{
+    pcol_table *t = a->t;
+    *name = NULL;
+    if (pci_grow((void **)&t->owned, &t->owned_capacity, t->owned_count + 1, sizeof(char *)))
+        return pci_fail_memory(err);
+    *name = pci_malloc(size, 1);
+    if (!*name)
+        return pci_fail_memory(err);
+    t->owned[t->owned_count++] = *name;
+    return PCOL_OK;
+}
+
+static pcol_status add_column(struct adding *a, const char *name, const struct pci_column *source,
+                              pcol_error *err)
+{
+    pcol_table *t = a->t;
+    pcol_column *column;
+    PCI_TRY(pci_table_reserve(t, 1, err));
+    column = pci_table_add_source(t, name, PCOL_I64, source, 0);
+    column->references = source->references ? source->references->name : NULL;
+    if (a->adapt)
+        a->adapt(column);
+    return take_name(a, column->index, err);
+}
+
+/* label.K for some K, or label_shape. */
+static int is_of_labels(const char *name)
+{
+    if (!strcmp(name, "label_shape"))
+        return 1;
+    return !strncmp(name, "label.", 6) && name[6] &&
+           strspn(name + 6, "0123456789") == strlen(name + 6);
+}
+
+static int is_used(const char *name, const char *const *used)
+{
+    for (; *used; used++) {
+        size_t size = strlen(*used);
+        if (!strcmp(*used, name) || ((*used)[size - 1] == '.' && !strncmp(*used, name, size)))
+            return 1;
+    }
+    return is_of_labels(name);
+}
+
+static pcol_status add_columns(struct adding *a, const char *const *used, pcol_error *err)
+{
+    for (uint32_t i = 0; i < a->physical->column_count; i++) {
+        const struct pci_column *source = &a->physical->columns[i];
+        size_t size = strlen(a->physical->name) + strlen(source->name) + 3;
+        int taken, plain;
+        char *name;
+        if (!source->supported || is_used(source->name, used))
+            continue;
+        PCI_TRY(new_name(a, size, &name, err));
+        snprintf(name, size, ".%s", source->name);
+        PCI_TRY(find_name(a, name, &taken, err));
+        PCI_TRY(find_name(a, name + 1, &plain, err));
+        if (taken || plain)
+            snprintf(name, size, ".%s.%s", a->physical->name, source->name);
+        PCI_TRY(find_name(a, name, &taken, err));
+        if (!taken) /* else two physical columns of one name: the first counts */
+            PCI_TRY(add_column(a, name, source, err));
+    }
+    return PCOL_OK;
+}
+
+/* ".label.KEY" with a NUL as \0, then "#2", ... until it is new. */
+static pcol_status label_name(struct adding *a, pcol_str key, uint32_t *repeat, char **name,
+                              pcol_error *err)
+{
+    static const char prefix[] = ".label.";
+    size_t size = sizeof prefix - 1;
+    int taken;
+    PCI_TRY(new_name(a, size + 2 * key.size + 16, name, err));
+    memcpy(*name, prefix, size);
+    for (size_t i = 0; i < key.size; i++) {
+        if (key.data[i])
+            (*name)[size++] = key.data[i];
+        else
+            memcpy(*name + size, "\\0", 2), size += 2;
+    }
+    for (;; ++*repeat) {
+        (*name)[size] = '\0';
+        if (*repeat > 1)
+            snprintf(*name + size, 16, "#%u", *repeat);
+        PCI_TRY(find_name(a, *name, &taken, err));
+        if (!taken)
+            break;
+    }
+    ++*repeat;
+    return PCOL_OK;
+}
+
+/* By distinct key: the number that its next column gets. */
+struct key_count {
+    pcol_str key;
+    uint32_t next;
+};
+
+static pcol_status count_key(struct pci_hash *hash, struct key_count *counts, size_t *count,
+                             pcol_str key, uint32_t **next, pcol_error *err)
+{
+    uint64_t h = pci_hash_bytes(key.data, key.size);
+    size_t at = pci_hash_start(hash, h);
+    uint32_t id;
+    while ((id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE)
+        if (counts[id].key.size == key.size &&
+            (!key.size || !memcmp(counts[id].key.data, key.data, key.size)))
+            break;
+    if (id == PCI_HASH_NONE) {
+        id = (uint32_t)(*count)++;
+        counts[id] = (struct key_count){key, 1};
+        PCI_TRY(pci_hash_add(hash, h, id, err));
+    }
+    *next = &counts[id].next;
+    return PCOL_OK;
+}
+
+static pcol_status add_labels(struct adding *a, const struct pci_label_reader *labels,
+                              pcol_error *err)
+{
+    struct key_count *counts = pci_calloc(labels->key_count, sizeof *counts);
+    struct pci_hash hash = {0};
+    size_t count = 0;
+    pcol_status status = counts ? PCOL_OK : pci_fail_memory(err);
+    for (size_t i = 0; i < labels->key_count && status == PCOL_OK; i++) {
+        const struct pci_label_key *key = &labels->keys[i];
+        uint32_t *next = NULL;
+        char *name = NULL;
+        if (!key->column)
+            continue;
+        status = count_key(&hash, counts, &count, key->key, &next, err);
+        if (status == PCOL_OK)
+            status = label_name(a, key->key, next, &name, err);
+        if (status == PCOL_OK)
+            status = add_column(a, name, key->column, err);
+    }
+    pci_hash_clear(&hash);
+    pci_free(counts);
+    return status;
+}
+
+static pcol_status add_all(struct adding *a, const char *const *used, pcol_error *err)
+{
+    struct pci_label_reader labels;
+    pcol_status status;
+    for (uint32_t i = 0; i < a->t->column_count; i++)
+        PCI_TRY(take_name(a, i, err));
+    PCI_TRY(add_columns(a, used, err));
+    status = pci_labels_open(&labels, a->t->file, a->physical->name, err);
+    if (status == PCOL_OK)
+        status = add_labels(a, &labels, err);
+    pci_labels_close(&labels);
+    return status;
+}
+
+pcol_status pci_add_further(pcol_table *table, const char *physical, const char *const *used,
+                            pci_adapt_fn adapt, pcol_error *err)
+{
+    struct adding a = {.t = table, .adapt = adapt};
+    pcol_status status;
+    a.physical = pci_table_find(table->file, physical);
+    if (!a.physical)
+        return PCOL_OK;
+    status = add_all(&a, used, err);
+    pci_hash_clear(&a.taken);
+    return status;
+}
