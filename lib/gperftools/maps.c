@@ -72,17 +72,29 @@ static int take_hex(const uint8_t **p, const uint8_t *end, uint64_t *value, int 
     return got != 0;
 }
 
-/* START-LIMIT; one byte of a blank or '-' between them, and then blanks. */
-static int take_range(const uint8_t **p, const uint8_t *end, struct entry *e)
+/* START-LIMIT: one byte of a blank or '-' between them, and then blanks. Where nothing of the kind
+ * follows START, pprof takes its last digit for LIMIT; so does this with `split`. */
+static int take_range(const uint8_t **p, const uint8_t *end, int split, struct entry *e)
 {
+    const uint8_t *at;
     while (*p < end && pci_gp_space(**p))
         ++*p;
-    if (!take_hex(p, end, &e->start, &e->overflow) || *p == end ||
-        !(pci_gp_space(**p) || **p == '-'))
+    at = *p;
+    e->overflow = 0;
+    if (!take_hex(p, end, &e->start, &e->overflow))
         return 0;
-    ++*p;
-    while (*p < end && pci_gp_space(**p))
+    if (split) {
+        --*p;
+        e->overflow = 0;
+        if (!take_hex(&at, *p, &e->start, &e->overflow))
+            return 0;
+    } else {
+        if (*p == end || !(pci_gp_space(**p) || **p == '-'))
+            return 0;
         ++*p;
+        while (*p < end && pci_gp_space(**p))
+            ++*p;
+    }
     if (!take_hex(p, end, &e->limit, &e->overflow))
         return 0;
     *p += *p < end && **p == ':';
@@ -163,17 +175,22 @@ static void take_brief(const uint8_t *p, const uint8_t *end, struct entry *e)
         e->build_id.end++;
 }
 
-static int parse_entry(const uint8_t *p, const uint8_t *end, struct entry *e)
+/* Both forms, the long one first, which says more. */
+static int parse_entry(const uint8_t *text, const uint8_t *end, struct entry *e)
 {
-    memset(e, 0, sizeof *e);
-    if (!take_range(&p, end, e))
-        return 0;
-    struct entry brief = *e;
-    if (!take_proc(p, end, e)) {
-        *e = brief;
-        take_brief(p, end, e);
-    }
-    return !e->overflow;
+    for (int form = 0; form < 2; form++)
+        for (int split = 0; split < 2; split++) {
+            const uint8_t *p = text;
+            memset(e, 0, sizeof *e);
+            if (!take_range(&p, end, split, e))
+                continue;
+            if (form)
+                take_brief(p, end, e);
+            else if (!take_proc(p, end, e))
+                continue;
+            return !e->overflow;
+        }
+    return 0;
 }
 
 /* Behind "FILE:LINE] " of a log's line. */

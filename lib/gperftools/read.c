@@ -51,14 +51,11 @@ struct kind {
     pci_gp_header_fn is;
     pcol_status (*read)(struct pci_gp_reader *reader, pcol_error *err);
     int skips; /* blank lines and comments may stand before the header */
-    const char *drop_frames, *keep_frames;
 };
 static const struct kind kinds[] = {
-    {pci_gp_is_heap, pci_gp_read_heap, 0, heap_frames, heap_kept_frames},
-    {pci_gp_is_count, pci_gp_read_count, 1, cpu_frames, ""},
-    {pci_gp_is_thread, pci_gp_read_thread, 1, cpu_frames, ""},
-    {pci_gp_is_contention, pci_gp_read_contention, 0, lock_frames, ""},
-    {pci_gp_is_java, pci_gp_read_java, 0, heap_frames, heap_kept_frames},
+    {pci_gp_is_heap, pci_gp_read_heap, 0},     {pci_gp_is_count, pci_gp_read_count, 1},
+    {pci_gp_is_thread, pci_gp_read_thread, 1}, {pci_gp_is_contention, pci_gp_read_contention, 0},
+    {pci_gp_is_java, pci_gp_read_java, 0},
 };
 #define KIND_COUNT (sizeof kinds / sizeof *kinds)
 
@@ -123,7 +120,6 @@ static pcol_status read_text(struct pci_gp_reader *r, pcol_error *err)
 {
     const struct pci_input *input = r->import->input;
     const struct kind *kind = find_kind(input->data, input->data + input->size, !input->end);
-    struct pci_gp_profile *p = &r->profile;
     PCI_TRY(pci_gp_next(r, err));
     if (!kind)
         return pci_gp_fail(r, r->line.text, err,
@@ -131,14 +127,21 @@ static pcol_status read_text(struct pci_gp_reader *r, pcol_error *err)
     while (r->got && kind->skips &&
            pci_gp_blank_or_comment(r->line.text, r->line.text + r->line.size))
         PCI_TRY(pci_gp_next(r, err));
-    p->drop_frames = kind->drop_frames;
-    p->keep_frames = kind->keep_frames;
-    PCI_TRY(kind->read(r, err));
-    if (p->type_count == 2 && !strcmp(p->types[0].type, "contentions")) {
-        p->drop_frames = lock_frames; /* Java's too */
-        p->keep_frames = "";
+    return kind->read(r, err);
+}
+
+/* Whose frames are in the way is told by what was measured. */
+static void choose_frames(struct pci_gp_profile *p)
+{
+    const char *type = p->type_count > 1 ? p->types[0].type : "";
+    p->drop_frames = cpu_frames;
+    p->keep_frames = "";
+    if (!strcmp(type, "contentions")) {
+        p->drop_frames = lock_frames;
+    } else if (strstr(type, "objects")) {
+        p->drop_frames = heap_frames;
+        p->keep_frames = heap_kept_frames;
     }
-    return PCOL_OK;
 }
 
 pcol_status pci_gperftools_translate(struct pci_import *import, uint8_t **data, size_t *size,
@@ -150,13 +153,10 @@ pcol_status pci_gperftools_translate(struct pci_import *import, uint8_t **data, 
     *data = NULL;
     while (status == PCOL_OK && input->size < SNIFF_BYTES && !input->end)
         status = pci_input_more(input, 0, err);
-    if (status == PCOL_OK && pci_gp_is_cpu(input->data, input->size)) {
-        r.profile.drop_frames = cpu_frames;
-        r.profile.keep_frames = "";
-        status = pci_gp_read_cpu(&r, err);
-    } else if (status == PCOL_OK) {
-        status = read_text(&r, err);
-    }
+    if (status == PCOL_OK)
+        status =
+            pci_gp_is_cpu(input->data, input->size) ? pci_gp_read_cpu(&r, err) : read_text(&r, err);
+    choose_frames(&r.profile);
     if (status == PCOL_OK)
         status = pci_gp_encode(&r.profile, data, size, err);
     pci_gp_clear(&r.profile);

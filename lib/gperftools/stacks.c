@@ -14,6 +14,8 @@
  */
 #include "gperftools/text.h"
 
+#include <inttypes.h>
+
 static int begins_section(const uint8_t *p, const uint8_t *end)
 {
     return pci_gp_begins(p, end, "---");
@@ -52,8 +54,11 @@ static pcol_status take_count(struct pci_gp_reader *r, pcol_error *err)
         return pci_gp_fail(r, r->line.text, err, "number beyond 64 bits");
     if (!got || !pci_gp_word(&p, end, " @"))
         return pci_gp_fail(r, p, err, "not a sample: COUNT @ 0x... 0x...");
-    if (p == end)
-        return pci_gp_fail(r, p, err, "a sample without addresses");
+    if (p == end) { /* Go's threadcreate has threads whose beginning it does not know */
+        if (!r->import->options->lenient)
+            return pci_gp_fail(r, p, err, "a sample without addresses");
+        r->stackless++;
+    }
     while (p < end) {
         const uint8_t *at = p;
         uint64_t address;
@@ -93,6 +98,8 @@ pcol_status pci_gp_read_count(struct pci_gp_reader *r, pcol_error *err)
             break;
         PCI_TRY(take_count(r, err));
     }
+    if (r->stackless)
+        pci_import_message(r->import, "samples without addresses kept: %" PRIu64, r->stackless);
     return pci_gp_read_map(r, err);
 }
 

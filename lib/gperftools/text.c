@@ -66,7 +66,7 @@ int pci_gp_hex_number(const uint8_t **p, const uint8_t *end, int upper, uint64_t
     int fits = 1;
     *value = 0;
     for (; at < end && (upper ? pci_gp_hex(*at) : pci_gp_lower_hex(*at)); at++) {
-        unsigned digit = pci_gp_digit(*at) ? *at - '0' : (*at | 32u) - 'a' + 10;
+        unsigned digit = pci_gp_digit(*at) ? *at - 48u : (*at | 32u) - 'a' + 10;
         if (*value >> 60)
             fits = 0;
         *value = *value << 4 | digit;

@@ -79,6 +79,7 @@ struct pci_gp_reader {
     struct pci_line line;
     int got; /* 0: the input is at its end, line is empty */
     struct pci_gp_profile profile;
+    uint64_t stackless; /* samples without addresses that were tolerated */
 };
 
 pcol_status pci_gp_next(struct pci_gp_reader *reader, pcol_error *err);

@@ -80,4 +80,11 @@ pcol_status pci_v1_write(const struct pci_export *export, pcol_error *err);
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err);
 
+int pci_gperftools_sniff(const uint8_t *data, size_t size, int all);
+/* The input as profile.proto, uncompressed; freed with pci_free(). */
+pcol_status pci_gperftools_translate(struct pci_import *import, uint8_t **data, size_t *size,
+                                     pcol_error *err);
+/* That, read as pprof. */
+pcol_status pci_gperftools_read(struct pci_import *import, pcol_error *err);
+
 #endif
