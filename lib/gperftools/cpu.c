@@ -65,7 +65,7 @@ int pci_gp_is_cpu(const uint8_t *data, size_t size)
     return find_kind(data, size, &java, &period) != NULL;
 }
 
-/* The next word; *got is 0 if the input ends before it begins. */
+/* The next word; *got is 0 if the input ends before it is whole. */
 static pcol_status next_word(struct cpu *c, uint64_t *word, int *got, pcol_error *err)
 {
     struct pci_input *input = c->reader->import->input;
@@ -73,14 +73,10 @@ static pcol_status next_word(struct cpu *c, uint64_t *word, int *got, pcol_error
         PCI_TRY(pci_input_more(input, c->at, err));
         c->at = 0;
     }
-    *got = input->size > c->at;
-    if (!*got)
-        return PCOL_OK;
-    if (input->size - c->at < c->kind.size)
-        return pci_fail_byte(err, PCOL_E_SYNTAX, input->offset + c->at,
-                             "the input ends inside a word of %u bytes", c->kind.size);
-    *word = word_at(input->data + c->at, c->kind);
-    c->at += c->kind.size;
+    *got = input->size - c->at >= c->kind.size;
+    if (*got)
+        *word = word_at(input->data + c->at, c->kind);
+    c->at += *got ? c->kind.size : 0;
     return PCOL_OK;
 }
 
@@ -89,33 +85,48 @@ static uint64_t place(const struct cpu *c)
     return c->reader->import->input->offset + c->at;
 }
 
+/* The input ends inside the sample that began at `start`. */
+static pcol_status cut(struct cpu *c, uint64_t start, size_t stack, pcol_error *err)
+{
+    if (!c->reader->import->options->lenient)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, start, "the input ends inside this sample");
+    c->reader->profile.stack_count = stack;
+    c->at = c->reader->import->input->size;
+    pci_import_message(c->reader->import, "the last sample is cut and was left out");
+    return PCOL_OK;
+}
+
 /* One record; *last at the end mark or the end of the input. */
 static pcol_status take_record(struct cpu *c, int *last, pcol_error *err)
 {
     struct pci_gp_profile *p = &c->reader->profile;
-    uint64_t start = place(c), count, depth, address = 0;
+    const struct pci_input *input = c->reader->import->input;
+    uint64_t start = place(c), count, depth = 0, address = 0;
+    size_t before = p->stack_count;
     int got;
     PCI_TRY(next_word(c, &count, &got, err));
     *last = !got;
-    if (*last) {
+    if (*last && c->at == input->size) {
         pci_import_message(c->reader->import, "no end mark behind the last sample: the profile "
                                               "may have been cut");
         return PCOL_OK;
     }
-    PCI_TRY(next_word(c, &depth, &got, err));
+    if (got)
+        PCI_TRY(next_word(c, &depth, &got, err));
     for (uint64_t i = 0; got && i < depth; i++) {
         PCI_TRY(next_word(c, &address, &got, err));
-        if (!got)
-            break;
-        if (count == 0 && depth == 1 && address == 0) {
+        if (got && count == 0 && depth == 1 && address == 0) {
             *last = 1;
             return PCOL_OK;
         }
         /* An address on the stack is where the call returns to; one less lies in the call. */
-        PCI_TRY(pci_gp_push(p, address - (i > 0 && !c->java), err));
+        if (got)
+            PCI_TRY(pci_gp_push(p, address - (i > 0 && !c->java), err));
     }
-    if (!got)
-        return pci_fail_byte(err, PCOL_E_SYNTAX, start, "the input ends inside this sample");
+    if (!got) {
+        *last = 1;
+        return cut(c, start, before, err);
+    }
     const int64_t values[] = {(int64_t)count, (int64_t)(count * (uint64_t)p->period)};
     return pci_gp_sample(p, values, err);
 }
