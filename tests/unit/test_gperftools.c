@@ -181,7 +181,7 @@ static void hear(void *context, const char *message)
 
 static pcol_status translate(const void *data, size_t size, int lenient)
 {
-    struct pci_input_options how = {0, 7}; /* small pieces: words and lines lie across them */
+    struct pci_input_options how = {.piece = 7}; /* small pieces: words and lines lie across them */
     struct pci_input input;
     pcol_import_options options = PCOL_INIT(pcol_import_options);
     options.lenient = lenient;
