@@ -24,6 +24,7 @@ BUILD := build
 OBJ := $(BUILD)/$(VARIANT)/obj
 OUT := $(if $(filter release,$(VARIANT)),$(BUILD),$(BUILD)/$(VARIANT))
 STAGED := $(BUILD)/include/pcol.h
+GEN := $(BUILD)/gen
 
 PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
@@ -67,17 +68,17 @@ endif
 # pkg-config where it knows the library, the plain name where it does not.
 pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) -lm
-LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib)
+LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm
+LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,libprotobuf-c)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 
 BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(OPT) $(SANITIZE) $(WARN)
 LINK = $(CC) $(OPT) $(SANITIZE) $(CFLAGS) -Wl,--as-needed $(LDFLAGS)
 
 FLAGS_format := -Iformat -fPIC -fvisibility=hidden
-FLAGS_lib := -Iformat -Ilib -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
+FLAGS_lib := -Iformat -Ilib -isystem $(GEN) -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
 FLAGS_user := -I$(BUILD)/include
-FLAGS_unit := -Iformat -Ilib $(LIBS_CFLAGS)
+FLAGS_unit := -Iformat -Ilib -isystem $(GEN) $(LIBS_CFLAGS)
 
 # Changed flags or another compiler rebuild what they touch.
 STAMP := $(OBJ)/flags
@@ -143,8 +144,7 @@ ifneq ($(origin CC),default)
 export CC
 endif
 
-C_FILES = $(sort $(filter-out %.pb-c.c %.pb-c.h, \
-            $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench tests/* tests/*/*,$(d)/*.c $(d)/*.h))))
+C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
 
 check: check-format check-headers check-rooms check-tidy check-werror ## format, headers, rooms, lint, -Werror builds
 
@@ -163,7 +163,7 @@ check-rooms:
 	$(call say,ROOMS,who includes whom)
 	$(Q)scripts/rooms
 
-check-tidy: $(STAGED)
+check-tidy: $(STAGED) $(GEN)/pprof/profile.pb-c.h
 	@scripts/deps check
 	$(call say,TIDY,format lib tools bench)
 	$(Q)CPP='-std=c17 -D_POSIX_C_SOURCE=200809L' scripts/tidy \

@@ -584,6 +584,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write_memory(pcol_builder *buil
  * Importing and exporting
  * ------------------------------------------------------------------------------------------- */
 
+#define PCOL_WRITES_COMPRESSED 2 /* pcol_format.writes: with gzip, unless asked otherwise */
+
 typedef struct pcol_format {
     const char *name;     /* "rprof" */
     const char *summary;  /* "R's Rprof() output" */
@@ -635,13 +637,18 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_import_memory(pcol_builder *builder, co
                                                        const pcol_import_options *options,
                                                        pcol_error *err);
 
+#define PCOL_COMPRESS_AUTO 0u /* as is usual for the format: pprof is compressed, others are not */
+#define PCOL_COMPRESS_NONE 1u
+#define PCOL_COMPRESS_GZIP 2u
+
 typedef struct pcol_export_options {
     size_t size;
     uint64_t source_id;   /* 1..n: only this source; 0: all */
     pcol_message_fn loss; /* called once for each kind of thing that the target cannot hold */
     void *context;
     const char
-        *sample_type; /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
+        *sample_type;  /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
+    unsigned compress; /* PCOL_COMPRESS_* */
 } pcol_export_options;
 
 /**

@@ -1,13 +1,26 @@
 # lib: the library, one folder (a room) for each concern; lib/examples holds programs of users, which see pcol.h only.
 
 LIB_SRC := $(filter-out lib/examples/%,$(wildcard lib/*.c lib/*/*.c))
-LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/pprof/profile.pb-c.o
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 EXAMPLE_OBJ := $(EXAMPLE_SRC:%.c=$(OBJ)/%.o)
 EXAMPLE_BIN := $(EXAMPLE_SRC:lib/examples/%.c=$(OUT)/examples/%)
 
 $(OBJ)/lib/%.o: lib/%.c $(STAMP)
 	$(call compile,$(FLAGS_lib))
+
+# Messages of profile.proto: made once for all variants, and not ours to warn about.
+$(GEN)/pprof/profile.pb-c.c: lib/pprof/profile.proto
+	@mkdir -p $(GEN)
+	$(call say,PROTO,$<)
+	$(Q)protoc-c --proto_path=lib --c_out=$(GEN) $<
+
+$(GEN)/pprof/profile.pb-c.h: $(GEN)/pprof/profile.pb-c.c ;
+
+$(OBJ)/gen/%.o: $(GEN)/%.c $(STAMP)
+	$(call compile,-w $(FLAGS_lib))
+
+$(OBJ)/lib/pprof/write.o $(OBJ)/tests/unit/test_pprof.o: | $(GEN)/pprof/profile.pb-c.h
 
 $(OBJ)/lib/examples/%.o: lib/examples/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))

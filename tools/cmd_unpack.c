@@ -31,11 +31,29 @@ const struct cli_option cmd_unpack_options[] = {
 
 /* ---- the format ---- */
 
-/* Length of the longest of the format's suffixes that the name ends in. */
+static int ends_in(const char *name, const char *suffix)
+{
+    size_t size = strlen(name);
+    size_t length = strlen(suffix);
+
+    return size > length && strcasecmp(name + size - length, suffix) == 0;
+}
+
+/* "x.pb.gz" is compressed, "x.pb" is not; other names leave it to the format. */
+static unsigned compression(const char *output)
+{
+    if (output == NULL)
+        return PCOL_COMPRESS_AUTO;
+    return ends_in(output, ".gz")   ? PCOL_COMPRESS_GZIP
+           : ends_in(output, ".pb") ? PCOL_COMPRESS_NONE
+                                    : PCOL_COMPRESS_AUTO;
+}
+
+/* Length of the longest of the format's suffixes that the name, without ".gz", ends in. */
 static size_t suffix_match(const pcol_format *format, const char *name)
 {
     size_t longest = 0;
-    size_t size = strlen(name);
+    size_t size = strlen(name) - (ends_in(name, ".gz") ? 3 : 0);
     const char *at = format->suffixes;
 
     while (at != NULL && *at != '\0') {
@@ -209,6 +227,7 @@ static int export_to(const struct cli_input *input, const char *format, struct l
 
     options.source_id = losses->args->source == CLI_UNSET ? 0 : losses->args->source;
     options.sample_type = losses->args->sample_type;
+    options.compress = compression(losses->args->output);
     options.loss = on_loss;
     options.context = losses;
     losses->count = 0;

@@ -128,6 +128,7 @@ void pcol_builder_free(pcol_builder *builder)
     pci_hash_clear(&builder->group_hash);
     pci_hash_clear(&builder->source_type_hash);
     pci_free(builder->source_types);
+    pci_border_clear(&builder->order);
     pci_strtab_clear(&builder->strings);
     pci_tree_clear(&builder->tree);
     pci_interned_free(builder);
@@ -218,9 +219,8 @@ static int same_group(const pcol_builder *b, uint32_t id, const struct pci_bgrou
                       const pcol_line *lines)
 {
     const struct pci_bgroup *o = &b->groups[id];
-    if (o->line_count != g->line_count || o->mapping != g->mapping ||
-        ((o->bits ^ g->bits) & ~2u) || o->address != g->address || o->variant != g->variant ||
-        o->file_number != g->file_number)
+    if (o->line_count != g->line_count || o->mapping != g->mapping || ((o->bits ^ g->bits) & ~2u) ||
+        o->address != g->address || o->variant != g->variant || o->file_number != g->file_number)
         return 0;
     for (uint32_t i = 0; i < g->line_count; i++)
         if (!same_line(&b->lines[o->first_line + i], &lines[i]))
@@ -258,8 +258,8 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     g.line_count = (uint32_t)group->line_count;
     g.mapping = group->mapping;
     g.variant = group->variant;
-    g.bits = group->has_address | (unsigned)group->has_file_number << 2 |
-             (unsigned)group->folded << 3;
+    g.bits =
+        group->has_address | (unsigned)group->has_file_number << 2 | (unsigned)group->folded << 3;
     g.address = group->has_address ? group->address : 0;
     g.file_number = group->has_file_number ? group->file_number : 0;
     /* The lines are put behind those of all groups first, and taken back if the group is known. */
@@ -328,6 +328,8 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
         return pci_fail(err, PCOL_E_ARGUMENT, "a source needs a type");
     if (r >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 sources");
+    if (r)
+        PCI_TRY(pci_border_settle(builder, err));
     PCI_TRY(set_text(builder, PCI_C_SOURCE_TYPE, r, s->type, err));
     PCI_TRY(set_text(builder, PCI_C_SOURCE_URI, r, s->uri, err));
     PCI_TRY(set_text(builder, PCI_C_SOURCE_TIMESTAMP, r, s->timestamp, err));
@@ -363,16 +365,12 @@ static pcol_status note_type(pcol_builder *b, uint32_t type, pcol_error *err)
     return pci_source_type_note(b, b->source_count - 1, type, err);
 }
 
-pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, const char *unit,
-                                     unsigned flags, uint32_t ordinal, uint32_t *row,
-                                     pcol_error *err)
+pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t unit, unsigned flags,
+                                    uint32_t ordinal, uint32_t *row, pcol_error *err)
 {
-    pcol_builder *b = builder;
-    struct pci_btype t = {.flags = flags, .ordinal = ordinal};
+    struct pci_btype t = {.type = type, .unit = unit, .flags = flags, .ordinal = ordinal};
     char name[32];
     *row = 0;
-    PCI_TRY(pci_strtab_intern(&b->strings, type, strlen(type), &t.type, err));
-    PCI_TRY(pci_strtab_intern(&b->strings, unit, strlen(unit), &t.unit, err));
     for (size_t i = 0; i < b->type_count; i++) {
         const struct pci_btype *o = &b->types[i];
         if (o->type == t.type && o->unit == t.unit && o->flags == flags && o->ordinal == ordinal) {
@@ -391,6 +389,17 @@ pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, co
     *row = (uint32_t)b->type_count;
     b->types[b->type_count++] = t;
     return note_type(b, *row, err);
+}
+
+pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, const char *unit,
+                                     unsigned flags, uint32_t ordinal, uint32_t *row,
+                                     pcol_error *err)
+{
+    uint32_t type_string, unit_string;
+    *row = 0;
+    PCI_TRY(pci_strtab_intern(&builder->strings, type, strlen(type), &type_string, err));
+    PCI_TRY(pci_strtab_intern(&builder->strings, unit, strlen(unit), &unit_string, err));
+    return pci_builder_sample_type(builder, type_string, unit_string, flags, ordinal, row, err);
 }
 
 /* ---- samples ---- */

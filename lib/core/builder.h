@@ -163,7 +163,8 @@ struct pci_label_table {
     uint32_t shape, extra; /* columns of the builder; PCOL_NONE: none yet */
     uint64_t next_row;
     struct pci_label_last *last;
-    uint32_t *entries; /* the shape of the row before: 2 * (number + 1) + joined; 0 + joined: extra */
+    uint32_t
+        *entries; /* the shape of the row before: 2 * (number + 1) + joined; 0 + joined: extra */
     size_t last_count, last_capacity, entry_capacity;
     uint32_t last_shape; /* PCOL_NONE: none */
 };
@@ -209,6 +210,12 @@ struct pci_border {
     uint32_t form_columns[5];
     uint32_t target_name; /* of `last` */
     struct pci_source_row last;
+    /* Whole tables of the only source so far. */
+    struct pci_border_table {
+        struct pci_source_row first;
+        uint64_t count;
+    } * waiting;
+    size_t waiting_count, waiting_capacity;
 };
 
 struct pcol_builder {
@@ -259,6 +266,9 @@ void pci_blabels_clear(struct pci_blabels *labels);
 void pci_bnodes_init(struct pci_bnodes *nodes, struct pci_store *store);
 void pci_bnodes_clear(struct pci_bnodes *nodes);
 void pci_border_init(struct pci_border *order);
+void pci_border_clear(struct pci_border *order);
+/* There is a further source: what waited for one becomes rows. */
+pcol_status pci_border_settle(pcol_builder *builder, pcol_error *err);
 
 /* Records to columns. Labels before the strings are sorted, nodes and order after strings and stacks
  * have their final places. */
@@ -286,6 +296,10 @@ pcol_status pci_bcol_set_bytes(struct pci_bcol *column, uint64_t row, const char
                                pcol_error *err);
 /* Rows up to `rows` are null, or 0 with PCI_DROP_ZERO. */
 pcol_status pci_bcol_fill(struct pci_bcol *column, uint64_t rows, pcol_error *err);
+
+/* pcol_builder_sample_type() for names that may hold NUL: their strings. */
+pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t unit, unsigned flags,
+                                    uint32_t ordinal, uint32_t *row, pcol_error *err);
 
 /* A column as a source; `map` translates values (string ranks, stack places) or is NULL. */
 struct pci_bcol_source {

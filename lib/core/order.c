@@ -37,6 +37,14 @@ static const struct made form_columns[F_COUNT] = {
 void pci_border_init(struct pci_border *order)
 {
     memset(order, 0xff, sizeof *order); /* PCOL_NONE */
+    order->waiting = NULL;
+    order->waiting_count = order->waiting_capacity = 0;
+}
+
+void pci_border_clear(struct pci_border *order)
+{
+    pci_free(order->waiting);
+    order->waiting = NULL;
 }
 
 static pcol_status make(pcol_builder *b, const char *name, const struct made *made, size_t count,
@@ -95,6 +103,41 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
     PCI_TRY(pci_bcol_set(b->columns[o->columns[R_ROW]], to, (int64_t)row->row, err));
     return row->has_id ? pci_bcol_set(b->columns[o->columns[R_ID]], to, (int64_t)row->id, err)
                        : PCOL_OK;
+}
+
+static pcol_status put_table(pcol_builder *b, const struct pci_border_table *table, pcol_error *err)
+{
+    struct pci_source_row row = table->first;
+    row.has_id = 0;
+    for (uint64_t i = 0; i < table->count; i++) {
+        row.ordinal = i;
+        row.row = table->first.row + i;
+        PCI_TRY(pci_builder_source_row(b, &row, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_source_row *row,
+                                     uint64_t count, pcol_error *err)
+{
+    struct pci_border *o = &builder->order;
+    struct pci_border_table table = {*row, count};
+    if (builder->source_count > 1)
+        return put_table(builder, &table, err);
+    if (pci_grow((void **)&o->waiting, &o->waiting_capacity, o->waiting_count + 1,
+                 sizeof *o->waiting))
+        return pci_fail_memory(err);
+    o->waiting[o->waiting_count++] = table;
+    return PCOL_OK;
+}
+
+pcol_status pci_border_settle(pcol_builder *builder, pcol_error *err)
+{
+    struct pci_border *o = &builder->order;
+    for (size_t i = 0; i < o->waiting_count; i++)
+        PCI_TRY(put_table(builder, &o->waiting[i], err));
+    o->waiting_count = 0;
+    return PCOL_OK;
 }
 
 pcol_status pci_builder_source_column(pcol_builder *builder, uint32_t source, uint32_t thread,

@@ -185,6 +185,12 @@ struct pci_source_row {
 /* Append to source_rows; those of one (source, thread, table) stand together, ordinals 0, 1, ... */
 pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
                                    pcol_error *err);
+/* The same for a whole table whose rows are `count` of ours from row->row on, in order, under the ids
+ * that those have (ordinal and id of *row are not looked at). This says something only beside other
+ * sources: it becomes rows when, and if, the builder gets a second one. Each source gives those of its
+ * tables once. */
+pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_source_row *row,
+                                     uint64_t count, pcol_error *err);
 /* Append to source_columns. form: string or PCOL_NONE. */
 pcol_status pci_builder_source_column(pcol_builder *builder, uint32_t source, uint32_t thread,
                                       uint32_t table, uint32_t column, uint32_t form,

@@ -119,15 +119,14 @@ static void add_value(struct pass *pass, uint64_t row, int64_t value)
         s->runs = 1;
     } else {
         uint64_t k = key_of(value, pass->type), l = key_of(pass->last, pass->type);
-        uint64_t distance = (uint64_t)value - (uint64_t)s->first;
+        /* Keys are in the order of the type and as far apart as the values, up to 2^64 - 1. */
+        uint64_t f = key_of(s->first, pass->type), distance = k > f ? k - f : f - k;
         s->runs += value != pass->last;
         s->constant &= value == s->first;
         s->ascending &= k >= l;
         if (pass->present == 2)
             s->step = (int64_t)((uint64_t)value - (uint64_t)pass->last);
         s->linear &= (uint64_t)value - (uint64_t)pass->last == (uint64_t)s->step;
-        if (distance >> 63)
-            distance = -distance;
         if (s->scale != 1 && (s->scale == 0 || distance % s->scale))
             s->scale = gcd(distance, s->scale);
     }

@@ -182,3 +182,61 @@ pcol_status pci_spool_read(const struct pci_spool *spool, uint64_t offset, void 
     }
     return PCOL_OK;
 }
+
+/* The page from the file that holds a range, read once for all ranges in it. */
+static pcol_status load_page(const struct pci_spool *spool, struct pci_spool_view *view,
+                             size_t page, pcol_error *err)
+{
+    if (view->page && view->page_number == page)
+        return PCOL_OK;
+    if (!view->page)
+        view->page = pci_malloc(PCI_PAGE_BYTES, 1);
+    if (!view->page)
+        return pci_fail_memory(err);
+    view->page_number = SIZE_MAX;
+    PCI_TRY(
+        read_file(spool->store, spool->pages[page].file_offset, view->page, PCI_PAGE_BYTES, err));
+    view->page_number = page;
+    return PCOL_OK;
+}
+
+pcol_status pci_spool_look(const struct pci_spool *spool, struct pci_spool_view *view,
+                           uint64_t offset, size_t size, const uint8_t **data, pcol_error *err)
+{
+    size_t page = (size_t)(offset / PCI_PAGE_BYTES), at = (size_t)(offset % PCI_PAGE_BYTES);
+    if (page == spool->page_count) {
+        *data = spool->tail + at;
+    } else if (size <= PCI_PAGE_BYTES - at) {
+        if (!spool->pages[page].memory)
+            PCI_TRY(load_page(spool, view, page, err));
+        *data = (spool->pages[page].memory ? spool->pages[page].memory : view->page) + at;
+    } else {
+        void *joined = view->joined;
+        if (pci_grow(&joined, &view->capacity, size, 1))
+            return pci_fail_memory(err);
+        view->joined = joined;
+        *data = joined;
+        return pci_spool_read(spool, offset, joined, size, err);
+    }
+    return PCOL_OK;
+}
+
+void pci_spool_view_clear(struct pci_spool_view *view)
+{
+    pci_free(view->page);
+    pci_free(view->joined);
+    *view = (struct pci_spool_view){0};
+}
+
+void pci_spool_drop(struct pci_spool *spool, uint64_t offset)
+{
+    for (; spool->dropped < spool->page_count && spool->dropped < (size_t)(offset / PCI_PAGE_BYTES);
+         spool->dropped++) {
+        struct pci_page *page = &spool->pages[spool->dropped];
+        if (!page->memory)
+            continue;
+        pci_free(page->memory);
+        page->memory = NULL;
+        spool->store->memory_used -= PCI_PAGE_BYTES;
+    }
+}

@@ -31,8 +31,17 @@ struct pci_spool {
     struct pci_store *store;
     struct pci_page *pages; /* full ones */
     size_t page_count, page_capacity;
-    uint8_t *tail; /* the page being filled */
+    size_t dropped; /* pages at the front that were let go */
+    uint8_t *tail;  /* the page being filled */
     size_t tail_used, tail_capacity;
+};
+
+/* What pci_spool_look() keeps from one call to the next; starts zeroed. */
+struct pci_spool_view {
+    uint8_t *page; /* one that lies in the file */
+    size_t page_number;
+    uint8_t *joined; /* a range over several pages */
+    size_t capacity;
 };
 
 pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const char *folder,
@@ -64,5 +73,14 @@ static inline pcol_status pci_spool_append_u64(struct pci_spool *spool, uint64_t
 /* Copy out `size` bytes from `offset`; the range must have been appended. */
 pcol_status pci_spool_read(const struct pci_spool *spool, uint64_t offset, void *data, size_t size,
                            pcol_error *err);
+
+/* The same without copying where the range lies in one page: *data is valid until the next look.
+ * Made for reading from front to back. */
+pcol_status pci_spool_look(const struct pci_spool *spool, struct pci_spool_view *view,
+                           uint64_t offset, size_t size, const uint8_t **data, pcol_error *err);
+void pci_spool_view_clear(struct pci_spool_view *view);
+
+/* Free the memory of full pages before `offset`; they are not read again. */
+void pci_spool_drop(struct pci_spool *spool, uint64_t offset);
 
 #endif

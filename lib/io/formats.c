@@ -4,6 +4,7 @@
  * A format is a row: what it is called, and its room's three functions. An input is recognised by
  * its first bytes; where they leave it open, by its name's suffix.
  */
+#include "io/deflate.h"
 #include "io/open.h"
 
 #include "core/alloc.h"
@@ -45,6 +46,12 @@ static const struct pci_format formats[] = {
      NULL,
      NULL,
      pci_speedscope_write},
+    {{"pprof", "profile.proto, what pprof reads and writes", ".pb .pprof",
+      "everything but the order of the string table and the form on the wire", 1,
+      PCOL_WRITES_COMPRESSED},
+     pci_pprof_sniff,
+     pci_pprof_read,
+     pci_pprof_write},
     {{"pcol", "a pcol file", ".pcol", "everything", 1, 0}, pci_pcol_sniff, pci_pcol_read, NULL},
     {{"folded", "folded stacks: frames;in;a;line COUNT", ".folded .collapsed .stacks",
       "everything: the text comes back byte for byte", 1, 1},
@@ -268,6 +275,19 @@ void pci_export_loss(const struct pci_export *export, const char *format, ...)
     va_end(arguments);
 }
 
+static pcol_status write_compressed(const struct pci_format *target, struct pci_export *export,
+                                    pcol_error *err)
+{
+    struct pci_deflate *gz;
+    PCI_TRY(pci_deflate_new(export->sink, &gz, err));
+    export->sink = pci_deflate_sink(gz);
+    pcol_status status = target->write(export, err);
+    if (status == PCOL_OK)
+        status = pci_deflate_finish(gz, err);
+    pci_deflate_free(gz);
+    return status;
+}
+
 pcol_status pcol_export(const pcol_file *file, const char *format,
                         const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
@@ -296,5 +316,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
         export.first_source = 1, export.last_source = 0;
     if (known.source_id)
         export.first_source = export.last_source = (uint32_t)known.source_id - 1;
-    return target->write(&export, err);
+    int gzip = known.compress == PCOL_COMPRESS_AUTO ? target->info.writes == PCOL_WRITES_COMPRESSED
+                                                    : known.compress == PCOL_COMPRESS_GZIP;
+    return gzip ? write_compressed(target, &export, err) : target->write(&export, err);
 }

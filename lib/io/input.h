@@ -77,6 +77,9 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
 int pci_v1_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_v1_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_v1_write(const struct pci_export *export, pcol_error *err);
+pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err);
+int pci_pprof_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err);
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err);
 

@@ -59,6 +59,19 @@ static int64_t extremes(uint64_t row, int *valid)
     return row % 3 == 0 ? INT64_MIN : row % 3 == 1 ? INT64_MAX : -1;
 }
 
+/* Two values that are further apart than half of all numbers. */
+static int64_t far_apart(uint64_t row, int *valid)
+{
+    (void)valid;
+    return row % 5 == 4 ? INT64_C(-4660654481408) : 0; /* 2^64 less that, unsigned */
+}
+
+static int64_t far_apart_signed(uint64_t row, int *valid)
+{
+    (void)valid;
+    return row % 5 == 4 ? INT64_C(9000000000000000000) : -INT64_C(9000000000000000000);
+}
+
 static int64_t width_57(uint64_t row, int *valid)
 {
     (void)row;
@@ -176,6 +189,8 @@ static const struct shape {
     {"wide_u64", wide, PCOL_U64},
     {"extremes", extremes, PCOL_I64},
     {"extremes_u64", extremes, PCOL_U64},
+    {"far_apart", far_apart, PCOL_U64},
+    {"far_apart_signed", far_apart_signed, PCOL_I64},
     {"width_57", width_57, PCOL_I64},
     {"width_58", width_58, PCOL_U64},
     {"timestamps", timestamps, PCOL_I64},

@@ -1,0 +1,485 @@
+/*
+ * export.c - writing a pprof profile: what goes out, and what is said of the sources
+ *
+ * Order on the wire: sample types, samples, the tables that they name, strings, the rest. So nothing
+ * but the tables' numbering has to be held until it is written.
+ */
+#include "pprof/export.h"
+
+#include "core/alloc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { F_SAMPLE_TYPE = 1 };
+
+/* ---- cells ---- */
+
+pcol_status pci_pprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                           int64_t *value, int *valid, pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
+}
+
+pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_column *column,
+                                 uint64_t row, int64_t *index, pcol_error *err)
+{
+    pcol_str text;
+    int valid = 0;
+    *index = 0;
+    if (column)
+        PCI_TRY(pci_get_str(e->file, column, row, &text, &valid, err));
+    return valid ? pci_pprof_index(&e->w, text, index, err) : PCOL_OK;
+}
+
+/* Is `key` the path of a field in the message at `path`: that, and one number more? */
+static int lies_in(pcol_str key, const char *path)
+{
+    size_t size = strlen(path);
+    return key.size > size && !memcmp(key.data, path, size) &&
+           !memchr(key.data + size, '.', key.size - size);
+}
+
+pcol_status pci_pprof_append_kept(struct pci_pprof_export *e, uint64_t root, const char *path,
+                                  struct pci_pprof_bytes *to, pcol_error *err)
+{
+    struct pci_node_value node;
+    uint64_t member;
+    PCI_TRY(pci_nodes_first(&e->nodes, root, &member, err));
+    while (member != PCI_NO_NODE) {
+        PCI_TRY(pci_nodes_get(&e->nodes, member, &node, err));
+        if (node.tag == PCI_NODE_BYTES && lies_in(node.key, path)) {
+            if (pci_grow((void **)&to->data, &to->capacity, to->size + node.text.size, 1))
+                return pci_fail_memory(err);
+            memcpy(to->data + to->size, node.text.data, node.text.size);
+            to->size += node.text.size;
+        }
+        PCI_TRY(pci_nodes_next(&e->nodes, root, &member, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- the sources ---- */
+
+struct source_columns {
+    const struct pci_column *type, *uri, *period, *period_type, *period_unit, *interval, *duration,
+        *default_type, *time, *drop, *keep, *doc, *extra;
+};
+
+struct header {
+    PciPprof__Profile message;
+    PciPprof__ValueType period_type;
+    struct source_columns columns;
+    int64_t *comments;
+    size_t comment_count, comment_capacity;
+};
+
+static pcol_status open_sources(struct pci_pprof_export *e, struct source_columns *c,
+                                pcol_error *err)
+{
+    const struct {
+        const char *name;
+        const struct pci_column **column;
+        unsigned types;
+    } wanted[] = {{"type", &c->type, PCI_TYPES_TEXT},
+                  {"uri", &c->uri, PCI_TYPES_TEXT},
+                  {"period", &c->period, PCI_TYPES_INT},
+                  {"period_type", &c->period_type, PCI_TYPES_TEXT},
+                  {"period_unit", &c->period_unit, PCI_TYPES_TEXT},
+                  {"interval_ns", &c->interval, PCI_TYPES_INT},
+                  {"duration_ns", &c->duration, PCI_TYPES_INT},
+                  {"default_sample_type", &c->default_type, PCI_TYPES_TEXT},
+                  {"time_ns", &c->time, PCI_TYPES_INT},
+                  {"drop_frames", &c->drop, PCI_TYPES_TEXT},
+                  {"keep_frames", &c->keep, PCI_TYPES_TEXT},
+                  {"doc_url", &c->doc, PCI_TYPES_TEXT},
+                  {"extra", &c->extra, PCI_TYPES_ROW}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        PCI_TRY(
+            pci_want(e->file, "sources", wanted[i].name, wanted[i].types, wanted[i].column, err));
+    return PCOL_OK;
+}
+
+static pcol_status source_type(struct pci_pprof_export *e, const struct source_columns *c,
+                               uint32_t source, pcol_str *type, pcol_error *err)
+{
+    int valid = 0;
+    *type = (pcol_str){"", 0};
+    return c->type ? pci_get_str(e->file, c->type, source, type, &valid, err) : PCOL_OK;
+}
+
+static int is_text(pcol_str s, const char *text)
+{
+    return s.size == strlen(text) && !memcmp(s.data, text, s.size);
+}
+
+/* Numbers and texts of one source, where the header has none yet. */
+static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint32_t source,
+                             pcol_error *err)
+{
+    PciPprof__Profile *m = &h->message;
+    const struct source_columns *c = &h->columns;
+    struct {
+        const struct pci_column *column;
+        int64_t *value;
+        protobuf_c_boolean *has;
+    } texts[] = {{c->drop, &m->drop_frames, &m->has_drop_frames},
+                 {c->keep, &m->keep_frames, &m->has_keep_frames},
+                 {c->default_type, &m->default_sample_type, &m->has_default_sample_type},
+                 {c->doc, &m->doc_url, &m->has_doc_url}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!*texts[i].has) {
+            PCI_TRY(pci_pprof_cell_index(e, texts[i].column, source, texts[i].value, err));
+            *texts[i].has = *texts[i].value != 0;
+        }
+    return PCOL_OK;
+}
+
+/* The period, as the source says it or as the interval of its sampling. */
+static pcol_status add_period(struct pci_pprof_export *e, struct header *h, uint32_t source,
+                              pcol_error *err)
+{
+    PciPprof__Profile *m = &h->message;
+    PciPprof__ValueType *t = &h->period_type;
+    const struct source_columns *c = &h->columns;
+    int64_t period, interval;
+    int valid, has_interval;
+    PCI_TRY(pci_pprof_cell(e->file, c->period, source, &period, &valid, err));
+    if (!t->has_type && !t->has_unit) {
+        PCI_TRY(pci_pprof_cell_index(e, c->period_type, source, &t->type, err));
+        PCI_TRY(pci_pprof_cell_index(e, c->period_unit, source, &t->unit, err));
+    }
+    if (!valid && !e->exact) {
+        pcol_str type;
+        PCI_TRY(pci_pprof_cell(e->file, c->interval, source, &interval, &has_interval, err));
+        PCI_TRY(source_type(e, c, source, &type, err));
+        if (has_interval && !t->type && !t->unit) {
+            const char *name = is_text(type, "rprof") ? "cpu" : "wall";
+            PCI_TRY(pci_pprof_index_text(&e->w, name, strlen(name), &t->type, err));
+            PCI_TRY(pci_pprof_index_text(&e->w, "nanoseconds", 11, &t->unit, err));
+        }
+        valid = has_interval;
+        period = interval;
+    }
+    t->has_type = t->type != 0;
+    t->has_unit = t->unit != 0;
+    if (t->has_type || t->has_unit)
+        m->period_type = t;
+    if (valid && (!m->has_period || period > m->period))
+        m->period = period;
+    m->has_period = m->has_period || valid;
+    return PCOL_OK;
+}
+
+/* Of several profiles: the earliest time, the sum of the durations. */
+static pcol_status add_times(struct pci_pprof_export *e, struct header *h, uint32_t source,
+                             pcol_error *err)
+{
+    PciPprof__Profile *m = &h->message;
+    int64_t value;
+    int valid;
+    PCI_TRY(pci_pprof_cell(e->file, h->columns.time, source, &value, &valid, err));
+    if (valid && (!m->has_time_nanos || value < m->time_nanos))
+        m->time_nanos = value;
+    m->has_time_nanos = m->has_time_nanos || valid;
+    PCI_TRY(pci_pprof_cell(e->file, h->columns.duration, source, &value, &valid, err));
+    if (valid && __builtin_add_overflow(m->duration_nanos, value, &m->duration_nanos))
+        m->duration_nanos = INT64_MAX;
+    m->has_duration_nanos = m->has_duration_nanos || valid;
+    return PCOL_OK;
+}
+
+/* ---- comments ---- */
+
+static pcol_status add_comment(struct header *h, int64_t index, pcol_error *err)
+{
+    if (pci_grow((void **)&h->comments, &h->comment_capacity, h->comment_count + 1,
+                 sizeof *h->comments))
+        return pci_fail_memory(err);
+    h->comments[h->comment_count++] = index;
+    h->message.comment = h->comments;
+    h->message.n_comment = h->comment_count;
+    return PCOL_OK;
+}
+
+static pcol_status own_comments(struct pci_pprof_export *e, struct header *h, pcol_error *err)
+{
+    const struct pci_column *source, *text;
+    uint64_t rows = pci_rows(e->file, "source_comments");
+    if (!rows)
+        return PCOL_OK;
+    PCI_TRY(pci_need(e->file, "source_comments", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_need(e->file, "source_comments", "text", PCI_TYPES_TEXT, &text, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t owner, index;
+        int valid;
+        PCI_TRY(pci_pprof_cell(e->file, source, row, &owner, &valid, err));
+        if ((uint64_t)owner >= e->source_count || !e->wanted[owner])
+            continue;
+        PCI_TRY(pci_pprof_cell_index(e, text, row, &index, err));
+        PCI_TRY(add_comment(h, index, err));
+    }
+    return PCOL_OK;
+}
+
+/* "rprof run.Rprof": where the samples come from, of all but a profile that comes back. */
+static pcol_status source_comment(struct pci_pprof_export *e, struct header *h, uint32_t source,
+                                  pcol_error *err)
+{
+    pcol_str type, uri = {"", 0};
+    int64_t index;
+    int valid = 0;
+    PCI_TRY(source_type(e, &h->columns, source, &type, err));
+    if (h->columns.uri)
+        PCI_TRY(pci_get_str(e->file, h->columns.uri, source, &uri, &valid, err));
+    size_t size = type.size + 1 + uri.size;
+    char *line = pci_malloc(size, 1);
+    if (!line)
+        return pci_fail_memory(err);
+    memcpy(line, type.data, type.size);
+    line[type.size] = ' ';
+    if (uri.size)
+        memcpy(line + type.size + 1, uri.data, uri.size);
+    pcol_status status =
+        pci_pprof_index_text(&e->w, line, uri.size ? size : type.size, &index, err);
+    pci_free(line);
+    return status == PCOL_OK ? add_comment(h, index, err) : status;
+}
+
+static pcol_status make_header(struct pci_pprof_export *e, struct header *h, pcol_error *err)
+{
+    for (uint32_t source = 0; source < e->source_count; source++) {
+        if (!e->wanted[source])
+            continue;
+        PCI_TRY(add_texts(e, h, source, err));
+        PCI_TRY(add_period(e, h, source, err));
+        PCI_TRY(add_times(e, h, source, err));
+        if (!e->exact)
+            PCI_TRY(source_comment(e, h, source, err));
+    }
+    /* pprof would show the last type; elsewhere the first is what the profile is about. */
+    if (!e->exact && !h->message.has_default_sample_type && e->type_count > 1) {
+        pcol_str type = e->types.type[e->out_types[0].row];
+        PCI_TRY(pci_pprof_index(&e->w, type, &h->message.default_sample_type, err));
+        h->message.has_default_sample_type = h->message.default_sample_type != 0;
+    }
+    return own_comments(e, h, err);
+}
+
+/* ---- sample types ---- */
+
+static int same_name(const struct pci_types *types, uint32_t a, uint32_t b)
+{
+    return types->type[a].size == types->type[b].size &&
+           types->unit[a].size == types->unit[b].size &&
+           !memcmp(types->type[a].data, types->type[b].data, types->type[a].size) &&
+           !memcmp(types->unit[a].data, types->unit[b].data, types->unit[a].size) &&
+           types->ordinal[a] == types->ordinal[b];
+}
+
+/* A type is taken once; integers and doubles of one name are one. */
+static void take_type(struct pci_pprof_export *e, uint32_t row)
+{
+    if (e->types.level[row] && !e->exact) {
+        e->lost |= PCI_PPROF_LOSS_LEVELS;
+        return;
+    }
+    for (uint32_t t = 0; t < e->type_count; t++) {
+        struct pci_pprof_out_type *type = &e->out_types[t];
+        if (type->row == row || type->twin == row)
+            return;
+        if (!e->exact && same_name(&e->types, type->row, row)) {
+            type->twin = row;
+            return;
+        }
+    }
+    e->out_types[e->type_count++] = (struct pci_pprof_out_type){row, PCOL_NONE};
+}
+
+static pcol_status choose_types(struct pci_pprof_export *e, uint32_t *list, pcol_error *err)
+{
+    uint32_t count;
+    for (uint32_t source = 0; source < e->source_count; source++) {
+        if (!e->wanted[source])
+            continue;
+        PCI_TRY(pci_types_of(&e->types, source, list, &count, err));
+        for (uint32_t i = 0; i < count; i++)
+            take_type(e, list[i]);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_error *err)
+{
+    char path[32];
+    for (uint32_t t = 0; t < e->type_count; t++) {
+        PciPprof__ValueType m = PCI_PPROF__VALUE_TYPE__INIT;
+        uint32_t row = e->out_types[t].row;
+        PCI_TRY(pci_pprof_index(&e->w, e->types.type[row], &m.type, err));
+        PCI_TRY(pci_pprof_index(&e->w, e->types.unit[row], &m.unit, err));
+        m.has_type = m.type != 0;
+        m.has_unit = m.unit != 0;
+        e->rest.size = 0;
+        snprintf(path, sizeof path, "1.%" PRIu32 ".", t);
+        if (root != PCI_NO_NODE)
+            PCI_TRY(pci_pprof_append_kept(e, root, path, &e->rest, err));
+        PCI_TRY(pci_pprof_put(&e->w, F_SAMPLE_TYPE, &m.base, e->rest.data, e->rest.size, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- losses ---- */
+
+static void say_losses(const struct pci_pprof_export *e)
+{
+    static const char *const losses[] = {
+        "levels such as heap sizes: only what can be added up is written",
+        "fractions of values",
+        "times of samples: equal samples are added up",
+        "durations of samples",
+        "CPU use of samples",
+        "labels that are neither text nor whole number, as what they are",
+        "samples without a call stack as unlike samples with an empty one",
+        "",
+        "",
+        "samples whose values are all 0"};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (e->lost >> i & 1 && *losses[i])
+            pci_export_loss(e->export, "pprof cannot hold %s", losses[i]);
+}
+
+/* Tables and columns beyond those that become part of the profile. */
+static void note_rest(struct pci_pprof_export *e)
+{
+    static const char *const held[] = {
+        "strings",         "sources",      "source_meta",      "sample_types",
+        "source_types",    "functions",    "locations",        "location_groups",
+        "mappings",        "threads",      "stacks",           "stack_sums",
+        "samples",         "sample_zones", "sample_values",    "sample_locations",
+        "label_keys",      "label_shapes", "label_shape_keys", "nodes",
+        "node_integers",   "node_doubles", "source_rows",      "source_columns",
+        "source_comments", "rprof_files",  "rprof_segments"};
+    static const struct {
+        const char *column;
+        unsigned loss;
+    } columns[] = {{"time", PCI_PPROF_LOSS_TIME},
+                   {"duration", PCI_PPROF_LOSS_DURATION},
+                   {"cpu_delta", PCI_PPROF_LOSS_CPU}};
+    const struct pci_table *samples = pci_table_find(e->file, "samples");
+    for (size_t i = 0; samples && i < sizeof columns / sizeof *columns; i++)
+        if (pci_column_find(samples, columns[i].column))
+            e->lost |= columns[i].loss;
+    for (uint32_t t = 0; t < e->file->index.header.table_count; t++) {
+        const struct pci_table *table = &e->file->tables[t];
+        int known = 0;
+        for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+            known = known || !strcmp(held[i], table->name);
+        if (!known && table->rows && strncmp(table->name, "x_", 2))
+            pci_export_loss(e->export, "pprof cannot hold the table %s", table->name);
+    }
+}
+
+/* ---- the whole ---- */
+
+static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pcol_error *err)
+{
+    const struct pci_export *x = e->export;
+    pcol_str type;
+    PCI_TRY(open_sources(e, &h->columns, err));
+    e->source_count = (uint32_t)pci_rows(e->file, "sources");
+    e->wanted = pci_calloc(e->source_count, 1);
+    if (!e->wanted)
+        return pci_fail_memory(err);
+    for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++)
+        e->wanted[i] = 1;
+    if (e->source_count && x->first_source == x->last_source) {
+        PCI_TRY(source_type(e, &h->columns, x->first_source, &type, err));
+        e->exact = is_text(type, "pprof");
+    }
+    PCI_TRY(pci_types_open(e->file, &e->types, err));
+    e->out_types = pci_malloc(e->types.count, sizeof *e->out_types);
+    uint32_t *list = pci_malloc(e->types.count, sizeof *list);
+    pcol_status status = e->out_types && list ? choose_types(e, list, err) : pci_fail_memory(err);
+    pci_free(list);
+    if (status == PCOL_OK)
+        status = pci_nodes_open(&e->nodes, e->file, err);
+    if (status == PCOL_OK)
+        status = pci_pprof_entries_open(e, err);
+    return status == PCOL_OK ? pci_pprof_tree_open(e, err) : status;
+}
+
+static pcol_status put_profile(struct pci_pprof_export *e, struct header *h, pcol_error *err)
+{
+    uint64_t root = PCI_NO_NODE;
+    int64_t extra;
+    int valid = 0;
+    PCI_TRY(open_export(e, h, err));
+    if (e->exact) {
+        PCI_TRY(pci_pprof_cell(e->file, h->columns.extra, e->export->first_source, &extra, &valid,
+                               err));
+        root = valid ? (uint64_t)extra : PCI_NO_NODE;
+    } else {
+        note_rest(e);
+    }
+    PCI_TRY(put_types(e, root, err));
+    PCI_TRY(pci_pprof_put_samples(e, err));
+    PCI_TRY(pci_pprof_put_tables(e, err));
+    PCI_TRY(make_header(e, h, err));
+    e->rest.size = 0;
+    if (root != PCI_NO_NODE) {
+        PCI_TRY(pci_pprof_append_kept(e, root, "11.", &e->rest, err));
+        struct pci_pprof_bytes inner = e->rest;
+        e->rest = (struct pci_pprof_bytes){0};
+        pcol_status status = PCOL_OK;
+        if (inner.size || h->message.period_type)
+            status =
+                pci_pprof_append(&e->rest, 11, &h->period_type.base, inner.data, inner.size, err);
+        pci_free(inner.data);
+        PCI_TRY(status);
+        h->message.period_type = NULL;
+        PCI_TRY(pci_pprof_append_kept(e, root, "", &e->rest, err));
+    }
+    return pci_pprof_put_end(&e->w, &h->message, e->rest.data, e->rest.size, err);
+}
+
+static void close_entries(struct pci_pprof_entries *entries)
+{
+    pci_free(entries->ids);
+    pci_free(entries->listed);
+    pci_free(entries->order);
+}
+
+pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
+{
+    struct header h = {.message = PCI_PPROF__PROFILE__INIT,
+                       .period_type = PCI_PPROF__VALUE_TYPE__INIT};
+    struct pci_pprof_export *e = pci_calloc(1, sizeof *e);
+    if (!e)
+        return pci_fail_memory(err);
+    e->export = export;
+    e->file = export->file;
+    pci_pprof_writer_init(&e->w, export->sink);
+    pcol_status status = put_profile(e, &h, err);
+    if (status == PCOL_OK)
+        say_losses(e);
+    close_entries(&e->mappings);
+    close_entries(&e->functions);
+    close_entries(&e->groups);
+    pci_types_close(&e->types);
+    pci_pprof_writer_clear(&e->w);
+    pci_hash_clear(&e->outside_hash);
+    pci_free(h.comments);
+    pci_free(e->outside);
+    pci_free(e->out_types);
+    pci_free(e->wanted);
+    pci_free(e->parent);
+    pci_free(e->group);
+    pci_free(e->stack_ids);
+    pci_free(e->labels.data);
+    pci_free(e->rest.data);
+    pci_free(e);
+    return status;
+}

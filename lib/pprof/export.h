@@ -1,0 +1,134 @@
+/*
+ * export.h - a profile of ours as a pprof profile
+ *
+ * One source that was a pprof profile comes back as it was: its entries in their order, under their
+ * ids, each sample by itself. Anything else, be it another format or several sources, is written as
+ * pprof would merge it: what samples refer to, numbered in the order of its use, and samples with
+ * equal stacks and labels added up.
+ */
+#ifndef PCI_PPROF_EXPORT_H
+#define PCI_PPROF_EXPORT_H
+
+#include "io/input.h"
+#include "model/rows.h"
+#include "model/types.h"
+#include "pprof/write.h"
+
+/* Which rows of a table of ours are written, in which order, under which ids. */
+struct pci_pprof_entries {
+    uint64_t rows;   /* of our table */
+    uint64_t *ids;   /* by row */
+    uint8_t *listed; /* by row: it is in `order` */
+    const struct pci_column *own_ids;
+    uint32_t *order; /* rows, as they are written */
+    uint64_t count, capacity;
+};
+
+enum pci_pprof_loss {
+    PCI_PPROF_LOSS_LEVELS = 1u << 0,
+    PCI_PPROF_LOSS_FRACTIONS = 1u << 1,
+    PCI_PPROF_LOSS_TIME = 1u << 2,
+    PCI_PPROF_LOSS_DURATION = 1u << 3,
+    PCI_PPROF_LOSS_CPU = 1u << 4,
+    PCI_PPROF_LOSS_KINDS = 1u << 5,
+    PCI_PPROF_LOSS_NO_STACK = 1u << 6,
+    PCI_PPROF_LOSS_NULLS = 1u << 7,
+    PCI_PPROF_LOSS_EXTRA = 1u << 8,
+    PCI_PPROF_LOSS_ZERO = 1u << 9,
+    PCI_PPROF_LOSS_CODE = 1u << 10
+};
+
+/* A sample type of the profile that is written. */
+struct pci_pprof_out_type {
+    uint32_t row;  /* of sample_types */
+    uint32_t twin; /* another row of the same name whose values are doubles, or PCOL_NONE */
+};
+
+struct pci_pprof_export {
+    const struct pci_export *export;
+    const pcol_file *file;
+    int exact; /* the one source comes back as it was */
+    struct pci_pprof_writer w;
+    struct pci_types types;
+    struct pci_pprof_out_type *out_types;
+    uint32_t type_count;
+    uint8_t *wanted; /* by source */
+    uint32_t source_count;
+    struct pci_node_reader nodes;
+
+    struct pci_pprof_entries mappings, functions, groups;
+    uint32_t *outside; /* files with code outside functions: their strings */
+    size_t outside_capacity;
+    struct pci_hash outside_hash;
+
+    /* The call tree; ids of a stack, leaf first. */
+    uint32_t *parent, *group;
+    uint64_t stack_count;
+    uint64_t *stack_ids;
+    size_t stack_capacity, depth;
+
+    struct pci_pprof_bytes labels, rest;
+    unsigned lost;
+};
+
+/* export.c: cells of a column that may be absent (NULL) */
+pcol_status pci_pprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                           int64_t *value, int *valid, pcol_error *err);
+/* Index of the text in a cell; 0 for a null. */
+pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_column *column,
+                                 uint64_t row, int64_t *index, pcol_error *err);
+/* Append the fields that are kept under `path` in the tree `root` as they were, "" for those of the
+ * row's own message. */
+pcol_status pci_pprof_append_kept(struct pci_pprof_export *e, uint64_t root, const char *path,
+                                  struct pci_pprof_bytes *to, pcol_error *err);
+
+/* export_tables.c */
+/* With an exact export: the source's own order and ids. */
+pcol_status pci_pprof_entries_open(struct pci_pprof_export *e, pcol_error *err);
+pcol_status pci_pprof_put_tables(struct pci_pprof_export *e, pcol_error *err);
+/* The id of a row that is referred to; merged, the first use gives it one. */
+pcol_status pci_pprof_entry_id(const struct pci_pprof_export *e, struct pci_pprof_entries *entries,
+                               uint64_t row, uint64_t *id, pcol_error *err);
+
+/* export_stacks.c */
+pcol_status pci_pprof_tree_open(struct pci_pprof_export *e, pcol_error *err);
+/* e->stack_ids and e->depth of a row of stacks. */
+pcol_status pci_pprof_stack(struct pci_pprof_export *e, uint64_t stack, pcol_error *err);
+
+/* export_labels.c: the labels of samples, as the bytes of a Sample's fields */
+struct pci_pprof_labels;
+pcol_status pci_pprof_labels_new(struct pci_pprof_export *e, struct pci_pprof_labels **labels,
+                                 pcol_error *err);
+/* Append those of a sample, and its fields that were not known, to e->labels. */
+pcol_status pci_pprof_labels_put(struct pci_pprof_labels *labels, uint64_t row, pcol_error *err);
+void pci_pprof_labels_free(struct pci_pprof_labels *labels);
+
+/* export_samples.c: samples of the wanted sources, one after the other */
+struct pci_pprof_cells {
+    int64_t values[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+};
+struct pci_pprof_batches {
+    struct pci_pprof_export *e;
+    const struct pci_column *stack;
+    uint64_t rows, first, next;
+    size_t count, at;
+    struct pci_pprof_cells sources, stacks, *values; /* two for each type: itself and its twin */
+    /* the sample: */
+    uint64_t row, stack_row;
+    int64_t *sample; /* its values */
+};
+pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_batches *b,
+                                   pcol_error *err);
+pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_error *err);
+void pci_pprof_batches_close(struct pci_pprof_batches *b);
+/* A sample whose labels are packed already. */
+pcol_status pci_pprof_put_sample(struct pci_pprof_export *e, uint64_t stack, const int64_t *values,
+                                 const void *labels, size_t size, pcol_error *err);
+pcol_status pci_pprof_put_samples(struct pci_pprof_export *e, pcol_error *err);
+
+/* merge.c */
+pcol_status pci_pprof_put_merged(struct pci_pprof_export *e, struct pci_pprof_batches *b,
+                                 struct pci_pprof_labels *labels, pcol_error *err);
+
+#endif

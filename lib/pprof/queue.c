@@ -1,0 +1,69 @@
+/*
+ * queue.c - messages that wait until what they refer to is known
+ *
+ * An entry is two varints, the bytes of input between the message before and this one, and its size,
+ * then the message. So the place of each message in the input is known again when it is decoded.
+ */
+#include "core/alloc.h"
+#include "pprof/read.h"
+
+#define LONGEST_HEAD 20u
+
+void pci_pprof_queue_init(struct pci_pprof_queue *queue, const char *name, pcol_builder *builder)
+{
+    *queue = (struct pci_pprof_queue){.name = name};
+    pci_spool_init(&queue->spool, &builder->store);
+}
+
+void pci_pprof_queue_clear(struct pci_pprof_queue *queue)
+{
+    if (queue->spool.store)
+        pci_spool_clear(&queue->spool);
+    pci_spool_view_clear(&queue->view);
+}
+
+static uint8_t *put_varint(uint8_t *p, uint64_t value)
+{
+    for (; value > 127; value >>= 7)
+        *p++ = (uint8_t)(value | 128);
+    *p++ = (uint8_t)value;
+    return p;
+}
+
+pcol_status pci_pprof_queue_put(struct pci_pprof_queue *queue, const struct pci_pprof_message *m,
+                                pcol_error *err)
+{
+    size_t size = (size_t)(m->end - m->begin);
+    uint8_t head[LONGEST_HEAD];
+    uint8_t *p = put_varint(put_varint(head, m->offset - queue->end), size);
+    PCI_TRY(pci_spool_append(&queue->spool, head, (size_t)(p - head), err));
+    if (size)
+        PCI_TRY(pci_spool_append(&queue->spool, m->begin, size, err));
+    queue->end = m->offset + size;
+    queue->count++;
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_queue_take(struct pci_pprof_queue *queue, struct pci_pprof_message *m,
+                                 int *end, pcol_error *err)
+{
+    struct pci_pprof_queue *q = queue;
+    uint64_t left = pci_spool_size(&q->spool) - q->taken, gap, size;
+    const uint8_t *head, *data;
+    *end = !left;
+    if (!left)
+        return PCOL_OK;
+    size_t longest = left < LONGEST_HEAD ? (size_t)left : LONGEST_HEAD;
+    PCI_TRY(pci_spool_look(&q->spool, &q->view, q->taken, longest, &head, err));
+    const uint8_t *p = pci_pprof_varint(head, head + longest, &gap);
+    p = p ? pci_pprof_varint(p, head + longest, &size) : NULL;
+    if (!p || size > left - (uint64_t)(p - head))
+        return pci_fail(err, PCOL_E_IO, "temporary file was changed");
+    q->taken += (uint64_t)(p - head);
+    pci_spool_drop(&q->spool, q->taken);
+    PCI_TRY(pci_spool_look(&q->spool, &q->view, q->taken, (size_t)size, &data, err));
+    *m = pci_pprof_message(q->name, data, (size_t)size, q->taken_end + gap);
+    q->taken += size;
+    q->taken_end += gap + size;
+    return PCOL_OK;
+}

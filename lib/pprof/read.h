@@ -1,0 +1,125 @@
+/*
+ * read.h - what the import of a profile keeps between its two halves
+ *
+ * A profile refers to what comes later: Go writes samples, then locations, functions and at last the
+ * strings of them all. So the first half only frames the input and puts each message, as it is, into
+ * a queue of its kind; the second half decodes them in the order in which they need each other:
+ *
+ *     strings -> sample types -> mappings -> functions -> locations -> samples
+ *
+ * Queues lie in the builder's store: past its budget they are on disk, not in memory, and what was
+ * decoded is let go.
+ */
+#ifndef PCI_PPROF_READ_H
+#define PCI_PPROF_READ_H
+
+#include "core/builder.h"
+#include "core/rows.h"
+#include "io/input.h"
+#include "pprof/wire.h"
+
+/* ---- queues of messages (queue.c) */
+
+struct pci_pprof_queue {
+    const char *name; /* of the message */
+    struct pci_spool spool;
+    struct pci_spool_view view;
+    uint64_t count;     /* of messages put */
+    uint64_t end;       /* in the input, of the message put last */
+    uint64_t taken;     /* bytes of the spool */
+    uint64_t taken_end; /* in the input, of the message taken last */
+};
+void pci_pprof_queue_init(struct pci_pprof_queue *queue, const char *name, pcol_builder *builder);
+void pci_pprof_queue_clear(struct pci_pprof_queue *queue);
+pcol_status pci_pprof_queue_put(struct pci_pprof_queue *queue, const struct pci_pprof_message *m,
+                                pcol_error *err);
+/* The next message, in the order of putting; valid until the next call. *end: there is none. */
+pcol_status pci_pprof_queue_take(struct pci_pprof_queue *queue, struct pci_pprof_message *m,
+                                 int *end, pcol_error *err);
+
+/* ---- ids to rows (ids.c) */
+
+/* Ids are any 64 bits, but mostly 1..n: small ones index an array, others are hashed. */
+struct pci_pprof_ids {
+    uint32_t *rows; /* of ids below `dense`: row + 1, 0: none */
+    uint64_t dense;
+    struct pci_hash hash;
+    struct pci_pprof_id {
+        uint64_t id;
+        uint32_t row;
+    } * sparse;
+    size_t sparse_capacity;
+};
+/* For `count` ids. */
+pcol_status pci_pprof_ids_init(struct pci_pprof_ids *ids, uint64_t count, pcol_error *err);
+void pci_pprof_ids_clear(struct pci_pprof_ids *ids);
+uint32_t pci_pprof_ids_sparse(const struct pci_pprof_ids *ids, uint64_t id);
+/* The row, or PCOL_NONE. */
+static inline uint32_t pci_pprof_ids_find(const struct pci_pprof_ids *ids, uint64_t id)
+{
+    return id < ids->dense ? ids->rows[id] - 1 : pci_pprof_ids_sparse(ids, id);
+}
+/* *fresh is 0 if the id is there already. */
+pcol_status pci_pprof_ids_add(struct pci_pprof_ids *ids, uint64_t id, uint32_t row, int *fresh,
+                              pcol_error *err);
+
+/* ---- the reader */
+
+#define PCI_PPROF_RECENT 65536u
+
+struct pci_pprof_reader {
+    struct pci_import *import;
+    pcol_builder *b;
+    struct pci_pprof_queue types, samples, mappings, locations, functions;
+    struct pci_pprof_queue top; /* other fields of the profile */
+
+    /* The string table: each distinct text once; it enters the builder when it is used. */
+    struct pci_strtab texts;
+    uint32_t *text_of; /* by index in the table */
+    size_t text_count, text_capacity;
+    uint32_t *code_of; /* by text: the builder's string, PCOL_NONE: not used yet */
+
+    struct pci_pprof_unknown unknown;
+    struct pci_pprof_ids mapping_ids, function_ids, location_ids;
+    struct pci_repeats mapping_repeats, function_repeats, group_repeats;
+    uint32_t mapping_columns[10];
+    pcol_line *lines; /* of the location that is read */
+    size_t line_capacity;
+    uint32_t zero_functions; /* accepted by leniency: functions and lines with id 0 */
+    uint64_t zero_lines;
+    uint32_t own_tables[3]; /* names for source_rows */
+    uint64_t ordinals[3];
+
+    /* The sample that is read. */
+    uint32_t *type_rows; /* row of sample_types by place */
+    size_t type_count;
+    pcol_value *values;
+    uint64_t *ids;
+    size_t id_capacity;
+    struct pci_label *labels;
+    size_t label_capacity;
+    uint32_t *groups; /* of its stack, leaf first */
+    size_t group_capacity;
+    uint32_t *path_groups, *path_nodes; /* of the stack entered last, from the root inwards */
+    size_t path_size, path_capacity;
+    size_t path_node_capacity;
+    uint32_t *recent; /* stacks by hash, 0: none */
+};
+
+/* strings.c */
+pcol_status pci_pprof_add_string(struct pci_pprof_reader *r, const struct pci_pprof_message *m,
+                                 const struct pci_pprof_field *field, pcol_error *err);
+pcol_status pci_pprof_strings_end(struct pci_pprof_reader *r, pcol_error *err);
+/* Builder's string for an index; PCOL_NONE for index 0. `m` and `number` tell where it stands. */
+pcol_status pci_pprof_string(struct pci_pprof_reader *r, uint64_t index,
+                             const struct pci_pprof_message *m, unsigned number, uint32_t *string,
+                             pcol_error *err);
+
+/* header.c: the source, its sample types, comments and what is not known at the top */
+pcol_status pci_pprof_read_header(struct pci_pprof_reader *r, pcol_error *err);
+/* tables.c: mappings, functions, locations */
+pcol_status pci_pprof_read_tables(struct pci_pprof_reader *r, pcol_error *err);
+/* samples.c */
+pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err);
+
+#endif
