@@ -5,7 +5,8 @@ UNIT_OBJ := $(UNIT_SRC:%.c=$(OBJ)/%.o)
 
 # Criterion's macros expand to code that these warnings do not like.
 $(OBJ)/tests/unit/%.o: tests/unit/%.c $(STAMP)
-	$(call compile,$(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference)
+	$(call compile,$(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference \
+	  $(if $(filter 0,$(IS_CLANG)),,-Wno-sign-compare))
 
 $(OUT)/unit-tests: $(UNIT_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
