@@ -94,17 +94,15 @@ enum pcf_result pcf_spans_at(const struct pcf_data *d, uint64_t row, int64_t *va
 enum pcf_result pcf_read_spans(const struct pcf_data *d, uint64_t row, uint64_t count,
                                int64_t *values)
 {
-    uint64_t end = row + count, loaded = UINT64_MAX;
-    struct block b = {0};
+    uint64_t end = row + count, first = 1;
+    struct block b;
     while (row < end) {
         struct span s;
         uint64_t j = row % PCF_SPAN_ROWS, left = end - row;
         uint64_t stop = PCF_SPAN_ROWS - j < left ? PCF_SPAN_ROWS : j + left;
-        if (row >> PCF_BLOCK_SHIFT != loaded) {
-            loaded = row >> PCF_BLOCK_SHIFT;
-            if (!load_block(d, loaded, &b))
-                return PCF_BAD_BLOCK;
-        }
+        if ((first || row % PCF_BLOCK_ROWS == 0) && !load_block(d, row >> PCF_BLOCK_SHIFT, &b))
+            return PCF_BAD_BLOCK;
+        first = 0;
         if (!load_span(&b, row % PCF_BLOCK_ROWS / PCF_SPAN_ROWS, &s))
             return PCF_BAD_BLOCK;
         row += stop - j;

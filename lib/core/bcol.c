@@ -12,7 +12,7 @@ pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint
     struct pci_bcol *c = pci_calloc(1, sizeof *c);
     *column = 0;
     if (!c || pci_grow((void **)&b->columns, &b->column_capacity, b->column_count + 1,
-                       sizeof *b->columns)) {
+                       sizeof(struct pci_bcol *))) {
         pci_free(c);
         return pci_fail_memory(err);
     }

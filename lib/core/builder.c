@@ -473,7 +473,7 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: no such table or type", name);
     for (size_t i = 0; i < b->column_count; i++) {
         const struct pci_bcol *c = b->columns[i];
-        if (c->table != table || strcmp(c->name, name))
+        if (c->table != table || strcmp(c->name, name) != 0)
             continue;
         if (c->type != (uint8_t)type || c->references != references)
             return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s exists with another type", name);

@@ -11,11 +11,8 @@
  *     cut at the end    the units before the cut, and the text
  *     anything else     E_SYNTAX; lenient: what is whole, and the text
  */
-#include "rprof/frames.h"
-#include "rprof/lines.h"
 #include "rprof/record.h"
-
-#include "core/alloc.h"
+#include "rprof/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -29,16 +26,12 @@ enum { T_SAMPLES, T_SMALL, T_BIG, T_NODES, T_DUP, T_COUNT };
 
 struct reader {
     struct pci_import *import;
-    struct pci_rprof_lines lines;
-    struct pci_rprof_frames frames;
+    struct pci_rprof_text text;
     struct pci_rprof_record record;
-    struct pci_rprof_scratch scratch;
     struct pci_rprof_header header; /* of the segment */
     int begun;                      /* there is a segment */
-    int crlf;
-    int memory_types; /* the types of the memory columns are known */
+    int memory_types;               /* the types of the memory columns are known */
     uint32_t types[T_COUNT];
-    uint64_t before_end;                 /* where the text of the sample before ended */
     uint64_t tolerated, first_tolerated; /* lines, and the first one's number */
     uint64_t too_long;
     int cut; /* the last line breaks off inside a word */
@@ -46,13 +39,10 @@ struct reader {
 
 /* What one line says. */
 struct sample {
-    struct pci_rprof_line line;
-    uint64_t text; /* where the units begin */
+    struct pci_rprof_units units;
     struct pci_rprof_int memory[4];
     int has_memory; /* -1: damaged */
     int exact;
-    size_t units; /* found before the fault, or new */
-    struct pci_rprof_fault fault;
 };
 
 int pci_rprof_sniff(const uint8_t *data, size_t size, int all)
@@ -119,57 +109,46 @@ static pcol_status new_memory_types(struct reader *r, pcol_error *err)
 static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *line,
                                  const struct pci_rprof_header *header, pcol_error *err)
 {
-    const uint8_t *text = pci_rprof_at(&r->lines, line->start);
+    const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
     if (!r->begun)
         PCI_TRY(new_source(r, header, err));
     r->begun = 1;
     if (header->memory)
         PCI_TRY(new_memory_types(r, err));
     r->header = *header;
-    r->crlf = line->eol == PCI_RPROF_CRLF;
-    pci_rprof_frames_segment(&r->frames);
+    r->text.crlf = line->eol == PCI_RPROF_CRLF;
+    pci_rprof_frames_segment(&r->text.frames);
     int exact = header->interval.canonical && line->eol != PCI_RPROF_CUT;
-    return pci_rprof_record_segment(&r->record, header, r->crlf, exact ? NULL : text,
+    return pci_rprof_record_segment(&r->record, header, r->text.crlf, exact ? NULL : text,
                                     (size_t)(line->next - line->start), err);
-}
-
-/* Where the text of the line before ended, if it is still of use. */
-static const uint8_t *before_end(const struct reader *r)
-{
-    return r->frames.before ? pci_rprof_at(&r->lines, r->before_end) : NULL;
-}
-
-static int own_eol(const struct reader *r, const struct pci_rprof_line *line)
-{
-    return line->eol == (r->crlf ? PCI_RPROF_CRLF : PCI_RPROF_LF);
 }
 
 static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line,
                              const struct pci_rprof_file *file, pcol_error *err)
 {
-    const uint8_t *text = pci_rprof_at(&r->lines, line->start);
-    int exact = own_eol(r, line) && (!file->numbered || file->number.canonical);
+    const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
+    int exact = pci_rprof_own_eol(&r->text, line) && (!file->numbered || file->number.canonical);
     uint32_t path;
-    r->frames.before = 0;
+    r->text.frames.before = 0;
     PCI_TRY(pci_rprof_record_file(&r->record, file, exact ? NULL : text,
                                   (size_t)(line->next - line->start), &path, err));
     if (!file->numbered || !file->number.known)
         return PCOL_OK;
-    return pci_rprof_frames_file(&r->frames, file->number.value, path, err);
+    return pci_rprof_frames_file(&r->text.frames, file->number.value, path, err);
 }
 
 /* A line that fits nowhere: an error, or kept as it is. `at`: the byte that does not fit. */
 static pcol_status read_stray(struct reader *r, const struct pci_rprof_line *line,
                               const uint8_t *at, const char *what, pcol_error *err)
 {
-    const uint8_t *text = pci_rprof_at(&r->lines, line->start);
+    const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
     uint32_t path;
-    r->frames.before = 0; /* so that the window lets go of it */
+    r->text.frames.before = 0; /* so that the window lets go of it */
     if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, r->lines.number, (uint64_t)(at - text) + 1, "%s",
-                             what);
+        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, (uint64_t)(at - text) + 1,
+                             "%s", what);
     if (r->tolerated++ == 0)
-        r->first_tolerated = r->lines.number;
+        r->first_tolerated = r->text.lines.number;
     return pci_rprof_record_file(&r->record, NULL, text, (size_t)(line->next - line->start), &path,
                                  err);
 }
@@ -179,8 +158,8 @@ static pcol_status read_cut(struct reader *r, const struct pci_rprof_line *line,
                             pcol_error *err)
 {
     static const char word[] = "#File ";
-    const uint8_t *p = pci_rprof_at(&r->lines, line->start);
-    const uint8_t *end = pci_rprof_at(&r->lines, line->end);
+    const uint8_t *p = pci_rprof_at(&r->text.lines, line->start);
+    const uint8_t *end = pci_rprof_at(&r->text.lines, line->end);
     size_t size = (size_t)(end - p);
     struct pci_rprof_header header = {0};
     *done = 1;
@@ -227,75 +206,32 @@ static int ref_begun(const uint8_t *p, const uint8_t *end)
     return p == end;
 }
 
-static unsigned line_flags(const struct pci_rprof_line *line)
-{
-    return line->eol == PCI_RPROF_CUT ? 0 : PCI_RPROF_LOOSE;
-}
-
-/* Find the units of the line, taking in further physical lines where a name goes over them, and add
- * them to the tree. */
-static pcol_status read_units(struct reader *r, struct sample *s, uint32_t *node, pcol_error *err)
-{
-    const uint8_t *text = pci_rprof_at(&r->lines, s->text);
-    const uint8_t *end = pci_rprof_at(&r->lines, s->line.end);
-    int unified = 0, exact;
-    PCI_TRY(pci_rprof_frames_scan(&r->frames, text, end, before_end(r), line_flags(&s->line),
-                                  &s->fault, err));
-    if (s->fault.kind == PCI_RPROF_OPEN || s->fault.kind == PCI_RPROF_NO_BLANK) {
-        PCI_TRY(pci_rprof_extend(&r->lines, s->text, PCI_RPROF_LOOSE, stands_alone, r, &s->line,
-                                 &s->fault, err));
-        /* The window may have moved, and the units found lie in it: find them again. */
-        text = pci_rprof_at(&r->lines, s->text);
-        end = pci_rprof_at(&r->lines, s->line.end);
-        unified = s->line.parts > 1 && r->crlf;
-        if (unified) {
-            PCI_TRY(pci_rprof_unify(&r->scratch, text, end, err));
-            text = r->scratch.data;
-            end = text + r->scratch.size;
-            r->frames.before = 0;
-        }
-        PCI_TRY(pci_rprof_frames_scan(&r->frames, text, end, before_end(r), line_flags(&s->line),
-                                      &s->fault, err));
-        if (s->fault.kind == PCI_RPROF_NO_BLANK)
-            PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at, end, err));
-        /* The reference before an open name is whole: that line was on the stack. */
-        if (s->fault.kind == PCI_RPROF_OPEN && *s->fault.at != '"')
-            PCI_TRY(pci_rprof_frames_take(&r->frames, s->fault.at, pci_rprof_ref(s->fault.at, end),
-                                          err));
-    }
-    s->units = r->frames.fresh_count;
-    int whole = s->fault.kind == PCI_RPROF_WHOLE && !unified;
-    PCI_TRY(pci_rprof_frames_add(&r->frames, text, end, whole, node, &exact, err));
-    s->exact = s->exact && exact && own_eol(r, &s->line) && !(unified && s->line.bare);
-    return PCOL_OK;
-}
-
 /* May the fault stand, because the file is cut there or the user wants it? */
 static pcol_status judge(struct reader *r, struct sample *s, pcol_error *err)
 {
-    const uint8_t *start = pci_rprof_at(&r->lines, s->line.start);
-    const uint8_t *end = pci_rprof_at(&r->lines, s->line.end);
-    int cut = s->line.eol == PCI_RPROF_CUT;
+    const uint8_t *start = pci_rprof_at(&r->text.lines, s->units.line.start);
+    const uint8_t *end = pci_rprof_at(&r->text.lines, s->units.line.end);
+    int cut = s->units.line.eol == PCI_RPROF_CUT;
     s->exact = 0;
-    if (s->fault.kind == PCI_RPROF_NO_BLANK)
+    if (s->units.fault.kind == PCI_RPROF_NO_BLANK)
         return PCOL_OK;
-    r->cut = (s->fault.kind == PCI_RPROF_OPEN && s->line.last) ||
-             (cut && (s->has_memory < 0 ? memory_begun(start, end) : ref_begun(s->fault.at, end)));
+    r->cut =
+        (s->units.fault.kind == PCI_RPROF_OPEN && s->units.line.last) ||
+        (cut && (s->has_memory < 0 ? memory_begun(start, end) : ref_begun(s->units.fault.at, end)));
     if (r->cut)
         return PCOL_OK;
     if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, r->lines.number,
-                             (uint64_t)(s->fault.at - start) + 1, "%s",
-                             s->has_memory < 0                 ? "malformed memory columns"
-                             : s->fault.kind == PCI_RPROF_OPEN ? "unterminated frame name"
-                                                               : NO_FRAME);
+        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number,
+                             (uint64_t)(s->units.fault.at - start) + 1, "%s",
+                             s->has_memory < 0                       ? "malformed memory columns"
+                             : s->units.fault.kind == PCI_RPROF_OPEN ? "unterminated frame name"
+                                                                     : NO_FRAME);
     if (r->tolerated++ == 0)
-        r->first_tolerated = r->lines.number;
+        r->first_tolerated = r->text.lines.number;
     return PCOL_OK;
 }
 
-static pcol_status add_sample(struct reader *r, const struct sample *s, uint32_t node,
-                              pcol_error *err)
+static pcol_status add_sample(struct reader *r, const struct sample *s, pcol_error *err)
 {
     pcol_value values[T_COUNT];
     size_t count = 1;
@@ -306,25 +242,25 @@ static pcol_status add_sample(struct reader *r, const struct sample *s, uint32_t
             values[count].sample_type = r->types[T_SMALL + i];
             values[count++].as.i64 = s->memory[i].value;
         }
-    PCI_TRY(pci_rprof_record_sample(&r->record, node, values, count, err));
+    PCI_TRY(pci_rprof_record_sample(&r->record, s->units.node, values, count, err));
     if (s->exact)
         return PCOL_OK;
-    return pci_rprof_record_text(&r->record, pci_rprof_at(&r->lines, s->line.start),
-                                 (size_t)(s->line.next - s->line.start), err);
+    return pci_rprof_record_text(&r->record, pci_rprof_at(&r->text.lines, s->units.line.start),
+                                 (size_t)(s->units.line.next - s->units.line.start), err);
 }
 
 static void read_memory(struct reader *r, struct sample *s)
 {
-    const uint8_t *p = pci_rprof_at(&r->lines, s->line.start);
-    const uint8_t *q =
-        pci_rprof_memory(p, pci_rprof_at(&r->lines, s->line.end), s->memory, &s->fault.at);
+    const uint8_t *p = pci_rprof_at(&r->text.lines, s->units.line.start);
+    const uint8_t *q = pci_rprof_memory(p, pci_rprof_at(&r->text.lines, s->units.line.end),
+                                        s->memory, &s->units.fault.at);
     if (!q) {
         s->has_memory = -1;
-        s->fault.kind = PCI_RPROF_GARBAGE;
+        s->units.fault.kind = PCI_RPROF_GARBAGE;
         return;
     }
     s->has_memory = 1;
-    s->text += (uint64_t)(q - p);
+    s->units.start += (uint64_t)(q - p);
     s->exact = s->memory[0].canonical & s->memory[1].canonical & s->memory[2].canonical &
                s->memory[3].canonical;
 }
@@ -332,25 +268,28 @@ static void read_memory(struct reader *r, struct sample *s)
 /* *line becomes longer if names go over several lines. */
 static pcol_status read_sample(struct reader *r, struct pci_rprof_line *line, pcol_error *err)
 {
-    struct sample s = {.line = *line, .text = line->start, .exact = 1};
-    uint32_t node = PCOL_NONE;
-    if (r->header.memory && *pci_rprof_at(&r->lines, line->start) == ':')
+    struct sample s = {.units = {.line = *line, .start = line->start, .node = PCOL_NONE},
+                       .exact = 1};
+    struct pci_rprof_units *u = &s.units;
+    if (r->header.memory && *pci_rprof_at(&r->text.lines, line->start) == ':')
         read_memory(r, &s);
-    if (s.has_memory >= 0)
-        PCI_TRY(read_units(r, &s, &node, err));
-    else
-        r->frames.before = 0;
-    if (s.fault.kind == PCI_RPROF_GARBAGE && s.has_memory == 0 && s.units == 0 &&
-        !(s.line.eol == PCI_RPROF_CUT &&
-          ref_begun(s.fault.at, pci_rprof_at(&r->lines, s.line.end))))
-        return read_stray(r, line, s.fault.at, NO_FRAME, err);
-    if (s.fault.kind != PCI_RPROF_WHOLE)
+    if (s.has_memory >= 0) {
+        PCI_TRY(pci_rprof_text_units(&r->text, 0, stands_alone, r, u, err));
+        s.exact = s.exact && u->exact;
+    } else {
+        r->text.frames.before = 0;
+    }
+    if (u->fault.kind == PCI_RPROF_GARBAGE && s.has_memory == 0 && u->count == 0 &&
+        !(u->line.eol == PCI_RPROF_CUT &&
+          ref_begun(u->fault.at, pci_rprof_at(&r->text.lines, u->line.end))))
+        return read_stray(r, line, u->fault.at, NO_FRAME, err);
+    if (u->fault.kind != PCI_RPROF_WHOLE)
         PCI_TRY(judge(r, &s, err));
-    PCI_TRY(add_sample(r, &s, node, err));
-    r->too_long += s.line.next - s.line.start >= LONGEST_LINE;
-    r->before_end = s.line.end;
-    r->lines.keep = r->frames.before ? s.text : s.line.next;
-    *line = s.line;
+    PCI_TRY(add_sample(r, &s, err));
+    r->too_long += u->line.next - u->line.start >= LONGEST_LINE;
+    r->text.before_end = u->line.end;
+    r->text.lines.keep = r->text.frames.before ? u->start : u->line.next;
+    *line = u->line;
     return PCOL_OK;
 }
 
@@ -358,8 +297,8 @@ static pcol_status read_sample(struct reader *r, struct pci_rprof_line *line, pc
 
 static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol_error *err)
 {
-    const uint8_t *p = pci_rprof_at(&r->lines, line->start);
-    const uint8_t *end = pci_rprof_at(&r->lines, line->end);
+    const uint8_t *p = pci_rprof_at(&r->text.lines, line->start);
+    const uint8_t *end = pci_rprof_at(&r->text.lines, line->end);
     struct pci_rprof_header header;
     struct pci_rprof_file file;
     int done;
@@ -393,14 +332,11 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
     for (;;) {
         struct pci_rprof_line line;
         int got;
-        PCI_TRY(pci_rprof_peek(&r->lines, r->lines.at, &line, &got, err));
+        PCI_TRY(pci_rprof_peek(&r->text.lines, r->text.lines.at, &line, &got, err));
         if (!got)
             break;
         PCI_TRY(read_line(r, &line, err));
-        r->lines.at = line.next;
-        r->lines.number += line.parts;
-        if (!r->frames.before)
-            r->lines.keep = line.next;
+        pci_rprof_text_pass(&r->text, &line);
     }
     return r->begun ? PCOL_OK : new_source(r, NULL, err);
 }
@@ -422,17 +358,12 @@ static void say_what_was_odd(const struct reader *r)
 
 pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err)
 {
-    struct reader r = {
-        .import = import,
-        .lines = {import->input, import->input->offset, import->input->offset, 1},
-        .frames = {.builder = import->builder},
-        .record = {.import = import},
-        .before_end = import->input->offset,
-    };
-    pcol_status status = read_lines(&r, err);
+    struct reader r = {.import = import, .record = {.import = import}};
+    pcol_status status;
+    pci_rprof_text_init(&r.text, import);
+    status = read_lines(&r, err);
     if (status == PCOL_OK)
         say_what_was_odd(&r);
-    pci_rprof_frames_clear(&r.frames);
-    pci_free(r.scratch.data);
+    pci_rprof_text_clear(&r.text);
     return status;
 }
