@@ -744,6 +744,43 @@ typedef struct pcol_query_info {
 } pcol_query_info;
 PCOL_API void pcol_query_describe(const pcol_query *query, pcol_query_info *info);
 
+/**
+ * pcol_query_samples() - which samples the selection takes
+ * @first, @count: rows of the table samples
+ * @taken: receives @count bytes: 1 for a sample that passes all of the selection
+ * Other than for sums, a sample needs no value here, and no stack unless frames are asked about.
+ * Cost: O(count). Errors: E_ARGUMENT (rows), E_CORRUPT, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_samples(pcol_query *query, uint64_t first,
+                                                       size_t count, uint8_t *taken,
+                                                       pcol_error *err);
+/* 0: hide, show or drop_frames leave out the row @location of `locations`. */
+PCOL_API int pcol_query_shows_location(const pcol_query *query, uint64_t location);
+
+/* CPU time of a thread, from the CPU deltas of its samples. */
+typedef struct pcol_cpu_row {
+    uint32_t thread;          /* row of threads; PCOL_NONE: samples without a thread */
+    pcol_str name, tid, pid;  /* "" where not known */
+    uint64_t samples;         /* in the range of time */
+    uint64_t samples_without; /* of these, those without a delta */
+    double cpu_ns;
+} pcol_cpu_row;
+
+typedef struct pcol_cpu pcol_cpu;
+
+/**
+ * pcol_query_cpu() - CPU time that each thread used
+ * Samples are selected by source, thread, label and time. A delta counts for the interval from the
+ * end of the thread's sample before it to its own time, in proportion to what of that lies in the
+ * range; that of a thread's first sample counts whole if its time is in the range. No rows if the
+ * file has no times or no deltas. Cost: O(samples). Freed with pcol_cpu_free().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu,
+                                                   pcol_error *err);
+PCOL_API void pcol_cpu_free(pcol_cpu *cpu);
+PCOL_API size_t pcol_cpu_count(const pcol_cpu *cpu);
+PCOL_API void pcol_cpu_get(const pcol_cpu *cpu, size_t index, pcol_cpu_row *row);
+
 /* What the rows of an answer are. */
 typedef enum pcol_by {
     PCOL_BY_FUNCTION = 0, /* name */

@@ -452,6 +452,17 @@ size_t cli_where_column(const struct cli_where *where, size_t index);
 /* 1 or 0; -1 if memory is out. */
 int cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell);
 
+struct cli_pick;
+struct cli_rows;
+/* Are samples or frames selected at all? */
+int cli_selects(const struct cli_args *args);
+/* What the selection takes of a table of samples; marks the columns that it needs as wanted. */
+int cli_pick_new(const struct cli_input *input, const struct cli_args *args, struct cli_rows *rows,
+                 struct cli_pick **pick);
+void cli_pick_free(struct cli_pick *pick);
+pcol_status cli_pick_test(struct cli_pick *pick, const struct cli_rows *rows,
+                          const pcol_batch *batch, size_t row, int *yes, pcol_error *err);
+
 /* A table with what the options select from it. */
 struct cli_rows {
     const pcol_file *file;
@@ -465,6 +476,7 @@ struct cli_rows {
     uint32_t *scanned; /* table columns to scan */
     uint32_t scanned_count;
     struct cli_where *where;
+    struct cli_pick *pick; /* NULL: all samples */
     struct cli_join *join;
 };
 

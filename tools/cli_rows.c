@@ -224,6 +224,8 @@ int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const st
         code = choose_columns(rows, args->columns);
     if (code == CLI_OK && args->where.count > 0)
         code = cli_where_new(&args->where, rows->columns, rows->column_count, &rows->where);
+    if (code == CLI_OK && cli_selects(args))
+        code = cli_pick_new(input, args, rows, &rows->pick);
     if (code == CLI_OK)
         code = plan_scan(rows);
     if (code == CLI_OK && args->join &&
@@ -238,6 +240,7 @@ void cli_rows_close(struct cli_rows *rows)
     free(rows->shown);
     free(rows->scanned);
     cli_where_free(rows->where);
+    cli_pick_free(rows->pick);
     cli_join_free(rows->join);
     memset(rows, 0, sizeof *rows);
 }
@@ -262,6 +265,11 @@ static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t
     size_t count = cli_where_count(rows->where);
 
     *yes = 1;
+    if (rows->pick != NULL) {
+        pcol_status status = cli_pick_test(rows->pick, rows, batch, row, yes, err);
+        if (status != PCOL_OK)
+            return status;
+    }
     for (size_t i = 0; i < count && *yes == 1; i++) {
         struct cli_cell cell;
         pcol_status status =
@@ -271,6 +279,11 @@ static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t
         *yes = cli_where_test(rows->where, i, &cell);
     }
     return PCOL_OK;
+}
+
+static int is_filtered(const struct cli_rows *rows)
+{
+    return cli_where_count(rows->where) > 0 || rows->pick != NULL;
 }
 
 /* What cli_rows_each() has still to do. */
@@ -286,7 +299,7 @@ struct walk {
 static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, struct walk *walk,
                               pcol_error *err)
 {
-    int filtered = cli_where_count(rows->where) > 0;
+    int filtered = is_filtered(rows);
 
     for (size_t row = 0; row < batch->rows && !walk->done; row++) {
         pcol_status status = PCOL_OK;
@@ -318,7 +331,7 @@ static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, st
 int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_row_fn fn,
                   void *context)
 {
-    int filtered = cli_where_count(rows->where) > 0;
+    int filtered = is_filtered(rows);
     struct walk walk = {filtered ? offset : 0, limit, NULL, fn, context, CLI_OK, limit == 0};
     uint64_t first = filtered ? 0 : offset;
     uint64_t count = filtered ? UINT64_MAX : limit;
@@ -354,7 +367,7 @@ int cli_rows_count(struct cli_rows *rows, uint64_t *count)
     pcol_status status;
 
     *count = 0;
-    if (cli_where_count(rows->where) == 0) {
+    if (!is_filtered(rows)) {
         *count = pcol_table_rows(rows->table);
         return CLI_OK;
     }

@@ -29,6 +29,7 @@ const struct cmd cmd_table[] = {
      "be named without their leading dot. --where takes COLUMN OP VALUE with one of\n"
      "< <= == != >= > ~ (regular expression), or COLUMN is null, COLUMN is not null; several mean\n"
      "and. --join shows functions, files, sources and whole stacks in the place of their ids.\n"
+     "Samples are selected (--focus to --time) in samples, sample_values and sample_locations.\n"
      "\n"
      "  pcol cat --table samples run.pcol\n"
      "  pcol cat --table sample_locations --join --where 'sample_id <= 10' run.pcol\n",

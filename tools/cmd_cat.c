@@ -32,6 +32,7 @@ const struct cli_option cmd_cat_options[] = {
     COLUMN_OPTIONS,
     {'n', "rows", "N", "at most N rows", CLI_COUNT, CLI_AT(rows), 0, NULL},
     {0, "offset", "N", "skip N rows first", CLI_COUNT, CLI_AT(offset), 0, NULL},
+    CLI_OPTIONS_SELECTION,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,
 };
@@ -40,12 +41,14 @@ const struct cli_option cmd_head_options[] = {
     TABLE_OPTIONS,
     COLUMN_OPTIONS,
     {'n', "rows", "N", "N rows (default: 10)", CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_OPTIONS_SELECTION,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,
 };
 
 const struct cli_option cmd_count_options[] = {
     TABLE_OPTIONS,
+    CLI_OPTIONS_SELECTION,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,
 };

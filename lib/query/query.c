@@ -69,6 +69,7 @@ void pcol_query_free(pcol_query *query)
 {
     if (!query)
         return;
+    pci_samples_close(query->picking);
     pci_types_close(&query->types);
     pci_picks_close(&query->picks);
     pci_measure_close(&query->measure);
@@ -89,4 +90,29 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
                               .seconds_per_value = query->measure.seconds_per_value,
                               .from_sums = query->from_sums,
                               .note = query->note};
+}
+
+/* ---- rows of samples */
+
+pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, uint8_t *taken,
+                               pcol_error *err)
+{
+    uint64_t rows = pci_rows(query->file, "samples");
+    if (first > rows || count > rows - first)
+        return pci_fail_cell(err, PCOL_E_ARGUMENT, "samples", NULL, first,
+                             "the table has %llu rows", (unsigned long long)rows);
+    if (!query->picking)
+        PCI_TRY(pci_query_samples(query, &query->picking, err));
+    for (size_t done = 0; done < count; done += PCI_BATCH) {
+        size_t n = count - done < PCI_BATCH ? count - done : PCI_BATCH;
+        PCI_TRY(pci_samples_pick(query->picking, first + done, n, 1, taken + done, err));
+        PCI_TRY(
+            pci_samples_pass(query->picking, first + done, n, query->passes, taken + done, err));
+    }
+    return PCOL_OK;
+}
+
+int pcol_query_shows_location(const pcol_query *query, uint64_t location)
+{
+    return location < query->calls.location_count && (!query->kept || query->kept[location]);
 }

@@ -94,6 +94,13 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
                              uint32_t stack_count, struct pci_samples **samples, pcol_error *err);
 pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
                              pcol_error *err);
+/* Which of the rows [row, row + n), n <= PCI_BATCH, the selection takes by what they carry, values
+ * and stacks aside. Not to be mixed with pci_samples_next(). */
+pcol_status pci_samples_pick(struct pci_samples *samples, uint64_t row, size_t n, int with_time,
+                             uint8_t *alive, pcol_error *err);
+/* Of these, those whose stack passes; NULL: all do, even those without a stack. */
+pcol_status pci_samples_pass(struct pci_samples *samples, uint64_t row, size_t n,
+                             const uint8_t *passes, uint8_t *alive, pcol_error *err);
 void pci_samples_close(struct pci_samples *samples);
 
 /* Those of a query. */
@@ -123,6 +130,7 @@ struct pcol_query {
     uint8_t *passes;     /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
     const char *note;
+    struct pci_samples *picking; /* of pcol_query_samples(); NULL: not made yet */
 };
 
 /* calls.c */

@@ -187,6 +187,24 @@ static int block_matters(const struct pci_samples *s)
                            s->duration ? INT64_MIN : s->range.from, s->range.to);
 }
 
+/* The stack of row `i` of the block, which lies in `cells`. */
+static pcol_status check_stack(const struct pci_samples *s, size_t i, pcol_error *err)
+{
+    if ((uint64_t)s->cells[i] < s->stack_count)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", s->next + i,
+                         "%llu is beyond the %lu rows of stacks", (unsigned long long)s->cells[i],
+                         (unsigned long)s->stack_count);
+}
+
+/* What sources, threads and labels leave of a block. */
+static pcol_status pick_attributes(struct pci_samples *s, size_t n, pcol_error *err)
+{
+    PCI_TRY(pick_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
+    PCI_TRY(pick_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
+    return pci_picks_labels(s->picks, s->file, s->next, n, s->alive, err);
+}
+
 static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
                               pcol_error *err)
 {
@@ -195,22 +213,52 @@ static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample
         PCI_TRY(pci_memory_read(s->memory, s->next, n, s->amounts, s->alive, err));
     else
         PCI_TRY(read_amounts(s, n, err));
-    PCI_TRY(pick_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
-    PCI_TRY(pick_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
-    PCI_TRY(pci_picks_labels(s->picks, s->file, s->next, n, s->alive, err));
+    PCI_TRY(pick_attributes(s, n, err));
     if (s->picks->has_time)
         PCI_TRY(share_time(s, n, err));
     PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, s->valid, err));
     for (size_t i = 0; i < n; i++) {
         if (!s->alive[i] || !s->valid[i])
             continue;
-        if ((uint64_t)s->cells[i] >= s->stack_count)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", s->next + i,
-                                 "%llu is beyond the %lu rows of stacks",
-                                 (unsigned long long)s->cells[i], (unsigned long)s->stack_count);
+        PCI_TRY(check_stack(s, i, err));
         batch->row[batch->count] = s->next + i;
         batch->stack[batch->count] = (uint32_t)s->cells[i];
         batch->amount[batch->count++] = s->amounts[i];
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_samples_pick(struct pci_samples *samples, uint64_t row, size_t n, int with_time,
+                             uint8_t *alive, pcol_error *err)
+{
+    struct pci_samples *s = samples;
+    s->next = row;
+    memset(s->alive, 1, n);
+    PCI_TRY(pick_attributes(s, n, err));
+    if (with_time && s->picks->has_time && !s->time)
+        memset(s->alive, 0, n);
+    else if (with_time && s->picks->has_time)
+        PCI_TRY(share_time(s, n, err));
+    memcpy(alive, s->alive, n);
+    return PCOL_OK;
+}
+
+pcol_status pci_samples_pass(struct pci_samples *samples, uint64_t row, size_t n,
+                             const uint8_t *passes, uint8_t *alive, pcol_error *err)
+{
+    struct pci_samples *s = samples;
+    if (!passes)
+        return PCOL_OK;
+    if (!s->stack) {
+        memset(alive, 0, n);
+        return PCOL_OK;
+    }
+    s->next = row;
+    PCI_TRY(pci_read(s->file, s->stack, row, n, s->cells, s->valid, err));
+    for (size_t i = 0; i < n; i++) {
+        if (s->valid[i])
+            PCI_TRY(check_stack(s, i, err));
+        alive[i] &= (uint8_t)(s->valid[i] && passes[s->cells[i]]);
     }
     return PCOL_OK;
 }

@@ -1,0 +1,213 @@
+/*
+ * cpu.c - the CPU time that threads used in a range of time
+ *
+ * A sample's CPU delta was used between the end of the sample before it in its thread and its own
+ * time, and is spread evenly over that interval: what of it lies in the range counts. The first
+ * sample of a thread has no such interval, and one that does not come after the end of the sample
+ * before has none either; theirs counts whole if their time is in the range. From a sample's time
+ * to the end of its duration the CPU is idle.
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+
+struct thread {
+    double cpu_ns;
+    uint64_t samples, without; /* in the range; of these without a delta */
+    int64_t end;               /* of the sample before */
+    int has_end, seen;
+};
+
+struct pcol_cpu {
+    size_t count;
+    pcol_cpu_row *rows;
+};
+
+struct counting {
+    const pcol_query *query;
+    struct pci_samples *samples;
+    const struct pci_column *thread, *time, *duration, *delta;
+    struct thread *threads; /* one more for samples without a thread */
+    uint64_t thread_count;
+    int64_t from, to;
+    /* a block of samples */
+    int64_t of_thread[PCI_BATCH], times[PCI_BATCH], durations[PCI_BATCH], deltas[PCI_BATCH];
+    uint8_t has_thread[PCI_BATCH], has_time[PCI_BATCH], has_duration[PCI_BATCH],
+        has_delta[PCI_BATCH], alive[PCI_BATCH];
+};
+
+static pcol_status read_cells(struct counting *c, const struct pci_column *column, uint64_t row,
+                              size_t n, int64_t *cells, uint8_t *valid, pcol_error *err)
+{
+    if (column)
+        return pci_read(c->query->file, column, row, n, cells, valid, err);
+    memset(valid, 0, n);
+    return PCOL_OK;
+}
+
+static pcol_status read_block(struct counting *c, uint64_t row, size_t n, pcol_error *err)
+{
+    PCI_TRY(read_cells(c, c->thread, row, n, c->of_thread, c->has_thread, err));
+    PCI_TRY(read_cells(c, c->time, row, n, c->times, c->has_time, err));
+    PCI_TRY(read_cells(c, c->duration, row, n, c->durations, c->has_duration, err));
+    PCI_TRY(read_cells(c, c->delta, row, n, c->deltas, c->has_delta, err));
+    return pci_samples_pick(c->samples, row, n, 0, c->alive, err);
+}
+
+/* The part of a delta that lies in the range. */
+static double share(const struct counting *c, const struct thread *thread, int64_t time,
+                    int64_t delta)
+{
+    if (!thread->has_end || time <= thread->end)
+        return time >= c->from && time < c->to ? (double)delta : 0;
+    wide begin = c->from > thread->end ? c->from : thread->end;
+    wide end = c->to < time ? c->to : time;
+    wide whole = (wide)time - thread->end;
+    if (end <= begin)
+        return 0;
+    return end - begin == whole ? (double)delta
+                                : (double)delta * (double)(end - begin) / (double)whole;
+}
+
+static void count_sample(struct counting *c, struct thread *thread, size_t i)
+{
+    int64_t time = c->times[i], duration = c->has_duration[i] ? c->durations[i] : 0;
+    if (duration < 0)
+        duration = 0;
+    if (c->alive[i]) {
+        int inside = duration ? time < c->to && (wide)time + duration > c->from
+                              : time >= c->from && time < c->to;
+        thread->seen = 1;
+        thread->samples += (uint64_t)inside;
+        if (c->has_delta[i])
+            thread->cpu_ns += share(c, thread, time, c->deltas[i]);
+        else
+            thread->without += (uint64_t)inside;
+    }
+    if (__builtin_add_overflow(time, duration, &thread->end))
+        thread->end = INT64_MAX;
+    thread->has_end = 1;
+}
+
+static pcol_status count_block(struct counting *c, uint64_t row, size_t n, pcol_error *err)
+{
+    PCI_TRY(read_block(c, row, n, err));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t thread = c->has_thread[i] ? (uint64_t)c->of_thread[i] : c->thread_count;
+        if (thread > c->thread_count || (c->has_thread[i] && thread == c->thread_count))
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "thread", row + i,
+                                 "%llu is beyond the %llu threads", (unsigned long long)thread,
+                                 (unsigned long long)c->thread_count);
+        if (c->has_time[i])
+            count_sample(c, &c->threads[thread], i);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status count_all(struct counting *c, pcol_error *err)
+{
+    const pcol_file *file = c->query->file;
+    uint64_t rows = pci_rows(file, "samples");
+    PCI_TRY(pci_plausible(file, "threads", err));
+    c->thread_count = pci_rows(file, "threads");
+    c->threads = pci_calloc((size_t)c->thread_count + 1, sizeof *c->threads);
+    if (!c->threads)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &c->thread, err));
+    PCI_TRY(pci_want(file, "samples", "time", PCI_TYPE(PCF_I64), &c->time, err));
+    PCI_TRY(pci_want(file, "samples", "duration", PCI_TYPE(PCF_I64), &c->duration, err));
+    PCI_TRY(pci_want(file, "samples", "cpu_delta", PCI_TYPE(PCF_I64), &c->delta, err));
+    for (uint64_t row = 0; c->time && c->delta && row < rows; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        PCI_TRY(count_block(c, row, n, err));
+    }
+    return PCOL_OK;
+}
+
+/* A text cell of a row of threads; "" if there is none. */
+static pcol_status thread_text(const pcol_file *file, const char *column, uint64_t row,
+                               pcol_str *text, pcol_error *err)
+{
+    const struct pci_column *cells;
+    int valid;
+    *text = (pcol_str){"", 0};
+    PCI_TRY(pci_want(file, "threads", column, PCI_TYPES_TEXT, &cells, err));
+    return cells ? pci_get_str(file, cells, row, text, &valid, err) : PCOL_OK;
+}
+
+static pcol_status take_rows(const struct counting *c, pcol_cpu *cpu, pcol_error *err)
+{
+    const pcol_file *file = c->query->file;
+    cpu->rows = pci_malloc((size_t)c->thread_count + 1, sizeof *cpu->rows);
+    if (!cpu->rows)
+        return pci_fail_memory(err);
+    for (uint64_t i = 0; i <= c->thread_count; i++) {
+        const struct thread *thread = &c->threads[i];
+        pcol_cpu_row *row = &cpu->rows[cpu->count];
+        if (!thread->seen)
+            continue;
+        *row = (pcol_cpu_row){.thread = i < c->thread_count ? (uint32_t)i : PCOL_NONE,
+                              .samples = thread->samples,
+                              .samples_without = thread->without,
+                              .cpu_ns = thread->cpu_ns};
+        cpu->count++;
+        row->name = row->tid = row->pid = (pcol_str){"", 0};
+        if (i == c->thread_count)
+            continue;
+        PCI_TRY(thread_text(file, "name", i, &row->name, err));
+        PCI_TRY(thread_text(file, "tid", i, &row->tid, err));
+        PCI_TRY(thread_text(file, "pid", i, &row->pid, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status make(struct counting *c, pcol_cpu *cpu, pcol_error *err)
+{
+    PCI_TRY(pci_query_samples(c->query, &c->samples, err));
+    PCI_TRY(count_all(c, err));
+    return take_rows(c, cpu, err);
+}
+
+pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *err)
+{
+    struct counting *c = pci_calloc(1, sizeof *c);
+    pcol_cpu *made = pci_calloc(1, sizeof *made);
+    pcol_status status = c && made ? PCOL_OK : pci_fail_memory(err);
+    *cpu = NULL;
+    if (status == PCOL_OK) {
+        c->query = query;
+        c->from = query->picks.has_time ? query->picks.from : INT64_MIN;
+        c->to = query->picks.has_time ? query->picks.to : INT64_MAX;
+        status = make(c, made, err);
+        pci_samples_close(c->samples);
+        pci_free(c->threads);
+    }
+    pci_free(c);
+    if (status == PCOL_OK)
+        *cpu = made;
+    else
+        pcol_cpu_free(made);
+    return status;
+}
+
+void pcol_cpu_free(pcol_cpu *cpu)
+{
+    if (!cpu)
+        return;
+    pci_free(cpu->rows);
+    pci_free(cpu);
+}
+
+size_t pcol_cpu_count(const pcol_cpu *cpu)
+{
+    return cpu->count;
+}
+
+void pcol_cpu_get(const pcol_cpu *cpu, size_t index, pcol_cpu_row *row)
+{
+    *row = cpu->rows[index];
+}
