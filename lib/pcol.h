@@ -800,7 +800,8 @@ typedef struct pcol_frame {
     pcol_str file;
     int64_t line;
     uint64_t address;
-    unsigned has_name : 1, has_file : 1, has_line : 1, has_address : 1;
+    uint64_t id; /* of a thread: its row of threads; of a source: its source_id */
+    unsigned has_name : 1, has_file : 1, has_line : 1, has_address : 1, has_id : 1;
 } pcol_frame;
 
 typedef enum pcol_order {

@@ -2,6 +2,7 @@
  * cmd_info.c - info: what is in a profile, for people or as one JSON object a line
  */
 #include "cmd.h"
+#include "cmd_info_cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,12 @@
 const struct cli_option cmd_info_options[] = {
     {0, "format", "FORMAT", "text (default), json or ndjson: one object a line for each file",
      CLI_TEXT, CLI_AT(format), 0, "text|json|ndjson"},
+    {0, "time", "A-B",
+     "also the CPU time that threads used from A up to B, or A+LENGTH; in ms, or with s, ms, us, "
+     "ns",
+     CLI_TEXT, CLI_AT(time), 0, NULL},
+    {0, "thread", "RE", "with --time: only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0,
+     NULL},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_NO_SYNC,
@@ -365,43 +372,42 @@ static pcol_status json_tables(struct cli_out *out, const pcol_file *file, pcol_
     return PCOL_OK;
 }
 
-static pcol_status put_json(struct cli_out *out, const struct info *info, pcol_error *err)
+static pcol_status put_json(struct cli_out *out, const struct info *info, int *first,
+                            pcol_error *err)
 {
     const pcol_file *file = info->input->file;
     struct cli_cell cell = cli_cell_text(info->input->name);
     unsigned major;
     unsigned minor;
-    int first = 1;
     pcol_status status;
 
     pcol_file_version(file, &major, &minor);
     cli_out_text(out, "{");
-    cli_json_key(out, &first, "file");
+    cli_json_key(out, first, "file");
     cli_json_cell(out, &cell);
     cell = cli_cell_bool(info->input->imported);
-    cli_json_key(out, &first, "imported");
+    cli_json_key(out, first, "imported");
     cli_json_cell(out, &cell);
-    cli_json_key(out, &first, "format");
+    cli_json_key(out, first, "format");
     cli_out_printf(out, "\"%u.%u\"", major, minor);
-    json_number(out, &first, "size", pcol_file_size(file));
-    json_number(out, &first, "samples", info->sample_rows);
+    json_number(out, first, "size", pcol_file_size(file));
+    json_number(out, first, "samples", info->sample_rows);
     cell.kind = info->sample_rows > 0 ? CLI_CELL_F64 : CLI_CELL_NULL;
     cell.as.f64 =
         info->sample_rows > 0 ? (double)pcol_file_size(file) / (double)info->sample_rows : 0;
-    cli_json_key(out, &first, "bytes_per_sample");
+    cli_json_key(out, first, "bytes_per_sample");
     cli_json_cell(out, &cell);
-    cli_json_key(out, &first, "sample_types");
+    cli_json_key(out, first, "sample_types");
     status = json_rows(out, info->types, info->type_rows, info->is_default, err);
-    cli_json_key(out, &first, "sources");
+    cli_json_key(out, first, "sources");
     if (status == PCOL_OK)
         status = json_rows(out, info->sources, info->source_rows, NULL, err);
-    cli_json_key(out, &first, "threads");
+    cli_json_key(out, first, "threads");
     if (status == PCOL_OK)
         status = json_rows(out, info->threads, info->thread_rows, NULL, err);
-    cli_json_key(out, &first, "tables");
+    cli_json_key(out, first, "tables");
     if (status == PCOL_OK)
         status = json_tables(out, file, err);
-    cli_out_text(out, "}\n");
     return status;
 }
 
@@ -411,15 +417,20 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
     struct info info;
     pcol_error err = {PCOL_E_NO_MEMORY, PCOL_NOWHERE, PCOL_NOWHERE, 0, 0, PCOL_NOWHERE, "", "", ""};
     int json = args->format != NULL && strcmp(args->format, "text") != 0;
+    int first = 1;
     int code = cli_input_open(&input, path, args);
 
     if (code != CLI_OK)
         return code;
     pcol_status status = gather(&info, &input, &err);
     if (status == PCOL_OK)
-        status = json ? put_json(out, &info, &err) : put_text(out, &info, &err);
+        status = json ? put_json(out, &info, &first, &err) : put_text(out, &info, &err);
     if (status != PCOL_OK)
         code = cli_fail_error(path, &err);
+    else if (args->time != NULL)
+        code = info_put_cpu(args, &input, out, json ? &first : NULL);
+    if (json)
+        cli_out_text(out, "}\n");
     free(info.is_default);
     cli_input_close(&input);
     return code;

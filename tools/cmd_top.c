@@ -41,6 +41,7 @@ enum shown {
     SHOW_FILE,
     SHOW_LINE,
     SHOW_ADDRESS,
+    SHOW_ID,
     SHOW_SELF_TIME,
     SHOW_TOTAL_TIME
 };
@@ -76,6 +77,8 @@ static void lay_out(struct layout *layout, pcol_by by)
     if (people && by == PCOL_BY_LOCATION)
         add_column(layout, SHOW_ADDRESS, "address", 1);
     add_column(layout, SHOW_NAME, "name", 0);
+    if (by == PCOL_BY_THREAD || by == PCOL_BY_SOURCE)
+        add_column(layout, SHOW_ID, by == PCOL_BY_THREAD ? "thread_id" : "source_id", 1);
     if (by == PCOL_BY_LINE || by == PCOL_BY_LOCATION || (!people && by == PCOL_BY_SRCLINE)) {
         add_column(layout, SHOW_FILE, "file", 0);
         add_column(layout, SHOW_LINE, "line", 1);
@@ -117,6 +120,10 @@ static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *
     case SHOW_LINE:
         cell.kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
         cell.as.i64 = frame->line;
+        return cell;
+    case SHOW_ID:
+        cell.kind = frame->has_id ? CLI_CELL_U64 : CLI_CELL_NULL;
+        cell.as.u64 = frame->id;
         return cell;
     case SHOW_ADDRESS:
         cell.kind = frame->has_address ? CLI_CELL_U64 : CLI_CELL_NULL;

@@ -51,6 +51,8 @@ int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
         order = pci_str_compare(a->file, b->file);
     if (!order)
         order = (a->line > b->line) - (a->line < b->line);
+    if (!order)
+        order = (a->id > b->id) - (a->id < b->id);
     return order ? order : (a->address > b->address) - (a->address < b->address);
 }
 

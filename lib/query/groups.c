@@ -92,6 +92,8 @@ static pcol_status take_rows(struct grouping *g, const struct pci_column *names,
         if (names && group < g->groups)
             PCI_TRY(pci_get_str(g->query->file, names, group, &row.frame.name, &valid, err));
         row.frame.has_name = valid != 0;
+        row.frame.has_id = group < g->groups;
+        row.frame.id = g->missing_is_first ? group + 1 : group;
         top->items[top->count++] = row;
     }
     return PCOL_OK;

@@ -158,7 +158,7 @@ struct pci_frames {
     struct pci_made *made; /* blocks of text, linked */
 };
 int pci_str_compare(pcol_str a, pcol_str b);
-/* By name, file, line, address. */
+/* By name, file, line, id, address. */
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
 pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_frames *frames,
                             pcol_error *err);

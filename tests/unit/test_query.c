@@ -428,6 +428,95 @@ Test(query, labels)
     done(m);
 }
 
+/* ---- time */
+
+/* The example of five rows of which three stand for more than one sample: in units of 0.1 ms. */
+static void idle_rows(struct made *m)
+{
+    static const struct {
+        const char *word;
+        int time, duration, weight, cpu;
+    } rows[] = {{"a", 1000, 0, 1, 5},
+                {"b", 1014, 42, 4, 1},
+                {"c", 1070, 0, 1, 7},
+                {"d", 1084, 28, 3, 6},
+                {"d", 1126, 14, 2, 1}};
+    uint32_t table, column, thread = 0;
+    begin(m, "samples", "count", 0);
+    OK(pcol_builder_table(m->builder, "threads", &table, &m->err));
+    OK(pcol_builder_column(m->builder, table, "source", PCOL_U32, 1, &column, &m->err));
+    OK(pcol_builder_set_i64(m->builder, column, 0, 0, &m->err));
+    OK(pcol_builder_column(m->builder, table, "name", PCOL_STRING, 0, &column, &m->err));
+    OK(pcol_builder_set_str(m->builder, column, 0, "main", 4, &m->err));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pcol_value value = {.sample_type = m->type, .as.i64 = rows[i].weight};
+        pcol_sample s = PCOL_INIT(pcol_sample);
+        s.source = m->source;
+        s.thread = thread;
+        s.stack = stack_of(m, rows[i].word);
+        s.values = &value;
+        s.value_count = 1;
+        s.has_time = s.has_cpu_delta = 1;
+        s.time_ns = rows[i].time * 100000LL;
+        s.duration_ns = rows[i].duration * 100000LL;
+        s.has_duration = rows[i].duration != 0;
+        s.cpu_delta_ns = rows[i].cpu * 100000LL;
+        OK(pcol_builder_sample(m->builder, &s, NULL, &m->err));
+    }
+    finish(m);
+}
+
+static pcol_selection range(double from_ms, double to_ms, pcol_time_share share)
+{
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    s.has_time = 1;
+    s.time_from_ns = (int64_t)llround(from_ms * 1e6);
+    s.time_to_ns = (int64_t)llround(to_ms * 1e6);
+    s.time_share = share;
+    return s;
+}
+
+static void check_cpu(struct made *m, double from, double to, double expected)
+{
+    pcol_selection s = range(from, to, PCOL_SHARE_PROPORTIONAL);
+    pcol_query *query;
+    pcol_cpu *cpu;
+    pcol_cpu_row row;
+    OK(pcol_query_new(m->file, &s, &query, &m->err));
+    OK(pcol_query_cpu(query, &cpu, &m->err));
+    cr_assert_eq(pcol_cpu_count(cpu), 1);
+    pcol_cpu_get(cpu, 0, &row);
+    cr_assert(fabs(row.cpu_ns / 1e6 - expected) < 1e-6, "%g", row.cpu_ns);
+    pcol_cpu_free(cpu);
+    pcol_query_free(query);
+}
+
+Test(query, ranges_of_time)
+{
+    struct made m;
+    pcol_selection s;
+    idle_rows(&m);
+    s = range(99, 116, PCOL_SHARE_PROPORTIONAL);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "d:5/5 b:4/4 a:1/1 c:1/1");
+    s = range(100, 103, PCOL_SHARE_PROPORTIONAL);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "b:2/2 a:1/1");
+    s = range(101, 104, PCOL_SHARE_PROPORTIONAL);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "b:2/2");
+    s = range(109, 113, PCOL_SHARE_PROPORTIONAL);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "d:3/3");
+    s = range(101.4, 103.5, PCOL_SHARE_EXACT);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "b:2/2");
+    s = range(103.5, 107, PCOL_SHARE_ADDITIVE);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "b:2/2");
+    s = range(107, 107, PCOL_SHARE_PROPORTIONAL);
+    check_top(&m, &s, PCOL_BY_FUNCTION, "");
+    check_cpu(&m, 99, 116, 2.0);
+    check_cpu(&m, 99, 100.7, 0.55);
+    check_cpu(&m, 105.6, 107, 0.7);
+    check_cpu(&m, 106.3, 110, 0.35 + 0.6);
+    done(&m);
+}
+
 /* ---- shares of time */
 
 static int64_t share(pcol_time_share how, int64_t from, int64_t to, int64_t time, int64_t duration,

@@ -1,0 +1,14 @@
+/*
+ * cmd_info_cpu.h - the part of info that --time asks for
+ */
+#ifndef PCOL_TOOLS_CMD_INFO_CPU_H
+#define PCOL_TOOLS_CMD_INFO_CPU_H
+
+#include "cli.h"
+
+/* CPU time by thread in the range of --time, as lines or, with `json` (the flag of cli_json_key()),
+ * as keys of the object that is open. */
+int info_put_cpu(const struct cli_args *args, const struct cli_input *input, struct cli_out *out,
+                 int *json);
+
+#endif
