@@ -612,7 +612,8 @@ typedef struct pcol_import_options {
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
     int lenient;              /* accept what known writers get wrong, and say so */
-    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
+    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB, and gzip data past 128 MiB must not
+                               * grow more than 200 times */
     pcol_message_fn message;  /* may be NULL */
     void *context;
     pcol_progress_fn progress; /* may be NULL; given `context` too */

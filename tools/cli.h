@@ -42,6 +42,7 @@ struct cli_args {
     int force, no_sync;
 
     const char *from;
+    uint64_t max_input; /* CLI_UNSET where not given */
     int lenient;
 
     const char *format, *null;
@@ -113,10 +114,12 @@ struct cli_option {
         0, "no-sync", NULL, "do not wait until the disk has the output", CLI_FLAG, \
             CLI_AT(no_sync), 1, NULL                                               \
     }
-#define CLI_OPTION_FROM                                                                    \
-    {                                                                                      \
-        0, "from", "FORMAT", "the input's format instead of what it looks like", CLI_TEXT, \
-            CLI_AT(from), 0, CLI_CHOICES_READ                                              \
+#define CLI_OPTION_FROM                                                                          \
+    {0,        "from",       "FORMAT", "the input's format instead of what it looks like",       \
+     CLI_TEXT, CLI_AT(from), 0,        CLI_CHOICES_READ},                                        \
+    {                                                                                            \
+        0, "max-input", "BYTES", "refuse inputs that are larger when unpacked (default 64 GiB)", \
+            CLI_COUNT, CLI_AT(max_input), 0, NULL                                                \
     }
 #define CLI_OPTION_LENIENT                                                               \
     {                                                                                    \

@@ -165,6 +165,11 @@ pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, si
     return PCOL_OK;
 }
 
+uint64_t pci_inflate_consumed(const struct pci_inflate *gz)
+{
+    return gz->raw_offset - gz->z.avail_in;
+}
+
 uint64_t pci_inflate_raw_offset(const struct pci_inflate *gz, uint64_t offset)
 {
     uint64_t kept = gz->mark_count < MARKS ? gz->mark_count : MARKS;

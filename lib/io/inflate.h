@@ -22,6 +22,8 @@ void pci_inflate_free(struct pci_inflate *inflate);
  * whole. Errors: E_SYNTAX, E_NO_MEMORY and those of the raw stream. */
 pcol_status pci_inflate_read(struct pci_inflate *inflate, void *data, size_t size, size_t *got,
                              pcol_error *err);
+/* Compressed bytes consumed so far. */
+uint64_t pci_inflate_consumed(const struct pci_inflate *inflate);
 /* Compressed bytes consumed when byte `offset` of the inflated stream was not out yet, near it. */
 uint64_t pci_inflate_raw_offset(const struct pci_inflate *inflate, uint64_t offset);
 

@@ -20,6 +20,10 @@
 
 #define DEFAULT_PIECE ((size_t)1 << 18)
 #define DEFAULT_LIMIT (UINT64_C(1) << 36)
+/* What grows so much and is so large was made to exhaust memory or time, unless the caller has set
+ * a limit and so knows. Profiles grow 3 to 60 times; deflate's most is 1032. */
+#define BOMB_BYTES (UINT64_C(1) << 27)
+#define BOMB_RATIO 200u
 #define MAX_WINDOW ((size_t)1 << 26)
 #define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */
 
@@ -34,6 +38,7 @@ struct pci_input_state {
     uint8_t *buffer;
     size_t capacity, piece;
     uint64_t limit, total;
+    int limit_given;
     uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
     pcol_progress_fn progress;
     void *context;
@@ -120,6 +125,18 @@ static pcol_status too_large(const struct pci_input_state *s, pcol_error *err)
                     s->limit);
 }
 
+static pcol_status refuse_bomb(const struct pci_input *input, pcol_error *err)
+{
+    const struct pci_input_state *s = input->state;
+    if (!s->inflate || s->limit_given || s->total <= BOMB_BYTES ||
+        s->total / BOMB_RATIO <= pci_inflate_consumed(s->inflate))
+        return PCOL_OK;
+    return pci_fail_byte(err, PCOL_E_LIMIT, input->offset,
+                         "gzip data grows more than %u times, past %" PRIu64
+                         " MiB; if that is meant, give a limit (--max-input)",
+                         BOMB_RATIO, BOMB_BYTES >> 20);
+}
+
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
@@ -139,6 +156,7 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
     s->total += got;
     if (s->total > s->limit)
         return too_large(s, err);
+    PCI_TRY(refuse_bomb(input, err));
     input->size += got;
     input->end = !got;
     return PCOL_OK;
@@ -158,6 +176,7 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     struct pci_input_state *s = input->state;
     s->fd = -1;
     s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
+    s->limit_given = options && options->max_bytes;
     s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
     s->progress = options ? options->progress : NULL;
     s->context = options ? options->context : NULL;
