@@ -22,8 +22,9 @@
 #define MAX_KEYS 0x40000000u
 
 const char *const pci_label_kind_names[PCI_LABEL_KIND_COUNT] = {
-    "string", "integer", "double", "bigint", "bool",     "null", "empty",  "frame",
-    "stack",  "rstack",  "value",  "name",   "filename", "line", "column", ""};
+    "string", "integer",  "double",    "bigint",   "bool",    "null",     "empty",
+    "frame",  "stack",    "rstack",    "value",    "name",    "filename", "line",
+    "column", "ownstack", "ownrstack", "ownframe", "ownname", ""};
 
 /* Types of label.K by kind; 0: no column. */
 static const struct {
@@ -39,6 +40,8 @@ static const struct {
     [PCI_LABEL_FRAME] = {PCF_U32, PCI_T_GROUPS + 1},
     [PCI_LABEL_STACK] = {PCF_U32, PCI_T_STACKS + 1},
     [PCI_LABEL_RSTACK] = {PCF_U32, PCI_T_STACKS + 1},
+    [PCI_LABEL_OWNFRAME] = {PCF_U32, 0},
+    [PCI_LABEL_OWNNAME] = {PCF_U32, 0},
 };
 
 void pci_blabels_clear(struct pci_blabels *labels)
@@ -134,7 +137,8 @@ static pcol_status add_key(pcol_builder *b, uint32_t table, uint32_t key, uint32
     struct pci_label_table *t;
     PCI_TRY(table_of(b, table, &t, err));
     *number = EXTRA;
-    if (kinds[kind].type && t->column_count >= MAX_COLUMNS)
+    /* A depth means nothing in `extra`, so it always has a column: a row has few of them. */
+    if (kinds[kind].type && kind < PCI_LABEL_OWNFRAME && t->column_count >= MAX_COLUMNS)
         return PCOL_OK;
     if (before != PCOL_NONE) {
         new.base = l->keys[before].base;

@@ -84,15 +84,19 @@ enum pci_label_kind {
     PCI_LABEL_BOOL,
     PCI_LABEL_NULL,
     PCI_LABEL_EMPTY,
-    PCI_LABEL_FRAME,  /* number: row of location_groups */
-    PCI_LABEL_STACK,  /* number: pcol_builder_stack() */
+    PCI_LABEL_FRAME, /* number: row of location_groups */
+    PCI_LABEL_STACK, /* number: pcol_builder_stack() */
     PCI_LABEL_RSTACK,
-    PCI_LABEL_VALUE,  /* no column: the value is a value of the sample */
-    PCI_LABEL_NAME,   /* T = location_groups: the value stands in the frame itself */
+    PCI_LABEL_VALUE, /* no column: the value is a value of the sample */
+    PCI_LABEL_NAME,  /* T = location_groups: the value stands in the frame itself */
     PCI_LABEL_FILENAME,
     PCI_LABEL_LINE,
     PCI_LABEL_COLUMN,
-    PCI_LABEL_EXTRA,  /* no key: the next member of the row's `extra` */
+    PCI_LABEL_OWNSTACK, /* T = samples; no column: the list of the row's own stack, innermost first */
+    PCI_LABEL_OWNRSTACK, /* the same, innermost last */
+    PCI_LABEL_OWNFRAME,  /* number: depth in the row's own stack, 0 is the innermost */
+    PCI_LABEL_OWNNAME,   /* the same: a string, the name of that frame's function */
+    PCI_LABEL_EXTRA,     /* no key: the next member of the row's `extra` */
     PCI_LABEL_KIND_COUNT
 };
 extern const char *const pci_label_kind_names[PCI_LABEL_KIND_COUNT]; /* "" for EXTRA */
@@ -105,7 +109,7 @@ struct pci_label {
     uint8_t joined; /* this entry and the next stood in one label */
     uint32_t text;  /* STRING, BIGINT */
     union {
-        int64_t i64; /* INTEGER, BOOL, FRAME, STACK, RSTACK */
+        int64_t i64; /* INTEGER, BOOL, FRAME, STACK, RSTACK, OWNFRAME, OWNNAME */
         double f64;
     } as;
 };

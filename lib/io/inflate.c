@@ -1,7 +1,7 @@
 /*
- * inflate.c - gzip as a filter between two byte streams
+ * inflate.c - gzip and zlib data as a filter between two byte streams
  *
- * A file is any number of members, each proved by its checksum and length, and nothing else: bytes
+ * A file is one zlib stream or any number of gzip members, each proved by its checksum and length, and nothing else: bytes
  * behind the last member or a member that breaks off are errors that name both offsets. Output is
  * made in steps, and for the last steps it is remembered where in the compressed bytes each began,
  * so that an error which an importer finds later can name a byte of the file.
@@ -25,6 +25,7 @@ struct mark {
 struct pci_inflate {
     struct pci_raw raw;
     z_stream z;
+    enum pci_wrap wrap;
     uint64_t raw_offset, inflated; /* of the bytes handed to and taken from zlib */
     int ended;                     /* between members, or at the end */
     struct mark marks[MARKS];
@@ -43,16 +44,35 @@ static void release(voidpf unused, voidpf memory)
     pci_free(memory);
 }
 
-pcol_status pci_inflate_new(struct pci_raw raw, struct pci_inflate **inflate, pcol_error *err)
+enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size)
+{
+    if (size < 2)
+        return PCI_WRAP_NONE;
+    if (!memcmp(data, PCI_GZIP_MAGIC, 2))
+        return PCI_WRAP_GZIP;
+    if (data[0] != 0x78)
+        return PCI_WRAP_NONE;
+    if (data[1] == 0x01 || data[1] == 0x9c || data[1] == 0xda)
+        return PCI_WRAP_ZLIB;
+    for (size_t i = 2; data[1] == 0x5e && i < size && i < 64; i++)
+        if (data[i] >= 0x7f || data[i] < 0x09)
+            return PCI_WRAP_ZLIB;
+    return PCI_WRAP_NONE;
+}
+
+pcol_status pci_inflate_new(struct pci_raw raw, enum pci_wrap wrap, struct pci_inflate **inflate,
+                            pcol_error *err)
 {
     struct pci_inflate *new = pci_calloc(1, sizeof *new);
     *inflate = NULL;
     if (!new)
         return pci_fail_memory(err);
     new->raw = raw;
+    new->wrap = wrap;
     new->z.zalloc = allocate;
     new->z.zfree = release;
-    if (inflateInit2(&new->z, 15 + 16) != Z_OK) { /* the largest window, gzip only */
+    /* The largest window; 16 more: gzip instead of zlib. */
+    if (inflateInit2(&new->z, wrap == PCI_WRAP_GZIP ? 15 + 16 : 15) != Z_OK) {
         pci_free(new);
         return pci_fail_memory(err);
     }
@@ -68,9 +88,12 @@ void pci_inflate_free(struct pci_inflate *inflate)
     pci_free(inflate);
 }
 
-static pcol_status fail(const struct pci_inflate *gz, pcol_error *err, const char *what)
+/* "BEFOREgzip dataAFTER" */
+static pcol_status fail(const struct pci_inflate *gz, pcol_error *err, const char *before,
+                        const char *after)
 {
-    pci_fail_byte(err, PCOL_E_SYNTAX, gz->raw_offset - gz->z.avail_in, "%s", what);
+    pci_fail_byte(err, PCOL_E_SYNTAX, gz->raw_offset - gz->z.avail_in, "%s%s data%s", before,
+                  gz->wrap == PCI_WRAP_GZIP ? "gzip" : "zlib", after);
     if (err)
         err->inflated_offset = gz->inflated;
     return PCOL_E_SYNTAX;
@@ -109,12 +132,12 @@ static pcol_status step(struct pci_inflate *gz, uint8_t *data, size_t size, size
     if (result == Z_MEM_ERROR)
         return pci_fail_memory(err);
     if (z->msg && !strcmp(z->msg, "incorrect header check"))
-        return fail(gz, err, "damaged gzip data: no header here");
+        return fail(gz, err, "damaged ", ": no header here");
     if (z->msg && !strcmp(z->msg, "incorrect data check"))
-        return fail(gz, err, "damaged gzip data: the checksum does not match");
+        return fail(gz, err, "damaged ", ": the checksum does not match");
     if (z->msg && !strcmp(z->msg, "incorrect length check"))
-        return fail(gz, err, "damaged gzip data: the length does not match");
-    return fail(gz, err, "damaged gzip data");
+        return fail(gz, err, "damaged ", ": the length does not match");
+    return fail(gz, err, "damaged ", "");
 }
 
 /* Behind a member: the next one, or the end (*end). */
@@ -127,10 +150,10 @@ static pcol_status next_member(struct pci_inflate *gz, int *end, pcol_error *err
         *end = 1;
         return PCOL_OK;
     }
-    if (z->next_in[0] != 0x1f)
-        return fail(gz, err, "bytes behind the end of the gzip data");
+    if (gz->wrap != PCI_WRAP_GZIP || z->next_in[0] != 0x1f)
+        return fail(gz, err, "bytes behind the end of the ", "");
     if (inflateReset(z) != Z_OK)
-        return fail(gz, err, "damaged gzip data");
+        return fail(gz, err, "damaged ", "");
     gz->ended = 0;
     return PCOL_OK;
 }
@@ -160,7 +183,7 @@ pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, si
         int cut = !gz->z.avail_in; /* zlib may still have output to give */
         PCI_TRY(step(gz, data, size, got, err));
         if (cut && !*got && !gz->ended)
-            return fail(gz, err, "gzip data is cut");
+            return fail(gz, err, "", " is cut");
     }
     return PCOL_OK;
 }

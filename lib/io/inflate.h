@@ -1,5 +1,5 @@
 /*
- * inflate.h - gzip as a filter between two byte streams
+ * inflate.h - gzip and zlib data as a filter between two byte streams
  */
 #ifndef PCI_INFLATE_H
 #define PCI_INFLATE_H
@@ -16,7 +16,15 @@ struct pci_inflate;
 
 #define PCI_GZIP_MAGIC "\x1f\x8b"
 
-pcol_status pci_inflate_new(struct pci_raw raw, struct pci_inflate **inflate, pcol_error *err);
+/* How compressed bytes are wrapped. */
+enum pci_wrap { PCI_WRAP_NONE, PCI_WRAP_GZIP, PCI_WRAP_ZLIB };
+/* By the first bytes. zlib has no magic number, only a header of two bytes whose check leaves four
+ * usual ones; the one of them that is text ("x^") counts only if bytes follow that are not. */
+enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size);
+
+/* wrap: not NONE. */
+pcol_status pci_inflate_new(struct pci_raw raw, enum pci_wrap wrap, struct pci_inflate **inflate,
+                            pcol_error *err);
 void pci_inflate_free(struct pci_inflate *inflate);
 /* Up to `size` inflated bytes; *got is 0 only at the end of the last member, which is proved to be
  * whole. Errors: E_SYNTAX, E_NO_MEMORY and those of the raw stream. */

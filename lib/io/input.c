@@ -185,18 +185,14 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     return PCOL_OK;
 }
 
-static int is_gzip(const uint8_t *data, size_t size)
-{
-    return size >= 2 && !memcmp(data, PCI_GZIP_MAGIC, 2);
-}
-
-/* With the first raw bytes at hand: unwrap them if they are gzip, and fill the window. */
+/* With the first raw bytes at hand: unwrap them if they are compressed, and fill the window. */
 static pcol_status begin(struct pci_input *input, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
-    if (is_gzip(s->raw, s->raw_size)) {
+    enum pci_wrap wrap = pci_wrap_of(s->raw, s->raw_size);
+    if (wrap != PCI_WRAP_NONE) {
         struct pci_raw raw = {read_raw, s};
-        PCI_TRY(pci_inflate_new(raw, &s->inflate, err));
+        PCI_TRY(pci_inflate_new(raw, wrap, &s->inflate, err));
     } else if (s->fd < 0) {
         if (s->raw_size > s->limit)
             return too_large(s, err);
@@ -206,7 +202,7 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
     }
     while (input->size < 2 && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
-    if (s->inflate && is_gzip(input->data, input->size))
+    if (s->inflate && pci_wrap_of(input->data, input->size) == PCI_WRAP_GZIP)
         return pci_fail(err, PCOL_E_FORMAT, "gzip inside gzip; unpack it once first");
     if (!s->inflate && s->fd >= 0) { /* read ahead no longer needed: it is in the window, or soon */
         while (s->raw_at < s->raw_size)

@@ -1,7 +1,7 @@
 /*
  * input.h - a profile to import, as a window that slides over its bytes
  *
- * Files, pipes and memory, gzip-compressed (any number of members) or not, look the same. The window
+ * Files, pipes and memory, compressed (gzip of any number of members, or zlib) or not, look the same. The window
  * holds what the importer has not consumed yet; it grows only when the importer asks for more while
  * nothing was consumed (a line longer than the window), up to a limit. A file is read in pieces, so
  * its pages are never part of our memory.
@@ -80,6 +80,9 @@ pcol_status pci_v1_write(const struct pci_export *export, pcol_error *err);
 pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err);
 int pci_pprof_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err);
+int pci_perun_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_perun_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err);
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err);
 

@@ -28,6 +28,8 @@ static const struct {
     [PCI_LABEL_FRAME] = {PCI_TYPE(PCF_U32), "location_groups"},
     [PCI_LABEL_STACK] = {PCI_TYPE(PCF_U32), "stacks"},
     [PCI_LABEL_RSTACK] = {PCI_TYPE(PCF_U32), "stacks"},
+    [PCI_LABEL_OWNFRAME] = {PCI_TYPE(PCF_U32), NULL},
+    [PCI_LABEL_OWNNAME] = {PCI_TYPE(PCF_U32), NULL},
 };
 
 struct batch {

@@ -171,8 +171,8 @@ static pcol_status add_labels(struct adding *a, const struct pci_label_reader *l
         const struct pci_label_key *key = &labels->keys[i];
         uint32_t *next = NULL;
         char *name = NULL;
-        if (!key->column)
-            continue;
+        if (!key->column || key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME)
+            continue; /* a depth alone says nothing */
         status = count_key(&hash, counts, &count, key->key, &next, err);
         if (status == PCOL_OK)
             status = label_name(a, key->key, next, &name, err);

@@ -1,0 +1,118 @@
+/*
+ * keyed_json.c - values as JSON
+ */
+#include "model/keyed_json.h"
+
+#include "core/alloc.h"
+#include "json/tree.h"
+
+#include <string.h>
+
+struct places {
+    struct pci_values *values;
+    pci_place_fn place;
+    void *context;
+};
+
+static void put_scalar(const struct pci_value *value, struct pci_json_writer *w, pcol_error *err)
+{
+    switch ((enum pci_value_kind)value->kind) {
+    case PCI_VALUE_BOOL:
+        pci_json_put_raw(w, value->as.i64 ? "true" : "false", value->as.i64 ? 4 : 5, err);
+        break;
+    case PCI_VALUE_INTEGER:
+        pci_json_put_int(w, value->as.i64, err);
+        break;
+    case PCI_VALUE_BIG:
+        pci_json_put_raw(w, value->as.text.data, value->as.text.size, err);
+        break;
+    case PCI_VALUE_DOUBLE:
+        pci_json_put_double(w, value->as.f64, err);
+        break;
+    case PCI_VALUE_STRING:
+    case PCI_VALUE_TEXT:
+        pci_json_put_string(w, value->as.text, err);
+        break;
+    case PCI_VALUE_NULL:
+    case PCI_VALUE_FRAME:
+    case PCI_VALUE_STACK:
+    case PCI_VALUE_RSTACK:
+    case PCI_VALUE_NODE:
+        pci_json_put_raw(w, "null", 4, err);
+        break;
+    }
+}
+
+/* The members of a frame are scalars, unless it has more keys than label columns are possible. */
+static pcol_status put_frame(struct pci_values *values, int64_t group, struct pci_json_writer *w,
+                             pcol_error *err)
+{
+    struct pci_keyed *frames = &values->frames;
+    PCI_TRY(pci_keyed_row(frames, (uint64_t)group, err));
+    pci_json_put_begin(w, '{', err);
+    for (size_t i = 0; i < frames->count; i++) {
+        pci_json_put_key_bytes(w, frames->members[i].key, err);
+        put_scalar(&frames->members[i].value, w, err);
+    }
+    pci_json_put_end(w, '}', err);
+    return w->status;
+}
+
+static pcol_status put_stack(struct pci_values *values, const struct pci_value *value,
+                             struct pci_json_writer *w, pcol_error *err)
+{
+    const uint32_t *groups;
+    size_t count;
+    PCI_TRY(pci_value_frames(values, value, &groups, &count, err));
+    pci_json_put_begin(w, '[', err);
+    for (size_t i = 0; i < count; i++)
+        PCI_TRY(put_frame(values, groups[i], w, err));
+    pci_json_put_end(w, ']', err);
+    return w->status;
+}
+
+/* A node that is a place or a row. */
+static pcol_status put_place(void *context, const struct pci_node_value *node,
+                             struct pci_json_writer *w, pcol_error *err)
+{
+    struct places *p = context;
+    struct pci_value value;
+    if (node->tag == PCI_NODE_ROW) {
+        PCI_TRY(pci_value_of_node(node, &value, err));
+        return value.kind == PCI_VALUE_FRAME ? put_frame(p->values, value.as.i64, w, err)
+                                             : put_stack(p->values, &value, w, err);
+    }
+    if (!p->place)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row,
+                             "a place has no value here");
+    return p->place(p->context, node, w, err);
+}
+
+pcol_status pci_value_json(struct pci_values *values, const struct pci_value *value,
+                           struct pci_json_writer *w, pci_place_fn place, void *context,
+                           pcol_error *err)
+{
+    struct places places = {values, place, context};
+    if (value->kind == PCI_VALUE_FRAME)
+        return put_frame(values, value->as.i64, w, err);
+    if (value->kind == PCI_VALUE_STACK || value->kind == PCI_VALUE_RSTACK)
+        return put_stack(values, value, w, err);
+    if (value->kind == PCI_VALUE_NODE)
+        return pci_json_from_nodes(values->file, (uint64_t)value->as.i64, w, put_place, &places,
+                                   err);
+    put_scalar(value, w, err);
+    return w->status;
+}
+
+pcol_status pci_members_json(struct pci_values *values, const struct pci_member *members,
+                             size_t count, struct pci_json_writer *w, pci_place_fn place,
+                             void *context, pcol_error *err)
+{
+    pci_json_put_begin(w, '{', err);
+    for (size_t i = 0; i < count; i++) {
+        pci_json_put_key_bytes(w, members[i].key, err);
+        PCI_TRY(pci_value_json(values, &members[i].value, w, place, context, err));
+    }
+    pci_json_put_end(w, '}', err);
+    return w->status;
+}

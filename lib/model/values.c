@@ -1,0 +1,222 @@
+/*
+ * values.c - walking values: what lies in frames, stacks and nodes
+ */
+#include "core/alloc.h"
+#include "model/keyed.h"
+
+#include <string.h>
+
+enum { MODE_NONE, MODE_MEMBERS, MODE_NODES, MODE_ELEMENTS };
+
+pcol_status pci_values_open(struct pci_values *values, const pcol_file *file, pcol_error *err)
+{
+    memset(values, 0, sizeof *values);
+    values->file = file;
+    PCI_TRY(pci_keyed_open(&values->frames, file, "location_groups", err));
+    PCI_TRY(pci_nodes_open(&values->nodes, file, err));
+    values->stack_rows = pci_rows(file, "stacks");
+    PCI_TRY(pci_need(file, "stacks", "parent", PCI_TYPES_ROW, &values->parent, err));
+    return pci_need(file, "stacks", "group", PCI_TYPES_ROW, &values->group, err);
+}
+
+void pci_values_close(struct pci_values *values)
+{
+    pci_keyed_close(&values->frames);
+    pci_free(values->list);
+    memset(values, 0, sizeof *values);
+}
+
+static int is_text(pcol_str text, const char *word)
+{
+    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
+}
+
+pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_value *value,
+                              pcol_error *err)
+{
+    switch (node->tag) {
+    case PCI_NODE_NULL:
+        value->kind = PCI_VALUE_NULL;
+        return PCOL_OK;
+    case PCI_NODE_FALSE:
+    case PCI_NODE_TRUE:
+        value->kind = PCI_VALUE_BOOL;
+        value->as.i64 = node->tag == PCI_NODE_TRUE;
+        return PCOL_OK;
+    case PCI_NODE_INTEGER:
+        value->kind = PCI_VALUE_INTEGER;
+        value->as.i64 = node->integer;
+        return PCOL_OK;
+    case PCI_NODE_DOUBLE:
+        value->kind = PCI_VALUE_DOUBLE;
+        value->as.f64 = node->number;
+        return PCOL_OK;
+    case PCI_NODE_STRING:
+    case PCI_NODE_BYTES:
+    case PCI_NODE_BIG:
+        value->kind = node->tag == PCI_NODE_BIG ? PCI_VALUE_BIG : PCI_VALUE_STRING;
+        value->as.text = node->text;
+        return PCOL_OK;
+    case PCI_NODE_ROW:
+        if (is_text(node->text, "stacks"))
+            value->kind = node->reversed ? PCI_VALUE_RSTACK : PCI_VALUE_STACK;
+        else if (is_text(node->text, "location_groups"))
+            value->kind = PCI_VALUE_FRAME;
+        else
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
+                                 "a row of this table is no value");
+        value->as.i64 = node->integer;
+        return PCOL_OK;
+    default:
+        value->kind = PCI_VALUE_NODE;
+        value->as.i64 = (int64_t)node->row;
+        return PCOL_OK;
+    }
+}
+
+pcol_status pci_value_is(const struct pci_values *values, const struct pci_value *value,
+                         int *object, int *array, pcol_error *err)
+{
+    struct pci_node_value node;
+    *object = value->kind == PCI_VALUE_FRAME;
+    *array = value->kind == PCI_VALUE_STACK || value->kind == PCI_VALUE_RSTACK;
+    if (value->kind != PCI_VALUE_NODE)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_get(&values->nodes, (uint64_t)value->as.i64, &node, err));
+    *object = node.tag == PCI_NODE_OBJECT;
+    *array =
+        node.tag == PCI_NODE_ARRAY || node.tag == PCI_NODE_INTEGERS || node.tag == PCI_NODE_DOUBLES;
+    return PCOL_OK;
+}
+
+pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *value,
+                             const uint32_t **groups, size_t *count, pcol_error *err)
+{
+    uint64_t node = (uint64_t)value->as.i64;
+    size_t n = 0;
+    *groups = values->list;
+    *count = 0;
+    while (node) {
+        int64_t parent, group;
+        int valid;
+        void *list = values->list;
+        if (node >= values->stack_rows)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node, "there is no such row");
+        if (pci_grow(&list, &values->list_capacity, n + 1, sizeof *values->list))
+            return pci_fail_memory(err);
+        values->list = list;
+        PCI_TRY(pci_get(values->file, values->group, node, &group, &valid, err));
+        PCI_TRY(pci_get(values->file, values->parent, node, &parent, &valid, err));
+        if ((uint64_t)parent >= node)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", node,
+                                 "a parent stands behind its child");
+        values->list[n++] = (uint32_t)group;
+        node = (uint64_t)parent;
+    }
+    for (size_t i = 0; value->kind == PCI_VALUE_RSTACK && i < n / 2; i++) {
+        uint32_t other = values->list[i];
+        values->list[i] = values->list[n - 1 - i];
+        values->list[n - 1 - i] = other;
+    }
+    *groups = values->list;
+    *count = n;
+    return PCOL_OK;
+}
+
+/* ---- members one by one */
+
+static pcol_status copy_members(struct pci_each *e, size_t count, pcol_error *err)
+{
+    e->members = pci_calloc(count + 1, sizeof *e->members);
+    if (!e->members)
+        return pci_fail_memory(err);
+    e->count = count;
+    e->mode = MODE_MEMBERS;
+    return PCOL_OK;
+}
+
+pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
+                          const struct pci_value *value, pcol_error *err)
+{
+    struct pci_each *e = each;
+    e->values = values;
+    e->members = NULL;
+    e->count = e->at = e->buffered = e->used = 0;
+    e->mode = MODE_NONE;
+    if (value->kind == PCI_VALUE_FRAME) {
+        struct pci_keyed *frames = &values->frames;
+        PCI_TRY(pci_keyed_row(frames, (uint64_t)value->as.i64, err));
+        PCI_TRY(copy_members(e, frames->count, err));
+        if (frames->count)
+            memcpy(e->members, frames->members, frames->count * sizeof *e->members);
+    } else if (value->kind == PCI_VALUE_STACK || value->kind == PCI_VALUE_RSTACK) {
+        const uint32_t *groups;
+        size_t count;
+        PCI_TRY(pci_value_frames(values, value, &groups, &count, err));
+        PCI_TRY(copy_members(e, count, err));
+        for (size_t i = 0; i < count; i++) {
+            e->members[i].key = (pcol_str){"", 0};
+            e->members[i].value.kind = PCI_VALUE_FRAME;
+            e->members[i].value.as.i64 = groups[i];
+        }
+    } else if (value->kind == PCI_VALUE_NODE) {
+        PCI_TRY(pci_nodes_get(&values->nodes, (uint64_t)value->as.i64, &e->node, err));
+        if (e->node.tag == PCI_NODE_OBJECT || e->node.tag == PCI_NODE_ARRAY) {
+            e->mode = MODE_NODES;
+            return pci_nodes_first(&values->nodes, e->node.row, &e->next, err);
+        }
+        if (e->node.tag == PCI_NODE_INTEGERS || e->node.tag == PCI_NODE_DOUBLES) {
+            e->mode = MODE_ELEMENTS;
+            e->next = e->node.first;
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status next_element(struct pci_each *e, struct pci_member *member, int *more,
+                                pcol_error *err)
+{
+    if (e->used == e->buffered) {
+        uint64_t left = e->node.end - e->next;
+        size_t count = left < 64 ? (size_t)left : 64;
+        if (!count)
+            return PCOL_OK;
+        PCI_TRY(pci_nodes_elements(&e->values->nodes, &e->node, e->next - e->node.first, count,
+                                   e->buffer, err));
+        e->next += count;
+        e->buffered = count;
+        e->used = 0;
+    }
+    member->key = (pcol_str){"", 0};
+    member->value.kind = e->node.tag == PCI_NODE_DOUBLES ? PCI_VALUE_DOUBLE : PCI_VALUE_INTEGER;
+    memcpy(&member->value.as, &e->buffer[e->used++], sizeof(int64_t));
+    *more = 1;
+    return PCOL_OK;
+}
+
+pcol_status pci_each_next(struct pci_each *each, struct pci_member *member, int *more,
+                          pcol_error *err)
+{
+    struct pci_each *e = each;
+    *more = 0;
+    if (e->mode == MODE_MEMBERS && e->at < e->count) {
+        *member = e->members[e->at++];
+        *more = 1;
+    } else if (e->mode == MODE_ELEMENTS) {
+        return next_element(e, member, more, err);
+    } else if (e->mode == MODE_NODES && e->next != PCI_NO_NODE) {
+        struct pci_node_value node;
+        PCI_TRY(pci_nodes_get(&e->values->nodes, e->next, &node, err));
+        PCI_TRY(pci_nodes_next(&e->values->nodes, e->node.row, &e->next, err));
+        member->key = node.has_key ? node.key : (pcol_str){"", 0};
+        *more = 1;
+        return pci_value_of_node(&node, &member->value, err);
+    }
+    return PCOL_OK;
+}
+
+void pci_each_close(struct pci_each *each)
+{
+    pci_free(each->members);
+    each->members = NULL;
+}
