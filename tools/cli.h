@@ -296,6 +296,11 @@ int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const ch
 int cli_out_open(struct cli_out *out, const struct cli_args *args);
 /* Flush and put the file in place if `code` is 0 or 1, else drop it; gives the exit code. */
 int cli_out_finish(struct cli_out *out, int code);
+/* `one` for each operand, into one output; gives the worst exit code. `keep`: the output stays even
+ * if an operand could not be read. */
+int cli_each_operand(const struct cli_args *args,
+                     int (*one)(const struct cli_args *args, const char *path, struct cli_out *out),
+                     int keep);
 void cli_out_write(struct cli_out *out, const void *data, size_t size);
 void cli_out_text(struct cli_out *out, const char *text);
 void cli_out_printf(struct cli_out *out, const char *format, ...) CLI_PRINTF(2, 3);

@@ -262,6 +262,22 @@ int cli_input_open(struct cli_input *input, const char *path, const struct cli_a
     return code;
 }
 
+int cli_each_operand(const struct cli_args *args,
+                     int (*one)(const struct cli_args *args, const char *path, struct cli_out *out),
+                     int keep)
+{
+    static struct cli_out out;
+    int code = cli_out_open(&out, args);
+    int worst = CLI_OK;
+
+    if (code != CLI_OK)
+        return code;
+    for (size_t i = 0; i < args->operand_count && out.code == 0; i++)
+        worst = cli_worse(worst, one(args, args->operands[i], &out));
+    code = cli_out_finish(&out, keep ? CLI_OK : worst);
+    return cli_worse(worst, code);
+}
+
 void cli_input_close(struct cli_input *input)
 {
     pcol_file_close(input->file);

@@ -85,15 +85,6 @@ static int check_file(const struct cli_args *args, const char *path, struct cli_
 
 int cmd_check(struct cli_args *args)
 {
-    static struct cli_out out;
-    int code = cli_out_open(&out, args);
-    int worst = CLI_OK;
-
-    if (code != CLI_OK)
-        return code;
-    for (size_t i = 0; i < args->operand_count && out.code == 0; i++)
-        worst = cli_worse(worst, check_file(args, args->operands[i], &out));
     /* The report is as good as it can be even if a file could not be read. */
-    code = cli_out_finish(&out, CLI_OK);
-    return cli_worse(worst, code);
+    return cli_each_operand(args, check_file, 1);
 }

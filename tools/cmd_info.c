@@ -438,13 +438,5 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
 
 int cmd_info(struct cli_args *args)
 {
-    static struct cli_out out;
-    int code = cli_out_open(&out, args);
-    int worst = CLI_OK;
-
-    if (code != CLI_OK)
-        return code;
-    for (size_t i = 0; i < args->operand_count && out.code == 0; i++)
-        worst = cli_worse(worst, show(args, args->operands[i], &out));
-    return cli_out_finish(&out, worst);
+    return cli_each_operand(args, show, 0);
 }

@@ -6,37 +6,12 @@
 
 #include "folded/count.h"
 #include "io/open.h"
-#include "pcol.h"
+#include "testing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct text {
-    char *data;
-    size_t size, capacity;
-};
-
-static void add(struct text *t, const void *data, size_t size)
-{
-    if (t->size + size + 1 > t->capacity) {
-        t->capacity = 2 * (t->size + size + 1);
-        t->data = realloc(t->data, t->capacity);
-        cr_assert_not_null(t->data);
-    }
-    if (size)
-        memcpy(t->data + t->size, data, size);
-    t->size += size;
-    t->data[t->size] = 0;
-}
-
-static pcol_status gather(void *context, const void *data, size_t size, pcol_error *err)
-{
-    (void)err;
-    add(context, data, size);
-    return PCOL_OK;
-}
 
 struct packed {
     void *data;
@@ -76,11 +51,11 @@ static void expect_same(const char *data, size_t size, int lenient)
     struct text out = {0};
     pcol_error err = {0};
     uint64_t faults = 0;
-    add(&out, "", 0);
+    text_add(&out, "", 0);
     cr_assert_eq(pack(lenient, data, size, &p, &err), PCOL_OK, "%s: %s", data, err.message);
     cr_assert_eq(pcol_file_check(p.file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err), PCOL_OK);
     cr_assert_eq(faults, 0, "%s", data);
-    cr_assert_eq(pcol_export(p.file, "folded", NULL, (pcol_sink){gather, &out}, &err), PCOL_OK,
+    cr_assert_eq(pcol_export(p.file, "folded", NULL, (pcol_sink){text_gather, &out}, &err), PCOL_OK,
                  "%s", err.message);
     cr_assert(out.size == size && !memcmp(out.data, data, size), "'%s' became '%s'", data,
               out.data);
@@ -195,13 +170,13 @@ Test(folded, random_text)
     uint64_t state = 88172645463325252u;
     for (int round = 0; round < 400; round++) {
         struct text t = {0};
-        add(&t, "", 0);
+        text_add(&t, "", 0);
         for (int i = 0; i < 1 + round / 4; i++) {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
             const char *piece = pieces[state % (sizeof pieces / sizeof *pieces)];
-            add(&t, piece, strlen(piece));
+            text_add(&t, piece, strlen(piece));
         }
         expect_same(t.data, t.size, 1);
         free(t.data);
@@ -214,11 +189,11 @@ Test(folded, larger_than_the_window)
     char line[64];
     for (int i = 0; i < 40000; i++) {
         int size = snprintf(line, sizeof line, "main;worker_%d;step_%d %d\n", i / 700, i % 91, i);
-        add(&t, line, (size_t)size);
+        text_add(&t, line, (size_t)size);
     }
     for (int i = 0; i < 60000; i++)
-        add(&t, "deep;", 5);
-    add(&t, "leaf 1\n", 7);
+        text_add(&t, "deep;", 5);
+    text_add(&t, "leaf 1\n", 7);
     expect_same(t.data, t.size, 0);
     free(t.data);
 }
@@ -285,7 +260,7 @@ Test(folded, recognised)
                      cases[i].sure, "%s", cases[i].text);
     struct text t = {0};
     while (t.size < 4096)
-        add(&t, "java/lang/Thread.run;", 21);
+        text_add(&t, "java/lang/Thread.run;", 21);
     cr_assert_eq(pci_folded_sniff((const uint8_t *)t.data, 4096, 0), 2);
     t.data[77] = 1;
     cr_assert_eq(pci_folded_sniff((const uint8_t *)t.data, 4096, 0), 0);

@@ -9,199 +9,16 @@
 #include <criterion/criterion.h>
 
 #include "core/alloc.h"
-#include "core/file.h"
-#include "load.h"
-#include "pcol.h"
+#include "image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 1300u
-#define HEADER(name) offsetof(struct pcf_header, name)
-#define MUST(call) cr_assert_eq((call), PCOL_OK, "%s: %s", #call, err.message)
-
-struct image {
-    uint8_t *bytes;
-    size_t size;
-};
-
-/* ---- the file */
-
-enum { LINEAR, PACKED, BLOCKED, SPARSE, SPARSE_NULL, RUNS, STRING, DOUBLE, OWN, COLUMNS };
-static const char *const column_names[COLUMNS] = {
-    "linear", "packed", "blocked", "sparse", "sparse_null", "runs", "string", "double", "own"};
-
-static int64_t cell(int column, uint64_t row)
-{
-    switch (column) {
-    case LINEAR:
-        return (int64_t)row * 3 + 7;
-    case PACKED:
-        return (int64_t)(row * 7919 % 1000);
-    case BLOCKED:
-        return (int64_t)(row < 1024 ? row * 7919 % 97 : (row * 7919 % 89) << 40);
-    case SPARSE:
-        return row % 50 == 3 ? (int64_t)(row * row * 31) : 5;
-    case RUNS:
-        return (int64_t)(row / 113 * 7919 % 1000);
-    default:
-        return (int64_t)row;
-    }
-}
-
-static void fill(pcol_builder *builder, const uint32_t *columns)
-{
-    pcol_error err;
-    for (uint64_t row = 0; row < ROWS; row++) {
-        char text[32];
-        int size = snprintf(text, sizeof text, "text %d", (int)(row * row % 37));
-        for (int k = LINEAR; k <= RUNS; k++) {
-            if (k != SPARSE_NULL || row % 40 == 1)
-                MUST(pcol_builder_set_i64(builder, columns[k], row, cell(k, row), &err));
-        }
-        MUST(pcol_builder_set_str(builder, columns[STRING], row, text, (size_t)size, &err));
-        MUST(pcol_builder_set_f64(builder, columns[DOUBLE], row, (double)row / 3, &err));
-        if (row % 3)
-            MUST(pcol_builder_set_str(builder, columns[OWN], row, text, (size_t)size, &err));
-    }
-}
-
-static struct image build(unsigned flags)
-{
-    static const pcol_type types[COLUMNS] = {PCOL_I64, PCOL_I64,    PCOL_I64, PCOL_I64,  PCOL_I64,
-                                             PCOL_I64, PCOL_STRING, PCOL_F64, PCOL_BYTES};
-    struct image image;
-    pcol_builder *builder;
-    pcol_error err;
-    void *bytes;
-    uint32_t table, columns[COLUMNS];
-    MUST(pcol_builder_new(NULL, &builder, &err));
-    MUST(pcol_builder_table(builder, "things", &table, &err));
-    for (int k = 0; k < COLUMNS; k++)
-        MUST(pcol_builder_column(builder, table, column_names[k], types[k], 0, &columns[k], &err));
-    fill(builder, columns);
-    MUST(pcol_builder_write_memory(builder, flags, &bytes, &image.size, &err));
-    pcol_builder_free(builder);
-    image.bytes = bytes;
-    return image;
-}
-
-static struct image copy_of(const struct image *image, size_t size)
-{
-    struct image copy = {malloc(size ? size : 1), size};
-    cr_assert_not_null(copy.bytes);
-    memcpy(copy.bytes, image->bytes, size);
-    return copy;
-}
-
-static struct pcf_header header_of(const struct image *image)
-{
-    struct pcf_header h;
-    memcpy(&h, image->bytes, sizeof h);
-    return h;
-}
-
-/* Make the checksums of index and header right again, where the index is in the file at all. */
-static void seal(struct image *image)
-{
-    struct pcf_header h = header_of(image);
-    if (h.index_offset <= image->size && h.index_size <= image->size - h.index_offset)
-        pcf_store64(image->bytes + HEADER(index_checksum),
-                    pcf_checksum(image->bytes + h.index_offset, h.index_size));
-    pcf_store64(image->bytes + HEADER(header_checksum),
-                pcf_checksum(image->bytes, HEADER(header_checksum)));
-}
-
-/* Where descriptors and their fields lie. */
-static size_t table_at(const struct image *image, uint32_t number, size_t field)
-{
-    struct pcf_header h = header_of(image);
-    return h.index_offset + (size_t)number * h.table_stride + field;
-}
-
-static size_t column_at(const struct image *image, uint32_t number, size_t field)
-{
-    struct pcf_header h = header_of(image);
-    return table_at(image, h.table_count, 0) + (size_t)number * h.column_stride + field;
-}
-
-static size_t section_at(const struct image *image, uint32_t number, size_t field)
-{
-    struct pcf_header h = header_of(image);
-    return column_at(image, h.column_count, 0) + (size_t)number * h.section_stride + field;
-}
-
-static size_t names_at(const struct image *image)
-{
-    return section_at(image, header_of(image).section_count, 0);
-}
-
-#define COLUMN_AT(image, number, name) column_at(image, number, offsetof(struct pcf_column, name))
-#define SECTION_AT(image, number, name) \
-    section_at(image, number, offsetof(struct pcf_section, name))
-
-static pcol_status open_image(const struct image *image, pcol_file **file, pcol_error *err)
-{
-    return pcol_file_open_memory(image->bytes, image->size, NULL, file, err);
-}
-
-/* ---- reading everything */
-
-static void walk_rows(const pcol_file *file, const struct pci_column *c, uint64_t row,
-                      uint64_t count)
-{
-    int64_t values[1024], value;
-    uint8_t valid[1024];
-    pcol_str text;
-    int is_valid;
-    for (uint64_t i = 0; i < count; i++) {
-        if (c->data->type != PCF_BYTES)
-            (void)!pci_get(file, c, row + i, &value, &is_valid, NULL);
-        if ((c->data->type == PCF_BYTES || c->data->type == PCF_STRING) &&
-            pci_get_str(file, c, row + i, &text, &is_valid, NULL) == PCOL_OK) {
-            for (size_t k = 0; k < text.size; k++)
-                values[0] = text.data[k];
-        }
-    }
-    for (uint64_t i = 0; i < count; i += 1024)
-        (void)!pci_read(file, c, row + i, count - i < 1024 ? count - i : 1024, values, valid, NULL);
-}
-
-/* The first and the last cells of every column: a hostile file may claim any number of rows. */
-static void walk(const pcol_file *file)
-{
-    for (uint32_t i = 0; i < file->index.header.column_count; i++) {
-        const struct pci_column *c = &file->columns[i];
-        uint64_t rows = c->data->rows, some = rows < ROWS ? rows : ROWS;
-        walk_rows(file, c, 0, some);
-        if (rows > some)
-            walk_rows(file, c, rows - some, some);
-    }
-}
-
-/* 1 if the image was refused. */
-static int refused(const struct image *image)
-{
-    pcol_file *file;
-    pcol_error err = {.status = PCOL_OK};
-    if (open_image(image, &file, &err) == PCOL_OK) {
-        walk(file);
-        pcol_file_close(file);
-        return 0;
-    }
-    cr_assert_null(file);
-    cr_assert(err.status >= PCOL_E_MAGIC && err.status <= PCOL_E_CHECKSUM);
-    cr_assert(err.message[0] && err.offset != PCOL_NOWHERE);
-    return 1;
-}
-
-/* ---- tests */
-
 static const struct pci_column *find(const pcol_file *file, int column)
 {
     const struct pci_column *c =
-        pci_column_find(pci_table_find(file, "things"), column_names[column]);
+        pci_column_find(pci_table_find(file, "things"), image_columns[column]);
     cr_assert_not_null(c);
     return c;
 }
@@ -224,7 +41,7 @@ static void check_cells(const pcol_file *file, int plain)
             int valid;
             MUST(pci_get(file, c, row, &value, &valid, &err));
             cr_assert_eq(valid, k != SPARSE_NULL || row % 40 == 1);
-            cr_assert_eq(value, valid ? cell(k, row) : 0);
+            cr_assert_eq(value, valid ? image_cell(k, row) : 0);
         }
     }
     pcol_str text;
@@ -241,7 +58,7 @@ Test(index, sound_files_open)
 {
     static const unsigned flags[] = {0, PCOL_WRITE_PLAIN};
     for (size_t i = 0; i < 2; i++) {
-        struct image image = build(flags[i]);
+        struct image image = image_build(flags[i]);
         pcol_open_options options = PCOL_INIT(pcol_open_options);
         char path[] = "/tmp/pcol-test-XXXXXX";
         int fd = mkstemp(path);
@@ -270,7 +87,7 @@ Test(index, sound_files_open)
 
 Test(index, arguments_are_checked)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     pcol_open_options options = PCOL_INIT(pcol_open_options);
     pcol_file *file;
     pcol_error err;
@@ -293,18 +110,18 @@ Test(index, arguments_are_checked)
 
 Test(index, every_cut_is_noticed)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     for (size_t size = 0; size < image.size; size++) {
-        struct image cut = copy_of(&image, size);
+        struct image cut = image_copy(&image, size);
         pcol_file *file;
         pcol_error err;
         pcol_status expected = size ? PCOL_E_TRUNCATED : PCOL_E_MAGIC;
-        cr_assert_eq(open_image(&cut, &file, &err), expected, "%zu bytes: %s", size, err.message);
+        cr_assert_eq(image_open(&cut, &file, &err), expected, "%zu bytes: %s", size, err.message);
         free(cut.bytes);
     }
     struct image longer = {calloc(1, image.size + 1), image.size + 1};
     memcpy(longer.bytes, image.bytes, image.size);
-    cr_assert(refused(&longer));
+    cr_assert(image_refused(&longer));
     free(longer.bytes);
     free(image.bytes);
 }
@@ -334,17 +151,17 @@ static int in_section(const pcol_file *file, size_t at)
 
 Test(index, every_flipped_bit_is_noticed)
 {
-    struct image image = build(0);
-    struct pcf_header h = header_of(&image);
+    struct image image = image_build(0);
+    struct pcf_header h = image_header(&image);
     size_t front = h.index_offset + h.index_size, end = image.size - sizeof(struct pcf_end);
     pcol_file *file;
     pcol_error err;
     for (size_t bit = 0; bit < image.size * 8; bit++) {
         image.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         if (bit / 8 < front || bit / 8 >= end) {
-            cr_assert(refused(&image), "bit %zu", bit);
+            cr_assert(image_refused(&image), "bit %zu", bit);
         } else {
-            MUST(open_image(&image, &file, &err));
+            MUST(image_open(&image, &file, &err));
             cr_assert_eq(verified(file), !in_section(file, bit / 8), "bit %zu", bit);
             pcol_file_close(file);
         }
@@ -355,13 +172,13 @@ Test(index, every_flipped_bit_is_noticed)
 
 Test(index, flipped_bits_in_sections_stay_in_bounds)
 {
-    struct image image = build(0);
-    struct pcf_header h = header_of(&image);
+    struct image image = image_build(0);
+    struct pcf_header h = image_header(&image);
     size_t front = h.index_offset + h.index_size, end = image.size - sizeof(struct pcf_end);
     for (size_t at = front; at < end; at += 1 + at % 3) {
         uint8_t old = image.bytes[at];
         image.bytes[at] = (uint8_t)(old ^ (at % 2 ? 0xffu : 1u << at % 8));
-        cr_assert_not(refused(&image));
+        cr_assert_not(image_refused(&image));
         image.bytes[at] = old;
     }
     free(image.bytes);
@@ -394,7 +211,7 @@ static void mutate(size_t width, size_t from, size_t to, struct image *image, un
                                        UINT64_MAX - 7};
     const size_t count = sizeof borders / sizeof borders[0];
     for (size_t at = from; at + width <= to; at += width) {
-        struct image copy = copy_of(image, image->size);
+        struct image copy = image_copy(image, image->size);
         uint64_t old = 0;
         memcpy(&old, image->bytes + at, width);
         for (size_t i = 0; i < count + 2; i++) {
@@ -403,8 +220,8 @@ static void mutate(size_t width, size_t from, size_t to, struct image *image, un
                 continue;
             memcpy(copy.bytes, image->bytes, image->size);
             store(copy.bytes + at, value, width);
-            seal(&copy);
-            *survivors += !refused(&copy);
+            image_seal(&copy);
+            *survivors += !image_refused(&copy);
         }
         free(copy.bytes);
     }
@@ -413,8 +230,8 @@ static void mutate(size_t width, size_t from, size_t to, struct image *image, un
 #define MUTATE(name, width)                                                               \
     Test(index, mutated_##name)                                                           \
     {                                                                                     \
-        struct image image = build(0);                                                    \
-        struct pcf_header h = header_of(&image);                                          \
+        struct image image = image_build(0);                                              \
+        struct pcf_header h = image_header(&image);                                       \
         unsigned survivors = 0;                                                           \
         mutate(width, 0, HEADER(header_checksum), &image, &survivors);                    \
         mutate(width, h.index_offset, h.index_offset + h.index_size, &image, &survivors); \
@@ -429,12 +246,12 @@ MUTATE(longs, 8)
 /* One change, checksums right: what is said about it (unless NULL), and where. */
 static void expect(size_t at, uint64_t value, size_t width, pcol_status status, const char *message)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     pcol_file *file;
     pcol_error err = {.message = ""};
     store(image.bytes + at, value, width);
-    seal(&image);
-    cr_assert_eq(open_image(&image, &file, &err), status, "%s", err.message);
+    image_seal(&image);
+    cr_assert_eq(image_open(&image, &file, &err), status, "%s", err.message);
     if (message)
         cr_assert_str_eq(err.message, message);
     if (message)
@@ -460,7 +277,7 @@ Test(index, header_faults_name_their_byte)
 
 Test(index, compatible_news_are_welcome)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     pcol_file *file;
     pcol_error err;
     store(image.bytes + HEADER(minor), 7, 2);
@@ -468,8 +285,8 @@ Test(index, compatible_news_are_welcome)
     store(image.bytes + HEADER(read_only_compatible), UINT64_MAX, 8);
     store(image.bytes + HEADER(reserved1), UINT64_MAX, 8);
     store(image.bytes + COLUMN_AT(&image, 0, reserved), 1, 1);
-    seal(&image);
-    MUST(open_image(&image, &file, &err));
+    image_seal(&image);
+    MUST(image_open(&image, &file, &err));
     check_cells(file, 0);
     pcol_file_close(file);
     free(image.bytes);
@@ -480,7 +297,7 @@ static uint32_t number_of(const struct image *image, int column)
 {
     pcol_file *file;
     pcol_error err;
-    MUST(open_image(image, &file, &err));
+    MUST(image_open(image, &file, &err));
     uint32_t number = find(file, column)->number;
     pcol_file_close(file);
     return number;
@@ -488,12 +305,12 @@ static uint32_t number_of(const struct image *image, int column)
 
 Test(index, column_faults_name_their_byte)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     uint32_t packed = number_of(&image, PACKED), blocked = number_of(&image, BLOCKED);
     uint32_t doubles = number_of(&image, DOUBLE), own = number_of(&image, OWN);
     struct pcf_column c, runs;
-    memcpy(&c, image.bytes + column_at(&image, packed, 0), sizeof c);
-    memcpy(&runs, image.bytes + column_at(&image, number_of(&image, RUNS), 0), sizeof runs);
+    memcpy(&c, image.bytes + image_column_at(&image, packed, 0), sizeof c);
+    memcpy(&runs, image.bytes + image_column_at(&image, number_of(&image, RUNS), 0), sizeof runs);
     uint32_t section = c.first_section, ends = runs.first_child;
     expect(COLUMN_AT(&image, packed, width), 58, 1, PCOL_E_CORRUPT,
            "width of packed values is not 1 to 57 or 64");
@@ -537,27 +354,27 @@ Test(index, column_faults_name_their_byte)
 
 Test(index, unknown_encoding_refuses_its_column_only)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     pcol_file *file;
     pcol_error err;
     int64_t value;
     int valid;
     uint32_t sparse = number_of(&image, SPARSE);
     store(image.bytes + COLUMN_AT(&image, sparse, encoding), 77, 1);
-    seal(&image);
-    MUST(open_image(&image, &file, &err));
+    image_seal(&image);
+    MUST(image_open(&image, &file, &err));
     cr_assert_not(find(file, SPARSE)->supported);
     cr_assert(pci_table_find(file, "things")->supported);
     cr_assert_eq(pci_get(file, find(file, SPARSE), 0, &value, &valid, &err), PCOL_E_UNSUPPORTED);
     cr_assert_str_eq(err.column, "sparse");
     MUST(pci_get(file, find(file, PACKED), 5, &value, &valid, &err));
-    cr_assert_eq(value, cell(PACKED, 5));
+    cr_assert_eq(value, image_cell(PACKED, 5));
     MUST(pci_verify(file, find(file, SPARSE), &err));
     pcol_file_close(file);
 
     store(image.bytes + COLUMN_AT(&image, sparse, flags), PCF_COLUMN_MUST_UNDERSTAND, 1);
-    seal(&image);
-    MUST(open_image(&image, &file, &err));
+    image_seal(&image);
+    MUST(image_open(&image, &file, &err));
     cr_assert_not(pci_table_find(file, "things")->supported);
     pcol_file_close(file);
     free(image.bytes);
@@ -565,14 +382,15 @@ Test(index, unknown_encoding_refuses_its_column_only)
 
 Test(index, unknown_kind_of_child_refuses_the_parent)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     struct pcf_column column;
     pcol_file *file;
     pcol_error err;
-    memcpy(&column, image.bytes + column_at(&image, number_of(&image, RUNS), 0), sizeof column);
+    memcpy(&column, image.bytes + image_column_at(&image, number_of(&image, RUNS), 0),
+           sizeof column);
     store(image.bytes + COLUMN_AT(&image, column.first_child, encoding), 99, 1);
-    seal(&image);
-    MUST(open_image(&image, &file, &err));
+    image_seal(&image);
+    MUST(image_open(&image, &file, &err));
     cr_assert_not(find(file, RUNS)->supported);
     cr_assert(find(file, SPARSE)->supported);
     pcol_file_close(file);
@@ -581,17 +399,18 @@ Test(index, unknown_kind_of_child_refuses_the_parent)
 
 Test(index, wrong_checksum_names_table_and_column)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     struct pcf_column column;
     pcol_file *file;
     pcol_error err;
-    memcpy(&column, image.bytes + column_at(&image, number_of(&image, RUNS), 0), sizeof column);
+    memcpy(&column, image.bytes + image_column_at(&image, number_of(&image, RUNS), 0),
+           sizeof column);
     struct pcf_column child;
-    memcpy(&child, image.bytes + column_at(&image, column.first_child + 1, 0), sizeof child);
+    memcpy(&child, image.bytes + image_column_at(&image, column.first_child + 1, 0), sizeof child);
     cr_assert(child.section_count > 0);
     size_t at = SECTION_AT(&image, child.first_section, offset);
     image.bytes[pcf_load64(image.bytes + at)] ^= 1;
-    MUST(open_image(&image, &file, &err));
+    MUST(image_open(&image, &file, &err));
     cr_assert_eq(pci_verify(file, find(file, RUNS), &err), PCOL_E_CHECKSUM);
     cr_assert_eq(pci_verify(file, find(file, RUNS), &err), PCOL_E_CHECKSUM, "said once only");
     cr_assert_str_eq(err.table, "things");
@@ -635,23 +454,25 @@ Test(index, names)
          "bcdefgh",
          0},
     };
-    struct image image = build(0);
-    size_t at = names_at(&image);
+    struct image image = image_build(0);
+    size_t at = image_names_at(&image);
     /* Give the first table's name a place of 8 bytes: the last column of `things` has `own`. */
     uint32_t table = 0;
     struct pcf_table t;
-    memcpy(&t, image.bytes + table_at(&image, table, 0), sizeof t);
+    memcpy(&t, image.bytes + image_table_at(&image, table, 0), sizeof t);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct image copy = copy_of(&image, image.size);
+        struct image copy = image_copy(&image, image.size);
         memcpy(copy.bytes + at, names[i].bytes, 8);
-        store(copy.bytes + table_at(&copy, table, offsetof(struct pcf_table, name_offset)), 0, 4);
-        store(copy.bytes + table_at(&copy, table, offsetof(struct pcf_table, name_size)), 8, 2);
-        seal(&copy);
+        store(copy.bytes + image_table_at(&copy, table, offsetof(struct pcf_table, name_offset)), 0,
+              4);
+        store(copy.bytes + image_table_at(&copy, table, offsetof(struct pcf_table, name_size)), 8,
+              2);
+        image_seal(&copy);
         cr_assert_eq(pcf_name_valid(names[i].bytes, 8), names[i].good);
         if (names[i].good) {
-            cr_assert_not(refused(&copy), "name %zu", i);
+            cr_assert_not(image_refused(&copy), "name %zu", i);
         } else {
-            cr_assert(refused(&copy), "name %zu", i);
+            cr_assert(image_refused(&copy), "name %zu", i);
         }
         free(copy.bytes);
     }
@@ -660,16 +481,16 @@ Test(index, names)
 
 Test(index, same_name_twice)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     struct pcf_column column;
     uint32_t first = number_of(&image, LINEAR);
-    memcpy(&column, image.bytes + column_at(&image, first, 0), sizeof column);
+    memcpy(&column, image.bytes + image_column_at(&image, first, 0), sizeof column);
     store(image.bytes + COLUMN_AT(&image, first + 5, name_offset), column.name_offset, 4);
     store(image.bytes + COLUMN_AT(&image, first + 5, name_size), column.name_size, 2);
-    seal(&image);
+    image_seal(&image);
     pcol_file *file;
     pcol_error err;
-    cr_assert_eq(open_image(&image, &file, &err), PCOL_E_CORRUPT);
+    cr_assert_eq(image_open(&image, &file, &err), PCOL_E_CORRUPT);
     cr_assert_str_eq(err.message, "two columns of a table have the same name");
     free(image.bytes);
 }
@@ -677,8 +498,8 @@ Test(index, same_name_twice)
 /* Descriptors of a later minor version are longer: the rest is skipped. */
 Test(index, longer_descriptors)
 {
-    struct image old = build(0);
-    struct pcf_header h = header_of(&old), n = h;
+    struct image old = image_build(0);
+    struct pcf_header h = image_header(&old), n = h;
     n.table_stride = sizeof(struct pcf_table) + 8;
     n.column_stride = sizeof(struct pcf_column) + 24;
     n.section_stride = sizeof(struct pcf_section) + 16;
@@ -694,22 +515,22 @@ Test(index, longer_descriptors)
     memcpy(image.bytes + front + shift, old.bytes + front, old.size - front);
     store(image.bytes + image.size - sizeof(struct pcf_end), image.size, 8);
     for (uint32_t i = 0; i < h.table_count; i++)
-        memcpy(image.bytes + table_at(&image, i, 0), old.bytes + table_at(&old, i, 0),
+        memcpy(image.bytes + image_table_at(&image, i, 0), old.bytes + image_table_at(&old, i, 0),
                sizeof(struct pcf_table));
     for (uint32_t i = 0; i < h.column_count; i++)
-        memcpy(image.bytes + column_at(&image, i, 0), old.bytes + column_at(&old, i, 0),
+        memcpy(image.bytes + image_column_at(&image, i, 0), old.bytes + image_column_at(&old, i, 0),
                sizeof(struct pcf_column));
     for (uint32_t i = 0; i < h.section_count; i++) {
         struct pcf_section s;
-        memcpy(&s, old.bytes + section_at(&old, i, 0), sizeof s);
+        memcpy(&s, old.bytes + image_section_at(&old, i, 0), sizeof s);
         s.offset += shift;
-        memcpy(image.bytes + section_at(&image, i, 0), &s, sizeof s);
+        memcpy(image.bytes + image_section_at(&image, i, 0), &s, sizeof s);
     }
-    memcpy(image.bytes + names_at(&image), old.bytes + names_at(&old), h.names_size);
-    seal(&image);
+    memcpy(image.bytes + image_names_at(&image), old.bytes + image_names_at(&old), h.names_size);
+    image_seal(&image);
     pcol_file *file;
     pcol_error err;
-    MUST(open_image(&image, &file, &err));
+    MUST(image_open(&image, &file, &err));
     check_cells(file, 0);
     pcol_file_close(file);
     free(image.bytes);
@@ -727,7 +548,7 @@ static int fail_later(void)
 
 Test(index, failed_allocations)
 {
-    struct image image = build(0);
+    struct image image = image_build(0);
     pcol_open_options options = PCOL_INIT(pcol_open_options);
     pcol_file *file;
     pcol_error err;

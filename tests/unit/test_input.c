@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "io/open.h"
+#include "testing.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,39 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static char folder[] = "/tmp/pcol-input-XXXXXX";
-
-static const char *path_of(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static const char *write_file(const char *name, const void *data, size_t size)
-{
-    const char *path = path_of(name);
-    FILE *file = fopen(path, "wb");
-    cr_assert_not_null(file);
-    cr_assert_eq(fwrite(data, 1, size, file), size);
-    cr_assert_eq(fclose(file), 0);
-    return path;
-}
-
-static void set_up(void)
-{
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
-    cr_assert_not_null(mkdtemp(folder));
-}
-
-static void tear_down(void)
-{
-    char command[160];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_assert_eq(system(command), 0);
-}
-
-TestSuite(input, .init = set_up, .fini = tear_down);
+TestSuite(input, .init = folder_begin, .fini = folder_end);
 
 /* One gzip member. */
 static size_t gzip(const void *data, size_t size, uint8_t *out, size_t capacity)
@@ -102,7 +71,7 @@ Test(input, files_whatever_their_size)
     static const size_t pieces[] = {1, 3, 4096, 0};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         uint8_t *data = pattern(sizes[s]);
-        const char *path = write_file("plain", data, sizes[s]);
+        const char *path = folder_file("plain", data, sizes[s]);
         for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++) {
             struct pci_input_options options = {.max_bytes = 0, .piece = pieces[p]};
             struct pci_input input;
@@ -125,7 +94,7 @@ Test(input, gzip_of_several_members)
     cr_assert_not_null(packed);
     for (size_t i = 0; i + 1 < sizeof cuts / sizeof cuts[0]; i++)
         size += gzip(data + cuts[i], cuts[i + 1] - cuts[i], packed + size, 2 * SIZE - size);
-    const char *path = write_file("x.gz", packed, size);
+    const char *path = folder_file("x.gz", packed, size);
     static const size_t pieces[] = {1, 777, 0};
     for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++) {
         struct pci_input_options options = {.max_bytes = 0, .piece = pieces[p]};
@@ -211,7 +180,7 @@ Test(input, limits)
     cr_assert_eq(read_memory(packed, size, 999999, &err), PCOL_E_LIMIT);
     struct pci_input input;
     struct pci_input_options options = {.max_bytes = 999999, .piece = 0};
-    const char *path = write_file("large", data, 1000000);
+    const char *path = folder_file("large", data, 1000000);
     pcol_status status = pci_input_open_path(&input, path, &options, &err);
     while (status == PCOL_OK && !input.end)
         status = pci_input_more(&input, input.size, &err);
@@ -259,7 +228,7 @@ Test(input, what_is_no_file)
     pcol_error err;
     cr_assert_eq(pci_input_open_path(&input, folder, NULL, &err), PCOL_E_IO);
     cr_assert_str_eq(err.message, "is a directory");
-    cr_assert_eq(pci_input_open_path(&input, path_of("none"), NULL, &err), PCOL_E_IO);
+    cr_assert_eq(pci_input_open_path(&input, folder_path("none"), NULL, &err), PCOL_E_IO);
     cr_assert_not_null(strstr(err.message, "No such file"));
     int fd = open(folder, O_RDONLY);
     cr_assert_eq(pci_input_open_fd(&input, fd, "-", NULL, &err), PCOL_E_IO);
@@ -282,7 +251,7 @@ Test(input, no_memory)
 {
     uint8_t data[1000] = {0}, packed[1000];
     size_t size = gzip(data, sizeof data, packed, sizeof packed);
-    const char *path = write_file("x.gz", packed, size);
+    const char *path = folder_file("x.gz", packed, size);
     pci_alloc_hook = fail_one;
     for (int n = 0;; n++) {
         struct pci_input input;

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "core/alloc.h"
-#include "pcol.h"
+#include "testing.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,31 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/pcol-output-XXXXXX";
-
-static char *in_folder(const char *name)
-{
-    static char paths[4][512];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void set_up(void)
-{
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
-    cr_assert_not_null(mkdtemp(folder));
-}
-
-static void tear_down(void)
-{
-    char command[160];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_assert_eq(system(command), 0);
-}
-
-TestSuite(output, .init = set_up, .fini = tear_down);
+TestSuite(output, .init = folder_begin, .fini = folder_end);
 
 static void put(const char *path, const char *text)
 {
@@ -101,13 +77,13 @@ static pcol_status write_text(const char *path, unsigned flags, const char *text
 
 Test(output, new_file)
 {
-    char *path = in_folder("new.pcol");
+    char *path = folder_path("new.pcol");
     pcol_output *output;
     mode_t old = umask(027);
     cr_assert_eq(pcol_output_open(path, 0, &output, NULL), PCOL_OK);
     cr_assert_eq(access(path, F_OK), -1); /* nothing to be seen yet */
     const char *temporary = pcol_output_temporary(output);
-    cr_assert_eq(strncmp(temporary, in_folder(".new.pcol.pcol-"), strlen(folder) + 16), 0, "%s",
+    cr_assert_eq(strncmp(temporary, folder_path(".new.pcol.pcol-"), strlen(folder) + 16), 0, "%s",
                  temporary);
     cr_assert_eq(strlen(temporary), strlen(folder) + 22);
     pcol_sink sink = pcol_output_sink(output);
@@ -124,7 +100,7 @@ Test(output, new_file)
 Test(output, much_and_in_any_pieces)
 {
     enum { SIZE = 3000000 };
-    char *data = malloc(SIZE), *back = malloc(SIZE), *path = in_folder("x");
+    char *data = malloc(SIZE), *back = malloc(SIZE), *path = folder_path("x");
     pcol_output *output;
     for (size_t i = 0; i < SIZE; i++)
         data[i] = (char)(i * 7 + i / 1000);
@@ -147,7 +123,7 @@ Test(output, much_and_in_any_pieces)
 
 Test(output, existing_file)
 {
-    char *path = in_folder("old");
+    char *path = folder_path("old");
     pcol_error err;
     put(path, "old");
     chmod(path, 0600);
@@ -161,7 +137,7 @@ Test(output, existing_file)
 
 Test(output, file_that_appears_meanwhile)
 {
-    char *path = in_folder("race");
+    char *path = folder_path("race");
     pcol_output *output;
     pcol_error err;
     cr_assert_eq(pcol_output_open(path, 0, &output, NULL), PCOL_OK);
@@ -174,7 +150,7 @@ Test(output, file_that_appears_meanwhile)
 Test(output, abort_leaves_nothing)
 {
     pcol_output *output;
-    cr_assert_eq(pcol_output_open(in_folder("x"), 0, &output, NULL), PCOL_OK);
+    cr_assert_eq(pcol_output_open(folder_path("x"), 0, &output, NULL), PCOL_OK);
     cr_assert_eq(entries(), 1);
     pcol_output_abort(output);
     pcol_output_abort(NULL);
@@ -183,11 +159,11 @@ Test(output, abort_leaves_nothing)
 
 Test(output, symbolic_links)
 {
-    char *link = in_folder("link"), *target = in_folder("target");
+    char *link = folder_path("link"), *target = folder_path("target");
     pcol_error err;
-    mkdir(in_folder("sub"), 0777);
+    mkdir(folder_path("sub"), 0777);
     cr_assert_eq(symlink("sub/second", link), 0);
-    cr_assert_eq(symlink("../target", in_folder("sub/second")), 0);
+    cr_assert_eq(symlink("../target", folder_path("sub/second")), 0);
     cr_assert_eq(write_text(link, 0, "1", &err), PCOL_OK); /* dangling: makes the target */
     expect_file(target, "1");
     cr_assert_eq(write_text(link, 0, "2", &err), PCOL_E_EXISTS);
@@ -196,18 +172,18 @@ Test(output, symbolic_links)
     struct stat info;
     cr_assert_eq(lstat(link, &info), 0);
     cr_assert(S_ISLNK(info.st_mode));
-    cr_assert_eq(symlink("loop", in_folder("loop")), 0);
-    cr_assert_eq(write_text(in_folder("loop"), PCOL_OUTPUT_OVERWRITE, "3", &err), PCOL_E_IO);
+    cr_assert_eq(symlink("loop", folder_path("loop")), 0);
+    cr_assert_eq(write_text(folder_path("loop"), PCOL_OUTPUT_OVERWRITE, "3", &err), PCOL_E_IO);
 }
 
 Test(output, hard_link_keeps_its_other_name)
 {
     pcol_error err;
-    put(in_folder("a"), "old");
-    cr_assert_eq(link(in_folder("a"), in_folder("b")), 0);
-    cr_assert_eq(write_text(in_folder("a"), PCOL_OUTPUT_OVERWRITE, "new", &err), PCOL_OK);
-    expect_file(in_folder("a"), "new");
-    expect_file(in_folder("b"), "old");
+    put(folder_path("a"), "old");
+    cr_assert_eq(link(folder_path("a"), folder_path("b")), 0);
+    cr_assert_eq(write_text(folder_path("a"), PCOL_OUTPUT_OVERWRITE, "new", &err), PCOL_OK);
+    expect_file(folder_path("a"), "new");
+    expect_file(folder_path("b"), "old");
 }
 
 Test(output, what_is_no_file)
@@ -216,9 +192,9 @@ Test(output, what_is_no_file)
     pcol_output *output;
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     cr_assert_eq(write_text(folder, PCOL_OUTPUT_OVERWRITE, "x", &err), PCOL_E_IO);
-    cr_assert_eq(write_text(in_folder(""), PCOL_OUTPUT_OVERWRITE, "x", &err), PCOL_E_IO);
-    cr_assert_eq(write_text(in_folder("no/such"), 0, "x", &err), PCOL_E_IO);
-    cr_assert_eq(write_text(in_folder("new/"), 0, "x", &err), PCOL_E_IO);
+    cr_assert_eq(write_text(folder_path(""), PCOL_OUTPUT_OVERWRITE, "x", &err), PCOL_E_IO);
+    cr_assert_eq(write_text(folder_path("no/such"), 0, "x", &err), PCOL_E_IO);
+    cr_assert_eq(write_text(folder_path("new/"), 0, "x", &err), PCOL_E_IO);
     cr_assert_eq(write_text("", 0, "x", &err), PCOL_E_ARGUMENT);
     cr_assert_eq(write_text("x", 0x80, "x", &err), PCOL_E_ARGUMENT);
     cr_assert_eq(write_text("/dev/null", 0, "x", &err), PCOL_OK);
@@ -230,14 +206,14 @@ Test(output, what_is_no_file)
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     snprintf(name.sun_path, sizeof name.sun_path, "%s/socket", folder);
     cr_assert_eq(bind(fd, (struct sockaddr *)&name, sizeof name), 0);
-    cr_assert_eq(write_text(in_folder("socket"), PCOL_OUTPUT_OVERWRITE, "x", &err), PCOL_E_IO);
+    cr_assert_eq(write_text(folder_path("socket"), PCOL_OUTPUT_OVERWRITE, "x", &err), PCOL_E_IO);
     close(fd);
     cr_assert_eq(entries(), 1);
 }
 
 Test(output, fifo_is_written_directly)
 {
-    char *path = in_folder("fifo"), got[8] = {0};
+    char *path = folder_path("fifo"), got[8] = {0};
     pcol_error err;
     cr_assert_eq(mkfifo(path, 0600), 0);
     int reader = open(path, O_RDONLY | O_NONBLOCK);
@@ -258,15 +234,15 @@ Test(output, full_disk)
     pcol_status status = PCOL_OK;
     signal(SIGXFSZ, SIG_IGN);
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    put(in_folder("x"), "old");
-    cr_assert_eq(pcol_output_open(in_folder("x"), PCOL_OUTPUT_OVERWRITE, &output, NULL), PCOL_OK);
+    put(folder_path("x"), "old");
+    cr_assert_eq(pcol_output_open(folder_path("x"), PCOL_OUTPUT_OVERWRITE, &output, NULL), PCOL_OK);
     pcol_sink sink = pcol_output_sink(output);
     for (int i = 0; i < 1000 && status == PCOL_OK; i++)
         status = sink.write(sink.context, block, sizeof block, &err);
     cr_assert_eq(status, PCOL_E_IO);
     cr_assert_eq(sink.write(sink.context, "x", 1, &err), PCOL_E_IO);
     cr_assert_eq(pcol_output_commit(output, &err), PCOL_E_IO); /* sticky: no partial success */
-    expect_file(in_folder("x"), "old");
+    expect_file(folder_path("x"), "old");
     cr_assert_eq(entries(), 1);
 }
 
@@ -276,8 +252,8 @@ Test(output, long_names)
     pcol_error err;
     memset(name, 'n', 255);
     name[255] = 0;
-    cr_assert_eq(write_text(in_folder(name), 0, "x", &err), PCOL_OK);
-    expect_file(in_folder(name), "x");
+    cr_assert_eq(write_text(folder_path(name), 0, "x", &err), PCOL_OK);
+    expect_file(folder_path(name), "x");
     cr_assert_eq(entries(), 1);
 }
 
@@ -286,7 +262,7 @@ Test(output, relative_path)
     pcol_error err;
     cr_assert_eq(chdir(folder), 0);
     cr_assert_eq(write_text("here", 0, "x", &err), PCOL_OK);
-    expect_file(in_folder("here"), "x");
+    expect_file(folder_path("here"), "x");
     cr_assert_eq(chdir("/"), 0);
 }
 
@@ -299,7 +275,7 @@ static int fail_one(void)
 
 Test(output, no_memory)
 {
-    char *path = in_folder("x");
+    char *path = folder_path("x");
     pci_alloc_hook = fail_one;
     for (int n = 0;; n++) {
         pcol_error err;

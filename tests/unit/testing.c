@@ -1,0 +1,83 @@
+/*
+ * testing.c - text that grows, and a folder of one's own (testing.h)
+ */
+#include "testing.h"
+
+#include <criterion/criterion.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void text_add(struct text *t, const void *data, size_t size)
+{
+    if (t->size + size + 1 > t->capacity) {
+        t->capacity = 2 * (t->size + size + 1);
+        t->data = realloc(t->data, t->capacity);
+        cr_assert_not_null(t->data);
+    }
+    if (size)
+        memcpy(t->data + t->size, data, size);
+    t->size += size;
+    t->data[t->size] = 0;
+}
+
+void text_addf(struct text *t, const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    cr_assert(size >= 0 && (size_t)size < sizeof line);
+    text_add(t, line, (size_t)size);
+}
+
+pcol_status text_gather(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)err;
+    text_add(context, data, size);
+    return PCOL_OK;
+}
+
+void text_message(void *context, const char *message)
+{
+    text_addf(context, "%s\n", message);
+}
+
+/* ---- the folder */
+
+char folder[] = "/tmp/pcol-test-XXXXXX";
+
+void folder_begin(void)
+{
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+}
+
+void folder_end(void)
+{
+    char command[160];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+char *folder_path(const char *name)
+{
+    static char paths[4][512];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+const char *folder_file(const char *name, const void *data, size_t size)
+{
+    const char *path = folder_path(name);
+    FILE *file = fopen(path, "wb");
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(data, 1, size, file), size);
+    cr_assert_eq(fclose(file), 0);
+    return path;
+}

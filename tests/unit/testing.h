@@ -1,0 +1,29 @@
+/*
+ * testing.h - what several tests need: text that grows, a folder of one's own
+ */
+#ifndef TESTING_H
+#define TESTING_H
+
+#include "pcol.h"
+
+/* Terminated behind its size. Starts as {0}; free(data) ends it. */
+struct text {
+    char *data;
+    size_t size, capacity;
+};
+void text_add(struct text *text, const void *data, size_t size);
+void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A sink, and a pcol_message_fn, that add to the struct text that is their context. */
+pcol_status text_gather(void *context, const void *data, size_t size, pcol_error *err);
+void text_message(void *context, const char *message);
+
+/* For .init and .fini of a suite: a new folder, and its end with all that is in it. */
+extern char folder[];
+void folder_begin(void);
+void folder_end(void);
+/* Path of a name in the folder; good for the next three calls. */
+char *folder_path(const char *name);
+/* A file of these bytes in the folder. */
+const char *folder_file(const char *name, const void *data, size_t size);
+
+#endif
