@@ -122,20 +122,21 @@ static pcol_status add_samples(struct grouping *g, pcol_error *err)
 static pcol_status take_rows(const struct grouping *g, pcol_top *top, pcol_error *err)
 {
     int is_double = g->query->measure.is_double;
+    uint32_t count = (uint32_t)top->names.count;
     top->is_double = is_double;
-    top->items = pci_malloc(top->names.count + 1, sizeof *top->items);
-    if (!top->items)
+    top->items = pci_malloc((size_t)count + 1, sizeof *top->items);
+    top->frames.frames = pci_calloc((size_t)count + 1, sizeof *top->frames.frames);
+    if (!top->items || !top->frames.frames)
         return pci_fail_memory(err);
-    for (uint32_t i = 0; i < top->names.count; i++) {
-        pcol_amount sum = g->groups[i].sum;
-        if (!pci_amount_is_zero(is_double, sum))
-            top->items[top->count++] =
-                (pcol_top_row){.frame = {.name = pci_strtab_get(&top->names, i), .has_name = 1},
-                               .self = sum,
-                               .total = sum};
+    for (uint32_t i = 0; i <= count; i++) {
+        pcol_frame *frame = &top->frames.frames[i];
+        pcol_amount sum = i < count ? g->groups[i].sum : g->none;
+        if (pci_amount_is_zero(is_double, sum))
+            continue;
+        if (i < count)
+            *frame = (pcol_frame){.name = pci_strtab_get(&top->names, i), .has_name = 1};
+        top->items[top->count++] = (struct pci_top_item){sum, sum, frame};
     }
-    if (!pci_amount_is_zero(is_double, g->none))
-        top->items[top->count++] = (pcol_top_row){.self = g->none, .total = g->none};
     return PCOL_OK;
 }
 

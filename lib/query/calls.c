@@ -1,11 +1,12 @@
 /*
- * calls.c - the call tree of a file as plain arrays
+ * calls.c - the call tree of a file
+ *
+ * A walk in order reads the two columns as it goes (walk.h); only what jumps between rows needs them
+ * as arrays.
  */
 #include "query/query.h"
 
 #include "core/alloc.h"
-
-#include <string.h>
 
 /* A column of row numbers below `limit` into an array. below_row: each less than its own row. */
 static pcol_status read_rows(const pcol_file *file, const struct pci_column *column, uint64_t limit,
@@ -54,7 +55,7 @@ static pcol_status read_groups(const struct pci_stacks *tree, struct pci_calls *
 pcol_status pci_calls_open(const pcol_file *file, struct pci_calls *calls, pcol_error *err)
 {
     struct pci_stacks tree;
-    *calls = (struct pci_calls){0};
+    *calls = (struct pci_calls){.file = file};
     PCI_TRY(pci_stacks_open(file, &tree, err));
     PCI_TRY(pci_plausible(file, "stacks", err));
     PCI_TRY(pci_plausible(file, "location_groups", err));
@@ -65,17 +66,33 @@ pcol_status pci_calls_open(const pcol_file *file, struct pci_calls *calls, pcol_
     calls->count = (uint32_t)tree.stacks;
     calls->group_count = (uint32_t)tree.groups;
     calls->location_count = (uint32_t)tree.locations;
-    calls->parent = pci_calloc((size_t)tree.stacks + 1, sizeof *calls->parent);
-    calls->group = pci_calloc((size_t)tree.stacks + 1, sizeof *calls->group);
+    calls->parents = tree.parent;
+    calls->groups = tree.group;
     calls->first = pci_calloc((size_t)tree.groups + 1, sizeof *calls->first);
-    if (!calls->parent || !calls->group || !calls->first)
+    if (!calls->first)
         return pci_fail_memory(err);
     if (tree.stacks == 0)
         return PCOL_OK;
-    PCI_TRY(read_rows(file, tree.parent, 0, 1, calls->parent, tree.stacks, err));
-    PCI_TRY(read_rows(file, tree.group, tree.groups, 0, calls->group, tree.stacks, err));
-    calls->parent[0] = calls->group[0] = 0;
+    PCI_TRY(pci_verify(file, tree.parent, err));
+    PCI_TRY(pci_verify(file, tree.group, err));
     return read_groups(&tree, calls, err);
+}
+
+pcol_status pci_calls_load(struct pci_calls *calls, pcol_error *err)
+{
+    if (calls->parent)
+        return PCOL_OK;
+    calls->parent = pci_calloc((size_t)calls->count + 1, sizeof *calls->parent);
+    calls->group = pci_calloc((size_t)calls->count + 1, sizeof *calls->group);
+    if (!calls->parent || !calls->group)
+        return pci_fail_memory(err);
+    if (calls->count == 0)
+        return PCOL_OK;
+    PCI_TRY(read_rows(calls->file, calls->parents, 0, 1, calls->parent, calls->count, err));
+    PCI_TRY(read_rows(calls->file, calls->groups, calls->group_count, 0, calls->group, calls->count,
+                      err));
+    calls->parent[0] = calls->group[0] = 0;
+    return PCOL_OK;
 }
 
 void pci_calls_close(struct pci_calls *calls)
@@ -84,24 +101,4 @@ void pci_calls_close(struct pci_calls *calls)
     pci_free(calls->group);
     pci_free(calls->first);
     *calls = (struct pci_calls){0};
-}
-
-pcol_status pci_calls_totals(const pcol_query *query, pcol_amount **totals, pcol_error *err)
-{
-    const struct pci_calls *calls = &query->calls;
-    int is_double = query->measure.is_double;
-    pcol_amount *sum = pci_malloc((size_t)calls->count + 1, sizeof *sum);
-    *totals = NULL;
-    if (!sum)
-        return pci_fail_memory(err);
-    if (calls->count)
-        memcpy(sum, query->weight, calls->count * sizeof *sum);
-    for (uint32_t row = calls->count; row-- > 1;) {
-        if (pci_amount_add(is_double, &sum[calls->parent[row]], sum[row])) {
-            pci_free(sum);
-            return pci_amount_overflow(query->measure.type, err);
-        }
-    }
-    *totals = sum;
-    return PCOL_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/tree.h"
+#include "query/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct building {
     pcol_amount *self, *total; /* by node */
     size_t capacity;
     uint32_t max_depth;
+    struct pci_calls calls; /* bottom-up */
     /* the walk */
     uint32_t node, depth, skipped;
 };
@@ -62,11 +64,9 @@ static pcol_status add(const struct building *b, pcol_amount *sum, pcol_amount a
 
 /* ---- top-down */
 
-static pcol_status enter(void *context, uint32_t row, uint32_t frame, uint32_t caller,
-                         pcol_error *err)
+static pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
 {
     struct building *b = context;
-    (void)row;
     (void)caller;
     if (b->max_depth && b->depth == b->max_depth) {
         b->skipped++;
@@ -76,17 +76,21 @@ static pcol_status enter(void *context, uint32_t row, uint32_t frame, uint32_t c
     return go_down(b, frame, err);
 }
 
-static void leave(void *context, uint32_t frame, uint32_t caller)
+static pcol_status leave(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
+                         pcol_error *err)
 {
     struct building *b = context;
     (void)frame;
     (void)caller;
+    (void)sum;
+    (void)err;
     if (b->skipped) {
         b->skipped--;
-        return;
+        return PCOL_OK;
     }
     b->depth--;
     b->node = b->tree.nodes[b->node].parent;
+    return PCOL_OK;
 }
 
 static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
@@ -100,15 +104,15 @@ static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t ca
 
 static pcol_status build_top_down(struct building *b, pcol_error *err)
 {
-    const struct pci_walker walker = {b, enter, leave, stack};
-    return pci_walk(&b->query->calls, b->frames, &walker, err);
+    const struct pci_walker walker = {b, b->query->measure.is_double, enter, stack, leave};
+    return pci_walk(b->query, b->frames, &walker, err);
 }
 
 /* ---- bottom-up */
 
 static pcol_status add_turned(struct building *b, uint32_t row, uint64_t *steps, pcol_error *err)
 {
-    const struct pci_calls *calls = &b->query->calls;
+    const struct pci_calls *calls = &b->calls;
     uint32_t depth = 0;
     b->node = 0;
     for (uint32_t at = row; at; at = calls->parent[at]) {
@@ -133,7 +137,9 @@ static pcol_status build_bottom_up(struct building *b, pcol_error *err)
 {
     int is_double = b->query->measure.is_double;
     uint64_t steps = 0;
-    for (uint32_t row = 1; row < b->query->calls.count; row++) {
+    PCI_TRY(pci_calls_open(b->query->file, &b->calls, err));
+    PCI_TRY(pci_calls_load(&b->calls, err));
+    for (uint32_t row = 1; row < b->calls.count; row++) {
         if (!pci_amount_is_zero(is_double, b->query->weight[row]))
             PCI_TRY(add_turned(b, row, &steps, err));
     }
@@ -314,6 +320,7 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
     if (status == PCOL_OK)
         status = finish(&b, options->order, tree, err);
     pci_tree_clear(&b.tree);
+    pci_calls_close(&b.calls);
     pci_free(b.self);
     pci_free(b.total);
     return status;

@@ -401,6 +401,7 @@ static pcol_status apply(struct filter *f, pcol_error *err)
 {
     const pcol_file *file = f->query->file;
     const struct pci_calls *calls = &f->query->calls;
+    PCI_TRY(pci_calls_load(&f->query->calls, err));
     PCI_TRY(pci_want(file, "locations", "function", PCI_TYPES_ROW, &f->function, err));
     PCI_TRY(pci_want(file, "locations", "filename", PCI_TYPES_TEXT, &f->filename, err));
     PCI_TRY(pci_want(file, "location_groups", "mapping", PCI_TYPES_ROW, &f->mapping, err));
@@ -414,7 +415,9 @@ static pcol_status apply(struct filter *f, pcol_error *err)
     PCI_TRY(match_mappings(f, err));
     note_unmatched(f);
     PCI_TRY(filter_groups(f, err));
-    return calls->count ? filter_stacks(f, err) : PCOL_OK;
+    if (calls->count)
+        PCI_TRY(filter_stacks(f, err));
+    return pci_add_selected(f->query, err);
 }
 
 pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err)

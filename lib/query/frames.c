@@ -348,11 +348,26 @@ static pcol_status name_lines(struct pci_frames *frames, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status index_groups(struct reading *r, pcol_error *err)
+{
+    const struct pci_calls *calls = &r->query->calls;
+    struct pci_frames *frames = r->frames;
+    frames->of_group = pci_malloc((size_t)calls->group_count + 1, sizeof *frames->of_group);
+    if (!frames->of_group)
+        return pci_fail_memory(err);
+    for (uint32_t g = 0; g < calls->group_count; g++)
+        frames->of_group[g] = calls->first[g + 1] - calls->first[g] == 1
+                                  ? frames->of_location[calls->first[g]]
+                                  : PCI_SEVERAL;
+    return PCOL_OK;
+}
+
 static pcol_status read_frames(struct reading *r, pcol_error *err)
 {
     PCI_TRY(read_functions(r, err));
     PCI_TRY(read_mappings(r, err));
     PCI_TRY(read_locations(r, err));
+    PCI_TRY(index_groups(r, err));
     if (r->plain) {
         r->frames->frames = r->bases;
         r->frames->count = r->base_count;
@@ -392,6 +407,7 @@ void pci_frames_close(struct pci_frames *frames)
     }
     pci_free(frames->frames);
     pci_free(frames->of_location);
+    pci_free(frames->of_group);
     pci_hash_clear(&frames->hash);
     *frames = (struct pci_frames){.stackless = PCOL_NONE};
 }

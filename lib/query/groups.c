@@ -82,19 +82,20 @@ static pcol_status take_rows(struct grouping *g, const struct pci_column *names,
     int is_double = g->query->measure.is_double;
     top->is_double = is_double;
     top->items = pci_malloc((size_t)g->groups + 1, sizeof *top->items);
-    if (!top->items)
+    top->frames.frames = pci_calloc((size_t)g->groups + 1, sizeof *top->frames.frames);
+    if (!top->items || !top->frames.frames)
         return pci_fail_memory(err);
     for (uint64_t group = 0; group <= g->groups; group++) {
-        pcol_top_row row = {.self = g->sums[group], .total = g->sums[group]};
+        pcol_frame *frame = &top->frames.frames[group];
         int valid = 0;
         if (pci_amount_is_zero(is_double, g->sums[group]))
             continue;
         if (names && group < g->groups)
-            PCI_TRY(pci_get_str(g->query->file, names, group, &row.frame.name, &valid, err));
-        row.frame.has_name = valid != 0;
-        row.frame.has_id = group < g->groups;
-        row.frame.id = g->missing_is_first ? group + 1 : group;
-        top->items[top->count++] = row;
+            PCI_TRY(pci_get_str(g->query->file, names, group, &frame->name, &valid, err));
+        frame->has_name = valid != 0;
+        frame->has_id = group < g->groups;
+        frame->id = g->missing_is_first ? group + 1 : group;
+        top->items[top->count++] = (struct pci_top_item){g->sums[group], g->sums[group], frame};
     }
     return PCOL_OK;
 }

@@ -8,6 +8,7 @@
 #include "query/top.h"
 
 #include "core/alloc.h"
+#include "query/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,6 @@ struct pcol_peek {
 struct peeking {
     const pcol_query *query;
     struct pcol_peek *peek;
-    const pcol_amount *totals;
     uint8_t *wanted;   /* by frame */
     uint32_t *on_path; /* by frame */
     pcol_amount *self, *total;
@@ -106,24 +106,26 @@ static pcol_status find_call(struct peeking *p, uint32_t caller, uint32_t callee
     return PCOL_OK;
 }
 
-static pcol_status enter(void *context, uint32_t row, uint32_t frame, uint32_t caller,
+static pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
+{
+    struct peeking *p = context;
+    struct call *call;
+    p->on_path[frame]++;
+    PCI_TRY(find_call(p, caller, frame, 1, &call, err));
+    if (call)
+        call->on_path++;
+    return PCOL_OK;
+}
+
+static pcol_status leave(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
                          pcol_error *err)
 {
     struct peeking *p = context;
     struct call *call;
-    if (p->on_path[frame]++ == 0)
-        PCI_TRY(add(p, &p->total[frame], p->totals[row], err));
-    PCI_TRY(find_call(p, caller, frame, 1, &call, err));
-    return call && call->on_path++ == 0 ? add(p, &call->total, p->totals[row], err) : PCOL_OK;
-}
-
-static void leave(void *context, uint32_t frame, uint32_t caller)
-{
-    struct peeking *p = context;
-    struct call *call;
-    p->on_path[frame]--;
-    if (find_call(p, caller, frame, 0, &call, NULL) == PCOL_OK && call)
-        call->on_path--;
+    if (--p->on_path[frame] == 0)
+        PCI_TRY(add(p, &p->total[frame], sum, err));
+    PCI_TRY(find_call(p, caller, frame, 0, &call, err));
+    return call && --call->on_path == 0 ? add(p, &call->total, sum, err) : PCOL_OK;
 }
 
 static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
@@ -180,15 +182,15 @@ static pcol_status put_calls(struct peeking *p, const struct lists *lists, uint3
         uint32_t other = relation == PCOL_CALLER ? call->caller : call->callee;
         if (!is_empty(p, call->self, call->total))
             sorted->items[sorted->count++] =
-                (pcol_top_row){peek->frames.frames[other], call->self, call->total};
+                (struct pci_top_item){call->self, call->total, &peek->frames.frames[other]};
     }
     pci_top_sort(sorted, PCOL_ORDER_TOTAL);
     if (pci_grow((void **)&peek->rows, &peek->capacity, peek->count + sorted->count + 1,
                  sizeof *peek->rows))
         return pci_fail_memory(err);
     for (size_t i = 0; i < sorted->count; i++) {
-        const pcol_top_row *row = &sorted->items[i];
-        peek->rows[peek->count++] = (pcol_peek_row){relation, row->frame, row->total, row->self};
+        const struct pci_top_item *row = &sorted->items[i];
+        peek->rows[peek->count++] = (pcol_peek_row){relation, *row->frame, row->total, row->self};
     }
     return PCOL_OK;
 }
@@ -256,7 +258,7 @@ static pcol_status put_rows(struct peeking *p, pcol_error *err)
 
 static pcol_status walk(struct peeking *p, const char *name, pcol_error *err)
 {
-    const struct pci_walker walker = {p, enter, leave, stack};
+    const struct pci_walker walker = {p, p->query->measure.is_double, enter, stack, leave};
     size_t frames = (size_t)p->peek->frames.count + 1;
     p->wanted = pci_calloc(frames, 1);
     p->on_path = pci_calloc(frames, sizeof *p->on_path);
@@ -265,19 +267,15 @@ static pcol_status walk(struct peeking *p, const char *name, pcol_error *err)
     if (!p->wanted || !p->on_path || !p->self || !p->total)
         return pci_fail_memory(err);
     PCI_TRY(choose(p, name, err));
-    PCI_TRY(pci_walk(&p->query->calls, &p->peek->frames, &walker, err));
+    PCI_TRY(pci_walk(p->query, &p->peek->frames, &walker, err));
     return put_rows(p, err);
 }
 
 static pcol_status look(struct peeking *p, const char *name, pcol_error *err)
 {
-    pcol_amount *totals;
     pcol_status status;
     PCI_TRY(pci_frames_open(p->query, PCOL_BY_FUNCTION, &p->peek->frames, err));
-    PCI_TRY(pci_calls_totals(p->query, &totals, err));
-    p->totals = totals;
     status = walk(p, name, err);
-    pci_free(totals);
     pci_free(p->wanted);
     pci_free(p->on_path);
     pci_free(p->self);

@@ -15,15 +15,6 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status add_selected(pcol_query *query, pcol_error *err)
-{
-    for (uint32_t row = 0; row < query->calls.count; row++) {
-        if (pci_amount_add(query->measure.is_double, &query->selected, query->weight[row]))
-            return pci_amount_overflow(query->measure.type, err);
-    }
-    return PCOL_OK;
-}
-
 pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samples,
                               pcol_error *err)
 {
@@ -42,8 +33,7 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
         query->measure.is_double = 1;
     PCI_TRY(pci_calls_open(query->file, &query->calls, err));
     PCI_TRY(pci_weigh(query, err));
-    PCI_TRY(pci_filter(query, selection, err));
-    return add_selected(query, err);
+    return pci_filter(query, selection, err);
 }
 
 pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selection,

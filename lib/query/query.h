@@ -7,7 +7,7 @@
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
  *     frames.c    what the rows of an answer are: a small key for each row of `locations`
  *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
- *     walk.c      all stacks in one pass, each frame entered and left once
+ *     walk.h      all stacks in one pass, each frame entered and left once
  *     top.c, calltree.c, peek.c; by what samples carry: groups.c, bylabel.c
  *                 the answers
  *
@@ -109,13 +109,14 @@ pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samp
 
 /* ---- the query */
 
-/* The call tree, read into memory and checked: parents before their children, groups in range. */
+/* The call tree. */
 struct pci_calls {
-    uint32_t count; /* rows of `stacks` */
+    const pcol_file *file;
+    uint32_t count, group_count, location_count; /* rows of stacks, location_groups, locations */
+    const struct pci_column *parents, *groups;   /* verified; NULL where count is 0 */
+    uint32_t *first;                             /* group_count + 1 rows of `locations`, rising */
+    /* By row of `stacks` after pci_calls_load(), checked: parents before children, groups in range. */
     uint32_t *parent, *group;
-    uint32_t group_count;
-    uint32_t *first; /* group_count + 1 rows of `locations` */
-    uint32_t location_count;
 };
 
 struct pcol_query {
@@ -135,17 +136,20 @@ struct pcol_query {
 
 /* calls.c */
 pcol_status pci_calls_open(const pcol_file *file, struct pci_calls *calls, pcol_error *err);
+pcol_status pci_calls_load(struct pci_calls *calls, pcol_error *err);
 void pci_calls_close(struct pci_calls *calls);
-/* Weights of stacks with those of all stacks below them added. The caller frees *totals. */
-pcol_status pci_calls_totals(const pcol_query *query, pcol_amount **totals, pcol_error *err);
 
 /* weights.c */
 pcol_status pci_weigh(pcol_query *query, pcol_error *err);
+/* The sum of all weights, anew. */
+pcol_status pci_add_selected(pcol_query *query, pcol_error *err);
 
 /* filter.c: frames out, weights of samples without focus out, dropped frames joined with callers */
 pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
 
 /* ---- frames.c */
+
+#define PCI_SEVERAL (PCOL_NONE - 1)
 
 /* The distinct frames at one granularity. Texts of the file are borrowed, made ones are in `made`. */
 struct pci_frames {
@@ -153,6 +157,7 @@ struct pci_frames {
     pcol_frame *frames;
     size_t capacity;
     uint32_t *of_location; /* frame of each row of locations; PCOL_NONE: none, or hidden */
+    uint32_t *of_group;    /* of each group of one line; PCI_SEVERAL: look at its locations */
     uint32_t stackless;    /* frame of samples that have frames, but none of this kind */
     struct pci_hash hash;
     struct pci_made *made; /* blocks of text, linked */
@@ -163,22 +168,5 @@ int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
 pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_frames *frames,
                             pcol_error *err);
 void pci_frames_close(struct pci_frames *frames);
-
-/* ---- walk.c */
-
-/* Visit all stacks in pre-order. enter: a frame of stack `row` is called from `caller` (PCOL_NONE:
- * from nothing); leave: it returns. stack: all frames of the row have been entered, `leaf` is the
- * innermost frame of the stack (PCOL_NONE: none) and `caller` the one around it. */
-struct pci_walker {
-    void *context;
-    pcol_status (*enter)(void *context, uint32_t row, uint32_t frame, uint32_t caller,
-                         pcol_error *err);
-    void (*leave)(void *context, uint32_t frame, uint32_t caller);
-    pcol_status (*stack)(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
-                         pcol_error *err);
-};
-/* Errors: those of the visitor; E_CORRUPT if the table is not in pre-order. Row 0 is not visited. */
-pcol_status pci_walk(const struct pci_calls *calls, const struct pci_frames *frames,
-                     const struct pci_walker *walker, pcol_error *err);
 
 #endif

@@ -1,85 +1,117 @@
 /*
  * top.c - self and total of each distinct frame
  *
- * A frame's total is the sum of the totals of the stacks in which it appears first on its path: a
- * counter for each frame says how often it is on the path now, so a recursive function counts once
- * for each sample whatever the depth.
+ * A frame's total is the sum of the weights under the stacks that hold it once: a counter for each
+ * frame says how often it is on the path now, and only the outermost of them counts, so a recursive
+ * function counts once for each sample whatever the depth.
  */
 #include "query/top.h"
 
 #include "core/alloc.h"
+#include "query/walk.h"
 
 #include <stdlib.h>
 
 struct counting {
     const pcol_query *query;
     struct pci_frames *frames;
-    const pcol_amount *totals; /* of stacks */
     uint32_t *on_path;         /* by frame */
     pcol_amount *self, *total; /* by frame */
 };
 
-static pcol_status add(const struct counting *c, pcol_amount *sum, pcol_amount value,
-                       pcol_error *err)
+/* The functions of the visitor, for one kind of amounts each. */
+
+PCI_INLINE pcol_status add(const struct counting *c, int is_double, pcol_amount *sum,
+                           pcol_amount value, pcol_error *err)
 {
-    if (pci_amount_add(c->query->measure.is_double, sum, value))
+    if (pci_amount_add(is_double, sum, value))
         return pci_amount_overflow(c->query->measure.type, err);
     return PCOL_OK;
 }
 
-static pcol_status enter(void *context, uint32_t row, uint32_t frame, uint32_t caller,
-                         pcol_error *err)
+PCI_INLINE pcol_status leave(struct counting *c, int is_double, uint32_t frame, pcol_amount sum,
+                             pcol_error *err)
+{
+    return --c->on_path[frame] == 0 ? add(c, is_double, &c->total[frame], sum, err) : PCOL_OK;
+}
+
+PCI_INLINE pcol_status stack(struct counting *c, int is_double, uint32_t row, uint32_t leaf,
+                             pcol_error *err)
+{
+    pcol_amount weight = c->query->weight[row];
+    if (leaf != PCOL_NONE)
+        return add(c, is_double, &c->self[leaf], weight, err);
+    if (c->frames->stackless == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(add(c, is_double, &c->self[c->frames->stackless], weight, err));
+    return add(c, is_double, &c->total[c->frames->stackless], weight, err);
+}
+
+PCI_INLINE pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
 {
     struct counting *c = context;
     (void)caller;
-    if (c->on_path[frame]++ == 0)
-        return add(c, &c->total[frame], c->totals[row], err);
+    (void)err;
+    c->on_path[frame]++;
     return PCOL_OK;
 }
 
-static void leave(void *context, uint32_t frame, uint32_t caller)
+PCI_INLINE pcol_status leave_integer(void *context, uint32_t frame, uint32_t caller,
+                                     pcol_amount sum, pcol_error *err)
 {
-    struct counting *c = context;
     (void)caller;
-    c->on_path[frame]--;
+    return leave(context, 0, frame, sum, err);
 }
 
-static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
-                         pcol_error *err)
+PCI_INLINE pcol_status leave_double(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
+                                    pcol_error *err)
 {
-    struct counting *c = context;
-    pcol_amount weight = c->query->weight[row];
     (void)caller;
-    if (leaf != PCOL_NONE)
-        return add(c, &c->self[leaf], weight, err);
-    if (c->frames->stackless == PCOL_NONE || row == 0)
-        return PCOL_OK;
-    PCI_TRY(add(c, &c->self[c->frames->stackless], weight, err));
-    return add(c, &c->total[c->frames->stackless], weight, err);
+    return leave(context, 1, frame, sum, err);
+}
+
+PCI_INLINE pcol_status stack_integer(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                                     pcol_error *err)
+{
+    (void)caller;
+    return stack(context, 0, row, leaf, err);
+}
+
+PCI_INLINE pcol_status stack_double(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                                    pcol_error *err)
+{
+    (void)caller;
+    return stack(context, 1, row, leaf, err);
+}
+
+static pcol_status walk_integers(struct counting *c, pcol_error *err)
+{
+    const struct pci_walker walker = {c, 0, enter, stack_integer, leave_integer};
+    return pci_walk(c->query, c->frames, &walker, err);
+}
+
+static pcol_status walk_doubles(struct counting *c, pcol_error *err)
+{
+    const struct pci_walker walker = {c, 1, enter, stack_double, leave_double};
+    return pci_walk(c->query, c->frames, &walker, err);
 }
 
 static pcol_status count(struct counting *c, pcol_error *err)
 {
-    const struct pci_walker walker = {c, enter, leave, stack};
     size_t n = (size_t)c->frames->count + 1;
-    pcol_amount *totals;
-    pcol_status status;
-    PCI_TRY(pci_calls_totals(c->query, &totals, err));
-    c->totals = totals;
     c->on_path = pci_calloc(n, sizeof *c->on_path);
     c->self = pci_calloc(n, sizeof *c->self);
     c->total = pci_calloc(n, sizeof *c->total);
-    status = c->on_path && c->self && c->total ? pci_walk(&c->query->calls, c->frames, &walker, err)
-                                               : pci_fail_memory(err);
-    pci_free(totals);
-    pci_free(c->on_path);
-    return status;
+    if (!c->on_path || !c->self || !c->total)
+        return pci_fail_memory(err);
+    return c->query->measure.is_double ? walk_doubles(c, err) : walk_integers(c, err);
 }
 
 /* ---- rows in order */
 
 /* qsort() has no place for a context, so the kinds of amount have a function each. */
-static int compare(const pcol_top_row *a, const pcol_top_row *b, int is_double, pcol_order order)
+static int compare(const struct pci_top_item *a, const struct pci_top_item *b, int is_double,
+                   pcol_order order)
 {
     int by_self = pci_amount_compare(is_double, b->self, a->self);
     int by_total = pci_amount_compare(is_double, b->total, a->total);
@@ -87,7 +119,7 @@ static int compare(const pcol_top_row *a, const pcol_top_row *b, int is_double, 
         return by_self ? by_self : by_total;
     if (order == PCOL_ORDER_TOTAL && (by_self || by_total))
         return by_total ? by_total : by_self;
-    return pci_frame_compare(&a->frame, &b->frame);
+    return pci_frame_compare(a->frame, b->frame);
 }
 
 static int integers_by_self(const void *a, const void *b)
@@ -136,7 +168,8 @@ static pcol_status take_rows(struct counting *c, pcol_top *top, pcol_error *err)
         if (pci_amount_is_zero(top->is_double, c->self[i]) &&
             pci_amount_is_zero(top->is_double, c->total[i]))
             continue;
-        top->items[top->count++] = (pcol_top_row){c->frames->frames[i], c->self[i], c->total[i]};
+        top->items[top->count++] =
+            (struct pci_top_item){c->self[i], c->total[i], &c->frames->frames[i]};
     }
     return PCOL_OK;
 }
@@ -150,6 +183,7 @@ static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *
     status = count(&c, err);
     if (status == PCOL_OK)
         status = take_rows(&c, top, err);
+    pci_free(c.on_path);
     pci_free(c.self);
     pci_free(c.total);
     return status;
@@ -199,5 +233,6 @@ size_t pcol_top_count(const pcol_top *top)
 
 void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row)
 {
-    *row = top->items[index];
+    const struct pci_top_item *item = &top->items[index];
+    *row = (pcol_top_row){*item->frame, item->self, item->total};
 }

@@ -6,12 +6,18 @@
 
 #include "query/query.h"
 
+/* A row, as far as sorting needs it: rows with their texts would be large to move about. */
+struct pci_top_item {
+    pcol_amount self, total;
+    const pcol_frame *frame; /* in `frames` */
+};
+
 struct pcol_top {
     int is_double;
     size_t count;
-    pcol_top_row *items;
-    struct pci_frames frames; /* owns texts of frames */
-    struct pci_strtab names;  /* owns those of samples' attributes */
+    struct pci_top_item *items;
+    struct pci_frames frames; /* owns the frames and their texts */
+    struct pci_strtab names;  /* owns the texts of labels */
 };
 
 void pci_top_sort(pcol_top *top, pcol_order order);

@@ -106,21 +106,35 @@ static pcol_status weigh_samples(pcol_query *query, pcol_error *err)
 
 /* ---- all */
 
-/* What percentages are of: the magnitudes of all weights. */
-static pcol_status add_total(pcol_query *query, pcol_error *err)
+/* What percentages are of: the magnitudes of all weights; and their plain sum. */
+static pcol_status add_totals(pcol_query *query, pcol_error *err)
 {
-    uint64_t total = 0;
-    for (uint32_t row = 0; row < query->calls.count; row++) {
-        if (query->measure.is_double) {
-            query->total.f64 += fabs(query->weight[row].f64);
-        } else if (__builtin_add_overflow(total, pci_amount_magnitude(query->weight[row]),
-                                          &total) ||
-                   total > INT64_MAX) {
-            return pci_amount_overflow(query->measure.type, err);
-        }
+    const pcol_amount *weight = query->weight;
+    uint32_t count = query->calls.count;
+    __extension__ unsigned __int128 total = 0;
+    if (query->measure.is_double) {
+        for (uint32_t row = 0; row < count; row++)
+            query->total.f64 += fabs(weight[row].f64);
+        return pci_add_selected(query, err);
     }
-    if (!query->measure.is_double)
-        query->total.i64 = (int64_t)total;
+    for (uint32_t row = 0; row < count; row++)
+        total += pci_amount_magnitude(weight[row]);
+    if (total > INT64_MAX)
+        return pci_amount_overflow(query->measure.type, err);
+    query->total.i64 = (int64_t)total;
+    return pci_add_selected(query, err);
+}
+
+pcol_status pci_add_selected(pcol_query *query, pcol_error *err)
+{
+    pcol_amount sum = {.i64 = 0};
+    if (query->measure.is_double)
+        sum.f64 = 0;
+    for (uint32_t row = 0; row < query->calls.count; row++) {
+        if (pci_amount_add(query->measure.is_double, &sum, query->weight[row]))
+            return pci_amount_overflow(query->measure.type, err);
+    }
+    query->selected = sum;
     return PCOL_OK;
 }
 
@@ -138,5 +152,5 @@ pcol_status pci_weigh(pcol_query *query, pcol_error *err)
     if (status == PCOL_OK)
         status = found ? weigh_sums(query, columns, err) : weigh_samples(query, err);
     pci_free(columns);
-    return status == PCOL_OK ? add_total(query, err) : status;
+    return status == PCOL_OK ? add_totals(query, err) : status;
 }

@@ -1,0 +1,160 @@
+/*
+ * walk.h - all stacks in one pass
+ *
+ * Rows of `stacks` stand in depth-first pre-order, so the path to the row at hand is what is left
+ * of the rows before it. Each row's frames are entered when the row comes and left when the path
+ * lets go of it: twice per frame in all, however deep the path is. By then the weights of all rows
+ * below it are known, so totals need no pass of their own.
+ *
+ * The walk is in a header so that the compiler puts a visitor's functions into the loop.
+ */
+#ifndef PCI_WALK_H
+#define PCI_WALK_H
+
+#include "core/alloc.h"
+#include "query/query.h"
+
+/* The visitor. enter: a frame of stack `row` is called from `caller` (PCOL_NONE: from nothing).
+ * stack: all frames of the row have been entered; `leaf` is the innermost frame of the stack
+ * (PCOL_NONE: none), `caller` the one around it. leave: a frame returns; `sum` is the weight of its
+ * row and all below. Any may be NULL. */
+struct pci_walker {
+    void *context;
+    int is_double; /* of the query: a constant here, so that the loop is made for one kind */
+    pcol_status (*enter)(void *context, uint32_t frame, uint32_t caller, pcol_error *err);
+    pcol_status (*stack)(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                         pcol_error *err);
+    pcol_status (*leave)(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
+                         pcol_error *err);
+};
+
+/* One row of the path. */
+struct pci_step {
+    uint32_t row, group;
+    uint32_t leaf, caller; /* innermost frame so far, and the one around it */
+    pcol_amount sum;
+};
+
+struct pci_walk {
+    const pcol_query *query;
+    const struct pci_frames *frames;
+    struct pci_step *path;
+    size_t depth, capacity;
+    int64_t parents[PCI_BATCH], groups[PCI_BATCH]; /* of the rows at hand */
+};
+
+#define PCI_INLINE static inline __attribute__((always_inline))
+
+PCI_INLINE pcol_status pci_walk_push(struct pci_walk *w, const struct pci_walker *walker,
+                                     uint32_t row, uint32_t group, pcol_error *err)
+{
+    const struct pci_calls *calls = &w->query->calls;
+    const struct pci_step *top = &w->path[w->depth - 1];
+    struct pci_step step = {row, group, top->leaf, top->caller, w->query->weight[row]};
+    uint32_t frame = w->frames->of_group[group];
+    if (w->depth == w->capacity &&
+        pci_grow((void **)&w->path, &w->capacity, w->depth + 1, sizeof *w->path))
+        return pci_fail_memory(err);
+    if (frame < PCI_SEVERAL) {
+        step.caller = step.leaf;
+        step.leaf = frame;
+        if (walker->enter)
+            PCI_TRY(walker->enter(walker->context, frame, step.caller, err));
+    } else if (frame == PCI_SEVERAL) {
+        /* The last line of a group is the outermost. */
+        for (uint32_t at = calls->first[group + 1]; at-- > calls->first[group];) {
+            frame = w->frames->of_location[at];
+            if (frame == PCOL_NONE)
+                continue;
+            step.caller = step.leaf;
+            step.leaf = frame;
+            if (walker->enter)
+                PCI_TRY(walker->enter(walker->context, frame, step.caller, err));
+        }
+    }
+    w->path[w->depth++] = step;
+    return walker->stack ? walker->stack(walker->context, row, step.leaf, step.caller, err)
+                         : PCOL_OK;
+}
+
+/* The frames of a group with several lines return, innermost first. */
+PCI_INLINE pcol_status pci_walk_leave_lines(struct pci_walk *w, const struct pci_walker *walker,
+                                            const struct pci_step *step, uint32_t outside,
+                                            pcol_error *err)
+{
+    const struct pci_calls *calls = &w->query->calls;
+    uint32_t frame = PCOL_NONE;
+    for (uint32_t at = calls->first[step->group]; at < calls->first[step->group + 1]; at++) {
+        uint32_t outer = w->frames->of_location[at];
+        if (outer == PCOL_NONE)
+            continue;
+        if (frame != PCOL_NONE)
+            PCI_TRY(walker->leave(walker->context, frame, outer, step->sum, err));
+        frame = outer;
+    }
+    return frame == PCOL_NONE ? PCOL_OK
+                              : walker->leave(walker->context, frame, outside, step->sum, err);
+}
+
+PCI_INLINE pcol_status pci_walk_pop(struct pci_walk *w, const struct pci_walker *walker,
+                                    pcol_error *err)
+{
+    const struct pci_step *step = &w->path[--w->depth];
+    struct pci_step *parent = &w->path[w->depth - 1];
+    uint32_t frame = w->frames->of_group[step->group];
+    if (walker->leave && frame < PCI_SEVERAL)
+        PCI_TRY(walker->leave(walker->context, frame, parent->leaf, step->sum, err));
+    else if (walker->leave && frame == PCI_SEVERAL)
+        PCI_TRY(pci_walk_leave_lines(w, walker, step, parent->leaf, err));
+    if (pci_amount_add(walker->is_double, &parent->sum, step->sum))
+        return pci_amount_overflow(w->query->measure.type, err);
+    return PCOL_OK;
+}
+
+/* Errors of a row that cannot stand where it does. */
+pcol_status pci_walk_fail_parent(uint32_t row, pcol_error *err);
+pcol_status pci_walk_fail_group(uint32_t row, uint64_t group, pcol_error *err);
+/* The columns of rows [row, row + n), n <= PCI_BATCH. */
+pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error *err);
+/* A walk that stands at the root; NULL if memory is out. */
+struct pci_walk *pci_walk_new(const pcol_query *query, const struct pci_frames *frames);
+void pci_walk_free(struct pci_walk *w);
+
+PCI_INLINE pcol_status pci_walk_rows(struct pci_walk *w, const struct pci_walker *walker,
+                                     pcol_error *err)
+{
+    const struct pci_calls *calls = &w->query->calls;
+    for (uint32_t row = 1, n = 0, at = 0; row < calls->count; row++, at++) {
+        if (at == n) {
+            at = 0;
+            n = calls->count - row < PCI_BATCH ? calls->count - row : PCI_BATCH;
+            PCI_TRY(pci_walk_read(w, row, n, err));
+        }
+        if ((uint64_t)w->groups[at] >= calls->group_count)
+            return pci_walk_fail_group(row, (uint64_t)w->groups[at], err);
+        while (w->path[w->depth - 1].row != (uint64_t)w->parents[at]) {
+            if (w->depth == 1)
+                return pci_walk_fail_parent(row, err);
+            PCI_TRY(pci_walk_pop(w, walker, err));
+        }
+        PCI_TRY(pci_walk_push(w, walker, row, (uint32_t)w->groups[at], err));
+    }
+    while (w->depth > 1)
+        PCI_TRY(pci_walk_pop(w, walker, err));
+    return PCOL_OK;
+}
+
+/* Visit all rows but the root. Errors: those of the visitor; E_CORRUPT if the table is not in
+ * pre-order; E_LIMIT if a sum does not fit. */
+PCI_INLINE pcol_status pci_walk(const pcol_query *query, const struct pci_frames *frames,
+                                const struct pci_walker *walker, pcol_error *err)
+{
+    struct pci_walk *w = pci_walk_new(query, frames);
+    pcol_status status = w ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = pci_walk_rows(w, walker, err);
+    pci_walk_free(w);
+    return status;
+}
+
+#endif
