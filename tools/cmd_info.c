@@ -68,7 +68,7 @@ static pcol_status mark_default(struct info *info, uint64_t source, const pcol_t
                 break;
             }
         }
-        if (chosen == UINT64_MAX || cli_cell_is(&kind, "pprof"))
+        if (chosen == UINT64_MAX || cli_cell_is(&kind, "pprof") || cli_cell_is(&kind, "gperftools"))
             chosen = type;
     }
     if (chosen != UINT64_MAX)

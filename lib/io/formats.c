@@ -57,6 +57,13 @@ static const struct pci_format formats[] = {
      pci_perun_sniff,
      pci_perun_read,
      pci_perun_write},
+    {{"gperftools",
+      "older profiles that pprof reads: of gperftools (CPU, heap, growth, contention, threads), "
+      "text of Go (debug=1) and Java",
+      ".heap", "what pprof keeps: samples, addresses, mappings, names in Java's", 1, 0},
+     pci_gperftools_sniff,
+     pci_gperftools_read,
+     NULL},
     {{"pcol", "a pcol file", ".pcol", "everything", 1, 0}, pci_pcol_sniff, pci_pcol_read, NULL},
     {{"folded", "folded stacks: frames;in;a;line COUNT", ".folded .collapsed .stacks",
       "everything: the text comes back byte for byte", 1, 1},

@@ -90,5 +90,7 @@ int pci_gperftools_sniff(const uint8_t *data, size_t size, int all);
 /* The input as profile.proto, uncompressed; freed with pci_free(). */
 pcol_status pci_gperftools_translate(struct pci_import *import, uint8_t **data, size_t *size,
                                      pcol_error *err);
+/* The same, read as pprof. */
+pcol_status pci_gperftools_read(struct pci_import *import, pcol_error *err);
 
 #endif

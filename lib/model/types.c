@@ -198,11 +198,16 @@ static pcol_status default_of(const struct pci_types *types, uint64_t source, co
             *row = list[i];
             return PCOL_OK;
         }
-    int last = str_equal(type, (pcol_str){"pprof", 5});
+    int last = pci_type_is_pprof(type);
     for (uint32_t i = 0; i < count; i++)
         if (!types->level[list[i]] && (last || *row == PCOL_NONE))
             *row = list[i];
     return PCOL_OK;
+}
+
+int pci_type_is_pprof(pcol_str type)
+{
+    return str_equal(type, (pcol_str){"pprof", 5}) || str_equal(type, (pcol_str){"gperftools", 10});
 }
 
 static pcol_status no_type(const struct pci_types *types, const char *wanted, pcol_error *err)

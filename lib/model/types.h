@@ -41,4 +41,8 @@ struct pci_chosen {
 pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_chosen *chosen, pcol_error *err);
 
+/* Whether a source of this type holds what profile.proto holds: pprof, and the older profiles that
+ * are read by way of it. */
+int pci_type_is_pprof(pcol_str type);
+
 #endif

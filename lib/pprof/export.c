@@ -397,7 +397,7 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
         e->wanted[i] = 1;
     if (e->source_count && x->first_source == x->last_source) {
         PCI_TRY(source_type(e, &h->columns, x->first_source, &type, err));
-        e->exact = is_text(type, "pprof");
+        e->exact = pci_type_is_pprof(type);
     }
     PCI_TRY(pci_types_open(e->file, &e->types, err));
     e->out_types = pci_malloc(e->types.count, sizeof *e->out_types);

@@ -57,7 +57,7 @@ static pcol_status default_of(const struct pci_types *types, uint64_t source, co
         }
     }
     PCI_TRY(source_text(types->file, "type", source, &kind, &valid, err));
-    *k = valid && equals(kind, "pprof", 5) ? list[count - 1] : list[0];
+    *k = valid && pci_type_is_pprof(kind) ? list[count - 1] : list[0];
     return PCOL_OK;
 }
 
