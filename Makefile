@@ -10,7 +10,7 @@
 #     tests/unit  sees format and lib
 #
 # Yours to set: CC CFLAGS CPPFLAGS LDFLAGS LDLIBS (added after ours), PREFIX and DESTDIR, V=1 (show the commands),
-# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan.
+# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|fuzz.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -63,6 +63,10 @@ OPT := -O2 -g
 ifeq ($(VARIANT),asan)
 OPT := -O1 -g
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifneq ($(filter fuzz,$(VARIANT)),)
+OPT := -O1 -g
+SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
 # pkg-config where it knows the library, the plain name where it does not.

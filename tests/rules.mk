@@ -15,3 +15,30 @@ $(OUT)/unit-tests: $(UNIT_OBJ) $(OUT)/libpcol.a
 
 .PHONY: unit-tests
 unit-tests: $(if $(UNIT_SRC),$(OUT)/unit-tests)
+
+# ---- fuzzing: one program a target for libFuzzer, all of them in one for AFL++'s and our own replays
+
+FUZZ_SRC := $(filter-out tests/fuzz/entry.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o)
+FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/fuzz/targets.c)
+FUZZ_BIN := $(FUZZ_TARGETS:%=$(OUT)/fuzz/%)
+
+$(OBJ)/tests/fuzz/%.o: tests/fuzz/%.c $(STAMP)
+	$(call compile,$(FLAGS_unit))
+
+$(OBJ)/tests/fuzz/entry-%.o: tests/fuzz/entry.c $(STAMP)
+	$(call compile,$(FLAGS_unit) -DFUZZ_TARGET='"$*"')
+
+$(OUT)/fuzz/%: $(OBJ)/tests/fuzz/entry-%.o $(FUZZ_OBJ) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJ) $(OUT)/libpcol.a $(LIBS) $(LDLIBS)
+
+$(OUT)/fuzz-replay: $(OBJ)/tests/fuzz/replay.o $(FUZZ_OBJ) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
+
+.PHONY: fuzz-programs fuzz-replay
+fuzz-programs: $(FUZZ_BIN)
+fuzz-replay: $(OUT)/fuzz-replay

@@ -278,7 +278,8 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
         way = BLOCKED, best = cost;
     if (!is_double && clearly_less(cost = pci_cost_sloped(shape), best))
         way = SLOPED, best = cost;
-    if (!is_double && clearly_less(cost = pci_cost_spans(shape), best))
+    /* At the greatest depth stand successors of a chain, which may have a block's cost at most. */
+    if (depth < MAX_DEPTH && !is_double && clearly_less(cost = pci_cost_spans(shape), best))
         way = SPANS, best = cost;
     if (depth < MAX_DEPTH && shape->rows >= 64) {
         PCI_TRY(best_rest(source, shape, &rest, &sparse, err));

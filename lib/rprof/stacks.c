@@ -211,6 +211,6 @@ pcol_status pci_rprof_stacks_text(struct pci_rprof_stacks *stacks, uint64_t node
     while (count > 0)
         PCI_TRY(prepend(s, s->fresh[--count], err));
     *size = s->depth ? s->path[s->depth - 1].size : 0;
-    *text = s->line + s->line_capacity - *size;
+    *text = *size ? s->line + s->line_capacity - *size : (const uint8_t *)"";
     return PCOL_OK;
 }

@@ -1,0 +1,118 @@
+/*
+ * import.c - targets over profiles of other formats
+ *
+ * What was imported must be a sound pcol file: `check` finds nothing, packing twice gives the same
+ * bytes, and the way back to its own format can be read again to a file of the same samples.
+ */
+#include "targets.h"
+
+#include "pcol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+static pcol_status gather(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct text *text = context;
+    (void)err;
+    if (size > text->capacity - text->size) {
+        size_t capacity = (text->size + size) * 2;
+        uint8_t *grown = realloc(text->data, capacity);
+        if (!grown)
+            return PCOL_E_NO_MEMORY;
+        text->data = grown;
+        text->capacity = capacity;
+    }
+    if (size)
+        memcpy(text->data + text->size, data, size);
+    text->size += size;
+    return PCOL_OK;
+}
+
+/* The packed file, or NULL if the input is refused; to be freed. */
+static void *pack(const uint8_t *data, size_t size, const char *format, int lenient, size_t *packed)
+{
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    pcol_builder *builder;
+    void *file = NULL;
+    options.format = format;
+    options.lenient = lenient;
+    options.max_input_bytes = (uint64_t)1 << 24;
+    if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
+        return NULL;
+    if (pcol_import_memory(builder, data, size, "input", &options, NULL) == PCOL_OK)
+        FUZZ_ASSERT(pcol_builder_write_memory(builder, 0, &file, packed, NULL) == PCOL_OK);
+    pcol_builder_free(builder);
+    return file;
+}
+
+static uint64_t rows_of(const pcol_file *file, const char *name)
+{
+    const pcol_table *table;
+    return pcol_file_table_by_name(file, PCOL_MODEL_V2, name, &table, NULL) == PCOL_OK
+               ? pcol_table_rows(table)
+               : 0;
+}
+
+/* The source's own format again. */
+static void back(const pcol_file *file, const char *format, struct text *text)
+{
+    pcol_sink sink = {gather, text};
+    const pcol_format *f = NULL;
+    for (size_t i = 0; format && pcol_format_at(i); i++)
+        if (!strcmp(pcol_format_at(i)->name, format))
+            f = pcol_format_at(i);
+    if (!f || !f->writes || pcol_export(file, format, NULL, sink, NULL) != PCOL_OK)
+        text->size = 0;
+}
+
+static void import(const uint8_t *data, size_t size, const char *format, int lenient)
+{
+    size_t packed = 0, again = 0;
+    void *file = pack(data, size, format, lenient, &packed);
+    void *same;
+    pcol_file *open;
+    uint64_t faults = 0;
+    struct text text = {0};
+    if (!file)
+        return;
+    same = pack(data, size, format, lenient, &again);
+    FUZZ_ASSERT(same && again == packed && !memcmp(file, same, packed));
+    pcol_free(same);
+    FUZZ_ASSERT(pcol_file_open_memory(file, packed, NULL, &open, NULL) == PCOL_OK);
+    FUZZ_ASSERT(pcol_file_check(open, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL) == PCOL_OK);
+    FUZZ_ASSERT(faults == 0);
+    back(open, format, &text);
+    if (text.size) {
+        size_t second = 0;
+        void *other = pack(text.data, text.size, format, 1, &second);
+        pcol_file *reopened;
+        FUZZ_ASSERT(other);
+        FUZZ_ASSERT(pcol_file_open_memory(other, second, NULL, &reopened, NULL) == PCOL_OK);
+        FUZZ_ASSERT(rows_of(open, "samples") == rows_of(reopened, "samples"));
+        FUZZ_ASSERT(rows_of(open, "sample_locations") == rows_of(reopened, "sample_locations"));
+        pcol_file_close(reopened);
+        pcol_free(other);
+    }
+    free(text.data);
+    pcol_file_close(open);
+    pcol_free(file);
+}
+
+#define IMPORT(name, format)                                      \
+    void fuzz_import_##name(const uint8_t *data, size_t size)     \
+    {                                                             \
+        import(data, size, format, size && (data[size - 1] & 1)); \
+    }
+
+IMPORT(rprof, "rprof")
+IMPORT(rprofmem, "rprofmem")
+IMPORT(v1, "v1")
+IMPORT(folded, "folded")
+IMPORT(pcol, "pcol")
+IMPORT(any, NULL)

@@ -1,0 +1,100 @@
+/*
+ * inside.c - targets over parts of the library: the inflater and the JSON reader and writer
+ */
+#include "targets.h"
+
+#include "io/input.h"
+#include "io/open.h"
+#include "json/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_INFLATED ((uint64_t)1 << 22)
+
+void fuzz_inflate(const uint8_t *data, size_t size)
+{
+    struct pci_input input;
+    struct pci_input_options options = {MAX_INFLATED, 0};
+    uint64_t total = 0;
+    if (pci_input_open_memory(&input, data, size, "input.gz", &options, NULL) != PCOL_OK)
+        return;
+    while (!input.end) {
+        size_t consumed = input.size;
+        total += consumed;
+        if (pci_input_more(&input, consumed, NULL) != PCOL_OK)
+            break;
+        FUZZ_ASSERT(input.offset == total);
+    }
+    FUZZ_ASSERT(total <= MAX_INFLATED);
+    pci_input_close(&input);
+}
+
+static pcol_status swallow(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)err;
+    return PCOL_OK;
+}
+
+static void put(struct pci_json_writer *w, const struct pci_json *json)
+{
+    switch (json->type) {
+    case PCI_JSON_OBJECT:
+        pci_json_put_begin(w, '{', NULL);
+        break;
+    case PCI_JSON_OBJECT_END:
+        pci_json_put_end(w, '}', NULL);
+        break;
+    case PCI_JSON_ARRAY:
+        pci_json_put_begin(w, '[', NULL);
+        break;
+    case PCI_JSON_ARRAY_END:
+        pci_json_put_end(w, ']', NULL);
+        break;
+    case PCI_JSON_KEY:
+        pci_json_put_key_bytes(w, json->text, NULL);
+        break;
+    case PCI_JSON_STRING:
+        pci_json_put_string(w, json->text, NULL);
+        break;
+    case PCI_JSON_INT:
+        pci_json_put_int(w, json->integer, NULL);
+        break;
+    case PCI_JSON_BIG:
+    case PCI_JSON_DOUBLE:
+        pci_json_put_double(w, json->number, NULL);
+        break;
+    case PCI_JSON_TRUE:
+    case PCI_JSON_FALSE:
+    case PCI_JSON_NULL:
+    case PCI_JSON_END:
+        pci_json_put_raw(w, "null", 4, NULL);
+        break;
+    }
+}
+
+void fuzz_json(const uint8_t *data, size_t size)
+{
+    struct pci_input input;
+    struct pci_json json;
+    struct pci_json_writer writer;
+    struct pci_input_options options = {MAX_INFLATED, 0};
+    struct pci_json_options how = {PCI_JSON_NONFINITE, 0};
+    pcol_sink sink = {swallow, NULL};
+    how.flags |= size && (data[size - 1] & 1) ? PCI_JSON_SURROGATE_BYTES : 0;
+    if (pci_input_open_memory(&input, data, size, "input.json", &options, NULL) != PCOL_OK)
+        return;
+    if (pci_json_writer_open(&writer, sink, PCI_JSON_WTF8, NULL) == PCOL_OK) {
+        if (pci_json_open(&json, &input, &how, NULL) == PCOL_OK) {
+            while (pci_json_next(&json, NULL) == PCOL_OK && json.type != PCI_JSON_END)
+                put(&writer, &json);
+            pci_json_close(&json);
+        }
+        (void)!pci_json_writer_finish(&writer, NULL);
+        pci_json_writer_close(&writer);
+    }
+    pci_input_close(&input);
+}

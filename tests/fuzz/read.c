@@ -1,0 +1,187 @@
+/*
+ * read.c - targets over pcol files: every table of every model, check, export to every format
+ *
+ * Most damaged files are refused by a checksum, and a fuzzer cannot make checksums. So each input
+ * is run twice: as it is, and with its checksums made right, which lets it get to the rest.
+ */
+#include "targets.h"
+
+#include "core/file.h"
+#include "layout.h"
+#include "pcol.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* Rows that are looked at of one table: a file of a few bytes may claim 2^48 rows. */
+#define MAX_ROWS 4096u
+
+static pcol_status swallow(void *context, const void *data, size_t size, pcol_error *err)
+{
+    uint64_t *total = context;
+    (void)data;
+    (void)err;
+    *total += size;
+    if (*total < (uint64_t)16 << 20)
+        return PCOL_OK;
+    if (err) {
+        memset(err, 0, sizeof *err);
+        err->status = PCOL_E_LIMIT;
+    }
+    return PCOL_E_LIMIT;
+}
+
+static void read_scan(const pcol_table *table)
+{
+    pcol_scan *scan;
+    pcol_batch batch;
+    if (pcol_scan_new(table, NULL, 0, 0, MAX_ROWS, &scan, NULL) != PCOL_OK)
+        return;
+    do {
+        if (pcol_scan_next(scan, &batch, NULL) != PCOL_OK)
+            break;
+    } while (batch.rows);
+    pcol_scan_free(scan);
+}
+
+static void read_cells(const pcol_table *table)
+{
+    uint64_t rows = pcol_table_rows(table);
+    uint64_t some[] = {0, rows / 2, rows - 1, rows};
+    for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
+        const pcol_column *column = pcol_table_column(table, i);
+        pcol_column_info info;
+        pcol_buffer buffer;
+        pcol_str text;
+        int64_t integer;
+        double number;
+        int valid;
+        pcol_column_describe(column, &info);
+        for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+            (void)!pcol_column_i64(column, some[k], &integer, &valid, NULL);
+            (void)!pcol_column_f64(column, some[k], &number, &valid, NULL);
+            (void)!pcol_column_str(column, some[k], &text, &valid, NULL);
+        }
+        if (pcol_column_data(column, &buffer, NULL) == PCOL_OK && buffer.rows &&
+            buffer.width_bytes) {
+            volatile uint8_t last =
+                ((const uint8_t *)buffer.values)[buffer.rows * buffer.width_bytes - 1];
+            (void)last;
+        }
+    }
+}
+
+static void read_all(const uint8_t *data, size_t size)
+{
+    pcol_file *file;
+    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+        return;
+    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++) {
+        uint32_t count = pcol_file_table_count(file, (pcol_model)model);
+        for (uint32_t i = 0; i < count; i++) {
+            const pcol_table *table;
+            if (pcol_file_table(file, (pcol_model)model, i, &table, NULL) != PCOL_OK)
+                continue;
+            read_scan(table);
+            read_cells(table);
+        }
+    }
+    pcol_file_close(file);
+}
+
+static void check_all(const uint8_t *data, size_t size)
+{
+    for (int depth = PCOL_CHECK_QUICK; depth <= PCOL_CHECK_STRICT; depth++) {
+        pcol_file *file;
+        uint64_t faults;
+        if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+            return;
+        (void)!pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, &faults, NULL);
+        pcol_file_close(file);
+    }
+}
+
+static void export_all(const uint8_t *data, size_t size)
+{
+    pcol_file *file;
+    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+        return;
+    for (size_t i = 0; pcol_format_at(i); i++) {
+        uint64_t total = 0;
+        pcol_sink sink = {swallow, &total};
+        if (pcol_format_at(i)->writes)
+            (void)!pcol_export(file, pcol_format_at(i)->name, NULL, sink, NULL);
+    }
+    pcol_file_close(file);
+}
+
+/* ---- checksums made right */
+
+static uint64_t sum_of(const uint8_t *data, uint64_t size)
+{
+    return XXH3_64bits(data, size);
+}
+
+/* Whether [offset, offset + size) lies in the file. */
+static int inside(size_t total, uint64_t offset, uint64_t size)
+{
+    return offset <= total && size <= total - offset;
+}
+
+static void seal(uint8_t *data, size_t size)
+{
+    struct pcf_header header;
+    if (size < sizeof header)
+        return;
+    memcpy(&header, data, sizeof header);
+    header.file_size = size;
+    if (inside(size, header.index_offset, header.index_size)) {
+        uint8_t *index = data + header.index_offset;
+        uint64_t at = (uint64_t)header.table_count * header.table_stride +
+                      (uint64_t)header.column_count * header.column_stride;
+        for (uint32_t i = 0; i < header.section_count; i++, at += header.section_stride) {
+            struct pcf_section section;
+            if (!inside(header.index_size, at, sizeof section) || !header.section_stride)
+                break;
+            memcpy(&section, index + at, sizeof section);
+            if (!inside(size, section.offset, section.size))
+                continue;
+            section.checksum = sum_of(data + section.offset, section.size);
+            memcpy(index + at, &section, sizeof section);
+        }
+        header.index_checksum = sum_of(index, header.index_size);
+    }
+    memcpy(data, &header, sizeof header);
+    header.header_checksum = sum_of(data, offsetof(struct pcf_header, header_checksum));
+    memcpy(data, &header, sizeof header);
+}
+
+static void twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size)
+{
+    uint8_t *copy;
+    run(data, size);
+    copy = malloc(size ? size : 1);
+    if (!copy)
+        return;
+    if (size)
+        memcpy(copy, data, size);
+    seal(copy, size);
+    run(copy, size);
+    free(copy);
+}
+
+void fuzz_open(const uint8_t *data, size_t size)
+{
+    twice(read_all, data, size);
+}
+
+void fuzz_check(const uint8_t *data, size_t size)
+{
+    twice(check_all, data, size);
+}
+
+void fuzz_export(const uint8_t *data, size_t size)
+{
+    twice(export_all, data, size);
+}

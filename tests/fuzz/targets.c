@@ -1,0 +1,48 @@
+/*
+ * targets.c - the table of what the fuzzers run
+ */
+#include "targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct fuzz_target fuzz_targets[] = {
+    {"open", fuzz_open, ".pcol"},
+    {"check", fuzz_check, ".pcol"},
+    {"export", fuzz_export, ".pcol"},
+    {"import_pcol", fuzz_import_pcol, ".pcol"},
+    {"import_rprof", fuzz_import_rprof, ".Rprof"},
+    {"import_rprofmem", fuzz_import_rprofmem, ".Rprofmem rprofmem.out"},
+    {"import_v1", fuzz_import_v1, ".v1.json"},
+    {"import_folded", fuzz_import_folded, ".folded"},
+    {"import_any", fuzz_import_any, ".Rprof .out .json .folded .pb .gz .perf .txt .jslb"},
+    {"inflate", fuzz_inflate, ".gz"},
+    {"json", fuzz_json, ".json .perf"},
+    {NULL, NULL, NULL},
+};
+
+void fuzz_broken(const char *condition, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: broken promise: %s\n", file, line, condition);
+    abort();
+}
+
+const struct fuzz_target *fuzz_find(const char *name)
+{
+    for (const struct fuzz_target *t = fuzz_targets; t->name; t++)
+        if (!strcmp(t->name, name))
+            return t;
+    return NULL;
+}
+
+void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    if (!copy)
+        return;
+    if (size)
+        memcpy(copy, data, size);
+    target->run(copy, size);
+    free(copy);
+}

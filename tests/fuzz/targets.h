@@ -1,0 +1,51 @@
+/*
+ * targets.h - what the fuzzers run
+ *
+ * A target is a function of some bytes. It may not crash, leak, hang or take much memory, and it
+ * asserts what must hold of every input (an imported profile passes `check`, a text that was read
+ * is written back readable). The same table serves libFuzzer and AFL++ (entry.c: one target a
+ * program) and the replay of kept inputs in `make test` (replay.c: all targets in one program).
+ */
+#ifndef TARGETS_H
+#define TARGETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct fuzz_target {
+    const char *name;
+    void (*run)(const uint8_t *data, size_t size);
+    const char *seeds; /* blank-separated endings of the files that are worth starting from */
+};
+
+/* Ends with a NULL name. */
+extern const struct fuzz_target fuzz_targets[];
+
+/* Copies the input into memory of its exact size, so that a byte too many is seen. */
+void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size);
+const struct fuzz_target *fuzz_find(const char *name);
+
+/* Ends the program, loudly, if a promise is broken. */
+#define FUZZ_ASSERT(condition)                           \
+    do {                                                 \
+        if (!(condition))                                \
+            fuzz_broken(#condition, __FILE__, __LINE__); \
+    } while (0)
+_Noreturn void fuzz_broken(const char *condition, const char *file, int line);
+
+/* read.c: pcol files */
+void fuzz_open(const uint8_t *data, size_t size);
+void fuzz_check(const uint8_t *data, size_t size);
+void fuzz_export(const uint8_t *data, size_t size);
+/* import.c: profiles of other formats */
+void fuzz_import_rprof(const uint8_t *data, size_t size);
+void fuzz_import_rprofmem(const uint8_t *data, size_t size);
+void fuzz_import_v1(const uint8_t *data, size_t size);
+void fuzz_import_pcol(const uint8_t *data, size_t size);
+void fuzz_import_folded(const uint8_t *data, size_t size);
+void fuzz_import_any(const uint8_t *data, size_t size);
+/* inside.c: parts of the library */
+void fuzz_inflate(const uint8_t *data, size_t size);
+void fuzz_json(const uint8_t *data, size_t size);
+
+#endif
