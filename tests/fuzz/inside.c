@@ -15,7 +15,7 @@
 void fuzz_inflate(const uint8_t *data, size_t size)
 {
     struct pci_input input;
-    struct pci_input_options options = {MAX_INFLATED, 0};
+    struct pci_input_options options = {.max_bytes = MAX_INFLATED};
     uint64_t total = 0;
     if (pci_input_open_memory(&input, data, size, "input.gz", &options, NULL) != PCOL_OK)
         return;
@@ -81,7 +81,7 @@ void fuzz_json(const uint8_t *data, size_t size)
     struct pci_input input;
     struct pci_json json;
     struct pci_json_writer writer;
-    struct pci_input_options options = {MAX_INFLATED, 0};
+    struct pci_input_options options = {.max_bytes = MAX_INFLATED};
     struct pci_json_options how = {PCI_JSON_NONFINITE, 0};
     pcol_sink sink = {swallow, NULL};
     how.flags |= size && (data[size - 1] & 1) ? PCI_JSON_SURROGATE_BYTES : 0;
