@@ -693,11 +693,11 @@ Test(gperftools, map_names_are_bounded)
     for (int i = 0; i < 30; i++)
         sprintf(text + strlen(text), "n%02d=$%s$%s\n", i, i ? "" : "a", i ? "" : "a");
     for (int i = 1; i < 30; i++) {
-        char name[8];
+        char name[16];
         sprintf(name, "n%02d=", i);
         char *at = strstr(text, name) + 4;
         sprintf(name, "$n%02d", i - 1);
-        char line[16];
+        char line[40];
         snprintf(line, sizeof line, "%s%s\n", name, name);
         char rest[8192];
         strcpy(rest, strchr(at, '\n') + 1);
