@@ -192,9 +192,10 @@ struct pci_bnode {
 };
 
 struct pci_bnodes {
-    struct pci_spool records, starts[2]; /* starts: first element of each typed array */
+    struct pci_spool records, arrays[2]; /* arrays: first element and count of each typed array */
     uint64_t element_count[2];
     uint32_t open[2]; /* the typed array that takes elements; PCOL_NONE: none */
+    uint64_t open_first[2];
     uint32_t value_column[2], value_table[2];
     uint64_t count;
     uint32_t table; /* PCOL_NONE: none yet */
@@ -216,6 +217,10 @@ struct pci_border {
         uint64_t count;
     } * waiting;
     size_t waiting_count, waiting_capacity;
+    struct pci_said { /* the tables that have rows */
+        uint32_t source, table;
+    } *said;
+    size_t said_count, said_capacity;
 };
 
 struct pcol_builder {
@@ -275,6 +280,11 @@ pcol_status pci_border_settle(pcol_builder *builder, pcol_error *err);
 pcol_status pci_blabels_finish(pcol_builder *builder, pcol_error *err);
 pcol_status pci_bnodes_finish(pcol_builder *builder, pcol_error *err);
 pcol_status pci_border_finish(pcol_builder *builder, pcol_error *err);
+/* For copying files: a typed array whose elements are there already; an element that no array has
+ * begun for. kind: 0 integers, 1 doubles. */
+pcol_status pci_bnode_array(pcol_builder *builder, const struct pci_new_node *node, uint64_t first,
+                            uint64_t count, uint64_t *row, pcol_error *err);
+pcol_status pci_bnode_element(pcol_builder *builder, int kind, int64_t bits, pcol_error *err);
 /* Where rows of a table end up: NULL if they stay. */
 const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table);
 

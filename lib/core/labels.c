@@ -127,10 +127,11 @@ static uint32_t find_base(const struct pci_blabels *l, uint64_t hash, uint32_t t
     return PCOL_NONE;
 }
 
-/* A new row for occurrence `occurrence` behind `before`, PCOL_NONE for occurrence 0; EXTRA if the
- * table has all the label columns that it may have. */
+/* A new row for the occurrence behind `before`, PCOL_NONE for occurrence 0; EXTRA if the table has
+ * `most` label columns already. */
 static pcol_status add_key(pcol_builder *b, uint32_t table, uint32_t key, uint32_t unit,
-                           uint8_t kind, uint32_t before, uint32_t *number, pcol_error *err)
+                           uint8_t kind, uint32_t before, uint32_t most, uint32_t *number,
+                           pcol_error *err)
 {
     struct pci_blabels *l = &b->labels;
     struct pci_blabel new = {.table = table, .key = key, .unit = unit, .kind = kind};
@@ -138,7 +139,7 @@ static pcol_status add_key(pcol_builder *b, uint32_t table, uint32_t key, uint32
     PCI_TRY(table_of(b, table, &t, err));
     *number = EXTRA;
     /* A depth means nothing in `extra`, so it always has a column: a row has few of them. */
-    if (kinds[kind].type && kind < PCI_LABEL_OWNFRAME && t->column_count >= MAX_COLUMNS)
+    if (kinds[kind].type && kind < PCI_LABEL_OWNFRAME && t->column_count >= most)
         return PCOL_OK;
     if (before != PCOL_NONE) {
         new.base = l->keys[before].base;
@@ -159,16 +160,24 @@ pcol_status pci_label_number(pcol_builder *builder, uint32_t table, uint32_t key
 {
     struct pci_blabels *l = &builder->labels;
     uint32_t at = find_base(l, hash_key(table, key, unit, kind), table, key, unit, kind);
-    uint32_t before = PCOL_NONE;
-    for (uint32_t n = 0;; n++) {
+    uint32_t before = PCOL_NONE, n = 0;
+    /* Occurrences are asked for one behind the other: the last one is near. */
+    if (at != PCOL_NONE && l->keys[at].current != EXTRA &&
+        l->keys[l->keys[at].current].occurrence <= occurrence) {
+        at = l->keys[at].current;
+        n = l->keys[at].occurrence;
+    }
+    for (;; n++) {
         if (at == PCOL_NONE)
-            PCI_TRY(add_key(builder, table, key, unit, kind, before, &at, err));
+            PCI_TRY(add_key(builder, table, key, unit, kind, before, MAX_KEYS, &at, err));
         if (at == EXTRA || n == occurrence)
             break;
         before = at;
         at = l->keys[at].next;
     }
     *number = at;
+    if (at != EXTRA)
+        l->keys[l->keys[at].base].current = at;
     return PCOL_OK;
 }
 
@@ -253,7 +262,8 @@ static pcol_status next_occurrence(struct label_row *r, const struct pci_label *
     uint32_t base = find_base(l, hash, r->table, label->key, label->unit, label->kind);
     uint32_t before = PCOL_NONE;
     if (base == PCOL_NONE) {
-        PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, before, number, err));
+        PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, before, MAX_COLUMNS,
+                        number, err));
         base = *number;
     } else if (l->keys[base].row_serial != l->serial) {
         *number = base;
@@ -261,8 +271,8 @@ static pcol_status next_occurrence(struct label_row *r, const struct pci_label *
         before = l->keys[base].current;
         *number = before == EXTRA ? EXTRA : l->keys[before].next;
         if (before != EXTRA && *number == PCOL_NONE)
-            PCI_TRY(
-                add_key(r->b, r->table, label->key, label->unit, label->kind, before, number, err));
+            PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, before,
+                            MAX_COLUMNS, number, err));
     }
     if (base != EXTRA) {
         l->keys[base].row_serial = l->serial;

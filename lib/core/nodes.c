@@ -11,6 +11,7 @@
 #include "core/alloc.h"
 
 #define BATCH 512u /* records read at a time */
+#define RANGE_BYTES 16u
 #define MAX_NODES (UINT64_C(0xffffffff) - 1)
 
 static const uint8_t value_types[2] = {PCF_I64, PCF_F64};
@@ -21,7 +22,7 @@ void pci_bnodes_init(struct pci_bnodes *nodes, struct pci_store *store)
     *nodes = (struct pci_bnodes){.table = PCOL_NONE, .ordered = 1};
     pci_spool_init(&nodes->records, store);
     for (int i = 0; i < 2; i++) {
-        pci_spool_init(&nodes->starts[i], store);
+        pci_spool_init(&nodes->arrays[i], store);
         nodes->open[i] = nodes->value_column[i] = nodes->value_table[i] = PCOL_NONE;
     }
 }
@@ -29,8 +30,8 @@ void pci_bnodes_init(struct pci_bnodes *nodes, struct pci_store *store)
 void pci_bnodes_clear(struct pci_bnodes *nodes)
 {
     pci_spool_clear(&nodes->records);
-    pci_spool_clear(&nodes->starts[0]);
-    pci_spool_clear(&nodes->starts[1]);
+    pci_spool_clear(&nodes->arrays[0]);
+    pci_spool_clear(&nodes->arrays[1]);
     pci_free(nodes->path);
     pci_free(nodes->place);
     nodes->path = nodes->place = NULL;
@@ -99,16 +100,32 @@ static pcol_status follow(struct pci_bnodes *n, const struct pci_new_node *node,
     return PCOL_OK;
 }
 
-pcol_status pci_builder_node(pcol_builder *builder, const struct pci_new_node *node, uint64_t *row,
+static pcol_status put_range(struct pci_bnodes *n, int kind, uint64_t first, uint64_t count,
                              pcol_error *err)
 {
-    struct pci_bnodes *n = &builder->nodes;
+    PCI_TRY(pci_spool_append_u64(&n->arrays[kind], first, err));
+    return pci_spool_append_u64(&n->arrays[kind], count, err);
+}
+
+/* The array that takes elements has all of them now. */
+static pcol_status close_array(struct pci_bnodes *n, int kind, pcol_error *err)
+{
+    if (n->open[kind] == PCOL_NONE)
+        return PCOL_OK;
+    n->open[kind] = PCOL_NONE;
+    return put_range(n, kind, n->open_first[kind], n->element_count[kind] - n->open_first[kind],
+                     err);
+}
+
+static pcol_status add_node(pcol_builder *b, const struct pci_new_node *node, int64_t value,
+                            uint64_t *row, pcol_error *err)
+{
+    struct pci_bnodes *n = &b->nodes;
     struct pci_bnode record;
     int keyed;
-    *row = 0;
-    PCI_TRY(check_node(builder, node, &keyed, err));
+    PCI_TRY(check_node(b, node, &keyed, err));
     if (n->table == PCOL_NONE)
-        PCI_TRY(first_node(builder, err));
+        PCI_TRY(first_node(b, err));
     PCI_TRY(follow(n, node, err));
     memset(&record, 0, sizeof record);
     record.parent = node->parent == PCI_NO_NODE ? PCOL_NONE : (uint32_t)node->parent;
@@ -116,29 +133,72 @@ pcol_status pci_builder_node(pcol_builder *builder, const struct pci_new_node *n
     record.tag = node->tag;
     record.reversed = node->tag == PCI_NODE_ROW && node->reversed;
     record.text = has_text(node) ? node->text : PCOL_NONE;
-    if (node->tag == PCI_NODE_INTEGER || node->tag == PCI_NODE_DOUBLE || node->tag == PCI_NODE_ROW)
-        record.value = node->as.i64;
-    if (node->tag == PCI_NODE_INTEGERS || node->tag == PCI_NODE_DOUBLES) {
-        int kind = node->tag == PCI_NODE_DOUBLES;
-        record.value = (int64_t)(pci_spool_size(&n->starts[kind]) / 8);
-        n->open[kind] = (uint32_t)n->count;
-        PCI_TRY(pci_spool_append_u64(&n->starts[kind], n->element_count[kind], err));
-    }
+    record.value = value;
     PCI_TRY(pci_spool_append(&n->records, &record, sizeof record, err));
     *row = n->count++;
     return PCOL_OK;
 }
 
-static pcol_status add_element(pcol_builder *b, int kind, uint64_t node, int64_t bits,
-                               pcol_error *err)
+static int is_array(const struct pci_new_node *node)
+{
+    return node->tag == PCI_NODE_INTEGERS || node->tag == PCI_NODE_DOUBLES;
+}
+
+pcol_status pci_builder_node(pcol_builder *builder, const struct pci_new_node *node, uint64_t *row,
+                             pcol_error *err)
+{
+    struct pci_bnodes *n = &builder->nodes;
+    int kind = node->tag == PCI_NODE_DOUBLES;
+    int64_t value = 0;
+    *row = 0;
+    if (node->tag == PCI_NODE_INTEGER || node->tag == PCI_NODE_DOUBLE || node->tag == PCI_NODE_ROW)
+        value = node->as.i64;
+    if (!is_array(node))
+        return add_node(builder, node, value, row, err);
+    PCI_TRY(close_array(n, kind, err));
+    value = (int64_t)(pci_spool_size(&n->arrays[kind]) / RANGE_BYTES);
+    PCI_TRY(add_node(builder, node, value, row, err));
+    n->open[kind] = (uint32_t)*row;
+    n->open_first[kind] = n->element_count[kind];
+    return PCOL_OK;
+}
+
+pcol_status pci_bnode_array(pcol_builder *builder, const struct pci_new_node *node, uint64_t first,
+                            uint64_t count, uint64_t *row, pcol_error *err)
+{
+    struct pci_bnodes *n = &builder->nodes;
+    int kind = node->tag == PCI_NODE_DOUBLES;
+    *row = 0;
+    PCI_TRY(close_array(n, kind, err));
+    PCI_TRY(add_node(builder, node, (int64_t)(pci_spool_size(&n->arrays[kind]) / RANGE_BYTES), row,
+                     err));
+    return put_range(n, kind, first, count, err);
+}
+
+static pcol_status put_element(pcol_builder *b, int kind, int64_t bits, pcol_error *err)
 {
     struct pci_bnodes *n = &b->nodes;
-    if (n->open[kind] == PCOL_NONE || n->open[kind] != node)
-        return pci_fail(err, PCOL_E_ARGUMENT, "only the array begun last takes elements");
+    if (n->table == PCOL_NONE)
+        PCI_TRY(first_node(b, err));
     if (n->value_column[kind] == PCOL_NONE)
         PCI_TRY(pci_bcol_new(b, n->value_table[kind], "value", value_types[kind], 0, PCI_DROP_NEVER,
                              &n->value_column[kind], err));
     return pci_bcol_set(b->columns[n->value_column[kind]], n->element_count[kind]++, bits, err);
+}
+
+pcol_status pci_bnode_element(pcol_builder *builder, int kind, int64_t bits, pcol_error *err)
+{
+    PCI_TRY(close_array(&builder->nodes, kind, err));
+    return put_element(builder, kind, bits, err);
+}
+
+static pcol_status add_element(pcol_builder *b, int kind, uint64_t node, int64_t bits,
+                               pcol_error *err)
+{
+    const struct pci_bnodes *n = &b->nodes;
+    if (n->open[kind] == PCOL_NONE || n->open[kind] != node)
+        return pci_fail(err, PCOL_E_ARGUMENT, "only the array begun last takes elements");
+    return put_element(b, kind, bits, err);
 }
 
 pcol_status pci_builder_node_integer(pcol_builder *builder, uint64_t node, int64_t value,
@@ -255,11 +315,10 @@ static pcol_status put_array(const struct pci_bnodes *n, const struct node_colum
                              const struct pci_bnode *r, uint64_t row, pcol_error *err)
 {
     int kind = r->tag == PCI_NODE_DOUBLES;
-    uint64_t range[2] = {0, n->element_count[kind]}, at = (uint64_t)r->value * 8;
-    uint64_t size = pci_spool_size(&n->starts[kind]);
-    PCI_TRY(pci_spool_read(&n->starts[kind], at, range, size - at < sizeof range ? 8 : sizeof range,
+    uint64_t range[2];
+    PCI_TRY(pci_spool_read(&n->arrays[kind], (uint64_t)r->value * RANGE_BYTES, range, sizeof range,
                            err));
-    PCI_TRY(pci_bcol_set(c->integer, row, (int64_t)(range[1] - range[0]), err));
+    PCI_TRY(pci_bcol_set(c->integer, row, (int64_t)range[1], err));
     return pci_bcol_set(c->first, row, (int64_t)range[0], err);
 }
 
@@ -312,6 +371,8 @@ pcol_status pci_bnodes_finish(pcol_builder *builder, pcol_error *err)
     pcol_status status;
     if (!n->count)
         return PCOL_OK;
+    PCI_TRY(close_array(n, 0, err));
+    PCI_TRY(close_array(n, 1, err));
     builder->tables[n->table].flags |= PCF_TABLE_PREORDER;
     PCI_TRY(node_columns(builder, &c, err));
     r = pci_malloc(1, sizeof *r);

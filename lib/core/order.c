@@ -39,12 +39,17 @@ void pci_border_init(struct pci_border *order)
     memset(order, 0xff, sizeof *order); /* PCOL_NONE */
     order->waiting = NULL;
     order->waiting_count = order->waiting_capacity = 0;
+    *order = (struct pci_border){0};
+    memset(order->columns, 0xff, sizeof order->columns); /* PCOL_NONE */
+    memset(order->form_columns, 0xff, sizeof order->form_columns);
 }
 
 void pci_border_clear(struct pci_border *order)
 {
     pci_free(order->waiting);
     order->waiting = NULL;
+    pci_free(order->said);
+    order->said = NULL;
 }
 
 static pcol_status make(pcol_builder *b, const char *name, const struct made *made, size_t count,
@@ -92,6 +97,11 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
         name = o->target_name;
     else
         PCI_TRY(pcol_builder_string(b, target, strlen(target), &name, err));
+    if (!again) {
+        if (pci_grow((void **)&o->said, &o->said_capacity, o->said_count + 1, sizeof *o->said))
+            return pci_fail_memory(err);
+        o->said[o->said_count++] = (struct pci_said){row->source, row->table};
+    }
     o->last = *row;
     o->target_name = name;
     PCI_TRY(pci_bcol_set(b->columns[o->columns[R_SOURCE]], to, row->source, err));

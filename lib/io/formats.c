@@ -87,6 +87,24 @@ static const struct pci_format *find_format(const char *name)
     return NULL;
 }
 
+/* Only what a source could leave unsaid: tables that importers always write source_rows for (those of
+ * each thread, say) need not be here. */
+static const struct source_orders {
+    const char *type;
+    const char *const *tables; /* the source's name, ours, ..., NULL */
+} source_orders[] = {
+    {"pprof", (const char *const[]){"mapping", "mappings", "location", "location_groups",
+                                    "function", "functions", NULL}},
+};
+
+const char *const *pci_source_orders(const char *type, size_t size)
+{
+    for (size_t i = 0; i < sizeof source_orders / sizeof *source_orders; i++)
+        if (strlen(source_orders[i].type) == size && !memcmp(source_orders[i].type, type, size))
+            return source_orders[i].tables;
+    return NULL;
+}
+
 /* "rprof, v1 or pcol": the formats that can be read or written. */
 static void list_formats(int writable, char *text, size_t size)
 {

@@ -60,6 +60,11 @@ struct pci_format {
     pcol_status (*read)(struct pci_import *import, pcol_error *err);
     pcol_status (*write)(const struct pci_export *export, pcol_error *err);
 };
+/* formats.c: tables of a source of this type whose order and ids its way back needs, each with the
+ * table of ours that its rows are in: "function", "functions", ..., NULL; NULL if there are none.
+ * When sources come together, this order is written to source_rows for a source that had said
+ * nothing because it was alone. `type` need not be terminated. */
+const char *const *pci_source_orders(const char *type, size_t size);
 
 /* The rooms' functions, for formats.c. */
 int pci_rprof_sniff(const uint8_t *data, size_t size, int all);

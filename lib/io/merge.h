@@ -7,6 +7,7 @@
 #include "core/builder.h"
 #include "core/file.h"
 #include "io/input.h"
+#include "model/rows.h"
 
 #define PCI_CELLS 256u
 
@@ -20,23 +21,45 @@ struct pci_cells {
     uint8_t valid[PCI_CELLS];
 };
 
+/* What becomes of a table's rows. */
+enum pci_merge_how {
+    PCI_MERGE_OTHERWISE, /* fed to the builder by other means, or made by it */
+    PCI_MERGE_APPEND,    /* put behind those that the builder's table has */
+    PCI_MERGE_UNIFY      /* one row for equal content: what functions and location groups refer to */
+};
+
+enum pci_merge_labels {
+    PCI_LABELS_NONE,
+    PCI_LABELS_COPY, /* columns as they are: keys keep their order */
+    PCI_LABELS_ROWS  /* row by row: without a shape, the order of keys would become another */
+};
+
 struct pci_merge {
     const pcol_file *file;
     pcol_builder *builder;
     const struct pci_import *import; /* NULL: a copy without options of the user */
     uint64_t first_source, last_source;
-    int partial; /* not all sources: what their samples do not need stays behind, and so do mappings,
-                    threads and the tables of formats */
+    int partial; /* not all sources: what their samples do not need stays behind, and so do the
+                    tables of formats */
+    int alone;   /* the builder was empty */
 
     /* By row of the file: the builder's row, PCOL_NONE for those left behind. */
     uint32_t *strings; /* NULL if partial: they are looked up one by one */
     uint32_t *functions, *groups, *stacks, *types, *sources;
-    uint8_t *wanted; /* partial: stacks that a sample needs */
+    uint32_t *label_keys, *label_shapes;
+    uint8_t *wanted; /* partial: stacks that a sample needs; NULL: all */
     uint64_t string_count, function_count, group_count, stack_count, type_count, source_count;
+    uint64_t label_key_count, label_shape_count;
 
-    /* By table of the file: the builder's table, and how many rows that had before. */
+    /* By table of the file: the builder's table, how many rows that had before, what becomes of the
+     * rows, and for those that are unified their map. */
     uint32_t *tables;
     uint64_t *base;
+    uint8_t *how, *labels;
+    uint32_t **maps;
+    uint32_t *order; /* the tables that are unified, in the order in which they can be */
+    size_t order_count;
+    uint64_t node_base, node_rows, integer_base, double_base;
     uint32_t *extra; /* by column of samples: the builder's, where it is copied as it is */
 };
 
@@ -68,13 +91,79 @@ pcol_status pci_merge_map(uint32_t **map, uint64_t rows, pcol_error *err);
 /* merge_stacks.c: strings; functions, groups and stacks */
 pcol_status pci_merge_strings(struct pci_merge *merge, pcol_error *err);
 pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err);
-/* merge_tables.c: where rows of tables will go, to be asked before anything is added; then cells of tables that are copied as they are, with what they refer to translated */
+
+/* merge_plan.c: where rows of tables will go and what becomes of them; asked before anything is
+ * added. Then the tables whose rows are unified. */
 pcol_status pci_merge_place(struct pci_merge *merge, pcol_error *err);
+pcol_status pci_merge_unify(struct pci_merge *merge, pcol_error *err);
+
+/* merge_tables.c: columns and cells that are copied as they are, with what they refer to translated;
+ * tables that are made of nothing else */
 pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *column,
                              uint32_t table, uint32_t *number, pcol_error *err);
 pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uint32_t column,
                            uint64_t row, uint64_t to, pcol_error *err);
+/* The same without setting it: bits of a cell of any type but BYTES. *valid is 0 also where what it
+ * refers to is left behind. */
+pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uint64_t row,
+                           int64_t *bits, int *valid, pcol_error *err);
+/* The builder's row for one of a table of the file; E_CORRUPT at the cell if there is none. */
+pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
+                          const struct pci_column *at, uint64_t at_row, uint64_t row, uint64_t *out,
+                          int *left, pcol_error *err);
 pcol_status pci_merge_tables(struct pci_merge *merge, pcol_error *err);
+
+/* merge_labels.c: keys and shapes; the labels of tables whose keys get another order */
+pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err);
+int pci_merge_is_label(const char *column); /* label.K or label_shape */
+struct pci_merge_label_rows {
+    struct pci_merge *merge;
+    struct pci_label_reader reader;
+    uint32_t shape_column, table;
+    uint32_t *columns; /* of the row made last */
+    struct pci_icell *cells;
+    size_t count, column_capacity, cell_capacity;
+    uint32_t *entries;
+    size_t entry_capacity;
+};
+pcol_status pci_label_rows_open(struct pci_merge_label_rows *rows, struct pci_merge *merge,
+                                const struct pci_table *table, uint32_t to, pcol_error *err);
+/* The cells that say the row's labels, in the builder's columns. */
+pcol_status pci_label_rows_get(struct pci_merge_label_rows *rows, uint64_t row, pcol_error *err);
+pcol_status pci_label_rows_put(struct pci_merge_label_rows *rows, uint64_t row, uint64_t to,
+                               pcol_error *err);
+void pci_label_rows_close(struct pci_merge_label_rows *rows);
+
+/* merge_further.c: the columns that are part of what a row of a unified table is */
+struct pci_further {
+    struct pci_merge *merge;
+    const struct pci_table *table;
+    uint32_t to;
+    struct further_column *list;
+    size_t list_count;
+    struct pci_merge_label_rows *labels; /* NULL: none */
+    uint32_t *columns;                   /* of the row made last */
+    struct pci_icell *cells;
+    size_t count, column_capacity, cell_capacity;
+    int apart; /* the row has content that is not compared (trees, bytes): it stays apart */
+};
+/* All columns but those of the list, which ends in NULL; their columns in the builder are made. */
+pcol_status pci_further_open(struct pci_further *further, struct pci_merge *merge,
+                             const struct pci_table *table, uint32_t to, const char *const *others,
+                             pcol_error *err);
+pcol_status pci_further_row(struct pci_further *further, uint64_t row, pcol_error *err);
+/* What is not compared, into a new row. */
+pcol_status pci_further_rest(struct pci_further *further, uint64_t row, uint64_t to,
+                             pcol_error *err);
+void pci_further_close(struct pci_further *further);
+
+/* merge_nodes.c: trees */
+pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err);
+/* The builder's node for one of the file; if only some sources are copied, its tree is copied now. */
+pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node, pcol_error *err);
+
+/* merge_order.c: source_rows and source_columns; the order that a source had without saying so */
+pcol_status pci_merge_orders(struct pci_merge *merge, pcol_error *err);
 /* pcol_import.c: the whole of a file, or the sources first..last of it, into a builder */
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
                            const struct pci_import *import, uint64_t first_source,

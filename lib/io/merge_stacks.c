@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define ROWS_FLOOR 4096u
+#define APART (UINT32_C(1) << 30) /* variants of rows that are equal to no other */
 #define ROWS_PER_BYTE 64u /* a chain of equal nodes needs hardly any bytes; a bomb wants more */
 
 /* ---- cells */
@@ -198,7 +199,9 @@ static const struct {
 struct walk {
     struct pci_merge *merge;
     uint64_t location_rows, mapping_rows;
-    uint32_t mapping_base;
+    const struct pci_table *mappings;
+    struct pci_further function_further, group_further;
+    struct pci_repeats function_repeats, group_repeats;
     uint8_t *groups, *functions; /* which are wanted; NULL: all */
     pcol_line *lines;
     size_t line_capacity;
@@ -211,7 +214,7 @@ static pcol_status add_function(struct walk *w, uint64_t row, pcol_error *err)
     struct pci_cells *c = w->cells;
     pcol_function f = {.size = sizeof f};
     int64_t id;
-    int valid;
+    int valid, is_new;
     PCI_TRY(pci_cells_string(&c[F_NAME], m, row, &f.name, err));
     PCI_TRY(pci_cells_string(&c[F_SYSTEM], m, row, &f.system_name, err));
     PCI_TRY(pci_cells_string(&c[F_FILE], m, row, &f.filename, err));
@@ -220,8 +223,13 @@ static pcol_status add_function(struct walk *w, uint64_t row, pcol_error *err)
     PCI_TRY(pci_cells_get(&c[F_ID], row, &id, &valid, err));
     f.id = (uint64_t)id;
     f.has_id = valid != 0;
-    PCI_TRY(pcol_builder_function(m->builder, &f, &m->functions[row], err));
-    return PCOL_OK;
+    struct pci_further *further = &w->function_further;
+    PCI_TRY(pci_further_row(further, row, err));
+    f.variant = APART + (uint32_t)m->builder->function_count;
+    PCI_TRY(pci_builder_function(m->builder, further->apart ? NULL : &w->function_repeats, &f,
+                                 further->columns, further->cells, further->count,
+                                 &m->functions[row], &is_new, err));
+    return is_new ? pci_further_rest(further, row, m->functions[row], err) : PCOL_OK;
 }
 
 static pcol_status read_line(struct walk *w, uint64_t row, pcol_line *line, pcol_error *err)
@@ -286,19 +294,29 @@ static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, p
     return PCOL_OK;
 }
 
+static pcol_status read_mapping(struct walk *w, uint64_t row, uint32_t *mapping, pcol_error *err)
+{
+    struct pci_cells *c = &w->cells[G_MAPPING];
+    uint64_t to;
+    int left;
+    PCI_TRY(pci_cells_row(c, row, w->mapping_rows, mapping, err));
+    if (*mapping == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_merge_row(w->merge, w->mappings, c->column, row, *mapping, &to, &left, err));
+    *mapping = left ? PCOL_NONE : (uint32_t)to;
+    return PCOL_OK;
+}
+
 static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
     struct pci_cells *c = w->cells;
+    struct pci_further *further = &w->group_further;
     pcol_group g = {.size = sizeof g};
     int64_t value;
-    int valid;
+    int valid, is_new;
     PCI_TRY(read_lines(w, row, &g, err));
-    PCI_TRY(pci_cells_row(&c[G_MAPPING], row, w->mapping_rows, &g.mapping, err));
-    if (m->partial)
-        g.mapping = PCOL_NONE;
-    else if (g.mapping != PCOL_NONE)
-        g.mapping += w->mapping_base;
+    PCI_TRY(read_mapping(w, row, &g.mapping, err));
     PCI_TRY(pci_cells_get(&c[G_ADDRESS], row, &value, &valid, err));
     g.address = (uint64_t)value;
     g.has_address = valid != 0;
@@ -309,7 +327,12 @@ static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
     g.has_file_number = valid != 0;
     PCI_TRY(pci_cells_get(&c[G_FOLDED], row, &value, &valid, err));
     g.folded = valid && value;
-    return pcol_builder_group(m->builder, &g, &m->groups[row], err);
+    PCI_TRY(pci_further_row(further, row, err));
+    g.variant = APART + (uint32_t)m->builder->group_count;
+    PCI_TRY(pci_builder_group(m->builder, further->apart ? NULL : &w->group_repeats, &g,
+                              further->columns, further->cells, further->count, &m->groups[row],
+                              &is_new, err));
+    return is_new ? pci_further_rest(further, row, m->groups[row], err) : PCOL_OK;
 }
 
 /* ---- stacks */
@@ -394,10 +417,24 @@ static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
                               err);
 }
 
+/* Whether rows that are copied name stacks or groups beside samples.stack: then all are kept. */
+static int names_others(const struct pci_merge *m)
+{
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    for (uint32_t i = 0; samples && i < samples->column_count; i++) {
+        const struct pci_table *to = samples->columns[i].references;
+        if (to && strcmp(samples->columns[i].name, "stack") != 0 &&
+            (!strcmp(to->name, "stacks") || !strcmp(to->name, "location_groups") ||
+             !strcmp(to->name, "nodes")))
+            return 1;
+    }
+    return 0;
+}
+
 static pcol_status merge_all(struct walk *w, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
-    if (m->partial)
+    if (m->partial && !names_others(m))
         PCI_TRY(mark_wanted(w, err));
     for (uint64_t row = 0; row < m->function_count; row++)
         if (!w->functions || w->functions[row])
@@ -413,17 +450,28 @@ static pcol_status merge_all(struct walk *w, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status open_further(struct walk *w, pcol_error *err)
+{
+    static const char *const of_functions[] = {"name",       "system_name", "filename",
+                                               "start_line", "id",          NULL};
+    static const char *const of_groups[] = {"first_location", "mapping", "address", "folded", "id",
+                                            "file_number",    NULL};
+    struct pci_merge *m = w->merge;
+    PCI_TRY(pci_further_open(&w->function_further, m, pci_table_find(m->file, "functions"),
+                             PCI_T_FUNCTIONS, of_functions, err));
+    return pci_further_open(&w->group_further, m, pci_table_find(m->file, "location_groups"),
+                            PCI_T_GROUPS, of_groups, err);
+}
+
 pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
 {
     const pcol_file *file = merge->file;
-    const struct pci_table *mappings = pci_table_find(file, "mappings");
     struct walk *w = pci_calloc(1, sizeof *w);
     pcol_status status = PCOL_OK;
     if (!w)
         return pci_fail_memory(err);
     w->merge = merge;
-    if (mappings)
-        w->mapping_base = (uint32_t)merge->base[mappings->number];
+    w->mappings = pci_table_find(file, "mappings");
     for (size_t i = 0; status == PCOL_OK && i < CELLS; i++)
         status = pci_cells_open(&w->cells[i], file, needed[i].table, needed[i].column,
                                 needed[i].types, err);
@@ -444,7 +492,13 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_merge_map(&merge->stacks, merge->stack_count, err);
     if (status == PCOL_OK)
+        status = open_further(w, err);
+    if (status == PCOL_OK)
         status = merge_all(w, err);
+    pci_further_close(&w->function_further);
+    pci_further_close(&w->group_further);
+    pci_repeats_clear(&w->function_repeats);
+    pci_repeats_clear(&w->group_repeats);
     pci_free(w->lines);
     pci_free(w->groups);
     pci_free(w->functions);

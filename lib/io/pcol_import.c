@@ -50,17 +50,11 @@ static void tell_unknown(const struct pci_merge *m, const char *table, const cha
 
 static void tell_all_unknown(const struct pci_merge *m)
 {
-    static const char
-        *const functions[] = {"name", "system_name", "filename", "start_line", "id", NULL},
-               *const locations[] = {"function", "line", "column", "filename", NULL},
-               *const groups[] = {"first_location", "mapping", "address", "folded", "id",
-                                  "file_number",    NULL},
-               *const stacks[] = {"parent", "group", NULL},
-               *const types[] = {"type", "unit", "level", "ordinal", NULL},
-               *const order[] = {"source", "sample_type", NULL};
-    tell_unknown(m, "functions", functions);
+    static const char *const locations[] = {"function", "line", "column", "filename", NULL},
+                             *const stacks[] = {"parent", "group", NULL},
+                             *const types[] = {"type", "unit", "level", "ordinal", NULL},
+                             *const order[] = {"source", "sample_type", NULL};
     tell_unknown(m, "locations", locations);
-    tell_unknown(m, "location_groups", groups);
     tell_unknown(m, "stacks", stacks);
     tell_unknown(m, "sample_types", types);
     tell_unknown(m, "source_types", order);
@@ -105,12 +99,18 @@ static pcol_status cell_number(const pcol_file *file, const char *table, const c
 /* Columns of samples that the builder does not know, created in the file's order among `value.K`. */
 static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *err)
 {
-    static const char *const known[] = {"source", "stack", "thread", "time", "duration", NULL};
+    static const char *const known[] = {"source",   "stack",     "thread", "time",
+                                        "duration", "cpu_delta", NULL};
     const struct pci_table *samples = pci_table_find(m->file, "samples");
-    for (uint32_t i = 0; samples && !m->partial && i < before; i++) {
+    for (uint32_t i = 0; samples && i < before; i++) {
         const struct pci_column *c = &samples->columns[i];
         if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) || value_number(c->name) >= 0)
             continue;
+        if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))
+            continue;
+        if (m->partial && c->references && m->how[c->references->number] == PCI_MERGE_APPEND &&
+            !m->maps[c->references->number])
+            continue; /* a table that stays behind */
         PCI_TRY(pci_merge_column(m, c, PCI_T_SAMPLES, &m->extra[i], err));
     }
     return PCOL_OK;
@@ -165,27 +165,7 @@ static pcol_status add_types_of(struct pci_merge *m, uint64_t source, struct pci
     return PCOL_OK;
 }
 
-/* All cells of a source but those that the user's options replace. */
-static pcol_status add_source_cells(struct pci_merge *m, uint64_t row, struct pci_cells *cells,
-                                    pcol_error *err)
-{
-    const struct pci_table *table = pci_table_find(m->file, "sources");
-    const pcol_import_options *options = m->import ? m->import->options : NULL;
-    for (uint32_t i = 0; i < table->column_count; i++) {
-        const struct pci_column *c = &table->columns[i];
-        uint32_t number;
-        if (!strcmp(c->name, "type") || (options && options->uri && !strcmp(c->name, "uri")) ||
-            (options && options->timestamp && !strcmp(c->name, "timestamp")))
-            continue;
-        PCI_TRY(pci_merge_column(m, c, PCI_T_SOURCES, &number, err));
-        PCI_TRY(pci_cells_use(cells, m->file, c, err));
-        PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
-    }
-    return PCOL_OK;
-}
-
-static pcol_status add_source(struct pci_merge *m, uint64_t row, struct pci_cells *cells,
-                              pcol_error *err)
+static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err)
 {
     const pcol_import_options *options = m->import ? m->import->options : NULL;
     char *type;
@@ -197,14 +177,14 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, struct pci_cell
     }
     pcol_status status = pcol_builder_source(m->builder, &source, &m->sources[row], err);
     pci_free(type);
-    return status == PCOL_OK ? add_source_cells(m, row, cells, err) : status;
+    return status;
 }
 
 static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
 {
     uint64_t order_rows;
     PCI_TRY(pci_merge_rows(m->file, "source_types", &order_rows, err));
-    struct pci_cells *cells = pci_malloc(3, sizeof *cells);
+    struct pci_cells *cells = pci_malloc(2, sizeof *cells);
     if (!cells)
         return pci_fail_memory(err);
     pcol_status status =
@@ -212,7 +192,7 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err);
     for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {
-        status = add_source(m, row, &cells[2], err);
+        status = add_source(m, row, err);
         if (status == PCOL_OK)
             status = add_types_of(m, row, cells, order_rows, err);
     }
@@ -224,17 +204,84 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
     return status;
 }
 
+/* ---- further cells of sources, when all that they may refer to has its place */
+
+static int is_replaced(const struct pci_merge *m, const char *column)
+{
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    return !strcmp(column, "type") || (options && options->uri && !strcmp(column, "uri")) ||
+           (options && options->timestamp && !strcmp(column, "timestamp"));
+}
+
+static pcol_status add_source_labels(struct pci_merge *m, const struct pci_table *table,
+                                     pcol_error *err)
+{
+    struct pci_merge_label_rows labels;
+    pcol_status status = pci_label_rows_open(&labels, m, table, PCI_T_SOURCES, err);
+    for (uint64_t row = m->first_source; row <= m->last_source && status == PCOL_OK; row++)
+        status = pci_label_rows_put(&labels, row, m->sources[row], err);
+    pci_label_rows_close(&labels);
+    return status;
+}
+
+/* All cells but those that the user's options replace. */
+static pcol_status add_source_cells(struct pci_merge *m, struct pci_cells *cells, pcol_error *err)
+{
+    const struct pci_table *table = pci_table_find(m->file, "sources");
+    int by_row = m->labels[table->number] == PCI_LABELS_ROWS;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const struct pci_column *c = &table->columns[i];
+        uint32_t number;
+        if (is_replaced(m, c->name) || (by_row && pci_merge_is_label(c->name)))
+            continue;
+        PCI_TRY(pci_merge_column(m, c, PCI_T_SOURCES, &number, err));
+        PCI_TRY(pci_cells_use(cells, m->file, c, err));
+        for (uint64_t row = m->first_source; row <= m->last_source; row++)
+            PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
+    }
+    return by_row ? add_source_labels(m, table, err) : PCOL_OK;
+}
+
+static pcol_status finish_sources(struct pci_merge *m, pcol_error *err)
+{
+    struct pci_cells *cells;
+    pcol_status status;
+    if (!m->source_count)
+        return PCOL_OK;
+    cells = pci_malloc(1, sizeof *cells);
+    if (!cells)
+        return pci_fail_memory(err);
+    status = add_source_cells(m, cells, err);
+    pci_free(cells);
+    return status;
+}
+
 /* ---- samples */
 
-enum { C_SOURCE, C_STACK, C_THREAD, C_TIME, C_DURATION, C_KNOWN };
+enum { C_SOURCE, C_STACK, C_THREAD, C_TIME, C_DURATION, C_CPU, C_KNOWN };
 
 struct sample_walk {
     struct pci_merge *merge;
     const struct pci_table *table;
     struct pci_cells *cells; /* the known columns, value.K by type, then the extra ones */
     pcol_value *values;
-    uint64_t threads, thread_base;
+    const struct pci_table *threads;
+    struct pci_merge_label_rows *labels; /* NULL: label columns are among the extra ones */
 };
+
+static pcol_status read_thread(struct sample_walk *w, uint64_t row, uint32_t *thread,
+                               pcol_error *err)
+{
+    struct pci_cells *c = &w->cells[C_THREAD];
+    uint64_t to;
+    int left;
+    PCI_TRY(pci_cells_row(c, row, w->threads ? w->threads->rows : 0, thread, err));
+    if (*thread == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_merge_row(w->merge, w->threads, c->column, row, *thread, &to, &left, err));
+    *thread = left ? PCOL_NONE : (uint32_t)to;
+    return PCOL_OK;
+}
 
 static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample *sample,
                                pcol_error *err)
@@ -253,15 +300,13 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
     PCI_TRY(pci_cells_row(&c[C_STACK], row, m->stack_count, &sample->stack, err));
     if (sample->stack != PCOL_NONE)
         sample->stack = m->stacks[sample->stack];
-    PCI_TRY(pci_cells_row(&c[C_THREAD], row, w->threads, &sample->thread, err));
-    if (m->partial)
-        sample->thread = PCOL_NONE;
-    else if (sample->thread != PCOL_NONE)
-        sample->thread += (uint32_t)w->thread_base;
+    PCI_TRY(read_thread(w, row, &sample->thread, err));
     PCI_TRY(pci_cells_get(&c[C_TIME], row, &sample->time_ns, &valid, err));
     sample->has_time = valid != 0;
     PCI_TRY(pci_cells_get(&c[C_DURATION], row, &sample->duration_ns, &valid, err));
     sample->has_duration = valid != 0;
+    PCI_TRY(pci_cells_get(&c[C_CPU], row, &sample->cpu_delta_ns, &valid, err));
+    sample->has_cpu_delta = valid != 0;
     for (uint64_t k = 0; k < m->type_count; k++) {
         pcol_value *value = &w->values[sample->value_count];
         PCI_TRY(pci_cells_get(&c[C_KNOWN + k], row, &value->as.i64, &valid, err));
@@ -284,12 +329,13 @@ static pcol_status add_sample(struct sample_walk *w, uint64_t row, pcol_error *e
     for (uint32_t i = 0; i < w->table->column_count; i++)
         if (m->extra[i] != PCOL_NONE)
             PCI_TRY(pci_merge_cell(m, extra++, m->extra[i], row, to, err));
-    return PCOL_OK;
+    return w->labels ? pci_label_rows_put(w->labels, row, to, err) : PCOL_OK;
 }
 
 static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
 {
-    static const char *const names[C_KNOWN] = {"source", "stack", "thread", "time", "duration"};
+    static const char *const names[C_KNOWN] = {"source", "stack",    "thread",
+                                               "time",   "duration", "cpu_delta"};
     const struct pci_merge *m = w->merge;
     size_t extra = 0;
     for (uint32_t i = 0; i < w->table->column_count; i++)
@@ -316,8 +362,10 @@ static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
 
 static pcol_status add_samples(struct pci_merge *m, pcol_error *err)
 {
-    struct sample_walk w = {.merge = m, .table = pci_table_find(m->file, "samples")};
-    const struct pci_table *threads = pci_table_find(m->file, "threads");
+    struct sample_walk w = {.merge = m,
+                            .table = pci_table_find(m->file, "samples"),
+                            .threads = pci_table_find(m->file, "threads")};
+    struct pci_merge_label_rows labels;
     if (!w.table)
         return PCOL_OK;
     if (!w.table->supported)
@@ -327,13 +375,17 @@ static pcol_status add_samples(struct pci_merge *m, pcol_error *err)
         return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
                              "%" PRIu64 " rows are too many for a file of this size",
                              w.table->rows);
-    if (threads) {
-        w.threads = threads->rows;
-        w.thread_base = m->base[threads->number];
-    }
     pcol_status status = open_cells(&w, err);
+    if (m->labels[w.table->number] == PCI_LABELS_ROWS) {
+        w.labels = &labels;
+        labels = (struct pci_merge_label_rows){0};
+        if (status == PCOL_OK)
+            status = pci_label_rows_open(&labels, m, w.table, PCI_T_SAMPLES, err);
+    }
     for (uint64_t row = 0; status == PCOL_OK && row < w.table->rows; row++)
         status = add_sample(&w, row, err);
+    if (w.labels)
+        pci_label_rows_close(&labels);
     pci_free(w.cells);
     pci_free(w.values);
     return status;
@@ -368,11 +420,16 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
     PCI_TRY(prepare(m, last_source, err));
     tell_all_unknown(m);
     PCI_TRY(pci_merge_strings(m, err));
+    PCI_TRY(pci_merge_label_keys(m, err));
     PCI_TRY(add_sources(m, err));
+    PCI_TRY(pci_merge_unify(m, err));
     PCI_TRY(pci_merge_stacks(m, err));
+    PCI_TRY(pci_merge_nodes(m, err));
     PCI_TRY(make_extra(m, samples ? samples->column_count : 0, err));
     PCI_TRY(pci_merge_tables(m, err));
     PCI_TRY(add_samples(m, err));
+    PCI_TRY(finish_sources(m, err));
+    PCI_TRY(pci_merge_orders(m, err));
     const pcol_import_options *options = m->import ? m->import->options : NULL;
     for (uint64_t s = m->first_source; options && s <= m->last_source; s++)
         for (size_t i = 0; i < options->meta_count; i++)
@@ -387,6 +444,7 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
 {
     struct pci_merge m = {.file = file,
                           .builder = builder,
+                          .alone = !builder->source_count && !builder->function_count,
                           .import = import,
                           .first_source = first_source,
                           .last_source = last_source};
@@ -400,6 +458,14 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
     pci_free(m.wanted);
     pci_free(m.tables);
     pci_free(m.base);
+    pci_free(m.how);
+    pci_free(m.order);
+    pci_free(m.labels);
+    for (uint32_t i = 0; m.maps && i < file->index.header.table_count; i++)
+        pci_free(m.maps[i]);
+    pci_free(m.maps);
+    pci_free(m.label_keys);
+    pci_free(m.label_shapes);
     pci_free(m.extra);
     return status;
 }

@@ -1,0 +1,340 @@
+/*
+ * merge_labels.c - label keys and shapes of a pcol file among those of the builder
+ *
+ * A key of the file becomes the builder's row for the same (table, key, kind, unit, occurrence).
+ * Where the keys of a table keep their order by that, its label columns are copied as they are, and
+ * rows without a shape stay without one. Where they do not, each row is read as a list of labels, and
+ * one whose order of keys would become another gets a shape.
+ */
+#include "io/merge.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int pci_merge_is_label(const char *column)
+{
+    if (!strcmp(column, "label_shape"))
+        return 1;
+    return !strncmp(column, "label.", 6) && column[6] &&
+           strspn(column + 6, "0123456789") == strlen(column + 6);
+}
+
+static const struct pci_table *find_table(const struct pci_merge *m, pcol_str name)
+{
+    for (uint32_t i = 0; i < m->file->index.header.table_count; i++) {
+        const struct pci_table *t = &m->file->tables[i];
+        if (strlen(t->name) == name.size && !memcmp(t->name, name.data, name.size))
+            return t;
+    }
+    return NULL;
+}
+
+/* ---- keys */
+
+enum { K_TABLE, K_KEY, K_KIND, K_UNIT, K_OCCURRENCE, K_COUNT };
+
+struct key_walk {
+    struct pci_merge *m;
+    const struct pci_column *columns[K_COUNT];
+    uint8_t *seen; /* by row of the builder's label_keys */
+    size_t seen_capacity;
+    uint32_t *last; /* by table of the file: 1 + the builder's row of its last key */
+};
+
+static pcol_status fail_key(uint64_t row, const char *column, const char *what, pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", column, row, "%s", what);
+}
+
+static pcol_status text_of(struct key_walk *w, int column, uint64_t row, pcol_str *text, int *valid,
+                           pcol_error *err)
+{
+    *text = (pcol_str){"", 0};
+    *valid = 0;
+    return w->columns[column] ? pci_get_str(w->m->file, w->columns[column], row, text, valid, err)
+                              : PCOL_OK;
+}
+
+/* The type of label.K must be one that its kind can have. */
+static pcol_status check_column(const struct pci_table *table, uint64_t row, int kind,
+                                pcol_error *err)
+{
+    char name[32];
+    const char *references;
+    unsigned types = pci_label_types(kind, &references);
+    const struct pci_column *column;
+    snprintf(name, sizeof name, "label.%llu", (unsigned long long)row);
+    column = pci_column_find(table, name);
+    if (column && column->supported && !(types & PCI_IS(column->desc->type)))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
+                             "column is of another type than its kind of label has");
+    return PCOL_OK;
+}
+
+static pcol_status note_order(struct key_walk *w, const struct pci_table *table, uint32_t number)
+{
+    uint32_t *last = &w->last[table->number];
+    uint8_t *how = &w->m->labels[table->number];
+    if (*how == PCI_LABELS_NONE)
+        *how = PCI_LABELS_COPY;
+    if (number + 1 < *last)
+        *how = PCI_LABELS_ROWS;
+    *last = number + 1;
+    return PCOL_OK;
+}
+
+static pcol_status once(struct key_walk *w, uint64_t row, uint32_t number, pcol_error *err)
+{
+    size_t before = w->seen_capacity;
+    if (pci_grow((void **)&w->seen, &w->seen_capacity, (size_t)number + 1, 1))
+        return pci_fail_memory(err);
+    memset(w->seen + before, 0, w->seen_capacity - before);
+    if (w->seen[number]++)
+        return fail_key(row, "key", "this key stands there twice", err);
+    return PCOL_OK;
+}
+
+static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->m;
+    pcol_builder *b = m->builder;
+    pcol_str table_name, kind_name, text;
+    char name[256];
+    uint32_t table, key, unit = PCOL_NONE;
+    int64_t occurrence = 0;
+    int kind, valid;
+    PCI_TRY(text_of(w, K_TABLE, row, &table_name, &valid, err));
+    if (!valid || !table_name.size || table_name.size >= sizeof name ||
+        memchr(table_name.data, 0, table_name.size))
+        return fail_key(row, "table", "this is no name of a table", err);
+    memcpy(name, table_name.data, table_name.size);
+    name[table_name.size] = '\0';
+    PCI_TRY(text_of(w, K_KIND, row, &kind_name, &valid, err));
+    kind = pci_label_kind_of(kind_name);
+    if (kind < 0)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
+                             "this kind of label needs a newer reader");
+    PCI_TRY(text_of(w, K_KEY, row, &text, &valid, err));
+    PCI_TRY(pcol_builder_string(b, text.data, text.size, &key, err));
+    PCI_TRY(text_of(w, K_UNIT, row, &text, &valid, err));
+    if (valid)
+        PCI_TRY(pcol_builder_string(b, text.data, text.size, &unit, err));
+    if (w->columns[K_OCCURRENCE])
+        PCI_TRY(pci_get(m->file, w->columns[K_OCCURRENCE], row, &occurrence, &valid, err));
+    if ((uint64_t)occurrence >= m->label_key_count)
+        return fail_key(row, "occurrence", "there are not so many keys", err);
+    PCI_TRY(pcol_builder_table(b, name, &table, err));
+    PCI_TRY(pci_label_number(b, table, key, unit, (uint8_t)kind, (uint32_t)occurrence,
+                             &m->label_keys[row], err));
+    PCI_TRY(once(w, row, m->label_keys[row], err));
+    const struct pci_table *ours = find_table(m, table_name);
+    if (!ours)
+        return PCOL_OK;
+    PCI_TRY(check_column(ours, row, kind, err));
+    return note_order(w, ours, m->label_keys[row]);
+}
+
+static pcol_status walk_keys(struct key_walk *w, pcol_error *err)
+{
+    static const struct {
+        const char *name;
+        unsigned types;
+    } needed[K_COUNT] = {{"table", PCI_TYPES_TEXT},
+                         {"key", PCI_TYPES_TEXT},
+                         {"kind", PCI_TYPES_TEXT},
+                         {"unit", PCI_TYPES_TEXT},
+                         {"occurrence", PCI_TYPES_INT}};
+    struct pci_merge *m = w->m;
+    PCI_TRY(pci_merge_map(&m->label_keys, m->label_key_count, err));
+    w->last = pci_calloc(m->file->index.header.table_count, sizeof *w->last);
+    if (!w->last)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < K_COUNT; i++) {
+        PCI_TRY(
+            pci_want(m->file, "label_keys", needed[i].name, needed[i].types, &w->columns[i], err));
+        if (w->columns[i])
+            PCI_TRY(pci_verify(m->file, w->columns[i], err));
+    }
+    for (uint64_t row = 0; row < m->label_key_count; row++)
+        PCI_TRY(add_key(w, row, err));
+    return PCOL_OK;
+}
+
+/* ---- shapes */
+
+static pcol_status add_shape(struct pci_merge *m, struct pci_cells *cells, uint64_t shape,
+                             uint64_t entry_rows, uint32_t **entries, size_t *capacity,
+                             pcol_error *err)
+{
+    int64_t first, end = (int64_t)entry_rows, joined;
+    size_t count = 0;
+    int valid;
+    PCI_TRY(pci_cells_get(&cells[0], shape, &first, &valid, err));
+    if (shape + 1 < m->label_shape_count)
+        PCI_TRY(pci_cells_get(&cells[0], shape + 1, &end, &valid, err));
+    if ((uint64_t)first > (uint64_t)end || (uint64_t)end > entry_rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "label_shapes", "first_key", shape,
+                             "the keys of shapes do not follow one another");
+    for (uint64_t at = (uint64_t)first; at < (uint64_t)end; at++) {
+        uint32_t key, entry = 0;
+        PCI_TRY(pci_cells_row(&cells[1], at, m->label_key_count, &key, err));
+        PCI_TRY(pci_cells_get(&cells[2], at, &joined, &valid, err));
+        if (pci_grow((void **)entries, capacity, count + 1, sizeof **entries))
+            return pci_fail_memory(err);
+        if (key != PCOL_NONE)
+            entry = 2 * (m->label_keys[key] + 1);
+        (*entries)[count++] = entry + (joined != 0);
+    }
+    return pci_label_shape(m->builder, *entries, count, &m->label_shapes[shape], err);
+}
+
+static pcol_status add_shapes(struct pci_merge *m, pcol_error *err)
+{
+    uint32_t *entries = NULL;
+    size_t capacity = 0;
+    uint64_t entry_rows;
+    struct pci_cells *cells = pci_malloc(3, sizeof *cells);
+    pcol_status status;
+    if (!cells)
+        return pci_fail_memory(err);
+    status = pci_merge_rows(m->file, "label_shape_keys", &entry_rows, err);
+    if (status == PCOL_OK)
+        status = pci_merge_map(&m->label_shapes, m->label_shape_count, err);
+    if (status == PCOL_OK)
+        status = pci_cells_open(&cells[0], m->file, "label_shapes", "first_key", PCI_IS_INT, err);
+    if (status == PCOL_OK)
+        status =
+            pci_cells_open(&cells[1], m->file, "label_shape_keys", "label_key", PCI_IS_INT, err);
+    if (status == PCOL_OK)
+        status =
+            pci_cells_open(&cells[2], m->file, "label_shape_keys", "joined", PCI_IS(PCF_BOOL), err);
+    for (uint64_t s = 0; status == PCOL_OK && s < m->label_shape_count; s++)
+        status = add_shape(m, cells, s, entry_rows, &entries, &capacity, err);
+    pci_free(entries);
+    pci_free(cells);
+    return status;
+}
+
+pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err)
+{
+    struct key_walk w = {.m = merge};
+    pcol_status status;
+    PCI_TRY(pci_merge_rows(merge->file, "label_keys", &merge->label_key_count, err));
+    PCI_TRY(pci_merge_rows(merge->file, "label_shapes", &merge->label_shape_count, err));
+    if (!merge->label_key_count && !merge->label_shape_count)
+        return PCOL_OK;
+    PCI_TRY(pci_label_tables(merge->builder, err));
+    status = walk_keys(&w, err);
+    pci_free(w.seen);
+    pci_free(w.last);
+    for (uint32_t i = 0; i < merge->file->index.header.table_count; i++)
+        if (merge->labels[i] == PCI_LABELS_NONE &&
+            pci_column_find(&merge->file->tables[i], "label_shape"))
+            merge->labels[i] = PCI_LABELS_COPY;
+    return status == PCOL_OK ? add_shapes(merge, err) : status;
+}
+
+/* ---- row by row */
+
+pcol_status pci_label_rows_open(struct pci_merge_label_rows *rows, struct pci_merge *merge,
+                                const struct pci_table *table, uint32_t to, pcol_error *err)
+{
+    *rows = (struct pci_merge_label_rows){.merge = merge, .shape_column = PCOL_NONE, .table = to};
+    return pci_labels_open(&rows->reader, merge->file, table->name, err);
+}
+
+void pci_label_rows_close(struct pci_merge_label_rows *rows)
+{
+    pci_labels_close(&rows->reader);
+    pci_free(rows->columns);
+    pci_free(rows->cells);
+    pci_free(rows->entries);
+    *rows = (struct pci_merge_label_rows){0};
+}
+
+static pcol_status add_cell(struct pci_merge_label_rows *r, uint32_t column, int64_t bits,
+                            pcol_error *err)
+{
+    if (pci_grow((void **)&r->columns, &r->column_capacity, r->count + 1, sizeof *r->columns) ||
+        pci_grow((void **)&r->cells, &r->cell_capacity, r->count + 1, sizeof *r->cells))
+        return pci_fail_memory(err);
+    r->columns[r->count] = column;
+    r->cells[r->count++] = (struct pci_icell){bits, 1};
+    return PCOL_OK;
+}
+
+static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
+                             const struct pci_label_cell *cell, uint32_t number, pcol_error *err)
+{
+    struct pci_merge *m = r->merge;
+    const struct pci_label_key *key = cell->key;
+    uint32_t column, text;
+    int64_t bits = cell->as.i64;
+    const char *references;
+    int left = 0;
+    PCI_TRY(pci_label_column(m->builder, number, &column, err));
+    if (column == PCOL_NONE)
+        return PCOL_OK; /* a kind without a column */
+    pci_label_types(key->kind, &references);
+    if (key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT) {
+        PCI_TRY(
+            pcol_builder_string(m->builder, cell->as.text.data, cell->as.text.size, &text, err));
+        bits = text;
+    } else if (references) {
+        uint64_t to;
+        PCI_TRY(pci_merge_row(m, pci_table_find(m->file, references), key->column, row,
+                              (uint64_t)bits, &to, &left, err));
+        bits = (int64_t)to;
+    }
+    return left ? PCOL_OK : add_cell(r, column, bits, err);
+}
+
+/* Whether a row without a shape would be read in this order, too. */
+static int is_natural(const struct pci_merge_label_rows *r, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (r->entries[i] & 1 || (i && r->entries[i] && r->entries[i] <= r->entries[i - 1]) ||
+            (i && r->entries[i] && !r->entries[i - 1]))
+            return 0;
+    return 1;
+}
+
+pcol_status pci_label_rows_get(struct pci_merge_label_rows *rows, uint64_t row, pcol_error *err)
+{
+    struct pci_merge_label_rows *r = rows;
+    struct pci_merge *m = r->merge;
+    uint32_t shape, table;
+    r->count = 0;
+    PCI_TRY(pci_labels_row(&r->reader, row, err));
+    if (pci_grow((void **)&r->entries, &r->entry_capacity, r->reader.cell_count + 1,
+                 sizeof *r->entries))
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < r->reader.cell_count; i++) {
+        const struct pci_label_cell *cell = &r->reader.cells[i];
+        uint32_t number = cell->key ? m->label_keys[cell->key->number] : 0;
+        r->entries[i] = (cell->key ? 2 * (number + 1) : 0) + (cell->joined != 0);
+        if (cell->key)
+            PCI_TRY(add_label(r, row, cell, number, err));
+    }
+    if (!r->reader.has_shape && is_natural(r, r->reader.cell_count))
+        return PCOL_OK;
+    PCI_TRY(pci_label_shape(m->builder, r->entries, r->reader.cell_count, &shape, err));
+    if (r->shape_column == PCOL_NONE) {
+        PCI_TRY(pcol_builder_table(m->builder, "label_shapes", &table, err));
+        PCI_TRY(pcol_builder_column(m->builder, r->table, "label_shape", PCOL_U32, table + 1,
+                                    &r->shape_column, err));
+    }
+    return add_cell(r, r->shape_column, shape, err);
+}
+
+pcol_status pci_label_rows_put(struct pci_merge_label_rows *rows, uint64_t row, uint64_t to,
+                               pcol_error *err)
+{
+    PCI_TRY(pci_label_rows_get(rows, row, err));
+    for (size_t i = 0; i < rows->count; i++)
+        PCI_TRY(pci_builder_set_bits(rows->merge->builder, rows->columns[i], to,
+                                     rows->cells[i].bits, err));
+    return PCOL_OK;
+}
