@@ -494,6 +494,10 @@ uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table)
         rows = b->function_count;
     else if (table == PCI_T_GROUPS)
         rows = b->group_count;
+    else if (table == PCI_T_STACKS)
+        rows = b->tree.count;
+    else if (table == PCI_T_STRINGS)
+        rows = b->strings.count;
     else if (table == b->nodes.table)
         rows = b->nodes.count;
     for (size_t i = 0; i < b->column_count; i++)

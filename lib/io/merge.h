@@ -25,7 +25,7 @@ struct pci_cells {
 enum pci_merge_how {
     PCI_MERGE_OTHERWISE, /* fed to the builder by other means, or made by it */
     PCI_MERGE_APPEND,    /* put behind those that the builder's table has */
-    PCI_MERGE_UNIFY      /* one row for equal content: what functions and location groups refer to */
+    PCI_MERGE_UNIFY /* one row for equal content: what functions and location groups refer to */
 };
 
 enum pci_merge_labels {
