@@ -215,6 +215,7 @@ struct pci_border {
     struct pci_border_table {
         struct pci_source_row first;
         uint64_t count;
+        const char *name; /* of the source's table, if first.table is not known yet */
     } * waiting;
     size_t waiting_count, waiting_capacity;
     struct pci_said { /* the tables that have rows */
@@ -272,6 +273,10 @@ void pci_bnodes_init(struct pci_bnodes *nodes, struct pci_store *store);
 void pci_bnodes_clear(struct pci_bnodes *nodes);
 void pci_border_init(struct pci_border *order);
 void pci_border_clear(struct pci_border *order);
+/* pci_builder_source_table() of an only source, without making a string of the name, which outlives
+ * the builder: a file packed anew has no string more. */
+pcol_status pci_border_wait(pcol_builder *builder, const struct pci_source_row *row,
+                            const char *name, uint64_t count, pcol_error *err);
 /* There is a further source: what waited for one becomes rows. */
 pcol_status pci_border_settle(pcol_builder *builder, pcol_error *err);
 

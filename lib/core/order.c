@@ -36,9 +36,6 @@ static const struct made form_columns[F_COUNT] = {
 
 void pci_border_init(struct pci_border *order)
 {
-    memset(order, 0xff, sizeof *order); /* PCOL_NONE */
-    order->waiting = NULL;
-    order->waiting_count = order->waiting_capacity = 0;
     *order = (struct pci_border){0};
     memset(order->columns, 0xff, sizeof order->columns); /* PCOL_NONE */
     memset(order->form_columns, 0xff, sizeof order->form_columns);
@@ -119,6 +116,8 @@ static pcol_status put_table(pcol_builder *b, const struct pci_border_table *tab
 {
     struct pci_source_row row = table->first;
     row.has_id = 0;
+    if (table->name)
+        PCI_TRY(pcol_builder_string(b, table->name, strlen(table->name), &row.table, err));
     for (uint64_t i = 0; i < table->count; i++) {
         row.ordinal = i;
         row.row = table->first.row + i;
@@ -127,18 +126,24 @@ static pcol_status put_table(pcol_builder *b, const struct pci_border_table *tab
     return PCOL_OK;
 }
 
-pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_source_row *row,
-                                     uint64_t count, pcol_error *err)
+pcol_status pci_border_wait(pcol_builder *builder, const struct pci_source_row *row,
+                            const char *name, uint64_t count, pcol_error *err)
 {
     struct pci_border *o = &builder->order;
-    struct pci_border_table table = {*row, count};
-    if (builder->source_count > 1)
-        return put_table(builder, &table, err);
     if (pci_grow((void **)&o->waiting, &o->waiting_capacity, o->waiting_count + 1,
                  sizeof *o->waiting))
         return pci_fail_memory(err);
-    o->waiting[o->waiting_count++] = table;
+    o->waiting[o->waiting_count++] = (struct pci_border_table){*row, count, name};
     return PCOL_OK;
+}
+
+pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_source_row *row,
+                                     uint64_t count, pcol_error *err)
+{
+    struct pci_border_table table = {*row, count, NULL};
+    if (builder->source_count > 1)
+        return put_table(builder, &table, err);
+    return pci_border_wait(builder, row, NULL, count, err);
 }
 
 pcol_status pci_border_settle(pcol_builder *builder, pcol_error *err)

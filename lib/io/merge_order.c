@@ -177,11 +177,14 @@ static const char *const *orders_of(const char *type, size_t size)
 }
 
 /* Whether the builder has rows for a table of a source already. */
-static int is_said(const pcol_builder *b, uint32_t source, uint32_t table)
+static int is_said(const pcol_builder *b, uint32_t source, const char *table)
 {
-    for (size_t i = 0; i < b->order.said_count; i++)
-        if (b->order.said[i].source == source && b->order.said[i].table == table)
+    for (size_t i = 0; i < b->order.said_count; i++) {
+        pcol_str name = pci_strtab_get(&b->strings, b->order.said[i].table);
+        if (b->order.said[i].source == source && name.size == strlen(table) &&
+            !memcmp(name.data, table, name.size))
             return 1;
+    }
     return 0;
 }
 
@@ -190,17 +193,18 @@ static pcol_status say_table(struct orders *o, uint32_t source, const char *name
 {
     struct pci_merge *m = o->m;
     struct pci_source_row to = {.source = source, .thread = PCOL_NONE};
-    PCI_TRY(pcol_builder_string(m->builder, name, strlen(name), &to.table, err));
-    if (!pci_table_find(m->file, target) || is_said(m->builder, source, to.table))
+    uint64_t first = !strcmp(target, "stacks");
+    if (!pci_table_find(m->file, target) || is_said(m->builder, source, name))
         return PCOL_OK;
     PCI_TRY(find_target(o, (pcol_str){target, strlen(target)}, 0, err));
     to.target = m->tables[o->target->number] + 1;
-    to.row = !strcmp(target, "stacks");
+    to.row = first;
+    if (o->target->rows <= first)
+        return PCOL_OK;
     if (m->alone) /* remembered until there is another source */
-        return o->target->rows > to.row
-                   ? pci_builder_source_table(m->builder, &to, o->target->rows - to.row, err)
-                   : PCOL_OK;
-    for (uint64_t row = to.row; row < o->target->rows; row++) {
+        return pci_border_wait(m->builder, &to, name, o->target->rows - first, err);
+    PCI_TRY(pcol_builder_string(m->builder, name, strlen(name), &to.table, err));
+    for (uint64_t row = first; row < o->target->rows; row++) {
         to.has_id = 0;
         PCI_TRY(move(o, PCOL_NOWHERE, row, &to, err));
         PCI_TRY(pci_builder_source_row(m->builder, &to, err));
