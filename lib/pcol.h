@@ -902,6 +902,79 @@ PCOL_API void pcol_peek_free(pcol_peek *peek);
 PCOL_API size_t pcol_peek_count(const pcol_peek *peek);
 PCOL_API void pcol_peek_get(const pcol_peek *peek, size_t index, pcol_peek_row *row);
 
+/* ---- comparing */
+
+typedef struct pcol_diff pcol_diff;
+
+typedef struct pcol_diff_options {
+    size_t size;
+    pcol_by by;        /* what rows are */
+    int by_stack;      /* 1: whole call stacks instead, "main;parse;read" */
+    const char *label; /* key of the label for PCOL_BY_LABEL */
+    int normalize;     /* 1: the new values are scaled so that both totals are the same */
+    pcol_order order;  /* falling by the change's magnitude: of self, of total; or by name */
+} pcol_diff_options;
+
+/* A row of a comparison: 0 for base, 1 for new. */
+typedef struct pcol_diff_row {
+    pcol_frame frame; /* by stack: the path as name */
+    pcol_amount self[2], total[2];
+    pcol_amount self_delta, total_delta; /* new - base */
+    int in_base, in_new;                 /* does it have a value there? */
+} pcol_diff_row;
+
+typedef struct pcol_diff_info {
+    pcol_str type, unit;
+    int is_double;        /* amounts are doubles: one of the two has doubles, or they were scaled */
+    pcol_amount total[2]; /* what percentages are of; the new one as scaled */
+    double scale;         /* what new values were multiplied by; 1 without normalize */
+} pcol_diff_info;
+
+/**
+ * pcol_diff_new() - what changed between two profiles
+ * @base, @other: queries of the same sample type, over the same file or two
+ * @options: NULL: by function, by self
+ * @diff: receives the comparison, which borrows the files of both; freed with pcol_diff_free()
+ * Rows are matched by what is shown of them (name, file, line), never by ids. Rows without any value
+ * are left out, rows without a change are there. Cost: that of pcol_query_top() or
+ * pcol_query_calltree() for both, and rows log rows.
+ * Errors: E_ARGUMENT (other types or units; a base of total 0 to be scaled to), E_LIMIT (a difference
+ * beyond 64 bits), and those of the two calls.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_diff_new(const pcol_query *base, const pcol_query *other,
+                                                  const pcol_diff_options *options,
+                                                  pcol_diff **diff, pcol_error *err);
+PCOL_API void pcol_diff_free(pcol_diff *diff);
+PCOL_API void pcol_diff_describe(const pcol_diff *diff, pcol_diff_info *info);
+PCOL_API size_t pcol_diff_count(const pcol_diff *diff);
+/* Row @index < pcol_diff_count(). */
+PCOL_API void pcol_diff_get(const pcol_diff *diff, size_t index, pcol_diff_row *row);
+
+/* ---- flame graphs */
+
+typedef struct pcol_flame_options {
+    size_t size;
+    const pcol_query *base; /* compared with: colours say how the share of each frame changed */
+    const char *title;      /* UTF-8; NULL: "Flame graph" */
+    const char *subtitle;   /* NULL: sample type and total */
+    int inverted;           /* 1: the root is at the top */
+    int reverse;            /* 1: stacks are turned round, callers stand on what they call */
+    unsigned width_px;      /* without scripts; 0: 1200 */
+    double min_width_px;    /* narrower frames are left out; 0: 0.3; negative: none */
+} pcol_flame_options;
+
+/**
+ * pcol_query_flame() - a flame graph of what is selected, as one SVG document
+ * The document needs nothing else and loads nothing. Without scripts it shows each frame with a
+ * tooltip; with scripts a click zooms in, and there are a search, a reset and the keys / and Escape.
+ * Siblings stand in order of names; the same profile gives the same bytes. Names are text whatever is
+ * in them; what cannot be shown stands there as \xNN.
+ * Errors: those of pcol_query_calltree() and of the sink; E_ARGUMENT (base of another type).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(const pcol_query *query,
+                                                     const pcol_flame_options *options,
+                                                     pcol_sink sink, pcol_error *err);
+
 #ifdef __cplusplus
 }
 #endif

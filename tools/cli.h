@@ -71,6 +71,9 @@ struct cli_args {
     const char *by, *sort;
     int bottom_up;
     uint64_t max_depth; /* CLI_UNSET where not given */
+
+    int normalize;
+    const char *fail_above;
 };
 
 #define CLI_UNSET UINT64_MAX

@@ -86,6 +86,17 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol peek sort.int run.pcol\n",
      2, 2, cmd_peek},
+    {"Ask", "diff", NULL, "BASE NEW", "print what changed between two profiles", cmd_diff_options,
+     "Rows are matched by what they are called. Programs get all of them as name, self_base,\n"
+     "self_new, self_delta, total_base, total_new, total_delta; people get those that changed, "
+     "and\n"
+     "which are new or gone. --format markdown is for a comment on a pull request.\n"
+     "\n"
+     "  pcol diff before.pcol after.pcol\n"
+     "  pcol diff --normalize --fail-above 5% --format markdown main.pb.gz branch.pb.gz\n"
+     "\n"
+     "Exit code: 1 if --fail-above says so.\n",
+     2, 2, cmd_diff},
     {"More", "formats", NULL, "", "list what can be read and written, and what each keeps",
      cmd_formats_options, NULL, 0, 0, cmd_formats},
     {"More", "completion", NULL, "bash|zsh|fish", "print a completion script for a shell",

@@ -1,0 +1,354 @@
+/*
+ * diff.c - what changed between two profiles
+ *
+ * Each side is asked the same question, and the rows of the two answers are matched by what they
+ * show. A stack is matched name by name from the root, in one tree of both.
+ */
+#include "query/pair.h"
+#include "query/query.h"
+
+#include "core/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pcol_diff {
+    pcol_diff_info info;
+    pcol_diff_row *rows;
+    size_t count, capacity;
+    pcol_top *tops[2]; /* the rows' texts lie in these, */
+    char *paths;       /* or here */
+    struct pci_hash hash;
+};
+
+/* ---- rows ---- */
+
+static uint64_t frame_hash(const pcol_frame *frame)
+{
+    uint64_t name = pci_hash_bytes(frame->name.data, frame->has_name ? frame->name.size : 0);
+    uint64_t file = pci_hash_bytes(frame->file.data, frame->has_file ? frame->file.size : 0);
+    return pci_hash_pair(pci_hash_pair(name, file), (uint64_t)frame->line ^ frame->address);
+}
+
+static pcol_status row_of(struct pcol_diff *d, const pcol_frame *frame, pcol_diff_row **row,
+                          pcol_error *err)
+{
+    uint64_t hash = frame_hash(frame);
+    size_t at = pci_hash_start(&d->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&d->hash, hash, &at)) != PCI_HASH_NONE) {
+        *row = &d->rows[id];
+        if (!pci_frame_compare(&(*row)->frame, frame))
+            return PCOL_OK;
+    }
+    if (pci_grow((void **)&d->rows, &d->capacity, d->count + 1, sizeof *d->rows))
+        return pci_fail_memory(err);
+    *row = &d->rows[d->count];
+    memset(*row, 0, sizeof **row);
+    (*row)->frame = *frame;
+    return pci_hash_add(&d->hash, hash, (uint32_t)d->count++, err);
+}
+
+static pcol_status add_top(struct pcol_diff *d, const pcol_query *query, int which,
+                           const pcol_diff_options *options, pcol_error *err)
+{
+    PCI_TRY(
+        pcol_query_top(query, options->by, options->label, PCOL_ORDER_NAME, &d->tops[which], err));
+    size_t count = pcol_top_count(d->tops[which]);
+    for (size_t i = 0; i < count; i++) {
+        pcol_top_row from;
+        pcol_diff_row *row;
+        pcol_top_get(d->tops[which], i, &from);
+        PCI_TRY(row_of(d, &from.frame, &row, err));
+        row->self[which] = from.self;
+        row->total[which] = from.total;
+        *(which ? &row->in_new : &row->in_base) = 1;
+    }
+    return PCOL_OK;
+}
+
+/* ---- stacks ---- */
+
+#define LONGEST_PATHS ((uint64_t)1 << 30) /* bytes of all paths together */
+
+static int has_self(const struct pci_pair_node *node, const int is_double[2])
+{
+    return !pci_amount_is_zero(is_double[0], node->self[0]) ||
+           !pci_amount_is_zero(is_double[1], node->self[1]);
+}
+
+/* Bytes of each node's path; *bytes: of those that become rows, which lie one behind the other. */
+static pcol_status path_sizes(const struct pci_pair *pair, const int is_double[2], uint64_t *sizes,
+                              uint64_t *bytes, pcol_error *err)
+{
+    const struct pci_tree *tree = &pair->tree;
+    *bytes = 0;
+    for (size_t i = 1; i < tree->count; i++) {
+        uint32_t parent = tree->nodes[i].parent;
+        sizes[i] =
+            sizes[parent] + (parent != 0) + pci_strtab_get(&pair->names, tree->nodes[i].group).size;
+        *bytes += has_self(&pair->nodes[i], is_double) ? sizes[i] : 0;
+        if (*bytes > LONGEST_PATHS)
+            return pci_fail(err, PCOL_E_LIMIT, "the names of all stacks take more than 1 GiB");
+    }
+    return PCOL_OK;
+}
+
+static void write_path(const struct pci_pair *pair, uint32_t node, char *to, size_t size)
+{
+    char *end = to + size;
+    for (uint32_t up = node; up; up = pair->tree.nodes[up].parent) {
+        pcol_str name = pci_strtab_get(&pair->names, pair->tree.nodes[up].group);
+        end -= name.size;
+        if (name.size)
+            memcpy(end, name.data, name.size);
+        if (pair->tree.nodes[up].parent)
+            *--end = ';';
+    }
+}
+
+static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
+                             const int is_double[2], const uint64_t *sizes, uint64_t bytes,
+                             pcol_error *err)
+{
+    char *to = d->paths = pci_malloc((size_t)bytes + 1, 1);
+    if (!to)
+        return pci_fail_memory(err);
+    for (size_t i = 1; i < pair->tree.count; i++) {
+        const struct pci_pair_node *node = &pair->nodes[i];
+        if (!has_self(node, is_double))
+            continue;
+        if (pci_grow((void **)&d->rows, &d->capacity, d->count + 1, sizeof *d->rows))
+            return pci_fail_memory(err);
+        pcol_diff_row *row = &d->rows[d->count++];
+        memset(row, 0, sizeof *row);
+        write_path(pair, (uint32_t)i, to, (size_t)sizes[i]);
+        row->frame.has_name = 1;
+        row->frame.name = (pcol_str){to, (size_t)sizes[i]};
+        to += sizes[i];
+        memcpy(row->self, node->self, sizeof row->self);
+        memcpy(row->total, node->total, sizeof row->total);
+        row->in_base = node->in[0];
+        row->in_new = node->in[1];
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_pair(struct pcol_diff *d, const struct pci_pair *pair,
+                            const int is_double[2], pcol_error *err)
+{
+    uint64_t bytes;
+    uint64_t *sizes = pci_calloc(pair->tree.count, sizeof *sizes);
+    if (!sizes)
+        return pci_fail_memory(err);
+    pcol_status status = path_sizes(pair, is_double, sizes, &bytes, err);
+    if (status == PCOL_OK)
+        status = add_paths(d, pair, is_double, sizes, bytes, err);
+    pci_free(sizes);
+    return status;
+}
+
+static pcol_status add_stacks(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
+                              const int is_double[2], pcol_error *err)
+{
+    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    pcol_calltree *trees[2] = {NULL, NULL};
+    struct pci_pair pair = {0};
+    options.order = PCOL_ORDER_NAME;
+    pcol_status status = pcol_query_calltree(base, &options, &trees[0], err);
+    if (status == PCOL_OK)
+        status = pcol_query_calltree(other, &options, &trees[1], err);
+    if (status == PCOL_OK)
+        status = pci_pair_new(trees[0], trees[1], &pair, err);
+    if (status == PCOL_OK) {
+        status = add_pair(d, &pair, is_double, err);
+        pci_pair_clear(&pair);
+    }
+    pcol_calltree_free(trees[0]);
+    pcol_calltree_free(trees[1]);
+    return status;
+}
+
+/* ---- values ---- */
+
+static double to_double(pcol_amount amount, int is_double)
+{
+    return is_double ? amount.f64 : (double)amount.i64;
+}
+
+/* Both sides as numbers of one kind, and what is between them. */
+static pcol_status subtract(const struct pcol_diff *d, const int is_double[2],
+                            pcol_amount values[2], pcol_amount *delta, pcol_error *err)
+{
+    if (!d->info.is_double) {
+        if (__builtin_sub_overflow(values[1].i64, values[0].i64, &delta->i64))
+            return pci_fail(err, PCOL_E_LIMIT, "a difference does not fit into 64 bits");
+        return PCOL_OK;
+    }
+    values[0].f64 = to_double(values[0], is_double[0]);
+    values[1].f64 = to_double(values[1], is_double[1]) * d->info.scale;
+    delta->f64 = values[1].f64 - values[0].f64;
+    return PCOL_OK;
+}
+
+static int compare_changes(const pcol_diff_row *a, const pcol_diff_row *b, int is_double,
+                           int by_total)
+{
+    int self = pci_amount_compare(is_double, b->self_delta, a->self_delta);
+    int total = pci_amount_compare(is_double, b->total_delta, a->total_delta);
+    int first = by_total ? total : self, second = by_total ? self : total;
+    if (first || second)
+        return first ? first : second;
+    return pci_frame_compare(&a->frame, &b->frame);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const pcol_diff_row *x = a, *y = b;
+    return pci_frame_compare(&x->frame, &y->frame);
+}
+
+static int by_self(const void *a, const void *b)
+{
+    return compare_changes(a, b, 0, 0);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    return compare_changes(a, b, 0, 1);
+}
+
+static int by_self_double(const void *a, const void *b)
+{
+    return compare_changes(a, b, 1, 0);
+}
+
+static int by_total_double(const void *a, const void *b)
+{
+    return compare_changes(a, b, 1, 1);
+}
+
+static void sort(struct pcol_diff *d, pcol_order order)
+{
+    int (*how)(const void *, const void *) = d->info.is_double ? by_self_double : by_self;
+    if (order == PCOL_ORDER_TOTAL)
+        how = d->info.is_double ? by_total_double : by_total;
+    else if (order == PCOL_ORDER_NAME)
+        how = by_name;
+    if (d->count)
+        qsort(d->rows, d->count, sizeof *d->rows, how);
+}
+
+/* ---- the whole ---- */
+
+pcol_status pci_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
+                               pcol_error *err)
+{
+    const pcol_str *text[4] = {&base->type, &base->unit, &other->type, &other->unit};
+    int size[4];
+    for (int i = 0; i < 4; i++)
+        size[i] = (int)(text[i]->size < 60 ? text[i]->size : 60);
+    if (!pci_str_compare(base->type, other->type) && !pci_str_compare(base->unit, other->unit))
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_ARGUMENT,
+                    "sample types differ: %.*s/%.*s in the base, %.*s/%.*s in the other", size[0],
+                    text[0]->data, size[1], text[1]->data, size[2], text[2]->data, size[3],
+                    text[3]->data);
+}
+
+static pcol_status measure(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
+                           int normalize, int is_double[2], pcol_error *err)
+{
+    pcol_query_info of[2];
+    pcol_amount ignored;
+    pcol_query_describe(base, &of[0]);
+    pcol_query_describe(other, &of[1]);
+    PCI_TRY(pci_pair_same_type(&of[0], &of[1], err));
+    is_double[0] = of[0].is_double;
+    is_double[1] = of[1].is_double;
+    d->info.type = of[1].type;
+    d->info.unit = of[1].unit;
+    d->info.is_double = is_double[0] || is_double[1] || normalize;
+    d->info.scale = 1;
+    d->info.total[0] = of[0].total;
+    d->info.total[1] = of[1].total;
+    if (normalize) {
+        double totals[2] = {to_double(of[0].total, is_double[0]),
+                            to_double(of[1].total, is_double[1])};
+        if (!(totals[0] > 0 && totals[1] > 0))
+            return pci_fail(err, PCOL_E_ARGUMENT, "a profile of total 0 cannot be scaled");
+        d->info.scale = totals[0] / totals[1];
+    }
+    return subtract(d, is_double, d->info.total, &ignored, err);
+}
+
+static pcol_status compare(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
+                           const pcol_diff_options *options, pcol_error *err)
+{
+    int is_double[2];
+    PCI_TRY(measure(d, base, other, options->normalize, is_double, err));
+    if (options->by_stack) {
+        PCI_TRY(add_stacks(d, base, other, is_double, err));
+    } else {
+        PCI_TRY(add_top(d, base, 0, options, err));
+        PCI_TRY(add_top(d, other, 1, options, err));
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        pcol_diff_row *row = &d->rows[i];
+        PCI_TRY(subtract(d, is_double, row->self, &row->self_delta, err));
+        PCI_TRY(subtract(d, is_double, row->total, &row->total_delta, err));
+    }
+    sort(d, options->order);
+    return PCOL_OK;
+}
+
+pcol_status pcol_diff_new(const pcol_query *base, const pcol_query *other,
+                          const pcol_diff_options *options, pcol_diff **diff, pcol_error *err)
+{
+    pcol_diff_options known = PCOL_INIT(pcol_diff_options);
+    if (!diff)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the comparison");
+    *diff = NULL;
+    if (!base || !other)
+        return pci_fail(err, PCOL_E_ARGUMENT, "a comparison needs two queries");
+    if (options && options->size < sizeof options->size)
+        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+    if (options)
+        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    struct pcol_diff *d = pci_calloc(1, sizeof *d);
+    if (!d)
+        return pci_fail_memory(err);
+    pcol_status status = compare(d, base, other, &known, err);
+    if (status == PCOL_OK)
+        *diff = d;
+    else
+        pcol_diff_free(d);
+    return status;
+}
+
+void pcol_diff_free(pcol_diff *diff)
+{
+    if (!diff)
+        return;
+    pcol_top_free(diff->tops[0]);
+    pcol_top_free(diff->tops[1]);
+    pci_hash_clear(&diff->hash);
+    pci_free(diff->paths);
+    pci_free(diff->rows);
+    pci_free(diff);
+}
+
+void pcol_diff_describe(const pcol_diff *diff, pcol_diff_info *info)
+{
+    *info = diff->info;
+}
+
+size_t pcol_diff_count(const pcol_diff *diff)
+{
+    return diff->count;
+}
+
+void pcol_diff_get(const pcol_diff *diff, size_t index, pcol_diff_row *row)
+{
+    *row = diff->rows[index];
+}

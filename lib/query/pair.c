@@ -1,0 +1,65 @@
+/*
+ * pair.c - the call trees of two profiles as one (pair.h)
+ */
+#include "query/pair.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+pcol_str pci_pair_name(const pcol_frame *frame)
+{
+    return frame->has_name ? frame->name : (pcol_str){"<unknown>", 9};
+}
+
+static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, int which,
+                            pcol_error *err)
+{
+    uint32_t count = pcol_calltree_count(tree);
+    uint32_t *of = pair->of[which] = pci_calloc((size_t)count + 1, sizeof *of);
+    if (!of)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        pcol_calltree_node node;
+        pcol_calltree_get(tree, i, &node);
+        if (i) {
+            pcol_str name = pci_pair_name(&node.frame);
+            uint32_t string;
+            PCI_TRY(pci_strtab_intern(&pair->names, name.data, name.size, &string, err));
+            PCI_TRY(pci_tree_child(&pair->tree, of[node.parent], string, &of[i], err));
+        }
+        size_t had = pair->capacity;
+        if (pci_grow((void **)&pair->nodes, &pair->capacity, pair->tree.count, sizeof *pair->nodes))
+            return pci_fail_memory(err);
+        memset(pair->nodes + had, 0, (pair->capacity - had) * sizeof *pair->nodes);
+        struct pci_pair_node *to = &pair->nodes[of[i]];
+        to->self[which] = node.self;
+        to->total[which] = node.total;
+        to->in[which] = 1;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_pair_new(const pcol_calltree *base, const pcol_calltree *other,
+                         struct pci_pair *pair, pcol_error *err)
+{
+    memset(pair, 0, sizeof *pair);
+    pcol_status status = pci_tree_init(&pair->tree, err);
+    if (status == PCOL_OK)
+        status = add_tree(pair, base, 0, err);
+    if (status == PCOL_OK)
+        status = add_tree(pair, other, 1, err);
+    if (status != PCOL_OK)
+        pci_pair_clear(pair);
+    return status;
+}
+
+void pci_pair_clear(struct pci_pair *pair)
+{
+    pci_strtab_clear(&pair->names);
+    pci_tree_clear(&pair->tree);
+    pci_free(pair->nodes);
+    pci_free(pair->of[0]);
+    pci_free(pair->of[1]);
+    memset(pair, 0, sizeof *pair);
+}

@@ -1,0 +1,391 @@
+/*
+ * cmd_diff.c - diff: what changed between two profiles
+ *
+ * Programs get every row. People, and a pull request that a markdown table goes into, get the rows
+ * that changed, the largest changes first. --fail-above looks at all rows, whichever are shown.
+ */
+#include "cmd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PEOPLE_ROWS 20
+
+const struct cli_option cmd_diff_options[] = {
+    {0, "by", "WHAT",
+     "function (default), stack, file, line (function, file, line), srcline (file, line), location "
+     "(address), thread, source, label:KEY",
+     CLI_TEXT, CLI_AT(by), 0, "function|stack|file|line|srcline|location|thread|source|"},
+    {0, "normalize", NULL, "scale NEW so that both totals are the same", CLI_FLAG,
+     CLI_AT(normalize), 1, NULL},
+    {0, "fail-above", "P%",
+     "exit 1 if a row's total rose by more than P percentage points of BASE's total", CLI_TEXT,
+     CLI_AT(fail_above), 0, NULL},
+    {0, "sort", "HOW", "by the change of self (default) or total; or by name", CLI_TEXT,
+     CLI_AT(sort), 0, "self|total|flat|cum|name"},
+    {'n', "rows", "N",
+     "at most N rows; 0: all (default: 20 that changed for people, all elsewhere)", CLI_COUNT,
+     CLI_AT(rows), 0, NULL},
+    CLI_OPTIONS_SELECTION,
+    {0, "format", "FORMAT",
+     "table (default on a terminal), tsv (default elsewhere), csv, json, ndjson, markdown",
+     CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown"},
+    CLI_OPTION_NO_HEADER,
+    CLI_OPTION_NULL,
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_FORCE,
+    CLI_OPTION_NO_SYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT,
+    CLI_OPTION_END,
+};
+
+struct view {
+    const struct cli_args *args;
+    const char *names[2]; /* of the inputs */
+    const pcol_diff *diff;
+    pcol_diff_info info;
+    struct cli_amounts amounts;
+    int markdown, place; /* place: rows have a file and a line, too */
+    uint64_t limit;
+};
+
+static double to_double(const struct view *view, pcol_amount amount)
+{
+    return view->info.is_double ? amount.f64 : (double)amount.i64;
+}
+
+static int changed(const struct view *view, const pcol_diff_row *row)
+{
+    return to_double(view, row->self_delta) != 0 || to_double(view, row->total_delta) != 0;
+}
+
+/* ---- for programs ---- */
+
+static int print_rows(const struct view *view, struct cli_out *out)
+{
+    static const struct cli_table_column columns[] = {
+        {"name", 0},      {"self_base", 1},   {"self_new", 1}, {"self_delta", 1}, {"total_base", 1},
+        {"total_new", 1}, {"total_delta", 1}, {"file", 0},     {"line", 1}};
+    struct cli_table *table;
+    size_t count = pcol_diff_count(view->diff);
+    int code = cli_table_begin(&table, out, view->args, columns, view->place ? 9 : 7);
+
+    if (code != CLI_OK)
+        return code;
+    for (size_t i = 0; i < count && i < view->limit && out->code == 0; i++) {
+        pcol_diff_row row;
+        pcol_diff_get(view->diff, i, &row);
+        const pcol_frame *frame = &row.frame;
+        const pcol_amount amounts[6] = {row.self[0],  row.self[1],  row.self_delta,
+                                        row.total[0], row.total[1], row.total_delta};
+        struct cli_cell cells[9] = {frame->has_name ? cli_cell_str(frame->name)
+                                                    : cli_cell_text(NULL)};
+        for (size_t c = 0; c < 6; c++)
+            cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
+        cells[7] = frame->has_file ? cli_cell_str(frame->file) : cli_cell_text(NULL);
+        cells[8].kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
+        cells[8].as.i64 = frame->line;
+        cli_table_row(table, cells);
+    }
+    return cli_table_end(table, CLI_OK);
+}
+
+/* ---- for people ---- */
+
+/* A change has a sign, even if it is for the worse. */
+static const char *change_text(const struct view *view, pcol_amount delta, char *room)
+{
+    double value = to_double(view, delta);
+
+    room[0] = '+';
+    if (value == 0)
+        return "0";
+    return cli_amount_cell(&view->amounts, delta, room + (value > 0)).as.text.data - (value > 0);
+}
+
+static const char *state_of(const pcol_diff_row *row)
+{
+    return !row->in_base ? "new" : !row->in_new ? "gone" : "";
+}
+
+/* Of the base's total, in percentage points. */
+static void points_text(const struct view *view, pcol_amount delta, char *room)
+{
+    double whole = fabs(to_double(view, view->info.total[0]));
+
+    if (whole > 0)
+        snprintf(room, CLI_NUMBER_SIZE, "%+.2f%%", 100 * to_double(view, delta) / whole);
+    else
+        snprintf(room, CLI_NUMBER_SIZE, "-");
+}
+
+/* Text for a cell of a markdown table: nothing in it means anything to markdown or HTML. */
+static void markdown_text(struct cli_out *out, pcol_str text)
+{
+    char safe[4 * 256];
+    size_t used;
+
+    while (text.size > 0) {
+        size_t part = text.size < 256 ? text.size : 256;
+        while (part < text.size && part > 252 && ((unsigned char)text.data[part] & 0xc0u) == 0x80u)
+            part--; /* not inside a character */
+        cli_escape(text.data, part, safe, &used);
+        for (size_t i = 0; i < used; i++) {
+            unsigned char byte = (unsigned char)safe[i];
+            int plain = byte >= 0x80 || (byte >= '0' && byte <= '9') || byte == ' ' ||
+                        (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+            if (plain)
+                cli_out_write(out, safe + i, 1);
+            else
+                cli_out_printf(out, "&#%u;", byte);
+        }
+        text.data += part;
+        text.size -= part;
+    }
+}
+
+static void any_text(const struct view *view, struct cli_out *out, pcol_str text)
+{
+    if (view->markdown)
+        markdown_text(out, text);
+    else
+        cli_out_safe(out, text.data, text.size);
+}
+
+static void print_header(const struct view *view, struct cli_out *out)
+{
+    char room[CLI_NUMBER_SIZE + 1];
+    pcol_amount delta;
+
+    if (view->info.is_double)
+        delta.f64 = view->info.total[1].f64 - view->info.total[0].f64;
+    else
+        delta.i64 = view->info.total[1].i64 - view->info.total[0].i64;
+    any_text(view, out, view->info.type);
+    cli_out_text(out, "/");
+    any_text(view, out, view->info.unit);
+    cli_out_text(out, ": ");
+    for (int i = 0; i < 2; i++) {
+        cli_out_text(out, cli_amount_cell(&view->amounts, view->info.total[i], room).as.text.data);
+        cli_out_text(out, i ? " (" : " (base ");
+        any_text(view, out, (pcol_str){view->names[i], strlen(view->names[i])});
+        cli_out_text(out, i ? ")" : ") to ");
+    }
+    if (view->args->normalize) {
+        cli_out_printf(out, ", NEW scaled by %.6g", view->info.scale);
+    } else {
+        cli_out_text(out, ", ");
+        cli_out_text(out, change_text(view, delta, room));
+        points_text(view, delta, room);
+        cli_out_printf(out, " (%s)", room);
+    }
+    cli_out_text(out, "\n");
+}
+
+enum { PEOPLE_COLUMNS = 8 };
+
+static void print_markdown_row(struct cli_out *out, const struct cli_cell *cells)
+{
+    for (size_t c = 0; c < PEOPLE_COLUMNS; c++) {
+        int code = c == PEOPLE_COLUMNS - 1;
+        cli_out_text(out, code ? " | <code>" : c ? " | " : "| ");
+        if (code)
+            markdown_text(out, (pcol_str){cells[c].as.text.data, cells[c].as.text.size});
+        else
+            cli_out_text(out, cells[c].as.text.data);
+    }
+    cli_out_text(out, "</code> |\n");
+}
+
+static int print_people(const struct view *view, struct cli_out *out)
+{
+    static const struct cli_table_column columns[PEOPLE_COLUMNS] = {
+        {"self", 1},   {"base", 1}, {"new", 1}, {"total", 1},
+        {"total%", 1}, {"base", 1}, {"", 0},    {"name", 0}};
+    struct cli_table *table = NULL;
+    size_t count = pcol_diff_count(view->diff);
+    uint64_t shown = 0;
+    int code = CLI_OK;
+
+    if (view->markdown)
+        cli_out_text(out, "\n| self | base | new | total | total% | base | | name |\n"
+                          "|---:|---:|---:|---:|---:|---:|---|---|\n");
+    else
+        code = cli_table_begin(&table, out, view->args, columns, PEOPLE_COLUMNS);
+    if (code != CLI_OK)
+        return code;
+    for (size_t i = 0; i < count && shown < view->limit && out->code == 0; i++) {
+        char room[7][CLI_NUMBER_SIZE + 1];
+        pcol_diff_row row;
+        pcol_diff_get(view->diff, i, &row);
+        if (!changed(view, &row) && view->args->rows != 0)
+            continue;
+        points_text(view, row.total_delta, room[4]);
+        pcol_str name = row.frame.has_name ? row.frame.name : (pcol_str){"", 0};
+        struct cli_cell cells[PEOPLE_COLUMNS] = {
+            cli_cell_text(change_text(view, row.self_delta, room[0])),
+            cli_amount_cell(&view->amounts, row.self[0], room[1]),
+            cli_amount_cell(&view->amounts, row.self[1], room[2]),
+            cli_cell_text(change_text(view, row.total_delta, room[3])),
+            cli_cell_text(room[4]),
+            cli_amount_cell(&view->amounts, row.total[0], room[5]),
+            cli_cell_text(state_of(&row)),
+            cli_cell_str(name)};
+        if (view->markdown)
+            print_markdown_row(out, cells);
+        else
+            cli_table_row(table, cells);
+        shown++;
+    }
+    return table ? cli_table_end(table, CLI_OK) : CLI_OK;
+}
+
+static int print(struct view *view, const pcol_query *query)
+{
+    static struct cli_out out;
+    int code = cli_out_open(&out, view->args);
+
+    if (code != CLI_OK)
+        return code;
+    cli_amounts_init(&view->amounts, query, view->args, &out);
+    view->amounts.info.is_double = view->info.is_double;
+    view->amounts.people |= view->markdown;
+    view->limit = view->args->rows;
+    if (view->limit == CLI_UNSET)
+        view->limit = view->amounts.people ? PEOPLE_ROWS : 0;
+    if (view->limit == 0)
+        view->limit = UINT64_MAX;
+    if (view->amounts.people && !view->args->no_header)
+        print_header(view, &out);
+    code = view->amounts.people ? print_people(view, &out) : print_rows(view, &out);
+    return cli_out_finish(&out, code);
+}
+
+/* ---- the verdict ---- */
+
+static int parse_percent(const char *text, double *percent)
+{
+    char digits[32];
+    size_t size = strlen(text);
+    char *end;
+
+    if (size > 0 && text[size - 1] == '%')
+        size--;
+    if (size > 0 && size < sizeof digits && strspn(text, "0123456789.") >= size) {
+        memcpy(digits, text, size);
+        digits[size] = '\0';
+        *percent = strtod(digits, &end);
+        if (*end == '\0' && isfinite(*percent))
+            return CLI_OK;
+    }
+    return cli_usage("--fail-above: '%s' is not a percentage", text);
+}
+
+static int judge(const struct view *view, double percent)
+{
+    double whole = fabs(to_double(view, view->info.total[0])), worst = 0;
+    size_t count = pcol_diff_count(view->diff), at = 0, above = 0;
+    pcol_diff_row row;
+
+    for (size_t i = 0; i < count; i++) {
+        pcol_diff_get(view->diff, i, &row);
+        double rise = to_double(view, row.total_delta);
+        if (!(rise > 0) || 100 * rise <= percent * whole)
+            continue;
+        above++;
+        if (rise > worst) {
+            worst = rise;
+            at = i;
+        }
+    }
+    if (above == 0)
+        return CLI_OK;
+    pcol_diff_get(view->diff, at, &row);
+    if (whole > 0)
+        return cli_fail(
+            CLI_NO, "%zu rows rose by more than %g%% of the base, most of all %.*s: +%.2f%%", above,
+            percent, (int)(row.frame.name.size < 200 ? row.frame.name.size : 200),
+            row.frame.name.data, 100 * worst / whole);
+    return cli_fail(CLI_NO, "%zu rows rose, and the base is 0", above);
+}
+
+/* ---- the whole ---- */
+
+static int open_queries(struct cli_input inputs[2], struct cli_args *args, pcol_query *queries[2],
+                        char *type, size_t size)
+{
+    pcol_query_info info;
+    int code = cli_query_new(&inputs[1], args, &queries[1]);
+
+    if (code != CLI_OK)
+        return code;
+    if (args->sample_type == NULL) { /* the base is asked for the type that NEW has by default */
+        pcol_query_describe(queries[1], &info);
+        snprintf(type, size, "%.*s/%.*s", (int)(info.type.size % 256), info.type.data,
+                 (int)(info.unit.size % 256), info.unit.data);
+        if (info.type.size > 0)
+            args->sample_type = type;
+    }
+    return cli_query_new(&inputs[0], args, &queries[0]);
+}
+
+static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_options *options,
+                   double percent)
+{
+    pcol_query *queries[2] = {NULL, NULL};
+    struct view view = {.args = args, .names = {inputs[0].name, inputs[1].name}};
+    pcol_diff *diff = NULL;
+    pcol_error err;
+    char type[520];
+    int code = open_queries(inputs, args, queries, type, sizeof type);
+
+    if (code == CLI_OK && pcol_diff_new(queries[0], queries[1], options, &diff, &err) != PCOL_OK)
+        code = cli_fail_error(inputs[1].name, &err);
+    if (code == CLI_OK) {
+        view.diff = diff;
+        view.markdown = args->format != NULL && strcmp(args->format, "markdown") == 0;
+        view.place = options->by == PCOL_BY_LINE || options->by == PCOL_BY_LOCATION ||
+                     options->by == PCOL_BY_SRCLINE;
+        pcol_diff_describe(diff, &view.info);
+        code = print(&view, queries[1]);
+        if (code == CLI_OK && args->fail_above != NULL)
+            code = judge(&view, percent);
+    }
+    pcol_diff_free(diff);
+    pcol_query_free(queries[0]);
+    pcol_query_free(queries[1]);
+    return code;
+}
+
+int cmd_diff(struct cli_args *args)
+{
+    struct cli_input inputs[2];
+    pcol_diff_options options = PCOL_INIT(pcol_diff_options);
+    double percent = 0;
+    int code = CLI_OK;
+
+    options.normalize = args->normalize;
+    options.by_stack = args->by != NULL && strcmp(args->by, "stack") == 0;
+    if (!options.by_stack)
+        code = cli_parse_by(args->by, 0, &options.by, &options.label);
+    if (args->sort != NULL)
+        options.order = args->sort[0] == 'n'                                     ? PCOL_ORDER_NAME
+                        : args->sort[0] == 't' || strcmp(args->sort, "cum") == 0 ? PCOL_ORDER_TOTAL
+                                                                                 : PCOL_ORDER_SELF;
+    if (code == CLI_OK && args->fail_above != NULL)
+        code = parse_percent(args->fail_above, &percent);
+    if (code == CLI_OK)
+        code = cli_input_open(&inputs[0], args->operands[0], args);
+    if (code != CLI_OK)
+        return code;
+    code = cli_input_open(&inputs[1], args->operands[1], args);
+    if (code == CLI_OK) {
+        code = compare(inputs, args, &options, percent);
+        cli_input_close(&inputs[1]);
+    }
+    cli_input_close(&inputs[0]);
+    return code;
+}
