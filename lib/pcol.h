@@ -952,28 +952,54 @@ PCOL_API void pcol_diff_get(const pcol_diff *diff, size_t index, pcol_diff_row *
 
 /* ---- flame graphs */
 
+typedef struct pcol_flame pcol_flame;
+
 typedef struct pcol_flame_options {
     size_t size;
-    const pcol_query *base; /* compared with: colours say how the share of each frame changed */
-    const char *title;      /* UTF-8; NULL: "Flame graph" */
-    const char *subtitle;   /* NULL: sample type and total */
-    int inverted;           /* 1: the root is at the top */
+    const pcol_query *base; /* compared with: how did the share of each frame change? */
+    int inverted;           /* 1: SVG has the root at the top */
     int reverse;            /* 1: stacks are turned round, callers stand on what they call */
-    unsigned width_px;      /* without scripts; 0: 1200 */
+    unsigned width_px;      /* of the picture; 0: 1200 */
     double min_width_px;    /* narrower frames are left out; 0: 0.3; negative: none */
 } pcol_flame_options;
 
 /**
- * pcol_query_flame() - a flame graph of what is selected, as one SVG document
- * The document needs nothing else and loads nothing. Without scripts it shows each frame with a
- * tooltip; with scripts a click zooms in, and there are a search, a reset and the keys / and Escape.
- * Siblings stand in order of names; the same profile gives the same bytes. Names are text whatever is
- * in them; what cannot be shown stands there as \xNN.
- * Errors: those of pcol_query_calltree() and of the sink; E_ARGUMENT (base of another type).
+ * pcol_query_flame() - the call tree of what is selected, laid out as a flame graph
+ * @flame: receives the graph, which borrows the files of the query and its base; freed with
+ * pcol_flame_free()
+ * Siblings stand in order of names. Frames deeper than 1000 are left out.
+ * Errors: those of pcol_query_calltree(); E_ARGUMENT (width, base of another sample type).
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(const pcol_query *query,
                                                      const pcol_flame_options *options,
-                                                     pcol_sink sink, pcol_error *err);
+                                                     pcol_flame **flame, pcol_error *err);
+PCOL_API void pcol_flame_free(pcol_flame *flame);
+
+typedef struct pcol_flame_box {
+    pcol_frame frame;      /* nothing for the root */
+    uint32_t depth;        /* 0: the root */
+    double x_px, width_px; /* of the graph, which is 20 px narrower than the picture */
+    pcol_amount self, total;
+    double change; /* of its share, -1 to 1; 0 without a base */
+    int is_new;    /* the base has no such stack */
+} pcol_flame_box;
+
+/* Number of boxes that are drawn, at least 1; greatest depth of one. */
+PCOL_API uint32_t pcol_flame_count(const pcol_flame *flame);
+PCOL_API uint32_t pcol_flame_depth(const pcol_flame *flame);
+/* Box @index < pcol_flame_count(), by depth, then from left to right. */
+PCOL_API void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box);
+
+/**
+ * pcol_flame_svg() - the graph as one SVG document
+ * @title: UTF-8; NULL: "Flame graph"
+ * The document needs nothing else and loads nothing. Without scripts it shows each frame with a
+ * tooltip; with scripts a click zooms in, and there are a search, a reset and the keys / and Escape.
+ * The same profile gives the same bytes. Names are text whatever is in them; what cannot be shown
+ * stands there as \xNN. Errors: those of the sink, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title,
+                                                   pcol_sink sink, pcol_error *err);
 
 #ifdef __cplusplus
 }

@@ -74,6 +74,10 @@ struct cli_args {
 
     int normalize;
     const char *fail_above;
+
+    int inverted, reverse;
+    const char *base, *title, *min_width;
+    uint64_t width; /* CLI_UNSET where not given */
 };
 
 #define CLI_UNSET UINT64_MAX

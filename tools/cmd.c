@@ -86,6 +86,15 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol peek sort.int run.pcol\n",
      2, 2, cmd_peek},
+    {"Ask", "flame", NULL, "FILE [-o OUT.svg]", "draw a flame graph", cmd_flame_options,
+     "An SVG document that needs nothing else: tooltips without scripts, with scripts a click "
+     "zooms\n"
+     "and / searches. On a terminal the graph is drawn in characters. --base shows what changed:\n"
+     "red for a larger share than in BASE, blue for a smaller one.\n"
+     "\n"
+     "  pcol flame run.pcol -o run.svg\n"
+     "  pcol flame --base before.pcol after.pcol -o change.svg\n",
+     1, 1, cmd_flame},
     {"Ask", "diff", NULL, "BASE NEW", "print what changed between two profiles", cmd_diff_options,
      "Rows are matched by what they are called. Programs get all of them as name, self_base,\n"
      "self_new, self_delta, total_base, total_new, total_delta; people get those that changed, "

@@ -220,8 +220,8 @@ static pcol_status no_type(const struct pci_types *types, const char *wanted, pc
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
                                      (int)size, types->type[i].data);
         }
-    return pci_fail(err, PCOL_E_NOT_FOUND, "there is no sample type '%.60s' (%s)", wanted,
-                    used ? names : "no types at all");
+    return pci_fail(err, PCOL_E_NOT_FOUND, "no sample type '%.60s'; use one of: %s", wanted,
+                    used ? names : "(none)");
 }
 
 static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_t last,

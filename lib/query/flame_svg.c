@@ -1,0 +1,280 @@
+/*
+ * flame_svg.c - a flame graph as SVG
+ *
+ * Frames are written depth by depth:
+ *
+ *     <g class="r" transform="translate(0,36)">                              a depth
+ *      <g><title>sort (12 samples, 3.97%)</title><rect x= width= class=/><text>sort</text></g>
+ *
+ * Against a base, colour says how the share of a frame changed: red for more, blue for less, in five
+ * steps up to the largest change that is shown.
+ */
+#include "query/flame.h"
+#include "query/svg.h"
+
+#include "core/alloc.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOP = 56, BOTTOM = 30, ROW = 18 };
+#define CHARACTER 7.25 /* px of a character, about */
+#define LONGEST_NAME 2000u
+
+struct drawing {
+    const pcol_flame *flame;
+    const char *title;
+    struct pci_put *out;
+};
+
+static double to_double(pcol_amount amount, int is_double)
+{
+    return is_double ? amount.f64 : (double)amount.i64;
+}
+
+/* ---- frames ---- */
+
+static int ends_with(pcol_str name, const char *end)
+{
+    size_t size = strlen(end);
+    return name.size >= size && !memcmp(name.data + name.size - size, end, size);
+}
+
+/* [libc.so.6], <GC>: no function of the program */
+static int is_bracketed(pcol_str name)
+{
+    char first = name.size > 2 ? name.data[0] : 0, last = first ? name.data[name.size - 1] : 0;
+    return (first == '[' && last == ']') || (first == '<' && last == '>');
+}
+
+/* A class of colour: the same name has the same everywhere. */
+static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str name, pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    char text[8] = "c0";
+    uint32_t hash = 2166136261u;
+    if (f->base_tree) {
+        double change = pci_flame_share(f, node, 1) - pci_flame_share(f, node, 0);
+        /* The square root brings out small changes beside a large one. */
+        int step = f->largest > 0 ? (int)ceil(5 * sqrt(fabs(change) / f->largest)) : 0;
+        if (fabs(change) < 1e-9)
+            step = 0;
+        text[0] = (char)(step == 0 ? 'z' : change > 0 ? 'p' : 'n');
+        text[1] = (char)(step == 0 ? 0 : '0' + (step > 5 ? 5 : step));
+        text[2] = 0;
+        PCI_TRY(pci_svg_raw(d->out, text, err));
+        return node && pci_flame_is_new(f, node) ? pci_svg_raw(d->out, " w", err) : PCOL_OK;
+    }
+    for (size_t i = 0; i < name.size; i++)
+        hash = (hash ^ (uint8_t)name.data[i]) * 16777619u;
+    unsigned shade = (hash >> 13) % 8;
+    text[1] = (char)('0' + shade);
+    if (!node)
+        text[1] = 'a';
+    else if (ends_with(name, "_[k]"))
+        text[1] = 'k';
+    else if (ends_with(name, "_[j]"))
+        text[1] = 'j';
+    else if (ends_with(name, "_[i]"))
+        text[1] = 'i';
+    else if (is_bracketed(name))
+        text[1] = 'u';
+    if (node && text[1] > '9' && shade % 4) /* one colour in four shades */
+        memcpy(text + 2, " v0", 4), text[4] = (char)('0' + shade % 4);
+    return pci_svg_raw(d->out, text, err);
+}
+
+static int is_text(pcol_str text, const char *expected)
+{
+    return text.size == strlen(expected) && !memcmp(text.data, expected, text.size);
+}
+
+/* "12 samples", "1.25 s", "3.4 MB" */
+static pcol_status put_amount(const struct drawing *d, const pcol_query_info *info,
+                              pcol_amount amount, pcol_error *err)
+{
+    double value = to_double(amount, info->is_double);
+    int is_count = is_text(info->unit, "count");
+    if (is_text(info->unit, "bytes"))
+        return pci_svg_bytes(d->out, value, err);
+    if (info->seconds_per_value > 0 && !is_count && !is_text(info->unit, "samples"))
+        return pci_svg_seconds(d->out, value * info->seconds_per_value, err);
+    if (info->is_double)
+        PCI_TRY(pci_svg_number(d->out, value, 3, err));
+    else
+        PCI_TRY(pci_svg_grouped(d->out, amount.i64, err));
+    PCI_TRY(pci_svg_raw(d->out, " ", err));
+    return pci_svg_text(d->out, is_count || !info->unit.size ? info->type : info->unit, 40, err);
+}
+
+static pcol_status put_percent(const struct drawing *d, double part, pcol_error *err)
+{
+    PCI_TRY(pci_svg_number(d->out, 100 * part, 2, err));
+    return pci_svg_raw(d->out, "%", err);
+}
+
+/* What stands in the brackets behind the name. */
+static pcol_status put_values(const struct drawing *d, uint32_t i, pcol_amount total,
+                              pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    double whole = fabs(to_double(f->info.total, f->info.is_double));
+    double part = whole > 0 ? to_double(total, f->info.is_double) / whole : 0;
+    PCI_TRY(put_amount(d, &f->info, total, err));
+    PCI_TRY(pci_svg_raw(d->out, ", ", err));
+    PCI_TRY(put_percent(d, part, err));
+    if (!f->base_tree)
+        return PCOL_OK;
+    if (pci_flame_is_new(f, i))
+        return pci_svg_raw(d->out, "; not in base", err);
+    double change = part - pci_flame_share(f, i, 0);
+    PCI_TRY(pci_svg_raw(d->out, "; base ", err));
+    PCI_TRY(put_amount(d, &f->base_info, f->pair.nodes[f->pair.of[1][i]].total[0], err));
+    PCI_TRY(pci_svg_raw(d->out, ", ", err));
+    PCI_TRY(put_percent(d, pci_flame_share(f, i, 0), err));
+    PCI_TRY(pci_svg_raw(d->out, change >= 0 ? "; +" : "; ", err));
+    return put_percent(d, change, err);
+}
+
+static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    struct pci_put *out = d->out;
+    pcol_calltree_node node;
+    pcol_calltree_get(f->tree, i, &node);
+    pcol_str name = i ? pci_pair_name(&node.frame) : (pcol_str){"all", 3};
+    double width = f->weight[i] * f->scale, x = f->start[i] * f->scale;
+    PCI_TRY(pci_svg_raw(out, "<g><title>", err));
+    PCI_TRY(pci_svg_text(out, name, LONGEST_NAME, err));
+    PCI_TRY(pci_svg_raw(out, " (", err));
+    PCI_TRY(put_values(d, i, node.total, err));
+    PCI_TRY(pci_svg_raw(out, ")</title><rect x=\"", err));
+    PCI_TRY(pci_svg_number(out, x, 3, err));
+    PCI_TRY(pci_svg_raw(out, "\" width=\"", err));
+    PCI_TRY(pci_svg_number(out, width, 3, err));
+    PCI_TRY(pci_svg_raw(out, "\" height=\"17\" class=\"", err));
+    PCI_TRY(put_class(d, i, name, err));
+    if (width < 2)
+        PCI_TRY(pci_svg_raw(out, " t", err));
+    PCI_TRY(pci_svg_raw(out, "\"/>", err));
+    size_t room = width > 6 ? (size_t)((width - 6) / CHARACTER) : 0;
+    if (room >= 3) {
+        PCI_TRY(pci_svg_raw(out, "<text x=\"", err));
+        PCI_TRY(pci_svg_number(out, x + 3, 2, err));
+        PCI_TRY(pci_svg_raw(out, "\" y=\"13\">", err));
+        PCI_TRY(pci_svg_text(out, name, room, err));
+        PCI_TRY(pci_svg_raw(out, "</text>", err));
+    }
+    return pci_svg_raw(out, "</g>\n", err);
+}
+
+/* ---- the document ---- */
+
+static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    struct pci_put *out = d->out;
+    int is_count = is_text(f->info.unit, "count");
+    if (!is_count) {
+        PCI_TRY(pci_svg_text(out, f->info.type, 60, err));
+        PCI_TRY(pci_svg_raw(out, ", ", err));
+    }
+    PCI_TRY(put_amount(d, &f->info, f->info.selected, err));
+    if (is_count && f->info.seconds_per_value > 0) {
+        PCI_TRY(pci_svg_raw(out, ", ", err));
+        PCI_TRY(pci_svg_seconds(
+            out, to_double(f->info.selected, f->info.is_double) * f->info.seconds_per_value, err));
+    }
+    if (f->options.reverse)
+        PCI_TRY(pci_svg_raw(out, ", callers on what they call", err));
+    if (f->base_tree)
+        PCI_TRY(pci_svg_raw(out,
+                            "; red: a larger share than in the base, blue: a smaller one, "
+                            "dashed: not there before",
+                            err));
+    if (f->cut)
+        PCI_TRY(pci_svg_raw(out, "; deeper frames than 1000 are not shown", err));
+    return PCOL_OK;
+}
+
+static pcol_status put_head(const struct drawing *d, unsigned height, pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    struct pci_put *out = d->out;
+    const char *title = d->title ? d->title : "Flame graph";
+    pcol_str name = {title, strlen(title)};
+    PCI_TRY(pci_svg_raw(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", err));
+    PCI_TRY(pci_put_int(out, f->options.width_px, err));
+    PCI_TRY(pci_svg_raw(out, "\" height=\"", err));
+    PCI_TRY(pci_put_int(out, height, err));
+    PCI_TRY(pci_svg_raw(out, "\" viewBox=\"0 0 ", err));
+    PCI_TRY(pci_put_int(out, f->options.width_px, err));
+    PCI_TRY(pci_svg_raw(out, " ", err));
+    PCI_TRY(pci_put_int(out, height, err));
+    PCI_TRY(pci_svg_raw(out,
+                        "\" font-family=\"ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',"
+                        "monospace\" font-size=\"12\">\n<title>",
+                        err));
+    PCI_TRY(pci_svg_text(out, name, 200, err));
+    PCI_TRY(pci_svg_raw(out, "</title>\n<style>", err));
+    PCI_TRY(pci_svg_raw(out, pci_svg_style, err));
+    PCI_TRY(
+        pci_svg_raw(out,
+                    "</style>\n<g class=\"top\"><rect class=\"k\" width=\"100%\" height=\"50\"/>"
+                    "<text x=\"10\" y=\"24\" class=\"h\">",
+                    err));
+    PCI_TRY(pci_svg_text(out, name, (f->options.width_px - 20) / 10, err));
+    PCI_TRY(pci_svg_raw(out, "</text><text x=\"10\" y=\"43\" class=\"s\">", err));
+    PCI_TRY(put_subtitle(d, err));
+    PCI_TRY(pci_svg_raw(out, "</text></g>\n<g class=\"foot\" transform=\"translate(0,", err));
+    PCI_TRY(pci_put_int(out, height, err));
+    return pci_svg_raw(out,
+                       ")\"><rect class=\"k\" y=\"-24\" width=\"100%\" height=\"24\"/>"
+                       "<text x=\"10\" y=\"-8\" class=\"s\"></text></g>\n",
+                       err);
+}
+
+static pcol_status put_rows(const struct drawing *d, pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    struct pci_put *out = d->out;
+    PCI_TRY(pci_svg_raw(out, "<g transform=\"translate(10,56)\">\n", err));
+    for (uint32_t depth = 0; depth <= f->depth; depth++) {
+        uint32_t at = f->options.inverted ? depth : f->depth - depth;
+        PCI_TRY(pci_svg_raw(out, "<g class=\"r\" transform=\"translate(0,", err));
+        PCI_TRY(pci_put_int(out, (int64_t)at * ROW, err));
+        PCI_TRY(pci_svg_raw(out, ")\">\n", err));
+        for (uint32_t i = f->row[depth]; i < f->row[depth + 1]; i++)
+            PCI_TRY(put_frame(d, f->order[i], err));
+        PCI_TRY(pci_svg_raw(out, "</g>\n", err));
+    }
+    return pci_svg_raw(out, "</g>\n", err);
+}
+
+static pcol_status put_document(const struct drawing *d, pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    PCI_TRY(put_head(d, TOP + (f->depth + 1) * ROW + BOTTOM, err));
+    PCI_TRY(put_rows(d, err));
+    PCI_TRY(pci_svg_raw(d->out, "<script><![CDATA[\n", err));
+    for (int i = 0; pci_svg_script[i]; i++)
+        PCI_TRY(pci_svg_raw(d->out, pci_svg_script[i], err));
+    PCI_TRY(pci_svg_raw(d->out, "]]></script>\n</svg>\n", err));
+    return pci_put_flush(d->out, err);
+}
+
+pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title, pcol_sink sink,
+                           pcol_error *err)
+{
+    struct drawing d = {flame, title, NULL};
+    if (!flame || !sink.write)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no flame graph or no sink");
+    d.out = pci_malloc(1, sizeof *d.out);
+    if (!d.out)
+        return pci_fail_memory(err);
+    d.out->sink = sink;
+    d.out->used = 0;
+    pcol_status status = put_document(&d, err);
+    pci_free(d.out);
+    return status;
+}

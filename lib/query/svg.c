@@ -1,0 +1,174 @@
+/*
+ * svg.c - text and numbers in SVG (svg.h)
+ */
+#include "query/svg.h"
+
+#include <math.h>
+#include <string.h>
+
+pcol_status pci_svg_raw(struct pci_put *out, const char *text, pcol_error *err)
+{
+    return pci_put(out, text, strlen(text), err);
+}
+
+/* ---- text ---- */
+
+/* Length of the character at `text`, and its code; 0 if it is no UTF-8. */
+static size_t decode(const uint8_t *text, size_t size, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = text[0] < 0x80   ? 1
+                    : text[0] < 0xc2 ? 0
+                    : text[0] < 0xe0 ? 2
+                    : text[0] < 0xf0 ? 3
+                    : text[0] < 0xf5 ? 4
+                                     : 0;
+    if (!length || length > size)
+        return 0;
+    *code = length == 1 ? text[0] : text[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0u) != 0x80u)
+            return 0;
+        *code = *code << 6 | (text[i] & 0x3fu);
+    }
+    if (*code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code <= 0xdfff))
+        return 0;
+    return length;
+}
+
+static int is_shown(uint32_t code)
+{
+    return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x061c && code != 0xfeff &&
+           !(code >= 0x200b && code <= 0x200f) && !(code >= 0x2028 && code <= 0x202e) &&
+           !(code >= 0x2060 && code <= 0x206f) && (code & 0xfffe) != 0xfffe &&
+           !(code >= 0xfdd0 && code <= 0xfdef) && !(code >= 0xe0000 && code <= 0xe0fff);
+}
+
+/* Characters that are twice as wide: the common East Asian ones. */
+static size_t columns(uint32_t code)
+{
+    int wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
+               (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
+               (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
+               (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+    return wide ? 2 : 1;
+}
+
+/* The character at text[at] as it is written into `to`; its columns. */
+static size_t character(pcol_str text, size_t *at, char to[24], size_t *used)
+{
+    static const char hex[] = "0123456789abcdef";
+    const uint8_t *p = (const uint8_t *)text.data + *at;
+    uint32_t code = 0;
+    size_t length = decode(p, text.size - *at, &code);
+    const char *entity = code == '&'    ? "&amp;"
+                         : code == '<'  ? "&lt;"
+                         : code == '>'  ? "&gt;"
+                         : code == '"'  ? "&quot;"
+                         : code == '\'' ? "&#39;"
+                                        : NULL;
+    if (length && is_shown(code)) {
+        *used = entity ? strlen(entity) : length;
+        memcpy(to, entity ? entity : (const char *)p, *used);
+        *at += length;
+        return columns(code);
+    }
+    length = length ? length : 1;
+    for (size_t i = 0; i < length; i++) {
+        memcpy(to + 4 * i, "\\x", 2);
+        to[4 * i + 2] = hex[p[i] >> 4];
+        to[4 * i + 3] = hex[p[i] & 15];
+    }
+    *used = 4 * length;
+    *at += length;
+    return 4 * length;
+}
+
+pcol_status pci_svg_text(struct pci_put *out, pcol_str text, size_t width, pcol_error *err)
+{
+    char piece[24];
+    size_t at = 0, used, wide = 0, keep = text.size;
+    if (width) { /* where to cut, if all of it is too wide */
+        size_t fit = 0;
+        while (at < text.size && wide <= width) {
+            wide += character(text, &at, piece, &used);
+            if (wide + 2 <= width)
+                fit = at;
+        }
+        if (wide > width)
+            keep = fit;
+    }
+    for (at = 0; at < keep;) {
+        character(text, &at, piece, &used);
+        PCI_TRY(pci_put(out, piece, used, err));
+    }
+    return keep < text.size ? pci_put(out, "..", 2, err) : PCOL_OK;
+}
+
+/* ---- numbers ---- */
+
+pcol_status pci_svg_number(struct pci_put *out, double value, int decimals, pcol_error *err)
+{
+    static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+    char text[8];
+    if (!(fabs(value) < 1e12))
+        return pci_put_int(out, isnan(value) ? 0 : value > 0 ? INT64_MAX : INT64_MIN, err);
+    int64_t scaled = (int64_t)floor(fabs(value) * (double)powers[decimals] + 0.5);
+    int64_t part = scaled % powers[decimals];
+    if (value < 0 && scaled)
+        PCI_TRY(pci_put(out, "-", 1, err));
+    PCI_TRY(pci_put_int(out, scaled / powers[decimals], err));
+    if (!part)
+        return PCOL_OK;
+    size_t size = 0;
+    text[size++] = '.';
+    for (int i = decimals - 1; i >= 0 && part; i--) {
+        text[size++] = (char)('0' + part / powers[i]);
+        part %= powers[i];
+    }
+    return pci_put(out, text, size, err);
+}
+
+pcol_status pci_svg_grouped(struct pci_put *out, int64_t value, pcol_error *err)
+{
+    uint8_t digits[20];
+    size_t size = (size_t)(pci_put_digits(digits, value) - digits), sign = value < 0;
+    for (size_t i = 0; i < size; i++) {
+        if (i > sign && (size - i) % 3 == 0)
+            PCI_TRY(pci_put(out, ",", 1, err));
+        PCI_TRY(pci_put(out, digits + i, 1, err));
+    }
+    return PCOL_OK;
+}
+
+/* Three digits, whatever the size. */
+static pcol_status short_number(struct pci_put *out, double value, const char *unit,
+                                pcol_error *err)
+{
+    double size = fabs(value);
+    PCI_TRY(pci_svg_number(out, value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2, err));
+    return pci_svg_raw(out, unit, err);
+}
+
+pcol_status pci_svg_seconds(struct pci_put *out, double seconds, pcol_error *err)
+{
+    double size = fabs(seconds);
+    if (size >= 0.9995 || size == 0)
+        return short_number(out, seconds, " s", err);
+    if (size >= 0.9995e-3)
+        return short_number(out, seconds * 1e3, " ms", err);
+    if (size >= 0.9995e-6)
+        return short_number(out, seconds * 1e6, " &#181;s", err);
+    return short_number(out, seconds * 1e9, " ns", err);
+}
+
+pcol_status pci_svg_bytes(struct pci_put *out, double bytes, pcol_error *err)
+{
+    static const char *const units[] = {" B", " kB", " MB", " GB", " TB"};
+    size_t unit = 0;
+    while (unit < 4 && fabs(bytes) >= 1023.5) {
+        bytes /= 1024;
+        unit++;
+    }
+    return short_number(out, bytes, units[unit], err);
+}

@@ -1,0 +1,320 @@
+/*
+ * cmd_flame.c - flame: a flame graph, as SVG or drawn on the terminal
+ *
+ * The library lays the graph out; on a terminal a pixel is a character. A frame is a stretch of
+ * colour with its name in it and a blank at its end, so that neighbours stay apart; without colour it
+ * is |name   |. Where even a character is more than a frame's width, it is left out.
+ */
+#include "cmd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const struct cli_option cmd_flame_options[] = {
+    {0, "inverted", NULL, "the root at the top", CLI_FLAG, CLI_AT(inverted), 1, NULL},
+    {0, "reverse", NULL, "stacks turned round: callers stand on what they call", CLI_FLAG,
+     CLI_AT(reverse), 1, NULL},
+    {0, "base", "BASE", "colours say what changed against the profile BASE", CLI_TEXT, CLI_AT(base),
+     0, NULL},
+    {0, "title", "TEXT", "title of the graph (default: the input's name without folders)", CLI_TEXT,
+     CLI_AT(title), 0, NULL},
+    {0, "width", "N", "width in pixels, on a terminal in characters", CLI_COUNT, CLI_AT(width), 0,
+     NULL},
+    {0, "min-width", "PX", "leave out frames that are narrower (default: 0.3; 0: none)", CLI_TEXT,
+     CLI_AT(min_width), 0, NULL},
+    {0, "format", "FORMAT", "svg, or text as on a terminal", CLI_TEXT, CLI_AT(format), 0,
+     "svg|text"},
+    CLI_OPTIONS_SELECTION,
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_FORCE,
+    CLI_OPTION_NO_SYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT,
+    CLI_OPTION_END,
+};
+
+/* ---- on a terminal ---- */
+
+struct screen {
+    struct cli_out *out;
+    const pcol_flame *flame;
+    struct cli_amounts amounts;
+    unsigned columns;
+    int color, compared;
+    double largest; /* change */
+};
+
+static unsigned terminal_columns(void)
+{
+    struct winsize size;
+    const char *given = getenv("COLUMNS");
+    uint64_t columns = 0;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    else if (given == NULL || cli_parse_u64(given, &columns) != 0)
+        columns = 80;
+    return columns < 20 ? 20 : columns > 2000 ? 2000 : (unsigned)columns;
+}
+
+static int is_wide(uint32_t code)
+{
+    return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
+           (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
+           (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
+           (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+}
+
+/* The name in exactly `width` columns, cut or filled with blanks. */
+static void put_name(struct cli_out *out, pcol_str name, size_t width)
+{
+    char safe[16];
+    size_t used, at = 0, shown = 0;
+
+    while (at < name.size) {
+        uint32_t code = 0;
+        size_t length = cli_utf8(name.data + at, name.size - at, &code);
+        size_t columns = cli_escape(name.data + at, length ? length : 1, safe, &used);
+        columns += length > 0 && !cli_unsafe(code) && is_wide(code);
+        /* The last column is for a sign that more would follow. */
+        if (shown + columns > width || (shown + columns == width && at + length < name.size)) {
+            for (; shown < width; shown++)
+                cli_out_text(out, ".");
+            return;
+        }
+        cli_out_write(out, safe, used);
+        shown += columns;
+        at += length ? length : 1;
+    }
+    for (; shown < width; shown++)
+        cli_out_text(out, " ");
+}
+
+/* Colour of the 256 that terminals have. */
+static int color_of(const struct screen *s, const pcol_flame_box *box, pcol_str name)
+{
+    static const uint8_t warm[] = {222, 221, 215, 216, 214, 209, 220, 223};
+    static const uint8_t more[] = {255, 224, 217, 210, 203, 196},
+                         less[] = {255, 195, 153, 111, 75, 33};
+    uint32_t hash = 2166136261u;
+
+    if (s->compared) {
+        int step = s->largest > 0 ? (int)ceil(5 * sqrt(fabs(box->change) / s->largest)) : 0;
+        step = fabs(box->change) < 1e-9 ? 0 : step > 5 ? 5 : step;
+        return box->change > 0 ? more[step] : less[step];
+    }
+    if (box->depth == 0)
+        return 252;
+    if (name.size > 2 && ((name.data[0] == '[' && name.data[name.size - 1] == ']') ||
+                          (name.data[0] == '<' && name.data[name.size - 1] == '>')))
+        return 152;
+    for (size_t i = 0; i < name.size; i++)
+        hash = (hash ^ (unsigned char)name.data[i]) * 16777619u;
+    return warm[(hash >> 13) % sizeof warm];
+}
+
+static pcol_str box_name(const pcol_flame_box *box)
+{
+    if (box->depth == 0)
+        return (pcol_str){"all", 3};
+    return box->frame.has_name ? box->frame.name : (pcol_str){"<unknown>", 9};
+}
+
+static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
+{
+    struct cli_out *out = s->out;
+    pcol_str name = box_name(box);
+
+    if (s->color) {
+        cli_out_printf(out, "\033[48;5;%d;38;5;16m", color_of(s, box, name));
+        /* A letter or two say nothing. */
+        put_name(out, width > 3 ? name : (pcol_str){"", 0}, width > 1 ? width - 1 : 1);
+        cli_out_text(out, width > 1 ? "\033[0m " : "\033[0m");
+        return;
+    }
+    if (width == 1) {
+        cli_out_text(out, "|");
+        return;
+    }
+    cli_out_text(out, "|");
+    if (width > 2)
+        put_name(out, width > 4 ? name : (pcol_str){"", 0}, width - 2);
+    cli_out_text(out, s->compared && box->change > 0   ? "+"
+                      : s->compared && box->change < 0 ? "-"
+                                                       : "|");
+}
+
+/* Boxes [from, to) are one depth. */
+static void put_row(struct screen *s, uint32_t from, uint32_t to)
+{
+    size_t at = 0;
+
+    for (uint32_t i = from; i < to; i++) {
+        pcol_flame_box box;
+        pcol_flame_get(s->flame, i, &box);
+        size_t start = (size_t)floor(box.x_px + 0.5);
+        size_t end = (size_t)floor(box.x_px + box.width_px + 0.5);
+        if (start < at || end <= start)
+            continue; /* no character of its own */
+        for (; at < start; at++)
+            cli_out_text(s->out, " ");
+        put_box(s, &box, end - start);
+        at = end;
+    }
+    cli_out_text(s->out, "\n");
+}
+
+static int draw(struct screen *s, int inverted)
+{
+    uint32_t count = pcol_flame_count(s->flame), depth = pcol_flame_depth(s->flame);
+    uint32_t *rows = calloc((size_t)depth + 2, sizeof *rows);
+    pcol_flame_box box;
+
+    if (rows == NULL)
+        return cli_fail_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        pcol_flame_get(s->flame, i, &box);
+        rows[box.depth + 1] = i + 1;
+        s->largest = fabs(box.change) > s->largest ? fabs(box.change) : s->largest;
+    }
+    for (uint32_t d = 0; d <= depth && s->out->code == 0; d++) {
+        uint32_t at = inverted ? d : depth - d;
+        put_row(s, rows[at], rows[at + 1]);
+    }
+    free(rows);
+    return CLI_OK;
+}
+
+static int print_text(const struct cli_args *args, const pcol_query *query,
+                      pcol_flame_options *options, struct cli_out *out)
+{
+    struct screen s = {.out = out, .color = out->color, .compared = options->base != NULL};
+    pcol_flame *flame;
+    pcol_error err;
+    struct cli_args people = *args;
+
+    people.format = "table"; /* amounts as people read them */
+    s.columns = args->width == CLI_UNSET ? terminal_columns() : (unsigned)args->width;
+    options->width_px = s.columns + 20;
+    options->min_width_px = args->min_width == NULL ? 0.5 : options->min_width_px;
+    if (pcol_query_flame(query, options, &flame, &err) != PCOL_OK)
+        return cli_fail_error(args->operands[0], &err);
+    s.flame = flame;
+    cli_amounts_init(&s.amounts, query, &people, out);
+    cli_amounts_header(&s.amounts, out);
+    int code = draw(&s, args->inverted);
+    pcol_flame_free(flame);
+    return code;
+}
+
+/* ---- SVG ---- */
+
+static int print_svg(const struct cli_args *args, const pcol_query *query,
+                     const pcol_flame_options *options, struct cli_out *out)
+{
+    pcol_flame *flame;
+    pcol_error err;
+    const char *name = strrchr(args->operands[0], '/');
+    const char *title = args->title != NULL            ? args->title
+                        : name != NULL && name[1] != 0 ? name + 1
+                                                       : args->operands[0];
+    pcol_status status = pcol_query_flame(query, options, &flame, &err);
+
+    if (status == PCOL_OK) {
+        status = pcol_flame_svg(flame, title, cli_out_sink(out), &err);
+        pcol_flame_free(flame);
+    }
+    if (status == PCOL_OK)
+        return CLI_OK;
+    return out->code != 0 ? out->code : cli_fail_error(args->operands[0], &err);
+}
+
+/* ---- both ---- */
+
+static int print(const struct cli_args *args, const pcol_query *query, pcol_flame_options *options)
+{
+    static struct cli_out out;
+    int code = cli_out_open(&out, args);
+
+    if (code != CLI_OK)
+        return code;
+    if (args->format != NULL ? args->format[0] == 't' : out.terminal)
+        code = print_text(args, query, options, &out);
+    else
+        code = print_svg(args, query, options, &out);
+    return cli_out_finish(&out, code);
+}
+
+static int parse_options(const struct cli_args *args, pcol_flame_options *options)
+{
+    char *end;
+
+    options->inverted = args->inverted;
+    options->reverse = args->reverse;
+    if (args->width != CLI_UNSET) {
+        if (args->width < 40 || args->width > 10000)
+            return cli_usage("--width: between 40 and 10000");
+        options->width_px = (unsigned)args->width;
+    }
+    if (args->min_width != NULL) {
+        if (strspn(args->min_width, "0123456789.") != strlen(args->min_width))
+            return cli_usage("--min-width: '%s' is not a number of pixels", args->min_width);
+        options->min_width_px = strtod(args->min_width, &end);
+        if (*end != '\0' || end == args->min_width)
+            return cli_usage("--min-width: '%s' is not a number of pixels", args->min_width);
+        if (options->min_width_px <= 0)
+            options->min_width_px = -1;
+    }
+    return CLI_OK;
+}
+
+/* The base is asked for the type that the profile has by default. */
+static int open_base(struct cli_input *input, struct cli_args *args, const pcol_query *query,
+                     pcol_query **base)
+{
+    pcol_query_info info;
+    char type[520];
+    const char *given = args->sample_type;
+
+    pcol_query_describe(query, &info);
+    snprintf(type, sizeof type, "%.*s/%.*s", (int)(info.type.size % 256), info.type.data,
+             (int)(info.unit.size % 256), info.unit.data);
+    if (given == NULL && info.type.size > 0)
+        args->sample_type = type;
+    int code = cli_query_new(input, args, base);
+    args->sample_type = given;
+    return code;
+}
+
+int cmd_flame(struct cli_args *args)
+{
+    struct cli_input input, base_input;
+    pcol_flame_options options = PCOL_INIT(pcol_flame_options);
+    pcol_query *query = NULL, *base = NULL;
+    int code = parse_options(args, &options), has_base = 0;
+
+    if (code == CLI_OK)
+        code = cli_input_open(&input, args->operands[0], args);
+    if (code != CLI_OK)
+        return code;
+    code = cli_query_new(&input, args, &query);
+    if (code == CLI_OK && args->base != NULL) {
+        code = cli_input_open(&base_input, args->base, args);
+        has_base = code == CLI_OK;
+        if (has_base)
+            code = open_base(&base_input, args, query, &base);
+        options.base = base;
+    }
+    if (code == CLI_OK)
+        code = print(args, query, &options);
+    pcol_query_free(base);
+    pcol_query_free(query);
+    if (has_base)
+        cli_input_close(&base_input);
+    cli_input_close(&input);
+    return code;
+}
