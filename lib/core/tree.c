@@ -67,45 +67,41 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
     return pci_hash_add(&tree->hash, hash, *node, err);
 }
 
-/* Children are linked from the last to the first, so that each list is in order of appearance; the
- * walk needs no stack, because a parent leads back up. */
+/* A node's place is behind its parent and behind the whole subtrees of its elder siblings. So the
+ * sizes of all subtrees, added up from the last node to the first, give every place in one pass from
+ * the first to the last: both touch a node and its parent, which mostly stands beside it. */
 pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
 {
     size_t n = tree->count;
-    uint32_t *child = pci_calloc(n, sizeof *child), *sibling = pci_calloc(n, sizeof *sibling);
-    uint32_t node = 0, place = 0;
+    uint32_t *size = pci_malloc(n, sizeof *size), *next = pci_malloc(n, sizeof *next);
     pci_hash_clear(&tree->hash);
     tree->place = pci_malloc(n, sizeof *tree->place);
     tree->order = pci_malloc(n, sizeof *tree->order);
-    if (!child || !sibling || !tree->place || !tree->order) {
-        pci_free(child);
-        pci_free(sibling);
+    if (!size || !next || !tree->place || !tree->order) {
+        pci_free(size);
+        pci_free(next);
         return pci_fail_memory(err);
     }
-    for (size_t i = n; i-- > 1;) {
-        sibling[i] = child[tree->nodes[i].parent];
-        child[tree->nodes[i].parent] = (uint32_t)i;
-    }
-    for (;;) {
-        tree->place[node] = place;
-        tree->order[place++] = node;
-        if (child[node]) {
-            node = child[node];
-            continue;
-        }
-        while (node && !sibling[node])
-            node = tree->nodes[node].parent;
-        if (!node)
-            break;
-        node = sibling[node];
+    for (size_t i = 0; i < n; i++)
+        size[i] = 1;
+    for (size_t i = n; i-- > 1;)
+        size[tree->nodes[i].parent] += size[i];
+    tree->place[0] = tree->order[0] = 0;
+    next[0] = 1; /* place of the next child */
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t *place = &next[tree->nodes[i].parent];
+        tree->place[i] = *place;
+        tree->order[*place] = i;
+        next[i] = *place + 1;
+        *place += size[i];
     }
     /* From here on the nodes are read in order, many times. */
-    for (size_t i = 0; i < n; i++) {
-        const struct pci_node *from = &tree->nodes[tree->order[i]];
-        child[i] = tree->place[from->parent];
-        sibling[i] = from->group;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pci_node *from = &tree->nodes[i];
+        size[tree->place[i]] = tree->place[from->parent];
+        next[tree->place[i]] = from->group;
     }
-    tree->parents = child;
-    tree->groups = sibling;
+    tree->parents = size;
+    tree->groups = next;
     return PCOL_OK;
 }
