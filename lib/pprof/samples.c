@@ -8,6 +8,7 @@
 #include "pprof/read.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { S_LOCATION_ID = 1, S_VALUE, S_LABEL };
 enum { L_KEY = 1, L_STR, L_NUM, L_UNIT };
@@ -92,6 +93,32 @@ static pcol_status add_values(struct pci_pprof_reader *r, struct sample *s,
 
 /* ---- labels ---- */
 
+/* The numbers of a label. Nearly all labels have keys and numbers of a byte or two, so they are read
+ * in place; whatever else there is makes it begin again the long way. */
+static pcol_status label_numbers(struct pci_pprof_reader *r, const struct sample *s,
+                                 struct pci_pprof_message *m, uint64_t *values, unsigned *seen,
+                                 pcol_error *err)
+{
+    const uint8_t *p = m->p, *end = m->end;
+    memset(values, 0, (L_UNIT + 1) * sizeof *values);
+    *seen = 0;
+    while (p && p < end) {
+        unsigned key = *p++;
+        unsigned number = key >> 3;
+        if (key & 7 || number < L_KEY || number > L_UNIT)
+            break;
+        *seen |= 1u << number;
+        if (p < end && *p < 128)
+            values[number] = *p++;
+        else
+            p = pci_pprof_varint(p, end, &values[number]);
+    }
+    if (p == end)
+        return PCOL_OK;
+    return pci_pprof_numbers(m, L_UNIT, values, seen,
+                             (struct pci_pprof_path){S_LABEL, s->label_count}, &r->unknown, err);
+}
+
 /* One label may have a text and a number: two entries that stood in one label. */
 static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
                              struct pci_pprof_message m, pcol_error *err)
@@ -99,8 +126,7 @@ static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
     uint64_t values[L_UNIT + 1];
     unsigned seen;
     uint32_t key, text;
-    PCI_TRY(pci_pprof_numbers(&m, L_UNIT, values, &seen,
-                              (struct pci_pprof_path){S_LABEL, s->label_count}, &r->unknown, err));
+    PCI_TRY(label_numbers(r, s, &m, values, &seen, err));
     if (pci_grow((void **)&r->labels, &r->label_capacity, s->entries + 2, sizeof *r->labels))
         return pci_fail_memory(err);
     PCI_TRY(pci_pprof_string(r, values[L_KEY], &m, L_KEY, &key, err));
@@ -151,14 +177,21 @@ static uint64_t place_of_id(const struct pci_pprof_message *message, size_t n)
     return m.offset;
 }
 
-/* Is the stack of node `node` the one of the groups in `path`, leaf first? */
+/* Is the stack of node `node` the one of these groups, leaf first? Parents mostly stand beside their
+ * children; stepping there without waiting for the parent to be loaded saves a third of the time. */
 static int is_stack(const struct pci_tree *tree, uint32_t node, const uint32_t *groups,
                     size_t depth)
 {
     for (size_t i = 0; i < depth; i++) {
-        if (!node || tree->nodes[node].group != groups[i])
+        const struct pci_node *at = &tree->nodes[node];
+        if (!node || at->group != groups[i])
             return 0;
-        node = tree->nodes[node].parent;
+        if (at->parent == node - 1) {
+            node--;
+            __asm__("" : "+r"(node)); /* keeps the compiler from seeing that both are the same */
+        } else {
+            node = at->parent;
+        }
     }
     return !node;
 }
@@ -167,6 +200,7 @@ static int is_stack(const struct pci_tree *tree, uint32_t node, const uint32_t *
 static pcol_status enter_stack(struct pci_pprof_reader *r, size_t depth, uint32_t *stack,
                                pcol_error *err)
 {
+    const struct pci_tree *tree = &r->b->tree;
     uint32_t node = 0;
     size_t i = 0;
     if (pci_grow((void **)&r->path_groups, &r->path_capacity, depth, sizeof *r->path_groups) ||
@@ -175,8 +209,13 @@ static pcol_status enter_stack(struct pci_pprof_reader *r, size_t depth, uint32_
     while (i < depth && i < r->path_size && r->path_groups[i] == r->groups[depth - 1 - i])
         node = r->path_nodes[i++];
     for (; i < depth; i++) {
-        r->path_groups[i] = r->groups[depth - 1 - i];
-        PCI_TRY(pcol_builder_stack(r->b, node, r->path_groups[i], &node, err));
+        uint32_t group = r->groups[depth - 1 - i];
+        const struct pci_node *guess = &tree->nodes[node + 1];
+        if (node + 1 < tree->count && guess->parent == node && guess->group == group)
+            node++;
+        else
+            PCI_TRY(pci_tree_child(&r->b->tree, node, group, &node, err));
+        r->path_groups[i] = group;
         r->path_nodes[i] = node;
     }
     r->path_size = depth;
