@@ -13,7 +13,7 @@
 
 /* A row with fields that are not known is like no other: it asks for a variant that is its own, by
  * the number of rows that the table has. */
-#define OWN_VARIANT UINT32_C(0x80000000)
+#define OWN_VARIANT UINT32_C(0x40000000)
 
 enum { T_MAPPING, T_FUNCTION, T_LOCATION };
 static const char *const own_names[] = {"mapping", "function", "location"};
