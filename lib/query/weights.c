@@ -143,7 +143,10 @@ pcol_status pci_weigh(pcol_query *query, pcol_error *err)
     const struct pci_column **columns;
     pcol_status status = PCOL_OK;
     int found = 0;
-    query->weight = pci_calloc((size_t)query->calls.count + 1, sizeof *query->weight);
+    /* Pages that are written first fault once; those that += reads first would do so twice. */
+    query->weight = pci_malloc((size_t)query->calls.count + 1, sizeof *query->weight);
+    if (query->weight)
+        memset(query->weight, 0, ((size_t)query->calls.count + 1) * sizeof *query->weight);
     columns = pci_calloc((size_t)query->measure.column_count + 1, sizeof(struct pci_column *));
     if (!query->weight || !columns)
         status = pci_fail_memory(err);
