@@ -68,7 +68,7 @@ struct cli_args {
     struct cli_list labels;
     int keep_dropped;
 
-    const char *by, *sort;
+    const char *by, *sort, *demangle;
     int bottom_up;
     uint64_t max_depth; /* CLI_UNSET where not given */
 
@@ -152,6 +152,11 @@ struct cli_option {
 #define CLI_OPTION_NULL                                                                   \
     {                                                                                     \
         0, "null", "TEXT", "how tsv and csv show a null", CLI_TEXT, CLI_AT(null), 0, NULL \
+    }
+#define CLI_OPTION_DEMANGLE                                                                 \
+    {                                                                                       \
+        0, "demangle", "WHEN", "C++ names as written: auto (default: for people), on, off", \
+            CLI_TEXT, CLI_AT(demangle), 0, "auto|on|off"                                    \
     }
 /* What the commands that select have in common; `sample-type` is among them. */
 #define CLI_OPTIONS_SELECTION                                                                      \
@@ -420,6 +425,8 @@ struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amoun
                                    char *room);
 /* "samples/count, total 308 (6.16s)" and a line end. */
 void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
+/* A function's name as --demangle wants it; `people`: they will read it. *room is to be freed. */
+pcol_str cli_demangle(const struct cli_args *args, int people, pcol_str name, char **room);
 /* Read --by: gives a kind of rows, and the label's key or NULL. frames: only kinds of frames. */
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
 /* Would a table be shown to people rather than written for a program? */

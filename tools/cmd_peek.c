@@ -3,10 +3,12 @@
  */
 #include "cmd.h"
 
+#include <stdlib.h>
+
 const struct cli_option cmd_peek_options[] = {
-    CLI_OPTIONS_SELECTION,    CLI_OPTION_FORMAT,  CLI_OPTION_NO_HEADER, CLI_OPTION_NULL,
-    CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,   CLI_OPTION_NO_SYNC,   CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT, CLI_OPTION_END,
+    CLI_OPTIONS_SELECTION, CLI_OPTION_DEMANGLE,      CLI_OPTION_FORMAT,  CLI_OPTION_NO_HEADER,
+    CLI_OPTION_NULL,       CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,   CLI_OPTION_NO_SYNC,
+    CLI_OPTION_FROM,       CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT, CLI_OPTION_END,
 };
 
 static const char *const relations[] = {"caller", "function", "callee"};
@@ -24,11 +26,14 @@ static int print_rows(struct cli_args *args, const pcol_peek *peek,
         return code;
     for (size_t i = 0; i < count && out->code == 0; i++) {
         pcol_peek_row row;
+        char *plain;
         pcol_peek_get(peek, i, &row);
+        row.frame.name = cli_demangle(args, 0, row.frame.name, &plain);
         struct cli_cell cells[4] = {
             cli_cell_text(relations[row.relation]), cli_amount_cell(amounts, row.self, NULL),
             cli_amount_cell(amounts, row.total, NULL), cli_cell_str(row.frame.name)};
         cli_table_row(table, cells);
+        free(plain);
     }
     return cli_table_end(table, CLI_OK);
 }
@@ -47,8 +52,10 @@ static void print_people(struct cli_args *args, const pcol_peek *peek,
     }
     for (size_t i = 0; i < count && out->code == 0; i++) {
         char room[CLI_NUMBER_SIZE];
+        char *plain;
         pcol_peek_row row;
         pcol_peek_get(peek, i, &row);
+        row.frame.name = cli_demangle(args, 1, row.frame.name, &plain);
         if (i > 0 && before >= PCOL_SELF && row.relation <= PCOL_SELF)
             cli_out_text(out, "\n");
         before = row.relation;
@@ -62,6 +69,7 @@ static void print_people(struct cli_args *args, const pcol_peek *peek,
                                                      : "");
         cli_out_safe(out, row.frame.name.data, row.frame.name.size);
         cli_out_text(out, "\n");
+        free(plain);
     }
 }
 

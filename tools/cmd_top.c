@@ -3,6 +3,7 @@
  */
 #include "cmd.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TERMINAL_ROWS 20
@@ -17,6 +18,7 @@ const struct cli_option cmd_top_options[] = {
     {'n', "rows", "N", "at most N rows; 0: all (default: 20 on a terminal, all elsewhere)",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE,
     CLI_OPTION_FORMAT,
     CLI_OPTION_NO_HEADER,
     CLI_OPTION_NULL,
@@ -150,10 +152,13 @@ static int print_rows(const struct cli_args *args, const pcol_top *top, struct l
         struct cli_cell cells[MAX_COLUMNS];
         char room[MAX_COLUMNS][CLI_NUMBER_SIZE];
         pcol_top_row row;
+        char *plain;
         pcol_top_get(top, i, &row);
+        row.frame.name = cli_demangle(args, layout->amounts.people, row.frame.name, &plain);
         for (size_t c = 0; c < layout->count; c++)
             cells[c] = cell_of(layout, &row, layout->shown[c], room[c]);
         cli_table_row(table, cells);
+        free(plain);
     }
     return cli_table_end(table, CLI_OK);
 }

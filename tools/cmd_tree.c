@@ -26,6 +26,7 @@ const struct cli_option cmd_tree_options[] = {
      "at most N rows; 0: all (default: on a terminal those from 0.5 % on, all elsewhere)",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE,
     CLI_OPTION_FORMAT,
     CLI_OPTION_NO_HEADER,
     CLI_OPTION_NULL,
@@ -54,11 +55,14 @@ static int print_rows(struct cli_args *args, const pcol_calltree *tree,
         return code;
     for (uint32_t i = 1; i < count && i <= limit && out->code == 0; i++) {
         pcol_calltree_node node;
+        char *plain;
         pcol_calltree_get(tree, i, &node);
+        node.frame.name = cli_demangle(args, 0, node.frame.name, &plain);
         struct cli_cell cells[4] = {
             cli_cell_u64(node.depth), cli_amount_cell(amounts, node.self, NULL),
             cli_amount_cell(amounts, node.total, NULL), cli_cell_str(node.frame.name)};
         cli_table_row(table, cells);
+        free(plain);
     }
     return cli_table_end(table, CLI_OK);
 }
@@ -66,6 +70,7 @@ static int print_rows(struct cli_args *args, const pcol_calltree *tree,
 /* ---- for people ---- */
 
 struct drawing {
+    const struct cli_args *args;
     const pcol_calltree *tree;
     const struct cli_amounts *amounts;
     struct cli_out *out;
@@ -109,6 +114,8 @@ static void draw_branches(struct drawing *d, uint32_t depth)
 static void draw_node(struct drawing *d, const pcol_calltree_node *node)
 {
     char room[CLI_NUMBER_SIZE];
+    char *plain;
+    pcol_str name = cli_demangle(d->args, 1, node->frame.name, &plain);
     struct cli_cell cell = cli_amount_cell(d->amounts, node->total, room);
 
     cli_out_printf(d->out, "%10.*s %6.2f%%", (int)cell.as.text.size, cell.as.text.data,
@@ -116,7 +123,8 @@ static void draw_node(struct drawing *d, const pcol_calltree_node *node)
     cell = cli_amount_cell(d->amounts, node->self, room);
     cli_out_printf(d->out, " %10.*s  ", (int)cell.as.text.size, cell.as.text.data);
     draw_branches(d, node->depth);
-    cli_out_safe(d->out, node->frame.name.data, node->frame.name.size);
+    cli_out_safe(d->out, name.data, name.size);
+    free(plain);
     if (node->frame.has_line && node->frame.has_file) {
         cli_out_text(d->out, "  ");
         cli_out_safe(d->out, node->frame.file.data, node->frame.file.size);
@@ -149,7 +157,7 @@ static int print_drawing(struct cli_args *args, const pcol_calltree *tree,
 {
     uint32_t count = pcol_calltree_count(tree);
     uint32_t deepest = 0;
-    struct drawing d = {tree, amounts, out, 0, NULL, UINT64_MAX, 0};
+    struct drawing d = {args, tree, amounts, out, 0, NULL, UINT64_MAX, 0};
 
     for (uint32_t i = 1; i < count; i++) {
         pcol_calltree_node node;

@@ -9,4 +9,4 @@ $(OBJ)/tools/%.o: tools/%.c $(STAMP) | $(STAGED)
 $(OUT)/pcol: $(TOOLS_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $(TOOLS_OBJ) $(OUT)/libpcol.a $(LIBS) $(LDLIBS)
+	$(Q)$(LINK) -o $@ $(TOOLS_OBJ) $(OUT)/libpcol.a $(LIBS) -ldl $(LDLIBS)
