@@ -220,7 +220,7 @@ struct pci_border {
     size_t waiting_count, waiting_capacity;
     struct pci_said { /* the tables that have rows */
         uint32_t source, table;
-    } *said;
+    } * said;
     size_t said_count, said_capacity;
 };
 
