@@ -3,6 +3,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "core/alloc.h"
 #include "core/rows.h"
 #include "pcol.h"
 #include "query/share.h"
@@ -345,6 +346,78 @@ Test(query, calltree)
                            "3c<4..6:1/1 ");
     pcol_calltree_free(tree);
     pcol_query_free(query);
+    done(&m);
+}
+
+/* ---- failed allocations */
+
+static int countdown;
+
+static int fail_when_counted_down(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+/* All answers; the first failure ends it. */
+static pcol_status ask_all(const pcol_file *file, pcol_error *err)
+{
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    pcol_query *query;
+    pcol_top *top = NULL;
+    pcol_calltree *tree = NULL;
+    pcol_peek *peek = NULL;
+    pcol_cpu *cpu = NULL;
+    uint8_t taken[1];
+    pcol_status status;
+    s.focus = "a";
+    s.hide = "x";
+    s.source = "1";
+    s.has_time = 1;
+    s.time_to_ns = INT64_MAX;
+    options.bottom_up = 1;
+    status = pcol_query_new(file, &s, &query, err);
+    for (int by = PCOL_BY_FUNCTION; status == PCOL_OK && by <= PCOL_BY_SOURCE; by++) {
+        status = pcol_query_top(query, (pcol_by)by, NULL, PCOL_ORDER_SELF, &top, err);
+        pcol_top_free(top);
+    }
+    if (status == PCOL_OK)
+        status = pcol_query_calltree(query, NULL, &tree, err);
+    pcol_calltree_free(tree);
+    if (status == PCOL_OK)
+        status = pcol_query_calltree(query, &options, &tree, err);
+    else
+        tree = NULL;
+    pcol_calltree_free(tree);
+    if (status == PCOL_OK)
+        status = pcol_query_peek(query, "a|b", &peek, err);
+    pcol_peek_free(peek);
+    if (status == PCOL_OK)
+        status = pcol_query_cpu(query, &cpu, err);
+    pcol_cpu_free(cpu);
+    if (status == PCOL_OK)
+        status = pcol_query_samples(query, 0, 1, taken, err);
+    pcol_query_free(query);
+    return status;
+}
+
+Test(query, failed_allocations)
+{
+    struct made m;
+    pcol_status status = PCOL_E_NO_MEMORY;
+    int n = 0;
+    begin(&m, "samples", "count", 0);
+    sample(&m, "abc", 1, 0, 0);
+    sample(&m, "a(xb)d", 2, 0, 0);
+    finish(&m);
+    pci_alloc_hook = fail_when_counted_down;
+    for (; status == PCOL_E_NO_MEMORY && n < 10000; n++) {
+        countdown = n;
+        status = ask_all(m.file, &m.err);
+    }
+    pci_alloc_hook = NULL;
+    cr_assert_eq(status, PCOL_OK, "%s", m.err.message);
+    cr_assert_gt(n, 50);
     done(&m);
 }
 
