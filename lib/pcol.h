@@ -614,6 +614,8 @@ typedef struct pcol_import_options {
     int lenient;              /* accept what known writers get wrong, and say so */
     uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB, and gzip data past 128 MiB must not
                                * grow more than 200 times */
+    int collapse_idle;        /* a sample of the same thread and stack as the one before it that used
+                                 no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message;  /* may be NULL */
     void *context;
     pcol_progress_fn progress; /* may be NULL; given `context` too */
@@ -650,6 +652,8 @@ typedef struct pcol_export_options {
     const char
         *sample_type;  /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
     unsigned compress; /* PCOL_COMPRESS_* */
+    int expand_idle; /* a sample that stands for several (collapse_idle) is written as all of them, at
+                        even distances, not as its first one and the others at its end */
 } pcol_export_options;
 
 /**

@@ -88,6 +88,12 @@ pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err);
 int pci_perun_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_perun_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err);
+int pci_firefox_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_firefox_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_firefox_write(const struct pci_export *export, pcol_error *err);
+int pci_jslb_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_jslb_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_jslb_write(const struct pci_export *export, pcol_error *err);
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err);
 

@@ -38,10 +38,22 @@ enum pci_json_type {
 
 #define PCI_JSON_NONFINITE 0x1u       /* the bare words NaN, Infinity, -Infinity are numbers */
 #define PCI_JSON_SURROGATE_BYTES 0x2u /* a lone \udc80..\udcff stands for the byte 0x80..0xff */
+#define PCI_JSON_SOUND 0x4u /* refuse lone surrogates and numbers beyond the doubles */
 
 struct pci_json_options {
     unsigned flags;
     uint32_t max_depth; /* of nested objects and arrays; 0: 1024 */
+};
+
+/* What may come next. */
+enum pci_json_state {
+    PCI_JSON_AT_VALUE,       /* a value */
+    PCI_JSON_AT_FIRST_VALUE, /* a value or ] */
+    PCI_JSON_AT_KEY,         /* a key */
+    PCI_JSON_AT_FIRST_KEY,   /* a key or } */
+    PCI_JSON_AT_COLON,       /* : and a value */
+    PCI_JSON_AT_AFTER,       /* a comma or the container's end */
+    PCI_JSON_AT_DONE         /* nothing */
 };
 
 struct pci_json {
@@ -58,7 +70,7 @@ struct pci_json {
     /* The reader's own. */
     struct pci_input *input;
     struct pci_json_options options;
-    int state;
+    int state;       /* enum pci_json_state */
     size_t start, at; /* of the token and of the next byte, in the window */
     uint64_t line_start;
     uint8_t *nesting; /* a bit for each open container: 1 object, 0 array */
@@ -78,6 +90,11 @@ pcol_status pci_json_skip(struct pci_json *json, pcol_error *err);
 pcol_status pci_json_member(struct pci_json *json, int *more, pcol_error *err);
 /* In an array: go to the first token of the next element, or to the array's end. */
 pcol_status pci_json_element(struct pci_json *json, int *more, pcol_error *err);
+/* In an array: read on as long as its elements are plain integers, doubles and nulls, at most
+ * `count`, into values (doubles as bits) and types (enum pci_json_type). *got may be 0; what ended
+ * the run is left to pci_json_element(). The place of the current token is not kept up. */
+void pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
+                  size_t *got);
 /* With a key current: pass over its value. */
 pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err);
 /* After the last token of the text: only blanks may follow. */

@@ -17,16 +17,6 @@
 
 #define DEFAULT_DEPTH 1024u
 
-enum state {
-    STATE_VALUE,       /* a value */
-    STATE_FIRST_VALUE, /* a value or ] */
-    STATE_KEY,         /* a key */
-    STATE_FIRST_KEY,   /* a key or } */
-    STATE_COLON,       /* : and a value */
-    STATE_AFTER,       /* a comma or the container's end */
-    STATE_DONE         /* nothing */
-};
-
 pcol_status pci_json_open(struct pci_json *json, struct pci_input *input,
                           const struct pci_json_options *options, pcol_error *err)
 {
@@ -263,6 +253,8 @@ static pcol_status read_string(struct pci_json *json, pcol_error *err)
     if (escapes) {
         PCI_TRY(decode(json, input->data + begin, size, err));
         json->at = begin + size;
+        if (json->lone_surrogate && json->options.flags & PCI_JSON_SOUND)
+            return pci_json_fail(json, err, "half of a surrogate pair in a string");
     } else {
         json->text.data = (const char *)input->data + begin;
         json->text.size = size;
@@ -339,6 +331,8 @@ static pcol_status read_number(struct pci_json *json, pcol_error *err)
     json->type = integer ? PCI_JSON_BIG : PCI_JSON_DOUBLE;
     PCI_TRY(make_scratch(json, json->text.size + 1, err));
     json->number = pci_number_parse(json->text.data, json->text.size, json->scratch);
+    if (json->options.flags & PCI_JSON_SOUND && !isfinite(json->number))
+        return pci_json_fail(json, err, "number out of range");
     return PCOL_OK;
 }
 
@@ -399,7 +393,7 @@ static int in_object(const struct pci_json *json)
 
 static void after_value(struct pci_json *json)
 {
-    json->state = json->depth ? STATE_AFTER : STATE_DONE;
+    json->state = json->depth ? PCI_JSON_AT_AFTER : PCI_JSON_AT_DONE;
 }
 
 static pcol_status open_container(struct pci_json *json, int object, pcol_error *err)
@@ -414,7 +408,7 @@ static pcol_status open_container(struct pci_json *json, int object, pcol_error 
     else
         json->nesting[level / 8] &= (uint8_t)~bit;
     json->type = object ? PCI_JSON_OBJECT : PCI_JSON_ARRAY;
-    json->state = object ? STATE_FIRST_KEY : STATE_FIRST_VALUE;
+    json->state = object ? PCI_JSON_AT_FIRST_KEY : PCI_JSON_AT_FIRST_VALUE;
     json->at++;
     return PCOL_OK;
 }
@@ -447,7 +441,7 @@ static pcol_status read_key(struct pci_json *json, int c, pcol_error *err)
     if (c != '"')
         return pci_json_fail(json, err, "expected a key in quotes");
     json->type = PCI_JSON_KEY;
-    json->state = STATE_COLON;
+    json->state = PCI_JSON_AT_COLON;
     return read_string(json, err);
 }
 
@@ -467,10 +461,10 @@ static pcol_status skip_mark(struct pci_json *json, pcol_error *err)
 pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
 {
     int c;
-    if (!json->input->offset && !json->at && !json->depth && json->state == STATE_VALUE)
+    if (!json->input->offset && !json->at && !json->depth && json->state == PCI_JSON_AT_VALUE)
         PCI_TRY(skip_mark(json, err));
     PCI_TRY(skip_blanks(json, &c, err));
-    if (json->state == STATE_DONE) {
+    if (json->state == PCI_JSON_AT_DONE) {
         if (c >= 0)
             return pci_json_fail(json, err, "text behind the end of the value");
         json->type = PCI_JSON_END;
@@ -479,28 +473,28 @@ pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
     if (c < 0)
         return pci_json_fail(json, err, json->depth ? "input ends inside %s" : "no value",
                              json->depth && in_object(json) ? "an object" : "an array");
-    if (json->state == STATE_COLON) {
+    if (json->state == PCI_JSON_AT_COLON) {
         if (c != ':')
             return pci_json_fail(json, err, "expected ':' after the key");
         json->at++;
-        json->state = STATE_VALUE;
+        json->state = PCI_JSON_AT_VALUE;
         PCI_TRY(skip_blanks(json, &c, err));
-    } else if (json->state == STATE_AFTER) {
+    } else if (json->state == PCI_JSON_AT_AFTER) {
         if (c == (in_object(json) ? '}' : ']'))
             return close_container(json);
         if (c != ',')
             return pci_json_fail(json, err, "expected ',' or '%c'", in_object(json) ? '}' : ']');
         json->at++;
-        json->state = in_object(json) ? STATE_KEY : STATE_VALUE;
+        json->state = in_object(json) ? PCI_JSON_AT_KEY : PCI_JSON_AT_VALUE;
         PCI_TRY(skip_blanks(json, &c, err));
-    } else if ((json->state == STATE_FIRST_KEY && c == '}') ||
-               (json->state == STATE_FIRST_VALUE && c == ']')) {
+    } else if ((json->state == PCI_JSON_AT_FIRST_KEY && c == '}') ||
+               (json->state == PCI_JSON_AT_FIRST_VALUE && c == ']')) {
         return close_container(json);
     }
     if (c < 0)
         return pci_json_fail(json, err, "input ends inside %s",
                              in_object(json) ? "an object" : "an array");
-    if (json->state == STATE_KEY || json->state == STATE_FIRST_KEY)
+    if (json->state == PCI_JSON_AT_KEY || json->state == PCI_JSON_AT_FIRST_KEY)
         return read_key(json, c, err);
     return read_value(json, c, err);
 }

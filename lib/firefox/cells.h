@@ -1,0 +1,44 @@
+/*
+ * cells.h - a column of a Firefox profile as it is written: a kind and eight bytes for each cell
+ */
+#ifndef PCI_FF_CELLS_H
+#define PCI_FF_CELLS_H
+
+#include "core/spool.h"
+#include "firefox/names.h"
+
+struct pci_ff_cells {
+    struct pci_spool values; /* i64, bits of doubles, codes of strings; none while kind has no value */
+    struct pci_spool kinds;  /* a byte each, once they differ */
+    uint64_t count;
+    uint8_t kind, mixed;
+};
+
+#define PCI_FF_BATCH 512u
+
+struct pci_ff_cursor {
+    const struct pci_ff_cells *cells; /* NULL: no cell at all */
+    uint64_t first;
+    size_t count;
+    int64_t values[PCI_FF_BATCH];
+    uint8_t kinds[PCI_FF_BATCH];
+};
+
+void pci_ff_cells_init(struct pci_ff_cells *cells, struct pci_store *store);
+void pci_ff_cells_clear(struct pci_ff_cells *cells);
+pcol_status pci_ff_cells_add(struct pci_ff_cells *cells, int kind, int64_t value, pcol_error *err);
+void pci_ff_cursor_init(struct pci_ff_cursor *cursor, const struct pci_ff_cells *cells);
+pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_error *err);
+
+/* Cell `row`; a null behind the last one. */
+static inline pcol_status pci_ff_cell(struct pci_ff_cursor *cursor, uint64_t row, int *kind,
+                                      int64_t *value, pcol_error *err)
+{
+    if (row - cursor->first >= cursor->count)
+        PCI_TRY(pci_ff_cursor_fill(cursor, row, err));
+    *kind = cursor->kinds[row - cursor->first];
+    *value = cursor->values[row - cursor->first];
+    return PCOL_OK;
+}
+
+#endif

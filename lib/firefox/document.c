@@ -1,0 +1,329 @@
+/*
+ * document.c - the document: what stands where
+ *
+ * Members that become tables are read as such; a node of tag `table` keeps their place. Every other
+ * member becomes nodes (of the document) or labels (of a thread, of a counter).
+ */
+#include "firefox/read.h"
+
+#include "core/alloc.h"
+#include "io/open.h"
+#include "json/tree.h"
+
+#include <stdio.h>
+
+static pcol_status place_node(struct pci_ff *ff, uint64_t parent, uint32_t key, const char *table,
+                              pcol_error *err)
+{
+    struct pci_new_node node = {.parent = parent, .key = key, .tag = PCI_NODE_TABLE};
+    uint64_t row;
+    PCI_TRY(pcol_builder_string(ff->b, table, strlen(table), &node.text, err));
+    return pci_builder_node(ff->b, &node, &row, err);
+}
+
+static pcol_status object_node(struct pci_ff *ff, uint64_t parent, uint32_t key, uint64_t *row,
+                               pcol_error *err)
+{
+    struct pci_new_node node = {.parent = parent, .key = key, .tag = PCI_NODE_OBJECT};
+    return pci_builder_node(ff->b, &node, row, err);
+}
+
+static pcol_status no_gecko(const struct pci_ff *ff, const struct pci_ff_table *table,
+                            pcol_error *err)
+{
+    const struct pci_ff_column *schema = pci_ff_scalar(ff, table, "schema");
+    if (!schema)
+        return PCOL_OK;
+    return pci_ff_fail_at(&schema->place, err,
+                          "%s is a table of a raw Gecko profile; only processed profiles, as the "
+                          "Firefox Profiler saves them, are read",
+                          table->path);
+}
+
+/* Writers of the first years did not keep these lengths up. */
+static int is_lenient(const struct pci_ff *ff, int id)
+{
+    int64_t version = ff->has_version ? ff->version : 0;
+    return ff->has_meta && ((id == PCI_FF_RESOURCES && version < 60) ||
+                            (id == PCI_FF_MARKERS && version < 20));
+}
+
+/* Which of the tables the current key names, or -1. */
+static int table_of(const struct pci_ff *ff, int first)
+{
+    for (int i = first; i < PCI_FF_TABLES; i++)
+        if (pci_ff_is(&ff->in, pci_ff_names[i]) && i != PCI_FF_CATEGORIES)
+            return i;
+    return pci_ff_is(&ff->in, pci_ff_names[PCI_FF_STRINGS]) ? PCI_FF_STRINGS : -1;
+}
+
+/* The value of a member that may be a table; *taken: it was one. */
+static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int id, int *taken,
+                              pcol_error *err)
+{
+    char path[64];
+    int type = ff->in.type;
+    struct pci_ff_table *table = &scope->tables[id];
+    snprintf(path, sizeof path, "%s%s%s", scope->path, scope->path[0] ? "." : "", pci_ff_names[id]);
+    *taken = 1;
+    if (id == PCI_FF_STRINGS && type == PCI_JSON_ARRAY)
+        return pci_ff_strings_read(ff, table, path, err);
+    if (id == PCI_FF_LIBS && type == PCI_JSON_ARRAY) {
+        snprintf(table->path, sizeof table->path, "%s", path);
+        return pci_ff_libs(ff, scope, err);
+    }
+    if (id == PCI_FF_STRINGS || id == PCI_FF_LIBS || type != PCI_JSON_OBJECT) {
+        *taken = 0;
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_ff_table_read(ff, table, path, err));
+    PCI_TRY(no_gecko(ff, table, err));
+    PCI_TRY(pci_ff_table_measure(ff, table, is_lenient(ff, id), err));
+    if (id == PCI_FF_MARKERS)
+        ff->marker_rows += table->rows;
+    return PCOL_OK;
+}
+
+/* ---- threads */
+
+static pcol_status thread_member(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    struct pci_label place = {.kind = PCI_LABEL_EXTRA};
+    uint32_t key;
+    int id = table_of(ff, PCI_FF_LIBS), taken = 0;
+    if (pci_ff_is(&ff->in, "stringTable"))
+        return pci_ff_fail(&ff->in, err,
+                           "%s is of a raw Gecko profile; only processed profiles, as the Firefox "
+                           "Profiler saves them, are read",
+                           scope->path);
+    PCI_TRY(pci_ff_key(ff, &key, err));
+    for (size_t i = 0; i < scope->label_count; i++)
+        if (scope->labels[i].key == key)
+            return pci_ff_fail(&ff->in, err, "%s has a key twice", scope->path);
+    PCI_TRY(pci_ff_next(&ff->in, err));
+    if (id >= 0)
+        PCI_TRY(read_table(ff, scope, id, &taken, err));
+    if (!taken)
+        return pci_ff_label(ff, key, &scope->labels, &scope->label_count, &scope->label_capacity,
+                            &scope->extra, err);
+    place.key = key;
+    if (scope->extra == PCI_NO_NODE)
+        PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
+    PCI_TRY(place_node(ff, scope->extra, key, pci_ff_ours[id], err));
+    if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
+                 sizeof *scope->labels))
+        return pci_fail_memory(err);
+    scope->labels[scope->label_count++] = place;
+    return PCOL_OK;
+}
+
+static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
+{
+    int more;
+    struct pci_ff_scope *scope;
+    if (ff->thread_count >= 1000000)
+        return pci_ff_fail(&ff->in, err, "more than 1000000 threads");
+    if (pci_grow((void **)&ff->threads, &ff->thread_capacity, ff->thread_count + 1,
+                 sizeof(void *)))
+        return pci_fail_memory(err);
+    scope = pci_calloc(1, sizeof *scope);
+    if (!scope)
+        return pci_fail_memory(err);
+    scope->extra = PCI_NO_NODE;
+    snprintf(scope->path, sizeof scope->path, "threads[%zu]", ff->thread_count);
+    ff->threads[ff->thread_count++] = scope;
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, scope->path, err));
+    for (;;) {
+        snprintf(ff->in.path, sizeof ff->in.path, "%s", scope->path);
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(thread_member(ff, scope, err));
+    }
+}
+
+static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
+{
+    int more;
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
+    for (;;) {
+        PCI_TRY(pci_ff_element(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(read_thread(ff, err));
+    }
+}
+
+/* ---- counters */
+
+static pcol_status add_counter(struct pci_ff *ff, uint32_t row, struct pci_ff_counter **counter,
+                               pcol_error *err)
+{
+    *counter = NULL;
+    if (pci_grow((void **)&ff->counters, &ff->counter_capacity, ff->counter_count + 1,
+                 sizeof(void *)))
+        return pci_fail_memory(err);
+    *counter = pci_calloc(1, sizeof **counter);
+    if (!*counter)
+        return pci_fail_memory(err);
+    (*counter)->row = row;
+    ff->counters[ff->counter_count++] = *counter;
+    return PCOL_OK;
+}
+
+/* Members of a counter; labels and extra go to the caller. */
+static pcol_status counter_members(struct pci_ff *ff, struct pci_ff_counter *counter,
+                                   const char *path, struct pci_ff_scope *scope, pcol_error *err)
+{
+    int more;
+    uint32_t key;
+    for (;;) {
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_ff_key(ff, &key, err));
+        int is_samples = pci_ff_is(&ff->in, "samples");
+        PCI_TRY(pci_ff_next(&ff->in, err));
+        if (is_samples && ff->in.type == PCI_JSON_OBJECT) {
+            struct pci_label place = {.kind = PCI_LABEL_EXTRA, .key = key};
+            PCI_TRY(pci_ff_table_read(ff, &counter->samples, path, err));
+            PCI_TRY(no_gecko(ff, &counter->samples, err));
+            PCI_TRY(pci_ff_table_measure(ff, &counter->samples, 0, err));
+            if (scope->extra == PCI_NO_NODE)
+                PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
+            PCI_TRY(place_node(ff, scope->extra, key, "counter_samples", err));
+            if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
+                         sizeof *scope->labels))
+                return pci_fail_memory(err);
+            scope->labels[scope->label_count++] = place;
+        } else {
+            PCI_TRY(pci_ff_label(ff, key, &scope->labels, &scope->label_count,
+                                 &scope->label_capacity, &scope->extra, err));
+        }
+    }
+}
+
+static pcol_status read_counter(struct pci_ff *ff, uint32_t table, uint32_t base, size_t number,
+                                struct pci_ff_scope *scope, pcol_error *err)
+{
+    char path[64];
+    struct pci_ff_counter *counter;
+    snprintf(path, sizeof path, "counters[%zu].samples", number);
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a counter", err));
+    PCI_TRY(add_counter(ff, base + (uint32_t)number, &counter, err));
+    scope->label_count = 0;
+    scope->extra = PCI_NO_NODE;
+    PCI_TRY(counter_members(ff, counter, path, scope, err));
+    PCI_TRY(pci_builder_labels(ff->b, table, counter->row, scope->labels, scope->label_count,
+                               &scope->extra, err));
+    return scope->extra == PCI_NO_NODE
+               ? PCOL_OK
+               : pci_builder_extra(ff->b, table, counter->row, scope->extra, err);
+}
+
+static pcol_status read_counters(struct pci_ff *ff, pcol_error *err)
+{
+    struct pci_ff_scope scope = {0};
+    uint32_t table;
+    int more;
+    pcol_status status = pcol_builder_table(ff->b, "counters", &table, err);
+    uint32_t base = status == PCOL_OK ? (uint32_t)pci_builder_rows(ff->b, table) : 0;
+    for (size_t number = 0; status == PCOL_OK; number++) {
+        status = pci_ff_element(&ff->in, &more, err);
+        if (status != PCOL_OK || !more)
+            break;
+        status = read_counter(ff, table, base, number, &scope, err);
+    }
+    pci_free(scope.labels);
+    return status;
+}
+
+/* ---- the document */
+
+static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
+{
+    uint64_t object, node;
+    int more;
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "shared", err));
+    PCI_TRY(object_node(ff, ff->root, key, &object, err));
+    for (;;) {
+        int taken = 0;
+        snprintf(ff->in.path, sizeof ff->in.path, "shared");
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        int id = table_of(ff, PCI_FF_SOURCES);
+        PCI_TRY(pci_ff_key(ff, &key, err));
+        PCI_TRY(pci_ff_next(&ff->in, err));
+        if (id >= 0 && id < PCI_FF_SAMPLES)
+            PCI_TRY(read_table(ff, &ff->shared, id, &taken, err));
+        if (taken)
+            PCI_TRY(place_node(ff, object, key, pci_ff_ours[id], err));
+        else
+            PCI_TRY(pci_ff_to_nodes(ff, object, key, &node, err));
+    }
+}
+
+enum member { META, LIBS, SHARED, THREADS, COUNTERS, OTHER };
+
+static pcol_status read_member(struct pci_ff *ff, enum member member, uint32_t key,
+                               pcol_error *err)
+{
+    uint64_t node;
+    int taken;
+    switch (member) {
+    case META:
+        return pci_ff_meta(ff, err);
+    case LIBS:
+        if (ff->in.type != PCI_JSON_ARRAY)
+            break;
+        PCI_TRY(place_node(ff, ff->root, key, "mappings", err));
+        return read_table(ff, &ff->shared, PCI_FF_LIBS, &taken, err);
+    case SHARED:
+        snprintf(ff->shared.path, sizeof ff->shared.path, "shared");
+        return read_shared(ff, key, err);
+    case THREADS:
+        PCI_TRY(place_node(ff, ff->root, key, "threads", err));
+        return read_threads(ff, err);
+    case COUNTERS:
+        if (ff->in.type != PCI_JSON_ARRAY)
+            break;
+        PCI_TRY(place_node(ff, ff->root, key, "counters", err));
+        return read_counters(ff, err);
+    case OTHER:
+        break;
+    }
+    return pci_ff_to_nodes(ff, ff->root, key, &node, err);
+}
+
+pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
+{
+    static const char *const names[OTHER] = {"meta", "libs", "shared", "threads", "counters"};
+    unsigned seen = 0;
+    int more;
+    PCI_TRY(pci_ff_next(&ff->in, err));
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
+    PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
+    for (;;) {
+        enum member member = META;
+        uint32_t key;
+        ff->in.path[0] = 0;
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            break;
+        while (member < OTHER && !pci_ff_is(&ff->in, names[member]))
+            member++;
+        if (member < OTHER && seen >> member & 1)
+            return pci_ff_fail(&ff->in, err, "%s is there twice", names[member]);
+        seen |= 1u << member;
+        snprintf(ff->in.path, sizeof ff->in.path, "%s", member < OTHER ? names[member] : "");
+        PCI_TRY(pci_ff_key(ff, &key, err));
+        PCI_TRY(pci_ff_next(&ff->in, err));
+        PCI_TRY(read_member(ff, member, key, err));
+    }
+    ff->in.path[0] = 0;
+    if (!(seen >> THREADS & 1) || !ff->has_meta)
+        return pci_ff_fail(&ff->in, err, "not a profile: it has no '%s'",
+                           ff->has_meta ? "threads" : "meta");
+    return pci_ff_next(&ff->in, err); /* nothing but blanks may follow */
+}

@@ -1,0 +1,44 @@
+/*
+ * out.h - writing Firefox profiles, as JSON or as JSLB
+ *
+ * Both are the same document. In JSLB a column of numbers that the version has as a typed array goes to
+ * a slab, and {"$s": N} stands in its place; the document itself is the last slab.
+ */
+#ifndef PCI_FF_OUT_H
+#define PCI_FF_OUT_H
+
+#include "core/file.h"
+#include "core/spool.h"
+#include "firefox/cells.h"
+#include "firefox/stream.h"
+#include "io/input.h"
+
+struct pci_ff_slab_out {
+    uint64_t offset, size; /* in the spool of data */
+    uint8_t type;
+};
+
+struct pci_ff_out {
+    const pcol_file *file;
+    struct pci_json_writer w;
+    int jslb;
+    struct pci_store store;
+    struct pci_spool root, data;
+    struct pci_ff_slab_out *slabs;
+    size_t slab_count, slab_capacity;
+    pcol_sink sink;
+};
+
+pcol_status pci_ff_out_open(struct pci_ff_out *out, const pcol_file *file, pcol_sink sink, int jslb,
+                            pcol_error *err);
+/* Write what is left; JSLB: all of it. */
+pcol_status pci_ff_out_finish(struct pci_ff_out *out, pcol_error *err);
+void pci_ff_out_close(struct pci_ff_out *out);
+
+/* A member whose value is a column of cells. table, column: names, by which JSLB chooses the type. */
+pcol_status pci_ff_out_column(struct pci_ff_out *out, const char *table, pcol_str column,
+                              const struct pci_ff_cells *cells, pcol_error *err);
+/* One cell as a value. */
+pcol_status pci_ff_out_cell(struct pci_ff_out *out, int kind, int64_t value, pcol_error *err);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * slabs.c - the JSLB container: a table of slabs, then their bytes
+ *
+ *     DC DF 4A 53 4C 42 01 00 | u32 version 1 | u32 count | u32 root | count times
+ *     { u32 type, u32 offset, u32 size } | slabs, each aligned to its elements, little-endian
+ *
+ * A slab is used in place where the file lies in memory.
+ */
+#include "firefox/stream.h"
+
+#include "core/alloc.h"
+#include "io/open.h"
+
+#include <string.h>
+
+#define HEADER_SIZE 20u
+#define ENTRY_SIZE 12u
+
+const char pci_slab_magic[8] = "\xdc\xdf\x4a\x53\x4c\x42\x01";
+const uint8_t pci_slab_widths[PCI_SLAB_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8, 8, 8, 1};
+
+static uint32_t get_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static pcol_status check_slab(const struct pci_slabs *s, uint32_t i, pcol_error *err)
+{
+    const struct pci_slab *slab = &s->slabs[i];
+    uint64_t entry = HEADER_SIZE + (uint64_t)ENTRY_SIZE * i;
+    uint64_t first = HEADER_SIZE + (uint64_t)ENTRY_SIZE * s->count;
+    if (slab->type >= PCI_SLAB_TYPES)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, entry, "slab %u has an unknown type", (unsigned)i);
+    if (slab->offset < first || slab->offset > s->size || slab->size > s->size - slab->offset)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, entry, "slab %u lies outside the file",
+                             (unsigned)i);
+    unsigned width = pci_slab_widths[slab->type];
+    if (slab->offset % width || slab->size % width)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, entry,
+                             "slab %u is not aligned to its elements of %u bytes", (unsigned)i,
+                             width);
+    return PCOL_OK;
+}
+
+static pcol_status read_table(struct pci_slabs *s, pcol_error *err)
+{
+    if (s->size < HEADER_SIZE)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, s->size, "the container ends in its header");
+    uint32_t version = get_u32(s->bytes + 8);
+    if (version != 1)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, 8, "version %u of the container is not known",
+                             (unsigned)version);
+    s->count = get_u32(s->bytes + 12);
+    s->root = get_u32(s->bytes + 16);
+    if (s->count > (s->size - HEADER_SIZE) / ENTRY_SIZE)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, 12, "the file has no room for %u slabs",
+                             (unsigned)s->count);
+    if (s->root >= s->count)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, 16, "root slab %u is not among the %u slabs",
+                             (unsigned)s->root, (unsigned)s->count);
+    s->slabs = pci_calloc(s->count, sizeof *s->slabs);
+    if (!s->slabs)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint8_t *entry = s->bytes + HEADER_SIZE + (size_t)ENTRY_SIZE * i;
+        uint32_t type = get_u32(entry);
+        s->slabs[i].type = type < PCI_SLAB_TYPES ? (uint8_t)type : (uint8_t)PCI_SLAB_TYPES;
+        s->slabs[i].offset = get_u32(entry + 4);
+        s->slabs[i].size = get_u32(entry + 8);
+        PCI_TRY(check_slab(s, i, err));
+        s->slabs[i].data = s->bytes + s->slabs[i].offset;
+    }
+    if (s->slabs[s->root].type != PCI_SLAB_JSON)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, 16, "root slab %u is not JSON", (unsigned)s->root);
+    return PCOL_OK;
+}
+
+pcol_status pci_slabs_open(struct pci_slabs *slabs, struct pci_input *input, pcol_error *err)
+{
+    void *bytes;
+    memset(slabs, 0, sizeof *slabs);
+    PCI_TRY(pci_input_rest(input, &bytes, &slabs->size, err));
+    slabs->bytes = bytes;
+    pcol_status status = read_table(slabs, err);
+    if (status != PCOL_OK)
+        pci_slabs_close(slabs);
+    return status;
+}
+
+void pci_slabs_close(struct pci_slabs *slabs)
+{
+    pci_free(slabs->bytes);
+    pci_free(slabs->slabs);
+    memset(slabs, 0, sizeof *slabs);
+}
+
+size_t pci_slab_count(const struct pci_slab *slab)
+{
+    return slab->size / pci_slab_widths[slab->type];
+}
+
+static int64_t double_bits(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+int64_t pci_slab_number(const struct pci_slab *slab, size_t i, int *real)
+{
+    unsigned width = pci_slab_widths[slab->type];
+    const uint8_t *p = slab->data + i * width;
+    uint64_t raw = 0;
+    float single;
+    for (unsigned k = width; k-- > 0;)
+        raw = raw << 8 | p[k];
+    *real = slab->type == PCI_SLAB_F32 || slab->type == PCI_SLAB_F64;
+    switch (slab->type) {
+    case PCI_SLAB_I8:
+        return (int8_t)raw;
+    case PCI_SLAB_I16:
+        return (int16_t)raw;
+    case PCI_SLAB_I32:
+        return (int32_t)raw;
+    case PCI_SLAB_F32: {
+        uint32_t bits = (uint32_t)raw;
+        memcpy(&single, &bits, sizeof single);
+        return double_bits((double)single);
+    }
+    case PCI_SLAB_U64:
+        if (raw > INT64_MAX) { /* as the front end sees it */
+            *real = 1;
+            return double_bits((double)raw);
+        }
+        return (int64_t)raw;
+    default:
+        return (int64_t)raw;
+    }
+}

@@ -1,0 +1,341 @@
+/*
+ * stream.c - tokens across slabs, errors with their place, values copied as text
+ */
+#include "firefox/stream.h"
+
+#include "core/alloc.h"
+#include "io/open.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A value that a double cannot hold, or text that UTF-8 cannot, would not come back. */
+static const struct pci_json_options json_options = {PCI_JSON_SOUND, 0};
+
+pcol_status pci_ff_stream_memory(struct pci_ff_stream *stream, const char *text, size_t size,
+                                 pcol_error *err)
+{
+    struct pci_ff_reader *r = &stream->readers[0];
+    memset(stream, 0, sizeof *stream);
+    PCI_TRY(pci_input_open_memory(&r->input, text, size, "", NULL, err));
+    stream->json = &r->json;
+    pcol_status status = pci_json_open(&r->json, &r->input, &json_options, err);
+    if (status != PCOL_OK)
+        pci_input_close(&r->input);
+    return status;
+}
+
+/* A JSON slab takes the place of the current token. */
+static pcol_status enter_slab(struct pci_ff_stream *stream, const struct pci_slab *slab,
+                              pcol_error *err)
+{
+    unsigned level = stream->json ? stream->level + 1 : 0;
+    if (level >= PCI_FF_NESTING)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, slab->offset, "JSON slabs nested deeper than %d",
+                             PCI_FF_NESTING);
+    struct pci_ff_reader *r = &stream->readers[level];
+    const char *data = (const char *)slab->data;
+    if (slab->size >= 2 && !memcmp(data, "\x1f\x8b", 2))
+        return pci_fail_byte(err, PCOL_E_SYNTAX, slab->offset, "a JSON slab that is not JSON");
+    PCI_TRY(pci_input_open_memory(&r->input, data, slab->size, "", NULL, err));
+    r->offset = slab->offset;
+    pcol_status status = pci_json_open(&r->json, &r->input, &json_options, err);
+    if (status != PCOL_OK) {
+        pci_input_close(&r->input);
+        return status;
+    }
+    stream->level = level;
+    stream->json = &r->json;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_stream_open(struct pci_ff_stream *stream, struct pci_input *input,
+                               struct pci_slabs *slabs, pcol_error *err)
+{
+    memset(stream, 0, sizeof *stream);
+    stream->slabs = slabs;
+    if (slabs)
+        return enter_slab(stream, &slabs->slabs[slabs->root], err);
+    stream->json = &stream->readers[0].json;
+    return pci_json_open(stream->json, input, &json_options, err);
+}
+
+void pci_ff_stream_close(struct pci_ff_stream *stream)
+{
+    if (!stream->json)
+        return;
+    for (unsigned i = 0; i <= stream->level; i++) {
+        pci_json_close(&stream->readers[i].json);
+        if (stream->readers[i].input.state)
+            pci_input_close(&stream->readers[i].input);
+    }
+    memset(stream, 0, sizeof *stream);
+}
+
+uint32_t pci_ff_depth(const struct pci_ff_stream *stream)
+{
+    uint32_t depth = 0;
+    for (unsigned i = 0; i <= stream->level; i++)
+        depth += stream->readers[i].json.depth;
+    return depth;
+}
+
+int pci_ff_is(const struct pci_ff_stream *stream, const char *text)
+{
+    return pci_json_is(stream->json, text);
+}
+
+/* ---- places */
+
+struct pci_ff_place pci_ff_where(const struct pci_ff_stream *stream)
+{
+    const struct pci_ff_reader *r = &stream->readers[stream->level];
+    struct pci_ff_place place = {stream->json->line, stream->json->column, 0};
+    if (stream->slabs) {
+        place.line = 0;
+        place.offset = stream->type == PCI_FF_SLAB && stream->slab
+                           ? stream->slab->offset
+                           : r->offset + stream->json->offset;
+    }
+    return place;
+}
+
+pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, const char *format,
+                           ...)
+{
+    char text[280];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (place->line)
+        return pci_fail_text(err, PCOL_E_SYNTAX, place->line, place->column, "%s", text);
+    return pci_fail_byte(err, PCOL_E_SYNTAX, place->offset, "%s", text);
+}
+
+pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, const char *format,
+                        ...)
+{
+    char text[280];
+    va_list arguments;
+    struct pci_ff_place place = pci_ff_where(stream);
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pci_ff_fail_at(&place, err, "%s", text);
+}
+
+/* The JSON reader counts lines; in a container the byte says more. */
+static pcol_status place_error(struct pci_ff_stream *stream, pcol_status status, pcol_error *err)
+{
+    const struct pci_ff_reader *r = &stream->readers[stream->level];
+    if (err && stream->slabs && err->line) {
+        err->line = err->text_column = 0;
+        err->offset = r->offset + r->json.input->offset + r->json.at;
+    }
+    return status;
+}
+
+pcol_status pci_ff_want(const struct pci_ff_stream *stream, int type, const char *what,
+                        pcol_error *err)
+{
+    if (stream->type == type)
+        return PCOL_OK;
+    return pci_ff_fail(stream, err, "%s must be %s", what,
+                       type == PCI_JSON_OBJECT ? "an object" : "an array");
+}
+
+/* ---- tokens */
+
+static size_t skip_blanks(const uint8_t *data, size_t at, size_t size)
+{
+    while (at < size &&
+           (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
+        at++;
+    return at;
+}
+
+/* Whether {"$s": N} begins with the brace just read; the slab's text lies whole in the window. */
+static int is_reference(const struct pci_json *json)
+{
+    const uint8_t *data = json->input->data;
+    size_t size = json->input->size, at = skip_blanks(data, json->at, size);
+    if (size - at < 4 || memcmp(data + at, "\"$s\"", 4) != 0)
+        return 0;
+    at = skip_blanks(data, at + 4, size);
+    if (at >= size || data[at] != ':')
+        return 0;
+    at = skip_blanks(data, at + 1, size);
+    size_t begin = at;
+    while (at < size && data[at] >= '0' && data[at] <= '9')
+        at++;
+    if (at == begin)
+        return 0;
+    at = skip_blanks(data, at, size);
+    return at < size && data[at] == '}';
+}
+
+/* Replace {"$s": N} by what it stands for; *again: the next token is the first of a JSON slab. */
+static pcol_status follow(struct pci_ff_stream *stream, int *again, pcol_error *err)
+{
+    struct pci_json *json = stream->json;
+    struct pci_ff_place place = pci_ff_where(stream);
+    PCI_TRY(pci_json_next(json, err)); /* the key */
+    PCI_TRY(pci_json_next(json, err)); /* the number */
+    int64_t number = json->type == PCI_JSON_INT ? json->integer : -1;
+    PCI_TRY(pci_json_next(json, err)); /* the brace */
+    if (number < 0 || number >= stream->slabs->count)
+        return pci_ff_fail_at(&place, err, "refers to slab %lld of %u", (long long)number,
+                              (unsigned)stream->slabs->count);
+    const struct pci_slab *slab = &stream->slabs->slabs[number];
+    *again = slab->type == PCI_SLAB_JSON;
+    if (*again)
+        return enter_slab(stream, slab, err);
+    stream->slab = slab;
+    stream->type = PCI_FF_SLAB;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_next(struct pci_ff_stream *stream, pcol_error *err)
+{
+    for (;;) {
+        pcol_status status = pci_json_next(stream->json, err);
+        if (status != PCOL_OK)
+            return place_error(stream, status, err);
+        stream->type = (int)stream->json->type;
+        if (stream->type == PCI_JSON_END && stream->level) {
+            struct pci_ff_reader *r = &stream->readers[stream->level--];
+            pci_json_close(&r->json);
+            pci_input_close(&r->input);
+            stream->json = &stream->readers[stream->level].json;
+            continue;
+        }
+        if (!stream->slabs || stream->type != PCI_JSON_OBJECT || !is_reference(stream->json))
+            return PCOL_OK;
+        int again;
+        PCI_TRY(place_error(stream, follow(stream, &again, err), err));
+        if (!again)
+            return PCOL_OK;
+    }
+}
+
+pcol_status pci_ff_member(struct pci_ff_stream *stream, int *more, pcol_error *err)
+{
+    *more = 0;
+    PCI_TRY(pci_ff_next(stream, err));
+    *more = stream->type == PCI_JSON_KEY;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_element(struct pci_ff_stream *stream, int *more, pcol_error *err)
+{
+    *more = 0;
+    PCI_TRY(pci_ff_next(stream, err));
+    *more = stream->type != PCI_JSON_ARRAY_END;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_skip(struct pci_ff_stream *stream, pcol_error *err)
+{
+    if (stream->type != PCI_JSON_OBJECT && stream->type != PCI_JSON_ARRAY)
+        return PCOL_OK;
+    uint32_t outer = pci_ff_depth(stream) - 1;
+    do
+        PCI_TRY(pci_ff_next(stream, err));
+    while (pci_ff_depth(stream) > outer);
+    return PCOL_OK;
+}
+
+/* ---- copies */
+
+static void copy_slab(const struct pci_slab *slab, struct pci_json_writer *w, pcol_error *err)
+{
+    size_t count = pci_slab_count(slab);
+    pci_json_put_begin(w, '[', err);
+    for (size_t i = 0; i < count; i++) {
+        int real;
+        double number;
+        int64_t bits = pci_slab_number(slab, i, &real);
+        memcpy(&number, &bits, sizeof number);
+        if (!real)
+            pci_json_put_int(w, bits, err);
+        else if (number - number != 0) /* no JSON number: what the front end takes it for */
+            pci_json_put_raw(w, "null", 4, err);
+        else
+            pci_json_put_double(w, number, err);
+    }
+    pci_json_put_end(w, ']', err);
+}
+
+static void copy_token(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err)
+{
+    const struct pci_json *json = stream->json;
+    switch (stream->type) {
+    case PCI_JSON_OBJECT:
+        pci_json_put_begin(w, '{', err);
+        break;
+    case PCI_JSON_ARRAY:
+        pci_json_put_begin(w, '[', err);
+        break;
+    case PCI_JSON_OBJECT_END:
+        pci_json_put_end(w, '}', err);
+        break;
+    case PCI_JSON_ARRAY_END:
+        pci_json_put_end(w, ']', err);
+        break;
+    case PCI_JSON_KEY:
+        pci_json_put_key_bytes(w, json->text, err);
+        break;
+    case PCI_JSON_STRING:
+        pci_json_put_string(w, json->text, err);
+        break;
+    case PCI_FF_SLAB:
+        copy_slab(stream->slab, w, err);
+        break;
+    default: /* numbers and words as they were written */
+        pci_json_put_raw(w, json->text.data, json->text.size, err);
+    }
+}
+
+pcol_status pci_ff_copy(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err)
+{
+    int open = stream->type == PCI_JSON_OBJECT || stream->type == PCI_JSON_ARRAY;
+    uint32_t outer = pci_ff_depth(stream) - (uint32_t)open;
+    for (;;) {
+        copy_token(stream, w, err);
+        if (pci_ff_depth(stream) <= outer)
+            return w->status;
+        PCI_TRY(pci_ff_next(stream, err));
+    }
+}
+
+static pcol_status append_text(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct pci_ff_text *text = context;
+    void *bytes = text->data;
+    if (pci_grow(&bytes, &text->capacity, text->size + size, 1))
+        return pci_fail_memory(err);
+    text->data = bytes;
+    memcpy(text->data + text->size, data, size);
+    text->size += size;
+    return PCOL_OK;
+}
+
+pcol_sink pci_ff_text_sink(struct pci_ff_text *text)
+{
+    return (pcol_sink){append_text, text};
+}
+
+pcol_status pci_ff_capture(struct pci_ff_stream *stream, struct pci_ff_text *text, pcol_error *err)
+{
+    struct pci_json_writer w;
+    PCI_TRY(pci_json_writer_open(&w, pci_ff_text_sink(text), PCI_JSON_WTF8, err));
+    pcol_status status = pci_ff_copy(stream, &w, err);
+    if (status == PCOL_OK)
+        status = pci_json_writer_finish(&w, err);
+    pci_json_writer_close(&w);
+    if (status == PCOL_OK)
+        text->size--; /* the line feed at the end */
+    return status;
+}

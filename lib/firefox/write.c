@@ -1,0 +1,421 @@
+/*
+ * write.c - a Firefox profile written again as it was
+ */
+#include "firefox/write.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+
+struct document {
+    struct pci_ff_back *back;
+    struct pci_label_reader labels; /* of the table at hand */
+};
+
+/* ---- columns */
+
+/* What source_cells has of a column. */
+static pcol_status stored_cells(struct pci_ff_back *b, const struct pci_ff_kept *k,
+                                struct pci_ff_cells *cells, pcol_error *err)
+{
+    static const char name[] = "source_cells";
+    const struct pci_column *kind, *integer, *number, *text;
+    PCI_TRY(pci_want(b->file, name, "kind", PCI_TYPES_INT, &kind, err));
+    PCI_TRY(pci_want(b->file, name, "integer", PCI_TYPES_INT, &integer, err));
+    PCI_TRY(pci_want(b->file, name, "number", PCI_TYPE(PCF_F64), &number, err));
+    PCI_TRY(pci_want(b->file, name, "text", PCI_TYPE(PCF_STRING), &text, err));
+    for (uint64_t i = k->first; i < k->first + k->count; i++) {
+        int64_t what, value = 0;
+        int valid;
+        PCI_TRY(pci_ff_get(b->file, kind, i, &what, &valid, err));
+        if (what < PCI_FF_NULL || what > PCI_FF_JSON)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "unknown kind");
+        if (what >= PCI_FF_INT) {
+            PCI_TRY(pci_ff_get(b->file,
+                               what == PCI_FF_INT      ? integer
+                               : what == PCI_FF_DOUBLE ? number
+                                                       : text,
+                               i, &value, &valid, err));
+            if (!valid)
+                return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "a cell has no value");
+        }
+        PCI_TRY(pci_ff_cells_add(cells, (int)what, value, err));
+    }
+    return PCOL_OK;
+}
+
+static int is_samples(const struct pci_ff_back *b, const struct pci_ff_kept *k)
+{
+    return b->has_joins && k->thread != PCOL_NONE && pci_ff_same(k->table, "samples");
+}
+
+/* One column or scalar of a table as a member. rows: of a counter, else NULL. */
+static pcol_status write_kept(struct pci_ff_back *b, int id, const struct pci_ff_stretch *rows,
+                              const struct pci_ff_kept *k, pcol_error *err)
+{
+    const char *table = id < 0 ? "counterSamples" : pci_ff_names[id];
+    int value = k->has_form && pci_ff_same(k->form, PCI_FF_FORM_VALUE);
+    struct pci_ff_cells cells;
+    uint64_t count;
+    pcol_status status;
+    if (is_samples(b, k) && k->has_cells && !value) {
+        pci_export_loss(b->export, "column %.*s of samples, which were joined since",
+                        (int)(k->column.size < 60 ? k->column.size : 60), k->column.data);
+        return PCOL_OK;
+    }
+    pci_json_put_key_bytes(&b->out.w, k->column, err);
+    if (is_samples(b, k) && pci_ff_same(k->column, "length")) {
+        PCI_TRY(pci_ff_sample_count(b, &count, err));
+        return pci_ff_out_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
+    }
+    pci_ff_cells_init(&cells, &b->out.store);
+    if (k->has_cells)
+        status = stored_cells(b, k, &cells, err);
+    else if (id < 0)
+        status = pci_ff_remake_counter(b, rows, k, &cells, err);
+    else
+        status = pci_ff_remake(b, id, k, &cells, err);
+    if (status == PCOL_OK && value) {
+        struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
+        int kind = PCI_FF_NULL;
+        int64_t cell = 0;
+        status = cursor ? PCOL_OK : pci_fail_memory(err);
+        if (cursor) {
+            pci_ff_cursor_init(cursor, &cells);
+            status = pci_ff_cell(cursor, 0, &kind, &cell, err);
+        }
+        pci_free(cursor);
+        if (status == PCOL_OK)
+            status = pci_ff_out_cell(&b->out, kind, cell, err);
+    } else if (status == PCOL_OK) {
+        status = pci_ff_out_column(&b->out, table, k->column, &cells, err);
+    }
+    pci_ff_cells_clear(&cells);
+    return status;
+}
+
+/* ---- tables */
+
+static pcol_status write_strings(struct pci_ff_back *b, pcol_error *err)
+{
+    const struct pci_order *order;
+    PCI_TRY(pci_ff_back_order(b, PCI_FF_STRINGS, &order, err));
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (uint64_t i = 0; i < order->count; i++)
+        PCI_TRY(pci_ff_out_cell(&b->out, PCI_FF_TEXT, (int64_t)order->rows[i], err));
+    pci_json_put_end(&b->out.w, ']', err);
+    return b->out.w.status;
+}
+
+static pcol_status write_lib(struct pci_ff_back *b, uint64_t row, pcol_error *err)
+{
+    static const struct {
+        const char *key, *column;
+    } keys[] = {{"name", "name"},          {"path", "filename"},
+                {"debugName", "debug_name"}, {"debugPath", "debug_path"},
+                {"breakpadId", "breakpad_id"}, {"codeId", "build_id"},
+                {"arch", "arch"}};
+    const struct pci_column *column;
+    int64_t value;
+    int valid;
+    PCI_TRY(pci_want(b->file, "mappings", "json", PCI_TYPE(PCF_STRING), &column, err));
+    PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
+    if (valid)
+        return pci_ff_out_cell(&b->out, PCI_FF_JSON, value, err);
+    pci_json_put_begin(&b->out.w, '{', err);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        PCI_TRY(pci_want(b->file, "mappings", keys[i].column, PCI_TYPE(PCF_STRING), &column, err));
+        PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
+        pci_json_put_key(&b->out.w, keys[i].key, err);
+        PCI_TRY(pci_ff_out_cell(&b->out, valid ? PCI_FF_TEXT : PCI_FF_NULL, value, err));
+    }
+    pci_json_put_end(&b->out.w, '}', err);
+    return b->out.w.status;
+}
+
+static pcol_status write_libs(struct pci_ff_back *b, pcol_error *err)
+{
+    const struct pci_order *order;
+    PCI_TRY(pci_ff_back_order(b, PCI_FF_LIBS, &order, err));
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (uint64_t i = 0; i < order->count; i++)
+        PCI_TRY(write_lib(b, order->rows[i], err));
+    pci_json_put_end(&b->out.w, ']', err);
+    return b->out.w.status;
+}
+
+/* The data of markers: the labels of their rows. */
+static pcol_status write_marker_data(struct document *d, pcol_error *err);
+
+/* The columns that a table had, in their order. */
+static pcol_status write_table(struct document *d, const char *name, int id,
+                               const struct pci_ff_stretch *rows, pcol_error *err)
+{
+    struct pci_ff_back *b = d->back;
+    pci_json_put_begin(&b->out.w, '{', err);
+    for (size_t i = 0; i < b->kept_count; i++) {
+        const struct pci_ff_kept *k = &b->kept[i];
+        if (k->thread != b->thread || !pci_ff_same(k->table, name))
+            continue;
+        if (id == PCI_FF_MARKERS && !k->has_cells && pci_ff_same(k->column, "data")) {
+            pci_json_put_key(&b->out.w, "data", err);
+            PCI_TRY(write_marker_data(d, err));
+        } else {
+            PCI_TRY(write_kept(b, id, rows, k, err));
+        }
+    }
+    pci_json_put_end(&b->out.w, '}', err);
+    return b->out.w.status;
+}
+
+static pcol_status write_threads(struct document *d, pcol_error *err);
+static pcol_status write_counters(struct document *d, pcol_error *err);
+
+static pcol_status corrupt_place(const struct pci_node_value *node, pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row,
+                         "nothing is known to stand here");
+}
+
+/* A place that the document's tree, or a thread's, keeps for a table. */
+static pcol_status write_place(void *context, const struct pci_node_value *node,
+                               struct pci_json_writer *w, pcol_error *err)
+{
+    struct document *d = context;
+    struct pci_ff_back *b = d->back;
+    (void)w;
+    if (node->tag != PCI_NODE_TABLE || !node->has_key)
+        return corrupt_place(node, err);
+    if (b->thread == PCOL_NONE && pci_ff_same(node->key, "threads"))
+        return write_threads(d, err);
+    if (b->thread == PCOL_NONE && pci_ff_same(node->key, "counters"))
+        return write_counters(d, err);
+    for (int id = 0; id < PCI_FF_TABLES; id++) {
+        if (!pci_ff_same(node->key, pci_ff_names[id]) || id == PCI_FF_CATEGORIES ||
+            (b->thread == PCOL_NONE && id >= PCI_FF_SAMPLES))
+            continue;
+        if (id == PCI_FF_STRINGS)
+            return write_strings(b, err);
+        if (id == PCI_FF_LIBS)
+            return write_libs(b, err);
+        return write_table(d, pci_ff_names[id], id, NULL, err);
+    }
+    return corrupt_place(node, err);
+}
+
+/* ---- labels as members */
+
+static void write_scalar(struct pci_ff_out *out, const struct pci_label_cell *cell, pcol_error *err)
+{
+    int64_t bits = cell->as.i64;
+    switch (cell->key->kind) {
+    case PCI_LABEL_STRING:
+        pci_json_put_string(&out->w, cell->as.text, err);
+        break;
+    case PCI_LABEL_BIGINT:
+        pci_json_put_raw(&out->w, cell->as.text.data, cell->as.text.size, err);
+        break;
+    case PCI_LABEL_INTEGER:
+        pci_json_put_int(&out->w, cell->as.i64, err);
+        break;
+    case PCI_LABEL_DOUBLE:
+        memcpy(&bits, &cell->as.f64, sizeof bits);
+        (void)pci_ff_out_cell(out, PCI_FF_DOUBLE, bits, err);
+        break;
+    case PCI_LABEL_BOOL:
+        pci_json_put_raw(&out->w, bits ? "true" : "false", bits ? 4 : 5, err);
+        break;
+    default:
+        pci_json_put_raw(&out->w, "null", 4, err);
+    }
+}
+
+/* An object of a row's labels and the members of its `extra`. place: what a place means there. */
+static pcol_status write_labels(struct document *d, struct pci_label_reader *labels, uint64_t row,
+                                pci_json_place_fn place, void *context, pcol_error *err)
+{
+    struct pci_ff_out *out = &d->back->out;
+    PCI_TRY(pci_labels_row(labels, row, err));
+    pci_json_put_begin(&out->w, '{', err);
+    for (size_t i = 0; i < labels->cell_count; i++) {
+        const struct pci_label_cell *cell = &labels->cells[i];
+        struct pci_node_value node;
+        if (cell->key) {
+            pci_json_put_key_bytes(&out->w, cell->key->key, err);
+            write_scalar(out, cell, err);
+        } else {
+            PCI_TRY(pci_node_get(d->back->file, cell->node, &node, err));
+            pci_json_put_key_bytes(&out->w, node.key, err);
+            PCI_TRY(pci_json_from_nodes(d->back->file, cell->node, &out->w, place, context, err));
+        }
+        if (out->w.status != PCOL_OK)
+            return out->w.status;
+    }
+    pci_json_put_end(&out->w, '}', err);
+    return out->w.status;
+}
+
+static pcol_status write_marker_data(struct document *d, pcol_error *err)
+{
+    struct pci_ff_back *b = d->back;
+    const struct pci_ff_stretch *rows = &b->threads[b->thread - b->first_thread].markers;
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (uint64_t row = rows->first; row < rows->first + rows->count; row++) {
+        PCI_TRY(pci_labels_row(&d->labels, row, err));
+        if (d->labels.has_shape || d->labels.cell_count)
+            PCI_TRY(write_labels(d, &d->labels, row, NULL, NULL, err));
+        else
+            pci_json_put_raw(&b->out.w, "null", 4, err);
+    }
+    pci_json_put_end(&b->out.w, ']', err);
+    return b->out.w.status;
+}
+
+/* ---- threads and counters */
+
+static pcol_status write_threads(struct document *d, pcol_error *err)
+{
+    struct pci_ff_back *b = d->back;
+    struct pci_label_reader labels;
+    pcol_status status = pci_labels_open(&labels, b->file, "threads", err);
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (size_t i = 0; i < b->thread_count && status == PCOL_OK; i++) {
+        b->thread = b->first_thread + (uint32_t)i;
+        status = write_labels(d, &labels, b->thread, write_place, d, err);
+        pci_ff_back_leave_thread(b);
+    }
+    b->thread = PCOL_NONE;
+    pci_json_put_end(&b->out.w, ']', err);
+    pci_labels_close(&labels);
+    return status;
+}
+
+struct counter {
+    struct document *document;
+    struct pci_ff_stretch rows;
+    char name[48];
+};
+
+static pcol_status write_counter_samples(void *context, const struct pci_node_value *node,
+                                         struct pci_json_writer *w, pcol_error *err)
+{
+    struct counter *c = context;
+    (void)w;
+    if (node->tag != PCI_NODE_TABLE)
+        return corrupt_place(node, err);
+    return write_table(c->document, c->name, -1, &c->rows, err);
+}
+
+/* Rows of counter_samples stand in the order of counters. */
+static pcol_status find_counter_rows(const pcol_file *file, uint64_t counter,
+                                     struct pci_ff_stretch *rows, pcol_error *err)
+{
+    const struct pci_column *column;
+    uint64_t count = pci_rows(file, "counter_samples"), at = rows->first + rows->count;
+    int64_t value;
+    int valid;
+    PCI_TRY(pci_want(file, "counter_samples", "counter", PCI_TYPES_ROW, &column, err));
+    for (; at < count; at++) {
+        PCI_TRY(pci_ff_get(file, column, at, &value, &valid, err));
+        if ((uint64_t)value >= counter)
+            break;
+    }
+    rows->first = at;
+    for (; at < count; at++) {
+        PCI_TRY(pci_ff_get(file, column, at, &value, &valid, err));
+        if ((uint64_t)value != counter)
+            break;
+    }
+    rows->count = at - rows->first;
+    return PCOL_OK;
+}
+
+static pcol_status write_counter_list(struct document *d, struct pci_label_reader *labels,
+                                      pcol_error *err)
+{
+    struct counter c = {.document = d};
+    const struct pci_column *column;
+    uint64_t rows = pci_rows(d->back->file, "counters");
+    size_t number = 0;
+    PCI_TRY(pci_want(d->back->file, "counters", "source", PCI_TYPES_ROW, &column, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t source;
+        int valid;
+        PCI_TRY(pci_ff_get(d->back->file, column, row, &source, &valid, err));
+        if ((uint64_t)source != d->back->source)
+            continue;
+        snprintf(c.name, sizeof c.name, "counters[%zu].samples", number++);
+        PCI_TRY(find_counter_rows(d->back->file, row, &c.rows, err));
+        PCI_TRY(write_labels(d, labels, row, write_counter_samples, &c, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status write_counters(struct document *d, pcol_error *err)
+{
+    struct pci_label_reader labels;
+    pcol_status status = pci_labels_open(&labels, d->back->file, "counters", err);
+    pci_json_put_begin(&d->back->out.w, '[', err);
+    if (status == PCOL_OK)
+        status = write_counter_list(d, &labels, err);
+    pci_json_put_end(&d->back->out.w, ']', err);
+    pci_labels_close(&labels);
+    return status;
+}
+
+/* ---- the document */
+
+static pcol_status write_document(struct document *d, pcol_error *err)
+{
+    struct pci_ff_back *b = d->back;
+    const struct pci_column *column;
+    int64_t root;
+    int valid;
+    PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_ff_get(b->file, column, b->source, &root, &valid, err));
+    PCI_TRY(pci_json_from_nodes(b->file, (uint64_t)root, &b->out.w, write_place, d, err));
+    return pci_ff_out_finish(&b->out, err);
+}
+
+pcol_status pci_ff_back_write(struct pci_ff_back *back, int jslb, pcol_error *err)
+{
+    struct document d = {.back = back};
+    PCI_TRY(pci_ff_out_open(&back->out, back->file, back->export->sink, jslb, err));
+    pcol_status status = pci_labels_open(&d.labels, back->file, "markers", err);
+    if (status == PCOL_OK)
+        status = write_document(&d, err);
+    pci_labels_close(&d.labels);
+    pci_ff_out_close(&back->out);
+    return status;
+}
+
+static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)
+{
+    struct pci_ff_back *back = pci_calloc(1, sizeof *back);
+    const char *why;
+    int whole = 0;
+    if (!back)
+        return pci_fail_memory(err);
+    pcol_status status = pci_ff_back_open(back, export, &whole, &why, err);
+    /* The typed arrays are those of the newest version. */
+    int native = whole && (!jslb || back->version == PCI_FF_NEWEST);
+    if (status == PCOL_OK && native)
+        status = pci_ff_back_write(back, jslb, err);
+    else if (status == PCOL_OK && why)
+        pci_export_loss(export, "the Firefox profile as it was: %s", why);
+    pci_ff_back_close(back);
+    pci_free(back);
+    if (status != PCOL_OK || native)
+        return status;
+    return pci_ff_foreign(export, jslb, err);
+}
+
+pcol_status pci_firefox_write(const struct pci_export *export, pcol_error *err)
+{
+    return write_profile(export, 0, err);
+}
+
+pcol_status pci_jslb_write(const struct pci_export *export, pcol_error *err)
+{
+    return write_profile(export, 1, err);
+}

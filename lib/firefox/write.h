@@ -1,0 +1,162 @@
+/*
+ * write.h - a Firefox profile on its way back
+ *
+ * The document's tree (sources.extra) tells what stands where. Where it says "table", the columns
+ * listed in source_columns are made again from our tables, or come from source_cells as they were.
+ */
+#ifndef PCI_FF_WRITE_H
+#define PCI_FF_WRITE_H
+
+#include "core/strtab.h"
+#include "firefox/out.h"
+#include "model/rows.h"
+#include "json/tree.h"
+#include "model/names.h"
+#include "model/types.h"
+
+/* A row of source_columns. */
+struct pci_ff_kept {
+    uint32_t thread; /* PCOL_NONE: of the document */
+    uint64_t row;
+    pcol_str table, column, form;
+    int has_form, has_cells;
+    uint64_t first, count; /* source_cells */
+};
+
+/* Rows of samples, markers or allocations of a thread: one stretch. */
+struct pci_ff_stretch {
+    uint64_t first, count;
+};
+
+struct pci_ff_thread_rows {
+    struct pci_ff_stretch samples, markers, allocations[2];
+};
+
+struct pci_ff_back {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_ff_out out;
+    uint32_t source;
+    struct pci_ff_kept *kept; /* by thread (the document first), then in order */
+    size_t kept_count;
+    uint32_t first_thread;
+    struct pci_ff_thread_rows *threads;
+    size_t thread_count;
+    uint64_t category_base;
+    enum pci_ff_cpu_unit cpu_unit;
+    int64_t version;
+    int expand;    /* all samples of a joined row, not two */
+    int has_joins; /* rows stand for several samples of the source */
+    struct pci_types types;
+    struct pci_stacks stacks;
+
+    /* Tables that the thread at hand refers to; those of the document stay. */
+    uint32_t thread;
+    struct pci_order orders[2][PCI_FF_TABLES]; /* 0: the document's, 1: the thread's */
+    uint8_t loaded[2][PCI_FF_TABLES];
+    uint32_t *inverse[2][PCI_FF_TABLES]; /* by row of ours: row of the source's + 1 */
+};
+
+/* Whether a single source can come back as it was: it came from this format, and its rows are all
+ * there. *why: NULL or why it cannot. */
+pcol_status pci_ff_back_open(struct pci_ff_back *back, const struct pci_export *export, int *whole,
+                             const char **why, pcol_error *err);
+pcol_status pci_ff_back_write(struct pci_ff_back *back, int jslb, pcol_error *err);
+void pci_ff_back_close(struct pci_ff_back *back);
+void pci_ff_back_leave_thread(struct pci_ff_back *back);
+
+/* orders.c */
+/* Rows of a table as the source had them, for the thread at hand. */
+pcol_status pci_ff_back_order(struct pci_ff_back *back, int id, const struct pci_order **order,
+                              pcol_error *err);
+/* The source's row for one of ours; E_CORRUPT if it had none. */
+pcol_status pci_ff_back_row(struct pci_ff_back *back, int id, uint64_t ours, int64_t *row,
+                            pcol_error *err);
+
+/* remake.c: the cells of a column of the source from our tables */
+pcol_status pci_ff_remake(struct pci_ff_back *back, int id, const struct pci_ff_kept *column,
+                          struct pci_ff_cells *cells, pcol_error *err);
+pcol_status pci_ff_remake_counter(struct pci_ff_back *back, const struct pci_ff_stretch *rows,
+                                  const struct pci_ff_kept *column, struct pci_ff_cells *cells,
+                                  pcol_error *err);
+/* stretch.c: columns of tables whose rows are not shared */
+pcol_status pci_ff_remake_samples(struct pci_ff_back *back, const struct pci_ff_kept *column,
+                                  struct pci_ff_cells *cells, pcol_error *err);
+/* How many samples the rows of the thread at hand become. */
+pcol_status pci_ff_sample_count(struct pci_ff_back *back, uint64_t *count, pcol_error *err);
+pcol_status pci_ff_remake_times(struct pci_ff_back *back, const char *table, const char *ns,
+                                const char *ulps, const struct pci_ff_stretch *rows,
+                                const struct pci_ff_kept *column, struct pci_ff_cells *cells,
+                                pcol_error *err);
+
+/* Into how many rows a sample that lasts is written: all that it stands for, if `expand`, else its
+ * first and one for the others. */
+uint64_t pci_ff_parts(int64_t duration, double weight, int expand);
+struct pci_ff_part {
+    int64_t after; /* ns from the sample's time on */
+    double weight;
+    int rest; /* it stands for all but the first */
+};
+struct pci_ff_part pci_ff_part_of(int64_t duration, double weight, uint64_t parts, uint64_t part,
+                                  int expand);
+
+/* A cell of a column that may be missing; null then. */
+pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                       int64_t *value, int *valid, pcol_error *err);
+int pci_ff_same(pcol_str text, const char *word);
+
+/* ---- any profile, from what all of them have */
+
+struct pci_ff_frame {
+    uint64_t location;
+    uint32_t group, function; /* function: of the target */
+    uint32_t depth;           /* how many calls it is inlined in */
+};
+
+struct pci_ff_function {
+    uint32_t name, file; /* strings of the target; PCOL_NONE: none */
+    uint32_t source, resource;
+    int64_t line;
+    int has_line;
+};
+
+/* Tables of code of the target, gathered from the stacks that samples name. */
+struct pci_ff_code {
+    const pcol_file *file;
+    int newest; /* version 70, else 60 */
+    struct pci_stacks stacks;
+    struct pci_names names;
+    struct pci_strtab strings;
+    uint32_t *stack_rows; /* by stack: its row in the target + 1 (of the innermost line); 0: none */
+    uint32_t *parents, *stack_frames; /* of the target's stacks; parents: PCOL_NONE for none */
+    size_t stack_count, parent_capacity, frame_ref_capacity;
+    struct pci_ff_frame *frames;
+    size_t frame_count, frame_capacity;
+    uint32_t *frame_of; /* by location, + 1 */
+    struct pci_ff_function *functions;
+    size_t function_count, function_capacity;
+    uint32_t *function_of; /* by function, + 1 */
+    uint32_t *libs;        /* rows of mappings */
+    size_t lib_count, lib_capacity;
+    uint32_t *lib_of;  /* by mapping, + 1 */
+    uint32_t *sources; /* file names: strings of the target */
+    size_t source_count, source_capacity;
+    uint32_t *source_of; /* by string of the target, + 1 */
+    size_t source_of_capacity;
+    uint32_t *category_of; /* by row of categories: of the target */
+    uint32_t other;        /* the target's category for what has none */
+};
+
+/* code.c; used: by stack, whether a sample names it */
+pcol_status pci_ff_code_open(struct pci_ff_code *code, const pcol_file *file, int newest,
+                             pcol_error *err);
+pcol_status pci_ff_code_take(struct pci_ff_code *code, const uint8_t *used, pcol_error *err);
+void pci_ff_code_close(struct pci_ff_code *code);
+/* shared.c: the members `libs` and `shared` */
+pcol_status pci_ff_put_libs(struct pci_ff_code *code, struct pci_ff_out *out, pcol_error *err);
+pcol_status pci_ff_put_shared(struct pci_ff_code *code, struct pci_ff_out *out, pcol_error *err);
+
+/* foreign.c */
+pcol_status pci_ff_foreign(const struct pci_export *export, int jslb, pcol_error *err);
+
+#endif
