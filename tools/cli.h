@@ -43,7 +43,7 @@ struct cli_args {
 
     const char *from;
     uint64_t max_input; /* CLI_UNSET where not given */
-    int lenient;
+    int lenient, collapse_idle;
 
     const char *format, *null;
     int no_header;
@@ -59,7 +59,7 @@ struct cli_args {
 
     const char *to, *sample_type;
     uint64_t source;
-    int fail_on_loss;
+    int fail_on_loss, expand_idle;
 
     int depth; /* pcol_check_depth */
 

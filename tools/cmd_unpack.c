@@ -22,6 +22,9 @@ const struct cli_option cmd_unpack_options[] = {
      CLI_AT(sample_type), 0, NULL},
     {0, "fail-on-loss", NULL, "write nothing if the format cannot hold everything; exit code 5",
      CLI_FLAG, CLI_AT(fail_on_loss), 1, NULL},
+    {0, "expand-idle", NULL,
+     "firefox, jslb: joined samples as all of them, not as the first and the others at the end",
+     CLI_FLAG, CLI_AT(expand_idle), 1, NULL},
     CLI_OPTION_NO_SYNC,
     CLI_OPTION_FROM,
     CLI_OPTION_STRICT_IMPORT,
@@ -227,6 +230,7 @@ static int export_to(const struct cli_input *input, const char *format, struct l
 
     options.source_id = losses->args->source == CLI_UNSET ? 0 : losses->args->source;
     options.sample_type = losses->args->sample_type;
+    options.expand_idle = losses->args->expand_idle;
     options.compress = compression(losses->args->output);
     options.loss = on_loss;
     options.context = losses;

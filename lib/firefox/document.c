@@ -40,12 +40,21 @@ static pcol_status no_gecko(const struct pci_ff *ff, const struct pci_ff_table *
                           table->path);
 }
 
-/* Writers of the first years did not keep these lengths up. */
+/* Writers of the first years did not keep these lengths up. Where meta comes late all tables are
+ * measured again at the end. */
 static int is_lenient(const struct pci_ff *ff, int id)
 {
     int64_t version = ff->has_version ? ff->version : 0;
-    return ff->has_meta && ((id == PCI_FF_RESOURCES && version < 60) ||
-                            (id == PCI_FF_MARKERS && version < 20));
+    return !ff->has_meta || (id == PCI_FF_RESOURCES && version < 60) ||
+           (id == PCI_FF_MARKERS && version < 20);
+}
+
+static pcol_status measure_scope(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    for (int id = PCI_FF_SOURCES; id < PCI_FF_TABLES; id++)
+        if (scope->tables[id].present)
+            PCI_TRY(pci_ff_table_measure(ff, &scope->tables[id], is_lenient(ff, id), err));
+    return PCOL_OK;
 }
 
 /* Which of the tables the current key names, or -1. */
@@ -325,5 +334,9 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
     if (!(seen >> THREADS & 1) || !ff->has_meta)
         return pci_ff_fail(&ff->in, err, "not a profile: it has no '%s'",
                            ff->has_meta ? "threads" : "meta");
-    return pci_ff_next(&ff->in, err); /* nothing but blanks may follow */
+    PCI_TRY(pci_ff_next(&ff->in, err)); /* nothing but blanks may follow */
+    PCI_TRY(measure_scope(ff, &ff->shared, err));
+    for (size_t i = 0; i < ff->thread_count; i++)
+        PCI_TRY(measure_scope(ff, ff->threads[i], err));
+    return PCOL_OK;
 }

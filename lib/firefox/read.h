@@ -97,6 +97,7 @@ struct pci_ff {
     uint32_t *clones; /* by group: the next one equal to it, for stacks that are there twice */
     uint32_t *equals; /* by node that a table has twice: the group of its last duplicate */
     size_t clone_capacity, equal_capacity;
+    uint32_t clone_count;
     struct pci_ff_cloner *cloner;
 };
 

@@ -12,7 +12,7 @@
 
 #include "core/alloc.h"
 
-#define CLONES (UINT32_C(1) << 30) /* duplicates of this number on are made here */
+#define CLONES (UINT32_C(1) << 30) /* duplicates with this number and more are made here */
 
 struct work {
     struct pci_ff *ff;
@@ -54,7 +54,7 @@ static pcol_status take_equal(struct work *w, uint64_t frame, uint32_t parent, u
     PCI_TRY(make_room(&ff->clones, &ff->clone_capacity, group, err));
     next = ff->clones[group]; /* 0: none; it would have been made after another */
     if (!next) {
-        PCI_TRY(pci_ff_clone_frame(ff, w->scope, frame, CLONES + before, &next, err));
+        PCI_TRY(pci_ff_clone_frame(ff, w->scope, frame, CLONES + ff->clone_count++, &next, err));
         ff->clones[group] = next;
     }
     ff->equals[first] = next;
