@@ -332,8 +332,9 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
     }
     ff->in.path[0] = 0;
     if (!(seen >> THREADS & 1) || !ff->has_meta)
-        return pci_ff_fail(&ff->in, err, "not a profile: it has no '%s'",
-                           ff->has_meta ? "threads" : "meta");
+        return pci_fail(err, PCOL_E_FORMAT,
+                        "JSON, but no profile of the Firefox Profiler: it has no '%s'",
+                        ff->has_meta ? "threads" : "meta");
     PCI_TRY(pci_ff_next(&ff->in, err)); /* nothing but blanks may follow */
     PCI_TRY(measure_scope(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++)
