@@ -61,6 +61,10 @@ pcol_status pci_check_structure(struct pci_check *check, const struct pci_column
 pcol_status pci_check_schema(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_keys(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_stacks(struct pci_check *check, pcol_error *err);
+pcol_status pci_check_nodes(struct pci_check *check, pcol_error *err);
+pcol_status pci_check_labels(struct pci_check *check, pcol_error *err);
+pcol_status pci_check_label_rows(struct pci_check *check, pcol_error *err);
+pcol_status pci_check_orders(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_zones(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_plain(struct pci_check *check, pcol_error *err);

@@ -86,6 +86,35 @@ static const struct known {
     {"sample_locations", "sample", "samples", U64, 1},
     {"sample_locations", "depth", NULL, U32, 1},
     {"sample_locations", "location", "locations", U32, 1},
+    {"label_keys", "table", NULL, TEXT, 1},
+    {"label_keys", "key", NULL, TEXT, 1},
+    {"label_keys", "kind", NULL, TEXT, 1},
+    {"label_keys", "unit", NULL, TEXT, 0},
+    {"label_keys", "occurrence", NULL, U32, 0},
+    {"label_shapes", "first_key", NULL, U64, 1},
+    {"label_shape_keys", "label_key", "label_keys", U32, 0},
+    {"label_shape_keys", "joined", NULL, BOOL, 0},
+    {"nodes", "parent", "nodes", U64, 0},
+    {"nodes", "key", NULL, TEXT, 0},
+    {"nodes", "tag", NULL, U32, 1},
+    {"nodes", "integer", NULL, I64, 0},
+    {"nodes", "number", NULL, F64, 0},
+    {"nodes", "text", NULL, TEXT, 0},
+    {"nodes", "first", NULL, U64, 0},
+    {"node_integers", "value", NULL, I64, 1},
+    {"node_doubles", "value", NULL, F64, 1},
+    {"source_rows", "source", "sources", U32, 1},
+    {"source_rows", "thread", "threads", U32, 0},
+    {"source_rows", "table", NULL, TEXT, 1},
+    {"source_rows", "target", NULL, TEXT, 1},
+    {"source_rows", "ordinal", NULL, U64, 1},
+    {"source_rows", "row", NULL, U64, 1},
+    {"source_rows", "id", NULL, U64, 0},
+    {"source_columns", "source", "sources", U32, 1},
+    {"source_columns", "thread", "threads", U32, 0},
+    {"source_columns", "table", NULL, TEXT, 1},
+    {"source_columns", "column", NULL, TEXT, 1},
+    {"source_columns", "form", NULL, TEXT, 0},
     {"rprof_segments", "source", "sources", U32, 1},
     {"rprof_segments", "first_sample", NULL, U64, 1},
     {"rprof_segments", "memory", NULL, BOOL, 0},
@@ -100,6 +129,28 @@ static const struct known {
     {"rprof_files", "path", NULL, TEXT, 1},
     {"rprof_files", "text", NULL, TEXT, 0},
 };
+
+/* Columns that any table may have. Tables whose names begin with x_ are their makers' business. */
+static void check_open(struct pci_check *check, const struct pci_table *table)
+{
+    static const struct {
+        const char *name, *references;
+        unsigned types;
+    } open[] = {{"label_shape", "label_shapes", U32}, {"extra", "nodes", U64}};
+    for (size_t i = 0; i < sizeof open / sizeof *open && strncmp(table->name, "x_", 2) != 0; i++) {
+        const struct pci_column *column = pci_column_find(table, open[i].name);
+        struct pci_tally tally = PCI_TALLY(check, table->name, open[i].name);
+        if (!column || !column->supported)
+            continue;
+        if (!(open[i].types & PCI_TYPE(column->desc->type)))
+            pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
+                      pcol_type_name((pcol_type)column->desc->type));
+        if (!column->references || strcmp(column->references->name, open[i].references) != 0)
+            pci_fault(&tally, PCOL_NOWHERE, "this column does not refer to %s", open[i].references);
+        if (tally.count)
+            check->untrusted[column->number] = 1;
+    }
+}
 
 static void check_known(struct pci_check *check, const struct known *k)
 {
@@ -177,6 +228,8 @@ pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
         check_names(check, &check->file->tables[i]);
     for (size_t i = 0; i < sizeof known / sizeof *known && !check->stop; i++)
         check_known(check, &known[i]);
+    for (uint32_t i = 0; i < check->file->index.header.table_count && !check->stop; i++)
+        check_open(check, &check->file->tables[i]);
     check_numbered(check, "samples", "value.");
     check_numbered(check, "stack_sums", "sum.");
     return PCOL_OK;

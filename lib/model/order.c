@@ -220,6 +220,47 @@ pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread
     return read_run(file, &c, run, order, err);
 }
 
+/* The same without keeping anything, and that the run names one target. */
+static pcol_status check_run(const pcol_file *file, const struct columns *c, const struct run *run,
+                             pcol_error *err)
+{
+    pcol_str first = {"", 0}, target[PCI_BATCH];
+    int64_t ordinal[PCI_BATCH], value[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    uint64_t rows;
+    PCI_TRY(target_rows(file, c, run->first, &rows, err));
+    for (uint64_t at = 0; at < run->count;) {
+        uint64_t left = run->count - at, from = run->first + at;
+        size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
+        PCI_TRY(pci_read_str(file, c->target, from, n, target, valid, err));
+        PCI_TRY(pci_read(file, c->ordinal, from, n, ordinal, valid, err));
+        PCI_TRY(pci_read(file, c->row, from, n, value, valid, err));
+        if (!at)
+            first = target[0];
+        for (size_t i = 0; i < n; i++) {
+            if ((uint64_t)ordinal[i] != at + i)
+                return fail_row(from + i, "ordinal", "ordinals do not count from 0", err);
+            if (!same_text(target[i], first))
+                return fail_row(from + i, "target", "rows of one table have two targets", err);
+            if ((uint64_t)value[i] >= rows)
+                return fail_row(from + i, "row", "there is no such row", err);
+        }
+        at += n;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_orders_check(const pcol_file *file, pcol_error *err)
+{
+    const struct pci_order_index *index;
+    struct columns c;
+    PCI_TRY(open_columns(file, &c, err));
+    PCI_TRY(index_of(file, &c, &index, err));
+    for (size_t i = 0; i < index->count; i++)
+        PCI_TRY(check_run(file, &c, &index->runs[i], err));
+    return PCOL_OK;
+}
+
 void pci_order_clear(struct pci_order *order)
 {
     pci_free(order->rows);

@@ -113,6 +113,8 @@ struct pci_order {
 pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread,
                          const char *table, struct pci_order *order, pcol_error *err);
 void pci_order_clear(struct pci_order *order);
+/* For checks: all of source_rows. */
+pcol_status pci_orders_check(const pcol_file *file, pcol_error *err);
 /* For models.c. */
 struct pci_order_index;
 void pci_order_index_free(struct pci_order_index *index);
