@@ -145,7 +145,11 @@ static pcol_status copy_row(struct orders *o, uint64_t row, pcol_error *err)
     to.has_id = valid != 0;
     PCI_TRY(pci_cells_get(&o->cells[R_ROW], row, &value, &valid, err));
     PCI_TRY(move(o, row, (uint64_t)value, &to, err));
-    return pci_builder_source_row(m->builder, &to, err);
+    pcol_status status = pci_builder_source_row(m->builder, &to, err);
+    if (status == PCOL_E_ARGUMENT)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "ordinal", row,
+                             "ordinals do not count from 0");
+    return status;
 }
 
 static pcol_status copy_rows(struct orders *o, pcol_error *err)

@@ -132,8 +132,13 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
         PCI_TRY(pcol_builder_table(merge->builder, to->name, &references, err));
         references++;
     }
-    return pcol_builder_column(merge->builder, table, column->name, (pcol_type)column->desc->type,
-                               references, number, err);
+    pcol_status status =
+        pcol_builder_column(merge->builder, table, column->name, (pcol_type)column->desc->type,
+                            references, number, err);
+    if (status == PCOL_E_ARGUMENT)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
+                             PCOL_NOWHERE, "another file has this column with another type");
+    return status;
 }
 
 pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uint64_t row,

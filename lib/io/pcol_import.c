@@ -449,6 +449,11 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
                           .first_source = first_source,
                           .last_source = last_source};
     pcol_status status = merge(&m, last_source, err);
+    if (status == PCOL_E_ARGUMENT) { /* the builder was told what only a damaged file says */
+        status = PCOL_E_CORRUPT;
+        if (err)
+            err->status = status;
+    }
     pci_free(m.strings);
     pci_free(m.functions);
     pci_free(m.groups);

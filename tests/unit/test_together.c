@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/builder.h"
 #include "model/rows.h"
+#include "testing.h"
 #include "json/tree.h"
 
 #include <stdarg.h>
@@ -671,4 +672,75 @@ Test(together, every_failed_allocation_is_reported)
     cr_assert_gt(failed, 50);
     drop(&parts[0]);
     drop(&parts[1]);
+}
+
+/* Everything that reads labels, trees and orders, on a file in which anything may be wrong. */
+static void read_all(const pcol_file *file)
+{
+    static const char *const tables[] = {"samples", "markers", "location_groups", "sources"};
+    struct pci_json_writer w;
+    struct pci_order o;
+    uint64_t faults;
+    (void)!pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct pci_label_reader reader;
+        pcol_status status = pci_labels_open(&reader, file, tables[i], NULL);
+        for (uint64_t row = 0; status == PCOL_OK && row < pci_rows(file, tables[i]) && row < 500;
+             row++)
+            (void)!pci_labels_row(&reader, row, NULL);
+        pci_labels_close(&reader);
+    }
+    for (uint64_t row = 0; row < 300; row++) {
+        text = NULL;
+        size = capacity = 0;
+        OK(pci_json_writer_open(&w, (pcol_sink){take, NULL}, 0, e));
+        (void)!pci_json_from_nodes(file, row, &w, NULL, NULL, NULL);
+        pci_json_writer_close(&w);
+        free(text);
+    }
+    (void)!pci_order_of(file, 0, 0, "stackTable", &o, NULL);
+    pci_order_clear(&o);
+    (void)!pci_order_of(file, 0, PCOL_NONE, "function", &o, NULL);
+    pci_order_clear(&o);
+}
+
+Test(together, damaged_files)
+{
+    struct made whole;
+    unsigned taken = 0, refused = 0;
+    make(&whole, 7, 0, 0);
+    uint8_t *copy = malloc(whole.size);
+    cr_assert_not_null(copy);
+    const struct pcf_header *header = &whole.file->index.header;
+    uint64_t first = header->index_offset + header->index_size;
+    for (unsigned n = 0; n < 1200; n++) {
+        pcol_file *file;
+        memcpy(copy, whole.data, whole.size);
+        seed = n;
+        for (uint32_t k = dice(3) + 1; k > 0; k--)
+            copy[first + dice((uint32_t)(whole.size - first - 16))] ^= (uint8_t)(1u << dice(8));
+        reseal(copy, whole.size);
+        if (pcol_file_open_memory(copy, whole.size, NULL, &file, NULL) != PCOL_OK)
+            continue;
+        read_all(file);
+        pcol_file_close(file);
+        pcol_builder *b = builder();
+        void *data = NULL;
+        size_t bytes;
+        pcol_error err = {0};
+        pcol_status status = pcol_import_memory(b, whole.data, whole.size, "a.pcol", NULL, &err);
+        cr_assert_eq(status, PCOL_OK);
+        status = pcol_import_memory(b, copy, whole.size, "b.pcol", NULL, &err);
+        if (status == PCOL_OK)
+            status = pcol_builder_write_memory(b, 0, &data, &bytes, &err);
+        cr_assert(status != PCOL_E_STATE && status != PCOL_E_ARGUMENT && status != PCOL_E_NO_MEMORY,
+                  "%u: %s: %s", n, pcol_status_name(status), err.message);
+        taken += status == PCOL_OK;
+        refused += status != PCOL_OK;
+        pcol_free(data);
+        pcol_builder_free(b);
+    }
+    cr_assert(taken > 20 && refused > 20, "%u taken, %u refused", taken, refused);
+    free(copy);
+    drop(&whole);
 }

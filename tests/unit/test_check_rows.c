@@ -1,0 +1,330 @@
+/*
+ * test_check_rows.c - what `check` says of labels, nodes and source rows that break a rule
+ *
+ * The builder makes none of these, so the tables are filled cell by cell as if they were any others.
+ */
+#include <criterion/criterion.h>
+
+#include "core/builder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OK(call) cr_assert_eq((call), PCOL_OK, #call)
+
+static pcol_builder *b;
+
+static void begin(void)
+{
+    pcol_source source = PCOL_INIT(pcol_source);
+    pcol_sample sample = PCOL_INIT(pcol_sample);
+    uint32_t row;
+    source.type = "test";
+    sample.stack = sample.thread = PCOL_NONE;
+    OK(pcol_builder_new(NULL, &b, NULL));
+    OK(pcol_builder_source(b, &source, &row, NULL));
+    OK(pcol_builder_sample_type(b, "samples", "count", 0, 0, &row, NULL));
+    for (int i = 0; i < 3; i++)
+        OK(pcol_builder_sample(b, &sample, NULL, NULL));
+}
+
+static uint32_t column(const char *table, const char *name, pcol_type type, const char *to)
+{
+    uint32_t t, c, references = 0;
+    if (to) {
+        OK(pcol_builder_table(b, to, &references, NULL));
+        references++;
+    }
+    OK(pcol_builder_table(b, table, &t, NULL));
+    OK(pcol_builder_column(b, t, name, type, references, &c, NULL));
+    return c;
+}
+
+static void number(const char *table, const char *name, pcol_type type, const char *to,
+                   uint64_t row, int64_t value)
+{
+    OK(pcol_builder_set_i64(b, column(table, name, type, to), row, value, NULL));
+}
+
+static void string(const char *table, const char *name, uint64_t row, const char *text)
+{
+    OK(pcol_builder_set_str(b, column(table, name, PCOL_STRING, NULL), row, text, strlen(text),
+                            NULL));
+}
+
+struct found {
+    const char *expected;
+    int seen;
+    char all[2048];
+};
+
+static int take(void *context, const pcol_fault *fault)
+{
+    struct found *f = context;
+    size_t used = strlen(f->all);
+    if (fault->note)
+        return 0;
+    snprintf(f->all + used, sizeof f->all - used, "%s.%s %lld: %s\n", fault->table, fault->column,
+             fault->row == PCOL_NOWHERE ? -1 : (long long)fault->row, fault->message);
+    f->seen |= strstr(f->all + used, f->expected) != NULL;
+    return 0;
+}
+
+/* Write and check; "" expects no fault. */
+static void expect(pcol_check_depth depth, const char *expected)
+{
+    struct found found = {.expected = expected};
+    pcol_error err = {0};
+    pcol_file *file;
+    void *data;
+    size_t size;
+    uint64_t faults;
+    cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, &err), PCOL_OK, "%s", err.message);
+    pcol_builder_free(b);
+    cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, &err), PCOL_OK, "%s", err.message);
+    OK(pcol_file_check(file, depth, take, &found, &faults, NULL));
+    cr_assert(*expected ? found.seen : !faults, "expected '%s', found\n%s", expected, found.all);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+static void key(uint64_t row, const char *table, const char *name, const char *kind)
+{
+    string("label_keys", "table", row, table);
+    string("label_keys", "key", row, name);
+    string("label_keys", "kind", row, kind);
+}
+
+Test(check_labels, keys)
+{
+    begin();
+    key(0, "samples", "a", "integer");
+    key(1, "samples", "a", "string");
+    key(2, "other", "a", "integer");
+    expect(PCOL_CHECK_STRICT, "");
+
+    begin();
+    key(0, "samples", "a", "integer");
+    key(1, "samples", "a", "integer");
+    expect(PCOL_CHECK_DEFAULT, "label_keys.key 1: row 0 has the same key");
+
+    begin();
+    key(0, "samples", "a", "thing");
+    expect(PCOL_CHECK_DEFAULT, "label_keys.kind 0: there is no kind of label 'thing'");
+
+    begin();
+    key(0, "samples", "a", "string");
+    number("samples", "label.0", PCOL_I64, NULL, 0, 1);
+    expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: a label of kind string is not of type i64");
+
+    begin();
+    key(0, "samples", "a", "stack");
+    number("samples", "label.0", PCOL_U32, NULL, 0, 1);
+    expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: this column must refer to stacks");
+
+    begin();
+    key(0, "samples", "a", "value");
+    number("samples", "label.0", PCOL_I64, NULL, 0, 1);
+    expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: a label of kind value is not of type i64");
+
+    begin();
+    key(0, "samples", "a", "integer");
+    number("samples", "label.1", PCOL_I64, NULL, 0, 1);
+    expect(PCOL_CHECK_DEFAULT, "samples.label.1 -1: no row of label_keys stands for this column");
+
+    begin();
+    key(0, "other", "a", "integer");
+    number("samples", "label.0", PCOL_I64, NULL, 0, 1);
+    expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: no row of label_keys stands for this column");
+}
+
+/* Labels a (integer) and b (integer) of samples; row 0 has both, and shape 0. */
+static void shaped(void)
+{
+    begin();
+    key(0, "samples", "a", "integer");
+    key(1, "samples", "b", "integer");
+    number("samples", "label.0", PCOL_I64, NULL, 0, 5);
+    number("samples", "label.1", PCOL_I64, NULL, 0, 6);
+    number("label_shapes", "first_key", PCOL_U64, NULL, 0, 0);
+    number("samples", "label_shape", PCOL_U32, "label_shapes", 0, 0);
+}
+
+static void entry(uint64_t row, int64_t label)
+{
+    number("label_shape_keys", "label_key", PCOL_U32, "label_keys", row, label);
+}
+
+Test(check_labels, shapes)
+{
+    shaped();
+    entry(0, 1);
+    entry(1, 0);
+    expect(PCOL_CHECK_STRICT, "");
+
+    shaped();
+    entry(0, 1);
+    expect(PCOL_CHECK_STRICT, "samples.label_shape 0: the row has a value that its shape lacks");
+
+    shaped();
+    entry(0, 1);
+    entry(1, 1);
+    expect(PCOL_CHECK_STRICT, "samples.label_shape 0: the shape has a key twice");
+
+    shaped();
+    key(2, "samples", "c", "integer");
+    entry(0, 1);
+    entry(1, 2);
+    expect(PCOL_CHECK_STRICT, "samples.label_shape 0: the shape has a key without a value");
+
+    shaped();
+    key(2, "other", "c", "integer");
+    entry(0, 0);
+    entry(1, 2);
+    expect(PCOL_CHECK_STRICT, "samples.label_shape 0: the shape has a key of another table");
+
+    shaped();
+    entry(0, 1);
+    entry(1, 0);
+    number("label_shape_keys", "joined", PCOL_BOOL, NULL, 2, 1);
+    expect(PCOL_CHECK_STRICT, "samples.label_shape 0: the shape has more members than `extra`");
+
+    shaped();
+    entry(0, 1);
+    number("label_shapes", "first_key", PCOL_U64, NULL, 1, 9);
+    expect(PCOL_CHECK_DEFAULT, "label_shapes.first_key 1: the keys of shapes do not follow");
+
+    begin();
+    number("samples", "label_shape", PCOL_U32, NULL, 0, 0);
+    expect(PCOL_CHECK_DEFAULT,
+           "samples.label_shape -1: this column does not refer to label_shapes");
+}
+
+static void node(uint64_t row, int64_t parent, int64_t tag)
+{
+    if (parent >= 0)
+        number("nodes", "parent", PCOL_U64, "nodes", row, parent);
+    number("nodes", "tag", PCOL_U32, NULL, row, tag);
+    uint32_t table;
+    OK(pcol_builder_table(b, "nodes", &table, NULL));
+    b->tables[table].flags = PCF_TABLE_PREORDER;
+}
+
+static void owner(uint64_t row, int64_t root)
+{
+    number("samples", "extra", PCOL_U64, "nodes", row, root);
+}
+
+Test(check_nodes, every_rule)
+{
+    begin();
+    node(0, -1, 8);
+    expect(PCOL_CHECK_DEFAULT, "nodes.parent 0: no cell has this root");
+
+    begin();
+    node(0, -1, 8);
+    owner(0, 0);
+    owner(1, 0);
+    expect(PCOL_CHECK_DEFAULT, "samples.extra 1: another cell has node 0, too");
+
+    begin();
+    node(0, -1, 7);
+    node(1, 0, 0);
+    owner(0, 0);
+    owner(1, 1);
+    expect(PCOL_CHECK_DEFAULT, "samples.extra 1: node 1 is no root");
+
+    begin();
+    node(0, -1, 7);
+    node(1, 1, 0);
+    expect(PCOL_CHECK_DEFAULT, "nodes.parent 1: the parent does not come before the node");
+
+    begin();
+    node(0, -1, 3);
+    expect(PCOL_CHECK_DEFAULT, "nodes.integer 0: a node of this tag needs an integer");
+
+    begin();
+    node(0, -1, 5);
+    expect(PCOL_CHECK_DEFAULT, "nodes.text 0: a node of this tag needs a text");
+
+    begin();
+    node(0, -1, 14);
+    expect(PCOL_CHECK_DEFAULT, "nodes.tag 0: tag 14 needs a newer reader");
+
+    begin();
+    node(0, -1, 0);
+    node(1, 0, 0);
+    expect(PCOL_CHECK_DEFAULT, "nodes.parent 1: the parent is neither an array nor an object");
+
+    begin();
+    node(0, -1, 8);
+    node(1, 0, 0);
+    expect(PCOL_CHECK_DEFAULT, "nodes.key 1: a member of an object needs a key");
+
+    begin();
+    node(0, -1, 7);
+    node(1, 0, 0);
+    string("nodes", "key", 1, "k");
+    expect(PCOL_CHECK_DEFAULT, "nodes.key 1: only members of objects have keys");
+
+    begin();
+    node(0, -1, 9);
+    number("nodes", "integer", PCOL_I64, NULL, 0, 3);
+    number("nodes", "first", PCOL_U64, NULL, 0, 0);
+    number("node_integers", "value", PCOL_I64, NULL, 0, 1);
+    expect(PCOL_CHECK_DEFAULT, "nodes.first 0: the elements of the array are not there");
+
+    begin();
+    node(0, -1, 7);
+    node(1, -1, 7);
+    node(2, 0, 0);
+    expect(PCOL_CHECK_DEFAULT, "nodes.parent 2: the node does not stand in pre-order");
+
+    begin();
+    number("nodes", "tag", PCOL_U32, NULL, 0, 7);
+    owner(0, 0);
+    expect(PCOL_CHECK_DEFAULT, "nodes.parent -1: the table does not say that it is in pre-order");
+}
+
+static void order(uint64_t row, const char *table, const char *target, int64_t ordinal,
+                  int64_t ours)
+{
+    number("source_rows", "source", PCOL_U32, "sources", row, 0);
+    string("source_rows", "table", row, table);
+    string("source_rows", "target", row, target);
+    number("source_rows", "ordinal", PCOL_U64, NULL, row, ordinal);
+    number("source_rows", "row", PCOL_U64, NULL, row, ours);
+}
+
+Test(check_orders, every_rule)
+{
+    begin();
+    order(0, "t", "samples", 0, 2);
+    order(1, "t", "samples", 1, 2);
+    order(2, "u", "samples", 0, 0);
+    expect(PCOL_CHECK_DEFAULT, "");
+
+    begin();
+    order(0, "t", "samples", 0, 3);
+    expect(PCOL_CHECK_DEFAULT, "source_rows.row 0: there is no such row");
+
+    begin();
+    order(0, "t", "nothing", 0, 0);
+    expect(PCOL_CHECK_DEFAULT, "source_rows.row 0: there is no such row");
+
+    begin();
+    order(0, "t", "samples", 0, 0);
+    order(1, "t", "samples", 2, 0);
+    expect(PCOL_CHECK_DEFAULT, "source_rows.ordinal 1: ordinals do not count from 0");
+
+    begin();
+    order(0, "t", "samples", 0, 0);
+    order(1, "u", "samples", 0, 0);
+    order(2, "t", "samples", 1, 0);
+    expect(PCOL_CHECK_DEFAULT, "source_rows. 2: the rows of a table do not stand together");
+
+    begin();
+    order(0, "t", "samples", 0, 0);
+    order(1, "t", "sources", 1, 0);
+    expect(PCOL_CHECK_DEFAULT, "source_rows.target 1: rows of one table have two targets");
+}
