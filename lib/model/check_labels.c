@@ -204,6 +204,20 @@ pcol_status pci_check_labels(struct pci_check *check, pcol_error *err)
 
 /* ---- strict: rows */
 
+static pcol_status count_bytes(struct pci_check *check, const struct pci_column *column,
+                               uint64_t row, size_t n, uint32_t *counts, pcol_error *err)
+{
+    pcol_error error = {0};
+    for (size_t i = 0; i < n; i++) {
+        pcol_str text;
+        int valid;
+        if (pci_get_str(check->file, column, row + i, &text, &valid, &error) != PCOL_OK)
+            return pci_fault_error(check, &error, err);
+        counts[i] += valid != 0;
+    }
+    return PCOL_OK;
+}
+
 /* How many label columns have a value in each row of a batch. */
 static pcol_status count_values(struct pci_check *check, const struct pci_label_reader *labels,
                                 uint64_t row, uint64_t rows, uint32_t *counts, size_t *n,
@@ -215,6 +229,10 @@ static pcol_status count_values(struct pci_check *check, const struct pci_label_
         size_t m;
         if (!labels->keys[k].column)
             continue;
+        if (labels->keys[k].column->desc->type == PCF_BYTES) {
+            PCI_TRY(count_bytes(check, labels->keys[k].column, row, *n, counts, err));
+            continue;
+        }
         PCI_TRY(pci_check_read(check, labels->keys[k].column, row, rows, 0, &m, err));
         for (size_t i = 0; i < m; i++)
             counts[i] += check->valid[0][i] != 0;

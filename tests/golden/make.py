@@ -333,6 +333,77 @@ def rich():
     return write(tables, words)
 
 
+def labels():
+    """Labels of most kinds, trees with every tag, source rows, and columns beyond the data model in every view."""
+    words = sorted([b"perun", b"samples", b"count", b"location_groups", b"k", b"a\0b", b"k#2", b"", b"bytes", b"string", b"integer", b"double",
+                    b"bigint", b"bool", b"null", b"empty", b"stack", b"frame", b"name", b"ownframe", b"function", b"x", b"y", b"-0",
+                    b"36893488147419103232", b"f", b"g", b"hot", b"cold", b"doc", b"root", b"stacks", b"stackTable", b"prefix", b"i32",
+                    b"t\xed\xa0\x80", b"\x08\x01", b"threads"])
+
+    def text(*values):
+        return plain(STRING, [None if v is None else words.index(v) for v in values])
+
+    def col(name, kind, *values, ref=None):
+        return named(name, plain(kind, values), ref)
+
+    def label(k, column, ref=None):
+        return named(f"label.{k}", column, ref)
+
+    key, kind = [b"k"] * 4, [b"string", b"string", b"integer", b"stack"]
+    key += [b"a\0b", b"k#2", b"", b"d", b"big", b"flag", b"none", b"set", b"here", b"depth", b"function", b"tag"]
+    kind += [b"integer", b"string", b"empty", b"double", b"bigint", b"bool", b"null", b"bool", b"frame", b"ownframe", b"name", b"string"]
+    words = sorted({*words, *key})
+    of = [b"samples"] * 14 + [b"location_groups"] * 2
+    shapes = [[(3, 0), (0, 1), (2, 0)], [], [(None, 0), (4, 0), (None, 0)], [(13, 0), (1, 0)], [(14, 0), (15, 0)]]
+    entries = [e for shape in shapes for e in shape]
+    nodes = [  # parent, key, tag, integer, number, text, first
+        (None, None, 8, None, None, None, None), (0, b"doc", 5, None, None, b"", None), (0, b"doc", 0, None, None, None, None),
+        (0, b"k", 7, None, None, None, None), (3, None, 1, None, None, None, None), (3, None, 2, None, None, None, None),
+        (3, None, 3, -2 ** 63, None, b"bytes", None), (3, None, 4, None, -0.0, None, None), (3, None, 6, None, None, b"36893488147419103232", None),
+        (3, None, 9, 2, None, None, 1), (3, None, 10, 0, None, None, 0), (3, None, 11, None, None, b"\x08\x01", None),
+        (0, b"root", 12, None, None, b"threads", None), (0, b"stack", 13, 2, 1.0, b"stacks", None),
+        (None, None, 8, None, None, None, None), (14, b"x", 5, None, None, b"t\xed\xa0\x80", None), (14, b"y", 9, 1, None, None, 0),
+        (None, None, 7, None, None, None, None)]
+    node = list(zip(*nodes))
+    tables = [
+        ("sources", 0, 1, [named("type", text(b"perun")), named("doc_url", text(b"doc")), col("time_ns", I64, -1), col("extra", U64, 0, ref="nodes")]),
+        ("sample_types", 0, 1, [named("type", text(b"samples")), named("unit", text(b"count"))]),
+        ("functions", 0, 2, [named("name", text(b"f", b"g")), col("is_js", BOOL, 1, 0), col("category", U32, None, 1, ref="categories")]),
+        ("categories", 0, 2, [named("name", text(b"cold", b"hot"))]),
+        ("locations", 0, 3, [col("function", U32, 0, 1, 0, ref="functions"), col("category", U32, 0, None, 1, ref="categories")]),
+        ("location_groups", 0, 2, [col("first_location", U32, 0, 2, ref="locations"), col("category", U32, None, 1, ref="categories"),
+                                   label(15, text(None, b"x")), col("label_shape", U32, None, 4, ref="label_shapes"),
+                                   col("extra", U64, 17, None, ref="nodes"), named("note", text(b"", None))]),
+        ("stacks", 2, 3, [col("parent", U32, 0, 0, 1, ref="stacks"), col("group", U32, 0, 0, 1, ref="location_groups")]),
+        ("samples", 0, 6, [
+            col("stack", U32, 2, 1, None, 0, 2, 2, ref="stacks"), named("value.0", linear(I64, 6, 1)),
+            label(0, text(b"x", None, None, b"", None, None)), label(1, text(None, None, None, b"y", b"x", None)),
+            label(2, plain(I64, [5, None, None, 0, None, None])), label(3, plain(U32, [2, None, None, None, None, 0]), "stacks"),
+            label(4, plain(I64, [None, None, -1, None, None, None])), label(5, plain(BYTES, [None, None, None, b"own", None, None])),
+            label(6, plain(BOOL, [None, None, None, 1, None, None])), label(7, plain(F64, [None, None, None, 0.1, None, None])),
+            label(8, text(None, None, None, b"-0", None, None)), label(9, plain(BOOL, [None, None, None, 0, None, None])),
+            label(10, plain(BOOL, [None, None, None, 1, None, None])), label(12, plain(U32, [None, None, None, 1, None, None]), "location_groups"),
+            label(13, plain(U32, [None, None, None, None, 1, None])), col("label_shape", U32, 0, 1, 2, None, 3, None, ref="label_shapes"),
+            col("extra", U64, None, None, 14, None, None, None, ref="nodes"), col("time_ms", F64, None, 0.1, None, None, None, None)]),
+        ("sample_zones", 0, 2, [col("location_row", U64, 0, 11), col("value_row", U64, 0, 6)]),
+        ("label_keys", 0, 16, [named("table", text(*of)), named("key", text(*key)), named("kind", text(*kind)),
+                               named("unit", text(None, None, b"bytes", *[None] * 13)), col("occurrence", U32, 0, 1, *[0] * 14)]),
+        ("label_shapes", 0, 5, [col("first_key", U64, *[sum(map(len, shapes[:i])) for i in range(5)])]),
+        ("label_shape_keys", 0, len(entries), [col("label_key", U32, *[k for k, _ in entries], ref="label_keys"),
+                                               col("joined", BOOL, *[j for _, j in entries])]),
+        ("nodes", 2, len(nodes), [col("parent", U64, *node[0], ref="nodes"), named("key", text(*node[1])), col("tag", U32, *node[2]),
+                                  col("integer", I64, *node[3]), col("number", F64, *node[4]), named("text", text(*node[5])),
+                                  col("first", U64, *node[6])]),
+        ("node_integers", 0, 3, [col("value", I64, 7, 8, 9)]),
+        ("source_rows", 0, 4, [col("source", U32, 0, 0, 0, 0, ref="sources"), named("table", text(*[b"stackTable"] * 3, b"function")),
+                               named("target", text(*[b"stacks"] * 3, b"location_groups")), col("ordinal", U64, 0, 1, 2, 0),
+                               col("row", U64, 2, 1, 2, 1), col("id", U64, None, 2 ** 64 - 1, None, None)]),
+        ("source_columns", 0, 1, [col("source", U32, 0, ref="sources"), named("table", text(b"stackTable")), named("column", text(b"prefix")),
+                                  named("form", text(b"i32"))]),
+    ]
+    return write(tables, words)
+
+
 def stacks_only():
     """A sample with the empty stack, one without a stack; no locations at all."""
     words = [b"count", b"rprof", b"samples"]
@@ -610,7 +681,7 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, chains=chains, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, chains=chains, labels=labels, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():
