@@ -1004,6 +1004,85 @@ PCOL_API void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title,
                                                    pcol_sink sink, pcol_error *err);
+/* ---------------------------------------------------------------------------------------------
+ * Resources and models of Perun profiles
+ * ------------------------------------------------------------------------------------------- */
+
+/*
+ * The questions that Perun asks of its profiles. An answer is a table whose cells have a type each,
+ * since the keys and values of resources are open.
+ */
+typedef enum pcol_question {
+    PCOL_ASK_RESOURCES = 0,     /* the keys of all resources; flat: `snapshots`, then the fields */
+    PCOL_ASK_MODELS = 1,        /* the keys (flat: fields) of all models; group: row goes first */
+    PCOL_ASK_SNAPSHOT_ROWS = 2, /* members of `snapshots`: snapshot, then their keys */
+    PCOL_ASK_SNAPSHOTS = 3,     /* snapshot, row: the resources of each snapshot */
+    PCOL_ASK_ITEMS = 4,         /* row, key, value: what is in a resource, flattened */
+    PCOL_ASK_FIELDS = 5,        /* field, numeric: the flat keys of all resources */
+    PCOL_ASK_VALUES = 6,        /* row, value: what a path leads to; unique: value */
+    PCOL_ASK_BEST_MODELS = 7,   /* uid, model, r_square, b0, b1, b2, x_start, x_end, by a filter */
+    PCOL_ASK_FLAME = 8,         /* line: a stack and its amount, as text */
+    PCOL_ASK_PLOT = 9           /* row, x, y: 51 points of each model with coefficients */
+} pcol_question;
+
+typedef struct pcol_ask_options {
+    size_t size;
+    int flat;           /* objects and arrays as keys such as uid:function, and as text */
+    int all_rows;       /* 0: only row number `row`, from 0 (ITEMS, PLOT) */
+    uint64_t row;
+    int numeric;        /* FIELDS: only those whose values are all numbers */
+    int models;         /* VALUES: of models, not of resources */
+    int unique;         /* VALUES: each value once; 1, 1.0 and true are one */
+    const char *path;   /* VALUES: keys with a colon between them; an empty one: every member */
+    const char *group;  /* MODELS: "model", "param" or "nonparam"; NULL: all, without rows */
+    const char *filter; /* BEST_MODELS: "best-model", "best-param", "best-nonparam", "all-param" or
+                         * "all-nonparam" */
+    void (*message)(void *context, const char *message); /* what an answer leaves out; may be NULL */
+    void *context;
+} pcol_ask_options;
+
+/* A cell of an answer. */
+typedef enum pcol_answer_kind {
+    PCOL_ANSWER_ABSENT = 0, /* the row has no such key: not the same as a null */
+    PCOL_ANSWER_NULL = 1,
+    PCOL_ANSWER_BOOL = 2,   /* i64: 0 or 1 */
+    PCOL_ANSWER_I64 = 3,
+    PCOL_ANSWER_F64 = 4,
+    PCOL_ANSWER_TEXT = 5,   /* text: a string */
+    PCOL_ANSWER_DIGITS = 6, /* text: an integer beyond 64 bits */
+    PCOL_ANSWER_JSON = 7    /* text: an array or object as JSON; NaN and infinities are strings */
+} pcol_answer_kind;
+
+typedef struct pcol_answer {
+    pcol_answer_kind kind;
+    union {
+        int64_t i64;
+        double f64;
+        pcol_str text;
+    } as;
+} pcol_answer;
+
+typedef struct pcol_answers pcol_answers;
+
+/**
+ * pcol_ask() - ask a question of the Perun profiles in a file
+ * @options: NULL for the defaults (not flat, all rows)
+ * @answers: receives the table; the caller frees it with pcol_answers_free()
+ * Cost: O(1) to O(resources), since the columns of most answers are what the rows have.
+ * Errors: E_FORMAT (no Perun profile in the file), E_ARGUMENT (options that mean nothing),
+ * E_CORRUPT, E_NO_MEMORY, E_LIMIT (a flat text longer than 64 MiB).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_ask(const pcol_file *file, pcol_question question,
+                                             const pcol_ask_options *options,
+                                             pcol_answers **answers, pcol_error *err);
+PCOL_API size_t pcol_answers_column_count(const pcol_answers *answers);
+/* Name of column @index, which may hold any bytes; empty if out of range. */
+PCOL_API pcol_str pcol_answers_column(const pcol_answers *answers, size_t index);
+/* The next row: *cells has as many cells as there are columns, valid until the next call; NULL at
+ * the end. Rows come in the order of the document. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_answers_next(pcol_answers *answers,
+                                                      const pcol_answer **cells, pcol_error *err);
+PCOL_API void pcol_answers_free(pcol_answers *answers);
 
 #ifdef __cplusplus
 }

@@ -78,6 +78,11 @@ struct cli_args {
     int inverted, reverse;
     const char *base, *title, *min_width;
     uint64_t width; /* CLI_UNSET where not given */
+
+    /* query (cli_answers.c) */
+    int flat, unique, numeric, models;
+    uint64_t row; /* CLI_UNSET where not given */
+    const char *path, *group, *filter;
 };
 
 #define CLI_UNSET UINT64_MAX
@@ -335,7 +340,9 @@ enum cli_cell_kind {
     CLI_CELL_BOOL,
     CLI_CELL_PERCENT, /* f64 with two digits */
     CLI_CELL_TEXT,
-    CLI_CELL_LIST
+    CLI_CELL_LIST,
+    CLI_CELL_ABSENT, /* a null, but that ndjson leaves the key out */
+    CLI_CELL_RAW     /* text that is a piece of JSON, or a number of any size */
 };
 
 struct cli_cell {
@@ -463,6 +470,8 @@ struct cli_rows_column {
     int wanted;
 };
 
+#define CLI_TYPE_OPEN 0 /* in place of a pcol_type: each cell has its own */
+
 struct cli_where;
 /* Compile --where against the columns; marks those that it needs as wanted. */
 int cli_where_new(const struct cli_list *texts, struct cli_rows_column *columns, size_t count,
@@ -513,5 +522,16 @@ int cli_rows_count(struct cli_rows *rows, uint64_t *count);
 /* `limit` rows that pass, after skipping `offset` of them. */
 int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_row_fn fn,
                   void *context);
+
+/* ---- answers about Perun profiles (cli_answers.c) ---- */
+
+/* Whether a table's name is one that Perun profiles have beside those of the data model. */
+int cli_answers_table(const char *name, pcol_question *question);
+/* Ask and print, with what --columns, --where, --rows and --offset say; `last`: only the last rows. */
+int cli_answers_print(const struct cli_input *input, const struct cli_args *args,
+                      pcol_question question, int last);
+/* Rows that pass --where. */
+int cli_answers_count(const struct cli_input *input, const struct cli_args *args,
+                      pcol_question question, uint64_t *count);
 
 #endif

@@ -98,7 +98,9 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text)
     case CLI_CELL_PERCENT:
         return (size_t)snprintf(text, CLI_NUMBER_SIZE, "%.2f", cell->as.f64);
     case CLI_CELL_NULL:
+    case CLI_CELL_ABSENT:
     case CLI_CELL_TEXT:
+    case CLI_CELL_RAW:
     case CLI_CELL_LIST:
         break;
     }
@@ -160,11 +162,35 @@ void cli_json_text(struct cli_out *out, const char *data, size_t size)
     cli_out_write(out, "\"", 1);
 }
 
+/* A piece of JSON as it stands; what is not ASCII in it stands in strings, where an escape means the
+ * same, and is escaped as in all our JSON. */
+static void json_raw(struct cli_out *out, const char *data, size_t size)
+{
+    size_t i = 0;
+
+    while (i < size) {
+        size_t plain = i;
+        while (plain < size && (unsigned char)data[plain] < 0x7f)
+            plain++;
+        cli_out_write(out, data + i, plain - i);
+        i = plain;
+        if (i < size) {
+            size_t used;
+            cli_out_took(out, escape_one(cli_out_room(out, 8), data + i, size - i, &used));
+            i += used;
+        }
+    }
+}
+
 void cli_json_cell(struct cli_out *out, const struct cli_cell *cell)
 {
     switch (cell->kind) {
     case CLI_CELL_NULL:
+    case CLI_CELL_ABSENT:
         cli_out_text(out, "null");
+        return;
+    case CLI_CELL_RAW:
+        json_raw(out, cell->as.text.data, cell->as.text.size);
         return;
     case CLI_CELL_TEXT:
         cli_json_text(out, cell->as.text.data, cell->as.text.size);

@@ -77,7 +77,7 @@ static void render(struct cli_table *table, const struct cli_cell *cell, struct 
 {
     memset(kept, 0, sizeof *kept);
     kept->start = table->text_size;
-    if (cell->kind == CLI_CELL_TEXT) {
+    if (cell->kind == CLI_CELL_TEXT || cell->kind == CLI_CELL_RAW) {
         if (grow_text(table, 4 * cell->as.text.size) != 0)
             return;
         kept->width = cli_escape(cell->as.text.data, cell->as.text.size, table->text + kept->start,
@@ -98,7 +98,7 @@ static void render(struct cli_table *table, const struct cli_cell *cell, struct 
         if (grow_text(table, CLI_NUMBER_SIZE) != 0)
             return;
         char *to = table->text + kept->start;
-        if (cell->kind == CLI_CELL_NULL) {
+        if (cell->kind == CLI_CELL_NULL || cell->kind == CLI_CELL_ABSENT) {
             to[0] = 'N';
             to[1] = 'A';
             kept->size = 2;
@@ -273,11 +273,13 @@ static void separated_cell(struct cli_table *table, const struct cli_cell *cell)
 
     switch (cell->kind) {
     case CLI_CELL_NULL:
+    case CLI_CELL_ABSENT:
         cli_out_text(out, table->null != NULL           ? table->null
                           : table->layout == LAYOUT_TSV ? "\\N"
                                                         : "");
         return;
     case CLI_CELL_TEXT:
+    case CLI_CELL_RAW:
         if (table->layout == LAYOUT_TSV)
             tsv_text(table, cell->as.text.data, cell->as.text.size);
         else
@@ -335,6 +337,8 @@ static void json_row(struct cli_table *table, const struct cli_cell *cells)
         cli_out_text(table->out, table->rows == 0 ? "[\n" : ",\n");
     cli_out_write(table->out, "{", 1);
     for (size_t i = 0; i < table->count; i++) {
+        if (table->layout == LAYOUT_NDJSON && cells[i].kind == CLI_CELL_ABSENT)
+            continue;
         cli_json_key(table->out, &first, table->columns[i].name);
         cli_json_cell(table->out, &cells[i]);
     }

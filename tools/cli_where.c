@@ -26,6 +26,7 @@ struct test {
     uint64_t magnitude; /* of an integer */
     double number;      /* of any number */
     int has_regex;
+    int only_text; /* of an open column: the value is no number */
     regex_t regex;
 };
 
@@ -189,6 +190,10 @@ static int set_value(struct test *test, const char *value, const struct cli_rows
     if (column->type == PCOL_STRING || column->type == PCOL_BYTES || column->type == PCOL_LIST)
         return CLI_OK;
     parse_number(test, &is_number);
+    if ((int)column->type == CLI_TYPE_OPEN) {
+        test->only_text = !is_number;
+        return CLI_OK;
+    }
     if (column->type == PCOL_BOOL && !is_number &&
         (strcmp(test->text, "true") == 0 || strcmp(test->text, "false") == 0)) {
         test->is_integer = 1;
@@ -383,17 +388,17 @@ int cli_where_test(struct cli_where *where, size_t index, const struct cli_cell 
     const char *data = text;
     size_t size;
 
-    if (cell->kind == CLI_CELL_NULL || test->op == OP_NULL || test->op == OP_NOT_NULL)
-        return test->op == OP_NOT_NULL ? cell->kind != CLI_CELL_NULL
-                                       : test->op == OP_NULL && cell->kind == CLI_CELL_NULL;
-    if (cell->kind == CLI_CELL_TEXT) {
+    int is_null = cell->kind == CLI_CELL_NULL || cell->kind == CLI_CELL_ABSENT;
+    if (is_null || test->op == OP_NULL || test->op == OP_NOT_NULL)
+        return test->op == OP_NOT_NULL ? !is_null : test->op == OP_NULL && is_null;
+    if (cell->kind == CLI_CELL_TEXT || cell->kind == CLI_CELL_RAW) {
         data = cell->as.text.data;
         size = cell->as.text.size;
     } else if (cell->kind == CLI_CELL_LIST) {
         if ((size = list_text(where, cell)) == 0)
             return -1;
         data = where->list;
-    } else if (test->op == OP_MATCH) {
+    } else if (test->op == OP_MATCH || test->only_text) {
         size = cli_cell_number(cell, text);
     } else {
         return test_number(test, cell);

@@ -11,7 +11,8 @@ const struct cmd cmd_table[] = {
      "Several inputs become several sources of one file. Without -o the output stands beside the\n"
      "input, with .pcol in place of its extensions; stdin goes to stdout. Inputs are recognised "
      "by\n"
-     "content, then by name; gzip is transparent; a .pcol among them is merged as it is.\n"
+     "content, then by name; gzip and zlib are transparent; a .pcol among them is merged as\n"
+     "it is.\n"
      "\n"
      "  pcol pack run.out -o run.pcol --meta host=build7\n"
      "  pcol pack --each -o packed/ *.Rprof\n",
@@ -106,6 +107,24 @@ const struct cmd cmd_table[] = {
      "\n"
      "Exit code: 1 if --fail-above says so.\n",
      2, 2, cmd_diff},
+    {"Ask", "query", NULL, "QUESTION FILE", "ask what Perun asks of its profiles",
+     cmd_query_options,
+     "Questions about a Perun profile, packed or not:\n"
+     "  items       what is in each resource, flattened\n"
+     "  fields      the flat keys of all resources, and which are numbers\n"
+     "  values      what --path leads to in each resource\n"
+     "  flame       a line of text for each resource: uid, trace and amount\n"
+     "  snapshots   which resources each snapshot has\n"
+     "  models      models by --group, or the ones that --filter chooses\n"
+     "  plot        51 points of the curve of each model\n"
+     "Resources, models and snapshots themselves are tables of cat, also with --flat. A value keeps\n"
+     "its type in json and ndjson, where an absent key is left out; in tsv and csv what is neither\n"
+     "a string nor null is JSON.\n"
+     "\n"
+     "  pcol query values --path uid:function --unique memory.perf\n"
+     "  pcol query models --filter best-model regression.pcol\n"
+     "  pcol cat --table resources --flat --format csv memory.perf\n",
+     2, 2, cmd_query},
     {"More", "formats", NULL, "", "list what can be read and written, and what each keeps",
      cmd_formats_options, NULL, 0, 0, cmd_formats},
     {"More", "completion", NULL, "bash|zsh|fish", "print a completion script for a shell",

@@ -37,7 +37,7 @@ int cmd_print_help(const struct cmd *cmd);
 extern const struct cli_option cmd_pack_options[], cmd_unpack_options[], cmd_cat_options[],
     cmd_head_options[], cmd_count_options[], cmd_info_options[], cmd_schema_options[],
     cmd_check_options[], cmd_top_options[], cmd_tree_options[], cmd_peek_options[],
-    cmd_diff_options[], cmd_flame_options[], cmd_formats_options[], cmd_completion_options[],
+    cmd_diff_options[], cmd_flame_options[], cmd_query_options[], cmd_formats_options[], cmd_completion_options[],
     cmd_help_options[];
 
 int cmd_pack(struct cli_args *args);
@@ -53,6 +53,7 @@ int cmd_top(struct cli_args *args);
 int cmd_tree(struct cli_args *args);
 int cmd_diff(struct cli_args *args);
 int cmd_flame(struct cli_args *args);
+int cmd_query(struct cli_args *args);
 int cmd_peek(struct cli_args *args);
 int cmd_formats(struct cli_args *args);
 int cmd_completion(struct cli_args *args);

@@ -4,6 +4,7 @@
 #include "cmd.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define TABLE_OPTIONS                                                                             \
     {'t', "table", "TABLE", "which table (default: samples)", CLI_TEXT, CLI_AT(table), 0, NULL},  \
@@ -27,8 +28,15 @@
     CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTION_OUTPUT, CLI_OPTION_FORCE, \
         CLI_OPTION_NO_SYNC, CLI_OPTION_FROM, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT
 
+#define FLAT_OPTION                                                                             \
+    {                                                                                           \
+        0, "flat", NULL, "tables of Perun profiles: keys such as uid:function, values as text", \
+            CLI_FLAG, CLI_AT(flat), 1, NULL                                                     \
+    }
+
 const struct cli_option cmd_cat_options[] = {
     TABLE_OPTIONS,
+    FLAT_OPTION,
     COLUMN_OPTIONS,
     {'n', "rows", "N", "at most N rows", CLI_COUNT, CLI_AT(rows), 0, NULL},
     {0, "offset", "N", "skip N rows first", CLI_COUNT, CLI_AT(offset), 0, NULL},
@@ -39,6 +47,7 @@ const struct cli_option cmd_cat_options[] = {
 
 const struct cli_option cmd_head_options[] = {
     TABLE_OPTIONS,
+    FLAT_OPTION,
     COLUMN_OPTIONS,
     {'n', "rows", "N", "N rows (default: 10)", CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
@@ -113,8 +122,26 @@ static int print_rows(struct cli_rows *rows, const struct cli_args *args, uint64
 
 enum part { PART_ALL, PART_FIRST, PART_LAST };
 
+/* Resources, models and snapshots of Perun profiles are no tables of fixed columns. */
+static int is_answer(const struct cli_args *args, pcol_question *question)
+{
+    return !args->physical && (args->model == NULL || strcmp(args->model, "v2") == 0) &&
+           cli_answers_table(args->table, question);
+}
+
+static int show_answer(const struct cli_input *input, struct cli_args *args, pcol_question question,
+                       enum part part)
+{
+    if (args->join)
+        return cli_usage("--join has no meaning for table %s", args->table);
+    if (part != PART_ALL && args->rows == CLI_UNSET)
+        args->rows = 10;
+    return cli_answers_print(input, args, question, part == PART_LAST);
+}
+
 static int show(struct cli_args *args, enum part part)
 {
+    pcol_question question;
     struct cli_input input;
     struct cli_rows rows;
     uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset;
@@ -123,6 +150,15 @@ static int show(struct cli_args *args, enum part part)
 
     if (code != CLI_OK)
         return code;
+    if (is_answer(args, &question)) {
+        code = show_answer(&input, args, question, part);
+        cli_input_close(&input);
+        return code;
+    }
+    if (args->flat) {
+        cli_input_close(&input);
+        return cli_usage("--flat belongs to the tables resources and models");
+    }
     code = cli_rows_open(&rows, &input, args);
     if (code == CLI_OK && part == PART_LAST) {
         uint64_t count;
@@ -151,7 +187,7 @@ int cmd_tail(struct cli_args *args)
     return show(args, PART_LAST);
 }
 
-static int print_count(struct cli_rows *rows, const struct cli_args *args, uint64_t count)
+static int print_count(const char *name, const struct cli_args *args, uint64_t count)
 {
     static const struct cli_table_column columns[] = {{"table", 0}, {"rows", 1}};
     static struct cli_out out;
@@ -163,8 +199,7 @@ static int print_count(struct cli_rows *rows, const struct cli_args *args, uint6
     if (args->format == NULL) {
         cli_out_printf(&out, "%llu\n", (unsigned long long)count);
     } else if ((code = cli_table_begin(&table, &out, args, columns, 2)) == CLI_OK) {
-        struct cli_cell cells[] = {cli_cell_text(pcol_table_name(rows->table)),
-                                   cli_cell_u64(count)};
+        struct cli_cell cells[] = {cli_cell_text(name), cli_cell_u64(count)};
         cli_table_row(table, cells);
         code = cli_table_end(table, code);
     }
@@ -175,16 +210,24 @@ int cmd_count_rows(struct cli_args *args)
 {
     struct cli_input input;
     struct cli_rows rows;
+    pcol_question question;
     uint64_t count = 0;
     int code = cli_input_open(&input, args->operands[0], args);
 
     if (code != CLI_OK)
         return code;
+    if (is_answer(args, &question)) {
+        code = cli_answers_count(&input, args, question, &count);
+        if (code == CLI_OK)
+            code = print_count(args->table, args, count);
+        cli_input_close(&input);
+        return code;
+    }
     code = cli_rows_open(&rows, &input, args);
     if (code == CLI_OK)
         code = cli_rows_count(&rows, &count);
     if (code == CLI_OK)
-        code = print_count(&rows, args, count);
+        code = print_count(pcol_table_name(rows.table), args, count);
     cli_rows_close(&rows);
     cli_input_close(&input);
     return code;

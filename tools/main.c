@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 {
     struct cli_args args = {0};
 
-    args.rows = args.offset = args.source = args.max_depth = args.width = CLI_UNSET;
+    args.rows = args.offset = args.source = args.max_depth = args.width = args.row = CLI_UNSET;
     args.depth = PCOL_CHECK_DEFAULT;
     cli_signals();
     int code = dispatch(&args, argc, argv);

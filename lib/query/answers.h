@@ -1,0 +1,128 @@
+/*
+ * answers.h - what the questions of Perun share: columns, cells, texts
+ */
+#ifndef PCI_ANSWERS_H
+#define PCI_ANSWERS_H
+
+#include "core/strtab.h"
+#include "query/flatten.h"
+#include "query/resources.h"
+#include "json/json.h"
+
+#define PCI_FLAT_MOST (UINT64_C(64) << 20)
+
+/* Flat items of a value that many rows share: a frame or a stack under one key. */
+struct pci_flat_shared {
+    uint32_t field; /* of the member's key */
+    uint8_t kind;
+    int64_t row;
+    size_t first, count; /* items in `shared_items`; keys are field numbers */
+};
+
+struct pci_flat_cell {
+    uint32_t field;
+    struct pci_value value;
+};
+
+/* Counters and lists of a question in progress. */
+struct pci_pair {
+    int64_t a, b;
+};
+
+struct pcol_answers {
+    const pcol_file *file;
+    pcol_question question;
+    pcol_ask_options options;
+    struct pci_resources resources;
+    pcol_status (*next)(struct pcol_answers *a, int *more, pcol_error *err);
+    /* the table */
+    struct pci_strtab columns;
+    pcol_answer *cells;
+    size_t cell_capacity;
+    uint32_t *touched; /* cells of the row */
+    size_t touched_count, touched_capacity;
+    /* flattening */
+    struct pci_strtab fields; /* all flat keys met */
+    struct pci_flat_shared *shared;
+    size_t shared_count, shared_capacity;
+    struct pci_hash shared_hash;
+    struct pci_flat_cell *shared_items;
+    size_t shared_item_count, shared_item_capacity;
+    struct pci_arena kept, row_texts; /* texts of shared items; of the row */
+    struct pci_flat flat;
+    struct pci_flat_cell *flat_cells; /* of the object at hand */
+    size_t flat_count, flat_capacity;
+    uint32_t *slot_fields; /* fields of the members' keys, while the plan is the same */
+    size_t slot_capacity;
+    uint64_t plan;
+    /* texts */
+    struct pci_json_writer writer;
+    struct pci_text json;
+    struct pci_text text, other;
+    uint32_t *columns_of; /* by field */
+    size_t columns_of_capacity, known_fields;
+    /* what the questions keep */
+    struct pci_pair *list;
+    size_t list_count, list_capacity, list_at;
+    uint8_t *numeric; /* by field */
+    size_t numeric_capacity;
+    struct pci_value *found, *found_next; /* of a path */
+    size_t found_count, found_capacity, next_count, next_capacity, found_at;
+    struct pci_strtab seen;
+    struct pci_hash seen_ids; /* raw identities of values that were looked at */
+    struct pci_pair *ids;
+    size_t id_count, id_capacity;
+    pcol_str parts[64]; /* of the path */
+    size_t part_count;
+    uint64_t left_out;
+    double plot[6]; /* b0, b1, b2, x_start, x_end, step */
+    int plot_model, plot_at;
+    int in_object;
+};
+
+/* answers.c */
+pcol_status pci_answers_column(struct pcol_answers *a, const char *name, pcol_error *err);
+/* The same for any name, at any time; further columns of the same name are the first one. */
+pcol_status pci_answers_new_column(struct pcol_answers *a, pcol_str name, uint32_t *column,
+                                   pcol_error *err);
+/* Make the row's cells absent. */
+pcol_status pci_answers_row(struct pcol_answers *a, pcol_error *err);
+pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
+                            pcol_error *err);
+pcol_status pci_answers_int(struct pcol_answers *a, uint32_t column, int64_t value,
+                            pcol_error *err);
+pcol_status pci_answers_push(struct pcol_answers *a, int64_t x, int64_t y, pcol_error *err);
+/* The next resource, or model, as the question is about. */
+pcol_status pci_answers_object(struct pcol_answers *a, int models, int *more, pcol_error *err);
+/* The JSON text of an array or object, appended to `to`. */
+pcol_status pci_answers_json(struct pcol_answers *a, const struct pci_value *value,
+                             struct pci_text *to, pcol_error *err);
+/* Sort the list by `a`; stable. */
+pcol_status pci_answers_sort(struct pcol_answers *a, pcol_error *err);
+/* The fields of the members' own keys, into a->slot_fields. */
+pcol_status pci_answers_slots(struct pcol_answers *a, pcol_error *err);
+/* The flat items of the object at hand, into a->flat_cells. */
+pcol_status pci_answers_flat(struct pcol_answers *a, pcol_error *err);
+
+/* The questions; each sets its columns and a->next. */
+pcol_status pci_ask_table(struct pcol_answers *a, pcol_error *err);
+pcol_status pci_ask_fields(struct pcol_answers *a, pcol_error *err);
+pcol_status pci_ask_values(struct pcol_answers *a, pcol_error *err);
+pcol_status pci_ask_best(struct pcol_answers *a, pcol_error *err);
+pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err);
+pcol_status pci_ask_plot(struct pcol_answers *a, pcol_error *err);
+pcol_status pci_ask_snapshots(struct pcol_answers *a, pcol_error *err);
+
+/* tables.c */
+int pci_model_in_group(const struct pci_resources *r, const char *group);
+/* Number of the snapshot of the resource at hand, 0 without. */
+int64_t pci_snapshot_of(const struct pci_resources *r);
+int pci_is_part(pcol_str key);
+
+/* equal.c: a text that two values share if and only if Python finds them equal. */
+pcol_status pci_equal_text(struct pci_values *values, const struct pci_value *value,
+                           struct pci_text *to, pcol_error *err);
+/* Whether a number, and which: booleans count. */
+int pci_value_number(const struct pci_value *value, double *number);
+
+#endif

@@ -1,0 +1,262 @@
+/*
+ * flame_lines.c - Perun's text for flame graphs: a line for each resource
+ *
+ * The uid, then the trace backwards, then the amount. Texts of traces and uids are made once each.
+ */
+#include "core/alloc.h"
+#include "query/answers.h"
+
+#include <string.h>
+
+/* What a frame's object says. */
+struct parts {
+    struct pci_value function, source, line, func;
+    unsigned has; /* a bit for each, in this order */
+};
+
+static pcol_status read_parts(struct pcol_answers *a, const struct pci_value *object,
+                              struct parts *p, pcol_error *err)
+{
+    static const char *const keys[] = {"function", "source", "line", "func"};
+    struct pci_value *values[] = {&p->function, &p->source, &p->line, &p->func};
+    struct pci_each each;
+    struct pci_member member;
+    int more = 1;
+    p->has = 0;
+    pcol_status status = pci_each_open(&each, &a->resources.values, object, err);
+    while (status == PCOL_OK) {
+        status = pci_each_next(&each, &member, &more, err);
+        if (status != PCOL_OK || !more)
+            break;
+        for (unsigned i = 0; i < 4; i++)
+            if (member.key.size == strlen(keys[i]) &&
+                !memcmp(member.key.data, keys[i], member.key.size)) {
+                *values[i] = member.value;
+                p->has |= 1u << i;
+            }
+    }
+    pci_each_close(&each);
+    return status;
+}
+
+/* "function()~source~line", else the func; *ok is 0 if it is neither. */
+static pcol_status put_frame(struct pcol_answers *a, const struct pci_value *object,
+                             struct pci_text *to, int *ok, pcol_error *err)
+{
+    struct parts p;
+    PCI_TRY(read_parts(a, object, &p, err));
+    *ok = 1;
+    if ((p.has & 7) == 7) {
+        PCI_TRY(pci_flat_text(&p.function, to, err));
+        PCI_TRY(pci_text_put(to, "()~", 3, err));
+        PCI_TRY(pci_flat_text(&p.source, to, err));
+        PCI_TRY(pci_text_put(to, "~", 1, err));
+        return pci_flat_text(&p.line, to, err);
+    }
+    if (p.has & 8)
+        return pci_flat_text(&p.func, to, err);
+    *ok = 0;
+    return PCOL_OK;
+}
+
+/* The trace backwards, each frame behind a semicolon. */
+static pcol_status put_trace(struct pcol_answers *a, const struct pci_value *trace,
+                             struct pci_text *to, int *ok, pcol_error *err)
+{
+    struct pci_each each;
+    struct pci_member member;
+    int more = 1, object, array;
+    *ok = 0;
+    PCI_TRY(pci_value_is(&a->resources.values, trace, &object, &array, err));
+    if (!array)
+        return PCOL_OK;
+    a->found_count = 0;
+    pcol_status status = pci_each_open(&each, &a->resources.values, trace, err);
+    while (status == PCOL_OK) {
+        void *found = a->found;
+        status = pci_each_next(&each, &member, &more, err);
+        if (status != PCOL_OK || !more)
+            break;
+        if (pci_grow(&found, &a->found_capacity, a->found_count + 1, sizeof *a->found))
+            status = pci_fail_memory(err);
+        a->found = found;
+        if (status == PCOL_OK)
+            a->found[a->found_count++] = member.value;
+    }
+    pci_each_close(&each);
+    PCI_TRY(status);
+    *ok = 1;
+    for (size_t i = a->found_count; i-- > 0 && *ok;) {
+        PCI_TRY(pci_text_put(to, ";", 1, err));
+        PCI_TRY(put_frame(a, &a->found[i], to, ok, err));
+    }
+    return PCOL_OK;
+}
+
+/* The text of a value that rows share, made once; *item is PCOL_NONE if there is none. */
+static pcol_status shared_text(struct pcol_answers *a, const struct pci_value *value, int trace,
+                               pcol_str *text, int *ok, pcol_error *err)
+{
+    int shared = value->kind >= PCI_VALUE_FRAME && value->kind < PCI_VALUE_NODE;
+    uint64_t hash = pci_hash_pair((uint64_t)trace << 8 | value->kind, (uint64_t)value->as.i64);
+    size_t at = pci_hash_start(&a->shared_hash, hash);
+    uint32_t id;
+    while (shared && (id = pci_hash_next(&a->shared_hash, hash, &at)) != PCI_HASH_NONE) {
+        const struct pci_flat_shared *s = &a->shared[id];
+        if (s->field != (uint32_t)trace || s->kind != value->kind || s->row != value->as.i64)
+            continue;
+        *ok = s->count != 0;
+        if (*ok)
+            *text = a->shared_items[s->first].value.as.text;
+        return PCOL_OK;
+    }
+    a->text.size = 0;
+    if (trace)
+        PCI_TRY(put_trace(a, value, &a->text, ok, err));
+    else
+        PCI_TRY(put_frame(a, value, &a->text, ok, err));
+    *text = (pcol_str){a->text.data, a->text.size};
+    if (!shared)
+        return PCOL_OK;
+    void *all = a->shared, *items = a->shared_items;
+    int failed = pci_grow(&all, &a->shared_capacity, a->shared_count + 1, sizeof *a->shared);
+    a->shared = all;
+    failed |= pci_grow(&items, &a->shared_item_capacity, a->shared_item_count + 1,
+                       sizeof *a->shared_items);
+    a->shared_items = items;
+    if (failed)
+        return pci_fail_memory(err);
+    char *kept;
+    PCI_TRY(pci_arena_take(&a->kept, text->size, &kept, err));
+    if (text->size)
+        memcpy(kept, text->data, text->size);
+    text->data = kept;
+    a->shared[a->shared_count] = (struct pci_flat_shared){
+        (uint32_t)trace, value->kind, value->as.i64, a->shared_item_count, *ok != 0};
+    a->shared_items[a->shared_item_count++] =
+        (struct pci_flat_cell){0, {.kind = PCI_VALUE_TEXT, .as.text = *text}};
+    return pci_hash_add(&a->shared_hash, hash, (uint32_t)a->shared_count++, err);
+}
+
+/* The line of the resource at hand, into a->other; *ok is 0 if it has none. */
+static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    const struct pci_value *uid = pci_resources_find(r, "uid");
+    const struct pci_value *trace = pci_resources_find(r, "trace");
+    const struct pci_value *amount = pci_resources_find(r, "amount");
+    pcol_str text;
+    int object, array;
+    a->other.size = 0;
+    *ok = uid && trace && amount && amount->kind != PCI_VALUE_NULL;
+    if (!*ok)
+        return PCOL_OK;
+    PCI_TRY(pci_value_is(&r->values, uid, &object, &array, err));
+    if (object) {
+        PCI_TRY(shared_text(a, uid, 0, &text, ok, err));
+        if (*ok)
+            PCI_TRY(pci_text_put(&a->other, text.data, text.size, err));
+    } else {
+        PCI_TRY(pci_flat_text(uid, &a->other, err));
+    }
+    if (*ok)
+        PCI_TRY(shared_text(a, trace, 1, &text, ok, err));
+    if (!*ok)
+        return PCOL_OK;
+    PCI_TRY(pci_text_put(&a->other, text.data, text.size, err));
+    PCI_TRY(pci_text_put(&a->other, " ", 1, err));
+    return pci_flat_text(amount, &a->other, err);
+}
+
+static int is_free(const struct pci_resources *r)
+{
+    const struct pci_value *subtype = pci_resources_find(r, "subtype");
+    return subtype && subtype->kind == PCI_VALUE_STRING && subtype->as.text.size == 4 &&
+           !memcmp(subtype->as.text.data, "free", 4);
+}
+
+static void tell_left_out(struct pcol_answers *a)
+{
+    if (a->left_out && a->options.message)
+        a->options.message(a->options.context,
+                           "resources without a uid, a trace of frames or an amount are left out");
+    a->left_out = 0;
+}
+
+/* Resources that are in the order of their snapshots already: one line after the other. */
+static pcol_status next_line(struct pcol_answers *a, int *more, pcol_error *err)
+{
+    for (;;) {
+        int ok;
+        PCI_TRY(pci_resources_next(&a->resources, more, err));
+        if (!*more) {
+            tell_left_out(a);
+            return PCOL_OK;
+        }
+        if (is_free(&a->resources))
+            continue;
+        PCI_TRY(make_line(a, &ok, err));
+        a->left_out += !ok;
+        if (!ok)
+            continue;
+        struct pci_value line = {.kind = PCI_VALUE_TEXT, .as.text = {a->other.data, a->other.size}};
+        return pci_answers_set(a, 0, &line, err);
+    }
+}
+
+/* Others are kept and sorted: a list of (snapshot, number of the line). */
+static pcol_status next_kept(struct pcol_answers *a, int *more, pcol_error *err)
+{
+    *more = a->list_at < a->list_count;
+    if (!*more) {
+        tell_left_out(a);
+        return PCOL_OK;
+    }
+    const struct pci_flat_cell *cell = &a->flat_cells[a->list[a->list_at++].b];
+    return pci_answers_set(a, 0, &cell->value, err);
+}
+
+static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
+{
+    for (;;) {
+        int more, ok;
+        PCI_TRY(pci_resources_next(&a->resources, &more, err));
+        if (!more)
+            break;
+        if (is_free(&a->resources))
+            continue;
+        PCI_TRY(make_line(a, &ok, err));
+        a->left_out += !ok;
+        if (!ok)
+            continue;
+        void *cells = a->flat_cells;
+        char *text;
+        if (pci_grow(&cells, &a->flat_capacity, a->flat_count + 1, sizeof *a->flat_cells))
+            return pci_fail_memory(err);
+        a->flat_cells = cells;
+        PCI_TRY(pci_arena_take(&a->kept, a->other.size, &text, err));
+        memcpy(text, a->other.data, a->other.size);
+        a->flat_cells[a->flat_count] =
+            (struct pci_flat_cell){0, {.kind = PCI_VALUE_TEXT, .as.text = {text, a->other.size}}};
+        PCI_TRY(pci_answers_push(a, pci_snapshot_of(&a->resources), (int64_t)a->flat_count++, err));
+    }
+    return pci_answers_sort(a, err);
+}
+
+pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err)
+{
+    int64_t before = 0;
+    int more, sorted = 1;
+    PCI_TRY(pci_answers_column(a, "line", err));
+    while (sorted) {
+        PCI_TRY(pci_resources_next(&a->resources, &more, err));
+        if (!more)
+            break;
+        int64_t snapshot = pci_snapshot_of(&a->resources);
+        sorted = snapshot >= before;
+        before = snapshot;
+    }
+    pci_resources_rewind(&a->resources);
+    a->next = sorted ? next_line : next_kept;
+    return sorted ? PCOL_OK : keep_lines(a, err);
+}

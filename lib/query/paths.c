@@ -1,0 +1,182 @@
+/*
+ * paths.c - what a path of keys leads to, in every resource or model
+ *
+ * A path is followed part by part: from the list of values that the parts so far lead to, the next
+ * part makes another list.
+ */
+#include "core/alloc.h"
+#include "query/answers.h"
+
+#include <math.h>
+#include <string.h>
+
+static pcol_status push(struct pci_value **list, size_t *count, size_t *capacity,
+                        const struct pci_value *value, pcol_error *err)
+{
+    void *all = *list;
+    if (pci_grow(&all, capacity, *count + 1, sizeof **list))
+        return pci_fail_memory(err);
+    *list = all;
+    (*list)[(*count)++] = *value;
+    return PCOL_OK;
+}
+
+static int same(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* One step from one value. */
+static pcol_status step(struct pcol_answers *a, const struct pci_value *value, pcol_str part,
+                        pcol_error *err)
+{
+    struct pci_each each;
+    struct pci_member member;
+    struct pci_value last = {.kind = PCI_VALUE_NULL};
+    int object, array, more = 1, found = 0;
+    PCI_TRY(pci_value_is(&a->resources.values, value, &object, &array, err));
+    if (part.size ? !object : !array)
+        return PCOL_OK;
+    pcol_status status = pci_each_open(&each, &a->resources.values, value, err);
+    while (status == PCOL_OK) {
+        status = pci_each_next(&each, &member, &more, err);
+        if (status != PCOL_OK || !more)
+            break;
+        if (!part.size) {
+            status = push(&a->found_next, &a->next_count, &a->next_capacity, &member.value, err);
+        } else if (same(member.key, part)) { /* of equal keys the last one counts */
+            last = member.value;
+            found = 1;
+        }
+    }
+    pci_each_close(&each);
+    if (status == PCOL_OK && found)
+        status = push(&a->found_next, &a->next_count, &a->next_capacity, &last, err);
+    return status;
+}
+
+/* All that the path leads to in the object at hand, into a->found. */
+static pcol_status follow(struct pcol_answers *a, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    a->found_count = 0;
+    for (size_t i = 0; a->parts[0].size && i < r->count; i++)
+        if (same(r->members[i].key, a->parts[0]))
+            PCI_TRY(
+                push(&a->found, &a->found_count, &a->found_capacity, &r->members[i].value, err));
+    for (size_t part = 1; part < a->part_count && a->found_count; part++) {
+        a->next_count = 0;
+        for (size_t i = 0; i < a->found_count; i++) {
+            struct pci_value value = a->found[i];
+            PCI_TRY(step(a, &value, a->parts[part], err));
+        }
+        struct pci_value *list = a->found;
+        size_t capacity = a->found_capacity;
+        a->found = a->found_next;
+        a->found_count = a->next_count;
+        a->found_capacity = a->next_capacity;
+        a->found_next = list;
+        a->next_capacity = capacity;
+    }
+    return PCOL_OK;
+}
+
+/* Whether a value's own place was looked at before: quicker than its text. Strings of the pool lie
+ * at one place each. */
+static pcol_status seen_id(struct pcol_answers *a, const struct pci_value *value, int *seen,
+                           pcol_error *err)
+{
+    int text = value->kind == PCI_VALUE_STRING || value->kind == PCI_VALUE_BIG;
+    struct pci_pair id = {value->kind, value->as.i64};
+    void *ids = a->ids;
+    uint32_t known;
+    *seen = 0;
+    if (text)
+        id.a |= (int64_t)value->as.text.size << 8, id.b = (int64_t)(intptr_t)value->as.text.data;
+    if (value->kind == PCI_VALUE_DOUBLE && isnan(value->as.f64))
+        return PCOL_OK; /* equal to none, not even itself */
+    if (value->kind == PCI_VALUE_NULL)
+        id.b = 0;
+    if (a->id_count && !memcmp(&a->ids[a->id_count - 1], &id, sizeof id)) {
+        *seen = 1;
+        return PCOL_OK;
+    }
+    uint64_t hash = pci_hash_pair((uint64_t)id.a, (uint64_t)id.b);
+    size_t at = pci_hash_start(&a->seen_ids, hash);
+    while ((known = pci_hash_next(&a->seen_ids, hash, &at)) != PCI_HASH_NONE)
+        if (a->ids[known].a == id.a && a->ids[known].b == id.b) {
+            *seen = 1;
+            return PCOL_OK;
+        }
+    if (a->id_count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 different values");
+    if (pci_grow(&ids, &a->id_capacity, a->id_count + 1, sizeof *a->ids))
+        return pci_fail_memory(err);
+    a->ids = ids;
+    a->ids[a->id_count] = id;
+    return pci_hash_add(&a->seen_ids, hash, (uint32_t)a->id_count++, err);
+}
+
+static pcol_status is_new(struct pcol_answers *a, const struct pci_value *value, int *new,
+                          pcol_error *err)
+{
+    uint32_t code;
+    int seen;
+    *new = 0;
+    PCI_TRY(seen_id(a, value, &seen, err));
+    if (seen)
+        return PCOL_OK;
+    *new = value->kind == PCI_VALUE_DOUBLE &&isnan(value->as.f64);
+    if (*new)
+        return PCOL_OK;
+    a->other.size = 0;
+    PCI_TRY(pci_equal_text(&a->resources.values, value, &a->other, err));
+    size_t known = a->seen.count;
+    PCI_TRY(pci_strtab_intern(&a->seen, a->other.data, a->other.size, &code, err));
+    *new = a->seen.count > known;
+    return PCOL_OK;
+}
+
+static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err)
+{
+    for (;;) {
+        while (a->found_at >= a->found_count) {
+            PCI_TRY(pci_answers_object(a, a->options.models, more, err));
+            if (!*more)
+                return PCOL_OK;
+            PCI_TRY(follow(a, err));
+            a->found_at = 0;
+        }
+        *more = 1;
+        const struct pci_value value = a->found[a->found_at++];
+        if (!a->options.unique) {
+            PCI_TRY(pci_answers_int(a, 0, (int64_t)a->resources.number, err));
+            return pci_answers_set(a, 1, &value, err);
+        }
+        int new;
+        PCI_TRY(is_new(a, &value, &new, err));
+        if (new)
+            return pci_answers_set(a, 0, &value, err);
+    }
+}
+
+pcol_status pci_ask_values(struct pcol_answers *a, pcol_error *err)
+{
+    const char *path = a->options.path;
+    if (!path)
+        return pci_fail(err, PCOL_E_ARGUMENT, "values need a path");
+    for (;;) {
+        size_t size = strcspn(path, ":");
+        if (a->part_count == sizeof a->parts / sizeof *a->parts)
+            return pci_fail(err, PCOL_E_ARGUMENT, "a path of more than %zu parts",
+                            sizeof a->parts / sizeof *a->parts);
+        a->parts[a->part_count++] = (pcol_str){path, size};
+        if (!path[size])
+            break;
+        path += size + 1;
+    }
+    if (!a->options.unique)
+        PCI_TRY(pci_answers_column(a, "row", err));
+    a->next = next_value;
+    return pci_answers_column(a, "value", err);
+}

@@ -1,0 +1,46 @@
+/*
+ * resources.h - the resources, models and snapshots of Perun profiles as Perun's queries see them
+ *
+ * A resource by type has the keys of its arrays and then those of its type; one of a snapshot has its
+ * own, and then the snapshot's number and time. A key that comes twice has its last value in its first
+ * place, as in Python.
+ */
+#ifndef PCI_RESOURCES_H
+#define PCI_RESOURCES_H
+
+#include "model/keyed.h"
+
+struct pci_resources {
+    const pcol_file *file;
+    struct pci_values values;
+    struct pci_keyed samples, types, snapshots, models;
+    const struct pci_column *sample_source, *sample_type, *sample_snapshot, *model_source;
+    const struct pci_column *snapshot_source, *snapshot_region;
+    uint64_t sample_rows, model_rows, snapshot_rows;
+    uint8_t *is_perun; /* by source */
+    uint64_t source_count;
+    int64_t *numbers;         /* of rows of snapshots, within their source; -1: global */
+    uint64_t snapshot_number; /* members of `snapshots`, of all sources the most */
+    /* the object at hand */
+    struct pci_member *members;
+    size_t count;
+    uint64_t plan;   /* changes when the keys of the members do */
+    uint64_t number; /* of resources or models before it */
+    struct pci_resources_state *state;
+};
+
+/* E_NOT_FOUND if the file holds no Perun profile. Closed by pci_resources_close(), also after a
+ * failure. */
+pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, pcol_error *err);
+void pci_resources_close(struct pci_resources *r);
+
+/* Begin with the first resource (or model) again. */
+void pci_resources_rewind(struct pci_resources *r);
+pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err);
+pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err);
+/* Model number `number`, which must be there. */
+pcol_status pci_models_seek(struct pci_resources *r, uint64_t number, pcol_error *err);
+/* Member `key` of the object at hand, or NULL. */
+const struct pci_value *pci_resources_find(const struct pci_resources *r, const char *key);
+
+#endif

@@ -1,0 +1,314 @@
+/*
+ * cli_answers.c - answers about Perun profiles as tables
+ *
+ * Cells have a type each, so the columns of an answer are open; otherwise they are selected and
+ * printed as any other table's.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cli_answers_table(const char *name, pcol_question *question)
+{
+    static const struct {
+        const char *name;
+        pcol_question question;
+    } tables[] = {{"resources", PCOL_ASK_RESOURCES},
+                  {"models", PCOL_ASK_MODELS},
+                  {"snapshots", PCOL_ASK_SNAPSHOT_ROWS}};
+
+    for (size_t i = 0; name != NULL && i < sizeof tables / sizeof *tables; i++)
+        if (strcmp(name, tables[i].name) == 0) {
+            *question = tables[i].question;
+            return 1;
+        }
+    return 0;
+}
+
+/* ---- columns and cells ---- */
+
+struct shown {
+    pcol_answers *answers;
+    const char *file_name;
+    char **names;
+    struct cli_rows_column *columns; /* all */
+    size_t count;
+    size_t *order; /* those to print */
+    size_t order_count;
+    struct cli_table_column *headings;
+    struct cli_cell *cells; /* to print */
+    struct cli_where *where;
+};
+
+/* The name with a NUL as \0: names of columns are text. */
+static char *name_text(pcol_str name)
+{
+    char *text = malloc(2 * name.size + 1), *to = text;
+
+    for (size_t i = 0; text != NULL && i < name.size; i++) {
+        if (name.data[i] == '\0') {
+            *to++ = '\\';
+            *to++ = '0';
+        } else {
+            *to++ = name.data[i];
+        }
+    }
+    if (text != NULL)
+        *to = '\0';
+    return text;
+}
+
+static int choose_columns(struct shown *shown, const char *list)
+{
+    size_t commas = 0;
+
+    for (const char *at = list; *at != '\0'; at++)
+        commas += *at == ',';
+    free(shown->order);
+    shown->order_count = 0;
+    if ((shown->order = calloc(commas + 1, sizeof *shown->order)) == NULL)
+        return cli_fail_memory();
+    for (;;) {
+        size_t size = strcspn(list, ","), i = 0;
+        while (i < shown->count &&
+               (strlen(shown->names[i]) != size || memcmp(shown->names[i], list, size) != 0))
+            i++;
+        if (i == shown->count)
+            return cli_usage("there is no column '%.*s'", (int)(size < 60 ? size : 60), list);
+        shown->order[shown->order_count++] = i;
+        if (list[size] == '\0')
+            return CLI_OK;
+        list += size + 1;
+    }
+}
+
+static int list_columns(struct shown *shown, const struct cli_args *args)
+{
+    size_t count = shown->count = pcol_answers_column_count(shown->answers);
+    int code = CLI_OK;
+
+    shown->names = calloc(count + 1, sizeof(char *));
+    shown->columns = calloc(count + 1, sizeof *shown->columns);
+    shown->order = calloc(count + 1, sizeof *shown->order);
+    if (shown->names == NULL || shown->columns == NULL || shown->order == NULL)
+        return cli_fail_memory();
+    for (size_t i = 0; i < count; i++) {
+        if ((shown->names[i] = name_text(pcol_answers_column(shown->answers, i))) == NULL)
+            return cli_fail_memory();
+        shown->columns[i].name = shown->names[i];
+        shown->columns[i].type = (pcol_type)CLI_TYPE_OPEN;
+        shown->order[shown->order_count++] = i;
+    }
+    if (args->columns != NULL)
+        code = choose_columns(shown, args->columns);
+    if (code == CLI_OK && args->where.count > 0)
+        code = cli_where_new(&args->where, shown->columns, count, &shown->where);
+    shown->headings = calloc(shown->order_count + 1, sizeof *shown->headings);
+    shown->cells = calloc(shown->order_count + 1, sizeof *shown->cells);
+    if (code == CLI_OK && (shown->headings == NULL || shown->cells == NULL))
+        return cli_fail_memory();
+    for (size_t i = 0; code == CLI_OK && i < shown->order_count; i++)
+        shown->headings[i].name = shown->names[shown->order[i]];
+    return code;
+}
+
+static struct cli_cell cell_of(const pcol_answer *answer)
+{
+    struct cli_cell cell = {CLI_CELL_ABSENT, {0}};
+
+    switch (answer->kind) {
+    case PCOL_ANSWER_ABSENT:
+        break;
+    case PCOL_ANSWER_NULL:
+        cell.kind = CLI_CELL_NULL;
+        break;
+    case PCOL_ANSWER_BOOL:
+    case PCOL_ANSWER_I64:
+        cell.kind = answer->kind == PCOL_ANSWER_BOOL ? CLI_CELL_BOOL : CLI_CELL_I64;
+        cell.as.i64 = answer->as.i64;
+        break;
+    case PCOL_ANSWER_F64:
+        cell.kind = CLI_CELL_F64;
+        cell.as.f64 = answer->as.f64;
+        break;
+    case PCOL_ANSWER_TEXT:
+        return cli_cell_str(answer->as.text);
+    case PCOL_ANSWER_DIGITS:
+    case PCOL_ANSWER_JSON:
+        cell = cli_cell_str(answer->as.text);
+        cell.kind = CLI_CELL_RAW;
+        break;
+    }
+    return cell;
+}
+
+/* ---- rows ---- */
+
+struct telling {
+    const struct cli_args *args;
+    const char *file_name;
+};
+
+static void tell(void *context, const char *message)
+{
+    const struct telling *telling = context;
+
+    cli_warn(telling->args, telling->file_name, message);
+}
+
+/* The next row that passes --where. *cells is NULL at the end. */
+static int next_row(struct shown *shown, const pcol_answer **cells)
+{
+    pcol_error err;
+
+    for (;;) {
+        int yes = 1;
+        if (pcol_answers_next(shown->answers, cells, &err) != PCOL_OK)
+            return cli_fail_error(shown->file_name, &err);
+        if (*cells == NULL)
+            return CLI_OK;
+        for (size_t i = 0; i < cli_where_count(shown->where) && yes == 1; i++) {
+            struct cli_cell cell = cell_of(&(*cells)[cli_where_column(shown->where, i)]);
+            yes = cli_where_test(shown->where, i, &cell);
+        }
+        if (yes < 0)
+            return cli_fail_memory();
+        if (yes)
+            return CLI_OK;
+    }
+}
+
+static int print_rows(struct shown *shown, struct cli_out *out, const struct cli_args *args,
+                      uint64_t offset, uint64_t limit)
+{
+    struct cli_table *table;
+    const pcol_answer *cells;
+    int code = cli_table_begin(&table, out, args, shown->headings, shown->order_count);
+
+    while (code == CLI_OK && limit > 0 && out->code == 0) {
+        code = next_row(shown, &cells);
+        if (code != CLI_OK || cells == NULL)
+            break;
+        if (offset > 0) {
+            offset--;
+            continue;
+        }
+        for (size_t i = 0; i < shown->order_count; i++)
+            shown->cells[i] = cell_of(&cells[shown->order[i]]);
+        cli_table_row(table, shown->cells);
+        limit--;
+    }
+    return cli_table_end(table, code);
+}
+
+/* Lines of text as they are. */
+static int print_lines(struct shown *shown, struct cli_out *out, uint64_t offset, uint64_t limit)
+{
+    const pcol_answer *cells;
+    int code = CLI_OK;
+
+    while (code == CLI_OK && limit > 0 && out->code == 0) {
+        code = next_row(shown, &cells);
+        if (code != CLI_OK || cells == NULL)
+            break;
+        if (offset > 0) {
+            offset--;
+            continue;
+        }
+        if (out->terminal)
+            cli_out_safe(out, cells[0].as.text.data, cells[0].as.text.size);
+        else
+            cli_out_write(out, cells[0].as.text.data, cells[0].as.text.size);
+        cli_out_write(out, "\n", 1);
+        limit--;
+    }
+    return code;
+}
+
+/* ---- asking ---- */
+
+static int ask(struct shown *shown, const struct cli_input *input, const struct cli_args *args,
+               const struct telling *telling, pcol_question question)
+{
+    pcol_ask_options options = PCOL_INIT(pcol_ask_options);
+    pcol_error err;
+
+    memset(shown, 0, sizeof *shown);
+    shown->file_name = input->name;
+    options.flat = args->flat;
+    options.all_rows = args->row == CLI_UNSET;
+    options.row = args->row;
+    options.numeric = args->numeric;
+    options.models = args->models;
+    options.unique = args->unique;
+    options.path = args->path;
+    options.group = args->group;
+    options.filter = args->filter;
+    options.message = telling != NULL ? tell : NULL;
+    /* The library hands the context back as it is. */
+    memcpy(&options.context, &telling, sizeof options.context);
+    if (pcol_ask(input->file, question, &options, &shown->answers, &err) != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    return list_columns(shown, args);
+}
+
+static void done(struct shown *shown)
+{
+    for (size_t i = 0; shown->names != NULL && i < shown->count; i++)
+        free(shown->names[i]);
+    free(shown->names);
+    free(shown->columns);
+    free(shown->order);
+    free(shown->headings);
+    free(shown->cells);
+    cli_where_free(shown->where);
+    pcol_answers_free(shown->answers);
+}
+
+int cli_answers_count(const struct cli_input *input, const struct cli_args *args,
+                      pcol_question question, uint64_t *count)
+{
+    struct shown shown;
+    const pcol_answer *cells;
+    int code = ask(&shown, input, args, NULL, question);
+
+    *count = 0;
+    while (code == CLI_OK) {
+        code = next_row(&shown, &cells);
+        if (code != CLI_OK || cells == NULL)
+            break;
+        ++*count;
+    }
+    done(&shown);
+    return code;
+}
+
+int cli_answers_print(const struct cli_input *input, const struct cli_args *args,
+                      pcol_question question, int last)
+{
+    static struct cli_out out;
+    struct telling telling = {args, input->name};
+    struct shown shown;
+    uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset, count;
+    uint64_t limit = args->rows == CLI_UNSET ? UINT64_MAX : args->rows;
+    int code = CLI_OK;
+
+    if (last) {
+        code = cli_answers_count(input, args, question, &count);
+        if (code != CLI_OK)
+            return code;
+        offset = count > limit ? count - limit : 0;
+    }
+    code = ask(&shown, input, args, &telling, question);
+    if (code == CLI_OK)
+        code = cli_out_open(&out, args);
+    if (code == CLI_OK) {
+        code = question == PCOL_ASK_FLAME && args->format == NULL
+                   ? print_lines(&shown, &out, offset, limit)
+                   : print_rows(&shown, &out, args, offset, limit);
+        code = cli_out_finish(&out, code);
+    }
+    done(&shown);
+    return code;
+}
