@@ -78,6 +78,7 @@ pcol_status pci_folded_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err);
 int pci_perf_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_perf_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err);
 pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err);
 int pci_v1_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_v1_read(struct pci_import *import, pcol_error *err);

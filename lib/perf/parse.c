@@ -132,7 +132,7 @@ static int is_misc(pcol_str word, struct pci_perf_header *h)
     if (!word.size || word.size > 5)
         return 0;
     for (size_t i = 0; i < word.size; i++)
-        if (!memchr("KUHGMES*", word.data[i], 8))
+        if (!word.data[i] || !strchr("KUHGMES*", word.data[i]))
             return 0;
     h->has_misc = 1;
     h->misc = word;

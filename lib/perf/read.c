@@ -292,20 +292,21 @@ static int is_clock(pcol_str event)
 static pcol_status type_of(struct reader *r, uint32_t *type, pcol_error *err)
 {
     const struct pci_perf_header *h = &r->header;
+    pcol_str event = h->has_event ? h->event : (pcol_str){"period", 6};
     uint32_t code, *entry;
-    PCI_TRY(string(r, h->event, &code, err));
+    PCI_TRY(string(r, event, &code, err));
     if (code > UINT32_MAX / 2 - 1)
         return pci_fail(err, PCOL_E_LIMIT, "too many strings");
     PCI_TRY(by_string(&r->types, &r->type_capacity, code * 2 + h->has_period, &entry, err));
     if (!*entry) {
         char name[1025];
-        size_t size = h->event.size < sizeof name - 1 ? h->event.size : sizeof name - 1;
-        memcpy(name, h->event.data, size);
+        size_t size = event.size < sizeof name - 1 ? event.size : sizeof name - 1;
+        memcpy(name, event.data, size);
         name[size] = 0;
-        const char *unit = !h->has_period       ? "samples"
-                           : is_clock(h->event) ? "nanoseconds"
-                                                : "count";
-        PCI_TRY(pcol_builder_sample_type(r->builder, name, unit, 0, 0, entry, err));
+        const char *unit = !h->has_period ? "samples" : is_clock(event) ? "nanoseconds" : "count";
+        /* An event of the name that every sample has anyway is a type of its own. */
+        uint32_t ordinal = !strcmp(name, "samples") && !strcmp(unit, "count");
+        PCI_TRY(pcol_builder_sample_type(r->builder, name, unit, 0, ordinal, entry, err));
         ++*entry;
     }
     *type = *entry - 1;
@@ -363,7 +364,7 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
         PCI_TRY(pcol_builder_stack(r->builder, sample.stack, r->groups[i - 1], &sample.stack, err));
     r->group_count = 0;
     PCI_TRY(thread_of(r, &sample.thread, err));
-    if (h->has_event) {
+    if (h->has_event || h->has_period) {
         PCI_TRY(type_of(r, &values[1].sample_type, err));
         values[1].as.i64 = h->has_period ? h->period : 1;
         sample.value_count = 2;

@@ -75,7 +75,8 @@ static size_t character(pcol_str text, size_t *at, char to[24], size_t *used)
     }
     length = length ? length : 1;
     for (size_t i = 0; i < length; i++) {
-        memcpy(to + 4 * i, "\\x", 2);
+        to[4 * i] = '\\';
+        to[4 * i + 1] = 'x';
         to[4 * i + 2] = hex[p[i] >> 4];
         to[4 * i + 3] = hex[p[i] & 15];
     }

@@ -1,0 +1,469 @@
+/*
+ * write.c - a profile as the text of `perf script`
+ *
+ * Laid out as perf prints it: with call chains a block for each sample, without a line. A profile that
+ * was perf script text gets the fields back that it had; another one gets its values as periods of an
+ * event that is called like the sample type, which is what programs that read such text can use.
+ */
+#include "core/alloc.h"
+#include "io/input.h"
+#include "io/put.h"
+#include "model/names.h"
+#include "model/path.h"
+#include "model/rows.h"
+#include "model/types.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LOSS_NAME = 1,
+    LOSS_TYPES = 2,
+    LOSS_LABELS = 4,
+    LOSS_DURATION = 8,
+    LOSS_START = 16,
+    LOSS_DOUBLE = 32,
+    LOSS_SOURCES = 64
+};
+
+static const char *const losses[] = {
+    "line ends in names: they become blanks",
+    "sample types but one",
+    "labels of samples but cpu, misc and trace",
+    "durations of samples",
+    "start lines and columns of functions",
+    "fractions of values",
+    "which source a sample is of",
+};
+
+struct writer {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_put *out;
+    struct pci_types types;
+    struct pci_chosen chosen;
+    struct pci_names names;
+    struct pci_path path;
+    struct pci_label_reader labels, group_labels;
+    const struct pci_column *stack, *thread, *time, *address;
+    const struct pci_column *thread_name, *thread_tid, *thread_pid;
+    uint32_t *list, list_count; /* types of the source */
+    uint32_t source;
+    int own;         /* the source was perf script text */
+    int chains;      /* a sample has more than one frame */
+    int nanoseconds; /* a time is not whole microseconds */
+    size_t event_width;
+    unsigned lost;
+};
+
+/* ---- pieces ---- */
+
+static pcol_status put_text(struct writer *w, pcol_str text, pcol_error *err)
+{
+    while (text.size) {
+        size_t run = 0;
+        while (run < text.size && text.data[run] != '\n' && text.data[run] != '\r')
+            run++;
+        PCI_TRY(pci_put(w->out, text.data, run, err));
+        if (run == text.size)
+            break;
+        w->lost |= LOSS_NAME;
+        PCI_TRY(pci_put(w->out, " ", 1, err));
+        text.data += run + 1;
+        text.size -= run + 1;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_blanks(struct writer *w, size_t width, size_t used, pcol_error *err)
+{
+    for (; used < width; used++)
+        PCI_TRY(pci_put(w->out, " ", 1, err));
+    return PCOL_OK;
+}
+
+static pcol_status put_right(struct writer *w, pcol_str text, size_t width, pcol_error *err)
+{
+    PCI_TRY(put_blanks(w, width, text.size, err));
+    return put_text(w, text, err);
+}
+
+__attribute__((format(printf, 3, 4))) static pcol_status putf(struct writer *w, pcol_error *err,
+                                                              const char *format, ...)
+{
+    char text[96];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pci_put(w->out, text, size > 0 ? (size_t)size : 0, err);
+}
+
+static pcol_status cell(const struct writer *w, const struct pci_column *column, uint64_t row,
+                        int64_t *value, int *valid, pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    return column ? pci_get(w->file, column, row, value, valid, err) : PCOL_OK;
+}
+
+static pcol_status cell_str(const struct writer *w, const struct pci_column *column, uint64_t row,
+                            pcol_str *text, int *valid, pcol_error *err)
+{
+    *text = (pcol_str){"", 0};
+    *valid = 0;
+    if (!column)
+        return PCOL_OK;
+    if (row >= column->desc->rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "thread", PCOL_NOWHERE,
+                             "thread %" PRIu64 " does not exist", row);
+    return pci_get_str(w->file, column, row, text, valid, err);
+}
+
+static int is_text(pcol_str text, const char *expected)
+{
+    return text.size == strlen(expected) && !memcmp(text.data, expected, text.size);
+}
+
+/* ---- events ---- */
+
+/* The event of a sample: its type, or PCOL_NONE, and the period. */
+static pcol_status event_of(struct writer *w, uint64_t row, uint32_t *type, int64_t *period,
+                            pcol_error *err)
+{
+    const uint32_t *list = w->own ? w->list : w->chosen.rows;
+    uint32_t count = w->own ? w->list_count : w->chosen.count;
+    *type = PCOL_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pci_column *column = w->types.columns[list[i]];
+        int64_t bits;
+        int valid;
+        if (!column || (w->own && is_text(w->types.type[list[i]], "samples") &&
+                        is_text(w->types.unit[list[i]], "count") && !w->types.ordinal[list[i]]))
+            continue;
+        PCI_TRY(pci_get(w->file, column, row, &bits, &valid, err));
+        if (!valid)
+            continue;
+        *type = list[i];
+        *period = bits;
+        if (column->desc->type == PCF_F64) {
+            double value;
+            memcpy(&value, &bits, sizeof value);
+            int fits = value > -9e18 && value < 9e18;
+            *period = fits ? (int64_t)value : 0;
+            if (!fits || (double)*period < value || (double)*period > value)
+                w->lost |= LOSS_DOUBLE;
+        }
+        return PCOL_OK;
+    }
+    return PCOL_OK;
+}
+
+static int has_period(const struct writer *w, uint32_t type)
+{
+    return !w->own || !is_text(w->types.unit[type], "samples");
+}
+
+/* A period that stood there without an event. */
+static int is_bare_period(const struct writer *w, uint32_t type)
+{
+    return w->own && is_text(w->types.type[type], "period");
+}
+
+/* ---- headers ---- */
+
+static const struct pci_label_cell *label(const struct writer *w, const char *key, uint8_t kind)
+{
+    for (size_t i = 0; i < w->labels.cell_count; i++) {
+        const struct pci_label_cell *entry = &w->labels.cells[i];
+        if (entry->key && entry->key->kind == kind && is_text(entry->key->key, key))
+            return entry;
+    }
+    return NULL;
+}
+
+static pcol_status put_thread(struct writer *w, uint64_t row, pcol_error *err)
+{
+    int64_t thread;
+    int valid, has_name = 0, has_tid = 0, has_pid = 0;
+    pcol_str name = {"", 0}, tid, pid;
+    PCI_TRY(cell(w, w->thread, row, &thread, &valid, err));
+    if (valid) {
+        PCI_TRY(cell_str(w, w->thread_name, (uint64_t)thread, &name, &has_name, err));
+        PCI_TRY(cell_str(w, w->thread_tid, (uint64_t)thread, &tid, &has_tid, err));
+        PCI_TRY(cell_str(w, w->thread_pid, (uint64_t)thread, &pid, &has_pid, err));
+    }
+    if (!w->own && !name.size) { /* readers look for one */
+        name = (pcol_str){"pcol", 4};
+        has_name = 1;
+    }
+    if (has_name) {
+        PCI_TRY(put_right(w, name, w->chains ? 0 : 16, err));
+        PCI_TRY(pci_put(w->out, " ", 1, err));
+    }
+    if (!has_tid && !w->own) {
+        tid = (pcol_str){"0", 1};
+        has_tid = 1;
+    }
+    if (has_tid && has_pid) {
+        PCI_TRY(put_right(w, pid, 5, err));
+        PCI_TRY(pci_put(w->out, "/", 1, err));
+        PCI_TRY(put_text(w, tid, err));
+        PCI_TRY(put_blanks(w, 5, tid.size, err));
+        return pci_put(w->out, " ", 1, err);
+    }
+    if (!has_tid)
+        return PCOL_OK;
+    PCI_TRY(put_right(w, tid, 5, err));
+    return pci_put(w->out, " ", 1, err);
+}
+
+static pcol_status put_time(struct writer *w, int64_t time, pcol_error *err)
+{
+    char text[48];
+    uint64_t ns = time < 0 ? 0 : (uint64_t)time; /* perf knows no time before its clock's begin */
+    if (w->nanoseconds)
+        snprintf(text, sizeof text, "%5" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+    else
+        snprintf(text, sizeof text, "%5" PRIu64 ".%06" PRIu64, ns / 1000000000,
+                 ns % 1000000000 / 1000);
+    return putf(w, err, "%12s: ", text);
+}
+
+static pcol_status put_header(struct writer *w, uint64_t row, pcol_error *err)
+{
+    uint32_t type;
+    int64_t time, period;
+    int has_time;
+    PCI_TRY(pci_labels_row(&w->labels, row, err));
+    const struct pci_label_cell *cpu = label(w, "cpu", PCI_LABEL_INTEGER);
+    const struct pci_label_cell *misc = label(w, "misc", PCI_LABEL_STRING);
+    const struct pci_label_cell *trace = label(w, "trace", PCI_LABEL_STRING);
+    if (w->labels.cell_count > (size_t)(cpu != NULL) + (misc != NULL) + (trace != NULL))
+        w->lost |= LOSS_LABELS;
+    PCI_TRY(put_thread(w, row, err));
+    if (cpu)
+        PCI_TRY(putf(w, err, "[%03" PRId64 "] ", cpu->as.i64));
+    if (misc) {
+        PCI_TRY(put_text(w, misc->as.text, err));
+        PCI_TRY(put_blanks(w, 6, misc->as.text.size, err));
+    }
+    PCI_TRY(cell(w, w->time, row, &time, &has_time, err));
+    if (has_time)
+        PCI_TRY(put_time(w, time, err));
+    PCI_TRY(event_of(w, row, &type, &period, err));
+    if (type != PCOL_NONE) {
+        if (has_period(w, type))
+            PCI_TRY(putf(w, err, "%10" PRId64 " ", period));
+        if (!is_bare_period(w, type)) {
+            PCI_TRY(put_right(w, w->types.type[type], w->event_width, err));
+            PCI_TRY(pci_put(w->out, ": ", 2, err));
+        }
+    }
+    return trace ? put_text(w, trace->as.text, err) : PCOL_OK;
+}
+
+/* ---- frames ---- */
+
+/* An offset that is a label of the group at hand. */
+static pcol_status put_offset(struct writer *w, const char *key, pcol_error *err)
+{
+    for (size_t i = 0; i < w->group_labels.cell_count; i++) {
+        const struct pci_label_cell *entry = &w->group_labels.cells[i];
+        if (entry->key && entry->key->kind == PCI_LABEL_INTEGER && is_text(entry->key->key, key))
+            return putf(w, err, "+0x%" PRIx64, (uint64_t)entry->as.i64);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_object(struct writer *w, uint32_t group, pcol_error *err)
+{
+    pcol_str object;
+    int valid;
+    PCI_TRY(pci_names_mapping(&w->names, group, &object, &valid, err));
+    PCI_TRY(pci_put(w->out, " (", 2, err));
+    PCI_TRY(put_text(w, valid && object.size ? object : (pcol_str){"[unknown]", 9}, err));
+    PCI_TRY(put_offset(w, "object_offset", err));
+    return pci_put(w->out, ")", 1, err);
+}
+
+/* One line of a group; the last is what was really called. */
+static pcol_status put_line(struct writer *w, const struct pci_step *step, uint64_t line,
+                            pcol_error *err)
+{
+    struct pci_name name;
+    int64_t address;
+    int has_address, last = line + 1 == step->count;
+    PCI_TRY(pci_names_get(&w->names, step->first + line, step->group, &name, err));
+    PCI_TRY(cell(w, w->address, step->group, &address, &has_address, err));
+    PCI_TRY(pci_put(w->out, w->chains ? "\t" : " ", 1, err));
+    if (has_address || !w->own)
+        PCI_TRY(putf(w, err, "%16" PRIx64 " ", (uint64_t)address));
+    PCI_TRY(put_text(w, name.is_made && w->own ? (pcol_str){"[unknown]", 9} : name.name, err));
+    if (last) {
+        PCI_TRY(put_offset(w, "offset", err));
+        PCI_TRY(put_object(w, step->group, err));
+    } else {
+        PCI_TRY(pci_put(w->out, " (inlined)", 10, err));
+    }
+    if (name.has_start_line || name.has_column)
+        w->lost |= LOSS_START;
+    PCI_TRY(pci_put(w->out, "\n", 1, err));
+    if (!name.has_line || !name.has_filename || !name.filename.size || name.line < 0)
+        return PCOL_OK;
+    PCI_TRY(pci_put(w->out, "  ", 2, err));
+    PCI_TRY(put_text(w, name.filename, err));
+    return putf(w, err, ":%" PRId64 "\n", name.line);
+}
+
+static pcol_status put_sample(struct writer *w, uint64_t row, pcol_error *err)
+{
+    int64_t stack;
+    int valid;
+    PCI_TRY(put_header(w, row, err));
+    PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
+    PCI_TRY(pci_path_to(&w->path, valid ? (uint64_t)stack : 0, err));
+    if (w->chains || !w->path.depth)
+        PCI_TRY(pci_put(w->out, "\n", 1, err));
+    for (size_t i = w->path.depth; i; i--) {
+        const struct pci_step *step = &w->path.steps[i - 1];
+        PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
+        for (uint64_t line = 0; line < step->count; line++)
+            PCI_TRY(put_line(w, step, line, err));
+    }
+    return w->chains ? pci_put(w->out, "\n", 1, err) : PCOL_OK;
+}
+
+/* ---- the whole ---- */
+
+static pcol_status is_of_source(struct writer *w, uint64_t row, int *is, pcol_error *err)
+{
+    int64_t source;
+    int valid;
+    PCI_TRY(cell(w, w->types.source, row, &source, &valid, err));
+    *is = (uint64_t)source == w->source;
+    return PCOL_OK;
+}
+
+/* How wide, how exact, how deep: what perf knows before it prints the first line. */
+static pcol_status look_ahead(struct writer *w, pcol_error *err)
+{
+    uint64_t rows = pci_rows(w->file, "samples");
+    w->chains = !w->own;
+    w->nanoseconds = 0;
+    w->event_width = 0;
+    for (uint64_t row = 0; row < rows; row++) {
+        uint32_t type;
+        int64_t time, stack, period;
+        int valid, is;
+        PCI_TRY(is_of_source(w, row, &is, err));
+        if (!is)
+            continue;
+        PCI_TRY(cell(w, w->time, row, &time, &valid, err));
+        w->nanoseconds |= valid && time % 1000 != 0;
+        PCI_TRY(event_of(w, row, &type, &period, err));
+        if (type != PCOL_NONE && !is_bare_period(w, type) &&
+            w->types.type[type].size > w->event_width)
+            w->event_width = w->types.type[type].size;
+        PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
+        if (!valid || w->chains)
+            continue;
+        PCI_TRY(pci_path_to(&w->path, (uint64_t)stack, err));
+        w->chains = w->path.depth > 1 || (w->path.depth && w->path.steps[0].count > 1);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status write_source(struct writer *w, pcol_error *err)
+{
+    const struct pci_column *type, *text;
+    uint64_t rows = pci_rows(w->file, "samples");
+    pcol_str value;
+    int valid;
+    PCI_TRY(pci_need(w->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_get_str(w->file, type, w->source, &value, &valid, err));
+    w->own = is_text(value, "perf");
+    PCI_TRY(pci_types_of(&w->types, w->source, w->list, &w->list_count, err));
+    if (!w->own && w->list_count > w->chosen.count)
+        w->lost |= LOSS_TYPES;
+    PCI_TRY(pci_want(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
+    if (w->own && text) {
+        PCI_TRY(pci_get_str(w->file, text, w->source, &value, &valid, err));
+        PCI_TRY(pci_put(w->out, value.data, value.size, err));
+    }
+    PCI_TRY(look_ahead(w, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int is;
+        PCI_TRY(is_of_source(w, row, &is, err));
+        if (is)
+            PCI_TRY(put_sample(w, row, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status prepare(struct writer *w, pcol_error *err)
+{
+    const pcol_file *file = w->file;
+    const struct pci_export *export = w->export;
+    const struct pci_column *duration;
+    PCI_TRY(pci_types_open(file, &w->types, err));
+    PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
+                             export->options->sample_type, &w->chosen, err));
+    PCI_TRY(pci_names_open(&w->names, file, err));
+    PCI_TRY(pci_path_open(&w->path, file, err));
+    PCI_TRY(pci_labels_open(&w->labels, file, "samples", err));
+    PCI_TRY(pci_labels_open(&w->group_labels, file, "location_groups", err));
+    PCI_TRY(pci_want(file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
+    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
+    PCI_TRY(pci_want(file, "samples", "time", PCI_TYPES_INT, &w->time, err));
+    PCI_TRY(pci_want(file, "samples", "duration", PCI_TYPES_INT, &duration, err));
+    PCI_TRY(pci_want(file, "location_groups", "address", PCI_TYPES_INT, &w->address, err));
+    PCI_TRY(pci_want(file, "threads", "name", PCI_TYPES_TEXT, &w->thread_name, err));
+    PCI_TRY(pci_want(file, "threads", "tid", PCI_TYPES_TEXT, &w->thread_tid, err));
+    PCI_TRY(pci_want(file, "threads", "pid", PCI_TYPES_TEXT, &w->thread_pid, err));
+    w->lost |= duration ? LOSS_DURATION : 0u;
+    w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
+    return w->list ? PCOL_OK : pci_fail_memory(err);
+}
+
+static pcol_status write_all(struct writer *w, pcol_error *err)
+{
+    const struct pci_export *export = w->export;
+    PCI_TRY(prepare(w, err));
+    for (uint32_t source = export->first_source;
+         export->first_source <= export->last_source && source <= export->last_source; source++) {
+        w->source = source;
+        PCI_TRY(write_source(w, err));
+        if (source == UINT32_MAX)
+            break;
+    }
+    if (export->first_source < export->last_source)
+        w->lost |= LOSS_SOURCES;
+    PCI_TRY(pci_put_flush(w->out, err));
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (w->lost & 1u << i)
+            pci_export_loss(export, "perf script text cannot hold %s", losses[i]);
+    return PCOL_OK;
+}
+
+pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err)
+{
+    struct writer w = {.export = export, .file = export->file};
+    w.out = pci_malloc(1, sizeof *w.out);
+    if (!w.out)
+        return pci_fail_memory(err);
+    w.out->sink = export->sink;
+    w.out->used = 0;
+    pcol_status status = write_all(&w, err);
+    pci_types_close(&w.types);
+    pci_names_close(&w.names);
+    pci_path_close(&w.path);
+    pci_labels_close(&w.labels);
+    pci_labels_close(&w.group_labels);
+    pci_free(w.chosen.rows);
+    pci_free(w.list);
+    pci_free(w.out);
+    return status;
+}
