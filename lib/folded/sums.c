@@ -164,7 +164,7 @@ static pcol_status add_samples(struct sums *s, pcol_error *err)
 {
     const struct pci_column *stack;
     uint64_t rows = pci_rows(s->file, "samples");
-    PCI_TRY(pci_want(s->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_want_whole(s->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     for (size_t i = 0; i < s->tree.count; i++)
         s->values[i].is_double = s->chosen->is_double;
     for (uint64_t row = 0; row < rows; row++) {
@@ -253,6 +253,7 @@ static pcol_status write_sums(struct sums *s, pcol_error *err)
     PCI_TRY(pci_plausible(s->file, "stacks", err));
     PCI_TRY(pci_plausible(s->file, "locations", err));
     PCI_TRY(pci_stacks_open(s->file, &s->stacks, err));
+    PCI_TRY(pci_stacks_verify(&s->stacks, err));
     PCI_TRY(pci_names_open(&s->names, s->file, err));
     PCI_TRY(pci_tree_init(&s->tree, err));
     s->nodes = pci_calloc((size_t)s->stacks.stacks + 1, sizeof *s->nodes);

@@ -30,11 +30,11 @@ static pcol_status open_columns(struct own *o, uint32_t source, pcol_error *err)
 {
     const struct pci_column *crlf;
     int64_t value = 0;
-    PCI_TRY(pci_want(o->file, "samples", "text", PCI_TYPES_TEXT, &o->text, err));
-    PCI_TRY(pci_want(o->file, "samples", "stack", PCI_TYPES_ROW, &o->stack, err));
-    PCI_TRY(pci_want(o->file, "locations", "function", PCI_TYPES_ROW, &o->function, err));
-    PCI_TRY(pci_want(o->file, "functions", "name", PCI_TYPES_TEXT, &o->name, err));
-    PCI_TRY(pci_want(o->file, "sources", "crlf", PCI_TYPE(PCF_BOOL), &crlf, err));
+    PCI_TRY(pci_want_whole(o->file, "samples", "text", PCI_TYPES_TEXT, &o->text, err));
+    PCI_TRY(pci_want_whole(o->file, "samples", "stack", PCI_TYPES_ROW, &o->stack, err));
+    PCI_TRY(pci_want_whole(o->file, "locations", "function", PCI_TYPES_ROW, &o->function, err));
+    PCI_TRY(pci_want_whole(o->file, "functions", "name", PCI_TYPES_TEXT, &o->name, err));
+    PCI_TRY(pci_want_whole(o->file, "sources", "crlf", PCI_TYPE(PCF_BOOL), &crlf, err));
     if (crlf)
         PCI_TRY(pci_get(o->file, crlf, source, &value, &(int){0}, err));
     o->crlf = value != 0;
@@ -138,7 +138,7 @@ static pcol_status write_rows(struct own *o, uint32_t source, pcol_error *err)
         PCI_TRY(write_row(o, row, err));
         written++;
     }
-    PCI_TRY(pci_want(o->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
+    PCI_TRY(pci_want_whole(o->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
     if (!text || written)
         return PCOL_OK;
     pcol_str comments;
@@ -174,7 +174,7 @@ static pcol_status is_own(const struct pci_export *export, int *own, pcol_error 
 pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
 {
     struct pci_types types;
-    struct pci_chosen chosen;
+    struct pci_chosen chosen = {0};
     struct pci_put *out = pci_malloc(1, sizeof *out);
     int own;
     if (!out)
@@ -185,13 +185,14 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_types_open(export->file, &types, err);
     if (status == PCOL_OK) {
-        status = pci_types_choose(&types, export->first_source, export->last_source,
-                                  export->options->sample_type, &chosen, err);
-        if (status == PCOL_OK) {
+        status = pci_types_verify(&types, err);
+        if (status == PCOL_OK)
+            status = pci_types_choose(&types, export->first_source, export->last_source,
+                                      export->options->sample_type, &chosen, err);
+        if (status == PCOL_OK)
             status = own ? write_own(export, &types, &chosen, out, err)
                          : pci_folded_write_sums(export, &types, &chosen, out, err);
-            pci_free(chosen.rows);
-        }
+        pci_free(chosen.rows);
         pci_types_close(&types);
     }
     if (status == PCOL_OK)

@@ -32,8 +32,8 @@ pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_
     n->functions = pci_rows(file, "functions");
     n->mappings = pci_rows(file, "mappings");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_want(file, columns[i].table, columns[i].name, columns[i].types,
-                         columns[i].column, err));
+        PCI_TRY(pci_want_whole(file, columns[i].table, columns[i].name, columns[i].types,
+                               columns[i].column, err));
     return PCOL_OK;
 }
 

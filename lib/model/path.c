@@ -13,7 +13,8 @@
 pcol_status pci_path_open(struct pci_path *path, const pcol_file *file, pcol_error *err)
 {
     memset(path, 0, sizeof *path);
-    return pci_stacks_open(file, &path->tree, err);
+    PCI_TRY(pci_stacks_open(file, &path->tree, err));
+    return pci_stacks_verify(&path->tree, err);
 }
 
 static pcol_status push(struct pci_path *path, uint32_t node, pcol_error *err)

@@ -50,6 +50,15 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
     return PCOL_OK;
 }
 
+pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err)
+{
+    const struct pci_column *columns[] = {tree->parent, tree->group, tree->first};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (columns[i])
+            PCI_TRY(pci_verify(tree->file, columns[i], err));
+    return PCOL_OK;
+}
+
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
                             uint64_t *first, uint64_t *count, pcol_error *err)
 {

@@ -259,6 +259,17 @@ pcol_status pci_want(const pcol_file *file, const char *table, const char *name,
     return PCOL_OK;
 }
 
+pcol_status pci_want_whole(const pcol_file *file, const char *table, const char *name,
+                           unsigned types, const struct pci_column **column, pcol_error *err)
+{
+    PCI_TRY(pci_want(file, table, name, types, column, err));
+    if (!*column)
+        return PCOL_OK;
+    if ((*column)->desc->type == PCF_STRING && file->strings)
+        PCI_TRY(pci_verify(file, file->strings, err));
+    return pci_verify(file, *column, err);
+}
+
 pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
                      const struct pci_column **column, pcol_error *err)
 {

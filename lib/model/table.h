@@ -98,8 +98,8 @@ enum { PCI_V2_COUNT = 7, PCI_V1_COUNT = 5 };
 struct pci_models {
     pcol_table *v2[PCI_V2_COUNT];
     pcol_table *v1[PCI_V1_COUNT];
-    pcol_table **physical; /* as many as the index has tables */
-    struct pci_v1 *maps;   /* what the v1 tables share */
+    pcol_table **physical;          /* as many as the index has tables */
+    struct pci_v1 *maps;            /* what the v1 tables share */
     struct pci_order_index *orders; /* of source_rows */
     uint32_t physical_count;
 };
@@ -143,6 +143,10 @@ pcol_status pci_want(const pcol_file *file, const char *table, const char *name,
 /* The same for one that cannot be missing where the table has rows. */
 pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
                      const struct pci_column **column, pcol_error *err);
+/* pci_want() for a column that is going to be read whole: its checksums are compared first, and those
+ * of the strings that it names. */
+pcol_status pci_want_whole(const pcol_file *file, const char *table, const char *name,
+                           unsigned types, const struct pci_column **column, pcol_error *err);
 /* Rows of a physical table, 0 if there is none. */
 uint64_t pci_rows(const pcol_file *file, const char *table);
 /* E_LIMIT if a table claims far more rows than the file could have bytes for. Asked before memory
@@ -202,6 +206,8 @@ void pci_v1_free(struct pci_v1 *maps);
 
 /* stacks.c: walking stacks */
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err);
+/* Compare the checksums of all that it is made of, before it is read whole. */
+pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err);
 /* A node above 0: its parent, and the rows of `locations` that it stands for, all checked. */
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
                             uint64_t *first, uint64_t *count, pcol_error *err);

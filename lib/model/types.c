@@ -108,6 +108,20 @@ void pci_types_close(struct pci_types *types)
     *types = (struct pci_types){0};
 }
 
+pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err)
+{
+    static const char *const names[][2] = {
+        {"sample_types", "type"},  {"sample_types", "unit"},   {"sample_types", "ordinal"},
+        {"sample_types", "level"}, {"source_types", "source"}, {"source_types", "sample_type"}};
+    const struct pci_column *column;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        PCI_TRY(pci_want_whole(types->file, names[i][0], names[i][1], UINT32_MAX, &column, err));
+    for (uint32_t i = 0; i < types->count; i++)
+        if (types->columns[i])
+            PCI_TRY(pci_verify(types->file, types->columns[i], err));
+    return types->source ? pci_verify(types->file, types->source, err) : PCOL_OK;
+}
+
 /* The first row of source_types whose source is not below `source`. */
 static pcol_status list_start(const struct pci_types *types, uint64_t source, uint64_t *row,
                               pcol_error *err)

@@ -22,6 +22,8 @@ struct pci_types {
 
 pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_error *err);
 void pci_types_close(struct pci_types *types);
+/* Compare the checksums of all values, before they are read whole. */
+pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err);
 /* The types of a source, at most types->count, in its order. */
 pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
                          uint32_t *count, pcol_error *err);

@@ -388,7 +388,7 @@ static pcol_status write_source(struct writer *w, pcol_error *err)
     PCI_TRY(pci_types_of(&w->types, w->source, w->list, &w->list_count, err));
     if (!w->own && w->list_count > w->chosen.count)
         w->lost |= LOSS_TYPES;
-    PCI_TRY(pci_want(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
+    PCI_TRY(pci_want_whole(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
     if (w->own && text) {
         PCI_TRY(pci_get_str(w->file, text, w->source, &value, &valid, err));
         PCI_TRY(pci_put(w->out, value.data, value.size, err));
@@ -409,20 +409,21 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     const struct pci_export *export = w->export;
     const struct pci_column *duration;
     PCI_TRY(pci_types_open(file, &w->types, err));
+    PCI_TRY(pci_types_verify(&w->types, err));
     PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
                              export->options->sample_type, &w->chosen, err));
     PCI_TRY(pci_names_open(&w->names, file, err));
     PCI_TRY(pci_path_open(&w->path, file, err));
     PCI_TRY(pci_labels_open(&w->labels, file, "samples", err));
     PCI_TRY(pci_labels_open(&w->group_labels, file, "location_groups", err));
-    PCI_TRY(pci_want(file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
-    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
-    PCI_TRY(pci_want(file, "samples", "time", PCI_TYPES_INT, &w->time, err));
-    PCI_TRY(pci_want(file, "samples", "duration", PCI_TYPES_INT, &duration, err));
-    PCI_TRY(pci_want(file, "location_groups", "address", PCI_TYPES_INT, &w->address, err));
-    PCI_TRY(pci_want(file, "threads", "name", PCI_TYPES_TEXT, &w->thread_name, err));
-    PCI_TRY(pci_want(file, "threads", "tid", PCI_TYPES_TEXT, &w->thread_tid, err));
-    PCI_TRY(pci_want(file, "threads", "pid", PCI_TYPES_TEXT, &w->thread_pid, err));
+    PCI_TRY(pci_want_whole(file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
+    PCI_TRY(pci_want_whole(file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
+    PCI_TRY(pci_want_whole(file, "samples", "time", PCI_TYPES_INT, &w->time, err));
+    PCI_TRY(pci_want_whole(file, "samples", "duration", PCI_TYPES_INT, &duration, err));
+    PCI_TRY(pci_want_whole(file, "location_groups", "address", PCI_TYPES_INT, &w->address, err));
+    PCI_TRY(pci_want_whole(file, "threads", "name", PCI_TYPES_TEXT, &w->thread_name, err));
+    PCI_TRY(pci_want_whole(file, "threads", "tid", PCI_TYPES_TEXT, &w->thread_tid, err));
+    PCI_TRY(pci_want_whole(file, "threads", "pid", PCI_TYPES_TEXT, &w->thread_pid, err));
     w->lost |= duration ? LOSS_DURATION : 0u;
     w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
     return w->list ? PCOL_OK : pci_fail_memory(err);

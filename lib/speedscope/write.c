@@ -383,7 +383,7 @@ static pcol_status cell(const struct writer *w, const char *table, const char *n
 {
     const struct pci_column *column;
     *text = text_of("");
-    PCI_TRY(pci_want(w->file, table, name, PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_want_whole(w->file, table, name, PCI_TYPES_TEXT, &column, err));
     if (!column)
         return PCOL_OK;
     if (row >= column->desc->rows)
@@ -532,12 +532,13 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_plausible(w->file, "functions", err));
     PCI_TRY(pci_plausible(w->file, "locations", err));
     PCI_TRY(pci_types_open(w->file, &w->types, err));
+    PCI_TRY(pci_types_verify(&w->types, err));
     PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
                              export->options->sample_type, &w->chosen, err));
     PCI_TRY(pci_names_open(&w->names, w->file, err));
     PCI_TRY(pci_path_open(&w->path, w->file, err));
-    PCI_TRY(pci_want(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
-    PCI_TRY(pci_want(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
+    PCI_TRY(pci_want_whole(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
+    PCI_TRY(pci_want_whole(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
     w->source = w->types.source;
     w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
     w->by_function = pci_calloc((size_t)w->names.functions + 1, sizeof *w->by_function);
