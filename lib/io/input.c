@@ -22,7 +22,7 @@
 #define DEFAULT_LIMIT (UINT64_C(1) << 36)
 /* What grows so much and is so large was made to exhaust memory or time, unless the caller has set
  * a limit and so knows. Profiles grow 3 to 60 times; deflate's most is 1032. */
-#define BOMB_BYTES (UINT64_C(1) << 27)
+#define BOMB_BYTES (UINT64_C(1) << 26)
 #define BOMB_RATIO 200u
 #define MAX_WINDOW ((size_t)1 << 26)
 #define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */

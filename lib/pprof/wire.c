@@ -111,6 +111,10 @@ pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
 
 /* ---- fields that are not known ---- */
 
+/* Those of one message lie in one node, up to about this size: a node for each would cost thirty times
+ * the bytes of the input. */
+#define JOINED_BYTES ((size_t)1 << 20)
+
 void pci_pprof_unknown_clear(struct pci_pprof_unknown *unknown)
 {
     pci_free(unknown->fields);
@@ -127,7 +131,18 @@ pcol_status pci_pprof_keep(struct pci_pprof_unknown *unknown, struct pci_pprof_p
                  sizeof *unknown->fields) ||
         pci_grow((void **)&unknown->bytes, &unknown->bytes_capacity, unknown->size + size, 1))
         return pci_fail_memory(err);
-    struct pci_pprof_unknown_field *kept = &unknown->fields[unknown->count++];
+    struct pci_pprof_unknown_field *kept =
+        &unknown->fields[unknown->count ? unknown->count - 1 : 0];
+    if (unknown->count && unknown->last_number == path.number &&
+        unknown->last_index == path.index && kept->size < JOINED_BYTES) {
+        memcpy(unknown->bytes + unknown->size, field->key, size);
+        unknown->size += size;
+        kept->size += size;
+        return PCOL_OK;
+    }
+    kept = &unknown->fields[unknown->count++];
+    unknown->last_number = path.number;
+    unknown->last_index = path.index;
     if (!path.number)
         snprintf(kept->path, sizeof kept->path, "%" PRIu64, field->number);
     else if (path.index == SIZE_MAX)

@@ -75,14 +75,16 @@ const char *pci_pprof_field_name(const char *message, uint64_t number);
 
 /* ---- fields that this version does not know */
 
-/* They are kept as they are, key included, under the path of numbers that leads to them: "99" for
- * field 99 of the row's own message, "4.2.99" for field 99 of the third entry of field 4. */
+/* They are kept as they are, keys included, those of one message together, under the path of numbers
+ * that leads to the first: "99" for field 99 of the row's own message, "4.2.99" for field 99 of the third entry of field 4. */
 struct pci_pprof_unknown {
     struct pci_pprof_unknown_field {
         char path[64];
         size_t at, size;
     } * fields;
     size_t count, capacity;
+    unsigned last_number; /* path of the last one */
+    size_t last_index;
     uint8_t *bytes;
     size_t size, bytes_capacity;
 };
