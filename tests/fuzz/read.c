@@ -116,6 +116,83 @@ static void export_all(const uint8_t *data, size_t size)
     pcol_file_close(file);
 }
 
+/* ---- questions */
+
+/* Selves of a top add up to what was selected, if no frames were hidden. */
+static void ask_top(const pcol_query *query, const pcol_query_info *info, pcol_by by)
+{
+    pcol_top *top;
+    int64_t sum = 0;
+    if (pcol_query_top(query, by, by == PCOL_BY_LABEL ? "k" : NULL, PCOL_ORDER_SELF, &top, NULL) !=
+        PCOL_OK)
+        return;
+    for (size_t i = 0; i < pcol_top_count(top); i++) {
+        pcol_top_row row;
+        pcol_top_get(top, i, &row);
+        if (!info->is_double && __builtin_add_overflow(sum, row.self.i64, &sum))
+            break;
+    }
+    pcol_top_free(top);
+}
+
+static void ask_tree(const pcol_query *query, const pcol_query_info *info, int bottom_up)
+{
+    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    pcol_calltree *tree;
+    pcol_calltree_node node;
+    options.bottom_up = bottom_up;
+    options.max_depth = bottom_up ? 64 : 0;
+    if (pcol_query_calltree(query, &options, &tree, NULL) != PCOL_OK)
+        return;
+    pcol_calltree_get(tree, 0, &node);
+    FUZZ_ASSERT(info->is_double || node.total.i64 == info->selected.i64);
+    FUZZ_ASSERT(node.end == pcol_calltree_count(tree));
+    for (uint32_t i = 1; i < pcol_calltree_count(tree); i++) {
+        pcol_calltree_get(tree, i, &node);
+        FUZZ_ASSERT(node.parent < i && node.end > i);
+    }
+    pcol_calltree_free(tree);
+}
+
+static void ask(const pcol_file *file, const pcol_selection *selection)
+{
+    pcol_query *query;
+    pcol_query_info info;
+    pcol_peek *peek;
+    pcol_cpu *cpu;
+    if (pcol_query_new(file, selection, &query, NULL) != PCOL_OK)
+        return;
+    pcol_query_describe(query, &info);
+    for (int by = PCOL_BY_FUNCTION; by <= PCOL_BY_LABEL; by++)
+        ask_top(query, &info, (pcol_by)by);
+    ask_tree(query, &info, 0);
+    ask_tree(query, &info, 1);
+    if (pcol_query_peek(query, ".", &peek, NULL) == PCOL_OK)
+        pcol_peek_free(peek);
+    if (pcol_query_cpu(query, &cpu, NULL) == PCOL_OK)
+        pcol_cpu_free(cpu);
+    pcol_query_free(query);
+}
+
+static void ask_all(const uint8_t *data, size_t size)
+{
+    pcol_selection part = PCOL_INIT(pcol_selection);
+    pcol_file *file;
+    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+        return;
+    ask(file, NULL);
+    part.has_time = 1;
+    part.time_to_ns = 1000000000;
+    part.focus = "[a-m]";
+    part.hide = "n";
+    ask(file, &part);
+    part.time_share = PCOL_SHARE_EXACT;
+    part.thread = "0";
+    part.source = "1";
+    ask(file, &part);
+    pcol_file_close(file);
+}
+
 /* ---- checksums made right */
 
 static uint64_t sum_of(const uint8_t *data, uint64_t size)
@@ -179,6 +256,11 @@ void fuzz_open(const uint8_t *data, size_t size)
 void fuzz_check(const uint8_t *data, size_t size)
 {
     twice(check_all, data, size);
+}
+
+void fuzz_query(const uint8_t *data, size_t size)
+{
+    twice(ask_all, data, size);
 }
 
 void fuzz_export(const uint8_t *data, size_t size)

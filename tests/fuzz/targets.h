@@ -37,12 +37,17 @@ _Noreturn void fuzz_broken(const char *condition, const char *file, int line);
 void fuzz_open(const uint8_t *data, size_t size);
 void fuzz_check(const uint8_t *data, size_t size);
 void fuzz_export(const uint8_t *data, size_t size);
+void fuzz_query(const uint8_t *data, size_t size);
 /* import.c: profiles of other formats */
 void fuzz_import_rprof(const uint8_t *data, size_t size);
 void fuzz_import_rprofmem(const uint8_t *data, size_t size);
 void fuzz_import_v1(const uint8_t *data, size_t size);
 void fuzz_import_pcol(const uint8_t *data, size_t size);
 void fuzz_import_folded(const uint8_t *data, size_t size);
+void fuzz_import_pprof(const uint8_t *data, size_t size);
+void fuzz_import_gperftools(const uint8_t *data, size_t size);
+void fuzz_import_perf(const uint8_t *data, size_t size);
+void fuzz_import_perun(const uint8_t *data, size_t size);
 void fuzz_import_any(const uint8_t *data, size_t size);
 /* inside.c: parts of the library */
 void fuzz_inflate(const uint8_t *data, size_t size);
