@@ -125,7 +125,7 @@ static pcol_status string(struct encoder *e, struct bytes *b, unsigned field, co
 static pcol_status text(struct encoder *e, struct bytes *b, unsigned field,
                         const struct pci_gp_text *t)
 {
-    return string(e, b, field, e->profile->texts + t->at, t->size);
+    return string(e, b, field, t->size ? e->profile->texts + t->at : (const uint8_t *)"", t->size);
 }
 
 static pcol_status type(struct encoder *e, unsigned field, const struct pci_gp_type *t)

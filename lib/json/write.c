@@ -149,7 +149,8 @@ static void put_quoted(struct pci_json_writer *w, const char *text, size_t size,
         i += step ? step : 1;
         plain = i;
     }
-    put(w, text + plain, size - plain, err);
+    if (size > plain)
+        put(w, text + plain, size - plain, err);
     put(w, "\"", 1, err);
 }
 

@@ -14,7 +14,7 @@
 
 static int is_regular(const struct pci_perun *p, const struct pci_perun_type *t)
 {
-    const struct pci_perun_array *arrays = p->arrays + t->first_array;
+    const struct pci_perun_array *arrays = t->array_count ? p->arrays + t->first_array : NULL;
     for (uint32_t i = 0; i < t->array_count; i++)
         if (!arrays[i].length || arrays[i].length != arrays[0].length)
             return 0;

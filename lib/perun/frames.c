@@ -295,9 +295,9 @@ static pcol_status read_key(struct pci_perun *p, uint32_t *key, pcol_error *err)
     const pcol_str text = p->json.text;
     if (f->start_count > 1) {
         size_t start = f->starts[f->start_count - 1];
-        const struct pci_perun_cell *before =
-            &f->fresh[f->starts[f->start_count - 2] + (f->fresh_count - start)];
-        if (before < f->fresh + start) {
+        size_t at = f->starts[f->start_count - 2] + (f->fresh_count - start);
+        if (at < start) {
+            const struct pci_perun_cell *before = &f->fresh[at];
             pcol_str guess = pci_strtab_get(&p->builder->strings, before->key);
             if (guess.size == text.size && !memcmp(guess.data, text.data, text.size)) {
                 *key = before->key;

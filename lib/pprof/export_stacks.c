@@ -8,8 +8,9 @@
 
 #include "core/alloc.h"
 
+/* limit: rows of the table referred to; NULL: the rows before, where a parent stands */
 static pcol_status read_column(struct pci_pprof_export *e, const char *name, uint32_t *to,
-                               uint64_t limit, pcol_error *err)
+                               const uint64_t *limit, pcol_error *err)
 {
     const struct pci_column *column;
     int64_t values[PCI_BATCH];
@@ -20,7 +21,7 @@ static pcol_status read_column(struct pci_pprof_export *e, const char *name, uin
         uint64_t left = e->stack_count - row, n = left < PCI_BATCH ? left : PCI_BATCH;
         PCI_TRY(pci_read(e->file, column, row, n, values, valid, err));
         for (uint64_t i = 0; i < n; i++) {
-            uint64_t most = limit ? limit : row + i; /* a parent stands before its child */
+            uint64_t most = limit ? *limit : row + i;
             if ((!valid[i] || (uint64_t)values[i] >= most) && row + i)
                 return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", name, row + i,
                                      "refers to a row that is not there");
@@ -40,8 +41,8 @@ pcol_status pci_pprof_tree_open(struct pci_pprof_export *e, pcol_error *err)
     e->group = pci_malloc((size_t)e->stack_count, sizeof *e->group);
     if (!e->parent || !e->group)
         return pci_fail_memory(err);
-    PCI_TRY(read_column(e, "parent", e->parent, 0, err));
-    return read_column(e, "group", e->group, e->groups.rows, err);
+    PCI_TRY(read_column(e, "parent", e->parent, NULL, err));
+    return read_column(e, "group", e->group, &e->groups.rows, err);
 }
 
 pcol_status pci_pprof_stack(struct pci_pprof_export *e, uint64_t stack, pcol_error *err)

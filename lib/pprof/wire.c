@@ -45,7 +45,7 @@ pcol_status pci_pprof_next(struct pci_pprof_message *m, struct pci_pprof_field *
         return fail(m, field->key, "bad varint in place of a field", err);
     field->number = key >> 3;
     field->type = key & 7;
-    field->data = NULL;
+    field->data = p; /* of no bytes, but never a null pointer */
     field->size = 0;
     field->value = 0;
     switch (field->type) {
