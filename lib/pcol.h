@@ -614,9 +614,9 @@ typedef struct pcol_import_options {
     int lenient;              /* accept what known writers get wrong, and say so */
     uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
                                * grow more than 200 times */
-    int collapse_idle;        /* a sample of the same thread and stack as the one before it that used
+    int collapse_idle;   /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
-    pcol_message_fn message;  /* may be NULL */
+    pcol_message_fn message; /* may be NULL */
     void *context;
     pcol_progress_fn progress; /* may be NULL; given `context` too */
 } pcol_import_options;
@@ -761,6 +761,25 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_samples(pcol_query *query, uint64
                                                        pcol_error *err);
 /* 0: hide, show or drop_frames leave out the row @location of `locations`. */
 PCOL_API int pcol_query_shows_location(const pcol_query *query, uint64_t location);
+
+typedef struct pcol_filter_options {
+    size_t size;
+    pcol_selection selection; /* its size, too, is to be set */
+    int drop_labels;          /* 1: samples lose their labels */
+} pcol_filter_options;
+
+/**
+ * pcol_filter() - add a part of a file to a builder
+ * The samples that the selection takes (pcol_query_samples()) with all that they carry, and only the
+ * stacks, code and sources that they need. hide and show take frames out of stacks; a sample_type
+ * leaves only its values; a sample with a duration that reaches out of the range of time is cut, its
+ * values shared. What belongs to no sample (markers, counters, an Rprof file's header lines) stays
+ * behind. Errors: those of pcol_query_new() and of importing; E_ARGUMENT for PCOL_SHARE_EXACT, which
+ * integers cannot hold.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
+                                                const pcol_filter_options *options,
+                                                pcol_error *err);
 
 /* CPU time of a thread, from the CPU deltas of its samples. */
 typedef struct pcol_cpu_row {

@@ -66,7 +66,7 @@ struct cli_args {
     /* selection (cli_selection.c) */
     const char *focus, *ignore, *hide, *show, *thread, *pick_source, *time, *time_share;
     struct cli_list labels;
-    int keep_dropped;
+    int keep_dropped, drop_labels;
 
     const char *by, *sort, *demangle;
     int bottom_up;
@@ -163,38 +163,45 @@ struct cli_option {
         0, "demangle", "WHEN", "C++ names as written: auto (default: for people), on, off", \
             CLI_TEXT, CLI_AT(demangle), 0, "auto|on|off"                                    \
     }
-/* What the commands that select have in common; `sample-type` is among them. */
-#define CLI_OPTIONS_SELECTION                                                                      \
-    {0,        "sample-type",                                                                      \
-     "TYPE",   "which values: TYPE or TYPE/UNIT (default: the profile's own)",                     \
-     CLI_TEXT, CLI_AT(sample_type),                                                                \
-     0,        NULL},                                                                              \
-        {0,        "focus",       "RE", "only samples with a frame that matches",                  \
-         CLI_TEXT, CLI_AT(focus), 0,    NULL},                                                     \
-        {0,        "ignore",       "RE", "no samples with a frame that matches",                   \
-         CLI_TEXT, CLI_AT(ignore), 0,    NULL},                                                    \
-        {0, "hide", "RE", "leave out frames that match", CLI_TEXT, CLI_AT(hide), 0, NULL},         \
-        {0, "show", "RE", "leave out frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL},  \
-        {0, "thread", "RE", "only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
-        {0,        "source",                                                                       \
-         "ID|RE",  "only the source of this id, or those whose uri matches",                       \
-         CLI_TEXT, CLI_AT(pick_source),                                                            \
-         0,        NULL},                                                                          \
-        {0,           "label",                                                                     \
-         "KEY=VALUE", "only samples with this label; KEY~RE: one that matches; repeatable",        \
-         CLI_LIST,    CLI_AT(labels),                                                              \
-         0,           NULL},                                                                       \
-        {0,        "time",                                                                         \
-         "A-B",    "only from A up to B, or A+LENGTH; in ms, or with s, ms, us, ns",               \
-         CLI_TEXT, CLI_AT(time),                                                                   \
-         0,        NULL},                                                                          \
-        {0,        "time-share",                                                                   \
-         "HOW",    "a sample partly in the range: proportional (default), additive, exact",        \
-         CLI_TEXT, CLI_AT(time_share),                                                             \
-         0,        "proportional|additive|exact"},                                                 \
-    {                                                                                              \
-        0, "keep-dropped", NULL, "do not apply a pprof's drop_frames", CLI_FLAG,                   \
-            CLI_AT(keep_dropped), 1, NULL                                                          \
+/* What the commands that select have in common. */
+#define CLI_OPTIONS_FRAMES                                                                     \
+    {                                                                                          \
+        0,        "focus",       "RE", "only samples with a frame that matches",               \
+        CLI_TEXT, CLI_AT(focus), 0,    NULL},                                                  \
+        {0,        "ignore",       "RE", "no samples with a frame that matches",               \
+         CLI_TEXT, CLI_AT(ignore), 0,    NULL},                                                \
+        {0, "hide", "RE", "leave out frames that match", CLI_TEXT, CLI_AT(hide), 0, NULL},     \
+    {                                                                                          \
+        0, "show", "RE", "leave out frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL \
+    }
+#define CLI_OPTIONS_SAMPLES                                                                    \
+    {0, "thread", "RE", "only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
+        {0,           "label",                                                                 \
+         "KEY=VALUE", "only samples with this label; KEY~RE: one that matches; repeatable",    \
+         CLI_LIST,    CLI_AT(labels),                                                          \
+         0,           NULL},                                                                   \
+        {0,        "time",                                                                     \
+         "A-B",    "only from A up to B, or A+LENGTH; in ms, or with s, ms, us, ns",           \
+         CLI_TEXT, CLI_AT(time),                                                               \
+         0,        NULL},                                                                      \
+    {                                                                                          \
+        0, "time-share", "HOW",                                                                \
+            "a sample partly in the range: proportional (default), additive, exact", CLI_TEXT, \
+            CLI_AT(time_share), 0, "proportional|additive|exact"                               \
+    }
+#define CLI_OPTIONS_SELECTION                                                    \
+    {0,        "sample-type",                                                    \
+     "TYPE",   "which values: TYPE or TYPE/UNIT (default: the profile's own)",   \
+     CLI_TEXT, CLI_AT(sample_type),                                              \
+     0,        NULL},                                                            \
+        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES,                                 \
+        {0,        "source",                                                     \
+         "ID|RE",  "only the source of this id, or those whose uri matches",     \
+         CLI_TEXT, CLI_AT(pick_source),                                          \
+         0,        NULL},                                                        \
+    {                                                                            \
+        0, "keep-dropped", NULL, "do not apply a pprof's drop_frames", CLI_FLAG, \
+            CLI_AT(keep_dropped), 1, NULL                                        \
     }
 #define CLI_OPTION_END                            \
     {                                             \
@@ -327,6 +334,8 @@ void cli_out_safe(struct cli_out *out, const char *text, size_t size);
 char *cli_out_room(struct cli_out *out, size_t size);
 void cli_out_took(struct cli_out *out, size_t size);
 pcol_sink cli_out_sink(struct cli_out *out);
+/* An output that is one of the inputs would be lost while it is read. */
+int cli_refuse_input(const char *output, const char *const *inputs, size_t count);
 /* What the handlers of cli_signals() need; call once, first thing. */
 void cli_signals(void);
 
@@ -436,6 +445,12 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
 pcol_str cli_demangle(const struct cli_args *args, int people, pcol_str name, char **room);
 /* Read --by: gives a kind of rows, and the label's key or NULL. frames: only kinds of frames. */
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
+/* A copy of an input with nothing but what is selected takes its place, in memory. */
+int cli_input_filter(struct cli_input *input, const struct cli_args *args);
+/* The same into a builder. */
+int cli_filter(const struct cli_input *input, const struct cli_args *args, pcol_builder *builder);
+/* A builder that keeps long columns where TMPDIR says. */
+int cli_builder_new(pcol_builder **builder);
 /* Would a table be shown to people rather than written for a program? */
 int cli_for_people(const struct cli_args *args, const struct cli_out *out);
 

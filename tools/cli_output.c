@@ -307,3 +307,24 @@ int cli_out_finish(struct cli_out *out, int code)
     sigprocmask(SIG_SETMASK, &old, NULL);
     return code;
 }
+
+/* ---- names of outputs ---- */
+
+static int same_file(const char *a, const char *b)
+{
+    struct stat one;
+    struct stat two;
+
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+int cli_refuse_input(const char *output, const char *const *inputs, size_t count)
+{
+    if (output == NULL || strcmp(output, "-") == 0)
+        return CLI_OK;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(inputs[i], "-") != 0 && same_file(output, inputs[i]))
+            return cli_fail(CLI_REFUSED, "%s: is an input and cannot be the output", output);
+    return CLI_OK;
+}

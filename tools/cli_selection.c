@@ -113,6 +113,61 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     return CLI_OK;
 }
 
+/* ---- filtering ---- */
+
+int cli_builder_new(pcol_builder **builder)
+{
+    pcol_builder_options options = PCOL_INIT(pcol_builder_options);
+    pcol_error err;
+
+    options.temporary_folder = getenv("TMPDIR");
+    if (options.temporary_folder != NULL && *options.temporary_folder == '\0')
+        options.temporary_folder = NULL;
+    return pcol_builder_new(&options, builder, &err) == PCOL_OK ? CLI_OK
+                                                                : cli_fail_error(NULL, &err);
+}
+
+int cli_filter(const struct cli_input *input, const struct cli_args *args, pcol_builder *builder)
+{
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_error err;
+    int code = cli_selection(args, &options.selection);
+
+    if (code != CLI_OK)
+        return code;
+    options.drop_labels = args->drop_labels;
+    return pcol_filter(builder, input->file, &options, &err) == PCOL_OK
+               ? CLI_OK
+               : cli_fail_error(input->name, &err);
+}
+
+int cli_input_filter(struct cli_input *input, const struct cli_args *args)
+{
+    struct cli_input part = *input;
+    pcol_builder *builder = NULL;
+    pcol_error err;
+    size_t size = 0;
+    int code = cli_builder_new(&builder);
+
+    part.file = NULL;
+    part.memory = NULL;
+    part.from_library = 1;
+    if (code == CLI_OK)
+        code = cli_filter(input, args, builder);
+    if (code == CLI_OK &&
+        (pcol_builder_write_memory(builder, 0, &part.memory, &size, &err) != PCOL_OK ||
+         pcol_file_open_memory(part.memory, size, NULL, &part.file, &err) != PCOL_OK))
+        code = cli_fail_error(input->name, &err);
+    pcol_builder_free(builder);
+    if (code != CLI_OK) {
+        cli_input_close(&part);
+        return code;
+    }
+    cli_input_close(input);
+    *input = part;
+    return CLI_OK;
+}
+
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
 {
     static const char *const names[] = {"function", "file",   "line",  "srcline",

@@ -24,6 +24,18 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol unpack run.pcol --to rprof -o run.out\n",
      1, 1, cmd_unpack},
+    {"Convert", "merge", NULL, "A B... -o OUT.pcol", "combine profiles into one pcol file",
+     cmd_pack_options,
+     "The same as pack of several inputs: each becomes a source of its own, equal strings,\n"
+     "functions, locations and stacks are kept once.\n",
+     1, CMD_ANY, cmd_merge},
+    {"Convert", "filter", NULL, "IN -o OUT.pcol", "write a part of a profile", cmd_filter_options,
+     "The samples that are selected, with what they carry; --hide and --show take frames out of\n"
+     "stacks, --sample-type leaves only its values. A sample with a duration that reaches out of\n"
+     "--time is cut and its values shared. What belongs to no sample stays behind.\n"
+     "\n"
+     "  pcol filter --time 3s-5s --thread main run.pcol -o part.pcol\n",
+     1, 1, cmd_filter},
     {"Look", "cat", NULL, "[--table TABLE] FILE", "print the rows of a table", cmd_cat_options,
      "A name that is no table of the data model is looked up among the physical tables. Columns "
      "may\n"

@@ -22,9 +22,9 @@ int cmd_formats(struct cli_args *args)
     code = cli_table_begin(&table, &out, args, columns, 6);
     for (size_t i = 0; code == CLI_OK && (format = pcol_format_at(i)) != NULL; i++) {
         struct cli_cell cells[] = {
-            cli_cell_text(format->name),    cli_cell_bool(format->reads),
-            cli_cell_bool(format->writes != 0),  cli_cell_text(format->suffixes),
-            cli_cell_text(format->summary), cli_cell_text(format->keeps),
+            cli_cell_text(format->name),        cli_cell_bool(format->reads),
+            cli_cell_bool(format->writes != 0), cli_cell_text(format->suffixes),
+            cli_cell_text(format->summary),     cli_cell_text(format->keeps),
         };
         cli_table_row(table, cells);
     }

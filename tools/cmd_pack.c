@@ -160,28 +160,9 @@ static char *output_name(const char *path, const char *folder)
     return name;
 }
 
-static int same_file(const char *a, const char *b)
-{
-    struct stat one;
-    struct stat two;
-
-    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
-}
-
 static int is_stream(const char *path)
 {
     return strcmp(path, "-") == 0;
-}
-
-static int refuse_input_as_output(const char *output, const char *const *inputs, size_t count)
-{
-    if (output == NULL || is_stream(output))
-        return CLI_OK;
-    for (size_t i = 0; i < count; i++)
-        if (!is_stream(inputs[i]) && same_file(output, inputs[i]))
-            return cli_fail(CLI_REFUSED, "%s: is an input and cannot be the output", output);
-    return CLI_OK;
 }
 
 /* ---- packing ---- */
@@ -202,20 +183,15 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
                 const char *output)
 {
     static struct cli_out out;
-    pcol_builder_options options = PCOL_INIT(pcol_builder_options);
     pcol_builder *builder = NULL;
     pcol_error err;
-    int code = refuse_input_as_output(output, inputs, count);
+    int code = cli_refuse_input(output, inputs, count);
 
     if (code == CLI_OK)
         code = cli_out_open_path(&out, args, output, CLI_OUT_BINARY);
     if (code != CLI_OK)
         return code;
-    options.temporary_folder = getenv("TMPDIR");
-    if (options.temporary_folder != NULL && *options.temporary_folder == '\0')
-        options.temporary_folder = NULL;
-    if (pcol_builder_new(&options, &builder, &err) != PCOL_OK)
-        code = cli_fail_error(NULL, &err);
+    code = cli_builder_new(&builder);
     if (code == CLI_OK)
         code = import_all(builder, args, inputs, count);
     if (code == CLI_OK && pcol_builder_write(builder, args->plain ? PCOL_WRITE_PLAIN : 0,

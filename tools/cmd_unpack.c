@@ -25,6 +25,8 @@ const struct cli_option cmd_unpack_options[] = {
     {0, "expand-idle", NULL,
      "firefox, jslb: joined samples as all of them, not as the first and the others at the end",
      CLI_FLAG, CLI_AT(expand_idle), 1, NULL},
+    CLI_OPTIONS_FRAMES,
+    CLI_OPTIONS_SAMPLES,
     CLI_OPTION_NO_SYNC,
     CLI_OPTION_FROM,
     CLI_OPTION_STRICT_IMPORT,
@@ -280,6 +282,29 @@ static int export(const struct cli_input *input, const char *format, const struc
     return cli_out_finish(&out, code);
 }
 
+/* --source and --sample-type alone are for the exporter, which knows more of them. */
+static int selects(const struct cli_args *args)
+{
+    struct cli_args others = *args;
+
+    others.sample_type = NULL;
+    return cli_selects(&others);
+}
+
+static int select_part(struct cli_input *input, struct cli_args *args)
+{
+    struct cli_args part = *args;
+    char source[CLI_NUMBER_SIZE];
+
+    part.sample_type = NULL;
+    if (args->source != CLI_UNSET) {
+        source[cli_format_u64(source, args->source)] = '\0';
+        part.pick_source = source;
+        args->source = CLI_UNSET; /* it is the only one then */
+    }
+    return cli_input_filter(input, &part);
+}
+
 int cmd_unpack(struct cli_args *args)
 {
     struct cli_input input;
@@ -292,6 +317,8 @@ int cmd_unpack(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     code = choose_format(args, input.file, &format);
+    if (code == CLI_OK && selects(args))
+        code = select_part(&input, args);
     if (code == CLI_OK)
         code = export(&input, format, args);
     cli_input_close(&input);

@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "io/input.h"
 #include "model/rows.h"
+#include "model/share.h"
 
 #define PCI_CELLS 256u
 
@@ -34,14 +35,25 @@ enum pci_merge_labels {
     PCI_LABELS_ROWS  /* row by row: without a shape, the order of keys would become another */
 };
 
+/* What of a file is copied, where that is not all. */
+struct pci_keep {
+    const uint8_t *samples;   /* by row: 0 = stays behind */
+    const uint8_t *locations; /* by row: 0 = its frame goes; NULL: all stay */
+    const uint8_t *types;     /* by row of sample_types; NULL: all stay */
+    int drop_labels;
+    int has_range; /* samples that reach out of the range are cut to it */
+    struct pci_range range;
+};
+
 struct pci_merge {
     const pcol_file *file;
     pcol_builder *builder;
     const struct pci_import *import; /* NULL: a copy without options of the user */
+    const struct pci_keep *keep;     /* NULL: all */
     uint64_t first_source, last_source;
-    int partial; /* not all sources: what their samples do not need stays behind, and so do the
+    int partial; /* not all sources or samples: what their samples do not need stays behind, and so do the
                     tables of formats */
-    int alone;   /* the builder was empty */
+    int alone; /* the builder was empty */
 
     /* By row of the file: the builder's row, PCOL_NONE for those left behind. */
     uint32_t *strings; /* NULL if partial: they are looked up one by one */
@@ -168,5 +180,9 @@ pcol_status pci_merge_orders(struct pci_merge *merge, pcol_error *err);
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
                            const struct pci_import *import, uint64_t first_source,
                            uint64_t last_source, pcol_error *err);
+/* The same for a part of the samples. */
+pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
+                           const struct pci_keep *keep, uint64_t first_source, uint64_t last_source,
+                           pcol_error *err);
 
 #endif

@@ -275,7 +275,9 @@ static pcol_status line_range(struct walk *w, uint64_t row, uint64_t *first, uin
     return PCOL_OK;
 }
 
-static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, pcol_error *err)
+/* *hidden: all lines stay behind, and so does the group. */
+static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, int *hidden,
+                              pcol_error *err)
 {
     uint64_t first, end;
     PCI_TRY(line_range(w, row, &first, &end, err));
@@ -284,9 +286,15 @@ static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, p
     if (pci_grow(&lines, &w->line_capacity, group->line_count, sizeof *w->lines))
         return pci_fail_memory(err);
     w->lines = lines;
-    for (size_t i = 0; i < group->line_count; i++)
-        PCI_TRY(read_line(w, first + i, &w->lines[i], err));
+    const uint8_t *kept = w->merge->keep ? w->merge->keep->locations : NULL;
+    group->line_count = 0;
+    for (; first < end; first++)
+        if (!kept || kept[first])
+            PCI_TRY(read_line(w, first, &w->lines[group->line_count++], err));
     group->lines = w->lines;
+    *hidden = group->line_count == 0;
+    if (*hidden)
+        return PCOL_OK;
     const pcol_line *only = w->lines;
     if (group->line_count == 1 && only->function == PCOL_NONE && only->filename == PCOL_NONE &&
         !only->has_line && !only->has_column)
@@ -314,8 +322,10 @@ static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
     struct pci_further *further = &w->group_further;
     pcol_group g = {.size = sizeof g};
     int64_t value;
-    int valid, is_new;
-    PCI_TRY(read_lines(w, row, &g, err));
+    int valid, is_new, hidden = 0;
+    PCI_TRY(read_lines(w, row, &g, &hidden, err));
+    if (hidden)
+        return PCOL_OK;
     PCI_TRY(read_mapping(w, row, &g.mapping, err));
     PCI_TRY(pci_cells_get(&c[G_ADDRESS], row, &value, &valid, err));
     g.address = (uint64_t)value;
@@ -360,7 +370,7 @@ static pcol_status mark_ends(struct walk *w, pcol_error *err)
         if (status == PCOL_OK)
             status = pci_cells_row(stack, row, m->stack_count, &node, err);
         if (status == PCOL_OK && node != PCOL_NONE && (uint64_t)number >= m->first_source &&
-            (uint64_t)number <= m->last_source)
+            (uint64_t)number <= m->last_source && (!m->keep || m->keep->samples[row]))
             m->wanted[node] = 1;
     }
     pci_free(source);
@@ -396,6 +406,8 @@ static pcol_status mark_wanted(struct walk *w, pcol_error *err)
             continue;
         PCI_TRY(line_range(w, row, &first, &end, err));
         for (; first < end; first++) {
+            if (m->keep && m->keep->locations && !m->keep->locations[first])
+                continue;
             PCI_TRY(pci_cells_row(&w->cells[L_FUNCTION], first, m->function_count, &number, err));
             if (number != PCOL_NONE)
                 w->functions[number] = 1;
@@ -413,6 +425,10 @@ static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
     if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
                              "a stack needs a parent and a group");
+    if (m->groups[group] == PCOL_NONE && m->keep) {
+        m->stacks[row] = m->stacks[parent]; /* a frame that is hidden */
+        return PCOL_OK;
+    }
     return pcol_builder_stack(m->builder, m->stacks[parent], m->groups[group], &m->stacks[row],
                               err);
 }

@@ -96,6 +96,16 @@ static pcol_status cell_number(const pcol_file *file, const char *table, const c
     return PCOL_OK;
 }
 
+/* A column of samples that the user wants to be rid of: labels, or the source's text of samples whose
+ * frames are not all copied. */
+static int stays_behind(const struct pci_merge *m, const char *column)
+{
+    if (!m->keep)
+        return 0;
+    return (m->keep->drop_labels && (pci_merge_is_label(column) || !strcmp(column, "extra"))) ||
+           (m->keep->locations && !strcmp(column, "text"));
+}
+
 /* Columns of samples that the builder does not know, created in the file's order among `value.K`. */
 static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *err)
 {
@@ -107,6 +117,8 @@ static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *
         if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) || value_number(c->name) >= 0)
             continue;
         if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))
+            continue;
+        if (stays_behind(m, c->name))
             continue;
         if (m->partial && c->references && m->how[c->references->number] == PCI_MERGE_APPEND &&
             !m->maps[c->references->number])
@@ -128,6 +140,8 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
 {
     char *type = NULL, *unit = NULL;
     uint32_t level = 0, ordinal = 0;
+    if (m->keep && m->keep->types && !m->keep->types[row])
+        return PCOL_OK;
     const struct pci_column *values = value_column(m, row);
     unsigned flags = values && values->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
     if (values)
@@ -265,6 +279,7 @@ struct sample_walk {
     const struct pci_table *table;
     struct pci_cells *cells; /* the known columns, value.K by type, then the extra ones */
     pcol_value *values;
+    uint32_t *levels; /* by sample type: is it one? */
     const struct pci_table *threads;
     struct pci_merge_label_rows *labels; /* NULL: label columns are among the extra ones */
 };
@@ -281,6 +296,37 @@ static pcol_status read_thread(struct sample_walk *w, uint64_t row, uint32_t *th
     PCI_TRY(pci_merge_row(w->merge, w->threads, c->column, row, *thread, &to, &left, err));
     *thread = left ? PCOL_NONE : (uint32_t)to;
     return PCOL_OK;
+}
+
+/* Is the sample to be cut to a range of time? */
+static int is_cut(const struct pci_merge *m, const pcol_sample *sample)
+{
+    return m->keep && m->keep->has_range && sample->has_duration && sample->duration_ns > 0;
+}
+
+/* The part of a value that lies in the range; levels are what they are. */
+static void cut_value(const struct sample_walk *w, uint64_t type, const pcol_sample *sample,
+                      pcol_value *value)
+{
+    const struct pci_column *column = w->cells[C_KNOWN + type].column;
+    pcol_amount amount = {.i64 = value->as.i64}; /* or the bits of a double */
+    if (w->levels[type])
+        return;
+    pci_share(&w->merge->keep->range, column->desc->type == PCF_F64, sample->time_ns,
+              sample->duration_ns, &amount);
+    value->as.i64 = amount.i64;
+}
+
+static void cut_time(const struct pci_range *range, pcol_sample *sample)
+{
+    int64_t end;
+    if (__builtin_add_overflow(sample->time_ns, sample->duration_ns, &end))
+        end = INT64_MAX;
+    if (sample->time_ns < range->from)
+        sample->time_ns = range->from;
+    if (end > range->to)
+        end = range->to;
+    sample->duration_ns = end - sample->time_ns;
 }
 
 static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample *sample,
@@ -310,9 +356,13 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
     for (uint64_t k = 0; k < m->type_count; k++) {
         pcol_value *value = &w->values[sample->value_count];
         PCI_TRY(pci_cells_get(&c[C_KNOWN + k], row, &value->as.i64, &valid, err));
+        if (valid && is_cut(m, sample))
+            cut_value(w, k, sample, value);
         value->sample_type = m->types[k];
         sample->value_count += valid && m->types[k] != PCOL_NONE;
     }
+    if (is_cut(m, sample))
+        cut_time(&m->keep->range, sample);
     return PCOL_OK;
 }
 
@@ -321,6 +371,8 @@ static pcol_status add_sample(struct sample_walk *w, uint64_t row, pcol_error *e
     struct pci_merge *m = w->merge;
     pcol_sample sample = {.size = sizeof sample, .values = w->values};
     uint64_t to;
+    if (m->keep && !m->keep->samples[row])
+        return PCOL_OK;
     PCI_TRY(read_sample(w, row, &sample, err));
     if (sample.source == PCOL_NONE)
         return PCOL_OK;
@@ -342,7 +394,8 @@ static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
         extra += m->extra[i] != PCOL_NONE;
     w->cells = pci_malloc(C_KNOWN + (size_t)m->type_count + extra, sizeof *w->cells);
     w->values = pci_malloc((size_t)m->type_count + 1, sizeof *w->values);
-    if (!w->cells || !w->values)
+    w->levels = pci_calloc((size_t)m->type_count + 1, sizeof *w->levels);
+    if (!w->cells || !w->values || !w->levels)
         return pci_fail_memory(err);
     struct pci_cells *cells = w->cells;
     for (size_t i = 0; i < C_KNOWN; i++)
@@ -353,6 +406,7 @@ static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", values->name, PCOL_NOWHERE,
                                  "column is of another type than it must be");
         PCI_TRY(pci_cells_use(cells++, m->file, values, err));
+        PCI_TRY(cell_number(m->file, "sample_types", "level", k, &w->levels[k], err));
     }
     for (uint32_t i = 0; i < w->table->column_count; i++)
         if (m->extra[i] != PCOL_NONE)
@@ -388,6 +442,7 @@ static pcol_status add_samples(struct pci_merge *m, pcol_error *err)
         pci_label_rows_close(&labels);
     pci_free(w.cells);
     pci_free(w.values);
+    pci_free(w.levels);
     return status;
 }
 
@@ -407,11 +462,15 @@ static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error
     } else if (last_source >= m->source_count) {
         m->last_source = m->source_count - 1;
     }
-    m->partial = m->source_count && m->last_source - m->first_source + 1 != m->source_count;
+    m->partial =
+        m->keep || (m->source_count && m->last_source - m->first_source + 1 != m->source_count);
     PCI_TRY(pci_merge_map(&m->sources, m->source_count, err));
     PCI_TRY(pci_merge_map(&m->types, m->type_count, err));
     PCI_TRY(pci_merge_map(&m->extra, samples ? samples->column_count : 0, err));
-    return pci_merge_place(m, err);
+    PCI_TRY(pci_merge_place(m, err));
+    if (m->keep && m->keep->drop_labels && samples)
+        m->labels[samples->number] = PCI_LABELS_NONE;
+    return PCOL_OK;
 }
 
 static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *err)
@@ -438,14 +497,15 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
     return PCOL_OK;
 }
 
-pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
-                           const struct pci_import *import, uint64_t first_source,
-                           uint64_t last_source, pcol_error *err)
+static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
+                              const struct pci_import *import, const struct pci_keep *keep,
+                              uint64_t first_source, uint64_t last_source, pcol_error *err)
 {
     struct pci_merge m = {.file = file,
                           .builder = builder,
                           .alone = !builder->source_count && !builder->function_count,
                           .import = import,
+                          .keep = keep,
                           .first_source = first_source,
                           .last_source = last_source};
     pcol_status status = merge(&m, last_source, err);
@@ -473,6 +533,20 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
     pci_free(m.label_shapes);
     pci_free(m.extra);
     return status;
+}
+
+pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
+                           const struct pci_import *import, uint64_t first_source,
+                           uint64_t last_source, pcol_error *err)
+{
+    return merge_part(builder, file, import, NULL, first_source, last_source, err);
+}
+
+pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
+                           const struct pci_keep *keep, uint64_t first_source, uint64_t last_source,
+                           pcol_error *err)
+{
+    return merge_part(builder, file, NULL, keep, first_source, last_source, err);
 }
 
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all)

@@ -2,7 +2,7 @@
  * query.h - what the files of this room share
  *
  *     measure.c   which sample type, of which sources, and how long one unit of it lasts
- *     picks.c     which samples: sources, threads, labels (labels.c), time (share.c)
+ *     picks.c     which samples: sources, threads, labels (labels.c), time (model/share.c)
  *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
  *     frames.c    what the rows of an answer are: a small key for each row of `locations`

@@ -9,8 +9,8 @@
 #include "query/query.h"
 
 #include "core/alloc.h"
+#include "model/share.h"
 #include "query/memory.h"
-#include "query/share.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 
 #include "core/alloc.h"
 #include "core/rows.h"
+#include "model/share.h"
 #include "pcol.h"
-#include "query/share.h"
 
 #include <math.h>
 #include <stdio.h>

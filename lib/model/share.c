@@ -4,7 +4,7 @@
  * Times are integers of nanoseconds, so the rules for integers are computed exactly: products of
  * two of them fit into 128 bits.
  */
-#include "query/share.h"
+#include "model/share.h"
 
 #include "decode.h"
 #include "load.h"

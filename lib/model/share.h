@@ -4,7 +4,7 @@
 #ifndef PCI_SHARE_H
 #define PCI_SHARE_H
 
-#include "query/amount.h"
+#include "pcol.h"
 
 struct pci_range {
     int64_t from, to; /* ns, half open */
