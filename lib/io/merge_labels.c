@@ -111,6 +111,8 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
         return fail_key(row, "table", "this is no name of a table", err);
     memcpy(name, table_name.data, table_name.size);
     name[table_name.size] = '\0';
+    if (m->keep && m->keep->drop_labels && !strcmp(name, "samples"))
+        return PCOL_OK;
     PCI_TRY(text_of(w, K_KIND, row, &kind_name, &valid, err));
     kind = pci_label_kind_of(kind_name);
     if (kind < 0)
@@ -183,6 +185,8 @@ static pcol_status add_shape(struct pci_merge *m, struct pci_cells *cells, uint6
         PCI_TRY(pci_cells_get(&cells[2], at, &joined, &valid, err));
         if (pci_grow((void **)entries, capacity, count + 1, sizeof **entries))
             return pci_fail_memory(err);
+        if (key != PCOL_NONE && m->label_keys[key] == PCOL_NONE)
+            return PCOL_OK; /* a shape of labels that stay behind */
         if (key != PCOL_NONE)
             entry = 2 * (m->label_keys[key] + 1);
         (*entries)[count++] = entry + (joined != 0);

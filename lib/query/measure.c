@@ -75,9 +75,8 @@ static pcol_status find_default(const struct pci_types *types, const uint8_t *se
         if (status != PCOL_OK || count)
             break;
     }
-    if (status == PCOL_OK && !count)
-        status = pci_fail(err, PCOL_E_ARGUMENT, "the profile has no sample types");
-    if (status == PCOL_OK)
+    *k = PCOL_NONE;
+    if (status == PCOL_OK && count)
         status = default_of(types, source, list, count, k, err);
     pci_free(list);
     return status;
@@ -298,6 +297,11 @@ pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selec
         PCI_TRY(find_named(types, name, &k, err));
     else if (k == PCOL_NONE)
         PCI_TRY(find_default(types, selected, source_count, &k, err));
+    if (k == PCOL_NONE) {
+        /* Nothing to add up; what samples there are can still be picked. */
+        measure->type = measure->unit = (pcol_str){"", 0};
+        return PCOL_OK;
+    }
     if (types->level[k])
         return fail_type(types, "a level is never summed:", types->type[k].data,
                          types->type[k].size, err);

@@ -28,6 +28,8 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
     PCI_TRY(pci_picks_open(query->file, selection, &query->picks, err));
     PCI_TRY(pci_measure_open(&query->types, query->picks.sources, query->picks.source_count,
                              selection ? selection->sample_type : NULL, &query->measure, err));
+    if (!query->measure.type.size && !query->types.count)
+        query->note = "the profile has no sample types, so there is nothing to add up";
     if (query->picks.has_time && query->picks.share == PCOL_SHARE_EXACT &&
         !query->measure.is_memory)
         query->measure.is_double = 1;
