@@ -614,7 +614,7 @@ typedef struct pcol_import_options {
     int lenient;              /* accept what known writers get wrong, and say so */
     uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
                                * grow more than 200 times */
-    int collapse_idle;   /* a sample of the same thread and stack as the one before it that used
+    int collapse_idle;        /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message; /* may be NULL */
     void *context;
