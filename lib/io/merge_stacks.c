@@ -440,11 +440,10 @@ static int names_others(const struct pci_merge *m)
     for (uint32_t i = 0; samples && i < samples->column_count; i++) {
         const struct pci_table *to = samples->columns[i].references;
         if (to && strcmp(samples->columns[i].name, "stack") != 0 &&
-            (!strcmp(to->name, "stacks") || !strcmp(to->name, "location_groups") ||
-             !strcmp(to->name, "nodes")))
+            (!strcmp(to->name, "stacks") || !strcmp(to->name, "location_groups")))
             return 1;
     }
-    return 0;
+    return m->node_rows != 0; /* trees may name rows */
 }
 
 static pcol_status merge_all(struct walk *w, pcol_error *err)

@@ -11,6 +11,7 @@
 #include "core/builder.h"
 #include "model/rows.h"
 #include "testing.h"
+#include "io/merge.h"
 #include "json/tree.h"
 
 #include <stdarg.h>
@@ -616,6 +617,45 @@ Test(together, each_source_keeps_what_it_said)
             drop(&parts[k]);
         drop(&all);
     }
+}
+
+/* What the samples of a source need comes along: labels, trees, threads, mappings. */
+static char *describe_samples(const pcol_file *f, uint32_t source)
+{
+    int64_t node;
+    text = NULL;
+    size = capacity = 0;
+    say_number(f, "sources", "time_ns", source);
+    if (number(f, "sources", "extra", source, &node))
+        say_tree(f, (uint64_t)node);
+    say_rows(f, "samples", source);
+    return text;
+}
+
+Test(together, one_source_of_several)
+{
+    struct made parts[3], all, one;
+    pcol_builder *b = builder();
+    for (size_t k = 0; k < 3; k++) {
+        make(&parts[k], 50 + k, (int)(k & 1), 0);
+        add(b, &parts[k]);
+    }
+    finish(b, &all);
+    for (uint32_t k = 0; k < 3; k++) {
+        b = builder();
+        OK(pci_merge_file(b, all.file, NULL, k, k, e));
+        finish(b, &one);
+        char *alone = describe_samples(parts[k].file, 0), *copied = describe_samples(one.file, 0);
+        cr_assert_str_eq(copied, alone);
+        cr_assert_eq(pci_rows(one.file, "sources"), 1);
+        cr_assert_eq(pci_rows(one.file, "threads"), 1);
+        cr_assert_eq(pci_rows(one.file, "markers"), 0);
+        free(alone);
+        free(copied);
+        drop(&one);
+        drop(&parts[k]);
+    }
+    drop(&all);
 }
 
 Test(together, equal_code_becomes_one)
