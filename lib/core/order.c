@@ -54,9 +54,11 @@ static pcol_status make(pcol_builder *b, const char *name, const struct made *ma
 {
     uint32_t table;
     PCI_TRY(pcol_builder_table(b, name, &table, err));
-    for (size_t i = 0; i < count; i++)
-        PCI_TRY(pci_bcol_new(b, table, made[i].name, made[i].type, made[i].references, made[i].drop,
-                             &columns[i], err));
+    for (size_t i = 0; i < count; i++) { /* a copied table may have brought them */
+        PCI_TRY(pcol_builder_column(b, table, made[i].name, (pcol_type)made[i].type,
+                                    made[i].references, &columns[i], err));
+        b->columns[columns[i]]->drop = made[i].drop;
+    }
     return PCOL_OK;
 }
 

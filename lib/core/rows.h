@@ -179,6 +179,8 @@ pcol_status pci_builder_extra(pcol_builder *builder, uint32_t table, uint64_t ro
  * its table is our rows in order, with the ids that the id column has. In a builder that has another
  * source before it (*source > 0) it gives them for every table whose order or ids its way back needs.
  */
+/* Beside that, a pcol file of one source may come to others: which tables its silence stands for is
+ * then looked up in source_orders of io/formats.c. */
 struct pci_source_row {
     uint32_t source, thread; /* thread: PCOL_NONE where the table is not of a thread */
     uint32_t table;          /* string: the source's name of its table */

@@ -174,7 +174,7 @@ pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err);
 /* The builder's node for one of the file; if only some sources are copied, its tree is copied now. */
 pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node, pcol_error *err);
 
-/* merge_order.c: source_rows and source_columns; the order that a source had without saying so */
+/* merge_order.c: source_rows; the order that a source had without saying so */
 pcol_status pci_merge_orders(struct pci_merge *merge, pcol_error *err);
 /* pcol_import.c: the whole of a file, or the sources first..last of it, into a builder */
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,

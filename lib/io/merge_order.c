@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { R_SOURCE, R_THREAD, R_TABLE, R_TARGET, R_ORDINAL, R_ROW, R_ID, R_COUNT };
-enum { F_SOURCE, F_THREAD, F_TABLE, F_COLUMN, F_FORM, F_COUNT };
 
 static const struct {
     const char *name;
@@ -25,16 +24,11 @@ static const struct {
                           {"target", PCI_IS(PCF_STRING)},
                           {"ordinal", PCI_IS_INT},
                           {"row", PCI_IS_INT},
-                          {"id", PCI_IS_INT}},
-  form_columns[F_COUNT] = {{"source", PCI_IS_INT},
-                           {"thread", PCI_IS_INT},
-                           {"table", PCI_IS(PCF_STRING)},
-                           {"column", PCI_IS(PCF_STRING)},
-                           {"form", PCI_IS(PCF_STRING)}};
+                          {"id", PCI_IS_INT}};
 
 struct orders {
     struct pci_merge *m;
-    struct pci_cells *cells; /* of source_rows or source_columns */
+    struct pci_cells *cells; /* of source_rows */
     const struct pci_table *threads;
     /* of the target named last: */
     pcol_str target_name;
@@ -61,22 +55,6 @@ static pcol_status place_of(struct orders *o, uint64_t row, uint32_t *source, ui
     PCI_TRY(pci_merge_row(m, o->threads, o->cells[R_THREAD].column, row, *thread, &to, &left, err));
     *thread = left ? PCOL_NONE : (uint32_t)to;
     return PCOL_OK;
-}
-
-static pcol_status copy_form(struct orders *o, uint64_t row, pcol_error *err)
-{
-    struct pci_merge *m = o->m;
-    uint32_t source, thread, table, column, form;
-    PCI_TRY(place_of(o, row, &source, &thread, err));
-    PCI_TRY(pci_cells_string(&o->cells[F_TABLE], m, row, &table, err));
-    PCI_TRY(pci_cells_string(&o->cells[F_COLUMN], m, row, &column, err));
-    PCI_TRY(pci_cells_string(&o->cells[F_FORM], m, row, &form, err));
-    if (source == PCOL_NONE)
-        return PCOL_OK;
-    if (table == PCOL_NONE || column == PCOL_NONE)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "table", row,
-                             "a row needs a table and a column");
-    return pci_builder_source_column(m->builder, source, thread, table, column, form, err);
 }
 
 static pcol_status find_target(struct orders *o, pcol_str name, uint64_t row, pcol_error *err)
@@ -156,12 +134,6 @@ static pcol_status copy_rows(struct orders *o, pcol_error *err)
 {
     const pcol_file *file = o->m->file;
     uint64_t rows;
-    PCI_TRY(pci_merge_rows(file, "source_columns", &rows, err));
-    for (size_t i = 0; i < F_COUNT; i++)
-        PCI_TRY(pci_cells_open(&o->cells[i], file, "source_columns", form_columns[i].name,
-                               form_columns[i].types, err));
-    for (uint64_t row = 0; row < rows; row++)
-        PCI_TRY(copy_form(o, row, err));
     PCI_TRY(pci_merge_rows(file, "source_rows", &rows, err));
     for (size_t i = 0; i < R_COUNT; i++)
         PCI_TRY(pci_cells_open(&o->cells[i], file, "source_rows", row_columns[i].name,

@@ -17,11 +17,10 @@
 static int is_special(const char *name)
 {
     static const char *const others[] = {
-        "strings",       "sources",       "sample_types",     "source_types",     "functions",
-        "locations",     "stacks",        "samples",          "stack_sums",       "location_groups",
-        "sample_zones",  "sample_values", "sample_locations", "label_keys",       "label_shapes",
-        "nodes",         "node_integers", "node_doubles",     "label_shape_keys", "source_rows",
-        "source_columns"};
+        "strings",      "sources",       "sample_types",     "source_types",     "functions",
+        "locations",    "stacks",        "samples",          "stack_sums",       "location_groups",
+        "sample_zones", "sample_values", "sample_locations", "label_keys",       "label_shapes",
+        "nodes",        "node_integers", "node_doubles",     "label_shape_keys", "source_rows"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcmp(name, others[i]))
             return 1;
