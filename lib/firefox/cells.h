@@ -8,10 +8,12 @@
 #include "firefox/names.h"
 
 struct pci_ff_cells {
-    struct pci_spool values; /* i64, bits of doubles, codes of strings; none while kind has no value */
-    struct pci_spool kinds;  /* a byte each, once they differ */
+    /* Integers, bits of doubles, codes of strings: four bytes each while all of them fit, then eight;
+     * none while the only kind has no value. */
+    struct pci_spool values;
+    struct pci_spool kinds; /* a byte each, once they differ */
     uint64_t count;
-    uint8_t kind, mixed;
+    uint8_t kind, mixed, wide;
 };
 
 #define PCI_FF_BATCH 512u

@@ -210,3 +210,10 @@ pcol_status pci_ff_take(struct pci_ff_taken *taken, uint32_t row, uint32_t *befo
     *before = taken->counts[row]++;
     return PCOL_OK;
 }
+
+void pci_ff_take_end(struct pci_ff_taken *taken)
+{
+    pci_free(taken->epochs);
+    pci_free(taken->counts);
+    memset(taken, 0, sizeof *taken);
+}

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define CELL_MEMORY (UINT64_C(4) << 20) /* of columns that wait; more goes to a temporary file */
+
 /* ---- recognising */
 
 static int has_text(const uint8_t *data, size_t size, const char *text)
@@ -198,6 +200,7 @@ static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
         PCI_TRY(pci_ff_resolve(ff, scope, err));
         if (scope->tables[PCI_FF_SAMPLES].present)
             PCI_TRY(pci_ff_samples(ff, scope, err));
+        pci_ff_table_forget(&scope->tables[PCI_FF_SAMPLES]);
     }
     for (size_t i = 0; i < ff->thread_count; i++) {
         struct pci_ff_scope *scope = ff->threads[i];
@@ -253,16 +256,15 @@ static void clear(struct pci_ff *ff)
         pci_ff_table_clear(&ff->counters[i]->samples);
         pci_free(ff->counters[i]);
     }
-    for (int i = 0; i < PCI_FF_TABLES; i++) {
-        pci_free(ff->taken[i].epochs);
-        pci_free(ff->taken[i].counts);
-    }
+    for (int i = 0; i < PCI_FF_TABLES; i++)
+        pci_ff_take_end(&ff->taken[i]);
     pci_ff_clone_end(ff);
     pci_free(ff->threads);
     pci_free(ff->counters);
     pci_free(ff->clones);
     pci_free(ff->equals);
     pci_free(ff->text.data);
+    pci_store_close(&ff->store);
     pci_free(ff);
 }
 
@@ -284,7 +286,12 @@ static pcol_status read_profile(struct pci_import *import, struct pci_slabs *sla
     ff->b = import->builder;
     ff->shared.thread = PCOL_NONE;
     ff->shared.extra = PCI_NO_NODE;
-    pcol_status status = pci_ff_stream_open(&ff->in, import->input, slabs, err);
+    pcol_status status = pci_store_init(&ff->store, CELL_MEMORY, ff->b->store.folder, err);
+    if (status != PCOL_OK) {
+        pci_free(ff);
+        return status;
+    }
+    status = pci_ff_stream_open(&ff->in, import->input, slabs, err);
     if (status == PCOL_OK)
         status = read_all(ff, err);
     if (status == PCOL_E_SYNTAX || status == PCOL_E_LIMIT)

@@ -70,6 +70,7 @@ struct pci_ff_taken {
 struct pci_ff {
     struct pci_import *import;
     pcol_builder *b;
+    struct pci_store store; /* of cells */
     struct pci_ff_stream in;
     struct pci_ff_scope shared;
     struct pci_ff_scope **threads;
@@ -108,6 +109,8 @@ pcol_status pci_ff_table_read(struct pci_ff *ff, struct pci_ff_table *table, con
 pcol_status pci_ff_strings_read(struct pci_ff *ff, struct pci_ff_table *table, const char *path,
                                 pcol_error *err);
 void pci_ff_table_clear(struct pci_ff_table *table);
+/* Its cells are not needed any more; how many rows it had stays known. */
+void pci_ff_table_forget(struct pci_ff_table *table);
 /* By name; NULL if the table has none or it is not an array (scalar: if it is one). */
 struct pci_ff_column *pci_ff_column(const struct pci_ff *ff, const struct pci_ff_table *table,
                                     const char *name);
@@ -175,6 +178,9 @@ pcol_status pci_ff_order(struct pci_ff *ff, const struct pci_ff_scope *scope, co
 /* How many rows equal to `row` the table at hand had before. */
 pcol_status pci_ff_take(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
                         pcol_error *err);
+
+/* Forget all counts, to have the memory back. */
+void pci_ff_take_end(struct pci_ff_taken *taken);
 
 /* ---- keep.c */
 /* A column whose cells follow from ours, if `exact`. */

@@ -284,5 +284,7 @@ pcol_status pci_ff_resolve(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_e
     for (int id = PCI_FF_SOURCES; id <= PCI_FF_FRAMES; id++)
         if (scope->tables[id].present)
             PCI_TRY(resolve_table(ff, scope, id, err));
-    return scope->tables[PCI_FF_STACKS].present ? pci_ff_stacks(ff, scope, err) : PCOL_OK;
+    if (scope->tables[PCI_FF_STACKS].present)
+        PCI_TRY(pci_ff_stacks(ff, scope, err));
+    return PCOL_OK;
 }

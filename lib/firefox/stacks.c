@@ -204,8 +204,10 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
                                      {w->prefix, NULL, w->exact_prefix},
                                      {w->category[0], NULL, w->exact_category[0]},
                                      {w->category[1], NULL, w->exact_category[1]}};
-    return pci_ff_keep_table(w->ff, scope->thread, w->table, pci_ff_names[PCI_FF_STACKS], claims, 4,
-                             err);
+    PCI_TRY(pci_ff_keep_table(w->ff, scope->thread, w->table, pci_ff_names[PCI_FF_STACKS], claims,
+                              4, err));
+    pci_ff_table_forget(w->table);
+    return PCOL_OK;
 }
 
 pcol_status pci_ff_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
@@ -224,6 +226,8 @@ pcol_status pci_ff_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_er
         status = pci_fail_memory(err);
     if (status == PCOL_OK)
         status = take_rows(&w, err);
+    if (scope->thread == PCOL_NONE) /* mostly there are no others */
+        pci_ff_take_end(&ff->taken[PCI_FF_STACKS]);
     pci_free(w.cursors);
     for (int k = 0; k < 2; k++) {
         pci_free(w.own[k]);

@@ -23,6 +23,13 @@ void pci_ff_table_clear(struct pci_ff_table *table)
     memset(table, 0, sizeof *table);
 }
 
+void pci_ff_table_forget(struct pci_ff_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        pci_ff_cells_clear(&table->columns[i].cells);
+    table->count = 0;
+}
+
 static struct pci_ff_column *find(const struct pci_ff *ff, const struct pci_ff_table *table,
                                   const char *name, int scalar)
 {
@@ -169,7 +176,7 @@ static pcol_status add_column(struct pci_ff *ff, struct pci_ff_table *table, uin
     *column = &table->columns[table->count++];
     memset(*column, 0, sizeof **column);
     (*column)->name = name;
-    pci_ff_cells_init(&(*column)->cells, &ff->b->store);
+    pci_ff_cells_init(&(*column)->cells, &ff->store);
     return PCOL_OK;
 }
 
