@@ -69,6 +69,23 @@ static pcol_status count_rows(struct pci_bcol *c, int valid, uint64_t rows, pcol
     return PCOL_OK;
 }
 
+/* Four bytes while all values so far fit an int32, eight from the first on that does not. */
+static pcol_status append_value(struct pci_bcol *c, int64_t value, pcol_error *err)
+{
+    struct pci_spool *s = &c->values;
+    int32_t narrow = (int32_t)value;
+    if (c->wide || narrow != value) {
+        c->wide = 1;
+        return pci_spool_append_u64(s, (uint64_t)value, err);
+    }
+    c->narrow++;
+    if (s->tail_capacity - s->tail_used < sizeof narrow)
+        return pci_spool_append(s, &narrow, sizeof narrow, err);
+    memcpy(s->tail + s->tail_used, &narrow, sizeof narrow);
+    s->tail_used += sizeof narrow;
+    return PCOL_OK;
+}
+
 static pcol_status append(struct pci_bcol *c, int64_t value, pcol_error *err)
 {
     if (c->constant) {
@@ -77,10 +94,10 @@ static pcol_status append(struct pci_bcol *c, int64_t value, pcol_error *err)
         if (value == c->first)
             return PCOL_OK;
         for (uint64_t i = 0; i < c->present; i++)
-            PCI_TRY(pci_spool_append_u64(&c->values, (uint64_t)c->first, err));
+            PCI_TRY(append_value(c, c->first, err));
         c->constant = 0;
     }
-    return pci_spool_append_u64(&c->values, (uint64_t)value, err);
+    return append_value(c, value, err);
 }
 
 pcol_status pci_bcol_fill(struct pci_bcol *column, uint64_t rows, pcol_error *err)
@@ -153,20 +170,42 @@ static pcol_status next_run(struct pci_bcol_source *s, pcol_error *err)
     return PCOL_OK;
 }
 
+/* `n` values from number `at` on. */
+static pcol_status fetch(const struct pci_bcol *c, uint64_t at, int64_t *values, size_t n,
+                         pcol_error *err)
+{
+    int32_t narrow[256];
+    while (n && at < c->narrow) {
+        size_t part = sizeof narrow / sizeof *narrow;
+        part = part < n ? part : n;
+        part = part < c->narrow - at ? part : (size_t)(c->narrow - at);
+        PCI_TRY(pci_spool_read(&c->values, at * sizeof *narrow, narrow, part * sizeof *narrow, err));
+        for (size_t i = 0; i < part; i++)
+            values[i] = narrow[i];
+        values += part;
+        at += part;
+        n -= part;
+    }
+    if (!n)
+        return PCOL_OK;
+    uint64_t offset = c->narrow * sizeof *narrow + (at - c->narrow) * sizeof *values;
+    return pci_spool_read(&c->values, offset, values, n * sizeof *values, err);
+}
+
 /* Many values at once come straight from the spool, few by few through the window. */
 static pcol_status read_spool(struct pci_bcol_source *s, int64_t *values, size_t n, pcol_error *err)
 {
-    const struct pci_spool *spool = &s->column->values;
+    const struct pci_bcol *c = s->column;
     size_t size = sizeof s->window / sizeof *s->window;
     if (n >= size)
-        return pci_spool_read(spool, s->value * 8, values, n * sizeof *values, err);
+        return fetch(c, s->value, values, n, err);
     for (size_t i = 0; i < n; i++) {
         uint64_t at = s->value + i;
         if (at - s->window_first >= s->window_count) {
-            uint64_t left = pci_spool_size(spool) / 8 - at;
+            uint64_t left = c->present - at;
             s->window_count = left < size ? (size_t)left : size;
             s->window_first = at;
-            PCI_TRY(pci_spool_read(spool, at * 8, s->window, s->window_count * 8, err));
+            PCI_TRY(fetch(c, at, s->window, s->window_count, err));
         }
         values[i] = s->window[at - s->window_first];
     }

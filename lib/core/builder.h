@@ -80,7 +80,10 @@ struct pci_bcol {
     int64_t first;
     int constant;            /* all present values are `first`; the spool is empty then */
     int64_t all_bits;        /* OR of all values: 0 means all are 0 */
-    struct pci_spool values; /* i64; for bytes: end offsets into data */
+    struct pci_spool values; /* for bytes: end offsets into data; the first `narrow` of four bytes,
+                                signed, the others of eight */
+    uint64_t narrow;
+    int wide; /* no value is narrow any more */
     struct pci_spool runs;   /* lengths, alternately of rows with and without value, with first:
                                 7 bits a byte, the lowest first, bit 7 set but in the last byte */
     uint64_t run;            /* length of the run being counted */
