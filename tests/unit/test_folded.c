@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "core/alloc.h"
 #include "folded/count.h"
 #include "io/open.h"
 #include "testing.h"
@@ -265,4 +266,91 @@ Test(folded, recognised)
     t.data[77] = 1;
     cr_assert_eq(pci_folded_sniff((const uint8_t *)t.data, 4096, 0), 0);
     free(t.data);
+}
+
+/* ---- memory runs out */
+
+static long allocations_left;
+
+static int fail_late(void)
+{
+    return allocations_left-- <= 0;
+}
+
+static pcol_status swallow(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)err;
+    return PCOL_OK;
+}
+
+/* Everything that this file and its neighbours are about, with one profile. */
+static pcol_status whole_way(const char *format, const char *text, pcol_error *err)
+{
+    static const char *const targets[] = {"folded", "perf", "speedscope"};
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    pcol_diff_options stacks = PCOL_INIT(pcol_diff_options);
+    pcol_flame_options against = PCOL_INIT(pcol_flame_options);
+    pcol_sink sink = {swallow, NULL};
+    pcol_builder *builder = NULL;
+    pcol_file *file = NULL;
+    pcol_query *query = NULL;
+    pcol_flame *flame = NULL;
+    pcol_diff *diff = NULL;
+    void *data = NULL;
+    size_t size;
+    options.format = format;
+    stacks.by_stack = 1;
+    pcol_status status = pcol_builder_new(NULL, &builder, err);
+    if (status == PCOL_OK)
+        status = pcol_import_memory(builder, text, strlen(text), "in", &options, err);
+    if (status == PCOL_OK)
+        status = pcol_builder_write_memory(builder, 0, &data, &size, err);
+    pcol_builder_free(builder);
+    if (status == PCOL_OK)
+        status = pcol_file_open_memory(data, size, NULL, &file, err);
+    for (int i = 0; status == PCOL_OK && i < 3; i++)
+        status = pcol_export(file, targets[i], NULL, sink, err);
+    if (status == PCOL_OK)
+        status = pcol_query_new(file, NULL, &query, err);
+    against.base = query;
+    if (status == PCOL_OK)
+        status = pcol_query_flame(query, &against, &flame, err);
+    if (status == PCOL_OK)
+        status = pcol_flame_svg(flame, NULL, sink, err);
+    if (status == PCOL_OK)
+        status = pcol_diff_new(query, query, &stacks, &diff, err);
+    pcol_diff_free(diff);
+    diff = NULL;
+    if (status == PCOL_OK)
+        status = pcol_diff_new(query, query, NULL, &diff, err);
+    pcol_diff_free(diff);
+    pcol_flame_free(flame);
+    pcol_query_free(query);
+    pcol_file_close(file);
+    pcol_free(data);
+    return status;
+}
+
+Test(folded, memory_runs_out)
+{
+    static const char *const inputs[][2] = {
+        {"folded", "# c\na;b 1\r\na;c 2.5\nd  3\n# e\n"},
+        {"perf",
+         "a 1/2 [003] 1.5:  10 cycles: x=1\n\t    7f722d142778 in (inlined)\n"
+         "\t    7f722d142778 out+0x5 (/lib/x)\n  out.c:7\n\t7f722d100000 [unknown] (/y)\n"}};
+    for (int i = 0; i < 2; i++) {
+        pcol_status status = PCOL_E_NO_MEMORY;
+        for (long n = 0; status != PCOL_OK; n++) {
+            pcol_error err = {0};
+            cr_assert(n < 20000);
+            allocations_left = n;
+            pci_alloc_hook = fail_late;
+            status = whole_way(inputs[i][0], inputs[i][1], &err);
+            pci_alloc_hook = NULL;
+            cr_assert(status == PCOL_OK || status == PCOL_E_NO_MEMORY, "%ld: %s", n, err.message);
+        }
+    }
 }
