@@ -2,8 +2,8 @@
  * cmd_flame.c - flame: a flame graph, as SVG or drawn on the terminal
  *
  * The library lays the graph out; on a terminal a pixel is a character. A frame is a stretch of
- * colour with its name in it and a blank at its end, so that neighbours stay apart; without colour it
- * is |name   |. Where even a character is more than a frame's width, it is left out.
+ * colour with its name in it and a blank at its end, so that neighbours stay apart; without colour
+ * it is |name   |. Where even a character is more than a frame's width, it is left out.
  */
 #include "cmd.h"
 

@@ -1,9 +1,9 @@
 /*
  * sums.c - folded stacks of any profile
  *
- * The tree of stacks becomes a tree of names: lines of one group become frames, and stacks that are
- * called the same become one. Values are added up at its nodes, and each node that has one is a line,
- * in the tree's order.
+ * The tree of stacks becomes a tree of names: lines of one group become frames, and stacks that
+ * are called the same become one. Values are added up at its nodes, and each node that has one is
+ * a line, in the tree's order.
  */
 #include "core/alloc.h"
 #include "core/strtab.h"

@@ -6,9 +6,9 @@
  *             7f722d142778 Ljava/net/Socket;::read+0x1c (/tmp/perf-12688.map)
  *             ^address     ^symbol             ^offset   ^object
  *
- * Which fields there are is the user's choice (perf script -F), a comm may hold blanks, and an event
- * colons: a header is recognised by the fields that cannot be anything else, its time, or, if there is
- * none, a pid or a cpu with an event behind it.
+ * Which fields there are is the user's choice (perf script -F), a comm may hold blanks, and an
+ * event colons: a header is recognised by the fields that cannot be anything else, its time, or,
+ * if there is none, a pid or a cpu with an event behind it.
  */
 #ifndef PCI_PERF_PARSE_H
 #define PCI_PERF_PARSE_H

@@ -1,8 +1,8 @@
 /*
  * read.c - importing the text of `perf script`
  *
- * A sample is a header line and, below it, its frames, the innermost first, up to a blank line or the
- * next header. So a line says what the one before was, and a sample is added when it is over:
+ * A sample is a header line and, below it, its frames, the innermost first, up to a blank line or
+ * the next header. So a line says what the one before was, and a sample is added when it is over:
  *
  *     header -> a sample begins           frame -> the frame before is whole
  *     "  file.c:42" -> of the last frame  blank, header, end -> the sample is whole

@@ -1,9 +1,10 @@
 /*
  * write.c - a profile as the text of `perf script`
  *
- * Laid out as perf prints it: with call chains a block for each sample, without a line. A profile that
- * was perf script text gets the fields back that it had; another one gets its values as periods of an
- * event that is called like the sample type, which is what programs that read such text can use.
+ * Laid out as perf prints it: with call chains a block for each sample, without a line. A profile
+ * that was perf script text gets the fields back that it had; another one gets its values as
+ * periods of an event that is called like the sample type, which is what programs that read such
+ * text can use.
  */
 #include "core/alloc.h"
 #include "io/input.h"

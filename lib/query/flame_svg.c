@@ -6,8 +6,8 @@
  *     <g class="r" transform="translate(0,36)">                              a depth
  *      <g><title>sort (12 samples, 3.97%)</title><rect x= width= class=/><text>sort</text></g>
  *
- * Against a base, colour says how the share of a frame changed: red for more, blue for less, in five
- * steps up to the largest change that is shown.
+ * Against a base, colour says how the share of a frame changed: red for more, blue for less, in
+ * five steps up to the largest change that is shown.
  */
 #include "query/flame.h"
 #include "query/svg.h"

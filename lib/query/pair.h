@@ -1,8 +1,8 @@
 /*
  * pair.h - the call trees of two profiles as one
  *
- * Nodes that are called the same, from the same callers, are one node, with the values of both. A node
- * comes after its parent.
+ * Nodes that are called the same, from the same callers, are one node, with the values of both. A
+ * node comes after its parent.
  */
 #ifndef PCI_PAIR_H
 #define PCI_PAIR_H

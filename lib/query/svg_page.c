@@ -1,10 +1,10 @@
 /*
  * svg_page.c - style and script of a flame graph (svg.h)
  *
- * The script finds everything that it needs in the document: a frame is a group of title, rect and,
- * if there was room, text; frames of one depth are a group; x and width are those of the whole graph.
- * Names go from text to text and are never read as markup. Without scripts nothing is missing but
- * zoom and search; without the style the shapes are still there.
+ * The script finds everything that it needs in the document: a frame is a group of title, rect
+ * and, if there was room, text; frames of one depth are a group; x and width are those of the
+ * whole graph. Names go from text to text and are never read as markup. Without scripts nothing is
+ * missing but zoom and search; without the style the shapes are still there.
  */
 #include "query/svg.h"
 
@@ -13,7 +13,7 @@ const char pci_svg_style[] =
     "text{fill:#1d1d1f}"
     ".r rect{stroke:#fff;stroke-width:.6;rx:2px}.r rect.t{stroke:none;rx:0}"
     ".r text{pointer-events:none;fill:#1d1d1f}"
-    ".h{font-size:16px;font-weight:600}.s{fill:#6b6b70}.k{fill:#fff;fill-opacity:.92}"
+    ".h{font-size:16px;font-weight:600}.s{fill:#6b6b70}.k{fill:#fff}"
     ".b{fill:#1a63c4;cursor:pointer}"
     ".r g{cursor:pointer}.r g:hover rect{stroke:#1d1d1f;stroke-width:1.2}"
     ".c0{fill:#ffd166}.c1{fill:#ffc45c}.c2{fill:#fbb65b}.c3{fill:#f8a75a}"

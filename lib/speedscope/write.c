@@ -2,10 +2,10 @@
  * write.c - a profile for speedscope (its JSON file format, "sampled" profiles)
  *
  * speedscope shows one list of weighted stacks at a time, so each thread and sample type becomes a
- * profile of its own, in the order of samples; neighbours with the same stack are one entry. Rows of
- * samples are ordered by thread first, by counting, so that each thread is gone through by itself
- * however the threads are mixed. Frames are functions, as in speedscope's own importers; those that
- * are in use are numbered as they turn up and listed at the end.
+ * profile of its own, in the order of samples; neighbours with the same stack are one entry. Rows
+ * of samples are ordered by thread first, by counting, so that each thread is gone through by
+ * itself however the threads are mixed. Frames are functions, as in speedscope's own importers;
+ * those that are in use are numbered as they turn up and listed at the end.
  *
  *     {"$schema": ..., "profiles": [{"samples": [[0, 1], [0, 2]], "weights": [3, 5], ...}],
  *      "shared": {"frames": [{"name": "main", "file": "main.c"}, ...]}, ...}
