@@ -1,22 +1,23 @@
 /*
- * gen_pprof - write a pprof profile of any size, the same bytes for the same options on every machine
+ * gen_pprof - write a pprof profile of any size, the same bytes for the same options everywhere
  *
- * A reader should be loaded as a server's CPU profile loads it, so a program is made up (functions in
- * files, who calls whom from which line, some inlined) and several threads walk through it, each of
- * them sampled in turn. A sample carries the labels thread, endpoint, span_id (one for about twenty
- * samples), thread_id (a number) and timestamp (a number with a unit). Set beside a model learned
- * from real Go profiles (10 MB: 103 bytes a sample, depth 22, 0.41 distinct stacks and 4.3 nodes of
- * the stack tree a sample) it gives, by seed: 85 to 91 bytes, depth 16 to 20, 0.26 to 0.54, 1.0 to
- * 2.7.
+ * A reader should be loaded as a server's CPU profile loads it, so a program is made up (functions
+ * in files, who calls whom from which line, some inlined) and several threads walk through it, each
+ * of them sampled in turn. A sample carries the labels thread, endpoint, span_id (one for about
+ * twenty samples), thread_id (a number) and timestamp (a number with a unit). Set beside a model
+ * learned from real Go profiles (10 MB: 103 bytes a sample, depth 22, 0.41 distinct stacks and 4.3
+ * nodes of the stack tree a sample) it gives, by seed: 85 to 91 bytes, depth 16 to 20, 0.26 to 0.54,
+ * 1.0 to 2.7.
  *
- * The order on the wire is the point of the exercise, because a reader meets samples before anything
- * that they refer to:
+ * The order on the wire is the point of the exercise, because a reader meets samples before what
+ * they refer to:
  *
- *     types | samples ... | mappings | locations | functions | strings | rest     (pprof's own writer)
- *     types | rest | sample, its new locations and functions, sample ... | mappings | strings   (--go)
+ *     types | samples ... | mappings | locations | functions | strings | rest  (pprof's own writer)
+ *     types | rest | sample, its new locations and functions, sample ...
+ *           | mappings | strings                                               (--go)
  *
- * Nothing but the made-up program is held in memory: ids count up in order of first use, and the text
- * of span n is a function of n.
+ * Nothing but the made-up program is held in memory: ids count up in order of first use, and the
+ * text of span n is a function of n.
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,13 +1,14 @@
 /*
  * heap.c - text profiles of the heap, of its growth and fragmentation
  *
- *     heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap_v2/RATE      (also heapz_v2, heap, heapprofile,
- *     OBJECTS: BYTES [OBJECTS: BYTES] @ 0x... 0x...                      growth, fragmentation)
+ *     heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap_v2/RATE
+ *     OBJECTS: BYTES [OBJECTS: BYTES] @ 0x... 0x...
  *     --- Memory map: ---     or     MAPPED_LIBRARIES:
  *
  * The first pair is what is in use, the second what was allocated; if both headers agree there is
- * but one. heap_v2 and Go's heap are samples, taken at a mean distance of RATE bytes (Go: RATE / 2):
- * values are divided by the probability of being sampled.
+ * but one. In place of heap_v2 may stand heapz_v2, heap, heapprofile, growth or fragmentation.
+ * heap_v2 and Go's heap are samples, taken at a mean distance of RATE bytes (Go: RATE / 2): values
+ * are divided by the probability of being sampled.
  */
 #include "gperftools/text.h"
 

@@ -7,7 +7,7 @@
  *           7048     1 @ 0x00000003 0x00000004            BYTES OBJECTS, or DELAY COUNT
  *      0x00000003 com.example.f (Source.java:31)
  *
- * The addresses are numbers that the writer made up: what they stand for follows behind the samples.
+ * The addresses are numbers that the writer made up: what they stand for follows the samples.
  */
 #include "gperftools/text.h"
 

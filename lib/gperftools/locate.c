@@ -7,7 +7,7 @@
  * mapping of everything at the end of the list, and from then on nothing is extended.
  *
  * Mappings may overlap and there may be many, so "the first that spans an address" is asked of a
- * tree over the sorted bounds: a mapping leaves its number, if that is smaller, in the O(log n) nodes
+ * tree over the sorted bounds: a mapping leaves its number, if it is smaller, in the O(log n) nodes
  * that make up its range, and an address looks at the nodes from its leaf up. Extensions are a
  * second such tree, asked only where the first says nothing; what was extended is added to the
  * first, so it never needs to be taken out of the second.

@@ -3,12 +3,12 @@
  *
  * A line is one of
  *
- *     START-LIMIT PERMISSIONS OFFSET MAJOR:MINOR INODE FILE      as in /proc/PID/maps
- *     START-LIMIT: FILE (@OFFSET) BUILD_ID                       short; all behind LIMIT may be left out
- *     NAME=VALUE                                                 $NAME in later lines stands for VALUE
+ *     START-LIMIT PERMISSIONS OFFSET MAJOR:MINOR INODE FILE    as in /proc/PID/maps
+ *     START-LIMIT: FILE (@OFFSET) BUILD_ID                short; all behind LIMIT is optional
+ *     NAME=VALUE                                          $NAME in later lines stands for VALUE
  *
- * with, perhaps, the head of a log's line before it. Other lines mean nothing. Afterwards the list is
- * put in order as pprof does: pieces of one file are joined, and the program stands first.
+ * with, perhaps, the head of a log's line before it. Other lines mean nothing. Afterwards the list
+ * is put in order as pprof does: pieces of one file are joined, and the program stands first.
  */
 #include "gperftools/text.h"
 
@@ -308,7 +308,7 @@ static int differ(const struct pci_gp_profile *p, const struct pci_gp_text *a,
                   const struct pci_gp_text *b)
 {
     return a->size && b->size &&
-           (a->size != b->size || memcmp(p->texts + a->at, p->texts + b->at, a->size));
+           (a->size != b->size || memcmp(p->texts + a->at, p->texts + b->at, a->size) != 0);
 }
 
 /* Whether `b` is the next piece of the mapping `a`. */

@@ -75,7 +75,7 @@ struct pci_gp_profile {
 
 void pci_gp_clear(struct pci_gp_profile *profile);
 
-/* Number of the location at an address, new if need be; PCI_HASH_NONE from find if there is none. */
+/* Number of the location at an address: PCI_HASH_NONE if there is none, a new one. */
 uint32_t pci_gp_find_location(const struct pci_gp_profile *profile, uint64_t address);
 pcol_status pci_gp_location(struct pci_gp_profile *profile, uint64_t address, uint32_t *number,
                             pcol_error *err);

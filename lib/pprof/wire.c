@@ -111,8 +111,8 @@ pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
 
 /* ---- fields that are not known ---- */
 
-/* Those of one message lie in one node, up to about this size: a node for each would cost thirty times
- * the bytes of the input. */
+/* Those of one message lie in one node, up to about this size: a node for each would cost thirty
+ * times the bytes of the input. */
 #define JOINED_BYTES ((size_t)1 << 20)
 
 void pci_pprof_unknown_clear(struct pci_pprof_unknown *unknown)
@@ -185,7 +185,7 @@ pcol_status pci_pprof_numbers(struct pci_pprof_message *m, unsigned count, uint6
                               unsigned *seen, struct pci_pprof_path path,
                               struct pci_pprof_unknown *unknown, pcol_error *err)
 {
-    struct pci_pprof_field field;
+    struct pci_pprof_field field = {0};
     *seen = 0;
     memset(values, 0, (count + 1) * sizeof *values);
     while (m->p < m->end) {

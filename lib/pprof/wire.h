@@ -76,7 +76,8 @@ const char *pci_pprof_field_name(const char *message, uint64_t number);
 /* ---- fields that this version does not know */
 
 /* They are kept as they are, keys included, those of one message together, under the path of numbers
- * that leads to the first: "99" for field 99 of the row's own message, "4.2.99" for field 99 of the third entry of field 4. */
+ * that leads to the first: "99" for field 99 of the row's own message, "4.2.99" for field 99 of the
+ * third entry of field 4. */
 struct pci_pprof_unknown {
     struct pci_pprof_unknown_field {
         char path[64];

@@ -1,6 +1,6 @@
 /*
- * test_gperftools.c - what the older formats become: each input is translated into profile.proto and
- * that is printed, a line for each message, with strings in place of their numbers
+ * test_gperftools.c - what the older formats become: each input is translated into profile.proto
+ * and that is printed, a line for each message, with strings in place of their numbers
  *
  *     type samples/count
  *     sample 1,10000 : 1 2 {bytes=16}
@@ -274,7 +274,7 @@ Test(gperftools, cpu_of_every_word)
     }
 }
 
-/* The frame behind the innermost that all stacks have is the signal handler's, up to two of them. */
+/* The frame behind the innermost that all stacks have is the signal handler's, up to two. */
 Test(gperftools, cpu_handlers)
 {
     struct words w = {.width = 8};
@@ -632,7 +632,7 @@ Test(gperftools, map_places)
             "location 6 m4 40\n");
 }
 
-/* Against the plain way of looking at all mappings for each address, on random maps that overlap. */
+/* Against looking at all mappings for each address, on random maps that overlap. */
 Test(gperftools, map_places_random)
 {
     enum { MAPS = 12, ADDRESSES = 24 };
