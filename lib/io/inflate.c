@@ -3,8 +3,8 @@
  *
  * A file is one zlib stream or any number of gzip members, each proved by its checksum and length, and nothing else: bytes
  * behind the last member or a member that breaks off are errors that name both offsets. Output is
- * made in steps, and for the last steps it is remembered where in the compressed bytes each began,
- * so that an error which an importer finds later can name a byte of the file.
+ * made in steps, and it is remembered where in the compressed bytes steps began, up to 1024 of them
+ * in even distances, so that an error which an importer finds later can name a byte of the file.
  */
 #include "io/inflate.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define STEP 65536u /* inflated bytes between two marks */
-#define MARKS 64u   /* 4 MiB of them: windows larger than that are rare */
+#define MARKS 1024u /* when there are so many, every second one is let go */
 
 struct mark {
     uint64_t inflated, raw;
@@ -29,7 +29,8 @@ struct pci_inflate {
     uint64_t raw_offset, inflated; /* of the bytes handed to and taken from zlib */
     int ended;                     /* between members, or at the end */
     struct mark marks[MARKS];
-    uint64_t mark_count;
+    size_t mark_count;
+    uint64_t mark_step;
 };
 
 static voidpf allocate(voidpf unused, uInt count, uInt size)
@@ -160,9 +161,15 @@ static pcol_status next_member(struct pci_inflate *gz, int *end, pcol_error *err
 
 static void set_mark(struct pci_inflate *gz)
 {
-    struct mark *mark = &gz->marks[gz->mark_count++ % MARKS];
-    mark->inflated = gz->inflated;
-    mark->raw = gz->raw_offset - gz->z.avail_in;
+    if (gz->mark_count && gz->inflated - gz->marks[gz->mark_count - 1].inflated < gz->mark_step)
+        return;
+    if (gz->mark_count == MARKS) {
+        for (size_t i = 0; i < MARKS / 2; i++)
+            gz->marks[i] = gz->marks[2 * i];
+        gz->mark_count = MARKS / 2;
+        gz->mark_step = gz->mark_step ? 2 * gz->mark_step : STEP;
+    }
+    gz->marks[gz->mark_count++] = (struct mark){gz->inflated, gz->raw_offset - gz->z.avail_in};
 }
 
 pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, size_t *got,
@@ -195,13 +202,13 @@ uint64_t pci_inflate_consumed(const struct pci_inflate *gz)
 
 uint64_t pci_inflate_raw_offset(const struct pci_inflate *gz, uint64_t offset)
 {
-    uint64_t kept = gz->mark_count < MARKS ? gz->mark_count : MARKS;
-    uint64_t raw = 0;
-    for (uint64_t i = gz->mark_count - kept; i < gz->mark_count; i++) {
-        const struct mark *mark = &gz->marks[i % MARKS];
-        if (mark->inflated > offset)
-            break;
-        raw = mark->raw;
+    size_t low = 0, high = gz->mark_count; /* the last mark at or before the offset */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (gz->marks[middle].inflated <= offset)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return raw;
+    return low ? gz->marks[low - 1].raw : 0;
 }

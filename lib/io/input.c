@@ -300,6 +300,12 @@ void pci_input_close(struct pci_input *input)
     memset(input, 0, sizeof *input);
 }
 
+uint64_t pci_input_consumed(const struct pci_input *input)
+{
+    const struct pci_input_state *s = input->state;
+    return s->inflate ? pci_inflate_consumed(s->inflate) : input->offset + input->size;
+}
+
 int pci_input_is_file(const struct pci_input *input)
 {
     return input->state->file && !input->state->inflate;

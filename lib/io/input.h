@@ -25,6 +25,9 @@ struct pci_input {
  * the largest window of 64 MiB), E_SYNTAX (damaged gzip, with both offsets). */
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err);
 
+/* Bytes of the input as it came (compressed, maybe) that were taken so far. */
+uint64_t pci_input_consumed(const struct pci_input *input);
+
 /* What an importer is given. */
 struct pci_import {
     pcol_builder *builder;

@@ -65,6 +65,15 @@ pcol_status pci_pprof_ids_add(struct pci_pprof_ids *ids, uint64_t id, uint32_t r
 
 /* ---- the reader */
 
+/* A few bytes of input can ask for many of memory, be it that gzip repeats them or that an entry of
+ * a list takes 32 bytes here and one there. What is beyond these was made to do that; a caller that
+ * sets a limit of its own for the input is not held to them. */
+struct pci_pprof_limits {
+    uint64_t entries; /* of a list in one message: frames, labels, lines, unknown fields */
+    uint64_t nodes;   /* of the call tree */
+    uint64_t lines;   /* of all locations */
+};
+
 #define PCI_PPROF_RECENT 65536u
 
 struct pci_pprof_reader {
@@ -72,6 +81,8 @@ struct pci_pprof_reader {
     pcol_builder *b;
     struct pci_pprof_queue types, samples, mappings, locations, functions;
     struct pci_pprof_queue top; /* other fields of the profile */
+
+    struct pci_pprof_limits most;
 
     /* The string table: each distinct text once; it enters the builder when it is used. */
     struct pci_strtab texts;
@@ -103,7 +114,9 @@ struct pci_pprof_reader {
     uint32_t *path_groups, *path_nodes; /* of the stack entered last, from the root inwards */
     size_t path_size, path_capacity;
     size_t path_node_capacity;
-    uint32_t *recent; /* stacks by hash, 0: none */
+    uint32_t *recent;    /* stacks by hash, 0: none */
+    uint64_t first_node; /* of the tree, that is this source's */
+    uint64_t line_total;
 };
 
 /* strings.c */

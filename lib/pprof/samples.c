@@ -38,6 +38,8 @@ static pcol_status add_ids(struct pci_pprof_reader *r, struct sample *s,
                            pcol_error *err)
 {
     const uint8_t *p = field->data, *end = p + field->size;
+    if (s->id_count + field->size > r->most.entries * 10 || s->id_count >= r->most.entries)
+        return pci_pprof_too_many(m, field->key, r->most.entries, "frames", err);
     PCI_TRY(room_for_ids(r, s->id_count + field->size + 1, err));
     if (field->type == PCI_PB_VARINT) {
         r->ids[s->id_count++] = field->value;
@@ -60,6 +62,8 @@ static pcol_status add_ids(struct pci_pprof_reader *r, struct sample *s,
         }
     }
     s->id_count = (size_t)(to - r->ids);
+    if (s->id_count > r->most.entries)
+        return pci_pprof_too_many(m, field->key, r->most.entries, "frames", err);
     return PCOL_OK;
 }
 
@@ -126,6 +130,8 @@ static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
     uint64_t values[L_UNIT + 1];
     unsigned seen;
     uint32_t key, text;
+    if (s->label_count >= r->most.entries)
+        return pci_pprof_too_many(&m, m.begin, r->most.entries, "of them in a sample", err);
     PCI_TRY(label_numbers(r, s, &m, values, &seen, err));
     if (pci_grow((void **)&r->labels, &r->label_capacity, s->entries + 2, sizeof *r->labels))
         return pci_fail_memory(err);
@@ -244,6 +250,9 @@ static pcol_status find_stack(struct pci_pprof_reader *r, const struct sample *s
         return PCOL_OK;
     }
     PCI_TRY(enter_stack(r, depth, stack, err));
+    if (r->b->tree.count - r->first_node > r->most.nodes)
+        return pci_pprof_too_many(m, m->begin, r->most.nodes, "calls in the tree of all stacks",
+                                  err);
     *known = *stack;
     return PCOL_OK;
 }
@@ -303,6 +312,7 @@ pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err)
     r->recent = pci_calloc(PCI_PPROF_RECENT, sizeof *r->recent);
     if (!r->recent)
         return pci_fail_memory(err);
+    r->first_node = r->b->tree.count;
     for (size_t i = 0; i < r->type_count; i++)
         r->values[i].sample_type = r->type_rows[i];
     for (int end;;) {

@@ -109,11 +109,32 @@ pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
                          pci_pprof_field_name(m->name, field->number), field->type);
 }
 
+pcol_status pci_pprof_too_many(const struct pci_pprof_message *m, const uint8_t *at, uint64_t most,
+                               const char *what, pcol_error *err)
+{
+    return pci_fail_byte(err, PCOL_E_LIMIT, pci_pprof_place(m, at),
+                         "%s: more than %" PRIu64
+                         " %s; if that is meant, give a limit (--max-input)",
+                         m->name, most, what);
+}
+
 /* ---- fields that are not known ---- */
 
 /* Those of one message lie in one node, up to about this size: a node for each would cost thirty
  * times the bytes of the input. */
 #define JOINED_BYTES ((size_t)1 << 20)
+
+/* "99", "11.99" or "4.2.99". */
+static void path_text(const struct pci_pprof_unknown_field *field, char *text, size_t size)
+{
+    if (!field->path.number)
+        snprintf(text, size, "%" PRIu64, field->number);
+    else if (field->path.index == SIZE_MAX)
+        snprintf(text, size, "%u.%" PRIu64, field->path.number, field->number);
+    else
+        snprintf(text, size, "%u.%zu.%" PRIu64, field->path.number, field->path.index,
+                 field->number);
+}
 
 void pci_pprof_unknown_clear(struct pci_pprof_unknown *unknown)
 {
@@ -127,29 +148,24 @@ pcol_status pci_pprof_keep(struct pci_pprof_unknown *unknown, struct pci_pprof_p
                            pcol_error *err)
 {
     size_t size = (size_t)(m->p - field->key);
+    if (unknown->most && unknown->count >= unknown->most)
+        return pci_pprof_too_many(m, field->key, unknown->most, "unknown fields in a row", err);
     if (pci_grow((void **)&unknown->fields, &unknown->capacity, unknown->count + 1,
                  sizeof *unknown->fields) ||
         pci_grow((void **)&unknown->bytes, &unknown->bytes_capacity, unknown->size + size, 1))
         return pci_fail_memory(err);
     struct pci_pprof_unknown_field *kept =
         &unknown->fields[unknown->count ? unknown->count - 1 : 0];
-    if (unknown->count && unknown->last_number == path.number &&
-        unknown->last_index == path.index && kept->size < JOINED_BYTES) {
+    if (unknown->count && kept->path.number == path.number && kept->path.index == path.index &&
+        kept->size < JOINED_BYTES) {
         memcpy(unknown->bytes + unknown->size, field->key, size);
         unknown->size += size;
         kept->size += size;
         return PCOL_OK;
     }
     kept = &unknown->fields[unknown->count++];
-    unknown->last_number = path.number;
-    unknown->last_index = path.index;
-    if (!path.number)
-        snprintf(kept->path, sizeof kept->path, "%" PRIu64, field->number);
-    else if (path.index == SIZE_MAX)
-        snprintf(kept->path, sizeof kept->path, "%u.%" PRIu64, path.number, field->number);
-    else
-        snprintf(kept->path, sizeof kept->path, "%u.%zu.%" PRIu64, path.number, path.index,
-                 field->number);
+    kept->path = path;
+    kept->number = field->number;
     kept->at = unknown->size;
     kept->size = size;
     memcpy(unknown->bytes + unknown->size, field->key, size);
@@ -162,6 +178,7 @@ pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_buil
 {
     struct pci_new_node node = {.parent = PCI_NO_NODE, .key = PCOL_NONE, .tag = PCI_NODE_OBJECT};
     uint64_t row;
+    char path[64];
     if (!unknown->count)
         return PCOL_OK;
     if (*root == PCI_NO_NODE)
@@ -169,7 +186,8 @@ pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_buil
     for (size_t i = 0; i < unknown->count; i++) {
         const struct pci_pprof_unknown_field *f = &unknown->fields[i];
         node = (struct pci_new_node){.parent = *root, .tag = PCI_NODE_BYTES};
-        PCI_TRY(pcol_builder_string(builder, f->path, strlen(f->path), &node.key, err));
+        path_text(f, path, sizeof path);
+        PCI_TRY(pcol_builder_string(builder, path, strlen(path), &node.key, err));
         PCI_TRY(pcol_builder_string(builder, (const char *)unknown->bytes + f->at, f->size,
                                     &node.text, err));
         PCI_TRY(pci_builder_node(builder, &node, &row, err));

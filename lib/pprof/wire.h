@@ -70,31 +70,35 @@ pcol_status pci_pprof_next(struct pci_pprof_message *m, struct pci_pprof_field *
 /* E_SYNTAX for a field of a wire type that is not its own. */
 pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
                                  const struct pci_pprof_field *field, pcol_error *err);
+/* E_LIMIT: there is more than `most` of something that no profile has so often. */
+pcol_status pci_pprof_too_many(const struct pci_pprof_message *m, const uint8_t *at, uint64_t most,
+                               const char *what, pcol_error *err);
 /* Name of a field of a message ("function_id"), "field" if it is not known. */
 const char *pci_pprof_field_name(const char *message, uint64_t number);
 
 /* ---- fields that this version does not know */
 
-/* They are kept as they are, keys included, those of one message together, under the path of numbers
- * that leads to the first: "99" for field 99 of the row's own message, "4.2.99" for field 99 of the
- * third entry of field 4. */
-struct pci_pprof_unknown {
-    struct pci_pprof_unknown_field {
-        char path[64];
-        size_t at, size;
-    } * fields;
-    size_t count, capacity;
-    unsigned last_number; /* path of the last one */
-    size_t last_index;
-    uint8_t *bytes;
-    size_t size, bytes_capacity;
-};
 /* Where a message stands in the row's own: entry `index` of field `number`. */
 struct pci_pprof_path {
     unsigned number; /* 0: it is the row's own */
     size_t index;    /* SIZE_MAX: the field is there once */
 };
 #define PCI_PB_OWN ((struct pci_pprof_path){0, 0})
+
+/* They are kept as they are, keys included, those of one message together, under the path of numbers
+ * that leads to the first: "99" for field 99 of the row's own message, "4.2.99" for field 99 of the
+ * third entry of field 4. */
+struct pci_pprof_unknown {
+    struct pci_pprof_unknown_field {
+        struct pci_pprof_path path;
+        uint64_t number;
+        size_t at, size;
+    } * fields;
+    size_t count, capacity;
+    size_t most; /* E_LIMIT beyond; 0: any number */
+    uint8_t *bytes;
+    size_t size, bytes_capacity;
+};
 void pci_pprof_unknown_clear(struct pci_pprof_unknown *unknown);
 /* Field `field` of `m`. */
 pcol_status pci_pprof_keep(struct pci_pprof_unknown *unknown, struct pci_pprof_path path,
