@@ -14,6 +14,9 @@
 
 enum { F_SAMPLE_TYPE = 1 };
 
+#define MEMORY ((pcol_str){"memory", 6})
+#define BYTES ((pcol_str){"bytes", 5})
+
 /* ---- cells ---- */
 
 pcol_status pci_pprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
@@ -262,7 +265,8 @@ static pcol_status make_header(struct pci_pprof_export *e, struct header *h, pco
     }
     /* pprof would show the last type; elsewhere the first is what the profile is about. */
     if (!e->exact && !h->message.has_default_sample_type && e->type_count > 1) {
-        pcol_str type = e->types.type[e->out_types[0].row];
+        uint32_t row = e->out_types[0].row;
+        pcol_str type = row == PCOL_NONE ? MEMORY : e->types.type[row];
         PCI_TRY(pci_pprof_index(&e->w, type, &h->message.default_sample_type, err));
         h->message.has_default_sample_type = h->message.default_sample_type != 0;
     }
@@ -309,6 +313,9 @@ static pcol_status choose_types(struct pci_pprof_export *e, uint32_t *list, pcol
         for (uint32_t i = 0; i < count; i++)
             take_type(e, list[i]);
     }
+    /* What heap levels say that can be added up: their growth. */
+    if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
+        e->out_types[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCOL_NONE};
     return PCOL_OK;
 }
 
@@ -318,8 +325,9 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
     for (uint32_t t = 0; t < e->type_count; t++) {
         PciPprof__ValueType m = PCI_PPROF__VALUE_TYPE__INIT;
         uint32_t row = e->out_types[t].row;
-        PCI_TRY(pci_pprof_index(&e->w, e->types.type[row], &m.type, err));
-        PCI_TRY(pci_pprof_index(&e->w, e->types.unit[row], &m.unit, err));
+        int derived = row == PCOL_NONE;
+        PCI_TRY(pci_pprof_index(&e->w, derived ? MEMORY : e->types.type[row], &m.type, err));
+        PCI_TRY(pci_pprof_index(&e->w, derived ? BYTES : e->types.unit[row], &m.unit, err));
         m.has_type = m.type != 0;
         m.has_unit = m.unit != 0;
         e->rest.size = 0;
@@ -336,7 +344,7 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
 static void say_losses(const struct pci_pprof_export *e)
 {
     static const char *const losses[] = {
-        "levels such as heap sizes: only what can be added up is written",
+        "levels such as heap sizes; Rprof's are written as memory, what they grew by",
         "fractions of values",
         "times of samples: equal samples are added up",
         "durations of samples",
@@ -400,7 +408,7 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
         e->exact = pci_type_is_pprof(type);
     }
     PCI_TRY(pci_types_open(e->file, &e->types, err));
-    e->out_types = pci_malloc(e->types.count, sizeof *e->out_types);
+    e->out_types = pci_malloc((size_t)e->types.count + 1, sizeof *e->out_types);
     uint32_t *list = pci_malloc(e->types.count, sizeof *list);
     pcol_status status = e->out_types && list ? choose_types(e, list, err) : pci_fail_memory(err);
     pci_free(list);

@@ -10,6 +10,7 @@
 #define PCI_PPROF_EXPORT_H
 
 #include "io/input.h"
+#include "model/memory.h"
 #include "model/rows.h"
 #include "model/types.h"
 #include "pprof/write.h"
@@ -40,7 +41,7 @@ enum pci_pprof_loss {
 
 /* A sample type of the profile that is written. */
 struct pci_pprof_out_type {
-    uint32_t row;  /* of sample_types */
+    uint32_t row;  /* of sample_types; PCOL_NONE: memory/bytes, derived from levels */
     uint32_t twin; /* another row of the same name whose values are doubles, or PCOL_NONE */
 };
 
@@ -52,6 +53,7 @@ struct pci_pprof_export {
     struct pci_types types;
     struct pci_pprof_out_type *out_types;
     uint32_t type_count;
+    uint32_t memory_levels[PCI_MEMORY_LEVELS];
     uint8_t *wanted; /* by source */
     uint32_t source_count;
     struct pci_node_reader nodes;
@@ -113,6 +115,7 @@ struct pci_pprof_batches {
     const struct pci_column *stack;
     uint64_t rows, first, next;
     size_t count, at;
+    struct pci_memory *memory; /* of the derived type, which is the last, or NULL */
     struct pci_pprof_cells sources, stacks, *values; /* two for each type: itself and its twin */
     /* the sample: */
     uint64_t row, stack_row;

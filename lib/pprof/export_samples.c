@@ -22,6 +22,12 @@ static pcol_status read_cells(const struct pci_pprof_export *e, const struct pci
     return PCOL_OK;
 }
 
+/* Of a row of sample_types that may be none. */
+static const struct pci_column *type_column(const struct pci_pprof_export *e, uint32_t row)
+{
+    return row == PCOL_NONE ? NULL : e->types.columns[row];
+}
+
 static pcol_status verify(struct pci_pprof_export *e, const struct pci_column *column,
                           pcol_error *err)
 {
@@ -40,15 +46,18 @@ pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_
     PCI_TRY(verify(e, e->types.source, err));
     PCI_TRY(verify(e, b->stack, err));
     for (uint32_t t = 0; t < e->type_count; t++) {
-        PCI_TRY(verify(e, e->types.columns[e->out_types[t].row], err));
-        if (e->out_types[t].twin != PCOL_NONE)
-            PCI_TRY(verify(e, e->types.columns[e->out_types[t].twin], err));
+        PCI_TRY(verify(e, type_column(e, e->out_types[t].row), err));
+        PCI_TRY(verify(e, type_column(e, e->out_types[t].twin), err));
     }
+    if (e->type_count && e->out_types[e->type_count - 1].row == PCOL_NONE)
+        return pci_memory_open(e->file, &e->types, e->memory_levels, e->source_count, &b->memory,
+                               err);
     return PCOL_OK;
 }
 
 void pci_pprof_batches_close(struct pci_pprof_batches *b)
 {
+    pci_memory_close(b->memory);
     pci_free(b->values);
     pci_free(b->sample);
 }
@@ -64,12 +73,14 @@ static pcol_status load(struct pci_pprof_batches *b, pcol_error *err)
     PCI_TRY(read_cells(e, b->stack, b->first, b->count, &b->stacks, 0, 0, err));
     for (uint32_t t = 0; t < e->type_count; t++) {
         const struct pci_pprof_out_type *type = &e->out_types[t];
-        const struct pci_column *twin =
-            type->twin == PCOL_NONE ? NULL : e->types.columns[type->twin];
-        PCI_TRY(read_cells(e, e->types.columns[type->row], b->first, b->count, &b->values[2 * t], 0,
-                           0, err));
+        const struct pci_column *twin = type_column(e, type->twin);
+        struct pci_pprof_cells *cells = &b->values[(size_t)2 * t];
+        PCI_TRY(read_cells(e, type_column(e, type->row), b->first, b->count, cells, 0, 0, err));
         if (twin)
-            PCI_TRY(read_cells(e, twin, b->first, b->count, &b->values[2 * t + 1], 0, 0, err));
+            PCI_TRY(read_cells(e, twin, b->first, b->count, cells + 1, 0, 0, err));
+        if (type->row == PCOL_NONE)
+            PCI_TRY(
+                pci_memory_read(b->memory, b->first, b->count, cells->values, cells->valid, err));
     }
     b->next += b->count;
     return PCOL_OK;
@@ -93,12 +104,13 @@ static void gather_values(struct pci_pprof_batches *b)
     struct pci_pprof_export *e = b->e;
     for (uint32_t t = 0; t < e->type_count; t++) {
         const struct pci_pprof_out_type *type = &e->out_types[t];
-        const struct pci_column *columns[2] = {
-            e->types.columns[type->row],
-            type->twin == PCOL_NONE ? NULL : e->types.columns[type->twin]};
+        const struct pci_column *columns[2] = {type_column(e, type->row),
+                                               type_column(e, type->twin)};
         b->sample[t] = 0;
+        if (type->row == PCOL_NONE)
+            b->sample[t] = b->values[(size_t)2 * t].values[b->at]; /* 0 without levels */
         for (size_t k = 0; k < 2; k++) {
-            const struct pci_pprof_cells *cells = &b->values[2 * t + k];
+            const struct pci_pprof_cells *cells = &b->values[(size_t)2 * t + k];
             if (!columns[k] || !cells->valid[b->at])
                 continue;
             b->sample[t] = columns[k]->desc->type == PCF_F64 ? whole(e, cells->values[b->at])

@@ -91,26 +91,6 @@ static int is_alike(const struct pci_types *types, uint32_t a, uint32_t b)
            types->ordinal[a] == types->ordinal[b] && types->level[a] == types->level[b];
 }
 
-/* A level of that name that is a row of sample_types; PCOL_NONE if there is none. */
-static uint32_t find_level(const struct pci_types *types, const char *type, const char *unit)
-{
-    for (uint32_t k = 0; k < types->count; k++) {
-        if (types->level[k] && types->columns[k] && types->columns[k]->desc->type == PCF_I64 &&
-            equals(types->type[k], type, strlen(type)) &&
-            equals(types->unit[k], unit, strlen(unit)))
-            return k;
-    }
-    return PCOL_NONE;
-}
-
-static int find_memory(const struct pci_types *types, struct pci_measure *measure)
-{
-    measure->small = find_level(types, "small_v", "cells");
-    measure->big = find_level(types, "big_v", "cells");
-    measure->nodes = find_level(types, "nodes", "bytes");
-    return measure->small != PCOL_NONE && measure->big != PCOL_NONE && measure->nodes != PCOL_NONE;
-}
-
 /* "a, b, c" of the types that can be asked about. */
 static void list_types(const struct pci_types *types, int memory, char *text, size_t size)
 {
@@ -132,7 +112,7 @@ static pcol_status fail_type(const struct pci_types *types, const char *what, co
 {
     struct pci_measure measure = {0};
     char list[240];
-    list_types(types, find_memory(types, &measure), list, sizeof list);
+    list_types(types, pci_memory_find(types, measure.levels), list, sizeof list);
     return pci_fail(err, PCOL_E_ARGUMENT, "%s '%.*s'; use one of: %s", what,
                     (int)(size > 60 ? 60 : size), name, list);
 }
@@ -286,7 +266,7 @@ pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selec
         /* A type that is really called so goes first. */
         for (uint32_t i = 0; i < types->count && k == PCOL_NONE; i++)
             k = is_called(types, i, name, strlen(name)) ? i : PCOL_NONE;
-        if (k == PCOL_NONE && find_memory(types, measure)) {
+        if (k == PCOL_NONE && pci_memory_find(types, measure->levels)) {
             measure->is_memory = 1;
             measure->type = (pcol_str){"memory", 6};
             measure->unit = (pcol_str){"bytes", 5};

@@ -18,6 +18,7 @@
 #define PCI_QUERY_H
 
 #include "core/strtab.h"
+#include "model/memory.h"
 #include "model/types.h"
 #include "query/amount.h"
 
@@ -29,9 +30,9 @@ struct pci_measure {
     int is_double;
     uint32_t *columns; /* rows of sample_types whose values are added up */
     uint32_t column_count;
-    int is_memory;              /* derived: from the levels that follow */
-    uint32_t small, big, nodes; /* rows of sample_types */
-    double seconds_per_value;   /* 0: not known */
+    int is_memory;                      /* derived: from the levels that follow */
+    uint32_t levels[PCI_MEMORY_LEVELS]; /* rows of sample_types */
+    double seconds_per_value;           /* 0: not known */
 };
 
 /* `selected`: a byte for each source. name: NULL for the default. */

@@ -10,7 +10,6 @@
 
 #include "core/alloc.h"
 #include "model/share.h"
-#include "query/memory.h"
 
 #include <string.h>
 
@@ -61,7 +60,8 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
         PCI_TRY(verify(s, s->types->columns[measure->columns[i]], err));
     PCI_TRY(pci_picks_verify(picks, s->file, err));
     if (measure->is_memory)
-        PCI_TRY(pci_memory_open(s->file, s->types, measure, picks->source_count, &s->memory, err));
+        PCI_TRY(pci_memory_open(s->file, s->types, measure->levels, picks->source_count, &s->memory,
+                                err));
     /* A selection that nothing can pass. */
     if (!s->stack || (picks->has_time && !s->time) || (picks->threads && !s->thread))
         s->next = s->rows;
@@ -209,10 +209,13 @@ static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample
                               pcol_error *err)
 {
     memset(s->alive, 1, n);
-    if (s->memory)
-        PCI_TRY(pci_memory_read(s->memory, s->next, n, s->amounts, s->alive, err));
-    else
+    if (s->memory) {
+        PCI_TRY(pci_memory_read(s->memory, s->next, n, s->cells, s->alive, err));
+        for (size_t i = 0; i < n; i++)
+            s->amounts[i].i64 = s->cells[i];
+    } else {
         PCI_TRY(read_amounts(s, n, err));
+    }
     PCI_TRY(pick_attributes(s, n, err));
     if (s->picks->has_time)
         PCI_TRY(share_time(s, n, err));

@@ -6,14 +6,17 @@
  * in the same segment, in bytes (a cell is 8); a fall is a collection and counts as nothing. The
  * first sample of a segment has nothing to be compared with and adds 0, as summaryRprof has it.
  */
-#include "query/memory.h"
+#include "model/memory.h"
 
 #include "core/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL, BIG, NODES, LEVELS };
+#define SMALL PCI_MEMORY_SMALL
+#define BIG PCI_MEMORY_BIG
+#define NODES PCI_MEMORY_NODES
+#define LEVELS PCI_MEMORY_LEVELS
 
 struct segment {
     uint64_t first;
@@ -36,6 +39,25 @@ struct pci_memory {
     int64_t cells[LEVELS][PCI_BATCH], sources[PCI_BATCH];
     uint8_t valid[LEVELS][PCI_BATCH];
 };
+
+static int equals(pcol_str text, const char *name)
+{
+    return text.size == strlen(name) && !memcmp(text.data, name, text.size);
+}
+
+int pci_memory_find(const struct pci_types *types, uint32_t levels[LEVELS])
+{
+    static const char *const names[LEVELS][2] = {
+        {"small_v", "cells"}, {"big_v", "cells"}, {"nodes", "bytes"}};
+    for (int i = 0; i < LEVELS; i++) {
+        levels[i] = PCOL_NONE;
+        for (uint32_t k = 0; k < types->count && levels[i] == PCOL_NONE; k++)
+            if (types->level[k] && types->columns[k] && types->columns[k]->desc->type == PCF_I64 &&
+                equals(types->type[k], names[i][0]) && equals(types->unit[k], names[i][1]))
+                levels[i] = k;
+    }
+    return levels[SMALL] != PCOL_NONE && levels[BIG] != PCOL_NONE && levels[NODES] != PCOL_NONE;
+}
 
 static int by_first(const void *pa, const void *pb)
 {
@@ -64,11 +86,10 @@ static pcol_status read_segments(struct pci_memory *m, pcol_error *err)
 }
 
 static pcol_status open_memory(struct pci_memory *m, const struct pci_types *types,
-                               const struct pci_measure *measure, pcol_error *err)
+                               const uint32_t levels[LEVELS], pcol_error *err)
 {
-    m->levels[SMALL] = types->columns[measure->small];
-    m->levels[BIG] = types->columns[measure->big];
-    m->levels[NODES] = types->columns[measure->nodes];
+    for (int k = 0; k < LEVELS; k++)
+        m->levels[k] = types->columns[levels[k]];
     m->source = types->source;
     for (int k = 0; k < LEVELS; k++)
         PCI_TRY(pci_verify(m->file, m->levels[k], err));
@@ -77,7 +98,7 @@ static pcol_status open_memory(struct pci_memory *m, const struct pci_types *typ
 }
 
 pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types,
-                            const struct pci_measure *measure, uint64_t source_count,
+                            const uint32_t levels[LEVELS], uint64_t source_count,
                             struct pci_memory **memory, pcol_error *err)
 {
     struct pci_memory *m = pci_calloc(1, sizeof *m);
@@ -87,7 +108,7 @@ pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types
         return pci_fail_memory(err);
     m->file = file;
     m->source_count = source_count;
-    status = open_memory(m, types, measure, err);
+    status = open_memory(m, types, levels, err);
     if (status == PCOL_OK)
         *memory = m;
     else
@@ -132,7 +153,7 @@ static void enter_segments(struct pci_memory *m, uint64_t row)
     }
 }
 
-pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, pcol_amount *amounts,
+pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, int64_t *bytes,
                             uint8_t *alive, pcol_error *err)
 {
     for (int k = 0; k < LEVELS; k++)
@@ -145,7 +166,7 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, p
         int64_t level[LEVELS] = {memory->cells[SMALL][i], memory->cells[BIG][i],
                                  memory->cells[NODES][i]};
         enter_segments(memory, row + i);
-        amounts[i].i64 = 0;
+        bytes[i] = 0;
         if (!memory->valid[SMALL][i] || !memory->valid[BIG][i] || !memory->valid[NODES][i]) {
             alive[i] = 0;
             continue;
@@ -154,8 +175,9 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, p
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row + i,
                                  "%llu is beyond the %llu sources", (unsigned long long)source,
                                  (unsigned long long)memory->source_count);
-        if (rise(&memory->last[source], level, &amounts[i].i64))
-            return pci_amount_overflow((pcol_str){"memory", 6}, err);
+        if (rise(&memory->last[source], level, &bytes[i]))
+            return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, row + i,
+                                 "memory grows by more than 64 bits hold");
     }
     return PCOL_OK;
 }
