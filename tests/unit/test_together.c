@@ -1,582 +1,38 @@
 /*
  * test_together.c - pcol files put together, held against what each source said on its own
  *
- * A profile is made from pseudo-random numbers and uses all that importers can fill. It is described as
- * text without any row number, source by source; a merged file must describe each source as its own
- * file did. Packed alone, a file must come out with the same bytes.
+ * A merged file must describe each source as its own file did. Packed alone, a file must come out with
+ * the same bytes.
  */
-#include <criterion/criterion.h>
+#include "together_case.h"
 
 #include "core/alloc.h"
-#include "core/builder.h"
-#include "model/rows.h"
 #include "testing.h"
-#include "io/merge.h"
-#include "json/tree.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OK(call)                                                                        \
-    do {                                                                                \
-        pcol_error err_ = {0}, *e = &err_;                                              \
-        pcol_status s_ = (call);                                                        \
-        char place_[192];                                                               \
-        cr_assert_eq(s_, PCOL_OK, #call ": %s %s: %s", pcol_status_name(s_),            \
-                     s_ ? pcol_error_place(e, place_, sizeof place_) : "", e->message); \
-    } while (0)
-
-static uint64_t seed;
-
-static uint32_t dice(uint32_t sides)
-{
-    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % sides;
-}
-
-static uint32_t str(pcol_builder *b, const char *text)
-{
-    uint32_t code;
-    OK(pcol_builder_string(b, text, strlen(text), &code, e));
-    return code;
-}
-
-static uint32_t word(pcol_builder *b)
-{
-    char text[16];
-    snprintf(text, sizeof text, "w%u", dice(12));
-    return str(b, text);
-}
-
-static uint32_t column(pcol_builder *b, uint32_t table, const char *name, pcol_type type,
-                       const char *to)
-{
-    uint32_t c, references = 0;
-    if (to) {
-        OK(pcol_builder_table(b, to, &references, e));
-        references++;
-    }
-    OK(pcol_builder_column(b, table, name, type, references, &c, e));
-    return c;
-}
-
-static uint32_t table(pcol_builder *b, const char *name)
-{
-    uint32_t t;
-    OK(pcol_builder_table(b, name, &t, e));
-    return t;
-}
-
-/* ---- making a profile */
-
-enum { FUNCTIONS = 12, GROUPS = 20, STACKS = 40, SAMPLES = 60, MARKERS = 30 };
-
-struct profile {
-    pcol_builder *b;
-    uint32_t source, thread;
-    uint32_t functions[FUNCTIONS], groups[GROUPS], stacks[STACKS];
-    int reversed; /* keys are met in another order */
-    int silent;   /* the order of tables is left unsaid */
-};
-
-static uint64_t tree(struct profile *p, int rows)
-{
-    pcol_builder *b = p->b;
-    struct pci_new_node node = {.parent = PCI_NO_NODE, .tag = PCI_NODE_OBJECT};
-    uint64_t root, member;
-    OK(pci_builder_node(b, &node, &root, e));
-    for (uint32_t i = 0; i < dice(4); i++) {
-        node = (struct pci_new_node){.parent = root, .key = word(b), .tag = PCI_NODE_STRING};
-        node.text = word(b);
-        OK(pci_builder_node(b, &node, &member, e));
-        node = (struct pci_new_node){.parent = root, .key = word(b)};
-        node.tag = dice(2) ? PCI_NODE_INTEGERS : PCI_NODE_DOUBLES;
-        OK(pci_builder_node(b, &node, &member, e));
-        for (uint32_t k = 0; k < dice(5); k++) {
-            if (node.tag == PCI_NODE_INTEGERS)
-                OK(pci_builder_node_integer(b, member, dice(100), e));
-            else
-                OK(pci_builder_node_double(b, member, dice(100) / 8.0, e));
-        }
-    }
-    if (rows) {
-        node = (struct pci_new_node){.parent = root, .key = str(b, "cause"), .tag = PCI_NODE_ROW};
-        node.text = str(b, "stacks");
-        node.as.i64 = p->stacks[dice(STACKS)];
-        OK(pci_builder_node(b, &node, &member, e));
-    }
-    return root;
-}
-
-static void labels(struct profile *p, uint32_t t, uint64_t row, const char *prefix, int trees)
-{
-    pcol_builder *b = p->b;
-    struct pci_label list[6];
-    uint32_t count = dice(6);
-    uint64_t extra = PCI_NO_NODE;
-    memset(list, 0, sizeof list);
-    if (dice(8) == 0)
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t k = p->reversed ? 5 - i : i;
-        char key[32];
-        snprintf(key, sizeof key, "%s%u", prefix, dice(4) ? k : dice(3));
-        list[i] = (struct pci_label){.key = str(b, key), .unit = PCOL_NONE, .joined = !dice(12)};
-        list[i].kind = k % 3 == 0   ? PCI_LABEL_INTEGER
-                       : k % 3 == 1 ? PCI_LABEL_STRING
-                                    : PCI_LABEL_STACK;
-        if (t == PCI_T_GROUPS && list[i].kind == PCI_LABEL_STACK)
-            list[i].kind = PCI_LABEL_NAME; /* groups come before stacks */
-        list[i].text = word(b);
-        list[i].as.i64 = list[i].kind == PCI_LABEL_STACK ? p->stacks[dice(STACKS)] : dice(1000);
-    }
-    if (trees && dice(3) == 0) {
-        extra = tree(p, 1);
-        if (count < 6 && dice(2))
-            list[count++] = (struct pci_label){
-                .kind = PCI_LABEL_NULL, .key = str(b, "none"), .unit = PCOL_NONE};
-    }
-    OK(pci_builder_labels(b, t, row, list, count, &extra, e));
-    if (extra != PCI_NO_NODE)
-        OK(pci_builder_extra(b, t, row, extra, e));
-}
-
-static void code(struct profile *p)
-{
-    pcol_builder *b = p->b;
-    struct pci_repeats repeats[3] = {{0}};
-    uint32_t mappings = table(b, "mappings"), categories = table(b, "categories");
-    uint32_t of_mapping[2] = {column(b, mappings, "filename", PCOL_STRING, NULL),
-                              column(b, mappings, "start", PCOL_U64, NULL)};
-    uint32_t mapping_id = column(b, mappings, "id", PCOL_U64, NULL);
-    uint32_t of_category[1] = {column(b, categories, "name", PCOL_STRING, NULL)};
-    uint32_t of_function[2] = {column(b, PCI_T_FUNCTIONS, "is_js", PCOL_BOOL, NULL),
-                               column(b, PCI_T_FUNCTIONS, "category", PCOL_U32, "categories")};
-    for (uint32_t i = 0; i < FUNCTIONS; i++) {
-        pcol_function f = PCOL_INIT(pcol_function);
-        struct pci_icell cells[2] = {{dice(2), 1}, {0, 1}}, name = {word(b), 1};
-        uint32_t row;
-        OK(pci_builder_intern(b, categories, of_category, &name, 1, 0, &row, NULL, e));
-        cells[1] = (struct pci_icell){row, dice(2) != 0};
-        f.name = word(b);
-        f.system_name = PCOL_NONE;
-        f.filename = dice(2) ? PCOL_NONE : word(b);
-        f.id = 100 + dice(1000);
-        f.has_id = 1;
-        OK(pci_builder_function(b, &repeats[0], &f, of_function, cells, 2, &p->functions[i], NULL,
-                                e));
-    }
-    for (uint32_t i = 0; i < GROUPS; i++) {
-        pcol_group g = PCOL_INIT(pcol_group);
-        pcol_line lines[3];
-        struct pci_icell cells[2] = {{word(b), 1}, {dice(3), dice(2) != 0}};
-        int is_new;
-        memset(lines, 0, sizeof lines);
-        g.lines = lines;
-        g.line_count = dice(3);
-        for (size_t k = 0; k < g.line_count; k++)
-            lines[k] = (pcol_line){p->functions[dice(FUNCTIONS)], PCOL_NONE, dice(3), 0, 1, 0};
-        OK(pci_builder_intern_apart(b, &repeats[1], mappings, of_mapping, cells, 2, &g.mapping,
-                                    &is_new, e));
-        if (is_new)
-            OK(pcol_builder_set_i64(b, mapping_id, g.mapping, 1 + dice(50), e));
-        g.id = i + 1000 * dice(2);
-        g.has_id = 1;
-        uint64_t before = b->group_count;
-        OK(pci_builder_group(b, &repeats[2], &g, NULL, NULL, 0, &p->groups[i], &is_new, e));
-        if (is_new && dice(3) == 0)
-            labels(p, PCI_T_GROUPS, before, "g", 0);
-    }
-    for (int i = 0; i < 3; i++)
-        pci_repeats_clear(&repeats[i]);
-}
-
-static void order(struct profile *p, const char *name, uint32_t target, const uint32_t *rows,
-                  uint32_t count)
-{
-    for (uint32_t i = 0; i < 2 * count; i++) {
-        struct pci_source_row row = {.source = p->source, .thread = p->thread};
-        row.table = str(p->b, name);
-        row.target = target + 1;
-        row.ordinal = i;
-        row.row = rows[dice(count)];
-        row.has_id = dice(3) == 0;
-        row.id = dice(100);
-        OK(pci_builder_source_row(p->b, &row, e));
-    }
-}
-
-static void profile(struct profile *p)
-{
-    pcol_builder *b = p->b;
-    pcol_source source = PCOL_INIT(pcol_source);
-    uint32_t threads = PCI_T_THREADS, markers = table(b, "markers"), type;
-    uint64_t root;
-    source.type = p->silent ? "pprof" : "other";
-    OK(pcol_builder_source(b, &source, &p->source, e));
-    OK(pcol_builder_sample_type(b, "samples", "count", 0, 0, &type, e));
-    OK(pcol_builder_set_i64(b, column(b, PCI_T_SOURCES, "time_ns", PCOL_I64, NULL), p->source,
-                            dice(1000), e));
-    code(p);
-    p->stacks[0] = 0;
-    for (uint32_t i = 1; i < STACKS; i++)
-        OK(pcol_builder_stack(b, p->stacks[dice(i)], p->groups[dice(GROUPS)], &p->stacks[i], e));
-    p->thread = (uint32_t)pci_builder_rows(b, threads);
-    OK(pcol_builder_set_i64(b, column(b, threads, "source", PCOL_U32, "sources"), p->thread,
-                            p->source, e));
-    for (uint32_t i = 0; i < SAMPLES; i++) {
-        pcol_sample s = PCOL_INIT(pcol_sample);
-        pcol_value value = {.sample_type = type, .as.i64 = dice(10)};
-        uint64_t row;
-        s.source = p->source;
-        s.stack = p->stacks[dice(STACKS)];
-        s.values = &value;
-        s.value_count = 1;
-        s.thread = dice(2) ? p->thread : PCOL_NONE;
-        s.cpu_delta_ns = dice(100);
-        s.has_cpu_delta = dice(2) != 0;
-        OK(pcol_builder_sample(b, &s, &row, e));
-        labels(p, PCI_T_SAMPLES, row, "s", 1);
-    }
-    for (uint32_t i = 0; i < MARKERS; i++) {
-        uint64_t row = pci_builder_rows(b, markers);
-        OK(pcol_builder_set_i64(b, column(b, markers, "source", PCOL_U32, "sources"), row,
-                                p->source, e));
-        OK(pcol_builder_set_i64(b, column(b, markers, "thread", PCOL_U32, "threads"), row,
-                                p->thread, e));
-        labels(p, markers, row, "m", 1);
-    }
-    root = tree(p, 1);
-    OK(pci_builder_extra(b, PCI_T_SOURCES, p->source, root, e));
-    if (p->silent)
-        return;
-    order(p, "stackTable", PCI_T_STACKS, p->stacks, STACKS);
-    order(p, "frameTable", PCI_T_GROUPS, p->groups, GROUPS);
-    p->thread = PCOL_NONE;
-    order(p, "function", PCI_T_FUNCTIONS, p->functions, FUNCTIONS);
-    OK(pci_builder_source_column(b, p->source, PCOL_NONE, str(b, "function"), str(b, "name"),
-                                 dice(2) ? PCOL_NONE : str(b, "form"), e));
-}
-
-/* ---- describing one */
-
-static char *text;
-static size_t size, capacity;
-
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
-{
-    va_list arguments;
-    if (capacity - size < 4096) {
-        capacity = capacity * 2 + 65536;
-        text = realloc(text, capacity);
-        cr_assert_not_null(text);
-    }
-    va_start(arguments, format);
-    int n = vsnprintf(text + size, capacity - size, format, arguments);
-    va_end(arguments);
-    cr_assert(n >= 0 && (size_t)n < capacity - size);
-    size += (size_t)n;
-}
-
-static const pcol_column *physical(const pcol_file *f, const char *t, const char *c)
-{
-    const pcol_table *found;
-    if (pcol_file_table_by_name(f, PCOL_MODEL_PHYSICAL, t, &found, NULL) != PCOL_OK)
-        return NULL;
-    return pcol_table_column_by_name(found, c, NULL);
-}
-
-static int number(const pcol_file *f, const char *t, const char *c, uint64_t row, int64_t *value)
-{
-    const pcol_column *found = physical(f, t, c);
-    int valid = 0;
-    *value = 0;
-    if (found)
-        OK(pcol_column_i64(found, row, value, &valid, e));
-    return valid;
-}
-
-static void say_number(const pcol_file *f, const char *t, const char *c, uint64_t row)
-{
-    int64_t value;
-    if (number(f, t, c, row, &value))
-        say(" %s=%lld", c, (long long)value);
-}
-
-static void say_text(const pcol_file *f, const char *t, const char *c, uint64_t row)
-{
-    const pcol_column *found = physical(f, t, c);
-    pcol_str value;
-    int valid = 0;
-    if (found)
-        OK(pcol_column_str(found, row, &value, &valid, e));
-    if (valid)
-        say(" %s=%.*s", c, (int)value.size, value.data);
-}
-
-static void say_function(const pcol_file *f, uint64_t row)
-{
-    int64_t category;
-    say("(");
-    say_text(f, "functions", "name", row);
-    say_text(f, "functions", "filename", row);
-    if (number(f, "functions", "is_js", row, &category) && category)
-        say(" js");
-    if (number(f, "functions", "category", row, &category))
-        say_text(f, "categories", "name", (uint64_t)category);
-    say(")");
-}
-
-static void say_stack(const pcol_file *f, uint64_t row);
-
-static void say_labels(const pcol_file *f, struct pci_label_reader *reader, uint64_t row);
-
-static void say_group(const pcol_file *f, uint64_t row)
-{
-    struct pci_stacks tree;
-    struct pci_label_reader reader;
-    uint64_t first, count;
-    int64_t value;
-    OK(pci_stacks_open(f, &tree, e));
-    OK(pci_stacks_group(&tree, row, &first, &count, e));
-    say("[");
-    for (uint64_t i = 0; i < count; i++) {
-        if (number(f, "locations", "function", first + i, &value))
-            say_function(f, (uint64_t)value);
-        say_number(f, "locations", "line", first + i);
-    }
-    if (number(f, "location_groups", "mapping", row, &value)) {
-        say_text(f, "mappings", "filename", (uint64_t)value);
-        say_number(f, "mappings", "start", (uint64_t)value);
-    }
-    OK(pci_labels_open(&reader, f, "location_groups", e));
-    say_labels(f, &reader, row);
-    pci_labels_close(&reader);
-    say("]");
-}
-
-static void say_stack(const pcol_file *f, uint64_t row)
-{
-    int64_t value;
-    while (row) {
-        cr_assert(number(f, "stacks", "group", row, &value));
-        say_group(f, (uint64_t)value);
-        cr_assert(number(f, "stacks", "parent", row, &value));
-        row = (uint64_t)value;
-    }
-}
-
-static pcol_status take(void *context, const void *data, size_t bytes, pcol_error *err)
-{
-    (void)context;
-    (void)err;
-    say("%.*s", (int)bytes, (const char *)data);
-    return PCOL_OK;
-}
-
-static const pcol_file *place_file;
-
-static pcol_status put_place(void *context, const struct pci_node_value *node,
-                             struct pci_json_writer *w, pcol_error *err)
-{
-    (void)context;
-    say("<");
-    say_stack(place_file, (uint64_t)node->integer);
-    say(">");
-    pci_json_put_string(w, node->text, err);
-    return PCOL_OK;
-}
-
-static void say_tree(const pcol_file *f, uint64_t node)
-{
-    struct pci_json_writer w;
-    OK(pci_json_writer_open(&w, (pcol_sink){take, NULL}, 0, e));
-    place_file = f;
-    OK(pci_json_from_nodes(f, node, &w, put_place, NULL, e));
-    OK(pci_json_writer_finish(&w, e));
-    pci_json_writer_close(&w);
-}
-
-static void say_labels(const pcol_file *f, struct pci_label_reader *reader, uint64_t row)
-{
-    OK(pci_labels_row(reader, row, e));
-    if (reader->has_shape && !reader->cell_count)
-        say(" {}");
-    for (size_t i = 0; i < reader->cell_count; i++) {
-        const struct pci_label_cell *c = &reader->cells[i];
-        if (!c->key) {
-            struct pci_node_value node;
-            OK(pci_node_get(f, c->node, &node, e));
-            say(" +%.*s", (int)node.key.size, node.key.data);
-            continue;
-        }
-        say(" %.*s:%u%s=", (int)c->key->key.size, c->key->key.data, c->key->kind,
-            c->joined ? "+" : "");
-        if (c->key->kind == PCI_LABEL_STRING)
-            say("%.*s", (int)c->as.text.size, c->as.text.data);
-        else if (c->key->kind == PCI_LABEL_STACK)
-            say_stack(f, (uint64_t)c->as.i64);
-        else if (c->key->kind != PCI_LABEL_NAME)
-            say("%lld", (long long)c->as.i64);
-    }
-    if (reader->extra != PCI_NO_NODE)
-        say_tree(f, reader->extra);
-}
-
-static void say_rows(const pcol_file *f, const char *t, uint32_t source)
-{
-    const pcol_table *found;
-    struct pci_label_reader reader;
-    OK(pcol_file_table_by_name(f, PCOL_MODEL_PHYSICAL, t, &found, e));
-    OK(pci_labels_open(&reader, f, t, e));
-    for (uint64_t row = 0; row < pcol_table_rows(found); row++) {
-        int64_t value;
-        number(f, t, "source", row, &value);
-        if ((uint64_t)value != source)
-            continue;
-        say("%s", t);
-        if (!strcmp(t, "samples")) {
-            say_number(f, t, "value.0", row);
-            say_number(f, t, "cpu_delta", row);
-            if (number(f, t, "stack", row, &value))
-                say_stack(f, (uint64_t)value);
-        }
-        if (number(f, t, "thread", row, &value))
-            say(" of a thread");
-        say_labels(f, &reader, row);
-        say("\n");
-    }
-    pci_labels_close(&reader);
-}
-
-static void say_order(const pcol_file *f, uint32_t source, uint32_t thread, const char *name,
-                      const char *target)
-{
-    struct pci_order o;
-    uint64_t count;
-    OK(pci_order_of(f, source, thread, name, &o, e));
-    count = o.known ? o.count : pci_rows(f, target);
-    if (!o.known && thread != PCOL_NONE)
-        count = 0; /* threads are not left unsaid */
-    say("%s %llu:\n", name, (unsigned long long)count);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t row = o.known ? o.rows[i] : i;
-        int64_t id;
-        if (!strcmp(target, "functions"))
-            say_function(f, row);
-        else if (!strcmp(target, "stacks"))
-            say_stack(f, row);
-        else if (!strcmp(target, "mappings"))
-            say_text(f, target, "filename", row);
-        else
-            say_group(f, row);
-        if (o.known && o.has_id[i])
-            say(" id=%llu\n", (unsigned long long)o.ids[i]);
-        else if (number(f, target, "id", row, &id))
-            say(" id=%lld\n", (long long)id);
-    }
-    pci_order_clear(&o);
-}
-
-/* What a file says of a source; the caller frees it. */
-static char *describe(const pcol_file *f, uint32_t source, uint32_t thread)
-{
-    int64_t node;
-    pcol_str type;
-    text = NULL;
-    size = capacity = 0;
-    say("source");
-    say_number(f, "sources", "time_ns", source);
-    if (number(f, "sources", "extra", source, &node))
-        say_tree(f, (uint64_t)node);
-    say_rows(f, "samples", source);
-    say_rows(f, "markers", source);
-    say_order(f, source, thread, "stackTable", "stacks");
-    say_order(f, source, thread, "frameTable", "location_groups");
-    say_order(f, source, PCOL_NONE, "function", "functions");
-    OK(pcol_column_str(physical(f, "sources", "type"), source, &type, NULL, e));
-    if (type.data[0] == 'p') { /* pprof: what its way back needs */
-        say_order(f, source, PCOL_NONE, "location", "location_groups");
-        say_order(f, source, PCOL_NONE, "mapping", "mappings");
-    }
-    return text;
-}
-
-/* ---- the tests */
-
-struct made {
-    pcol_file *file;
-    void *data;
-    size_t size;
-};
-
-static int say_fault(void *context, const pcol_fault *fault)
-{
-    (void)context;
-    if (!fault->note)
-        fprintf(stderr, "%s.%s row %lld: %s\n", fault->table, fault->column, (long long)fault->row,
-                fault->message);
-    return 0;
-}
-
-static void finish(pcol_builder *b, struct made *made)
-{
-    uint64_t faults;
-    OK(pcol_builder_write_memory(b, 0, &made->data, &made->size, e));
-    pcol_builder_free(b);
-    OK(pcol_file_open_memory(made->data, made->size, NULL, &made->file, e));
-    OK(pcol_file_check(made->file, PCOL_CHECK_STRICT, say_fault, NULL, &faults, e));
-    cr_assert_eq(faults, 0);
-}
-
-static void drop(struct made *made)
-{
-    pcol_file_close(made->file);
-    pcol_free(made->data);
-}
-
-static pcol_builder *builder(void)
-{
-    pcol_builder *b;
-    OK(pcol_builder_new(NULL, &b, e));
-    return b;
-}
-
-static void make(struct made *made, uint64_t number, int reversed, int silent)
-{
-    struct profile p = {.b = builder(), .reversed = reversed, .silent = silent};
-    seed = number;
-    profile(&p);
-    finish(p.b, made);
-}
-
-static void add(pcol_builder *b, const struct made *made)
-{
-    OK(pcol_import_memory(b, made->data, made->size, "a.pcol", NULL, e));
-}
 
 Test(together, a_file_alone_stays_as_it_is)
 {
     for (uint64_t i = 1; i <= 8; i++) {
-        struct made one, again;
-        pcol_builder *b = builder();
-        make(&one, i, i & 1, (i & 2) != 0);
+        struct together_made one, again;
+        pcol_builder *b = together_builder();
+        together_make(&one, i, i & 1, (i & 2) != 0);
         pcol_import_options options = PCOL_INIT(pcol_import_options);
         OK(pcol_import_memory(b, one.data, one.size, "a.pcol", &options, e));
-        finish(b, &again);
+        together_finish(b, &again);
         cr_assert(one.size == again.size && !memcmp(one.data, again.data, one.size));
-        drop(&one);
-        drop(&again);
+        together_drop(&one);
+        together_drop(&again);
     }
 }
 
-static void expect_merged(const struct made *parts, size_t count, const struct made *all)
+static void expect_merged(const struct together_made *parts, size_t count,
+                          const struct together_made *all)
 {
     for (size_t i = 0; i < count; i++) {
-        char *alone = describe(parts[i].file, 0, 0);
-        char *merged = describe(all->file, (uint32_t)i, (uint32_t)i);
+        char *alone = together_describe(parts[i].file, 0, 0);
+        char *merged = together_describe(all->file, (uint32_t)i, (uint32_t)i);
         size_t at = 0;
         while (merged[at] && merged[at] == alone[at])
             at++;
@@ -590,89 +46,78 @@ static void expect_merged(const struct made *parts, size_t count, const struct m
 Test(together, each_source_keeps_what_it_said)
 {
     for (uint64_t i = 1; i <= 12; i++) {
-        struct made parts[3], all, again;
-        pcol_builder *b = builder();
+        struct together_made parts[3], all, again;
+        pcol_builder *b = together_builder();
         for (size_t k = 0; k < 3; k++) {
-            make(&parts[k], i * 10 + k, (i + k) % 2 != 0, (i >> k & 1) != 0);
-            add(b, &parts[k]);
+            together_make(&parts[k], i * 10 + k, (i + k) % 2 != 0, (i >> k & 1) != 0);
+            together_add(b, &parts[k]);
         }
-        finish(b, &all);
+        together_finish(b, &all);
         expect_merged(parts, 3, &all);
         /* And once more, as one file of several sources. */
-        b = builder();
-        add(b, &all);
-        finish(b, &again);
+        b = together_builder();
+        together_add(b, &all);
+        together_finish(b, &again);
         cr_assert(all.size == again.size && !memcmp(all.data, again.data, all.size));
-        drop(&again);
-        b = builder();
-        add(b, &parts[1]);
-        add(b, &all);
-        finish(b, &again);
-        char *alone = describe(parts[2].file, 0, 0), *merged = describe(again.file, 3, 3);
+        together_drop(&again);
+        b = together_builder();
+        together_add(b, &parts[1]);
+        together_add(b, &all);
+        together_finish(b, &again);
+        char *alone = together_describe(parts[2].file, 0, 0),
+             *merged = together_describe(again.file, 3, 3);
         cr_assert_str_eq(merged, alone);
         free(alone);
         free(merged);
-        drop(&again);
+        together_drop(&again);
         for (size_t k = 0; k < 3; k++)
-            drop(&parts[k]);
-        drop(&all);
+            together_drop(&parts[k]);
+        together_drop(&all);
     }
-}
-
-/* What the samples of a source need comes along: labels, trees, threads, mappings. */
-static char *describe_samples(const pcol_file *f, uint32_t source)
-{
-    int64_t node;
-    text = NULL;
-    size = capacity = 0;
-    say_number(f, "sources", "time_ns", source);
-    if (number(f, "sources", "extra", source, &node))
-        say_tree(f, (uint64_t)node);
-    say_rows(f, "samples", source);
-    return text;
 }
 
 Test(together, one_source_of_several)
 {
-    struct made parts[3], all, one;
-    pcol_builder *b = builder();
+    struct together_made parts[3], all, one;
+    pcol_builder *b = together_builder();
     for (size_t k = 0; k < 3; k++) {
-        make(&parts[k], 50 + k, (int)(k & 1), 0);
-        add(b, &parts[k]);
+        together_make(&parts[k], 50 + k, (int)(k & 1), 0);
+        together_add(b, &parts[k]);
     }
-    finish(b, &all);
+    together_finish(b, &all);
     for (uint32_t k = 0; k < 3; k++) {
-        b = builder();
+        b = together_builder();
         OK(pci_merge_file(b, all.file, NULL, k, k, e));
-        finish(b, &one);
-        char *alone = describe_samples(parts[k].file, 0), *copied = describe_samples(one.file, 0);
+        together_finish(b, &one);
+        char *alone = together_describe_samples(parts[k].file, 0),
+             *copied = together_describe_samples(one.file, 0);
         cr_assert_str_eq(copied, alone);
         cr_assert_eq(pci_rows(one.file, "sources"), 1);
         cr_assert_eq(pci_rows(one.file, "threads"), 1);
         cr_assert_eq(pci_rows(one.file, "markers"), 0);
         free(alone);
         free(copied);
-        drop(&one);
-        drop(&parts[k]);
+        together_drop(&one);
+        together_drop(&parts[k]);
     }
-    drop(&all);
+    together_drop(&all);
 }
 
 Test(together, equal_code_becomes_one)
 {
-    struct made part, all;
-    pcol_builder *b = builder();
-    make(&part, 5, 0, 1);
-    add(b, &part);
-    add(b, &part);
-    finish(b, &all);
+    struct together_made part, all;
+    pcol_builder *b = together_builder();
+    together_make(&part, 5, 0, 1);
+    together_add(b, &part);
+    together_add(b, &part);
+    together_finish(b, &all);
     cr_assert_eq(pci_rows(all.file, "functions"), pci_rows(part.file, "functions"));
     cr_assert_eq(pci_rows(all.file, "location_groups"), pci_rows(part.file, "location_groups"));
     cr_assert_eq(pci_rows(all.file, "mappings"), pci_rows(part.file, "mappings"));
     cr_assert_eq(pci_rows(all.file, "stacks"), pci_rows(part.file, "stacks"));
     cr_assert_eq(pci_rows(all.file, "markers"), 2 * pci_rows(part.file, "markers"));
-    drop(&all);
-    drop(&part);
+    together_drop(&all);
+    together_drop(&part);
 }
 
 static unsigned countdown;
@@ -684,12 +129,12 @@ static int fail_one(void)
 
 Test(together, every_failed_allocation_is_reported)
 {
-    struct made parts[2];
+    struct together_made parts[2];
     unsigned failed = 0;
-    make(&parts[0], 3, 0, 1);
-    make(&parts[1], 4, 1, 0);
+    together_make(&parts[0], 3, 0, 1);
+    together_make(&parts[1], 4, 1, 0);
     for (unsigned n = 0;; n += 1 + n / 16) {
-        pcol_builder *b = builder();
+        pcol_builder *b = together_builder();
         pcol_error err = {0};
         void *data = NULL;
         size_t bytes;
@@ -710,8 +155,8 @@ Test(together, every_failed_allocation_is_reported)
         failed++;
     }
     cr_assert_gt(failed, 50);
-    drop(&parts[0]);
-    drop(&parts[1]);
+    together_drop(&parts[0]);
+    together_drop(&parts[1]);
 }
 
 /* Everything that reads labels, trees and orders, on a file in which anything may be wrong. */
@@ -731,12 +176,11 @@ static void read_all(const pcol_file *file)
         pci_labels_close(&reader);
     }
     for (uint64_t row = 0; row < 300; row++) {
-        text = NULL;
-        size = capacity = 0;
-        OK(pci_json_writer_open(&w, (pcol_sink){take, NULL}, 0, e));
+        struct text json = {0};
+        OK(pci_json_writer_open(&w, (pcol_sink){text_gather, &json}, 0, e));
         (void)!pci_json_from_nodes(file, row, &w, NULL, NULL, NULL);
         pci_json_writer_close(&w);
-        free(text);
+        free(json.data);
     }
     (void)!pci_order_of(file, 0, 0, "stackTable", &o, NULL);
     pci_order_clear(&o);
@@ -746,9 +190,9 @@ static void read_all(const pcol_file *file)
 
 Test(together, damaged_files)
 {
-    struct made whole;
+    struct together_made whole;
     unsigned taken = 0, refused = 0;
-    make(&whole, 7, 0, 0);
+    together_make(&whole, 7, 0, 0);
     uint8_t *copy = malloc(whole.size);
     cr_assert_not_null(copy);
     const struct pcf_header *header = &whole.file->index.header;
@@ -756,15 +200,16 @@ Test(together, damaged_files)
     for (unsigned n = 0; n < 1200; n++) {
         pcol_file *file;
         memcpy(copy, whole.data, whole.size);
-        seed = n;
-        for (uint32_t k = dice(3) + 1; k > 0; k--)
-            copy[first + dice((uint32_t)(whole.size - first - 16))] ^= (uint8_t)(1u << dice(8));
+        together_seed = n;
+        for (uint32_t k = together_dice(3) + 1; k > 0; k--)
+            copy[first + together_dice((uint32_t)(whole.size - first - 16))] ^=
+                (uint8_t)(1u << together_dice(8));
         reseal(copy, whole.size);
         if (pcol_file_open_memory(copy, whole.size, NULL, &file, NULL) != PCOL_OK)
             continue;
         read_all(file);
         pcol_file_close(file);
-        pcol_builder *b = builder();
+        pcol_builder *b = together_builder();
         void *data = NULL;
         size_t bytes;
         pcol_error err = {0};
@@ -782,5 +227,5 @@ Test(together, damaged_files)
     }
     cr_assert(taken > 20 && refused > 20, "%u taken, %u refused", taken, refused);
     free(copy);
-    drop(&whole);
+    together_drop(&whole);
 }
