@@ -322,7 +322,7 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
     cli_out_text(out, ", total ");
     cli_out_write(out, total.as.text.data, total.as.text.size);
     if (amounts->unit == CLI_UNIT_PLAIN && amounts->info.seconds_per_value > 0) {
-        total = cli_amount_seconds(amounts, amounts->info.total, room);
+        (void)cli_amount_seconds(amounts, amounts->info.total, room);
         cli_out_printf(out, " (%s", room);
         humanise(amounts->info.seconds_per_value, 0, room);
         cli_out_printf(out, ", %s each)", room);

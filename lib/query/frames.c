@@ -69,7 +69,7 @@ static pcol_status intern_base(struct reading *r, const pcol_frame *base, uint32
     uint64_t hash = pci_hash_pair(pci_hash_bytes(base->name.data, base->name.size),
                                   pci_hash_bytes(base->file.data, base->file.size));
     size_t at = pci_hash_start(&r->base_hash, hash);
-    while ((*id = pci_hash_next(&r->base_hash, hash, &at)) != PCI_HASH_NONE) {
+    while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &at)) != PCI_HASH_NONE) {
         const pcol_frame *other = &r->bases[*id];
         if (same_text(base->name, other->name) && same_text(base->file, other->file) &&
             base->has_file == other->has_file)
