@@ -3,6 +3,7 @@
  */
 #include "cmd.h"
 #include "cmd_info_cpu.h"
+#include "cmd_info_labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,8 @@ static pcol_status put_text(struct cli_out *out, const struct info *info, pcol_e
         status = put_source(out, info, i, err);
     if (status == PCOL_OK)
         status = put_threads(out, info, err);
+    if (status == PCOL_OK)
+        status = info_put_labels(out, file, err);
     return status == PCOL_OK ? put_tables(out, info, err) : status;
 }
 
@@ -405,6 +408,9 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
     cli_json_key(out, first, "threads");
     if (status == PCOL_OK)
         status = json_rows(out, info->threads, info->thread_rows, NULL, err);
+    cli_json_key(out, first, "labels");
+    if (status == PCOL_OK)
+        status = info_json_labels(out, file, err);
     cli_json_key(out, first, "tables");
     if (status == PCOL_OK)
         status = json_tables(out, file, err);

@@ -1,0 +1,194 @@
+/*
+ * cmd_info_labels.c - the keys of labels, as info shows them
+ *
+ * A row of label_keys is a column of the table that it names. How many rows have a value stands in
+ * the index; how many values are distinct is counted, for columns of up to a million values.
+ */
+#include "cmd_info_labels.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_MOST ((uint64_t)1 << 20)
+#define PIECE 1024u
+
+struct key {
+    struct cli_cell table, key, kind, unit;
+    uint64_t rows;     /* with a value */
+    uint64_t distinct; /* if is_counted */
+    int is_counted;
+};
+
+static uint64_t hash_of(pcol_str text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static pcol_status read_piece(const pcol_column *column, int is_text, uint64_t row, size_t count,
+                              uint64_t *values, uint8_t *valid, pcol_error *err)
+{
+    int64_t numbers[PIECE];
+    pcol_str texts[PIECE];
+    pcol_status status = is_text ? pcol_column_read_str(column, row, count, texts, valid, err)
+                                 : pcol_column_read_i64(column, row, count, numbers, valid, err);
+    for (size_t i = 0; status == PCOL_OK && i < count; i++)
+        values[i] = is_text && valid[i] ? hash_of(texts[i]) : (uint64_t)(is_text ? 0 : numbers[i]);
+    return status;
+}
+
+static pcol_status read_doubles(const pcol_column *column, uint64_t row, size_t count,
+                                uint64_t *values, uint8_t *valid, pcol_error *err)
+{
+    double numbers[PIECE];
+    pcol_status status = pcol_column_read_f64(column, row, count, numbers, valid, err);
+    if (status == PCOL_OK)
+        memcpy(values, numbers, count * sizeof *numbers);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static pcol_status count_distinct(const pcol_column *column, const pcol_column_info *info,
+                                  struct key *key, pcol_error *err)
+{
+    uint64_t *all = malloc((size_t)key->rows * sizeof *all);
+    uint64_t used = 0;
+    pcol_status status = PCOL_OK;
+    if (all == NULL)
+        return PCOL_OK; /* a figure less, no failure */
+    for (uint64_t row = 0; row < info->rows && status == PCOL_OK; row += PIECE) {
+        uint64_t values[PIECE];
+        uint8_t valid[PIECE];
+        size_t count = info->rows - row < PIECE ? (size_t)(info->rows - row) : PIECE;
+        int is_text = info->type == PCOL_STRING || info->type == PCOL_BYTES;
+        status = info->type == PCOL_F64
+                     ? read_doubles(column, row, count, values, valid, err)
+                     : read_piece(column, is_text, row, count, values, valid, err);
+        for (size_t i = 0; i < count && status == PCOL_OK; i++)
+            if (valid[i] && used < key->rows)
+                all[used++] = values[i];
+    }
+    if (status == PCOL_OK) {
+        qsort(all, (size_t)used, sizeof *all, compare);
+        for (uint64_t i = 0; i < used; i++)
+            key->distinct += i == 0 || all[i] != all[i - 1];
+        key->is_counted = 1;
+    }
+    free(all);
+    return status;
+}
+
+static pcol_status look(const pcol_file *file, const pcol_table *keys, uint64_t row,
+                        struct key *key, pcol_error *err)
+{
+    static const char *const names[] = {"table", "key", "kind", "unit"};
+    struct cli_cell *const cells[] = {&key->table, &key->key, &key->kind, &key->unit};
+    char column_name[32];
+    char table_name[256];
+    const pcol_table *table;
+    pcol_column_info info;
+    memset(key, 0, sizeof *key);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        pcol_status status = cli_cell_find(keys, names[i], row, cells[i], err);
+        if (status != PCOL_OK)
+            return status;
+    }
+    if (key->table.kind != CLI_CELL_TEXT || key->table.as.text.size >= sizeof table_name)
+        return PCOL_OK;
+    memcpy(table_name, key->table.as.text.data, key->table.as.text.size);
+    table_name[key->table.as.text.size] = 0;
+    if (pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, table_name, &table, NULL) != PCOL_OK)
+        return PCOL_OK;
+    snprintf(column_name, sizeof column_name, "label.%" PRIu64, row);
+    const pcol_column *column = pcol_table_column_by_name(table, column_name, NULL);
+    if (column == NULL)
+        return PCOL_OK;
+    pcol_column_describe(column, &info);
+    key->rows = info.rows - info.null_count;
+    if (key->rows == 0 || info.rows > 64 * COUNT_MOST || key->rows > COUNT_MOST)
+        return PCOL_OK;
+    return count_distinct(column, &info, key, err);
+}
+
+static void put_text(struct cli_out *out, const struct cli_cell *cell)
+{
+    if (cell->kind == CLI_CELL_TEXT)
+        cli_out_safe(out, cell->as.text.data, cell->as.text.size);
+}
+
+static const pcol_table *keys_of(const pcol_file *file)
+{
+    const pcol_table *keys;
+    return pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "label_keys", &keys, NULL) == PCOL_OK
+               ? keys
+               : NULL;
+}
+
+pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, pcol_error *err)
+{
+    const pcol_table *keys = keys_of(file);
+    char number[CLI_NUMBER_SIZE];
+    for (uint64_t row = 0; keys != NULL && row < pcol_table_rows(keys) && out->code == 0; row++) {
+        struct key key;
+        pcol_status status = look(file, keys, row, &key, err);
+        if (status != PCOL_OK)
+            return status;
+        cli_out_text(out, cli_cell_is(&key.table, "samples") ? "  label " : "  key of ");
+        if (!cli_cell_is(&key.table, "samples")) {
+            put_text(out, &key.table);
+            cli_out_text(out, " ");
+        }
+        put_text(out, &key.key);
+        cli_out_text(out, ": ");
+        put_text(out, &key.kind);
+        if (key.unit.kind == CLI_CELL_TEXT) {
+            cli_out_text(out, " in ");
+            put_text(out, &key.unit);
+        }
+        cli_out_printf(out, ", rows: %s", cli_format_grouped(number, key.rows));
+        if (key.is_counted)
+            cli_out_printf(out, ", values: %s", cli_format_grouped(number, key.distinct));
+        cli_out_text(out, "\n");
+    }
+    return PCOL_OK;
+}
+
+pcol_status info_json_labels(struct cli_out *out, const pcol_file *file, pcol_error *err)
+{
+    const pcol_table *keys = keys_of(file);
+    cli_out_text(out, "[");
+    for (uint64_t row = 0; keys != NULL && row < pcol_table_rows(keys) && out->code == 0; row++) {
+        struct key key;
+        int first = 1;
+        pcol_status status = look(file, keys, row, &key, err);
+        if (status != PCOL_OK)
+            return status;
+        cli_out_text(out, row > 0 ? ",{" : "{");
+        cli_json_key(out, &first, "table");
+        cli_json_cell(out, &key.table);
+        cli_json_key(out, &first, "key");
+        cli_json_cell(out, &key.key);
+        cli_json_key(out, &first, "kind");
+        cli_json_cell(out, &key.kind);
+        cli_json_key(out, &first, "unit");
+        cli_json_cell(out, &key.unit);
+        cli_json_key(out, &first, "rows");
+        cli_out_printf(out, "%" PRIu64, key.rows);
+        cli_json_key(out, &first, "values");
+        if (key.is_counted)
+            cli_out_printf(out, "%" PRIu64, key.distinct);
+        else
+            cli_out_text(out, "null");
+        cli_out_text(out, "}");
+    }
+    cli_out_text(out, "]");
+    return PCOL_OK;
+}
