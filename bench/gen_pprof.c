@@ -92,7 +92,7 @@ struct thread {
 };
 
 struct options {
-    uint64_t bytes, seed;
+    uint64_t bytes, seed, run;
     unsigned depth_mean;
     bool labels, zipped, go;
 };
@@ -497,9 +497,11 @@ static void generate(void)
 /* ---- options ---- */
 
 static const char usage[] =
-    "usage: gen_pprof [--bytes N[k|M|G]] [--seed S] [--depth-mean D] [--no-labels] [--go] [--gz]\n"
+    "usage: gen_pprof [--bytes N[k|M|G]] [--seed S] [--run R] [--depth-mean D] [--no-labels]\n"
+    "                 [--go] [--gz]\n"
     "Writes a pprof profile of about N bytes before compression (default 1M) to stdout; D is 24\n"
-    "unless given, at most 100. --gz compresses, --go writes in the order of Go's runtime.\n"
+    "unless given, at most 100. Another R is another run of the same program. --gz compresses,\n"
+    "--go writes in the order of Go's runtime.\n"
     "The same options give the same bytes (compressed: with the same zlib).\n";
 
 static uint64_t parse_number(const char *text, uint64_t most)
@@ -534,6 +536,9 @@ static void parse_options(int argc, char **argv)
         } else if (strcmp(name, "--seed") == 0) {
             options.seed = parse_number(value, UINT64_MAX);
             i++;
+        } else if (strcmp(name, "--run") == 0) {
+            options.run = parse_number(value, UINT64_MAX);
+            i++;
         } else if (strcmp(name, "--depth-mean") == 0) {
             options.depth_mean = (unsigned)parse_number(value, 100);
             i++;
@@ -562,6 +567,8 @@ int main(int argc, char **argv)
     if (options.zipped && !(out.zip = gzdopen(1, "wb6")))
         fail("cannot write");
     make_program();
+    if (options.run) /* another walk through the same program */
+        state += options.run * UINT64_C(0xd1342543de82ef95);
     generate();
     if (out.zip ? gzclose(out.zip) != Z_OK : fflush(stdout) != 0)
         fail("cannot write");

@@ -48,7 +48,7 @@ struct function {
 
 struct options {
     uint64_t bytes;
-    uint64_t seed;
+    uint64_t seed, run;
     unsigned depth_mean;
     bool memory, gc, line;
 };
@@ -373,9 +373,10 @@ static void generate(struct walk *w, const struct options *o, struct out *out)
 /* ---- options ---- */
 
 static const char usage[] =
-    "usage: gen_rprof [--bytes N[k|M|G]] [--seed S] [--memory] [--gc] [--line] [--depth-mean D]\n"
+    "usage: gen_rprof [--bytes N[k|M|G]] [--seed S] [--run R] [--memory] [--gc] [--line]\n"
+    "                 [--depth-mean D]\n"
     "Writes Rprof text of N bytes or up to one line more (default 1M) to stdout; D is 28 unless "
-    "given, at most 200.\n"
+    "given, at most 200. Another R is another run of the same program.\n"
     "The same options give the same bytes.\n";
 
 static uint64_t parse_number(const char *text, uint64_t most)
@@ -410,6 +411,9 @@ static void parse_options(int argc, char **argv, struct options *o)
         } else if (strcmp(name, "--seed") == 0) {
             o->seed = parse_number(value, UINT64_MAX);
             i++;
+        } else if (strcmp(name, "--run") == 0) {
+            o->run = parse_number(value, UINT64_MAX);
+            i++;
         } else if (strcmp(name, "--depth-mean") == 0) {
             o->depth_mean = (unsigned)parse_number(value, 200);
             i++;
@@ -441,6 +445,8 @@ int main(int argc, char **argv)
     state = o.seed;
     setvbuf(stdout, NULL, _IONBF, 0);
     make_program(&walk);
+    if (o.run) /* another walk through the same program */
+        state += o.run * UINT64_C(0xd1342543de82ef95);
     generate(&walk, &o, &out);
     return 0;
 }

@@ -143,6 +143,23 @@ struct cli_option {
         0, "strict", NULL, "import nothing malformed (default)", CLI_FLAG, CLI_AT(lenient), 0, \
             NULL                                                                               \
     }
+#define CLI_OPTION_META                                                                           \
+    {                                                                                             \
+        0, "meta", "KEY=VALUE", "keep this with each source; repeatable", CLI_LIST, CLI_AT(meta), \
+            0, NULL                                                                               \
+    }
+#define CLI_OPTION_PLAIN                                                                        \
+    {                                                                                           \
+        0, "plain", NULL, "every column plain, for programs that map the file without libpcol", \
+            CLI_FLAG, CLI_AT(plain), 1, NULL                                                    \
+    }
+#define CLI_OPTION_COLLAPSE_IDLE                                                                   \
+    {                                                                                              \
+        0, "collapse-idle", NULL,                                                                  \
+            "join a sample of a thread to the one before it if its stack is the same and it used " \
+            "no CPU time",                                                                         \
+            CLI_FLAG, CLI_AT(collapse_idle), 1, NULL                                               \
+    }
 #define CLI_OPTION_FORMAT                                                         \
     {                                                                             \
         0, "format", "FORMAT",                                                    \

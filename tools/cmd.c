@@ -24,10 +24,15 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol unpack run.pcol --to rprof -o run.out\n",
      1, 1, cmd_unpack},
-    {"Convert", "merge", NULL, "A B... -o OUT.pcol", "combine profiles into one pcol file",
-     cmd_pack_options,
-     "The same as pack of several inputs: each becomes a source of its own, equal strings,\n"
-     "functions, locations and stacks are kept once.\n",
+    {"Convert", "merge", NULL, "IN... -o OUT.pcol", "put profiles into one pcol file",
+     cmd_merge_options,
+     "Any number of inputs of any kinds: the same as pack of several. What is equal in them is "
+     "kept\n"
+     "once, each sample knows the source that it comes from, and each source comes back with\n"
+     "unpack --source ID. Sample types of the same name and unit become one.\n"
+     "\n"
+     "  pcol merge worker-*.pb.gz -o all.pcol\n"
+     "  pcol top --by source all.pcol\n",
      1, CMD_ANY, cmd_merge},
     {"Convert", "filter", NULL, "IN -o OUT.pcol", "write a part of a profile", cmd_filter_options,
      "The samples that are selected, with what they carry; --hide and --show take frames out of\n"
@@ -129,8 +134,10 @@ const struct cmd cmd_table[] = {
      "  snapshots   which resources each snapshot has\n"
      "  models      models by --group, or the ones that --filter chooses\n"
      "  plot        51 points of the curve of each model\n"
-     "Resources, models and snapshots themselves are tables of cat, also with --flat. A value keeps\n"
-     "its type in json and ndjson, where an absent key is left out; in tsv and csv what is neither\n"
+     "Resources, models and snapshots themselves are tables of cat, also with --flat. A value "
+     "keeps\n"
+     "its type in json and ndjson, where an absent key is left out; in tsv and csv what is "
+     "neither\n"
      "a string nor null is JSON.\n"
      "\n"
      "  pcol query values --path uid:function --unique memory.perf\n"

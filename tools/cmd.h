@@ -34,11 +34,11 @@ int cmd_unknown(const char *name);
 /* Help for one command, or for all of them (NULL), on stdout. */
 int cmd_print_help(const struct cmd *cmd);
 
-extern const struct cli_option cmd_pack_options[], cmd_unpack_options[], cmd_cat_options[],
-    cmd_head_options[], cmd_count_options[], cmd_info_options[], cmd_schema_options[],
-    cmd_check_options[], cmd_filter_options[], cmd_top_options[], cmd_tree_options[],
-    cmd_peek_options[], cmd_diff_options[], cmd_flame_options[], cmd_query_options[],
-    cmd_formats_options[], cmd_completion_options[], cmd_help_options[];
+extern const struct cli_option cmd_pack_options[], cmd_merge_options[], cmd_unpack_options[],
+    cmd_cat_options[], cmd_head_options[], cmd_count_options[], cmd_info_options[],
+    cmd_schema_options[], cmd_check_options[], cmd_filter_options[], cmd_top_options[],
+    cmd_tree_options[], cmd_peek_options[], cmd_diff_options[], cmd_flame_options[],
+    cmd_query_options[], cmd_formats_options[], cmd_completion_options[], cmd_help_options[];
 
 int cmd_pack(struct cli_args *args);
 int cmd_unpack(struct cli_args *args);

@@ -53,10 +53,3 @@ int cmd_filter(struct cli_args *args)
     cli_input_close(&input);
     return code;
 }
-
-int cmd_merge(struct cli_args *args)
-{
-    if (args->output == NULL)
-        return cli_usage("-o OUT says where the profiles go; - is stdout");
-    return cmd_pack(args);
-}

@@ -1,5 +1,5 @@
 /*
- * cmd_pack.c - pack: profiles in, a pcol file out
+ * cmd_pack.c - pack and merge: profiles in, a pcol file out
  *
  * The output is opened before the inputs are read: an output that exists already is refused without
  * waiting for the import, and a failed import leaves nothing behind.
@@ -17,23 +17,25 @@ const struct cli_option cmd_pack_options[] = {
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_FROM,
-    {0, "meta", "KEY=VALUE", "keep this with each source; repeatable", CLI_LIST, CLI_AT(meta), 0,
-     NULL},
+    CLI_OPTION_META,
     {0, "source-uri", "URI", "where the profile comes from (default: the input's path)", CLI_TEXT,
      CLI_AT(source_uri), 0, NULL},
     {0, "source-timestamp", "TIME", "when it was taken, in ISO 8601: 2026-11-21T12:00:00Z",
      CLI_TEXT, CLI_AT(source_timestamp), 0, NULL},
     {0, "each", NULL, "one output per input, in the folder that -o names", CLI_FLAG, CLI_AT(each),
      1, NULL},
-    {0, "plain", NULL, "every column plain, for programs that map the file without libpcol",
-     CLI_FLAG, CLI_AT(plain), 1, NULL},
-    {0, "collapse-idle", NULL,
-     "join a sample of a thread to the one before it if its stack is the same and it used no CPU time",
-     CLI_FLAG, CLI_AT(collapse_idle), 1, NULL},
+    CLI_OPTION_PLAIN,
+    CLI_OPTION_COLLAPSE_IDLE,
     CLI_OPTION_STRICT_IMPORT,
     CLI_OPTION_LENIENT,
     CLI_OPTION_NO_SYNC,
     CLI_OPTION_END,
+};
+
+const struct cli_option cmd_merge_options[] = {
+    CLI_OPTION_OUTPUT,  CLI_OPTION_FORCE,         CLI_OPTION_FROM,          CLI_OPTION_META,
+    CLI_OPTION_PLAIN,   CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT,
+    CLI_OPTION_NO_SYNC, CLI_OPTION_END,
 };
 
 /* ---- what the options say ---- */
@@ -278,6 +280,18 @@ int cmd_pack(struct cli_args *args)
         code = pack(args, args->operands, args->operand_count, args->output);
     else if (code == CLI_OK)
         code = pack_one(args, args->operands[0], NULL);
+    free(copies);
+    return code;
+}
+
+/* Any number of inputs into one file, whatever it is that each holds: packing under its other name. */
+int cmd_merge(struct cli_args *args)
+{
+    char *copies = NULL;
+    int code = args->output == NULL ? cli_usage("needs -o OUT") : split_meta(args, &copies);
+
+    if (code == CLI_OK)
+        code = pack(args, args->operands, args->operand_count, args->output);
     free(copies);
     return code;
 }

@@ -152,13 +152,12 @@ static const char *const *orders_of(const char *type, size_t size)
     return orders ? orders : none;
 }
 
-/* Whether the builder has rows for a table of a source already. */
+/* Whether the builder has rows for a table of its newest source already; these were said last. */
 static int is_said(const pcol_builder *b, uint32_t source, const char *table)
 {
-    for (size_t i = 0; i < b->order.said_count; i++) {
+    for (size_t i = b->order.said_count; i-- > 0 && b->order.said[i].source == source;) {
         pcol_str name = pci_strtab_get(&b->strings, b->order.said[i].table);
-        if (b->order.said[i].source == source && name.size == strlen(table) &&
-            !memcmp(name.data, table, name.size))
+        if (name.size == strlen(table) && !memcmp(name.data, table, name.size))
             return 1;
     }
     return 0;
