@@ -288,7 +288,8 @@ int cmd_pack(struct cli_args *args)
 int cmd_merge(struct cli_args *args)
 {
     char *copies = NULL;
-    int code = args->output == NULL ? cli_usage("needs -o OUT") : split_meta(args, &copies);
+    int code = args->output == NULL ? cli_usage("-o OUT says where the profiles go; - is stdout")
+                                    : split_meta(args, &copies);
 
     if (code == CLI_OK)
         code = pack(args, args->operands, args->operand_count, args->output);
