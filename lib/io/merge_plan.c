@@ -31,7 +31,14 @@ static int is_special(const char *name)
 
 enum state { OUTSIDE, REACHED, READY };
 
-/* Tables that functions, locations and groups lead to. */
+/* Whether the builder's table has rows that are found by content: then no other kind may be added. */
+static int is_interned(const struct pci_merge *m, uint32_t table)
+{
+    uint32_t to = m->tables[table];
+    return to < m->builder->interned_capacity && m->builder->interned[to];
+}
+
+/* Tables that functions, locations and groups lead to, and those that other files' did. */
 static void reach(const struct pci_merge *m, uint8_t *state)
 {
     static const char *const roots[] = {"functions", "locations", "location_groups"};
@@ -41,6 +48,9 @@ static void reach(const struct pci_merge *m, uint8_t *state)
         for (size_t r = 0; r < sizeof roots / sizeof *roots; r++)
             if (!strcmp(m->file->tables[i].name, roots[r]))
                 state[i] = READY; /* here: reached, and looked through */
+    for (uint32_t i = 0; i < count; i++)
+        if (state[i] == OUTSIDE && !is_special(m->file->tables[i].name) && is_interned(m, i))
+            state[i] = REACHED;
     while (more) {
         more = 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -118,12 +128,12 @@ pcol_status pci_merge_place(struct pci_merge *merge, pcol_error *err)
     merge->order = pci_malloc(count, sizeof *merge->order);
     if (!merge->base || !merge->how || !merge->labels || !merge->maps || !merge->order)
         return pci_fail_memory(err);
-    PCI_TRY(make_plan(merge, err));
     for (uint32_t i = 0; i < count; i++) {
         const char *name = file->tables[i].name;
         PCI_TRY(pcol_builder_table(merge->builder, name, &merge->tables[i], err));
         merge->base[i] = pci_builder_rows(merge->builder, merge->tables[i]);
     }
+    PCI_TRY(make_plan(merge, err));
     merge->node_base = merge->builder->nodes.count;
     merge->integer_base = merge->builder->nodes.element_count[0];
     merge->double_base = merge->builder->nodes.element_count[1];
