@@ -16,7 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTIONS = 6000, CALLEES = 5, SITES = 3, FRAMES = FUNCTIONS * SITES, DEPTH = 120, LIBS = 9 };
+enum {
+    FUNCTIONS = 6000,
+    CALLEES = 5,
+    SITES = 3,
+    FRAMES = FUNCTIONS * SITES,
+    DEPTH = 120,
+    LIBS = 9
+};
 
 static uint64_t state;
 
@@ -64,8 +71,8 @@ static size_t slot_of(const struct stacks *s, uint32_t prefix, uint32_t frame)
 {
     uint64_t h = ((uint64_t)prefix << 32 | frame) * UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(h >> 20) & s->mask;
-    while (s->slots[at] && (s->prefix[s->slots[at] - 1] != prefix ||
-                            s->frame[s->slots[at] - 1] != frame))
+    while (s->slots[at] &&
+           (s->prefix[s->slots[at] - 1] != prefix || s->frame[s->slots[at] - 1] != frame))
         at = (at + 1) & s->mask;
     return at;
 }
@@ -126,7 +133,8 @@ static void walk(const struct program *p, struct stacks *s, struct thread *t, si
             for (uint32_t calls = below(5) + (depth < 20); calls && depth < DEPTH; calls--) {
                 uint32_t k = below(9) ? 0 : below(CALLEES);
                 at[depth] = p->callee[at[depth - 1]][k];
-                node[depth] = intern(s, node[depth - 1], at[depth] * SITES + (k ? below(SITES) : 0));
+                node[depth] =
+                    intern(s, node[depth - 1], at[depth] * SITES + (k ? below(SITES) : 0));
                 depth++;
             }
             t->cpu[i] = 200 + below(900);
@@ -139,15 +147,15 @@ static void walk(const struct program *p, struct stacks *s, struct thread *t, si
 
 /* ---- writing */
 
-#define EACH(name, n, ...)                \
-    do {                                  \
-        printf(",\"" name "\":[");        \
+#define EACH(name, n, ...)                 \
+    do {                                   \
+        printf(",\"" name "\":[");         \
         for (size_t i = 0; i < (n); i++) { \
-            if (i)                        \
-                putchar(',');             \
-            __VA_ARGS__;                  \
-        }                                 \
-        putchar(']');                     \
+            if (i)                         \
+                putchar(',');              \
+            __VA_ARGS__;                   \
+        }                                  \
+        putchar(']');                      \
     } while (0)
 
 static void write_shared(const struct program *p, const struct stacks *s)
@@ -218,7 +226,8 @@ int main(int argc, char **argv)
     uint32_t idle = (uint32_t)option(argc, argv, "--idle", 2) * 10;
     state = option(argc, argv, "--seed", 1);
     if (argc % 2 == 0 || !threads || samples / threads > UINT32_MAX) {
-        fputs("usage: gen_firefox [--samples N] [--threads N] [--seed N] [--idle PERCENT]\n", stderr);
+        fputs("usage: gen_firefox [--samples N] [--threads N] [--seed N] [--idle PERCENT]\n",
+              stderr);
         return 2;
     }
     size_t each = samples / threads;
@@ -232,16 +241,21 @@ int main(int argc, char **argv)
         t[i].time = must(malloc((each + 1) * sizeof *t[i].time));
         walk(p, &s, &t[i], each, below(FUNCTIONS), idle);
     }
-    printf("{\"meta\":{\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-           "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]}],\"interval\":1,"
-           "\"preprocessedProfileVersion\":60,\"processType\":0,\"product\":\"database\",\"stackwalk\":1,"
-           "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"\xc2\xb5s\"},"
-           "\"startTime\":1700000000000,\"version\":24,\"markerSchema\":[],\"symbolicated\":true},\"libs\":[");
+    printf(
+        "{\"meta\":{\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":["
+        "\"Other\"]},"
+        "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]}],\"interval\":1,"
+        "\"preprocessedProfileVersion\":60,\"processType\":0,\"product\":\"database\","
+        "\"stackwalk\":1,"
+        "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"\xc2\xb5s\"},"
+        "\"startTime\":1700000000000,\"version\":24,\"markerSchema\":[],\"symbolicated\":true},"
+        "\"libs\":[");
     for (size_t i = 0; i < LIBS; i++)
-        printf("%s{\"name\":\"lib%zu.so\",\"path\":\"/usr/lib/lib%zu.so\",\"debugName\":\"lib%zu.so\","
-               "\"debugPath\":\"/usr/lib/lib%zu.so\",\"breakpadId\":\"%032zX0\",\"codeId\":null,"
-               "\"arch\":\"x86_64\"}",
-               i ? "," : "", i, i, i, i, i * 99991 + 7);
+        printf(
+            "%s{\"name\":\"lib%zu.so\",\"path\":\"/usr/lib/lib%zu.so\",\"debugName\":\"lib%zu.so\","
+            "\"debugPath\":\"/usr/lib/lib%zu.so\",\"breakpadId\":\"%032zX0\",\"codeId\":null,"
+            "\"arch\":\"x86_64\"}",
+            i ? "," : "", i, i, i, i, i * 99991 + 7);
     printf("],");
     write_shared(p, &s);
     printf(",\"threads\":[");

@@ -179,7 +179,8 @@ static pcol_status fetch(const struct pci_bcol *c, uint64_t at, int64_t *values,
         size_t part = sizeof narrow / sizeof *narrow;
         part = part < n ? part : n;
         part = part < c->narrow - at ? part : (size_t)(c->narrow - at);
-        PCI_TRY(pci_spool_read(&c->values, at * sizeof *narrow, narrow, part * sizeof *narrow, err));
+        PCI_TRY(
+            pci_spool_read(&c->values, at * sizeof *narrow, narrow, part * sizeof *narrow, err));
         for (size_t i = 0; i < part; i++)
             values[i] = narrow[i];
         values += part;

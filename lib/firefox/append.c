@@ -47,8 +47,8 @@ static pcol_status append_row(struct pci_ff *ff, struct work *w, uint64_t row, p
         struct pci_icell cell;
         PCI_TRY(pci_ff_field_get(ff, a->table, &w->fields[i], row, &cell, err));
         if (cell.valid)
-            PCI_TRY(pci_builder_set_bits(ff->b, w->fields[i].number, a->base + row, cell.bits,
-                                         err));
+            PCI_TRY(
+                pci_builder_set_bits(ff->b, w->fields[i].number, a->base + row, cell.bits, err));
     }
     for (size_t i = 0; i < w->time_count; i++) {
         int valid;

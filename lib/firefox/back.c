@@ -198,7 +198,7 @@ static pcol_status read_meta(struct pci_ff_back *b, uint64_t root, pcol_error *e
     if (found)
         PCI_TRY(find_member(&nodes, node.row, "threadCPUDelta", &node, &found, err));
     if (found && node.tag == PCI_NODE_STRING)
-        b->cpu_unit = pci_ff_same(node.text, "ns") ? PCI_FF_CPU_NS
+        b->cpu_unit = pci_ff_same(node.text, "ns")                    ? PCI_FF_CPU_NS
                       : pci_ff_same(node.text, "variable CPU cycles") ? PCI_FF_CPU_CYCLES
                                                                       : PCI_FF_CPU_US;
     return PCOL_OK;
@@ -255,8 +255,8 @@ static pcol_status count_rows(struct pci_ff_back *b, int *whole, pcol_error *err
         const struct pci_ff_thread_rows *t = &b->threads[k->thread - b->first_thread];
         count = markers ? t->markers.count : t->samples.count;
         PCI_TRY(pci_ff_get(b->file, integer, k->first, &value, &valid, err));
-        *whole &= (uint64_t)value == count || (!markers && b->has_joins) ||
-                  (markers && b->version < 20);
+        *whole &=
+            (uint64_t)value == count || (!markers && b->has_joins) || (markers && b->version < 20);
     }
     return PCOL_OK;
 }

@@ -103,7 +103,9 @@ static pcol_status take_source(struct pci_ff_code *c, uint32_t file, uint32_t *s
 static pcol_status take_function(struct pci_ff_code *c, const struct pci_name *name, uint32_t group,
                                  uint32_t *function, pcol_error *err)
 {
-    struct pci_ff_function f = {.file = PCOL_NONE, .source = PCOL_NONE, .line = name->start_line,
+    struct pci_ff_function f = {.file = PCOL_NONE,
+                                .source = PCOL_NONE,
+                                .line = name->start_line,
                                 .has_line = name->has_start_line};
     if (name->function != PCOL_NONE && c->function_of[name->function]) {
         *function = c->function_of[name->function] - 1;
@@ -111,8 +113,8 @@ static pcol_status take_function(struct pci_ff_code *c, const struct pci_name *n
     }
     PCI_TRY(pci_strtab_intern(&c->strings, name->name.data, name->name.size, &f.name, err));
     if (name->has_filename) {
-        PCI_TRY(pci_strtab_intern(&c->strings, name->filename.data, name->filename.size, &f.file,
-                                  err));
+        PCI_TRY(
+            pci_strtab_intern(&c->strings, name->filename.data, name->filename.size, &f.file, err));
         PCI_TRY(take_source(c, f.file, &f.source, err));
     }
     PCI_TRY(take_lib(c, group, &f.resource, err));

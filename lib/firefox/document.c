@@ -132,8 +132,7 @@ static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
     struct pci_ff_scope *scope;
     if (ff->thread_count >= 1000000)
         return pci_ff_fail(&ff->in, err, "more than 1000000 threads");
-    if (pci_grow((void **)&ff->threads, &ff->thread_capacity, ff->thread_count + 1,
-                 sizeof(void *)))
+    if (pci_grow((void **)&ff->threads, &ff->thread_capacity, ff->thread_count + 1, sizeof(void *)))
         return pci_fail_memory(err);
     scope = pci_calloc(1, sizeof *scope);
     if (!scope)
@@ -275,8 +274,7 @@ static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
 
 enum member { META, LIBS, SHARED, THREADS, COUNTERS, OTHER };
 
-static pcol_status read_member(struct pci_ff *ff, enum member member, uint32_t key,
-                               pcol_error *err)
+static pcol_status read_member(struct pci_ff *ff, enum member member, uint32_t key, pcol_error *err)
 {
     uint64_t node;
     int taken;

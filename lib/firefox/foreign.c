@@ -53,7 +53,8 @@ struct foreign {
     uint8_t *used;  /* by stack */
     const char *weight_type;
     double scale; /* of values to what weight_type counts */
-    uint32_t *categories; /* rows that become the target's categories; PCOL_NONE: the one for others */
+    uint32_t
+        *categories; /* rows that become the target's categories; PCOL_NONE: the one for others */
     size_t category_count;
     unsigned lost;
 };
@@ -82,10 +83,14 @@ static void find_weight_type(struct foreign *f)
     static const struct {
         const char *unit, *type;
         double scale;
-    } units[] = {{"nanoseconds", "tracing-ms", 1e-6}, {"ns", "tracing-ms", 1e-6},
-                 {"microseconds", "tracing-ms", 1e-3}, {"us", "tracing-ms", 1e-3},
-                 {"milliseconds", "tracing-ms", 1},   {"ms", "tracing-ms", 1},
-                 {"seconds", "tracing-ms", 1e3},      {"s", "tracing-ms", 1e3},
+    } units[] = {{"nanoseconds", "tracing-ms", 1e-6},
+                 {"ns", "tracing-ms", 1e-6},
+                 {"microseconds", "tracing-ms", 1e-3},
+                 {"us", "tracing-ms", 1e-3},
+                 {"milliseconds", "tracing-ms", 1},
+                 {"ms", "tracing-ms", 1},
+                 {"seconds", "tracing-ms", 1e3},
+                 {"s", "tracing-ms", 1e3},
                  {"bytes", "bytes", 1}};
     f->weight_type = "samples";
     f->scale = 1;
@@ -155,8 +160,7 @@ static pcol_status sort_samples(struct foreign *f, struct pci_hash *hash, int se
         int valid;
         double value;
         PCI_TRY(pci_ff_get(f->file, f->source, row, &source, &valid, err));
-        if ((uint64_t)source < f->export->first_source ||
-            (uint64_t)source > f->export->last_source)
+        if ((uint64_t)source < f->export->first_source || (uint64_t)source > f->export->last_source)
             continue;
         PCI_TRY(get_value(f, row, &value, &valid, err));
         if (!valid)
@@ -225,8 +229,7 @@ static pcol_status find_categories(struct foreign *f, pcol_error *err)
             PCI_TRY(category_text(f, f->categories[k], "name", &other_name, err));
             PCI_TRY(category_text(f, f->categories[k], "color", &other_color, err));
             if (name.size == other_name.size && !memcmp(name.data, other_name.data, name.size) &&
-                color.size == other_color.size &&
-                !memcmp(color.data, other_color.data, color.size))
+                color.size == other_color.size && !memcmp(color.data, other_color.data, color.size))
                 break;
         }
         f->code.category_of[row] = (uint32_t)k;
@@ -429,8 +432,8 @@ static pcol_status add_sample(struct foreign *f, struct columns *c, uint64_t row
     c->any_cpu |= has_cpu;
     for (uint64_t i = 0; i < parts; i++) {
         struct pci_ff_part p = pci_ff_part_of(duration, value, parts, i, expand);
-        PCI_TRY(pci_ff_cells_add(&c->stack, place == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT, place,
-                                 err));
+        PCI_TRY(
+            pci_ff_cells_add(&c->stack, place == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT, place, err));
         PCI_TRY(add_number(&c->time, pci_ff_ms(time + p.after, i ? 0 : ulp), err));
         PCI_TRY(add_number(&c->weight,
                            f->scale < 1 ? p.weight / (1 / f->scale) : p.weight * f->scale, err));
@@ -531,8 +534,8 @@ static pcol_status put_names(struct foreign *f, const struct track *t, pcol_erro
 
 static pcol_status put_thread(struct foreign *f, const struct track *t, pcol_error *err)
 {
-    static const char *const columns[] = {"data", "name", "startTime", "endTime", "phase",
-                                          "category"};
+    static const char *const columns[] = {"data",    "name",  "startTime",
+                                          "endTime", "phase", "category"};
     struct pci_json_writer *w = &f->out.w;
     pci_json_put_begin(w, '{', err);
     put_text(f, "processType", "default", err);

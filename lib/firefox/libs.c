@@ -11,8 +11,21 @@
 
 #include <stdio.h>
 
-enum { L_NAME, L_PATH, L_DEBUG_NAME, L_DEBUG_PATH, L_BREAKPAD, L_CODE, L_ARCH, L_KEYS,
-       L_START = L_KEYS, L_END, L_OFFSET, L_TEXT, L_COUNT };
+enum {
+    L_NAME,
+    L_PATH,
+    L_DEBUG_NAME,
+    L_DEBUG_PATH,
+    L_BREAKPAD,
+    L_CODE,
+    L_ARCH,
+    L_KEYS,
+    L_START = L_KEYS,
+    L_END,
+    L_OFFSET,
+    L_TEXT,
+    L_COUNT
+};
 
 static const struct {
     const char *key, *column;
@@ -52,8 +65,8 @@ static pcol_status members(struct pci_ff *ff, struct pci_ff_stream *in, struct p
         PCI_TRY(pci_ff_next(in, err));
         int text = in->type == PCI_JSON_STRING, number = in->type == PCI_JSON_INT;
         if (k < L_KEYS && text) {
-            PCI_TRY(pcol_builder_string(ff->b, in->json->text.data, in->json->text.size, &code,
-                                        err));
+            PCI_TRY(
+                pcol_builder_string(ff->b, in->json->text.data, in->json->text.size, &code, err));
             cells[k] = (struct pci_icell){code, 1};
         } else if (k >= L_START && k < L_TEXT && number) {
             cells[k] = (struct pci_icell){in->json->integer, 1};

@@ -34,8 +34,7 @@ static pcol_status data_object(struct pci_ff *ff, struct labels *l, uint32_t tab
         PCI_TRY(pci_ff_label(ff, key, &l->list, &l->count, &l->capacity, &l->extra, err));
     }
     PCI_TRY(pci_builder_labels(ff->b, table, row, l->list, l->count, &l->extra, err));
-    return l->extra == PCI_NO_NODE ? PCOL_OK
-                                   : pci_builder_extra(ff->b, table, row, l->extra, err);
+    return l->extra == PCI_NO_NODE ? PCOL_OK : pci_builder_extra(ff->b, table, row, l->extra, err);
 }
 
 pcol_status pci_ff_marker_data(struct pci_ff *ff, struct pci_ff_column *column, pcol_error *err)
@@ -118,8 +117,8 @@ pcol_status pci_ff_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, in
     uint32_t column;
     PCI_TRY(pcol_builder_table(ff->b, "allocations", &a.ours, err));
     a.base = pci_builder_rows(ff->b, a.ours);
-    PCI_TRY(mark_rows(ff, a.ours, "source", PCI_T_SOURCES, a.base, t->rows, ff->import->source,
-                      err));
+    PCI_TRY(
+        mark_rows(ff, a.ours, "source", PCI_T_SOURCES, a.base, t->rows, ff->import->source, err));
     PCI_TRY(mark_rows(ff, a.ours, "thread", PCI_T_THREADS, a.base, t->rows, scope->thread, err));
     PCI_TRY(pcol_builder_column(ff->b, a.ours, "kind", PCOL_STRING, 0, &column, err));
     for (uint64_t i = 0; i < t->rows; i++)

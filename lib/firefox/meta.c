@@ -43,8 +43,7 @@ static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in, st
         int sub = pci_ff_is(in, "subcategories");
         PCI_TRY(pci_ff_next(in, err));
         uint32_t column = name ? t->name : t->color;
-        if ((name || color) && in->type == PCI_JSON_STRING &&
-            ff->b->columns[column]->rows <= row) {
+        if ((name || color) && in->type == PCI_JSON_STRING && ff->b->columns[column]->rows <= row) {
             PCI_TRY(pcol_builder_set_str(ff->b, column, row, in->json->text.data,
                                          in->json->text.size, err));
         } else if (sub && in->type == PCI_JSON_ARRAY) {
@@ -98,7 +97,7 @@ static pcol_status read_units(struct pci_ff *ff, struct pci_ff_stream *in, pcol_
         int cpu = pci_ff_is(in, "threadCPUDelta");
         PCI_TRY(pci_ff_next(in, err));
         if (cpu && in->type == PCI_JSON_STRING)
-            ff->cpu_unit = pci_ff_is(in, "ns") ? PCI_FF_CPU_NS
+            ff->cpu_unit = pci_ff_is(in, "ns")                    ? PCI_FF_CPU_NS
                            : pci_ff_is(in, "variable CPU cycles") ? PCI_FF_CPU_CYCLES
                                                                   : PCI_FF_CPU_US;
         PCI_TRY(pci_ff_skip(in, err));
@@ -143,8 +142,8 @@ static pcol_status pick(struct pci_ff *ff, struct pci_ff_stream *in,
             break;
         enum { VERSION, INTERVAL, START, BEGIN, END, UNITS, CATEGORIES, NONE } k = VERSION;
         static const char *const names[NONE] = {
-            "preprocessedProfileVersion", "interval", "startTime", "profilingStartTime",
-            "profilingEndTime", "sampleUnits", "categories"};
+            "preprocessedProfileVersion", "interval",    "startTime", "profilingStartTime",
+            "profilingEndTime",           "sampleUnits", "categories"};
         while (k < NONE && !pci_ff_is(in, names[k]))
             k++;
         PCI_TRY(pci_ff_next(in, err));

@@ -37,20 +37,24 @@ const char *const pci_ff_ours[PCI_FF_TABLES] = {
     [PCI_FF_NATIVE_ALLOCATIONS] = "allocations",
 };
 
-#define STRING(name, column, strict) \
-    {name, PCI_FF_WAY_STRING, 0, strict, column, PCOL_STRING, NULL}
-#define INT(name, column) {name, PCI_FF_WAY_INT, 0, 1, column, PCOL_I64, NULL}
-#define ROW(name, way, target, column, table) \
-    {name, way, target, 1, column, PCOL_U32, table}
+#define STRING(name, column, strict)                                  \
+    {                                                                 \
+        name, PCI_FF_WAY_STRING, 0, strict, column, PCOL_STRING, NULL \
+    }
+#define INT(name, column)                                  \
+    {                                                      \
+        name, PCI_FF_WAY_INT, 0, 1, column, PCOL_I64, NULL \
+    }
+#define ROW(name, way, target, column, table)         \
+    {                                                 \
+        name, way, target, 1, column, PCOL_U32, table \
+    }
 
 /* The front end has used names, numbers of strings and numbers of its own for a source's id. */
 static const struct pci_ff_spec sources[] = {
-    STRING("filename", "filename", 1),
-    STRING("id", "id", 0),
-    STRING("uuid", "uuid", 0),
-    STRING("sourceMapURL", "source_map_url", 0),
-    STRING("content", "content", 0),
-    INT("startLine", "start_line"),
+    STRING("filename", "filename", 1),  STRING("id", "id", 0),
+    STRING("uuid", "uuid", 0),          STRING("sourceMapURL", "source_map_url", 0),
+    STRING("content", "content", 0),    INT("startLine", "start_line"),
     INT("startColumn", "start_column"),
 };
 
@@ -80,8 +84,8 @@ static const struct pci_ff_spec functions[] = {
     [PCI_FF_FN_LINE] = INT("lineNumber", NULL),
     [PCI_FF_FN_SOURCE] =
         ROW("source", PCI_FF_WAY_ROW, PCI_FF_SOURCES, "source_file", "source_files"),
-    [PCI_FF_FN_RESOURCE] = ROW("resource", PCI_FF_WAY_ROW_NONE, PCI_FF_RESOURCES, "code_resource",
-                               "code_resources"),
+    [PCI_FF_FN_RESOURCE] =
+        ROW("resource", PCI_FF_WAY_ROW_NONE, PCI_FF_RESOURCES, "code_resource", "code_resources"),
     INT("columnNumber", "column"),
     {"isJS", PCI_FF_WAY_BOOL, 0, 1, "is_js", PCOL_BOOL, NULL},
     {"relevantForJS", PCI_FF_WAY_BOOL, 0, 1, "relevant_for_js", PCOL_BOOL, NULL},
@@ -108,7 +112,10 @@ static const struct pci_ff_spec markers[] = {
     ROW("category", PCI_FF_WAY_ROW, PCI_FF_CATEGORIES, "category", "categories"),
 };
 
-#define TEXT(name, column) {name, PCI_FF_WAY_TEXT, 0, 1, column, PCOL_STRING, NULL}
+#define TEXT(name, column)                                     \
+    {                                                          \
+        name, PCI_FF_WAY_TEXT, 0, 1, column, PCOL_STRING, NULL \
+    }
 
 static const struct pci_ff_spec allocations[] = {
     ROW("stack", PCI_FF_WAY_ROW, PCI_FF_STACKS, "stack", "stacks"),
@@ -126,7 +133,10 @@ const struct pci_ff_spec pci_ff_counter_specs[2] = {
     {"count", PCI_FF_WAY_NUMBER, 0, 1, "count", PCOL_F64, NULL},
 };
 
-#define LAYOUT(ours, list) {ours, list, sizeof list / sizeof list[0]}
+#define LAYOUT(ours, list)                       \
+    {                                            \
+        ours, list, sizeof list / sizeof list[0] \
+    }
 
 const struct pci_ff_layout pci_ff_layouts[PCI_FF_TABLES] = {
     [PCI_FF_SOURCES] = LAYOUT("source_files", sources),

@@ -64,8 +64,8 @@ enum pci_ff_way {
 struct pci_ff_spec {
     const char *name; /* the source's column */
     uint8_t way;
-    uint8_t target;     /* enum pci_ff_table_id, of rows */
-    uint8_t strict;     /* a number that names no string is an error, not another use of the column */
+    uint8_t target; /* enum pci_ff_table_id, of rows */
+    uint8_t strict; /* a number that names no string is an error, not another use of the column */
     const char *column; /* ours */
     pcol_type type;
     const char *references; /* our table, or NULL */
@@ -104,10 +104,22 @@ static inline int pci_ff_whole(double value)
 }
 
 /* Places in the list of functions and frames whose cells are no further columns. */
-enum { PCI_FF_FN_NAME, PCI_FF_FN_FILE, PCI_FF_FN_LINE, PCI_FF_FN_SOURCE, PCI_FF_FN_RESOURCE,
-       PCI_FF_FN_FURTHER = PCI_FF_FN_SOURCE };
-enum { PCI_FF_FR_FUNC, PCI_FF_FR_ADDRESS, PCI_FF_FR_LINE, PCI_FF_FR_COLUMN, PCI_FF_FR_LIB,
-       PCI_FF_FR_FURTHER };
+enum {
+    PCI_FF_FN_NAME,
+    PCI_FF_FN_FILE,
+    PCI_FF_FN_LINE,
+    PCI_FF_FN_SOURCE,
+    PCI_FF_FN_RESOURCE,
+    PCI_FF_FN_FURTHER = PCI_FF_FN_SOURCE
+};
+enum {
+    PCI_FF_FR_FUNC,
+    PCI_FF_FR_ADDRESS,
+    PCI_FF_FR_LINE,
+    PCI_FF_FR_COLUMN,
+    PCI_FF_FR_LIB,
+    PCI_FF_FR_FURTHER
+};
 #define PCI_FF_MAX_FIELDS 16
 
 #endif

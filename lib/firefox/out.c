@@ -120,16 +120,22 @@ static int slab_type(const char *table, pcol_str column)
     static const struct {
         const char *table, *column;
         uint8_t type;
-    } types[] = {
-        {"stackTable", "frame", PCI_SLAB_I32},       {"stackTable", "prefixOffset", PCI_SLAB_I32},
-        {"frameTable", "func", PCI_SLAB_I32},        {"frameTable", "address", PCI_SLAB_I32},
-        {"frameTable", "lib", PCI_SLAB_I32},         {"frameTable", "inlineDepth", PCI_SLAB_U8},
-        {"samples", "time", PCI_SLAB_F64},           {"samples", "timeDeltas", PCI_SLAB_F64},
-        {"markers", "startTime", PCI_SLAB_F64},      {"markers", "endTime", PCI_SLAB_F64},
-        {"jsAllocations", "time", PCI_SLAB_F64},     {"nativeAllocations", "time", PCI_SLAB_F64},
-        {"counterSamples", "time", PCI_SLAB_F64},    {"counterSamples", "timeDeltas", PCI_SLAB_F64},
-        {"jsAllocations", "timeDeltas", PCI_SLAB_F64},
-        {"nativeAllocations", "timeDeltas", PCI_SLAB_F64}};
+    } types[] = {{"stackTable", "frame", PCI_SLAB_I32},
+                 {"stackTable", "prefixOffset", PCI_SLAB_I32},
+                 {"frameTable", "func", PCI_SLAB_I32},
+                 {"frameTable", "address", PCI_SLAB_I32},
+                 {"frameTable", "lib", PCI_SLAB_I32},
+                 {"frameTable", "inlineDepth", PCI_SLAB_U8},
+                 {"samples", "time", PCI_SLAB_F64},
+                 {"samples", "timeDeltas", PCI_SLAB_F64},
+                 {"markers", "startTime", PCI_SLAB_F64},
+                 {"markers", "endTime", PCI_SLAB_F64},
+                 {"jsAllocations", "time", PCI_SLAB_F64},
+                 {"nativeAllocations", "time", PCI_SLAB_F64},
+                 {"counterSamples", "time", PCI_SLAB_F64},
+                 {"counterSamples", "timeDeltas", PCI_SLAB_F64},
+                 {"jsAllocations", "timeDeltas", PCI_SLAB_F64},
+                 {"nativeAllocations", "timeDeltas", PCI_SLAB_F64}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (!strcmp(types[i].table, table) && column.size == strlen(types[i].column) &&
             !memcmp(column.data, types[i].column, column.size))

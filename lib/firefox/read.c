@@ -29,8 +29,8 @@ static int has_text(const uint8_t *data, size_t size, const char *text)
 static size_t skip_to_brace(const uint8_t *data, size_t size)
 {
     size_t at = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
-    while (at < size && (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' ||
-                         data[at] == '\r'))
+    while (at < size &&
+           (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
         at++;
     return at;
 }
@@ -47,8 +47,8 @@ int pci_firefox_sniff(const uint8_t *data, size_t size, int all)
     for (size_t i = 0; i < sizeof sure / sizeof sure[0]; i++)
         if (has_text(data, size, sure[i]))
             return 2;
-    if (has_text(data, size, "\"meta\"") && (has_text(data, size, "\"processType\"") ||
-                                             has_text(data, size, "\"markerSchema\"")))
+    if (has_text(data, size, "\"meta\"") &&
+        (has_text(data, size, "\"processType\"") || has_text(data, size, "\"markerSchema\"")))
         return 2;
     return has_text(data, size, "\"meta\"") || has_text(data, size, "\"threads\"");
 }

@@ -141,8 +141,8 @@ pcol_status pci_ff_markers(struct pci_ff *ff, struct pci_ff_scope *scope, uint64
                            pcol_error *err);
 pcol_status pci_ff_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, int id,
                                pcol_error *err);
-pcol_status pci_ff_counter_samples(struct pci_ff *ff, struct pci_ff_counter *counter,
-                                   size_t number, pcol_error *err);
+pcol_status pci_ff_counter_samples(struct pci_ff *ff, struct pci_ff_counter *counter, size_t number,
+                                   pcol_error *err);
 
 /* document.c */
 pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err);

@@ -181,9 +181,8 @@ static pcol_status remake_categories(struct pci_ff_back *b, const struct pci_ff_
 /* ---- stretches of rows */
 
 static pcol_status remake_stretch(struct pci_ff_back *b, const char *table,
-                                  const struct pci_ff_spec *spec,
-                                  const struct pci_ff_stretch *rows, struct pci_ff_cells *cells,
-                                  pcol_error *err)
+                                  const struct pci_ff_spec *spec, const struct pci_ff_stretch *rows,
+                                  struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_column *column;
     PCI_TRY(pci_want(b->file, table, spec->column, ~0u, &column, err));

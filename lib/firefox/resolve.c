@@ -78,14 +78,15 @@ static uint32_t text_of(const struct pci_icell *cell)
     return cell->valid ? (uint32_t)cell->bits : PCOL_NONE;
 }
 
-static pcol_status put_plain(struct pci_ff_cloner *w, uint32_t variant, uint32_t *row, pcol_error *err)
+static pcol_status put_plain(struct pci_ff_cloner *w, uint32_t variant, uint32_t *row,
+                             pcol_error *err)
 {
     return pci_builder_intern(w->ff->b, w->ours, w->columns, w->cells, w->count, variant, row, NULL,
                               err);
 }
 
-static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t variant, uint32_t *row,
-                                pcol_error *err)
+static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t variant,
+                                uint32_t *row, pcol_error *err)
 {
     const struct pci_icell *c = w->cells;
     const struct pci_ff_scope *shared = &w->ff->shared;
@@ -101,8 +102,7 @@ static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t va
     struct pci_ff_field *source = &w->fields[PCI_FF_FN_SOURCE];
     struct pci_ff_field *resource = &w->fields[PCI_FF_FN_RESOURCE];
     if (c[PCI_FF_FN_SOURCE].valid && f.filename == PCOL_NONE) {
-        const struct pci_ff_scope *s =
-            w->scope->tables[PCI_FF_SOURCES].present ? w->scope : shared;
+        const struct pci_ff_scope *s = w->scope->tables[PCI_FF_SOURCES].present ? w->scope : shared;
         PCI_TRY(pci_ff_cell(source->cursor, i, &kind, &value, err));
         f.filename = s->file_names[value];
     }
@@ -206,9 +206,9 @@ static struct pci_ff_cloner *new_work(struct pci_ff *ff, struct pci_ff_scope *sc
     w->table = &scope->tables[id];
     w->id = id;
     w->count = pci_ff_layouts[id].count;
-    w->first = id == PCI_FF_FUNCTIONS  ? (size_t)PCI_FF_FN_FURTHER
-               : id == PCI_FF_FRAMES ? (size_t)PCI_FF_FR_FURTHER
-                                     : 0;
+    w->first = id == PCI_FF_FUNCTIONS ? (size_t)PCI_FF_FN_FURTHER
+               : id == PCI_FF_FRAMES  ? (size_t)PCI_FF_FR_FURTHER
+                                      : 0;
     return w;
 }
 

@@ -45,10 +45,9 @@ static pcol_status get_stack(struct work *w, uint64_t row, uint32_t *stack, pcol
         return PCOL_OK;
     }
     if (kind != PCI_FF_INT || value < 0 || (uint64_t)value >= w->node_count)
-        return pci_ff_fail_cell(w->ff, w->table, w->stack, row, err,
-                                "%lld names no row of stackTable (%llu rows)",
-                                kind == PCI_FF_INT ? (long long)value : -1,
-                                (unsigned long long)w->node_count);
+        return pci_ff_fail_cell(
+            w->ff, w->table, w->stack, row, err, "%lld names no row of stackTable (%llu rows)",
+            kind == PCI_FF_INT ? (long long)value : -1, (unsigned long long)w->node_count);
     *stack = w->nodes[value];
     return PCOL_OK;
 }
@@ -247,8 +246,8 @@ static pcol_status find_columns(struct work *w, pcol_error *err)
     PCI_TRY(find_type(w, err));
     pci_ff_cursor_init(&w->cursors[0], w->stack ? &w->stack->cells : NULL);
     w->nodes = pci_ff_map(ff, w->scope, PCI_FF_STACKS, &w->node_count);
-    PCI_TRY(pcol_builder_column(ff->b, PCI_T_SAMPLES, "time_ulp", PCOL_I64, 0, &w->ulp_column,
-                                err));
+    PCI_TRY(
+        pcol_builder_column(ff->b, PCI_T_SAMPLES, "time_ulp", PCOL_I64, 0, &w->ulp_column, err));
     PCI_TRY(pcol_builder_column(ff->b, PCI_T_SAMPLES, "cpu_cycles", PCOL_I64, 0, &w->cycles_column,
                                 err));
     return pci_ff_times_open(ff, w->table, "time", "timeDeltas", &w->times, err);

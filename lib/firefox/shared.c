@@ -43,8 +43,8 @@ static pcol_status put(struct table *t, struct pci_ff_code *code, const char *co
     }
     pci_json_put_key(&t->out->w, column, err);
     if (status == PCOL_OK)
-        status = pci_ff_out_column(t->out, t->name, (pcol_str){column, strlen(column)}, &cells,
-                                   err);
+        status =
+            pci_ff_out_column(t->out, t->name, (pcol_str){column, strlen(column)}, &cells, err);
     pci_ff_cells_clear(&cells);
     return status;
 }
@@ -54,8 +54,8 @@ static void end(struct table *t, pcol_error *err)
     pci_json_put_end(&t->out->w, '}', err);
 }
 
-#define CELL(name)                                                                         \
-    static pcol_status name(struct pci_ff_code *c, size_t i, int *kind, int64_t *value,    \
+#define CELL(name)                                                                      \
+    static pcol_status name(struct pci_ff_code *c, size_t i, int *kind, int64_t *value, \
                             pcol_error *err)
 
 /* ---- cells */

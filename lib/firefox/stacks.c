@@ -69,10 +69,9 @@ static pcol_status get_frame(struct work *w, uint64_t row, uint64_t *frame, pcol
     int64_t value;
     PCI_TRY(pci_ff_cell(&w->cursors[0], row, &kind, &value, err));
     if (kind != PCI_FF_INT || value < 0 || (uint64_t)value >= w->frames)
-        return pci_ff_fail_cell(w->ff, w->table, w->frame, row, err,
-                                "%lld names no row of frameTable (%llu rows)",
-                                kind == PCI_FF_INT ? (long long)value : -1,
-                                (unsigned long long)w->frames);
+        return pci_ff_fail_cell(
+            w->ff, w->table, w->frame, row, err, "%lld names no row of frameTable (%llu rows)",
+            kind == PCI_FF_INT ? (long long)value : -1, (unsigned long long)w->frames);
     *frame = (uint64_t)value;
     return PCOL_OK;
 }
@@ -108,7 +107,7 @@ static pcol_status foresee(struct work *w, uint64_t row, uint64_t frame, uint64_
     int own = w->own[0][frame] != PCI_FF_NO_CATEGORY;
     for (int k = 0; k < 2; k++) {
         int kind;
-        int64_t value, handed = own                    ? w->own[k][frame]
+        int64_t value, handed = own                     ? w->own[k][frame]
                                 : prefix == PCI_NO_NODE ? 0
                                                         : w->handed[k][prefix];
         if (handed == PCI_FF_NO_CATEGORY)
@@ -152,8 +151,7 @@ static pcol_status load_categories(struct work *w, pcol_error *err)
         w->scope->tables[PCI_FF_FRAMES].present ? w->scope : &w->ff->shared;
     struct pci_ff_cursor *cursor = &w->cursors[0]; /* not in use yet */
     for (int k = 0; k < 2; k++) {
-        const struct pci_ff_column *c =
-            pci_ff_column(w->ff, &s->tables[PCI_FF_FRAMES], names[k]);
+        const struct pci_ff_column *c = pci_ff_column(w->ff, &s->tables[PCI_FF_FRAMES], names[k]);
         w->own[k] = pci_malloc((size_t)w->frames + 1, sizeof(int64_t));
         w->handed[k] = pci_malloc((size_t)w->table->rows + 1, sizeof(int64_t));
         if (!w->own[k] || !w->handed[k])

@@ -61,8 +61,8 @@ struct pci_ff_place {
 };
 
 struct pci_ff_stream {
-    int type;               /* of the current token */
-    struct pci_json *json;  /* whose token it is: text, integer, number */
+    int type;                    /* of the current token */
+    struct pci_json *json;       /* whose token it is: text, integer, number */
     const struct pci_slab *slab; /* PCI_FF_SLAB */
     struct pci_slabs *slabs;     /* NULL: the file is JSON */
     struct pci_ff_reader readers[PCI_FF_NESTING];
@@ -110,7 +110,6 @@ struct pci_ff_text {
 };
 pcol_sink pci_ff_text_sink(struct pci_ff_text *text);
 /* The value as text, appended. */
-pcol_status pci_ff_capture(struct pci_ff_stream *stream, struct pci_ff_text *text,
-                           pcol_error *err);
+pcol_status pci_ff_capture(struct pci_ff_stream *stream, struct pci_ff_text *text, pcol_error *err);
 
 #endif

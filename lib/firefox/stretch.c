@@ -114,8 +114,8 @@ static pcol_status load_weight(struct samples *s, pcol_error *err)
     s->weight = NULL;
     for (uint32_t k = 0; k < types->count && !s->weight; k++) {
         int valid;
-        PCI_TRY(pci_ff_get(s->back->file, types->columns[k], s->row, &s->weight_value, &valid,
-                           err));
+        PCI_TRY(
+            pci_ff_get(s->back->file, types->columns[k], s->row, &s->weight_value, &valid, err));
         if (valid)
             s->weight = types->columns[k];
     }
@@ -168,8 +168,7 @@ static void make_part(struct samples *s, uint64_t part)
 
 pcol_status pci_ff_sample_count(struct pci_ff_back *back, uint64_t *count, pcol_error *err)
 {
-    const struct pci_ff_stretch *rows =
-        &back->threads[back->thread - back->first_thread].samples;
+    const struct pci_ff_stretch *rows = &back->threads[back->thread - back->first_thread].samples;
     struct samples s;
     *count = 0;
     PCI_TRY(open_samples(&s, back, err));
@@ -202,14 +201,18 @@ static pcol_status add_weight(struct samples *s, const struct pci_ff_kept *colum
 pcol_status pci_ff_remake_samples(struct pci_ff_back *back, const struct pci_ff_kept *column,
                                   struct pci_ff_cells *cells, pcol_error *err)
 {
-    const struct pci_ff_stretch *rows =
-        &back->threads[back->thread - back->first_thread].samples;
-    enum { STACK, CPU, WEIGHT, TIME, DELTA } which =
-        pci_ff_same(column->column, "stack")            ? STACK
-        : pci_ff_same(column->column, "threadCPUDelta") ? CPU
-        : pci_ff_same(column->column, "time")           ? TIME
-        : pci_ff_same(column->column, "timeDeltas")     ? DELTA
-                                                        : WEIGHT;
+    const struct pci_ff_stretch *rows = &back->threads[back->thread - back->first_thread].samples;
+    enum {
+        STACK,
+        CPU,
+        WEIGHT,
+        TIME,
+        DELTA
+    } which = pci_ff_same(column->column, "stack")            ? STACK
+              : pci_ff_same(column->column, "threadCPUDelta") ? CPU
+              : pci_ff_same(column->column, "time")           ? TIME
+              : pci_ff_same(column->column, "timeDeltas")     ? DELTA
+                                                              : WEIGHT;
     struct samples s;
     int64_t before = 0, stack;
     PCI_TRY(open_samples(&s, back, err));
@@ -229,9 +232,8 @@ pcol_status pci_ff_remake_samples(struct pci_ff_back *back, const struct pci_ff_
             } else if (!s.has_time) {
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
             } else {
-                int64_t from = which == DELTA
-                                   ? (int64_t)((uint64_t)s.part_time - (uint64_t)before)
-                                   : s.part_time;
+                int64_t from = which == DELTA ? (int64_t)((uint64_t)s.part_time - (uint64_t)before)
+                                              : s.part_time;
                 before = s.part_time;
                 /* The distance from a row that is made up says nothing of the source's own. */
                 int64_t ulp = which == DELTA && back->has_joins ? 0 : s.part_ulp;

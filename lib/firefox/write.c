@@ -111,9 +111,12 @@ static pcol_status write_lib(struct pci_ff_back *b, uint64_t row, pcol_error *er
 {
     static const struct {
         const char *key, *column;
-    } keys[] = {{"name", "name"},          {"path", "filename"},
-                {"debugName", "debug_name"}, {"debugPath", "debug_path"},
-                {"breakpadId", "breakpad_id"}, {"codeId", "build_id"},
+    } keys[] = {{"name", "name"},
+                {"path", "filename"},
+                {"debugName", "debug_name"},
+                {"debugPath", "debug_path"},
+                {"breakpadId", "breakpad_id"},
+                {"codeId", "build_id"},
                 {"arch", "arch"}};
     const struct pci_column *column;
     int64_t value;

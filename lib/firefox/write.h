@@ -9,10 +9,10 @@
 
 #include "core/strtab.h"
 #include "firefox/out.h"
-#include "model/rows.h"
-#include "json/tree.h"
 #include "model/names.h"
+#include "model/rows.h"
 #include "model/types.h"
+#include "json/tree.h"
 
 /* A row of source_columns. */
 struct pci_ff_kept {

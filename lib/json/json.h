@@ -38,7 +38,7 @@ enum pci_json_type {
 
 #define PCI_JSON_NONFINITE 0x1u       /* the bare words NaN, Infinity, -Infinity are numbers */
 #define PCI_JSON_SURROGATE_BYTES 0x2u /* a lone \udc80..\udcff stands for the byte 0x80..0xff */
-#define PCI_JSON_SOUND 0x4u /* refuse lone surrogates and numbers beyond the doubles */
+#define PCI_JSON_SOUND 0x4u           /* refuse lone surrogates and numbers beyond the doubles */
 
 struct pci_json_options {
     unsigned flags;
@@ -70,7 +70,7 @@ struct pci_json {
     /* The reader's own. */
     struct pci_input *input;
     struct pci_json_options options;
-    int state;       /* enum pci_json_state */
+    int state;        /* enum pci_json_state */
     size_t start, at; /* of the token and of the next byte, in the window */
     uint64_t line_start;
     uint8_t *nesting; /* a bit for each open container: 1 object, 0 array */

@@ -70,9 +70,8 @@ void pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t
         if (comma && data[begin++] != ',')
             break;
         begin += data[begin] == ' ';
-        size_t end = data[begin] == 'n'
-                         ? null_word(data, begin, size, &values[n], &types[n])
-                         : plain_number(data, begin, size, &values[n], &types[n]);
+        size_t end = data[begin] == 'n' ? null_word(data, begin, size, &values[n], &types[n])
+                                        : plain_number(data, begin, size, &values[n], &types[n]);
         if (!end || (data[end] != ',' && data[end] != ']'))
             break;
         at = end;
