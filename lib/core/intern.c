@@ -120,8 +120,7 @@ static pcol_status interned(pcol_builder *b, uint32_t table, struct pci_interned
     *out = NULL;
     if (table >= b->table_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "table %u does not exist", table);
-    if (pci_grow((void **)&b->interned, &b->interned_capacity, (size_t)table + 1,
-                 sizeof *b->interned))
+    if (pci_grow((void **)&b->interned, &b->interned_capacity, (size_t)table + 1, sizeof(void *)))
         return pci_fail_memory(err);
     for (size_t i = before; i < b->interned_capacity; i++)
         b->interned[i] = NULL;
@@ -154,10 +153,12 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
     struct pci_interned *in = NULL;
     uint32_t id;
     int added;
+    pcol_status status = interned(builder, table, &in, err);
     *row = 0;
     if (is_new)
         *is_new = 0;
-    PCI_TRY(interned(builder, table, &in, err));
+    if (!in)
+        return status;
     PCI_TRY(intern(&in->rows, builder, table, columns, cells, count, variant, &id, &added, err));
     if (in->base + id >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 rows of table %.40s",

@@ -425,8 +425,10 @@ pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t r
 {
     uint64_t own = PCI_NO_NODE;
     struct label_row r = {builder, table, row, extra ? extra : &own, 1, 0};
-    struct pci_label_table *t;
-    PCI_TRY(table_of(builder, table, &t, err));
+    struct pci_label_table *t = NULL;
+    pcol_status status = table_of(builder, table, &t, err);
+    if (!t)
+        return status;
     if (row < t->next_row)
         return pci_fail(err, PCOL_E_ARGUMENT, "labels of row %llu were given before",
                         (unsigned long long)row);

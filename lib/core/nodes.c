@@ -265,6 +265,8 @@ static pcol_status place_nodes(struct pci_bnodes *n, struct record_reader *r, ui
         status = pci_fail_memory(err);
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         status = read_record(r, i, &record, err);
+        if (status != PCOL_OK)
+            break;
         parent[i] = record->parent;
         size[i] = 1;
     }

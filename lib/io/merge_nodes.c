@@ -26,7 +26,8 @@ static pcol_status move_row(struct pci_merge *m, const struct pci_node_value *fr
         const struct pci_table *t = &file->tables[i];
         uint64_t to;
         int left;
-        if (strlen(t->name) != from->text.size || memcmp(t->name, from->text.data, from->text.size))
+        if (strlen(t->name) != from->text.size ||
+            memcmp(t->name, from->text.data, from->text.size) != 0)
             continue;
         PCI_TRY(pci_merge_row(m, t, NULL, from->row, (uint64_t)from->integer, &to, &left, err));
         *value = left ? from->integer : (int64_t)to;
@@ -118,7 +119,7 @@ pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err)
     if (merge->partial || !merge->node_rows)
         return PCOL_OK;
     PCI_TRY(pci_nodes_open(&reader, merge->file, err));
-    for (size_t i = 0; i < sizeof reader.columns / sizeof *reader.columns; i++)
+    for (size_t i = 0; i < sizeof reader.columns / sizeof(void *); i++)
         if (reader.columns[i])
             PCI_TRY(pci_verify(merge->file, reader.columns[i], err));
     PCI_TRY(copy_values(merge, "node_integers", 0, err));

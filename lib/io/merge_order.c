@@ -171,7 +171,9 @@ static pcol_status say_table(struct orders *o, uint32_t source, const char *name
     uint64_t first = !strcmp(target, "stacks");
     if (!pci_table_find(m->file, target) || is_said(m->builder, source, name))
         return PCOL_OK;
-    PCI_TRY(find_target(o, (pcol_str){target, strlen(target)}, 0, err));
+    pcol_status status = find_target(o, (pcol_str){target, strlen(target)}, 0, err);
+    if (status != PCOL_OK || !o->target)
+        return status;
     to.target = m->tables[o->target->number] + 1;
     to.row = first;
     if (o->target->rows <= first)
