@@ -290,6 +290,10 @@ int cli_unsafe(uint32_t code);
  * at most 4 * size bytes; *used tells how many. */
 size_t cli_escape(const char *text, size_t size, char *room, size_t *used);
 
+/* From `at` on, the first byte that is below 0x20, `a`, `b` or, if `ascii`, above 0x7e; `size` if
+ * there is none. Eight bytes at a time: most text has none of them. */
+size_t cli_plain(const char *text, size_t at, size_t size, char a, char b, int ascii);
+
 /* ---- input (cli_input.c) ---- */
 
 struct cli_input {

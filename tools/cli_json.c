@@ -147,10 +147,7 @@ void cli_json_text(struct cli_out *out, const char *data, size_t size)
 
     cli_out_write(out, "\"", 1);
     while (i < size) {
-        size_t plain = i;
-        while (plain < size && (unsigned char)data[plain] >= 0x20 &&
-               (unsigned char)data[plain] < 0x7f && data[plain] != '"' && data[plain] != '\\')
-            plain++;
+        size_t plain = cli_plain(data, i, size, '"', '\\', 1);
         cli_out_write(out, data + i, plain - i);
         i = plain;
         if (i < size) {
@@ -169,9 +166,7 @@ static void json_raw(struct cli_out *out, const char *data, size_t size)
     size_t i = 0;
 
     while (i < size) {
-        size_t plain = i;
-        while (plain < size && (unsigned char)data[plain] < 0x7f)
-            plain++;
+        size_t plain = cli_plain(data, i, size, 0x1f, 0x1f, 1); /* there are no controls */
         cli_out_write(out, data + i, plain - i);
         i = plain;
         if (i < size) {

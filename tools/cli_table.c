@@ -211,10 +211,10 @@ static void tsv_text(struct cli_table *table, const char *data, size_t size)
     size_t i = 0;
 
     while (i < size) {
-        size_t plain = i;
+        size_t plain = cli_plain(data, i, size, '\\', '\\', 0);
         while (plain < size && data[plain] != '\\' && data[plain] != '\t' && data[plain] != '\n' &&
                data[plain] != '\r')
-            plain++;
+            plain = cli_plain(data, plain + 1, size, '\\', '\\', 0);
         if (out->terminal)
             cli_out_safe(out, data + i, plain - i);
         else
@@ -238,7 +238,7 @@ static int csv_needs_quotes(const struct cli_table *table, const char *data, siz
     if (size == 0 || (table->null != NULL && strlen(table->null) == size &&
                       memcmp(table->null, data, size) == 0))
         return 1;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; (i = cli_plain(data, i, size, '"', ',', 0)) < size; i++)
         if (data[i] == '"' || data[i] == ',' || data[i] == '\n' || data[i] == '\r')
             return 1;
     return data[0] == ' ' || data[size - 1] == ' ';

@@ -28,7 +28,8 @@ struct pci_keyed_state {
     struct batched *stack, *parent, *group; /* samples: the row's stack and the tree */
     uint64_t own_stack;                     /* of the frame found last, */
     int64_t own_depth, own_group;           /* its depth and its group */
-    int64_t named_group;                    /* whose name was asked for last */
+    uint64_t stack_rows;
+    int64_t named_group; /* whose name was asked for last */
     pcol_str own_name;
     struct pci_stacks tree; /* samples, location_groups: which locations a group has */
     const struct pci_column *function, *filename, *line, *column; /* of locations */
@@ -98,6 +99,7 @@ static pcol_status open_samples(struct pci_keyed *k, pcol_error *err)
     struct pci_keyed_state *s = k->state;
     s->own_stack = UINT64_MAX;
     s->named_group = -1;
+    s->stack_rows = pci_rows(k->file, "stacks");
     PCI_TRY(open_frames(k, err));
     PCI_TRY(open_batched(k, "samples", "stack", &s->stack, err));
     PCI_TRY(open_batched(k, "stacks", "parent", &s->parent, err));
@@ -162,7 +164,7 @@ static pcol_status own_stack(struct pci_keyed *k, uint64_t row, int64_t *stack, 
     int valid = 0;
     if (k->state->stack)
         PCI_TRY(batched_cell(k, k->state->stack, row, stack, &valid, err));
-    if (valid && (uint64_t)*stack < pci_rows(k->file, "stacks"))
+    if (valid && (uint64_t)*stack < k->state->stack_rows)
         return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
                          "a label says that the row has a stack, but it has none");

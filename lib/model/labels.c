@@ -38,6 +38,11 @@ struct batch {
     uint8_t valid[ROWS];
 };
 
+struct shape_entry {
+    uint32_t key; /* 1 + number of the reader's key; 0: a member of `extra` */
+    uint8_t joined;
+};
+
 struct pci_label_state {
     struct batch **batches; /* by key, NULL until it is asked for */
     uint64_t *limits;       /* by key: rows of the table that it refers to */
@@ -52,6 +57,10 @@ struct pci_label_state {
     size_t cell_capacity;
     uint32_t *by_number; /* row of label_keys to key + 1; 0: another table's */
     uint64_t number_count;
+    /* The shape read last, checked: rows mostly have the shape of the row before. */
+    uint64_t known; /* 1 + its row */
+    struct shape_entry *entries;
+    size_t entry_count, entry_capacity;
 };
 
 unsigned pci_label_types(int kind, const char **references)
@@ -191,6 +200,7 @@ void pci_labels_close(struct pci_label_reader *reader)
         pci_free(s->extras);
         pci_free(s->cells);
         pci_free(s->by_number);
+        pci_free(s->entries);
     }
     pci_free(s);
     pci_free(reader->keys);
@@ -285,42 +295,41 @@ static pcol_status add_member(struct pci_label_reader *r, uint64_t *member, pcol
     return pci_nodes_next(&r->state->nodes, r->extra, member, err);
 }
 
-/* Entry number `at` of a shape. */
-static pcol_status add_entry(struct pci_label_reader *r, uint64_t row, uint64_t at,
-                             uint64_t *member, pcol_error *err)
+/* Entry number `at` of a shape that `row` has. */
+static pcol_status know_entry(struct pci_label_reader *r, uint64_t row, uint64_t at,
+                              pcol_error *err)
 {
     struct pci_label_state *s = r->state;
+    struct shape_entry entry = {0, 0};
     int64_t number = 0, joined = 0;
-    int valid = 0, there;
+    int valid = 0;
     if (s->shape_key)
         PCI_TRY(pci_get(r->file, s->shape_key, at, &number, &valid, err));
-    if (!valid) {
-        if (*member == PCI_NO_NODE)
-            return fail_shape(r, row, "the shape has more members than `extra`", err);
-        PCI_TRY(add_member(r, member, err));
-    } else {
+    if (valid) {
         if ((uint64_t)number >= s->number_count || !s->by_number[number])
             return fail_shape(r, row, "the shape has a key of another table", err);
-        size_t k = s->by_number[number] - 1;
-        if (s->seen[k] == s->serial)
+        entry.key = s->by_number[number];
+        if (s->seen[entry.key - 1] == s->serial)
             return fail_shape(r, row, "the shape has a key twice", err);
-        s->seen[k] = s->serial;
-        PCI_TRY(add_value(r, k, row, &there, err));
-        if (!there)
-            return fail_shape(r, row, "the shape has a key without a value", err);
+        s->seen[entry.key - 1] = s->serial;
     }
     if (s->joined)
         PCI_TRY(pci_get(r->file, s->joined, at, &joined, &valid, err));
-    s->cells[r->cell_count - 1].joined = joined != 0;
+    entry.joined = joined != 0;
+    if (pci_grow((void **)&s->entries, &s->entry_capacity, s->entry_count + 1, sizeof entry))
+        return pci_fail_memory(err);
+    s->entries[s->entry_count++] = entry;
     return PCOL_OK;
 }
 
-static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t shape,
-                              uint64_t *member, pcol_error *err)
+static pcol_status know_shape(struct pci_label_reader *r, uint64_t row, uint64_t shape,
+                              pcol_error *err)
 {
     struct pci_label_state *s = r->state;
     int64_t first, end = (int64_t)s->entry_rows;
     int valid;
+    s->known = 0;
+    s->entry_count = 0;
     if (shape >= s->shape_rows || !s->first_key)
         return fail_shape(r, row, "there is no such shape", err);
     PCI_TRY(pci_get(r->file, s->first_key, shape, &first, &valid, err));
@@ -331,7 +340,31 @@ static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t
                              "the keys of shapes do not follow one another");
     s->serial++;
     for (uint64_t at = (uint64_t)first; at < (uint64_t)end; at++)
-        PCI_TRY(add_entry(r, row, at, member, err));
+        PCI_TRY(know_entry(r, row, at, err));
+    s->known = shape + 1;
+    return PCOL_OK;
+}
+
+static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t shape,
+                              uint64_t *member, pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    if (s->known != shape + 1)
+        PCI_TRY(know_shape(r, row, shape, err));
+    for (size_t i = 0; i < s->entry_count; i++) {
+        const struct shape_entry *entry = &s->entries[i];
+        int there = 1;
+        if (!entry->key) {
+            if (*member == PCI_NO_NODE)
+                return fail_shape(r, row, "the shape has more members than `extra`", err);
+            PCI_TRY(add_member(r, member, err));
+        } else {
+            PCI_TRY(add_value(r, entry->key - 1, row, &there, err));
+        }
+        if (!there)
+            return fail_shape(r, row, "the shape has a key without a value", err);
+        s->cells[r->cell_count - 1].joined = entry->joined;
+    }
     return PCOL_OK;
 }
 

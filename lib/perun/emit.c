@@ -170,38 +170,79 @@ static pcol_status add_plain(struct pci_perun *p, struct pci_perun_out *out, uin
 
 /* ---- resources by type */
 
-/* The cells of row `i` of a type's arrays into p->cells. */
-static pcol_status read_row(struct pci_perun *p, const struct pci_perun_type *t, uint64_t i,
-                            pcol_error *err)
+#define BLOCK 64u  /* rows of a type that are read at once */
+#define ARRAYS 16u /* for types of at most so many arrays */
+
+/* Cells of a type's arrays. */
+struct block {
+    const struct pci_perun_type *type;
+    uint64_t first, rows; /* in the block; rows of the type */
+    size_t count;
+    uint8_t kinds[ARRAYS][BLOCK];
+    int64_t values[ARRAYS][BLOCK];
+};
+
+static pcol_status read_block(struct pci_perun *p, struct block *b, uint64_t first, pcol_error *err)
 {
+    uint64_t left = b->rows - first;
+    b->first = first;
+    b->count = left < BLOCK ? (size_t)left : BLOCK;
+    for (uint32_t k = 0; k < b->type->array_count; k++) {
+        uint64_t at = p->arrays[b->type->first_array + k].first + first;
+        PCI_TRY(pci_spool_read(&p->cell_kinds, at, b->kinds[k], b->count, err));
+        PCI_TRY(pci_spool_read(&p->cell_values, at * 8, b->values[k], b->count * 8, err));
+    }
+    return PCOL_OK;
+}
+
+/* The cells of row `i` of a type's arrays into p->cells. */
+static pcol_status read_row(struct pci_perun *p, struct block *b, uint64_t i, pcol_error *err)
+{
+    const struct pci_perun_type *t = b->type;
+    int at_once = t->array_count <= ARRAYS;
+    if (at_once && t->array_count && i - b->first >= b->count)
+        PCI_TRY(read_block(p, b, i, err));
     p->cell_count = 0;
     for (uint32_t k = 0; k < t->array_count; k++) {
         const struct pci_perun_array *a = &p->arrays[t->first_array + k];
         struct pci_perun_cell cell = {.key = a->key};
-        PCI_TRY(pci_spool_read(&p->cell_kinds, a->first + i, &cell.kind, 1, err));
-        PCI_TRY(pci_spool_read(&p->cell_values, (a->first + i) * 8, &cell.value, 8, err));
+        if (at_once) {
+            cell.kind = b->kinds[k][i - b->first];
+            cell.value = b->values[k][i - b->first];
+        } else {
+            PCI_TRY(pci_spool_read(&p->cell_kinds, a->first + i, &cell.kind, 1, err));
+            PCI_TRY(pci_spool_read(&p->cell_values, (a->first + i) * 8, &cell.value, 8, err));
+        }
         PCI_TRY(pci_perun_push_cell(p, &cell, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status add_typed(struct pci_perun *p, struct pci_perun_out *out,
-                             const struct pci_perun_type *t, const struct pci_perun_sample *common,
-                             uint64_t i, pcol_error *err)
+static pcol_status add_typed(struct pci_perun *p, struct pci_perun_out *out, struct block *b,
+                             struct pci_perun_sample *common, uint64_t i, pcol_error *err)
 {
+    const struct pci_perun_type *t = b->type;
     struct pci_perun_sample sample = *common;
     uint32_t amount = PCOL_NONE;
     uint64_t row;
-    PCI_TRY(read_row(p, t, i, err));
+    int own = 0; /* the row has a part of its own in stack, time or sample type */
+    PCI_TRY(read_row(p, b, i, err));
     for (uint32_t k = 0; k < t->array_count; k++)
         for (int role = 0; role < PCI_PERUN_ROLES; role++)
             if (p->cells[k].key == p->shapes.role_keys[role] && !common->has[role]) {
                 sample.has[role] = 1;
                 sample.roles[role] = p->cells[k];
+                own |= role != PCI_PERUN_AMOUNT;
                 if (role == PCI_PERUN_AMOUNT)
                     amount = k;
             }
     PCI_TRY(pci_perun_sample(p, out, &sample, &row, err));
+    if (!own) { /* what was found serves the type's other rows */
+        common->settled = 1;
+        common->stack = sample.stack;
+        common->time = sample.time;
+        common->sample_type = sample.sample_type;
+    }
     PCI_TRY(pcol_builder_set_i64(p->builder, out->sample_type, row, t->row, err));
     if (amount != PCOL_NONE && sample.whole)
         p->cells[amount].kind = PCI_PERUN_VALUE;
@@ -242,6 +283,7 @@ static pcol_status add_type_rows(struct pci_perun *p, struct pci_perun_out *out,
                                  const struct pci_perun_type *t, pcol_error *err)
 {
     struct pci_perun_sample common = {0};
+    struct block block;
     uint64_t rows = t->array_count ? p->arrays[t->first_array].length : 1;
     for (uint32_t k = 0; k < t->array_count; k++)
         if (p->arrays[t->first_array + k].length < rows)
@@ -252,8 +294,11 @@ static pcol_status add_type_rows(struct pci_perun *p, struct pci_perun_out *out,
             common.has[role] = pci_perun_role(&p->type_record, (enum pci_perun_role)role,
                                               &common.roles[role]) != 0;
     }
+    block.type = t;
+    block.rows = rows;
+    block.first = block.count = 0;
     for (uint64_t i = 0; i < rows; i++)
-        PCI_TRY(add_typed(p, out, t, &common, i, err));
+        PCI_TRY(add_typed(p, out, &block, &common, i, err));
     return is_regular(p, t) ? PCOL_OK : add_arrays(p, out, t, rows, err);
 }
 

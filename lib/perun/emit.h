@@ -37,10 +37,12 @@ struct pci_perun_sample {
     struct pci_perun_cell roles[PCI_PERUN_ROLES];
     uint8_t has[PCI_PERUN_ROLES];
     struct pci_perun_ns time; /* where the resource itself has none */
-    int whole;                /* out: its value says all that `amount` does */
-    int traced;               /* out: its stack says all that `trace` does */
-    int named;                /* out: its innermost function has the name that `subtype` is */
-    uint32_t uid_depth;       /* out: depth of `uid` in its stack; PCOL_NONE: not there */
+    int settled;              /* stack, time and sample type are known: those of the row before */
+    uint32_t stack, sample_type;
+    int whole;          /* out: its value says all that `amount` does */
+    int traced;         /* out: its stack says all that `trace` does */
+    int named;          /* out: its innermost function has the name that `subtype` is */
+    uint32_t uid_depth; /* out: depth of `uid` in its stack; PCOL_NONE: not there */
 };
 
 pcol_status pci_perun_out_open(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err);
@@ -49,6 +51,9 @@ void pci_perun_out_close(struct pci_perun_out *out);
 
 /* Seconds as text or number. */
 struct pci_perun_ns pci_perun_time(struct pci_perun *p, const struct pci_perun_cell *cell);
+/* Find stack, time and sample type, which rows of a type share. */
+pcol_status pci_perun_settle(struct pci_perun *p, struct pci_perun_out *out,
+                             struct pci_perun_sample *sample, pcol_error *err);
 /* Append the row of samples. */
 pcol_status pci_perun_sample(struct pci_perun *p, struct pci_perun_out *out,
                              struct pci_perun_sample *sample, uint64_t *row, pcol_error *err);

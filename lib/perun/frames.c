@@ -196,7 +196,8 @@ static pcol_status intern_frame(struct pci_perun *p, const struct pci_perun_cell
     if (failed)
         return pci_fail_memory(err);
     PCI_TRY(pci_hash_add(&f->frame_hash, hash, (uint32_t)f->frame_count, err));
-    memcpy(f->cells + f->cell_count, cells, count * sizeof *cells);
+    if (count)
+        memcpy(f->cells + f->cell_count, cells, count * sizeof *cells);
     *frame = (uint32_t)f->frame_count++;
     uint32_t name = parts_of(f, cells, (uint32_t)count).name;
     f->frames[*frame] =

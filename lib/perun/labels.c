@@ -7,6 +7,8 @@
 #include "io/open.h"
 #include "json/tree.h"
 
+#define COLUMNS 512u /* label columns that a table has at most */
+
 static pcol_status need_extra(struct pci_perun *p, uint64_t *extra, pcol_error *err)
 {
     struct pci_new_node root = {.parent = PCI_NO_NODE, .key = PCOL_NONE, .tag = PCI_NODE_OBJECT};
@@ -101,11 +103,39 @@ static pcol_status make_label(struct pci_perun *p, const struct pci_perun_cell *
     return PCOL_OK;
 }
 
+/* Whether a row's labels might not all get columns. */
+static int is_nearly_full(const struct pci_perun *p, uint32_t table, size_t count)
+{
+    const struct pci_blabels *labels = &p->builder->labels;
+    for (size_t i = 0; i < labels->table_count; i++)
+        if (labels->tables[i].table == table)
+            return labels->tables[i].column_count + count > COLUMNS;
+    return count > COLUMNS;
+}
+
+/* What gets no column becomes a member of `extra` behind those that are there. So that all members
+ * stand in the order of the row, a row that has some goes there whole if it may come to that. */
+static pcol_status spill(struct pci_perun *p, struct pci_perun_cell *cell, pcol_error *err)
+{
+    if (cell->kind == PCI_PERUN_VALUE || cell->kind == PCI_PERUN_OWNTRACE ||
+        cell->kind == PCI_PERUN_OWNFRAME || cell->kind == PCI_PERUN_OWNNAME ||
+        cell->kind == PCI_PERUN_TEXT || cell->kind == PCI_PERUN_PLACE)
+        return PCOL_OK;
+    PCI_TRY(pci_perun_text_begin(p, err));
+    PCI_TRY(pci_perun_text_any(p, cell, err));
+    return pci_perun_text_keep(p, cell, err);
+}
+
 pcol_status pci_perun_labels(struct pci_perun *p, uint32_t table, uint64_t row,
-                             const struct pci_perun_cell *cells, size_t count, pcol_error *err)
+                             struct pci_perun_cell *cells, size_t count, pcol_error *err)
 {
     uint64_t extra = PCI_NO_NODE;
     void *labels = p->labels;
+    int has_extra = 0;
+    for (size_t i = 0; i < count; i++)
+        has_extra |= cells[i].kind == PCI_PERUN_TEXT || cells[i].kind == PCI_PERUN_PLACE;
+    for (size_t i = 0; has_extra && is_nearly_full(p, table, count) && i < count; i++)
+        PCI_TRY(spill(p, &cells[i], err));
     if (pci_grow(&labels, &p->label_capacity, count + 1, sizeof *p->labels))
         return pci_fail_memory(err);
     p->labels = labels;

@@ -234,7 +234,7 @@ pcol_status pci_perun_emit(struct pci_perun *p, pcol_error *err);
 
 /* labels.c: the labels of a row out of cells, and the nodes of a text */
 pcol_status pci_perun_labels(struct pci_perun *p, uint32_t table, uint64_t row,
-                             const struct pci_perun_cell *cells, size_t count, pcol_error *err);
+                             struct pci_perun_cell *cells, size_t count, pcol_error *err);
 pcol_status pci_perun_nodes(struct pci_perun *p, int64_t place, uint64_t parent, uint32_t key,
                             uint64_t *node, pcol_error *err);
 

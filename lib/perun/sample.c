@@ -307,6 +307,17 @@ static pcol_status stack_of(struct pci_perun *p, struct pci_perun_out *o,
     return pcol_builder_stack(p->builder, node, group, stack, err);
 }
 
+pcol_status pci_perun_settle(struct pci_perun *p, struct pci_perun_out *o,
+                             struct pci_perun_sample *s, pcol_error *err)
+{
+    PCI_TRY(stack_of(p, o, s, &s->stack, err));
+    if (s->has[PCI_PERUN_TIME])
+        s->time = pci_perun_time(p, &s->roles[PCI_PERUN_TIME]);
+    s->sample_type = PCOL_NONE;
+    s->settled = 1;
+    return PCOL_OK;
+}
+
 pcol_status pci_perun_sample(struct pci_perun *p, struct pci_perun_out *o,
                              struct pci_perun_sample *s, uint64_t *row, pcol_error *err)
 {
@@ -314,16 +325,17 @@ pcol_status pci_perun_sample(struct pci_perun *p, struct pci_perun_out *o,
     pcol_value value;
     pcol_sample sample = {
         .size = sizeof sample, .source = p->import->source, .values = &value, .thread = PCOL_NONE};
-    struct pci_perun_ns time = s->time;
-    PCI_TRY(stack_of(p, o, s, &sample.stack, err));
-    if (s->has[PCI_PERUN_TIME])
-        time = pci_perun_time(p, &s->roles[PCI_PERUN_TIME]);
-    sample.has_time = time.known != 0;
-    sample.time_ns = time.ns;
+    if (!s->settled)
+        PCI_TRY(pci_perun_settle(p, o, s, err));
+    sample.stack = s->stack;
+    sample.has_time = s->time.known != 0;
+    sample.time_ns = s->time.ns;
     s->whole = 0;
     if (s->has[PCI_PERUN_AMOUNT] &&
         (amount->kind == PCI_PERUN_INTEGER || amount->kind == PCI_PERUN_DOUBLE)) {
-        PCI_TRY(class_of(p, o, s, &value.sample_type, err));
+        if (s->sample_type == PCOL_NONE) /* only where there is an amount: a type without is none */
+            PCI_TRY(class_of(p, o, s, &s->sample_type, err));
+        value.sample_type = s->sample_type;
         if (amount->kind == PCI_PERUN_INTEGER && p->doubles)
             value.as.f64 = (double)amount->value;
         else

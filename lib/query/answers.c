@@ -67,16 +67,101 @@ pcol_status pci_answers_json(struct pcol_answers *a, const struct pci_value *val
     return PCOL_OK;
 }
 
-/* JSON texts of a row lie one behind the other and may move: a cell keeps the offset until the row
- * is done. */
+static pcol_status push_cell(struct pci_flat_cell **cells, size_t *count, size_t *capacity,
+                             uint32_t field, const struct pci_value *value, pcol_error *err)
+{
+    void *all = *cells;
+    if (pci_grow(&all, capacity, *count + 1, sizeof **cells))
+        return pci_fail_memory(err);
+    *cells = all;
+    (*cells)[(*count)++] = (struct pci_flat_cell){field, *value};
+    return PCOL_OK;
+}
+
+int pci_value_shared(const struct pci_value *value)
+{
+    return value->kind >= PCI_VALUE_FRAME && value->kind < PCI_VALUE_NODE;
+}
+
+/* What was made of a shared value for a use (a field's number, or another); PCOL_NONE: nothing yet. */
+static uint32_t find_shared(const struct pcol_answers *a, uint32_t use,
+                            const struct pci_value *value, uint64_t *hash)
+{
+    uint32_t id;
+    *hash = pci_hash_pair((uint64_t)use << 8 | value->kind, (uint64_t)value->as.i64);
+    size_t at = pci_hash_start(&a->shared_hash, *hash);
+    while ((id = pci_hash_next(&a->shared_hash, *hash, &at)) != PCI_HASH_NONE)
+        if (a->shared[id].field == use && a->shared[id].kind == value->kind &&
+            a->shared[id].row == value->as.i64)
+            return id;
+    return PCOL_NONE;
+}
+
+static pcol_status add_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
+                              uint64_t hash, uint32_t *id, pcol_error *err)
+{
+    void *shared = a->shared;
+    if (pci_grow(&shared, &a->shared_capacity, a->shared_count + 1, sizeof *a->shared))
+        return pci_fail_memory(err);
+    a->shared = shared;
+    a->shared[a->shared_count] =
+        (struct pci_flat_shared){use, value->kind, value->as.i64, a->shared_item_count, 0};
+    PCI_TRY(pci_hash_add(&a->shared_hash, hash, (uint32_t)a->shared_count, err));
+    *id = (uint32_t)a->shared_count++;
+    return PCOL_OK;
+}
+
+pcol_status pci_answers_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
+                               struct pci_flat_shared **shared, int *is_new, pcol_error *err)
+{
+    uint64_t hash;
+    uint32_t id = find_shared(a, use, value, &hash);
+    *is_new = id == PCOL_NONE;
+    if (*is_new)
+        PCI_TRY(add_shared(a, use, value, hash, &id, err));
+    *shared = &a->shared[id];
+    return PCOL_OK;
+}
+
+pcol_status pci_answers_share(struct pcol_answers *a, struct pci_flat_shared *shared,
+                              uint32_t field, const struct pci_value *value, pcol_error *err)
+{
+    struct pci_value kept = *value;
+    if (value->kind == PCI_VALUE_TEXT) {
+        char *text;
+        PCI_TRY(pci_arena_take(&a->kept, value->as.text.size, &text, err));
+        if (value->as.text.size)
+            memcpy(text, value->as.text.data, value->as.text.size);
+        kept.as.text.data = text;
+    }
+    PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, field,
+                      &kept, err));
+    shared->count++;
+    return PCOL_OK;
+}
+
+/* JSON of frames and stacks is made once each. That of other values lies one behind the other and may
+ * move: such a cell gets its place when the row is done. */
 static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
                             const struct pci_value *value, pcol_error *err)
 {
+    struct pci_flat_shared *shared;
     size_t begin = a->json.size;
-    PCI_TRY(pci_answers_json(a, value, &a->json, err));
+    int is_new;
     cell->kind = PCOL_ANSWER_JSON;
-    cell->as.text.data = NULL;
-    cell->as.text.size = a->json.size - begin;
+    if (!pci_value_shared(value)) {
+        PCI_TRY(pci_answers_json(a, value, &a->json, err));
+        cell->as.text = (pcol_str){NULL, a->json.size - begin};
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_answers_shared(a, PCI_USE_JSON, value, &shared, &is_new, err));
+    if (is_new) {
+        a->text.size = 0;
+        PCI_TRY(pci_answers_json(a, value, &a->text, err));
+        struct pci_value text = {.kind = PCI_VALUE_TEXT, .as.text = {a->text.data, a->text.size}};
+        PCI_TRY(pci_answers_share(a, shared, 0, &text, err));
+    }
+    cell->as.text = a->shared_items[shared->first].value.as.text;
     return PCOL_OK;
 }
 
@@ -165,17 +250,6 @@ pcol_status pci_answers_object(struct pcol_answers *a, int models, int *more, pc
 
 /* ---- flattening */
 
-static pcol_status push_cell(struct pci_flat_cell **cells, size_t *count, size_t *capacity,
-                             uint32_t field, const struct pci_value *value, pcol_error *err)
-{
-    void *all = *cells;
-    if (pci_grow(&all, capacity, *count + 1, sizeof **cells))
-        return pci_fail_memory(err);
-    *cells = all;
-    (*cells)[(*count)++] = (struct pci_flat_cell){field, *value};
-    return PCOL_OK;
-}
-
 /* The field of an item within a member. */
 static pcol_status field_of(struct pcol_answers *a, uint32_t outer, pcol_str inner, uint32_t *field,
                             pcol_error *err)
@@ -191,16 +265,9 @@ static pcol_status field_of(struct pcol_answers *a, uint32_t outer, pcol_str inn
     return pci_strtab_intern(&a->fields, a->text.data, a->text.size, field, err);
 }
 
-static pcol_status make_shared(struct pcol_answers *a, uint32_t field,
-                               const struct pci_value *value, uint64_t hash, uint32_t *id,
-                               pcol_error *err)
+static pcol_status make_flat(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
+                             struct pci_flat_shared *shared, pcol_error *err)
 {
-    void *shared = a->shared;
-    if (pci_grow(&shared, &a->shared_capacity, a->shared_count + 1, sizeof *a->shared))
-        return pci_fail_memory(err);
-    a->shared = shared;
-    struct pci_flat_shared *s = &a->shared[a->shared_count];
-    *s = (struct pci_flat_shared){field, value->kind, value->as.i64, a->shared_item_count, 0};
     a->flat.count = 0;
     PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->kept, err));
     for (size_t i = 0; i < a->flat.count; i++) {
@@ -209,27 +276,20 @@ static pcol_status make_shared(struct pcol_answers *a, uint32_t field,
         int last = i + 1 == a->flat.count;
         PCI_TRY(field_of(a, field, last ? (pcol_str){"", 0} : item->key, &inner, err));
         PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, inner,
-                          &item->value, err));
+                          &item->value, err)); /* its text is in the arena already */
+        shared->count++;
     }
-    s->count = a->shared_item_count - s->first;
-    PCI_TRY(pci_hash_add(&a->shared_hash, hash, (uint32_t)a->shared_count, err));
-    *id = (uint32_t)a->shared_count++;
     return PCOL_OK;
 }
 
 static pcol_status flat_shared(struct pcol_answers *a, uint32_t field,
                                const struct pci_value *value, pcol_error *err)
 {
-    uint64_t hash = pci_hash_pair((uint64_t)field << 8 | value->kind, (uint64_t)value->as.i64);
-    size_t at = pci_hash_start(&a->shared_hash, hash);
-    uint32_t id;
-    while ((id = pci_hash_next(&a->shared_hash, hash, &at)) != PCI_HASH_NONE)
-        if (a->shared[id].field == field && a->shared[id].kind == value->kind &&
-            a->shared[id].row == value->as.i64)
-            break;
-    if (id == PCI_HASH_NONE)
-        PCI_TRY(make_shared(a, field, value, hash, &id, err));
-    const struct pci_flat_shared *s = &a->shared[id];
+    struct pci_flat_shared *s;
+    int is_new;
+    PCI_TRY(pci_answers_shared(a, field, value, &s, &is_new, err));
+    if (is_new)
+        PCI_TRY(make_flat(a, field, value, s, err));
     for (size_t i = 0; i < s->count; i++) {
         const struct pci_flat_cell *item = &a->shared_items[s->first + i];
         PCI_TRY(push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, item->field,

@@ -11,9 +11,10 @@
 
 #define PCI_FLAT_MOST (UINT64_C(64) << 20)
 
-/* Flat items of a value that many rows share: a frame or a stack under one key. */
+/* What was made of a value that many rows share, a frame or a stack, for one use: its flat items
+ * under one key, its JSON, its line of a flame graph, what a path leads to in it. */
 struct pci_flat_shared {
-    uint32_t field; /* of the member's key */
+    uint32_t field; /* of the member's key, or another use: */
     uint8_t kind;
     int64_t row;
     size_t first, count; /* items in `shared_items`; keys are field numbers */
@@ -23,6 +24,13 @@ struct pci_flat_cell {
     uint32_t field;
     struct pci_value value;
 };
+
+#define PCI_USE_JSON 0xfffffff0u
+#define PCI_USE_FRAME_LINE 0xfffffff1u
+#define PCI_USE_TRACE_LINE 0xfffffff2u
+#define PCI_USE_PATH 0xfffffff3u
+
+#define PCI_LINE_ROLES 4 /* members that a line of a flame graph is made of */
 
 /* Counters and lists of a question in progress. */
 struct pci_pair {
@@ -72,8 +80,9 @@ struct pcol_answers {
     struct pci_hash seen_ids; /* raw identities of values that were looked at */
     struct pci_pair *ids;
     size_t id_count, id_capacity;
-    pcol_str parts[64]; /* of the path */
-    size_t part_count;
+    pcol_str parts[64];           /* of the path */
+    size_t part_count, path_slot; /* the member that the path begins with */
+    size_t line_roles[PCI_LINE_ROLES];
     uint64_t left_out;
     double plot[6]; /* b0, b1, b2, x_start, x_end, step */
     int plot_model, plot_at;
@@ -97,6 +106,13 @@ pcol_status pci_answers_object(struct pcol_answers *a, int models, int *more, pc
 /* The JSON text of an array or object, appended to `to`. */
 pcol_status pci_answers_json(struct pcol_answers *a, const struct pci_value *value,
                              struct pci_text *to, pcol_error *err);
+/* What was made of a shared value for a use; *is_new: nothing yet, and the caller makes it by further
+ * calls of pci_answers_share(), before anything else is made. Valid until the next call. */
+pcol_status pci_answers_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
+                               struct pci_flat_shared **shared, int *is_new, pcol_error *err);
+pcol_status pci_answers_share(struct pcol_answers *a, struct pci_flat_shared *shared,
+                              uint32_t field, const struct pci_value *value, pcol_error *err);
+int pci_value_shared(const struct pci_value *value);
 /* Sort the list by `a`; stable. */
 pcol_status pci_answers_sort(struct pcol_answers *a, pcol_error *err);
 /* The fields of the members' own keys, into a->slot_fields. */

@@ -93,21 +93,19 @@ static pcol_status put_trace(struct pcol_answers *a, const struct pci_value *tra
     return PCOL_OK;
 }
 
-/* The text of a value that rows share, made once; *item is PCOL_NONE if there is none. */
-static pcol_status shared_text(struct pcol_answers *a, const struct pci_value *value, int trace,
-                               pcol_str *text, int *ok, pcol_error *err)
+/* The text of a uid or trace; that of values which rows share is made once. */
+static pcol_status line_part(struct pcol_answers *a, const struct pci_value *value, int trace,
+                             pcol_str *text, int *ok, pcol_error *err)
 {
-    int shared = value->kind >= PCI_VALUE_FRAME && value->kind < PCI_VALUE_NODE;
-    uint64_t hash = pci_hash_pair((uint64_t)trace << 8 | value->kind, (uint64_t)value->as.i64);
-    size_t at = pci_hash_start(&a->shared_hash, hash);
-    uint32_t id;
-    while (shared && (id = pci_hash_next(&a->shared_hash, hash, &at)) != PCI_HASH_NONE) {
-        const struct pci_flat_shared *s = &a->shared[id];
-        if (s->field != (uint32_t)trace || s->kind != value->kind || s->row != value->as.i64)
-            continue;
-        *ok = s->count != 0;
+    struct pci_flat_shared *shared = NULL;
+    int is_new = 1;
+    if (pci_value_shared(value))
+        PCI_TRY(pci_answers_shared(a, trace ? PCI_USE_TRACE_LINE : PCI_USE_FRAME_LINE, value,
+                                   &shared, &is_new, err));
+    if (!is_new) {
+        *ok = shared->count != 0;
         if (*ok)
-            *text = a->shared_items[s->first].value.as.text;
+            *text = a->shared_items[shared->first].value.as.text;
         return PCOL_OK;
     }
     a->text.size = 0;
@@ -116,35 +114,38 @@ static pcol_status shared_text(struct pcol_answers *a, const struct pci_value *v
     else
         PCI_TRY(put_frame(a, value, &a->text, ok, err));
     *text = (pcol_str){a->text.data, a->text.size};
-    if (!shared)
+    if (!shared || !*ok)
         return PCOL_OK;
-    void *all = a->shared, *items = a->shared_items;
-    int failed = pci_grow(&all, &a->shared_capacity, a->shared_count + 1, sizeof *a->shared);
-    a->shared = all;
-    failed |= pci_grow(&items, &a->shared_item_capacity, a->shared_item_count + 1,
-                       sizeof *a->shared_items);
-    a->shared_items = items;
-    if (failed)
-        return pci_fail_memory(err);
-    char *kept;
-    PCI_TRY(pci_arena_take(&a->kept, text->size, &kept, err));
-    if (text->size)
-        memcpy(kept, text->data, text->size);
-    text->data = kept;
-    a->shared[a->shared_count] = (struct pci_flat_shared){
-        (uint32_t)trace, value->kind, value->as.i64, a->shared_item_count, *ok != 0};
-    a->shared_items[a->shared_item_count++] =
-        (struct pci_flat_cell){0, {.kind = PCI_VALUE_TEXT, .as.text = *text}};
-    return pci_hash_add(&a->shared_hash, hash, (uint32_t)a->shared_count++, err);
+    struct pci_value kept = {.kind = PCI_VALUE_TEXT, .as.text = *text};
+    return pci_answers_share(a, shared, 0, &kept, err);
+}
+
+enum { UID, TRACE, AMOUNT, SUBTYPE };
+
+/* A member that the line is made of, or NULL; where it stands is the same while the plan is. */
+static const struct pci_value *role(struct pcol_answers *a, int which)
+{
+    static const char *const keys[PCI_LINE_ROLES] = {"uid", "trace", "amount", "subtype"};
+    const struct pci_resources *r = &a->resources;
+    if (a->plan != r->plan) {
+        for (int i = 0; i < PCI_LINE_ROLES; i++) {
+            const struct pci_value *value = pci_resources_find(r, keys[i]);
+            a->line_roles[i] = SIZE_MAX;
+            for (size_t k = 0; value && k < r->count; k++)
+                if (&r->members[k].value == value)
+                    a->line_roles[i] = k;
+        }
+        a->plan = r->plan;
+    }
+    size_t at = a->line_roles[which];
+    return at == SIZE_MAX ? NULL : &r->members[at].value;
 }
 
 /* The line of the resource at hand, into a->other; *ok is 0 if it has none. */
 static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
-    const struct pci_value *uid = pci_resources_find(r, "uid");
-    const struct pci_value *trace = pci_resources_find(r, "trace");
-    const struct pci_value *amount = pci_resources_find(r, "amount");
+    const struct pci_value *uid = role(a, UID), *trace = role(a, TRACE), *amount = role(a, AMOUNT);
     pcol_str text;
     int object, array;
     a->other.size = 0;
@@ -153,14 +154,14 @@ static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
         return PCOL_OK;
     PCI_TRY(pci_value_is(&r->values, uid, &object, &array, err));
     if (object) {
-        PCI_TRY(shared_text(a, uid, 0, &text, ok, err));
+        PCI_TRY(line_part(a, uid, 0, &text, ok, err));
         if (*ok)
             PCI_TRY(pci_text_put(&a->other, text.data, text.size, err));
     } else {
         PCI_TRY(pci_flat_text(uid, &a->other, err));
     }
     if (*ok)
-        PCI_TRY(shared_text(a, trace, 1, &text, ok, err));
+        PCI_TRY(line_part(a, trace, 1, &text, ok, err));
     if (!*ok)
         return PCOL_OK;
     PCI_TRY(pci_text_put(&a->other, text.data, text.size, err));
@@ -168,9 +169,9 @@ static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
     return pci_flat_text(amount, &a->other, err);
 }
 
-static int is_free(const struct pci_resources *r)
+static int is_free(struct pcol_answers *a)
 {
-    const struct pci_value *subtype = pci_resources_find(r, "subtype");
+    const struct pci_value *subtype = role(a, SUBTYPE);
     return subtype && subtype->kind == PCI_VALUE_STRING && subtype->as.text.size == 4 &&
            !memcmp(subtype->as.text.data, "free", 4);
 }
@@ -193,7 +194,7 @@ static pcol_status next_line(struct pcol_answers *a, int *more, pcol_error *err)
             tell_left_out(a);
             return PCOL_OK;
         }
-        if (is_free(&a->resources))
+        if (is_free(a))
             continue;
         PCI_TRY(make_line(a, &ok, err));
         a->left_out += !ok;
@@ -223,7 +224,7 @@ static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
         PCI_TRY(pci_resources_next(&a->resources, &more, err));
         if (!more)
             break;
-        if (is_free(&a->resources))
+        if (is_free(a))
             continue;
         PCI_TRY(make_line(a, &ok, err));
         a->left_out += !ok;
@@ -246,9 +247,10 @@ static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
 pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err)
 {
     int64_t before = 0;
-    int more, sorted = 1;
+    int more, sorted = 1, known;
     PCI_TRY(pci_answers_column(a, "line", err));
-    while (sorted) {
+    PCI_TRY(pci_resources_sorted(&a->resources, &known, err));
+    while (sorted && !known) {
         PCI_TRY(pci_resources_next(&a->resources, &more, err));
         if (!more)
             break;

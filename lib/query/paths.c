@@ -55,15 +55,9 @@ static pcol_status step(struct pcol_answers *a, const struct pci_value *value, p
     return status;
 }
 
-/* All that the path leads to in the object at hand, into a->found. */
-static pcol_status follow(struct pcol_answers *a, pcol_error *err)
+/* The rest of the path from the values in a->found on. */
+static pcol_status follow_rest(struct pcol_answers *a, pcol_error *err)
 {
-    const struct pci_resources *r = &a->resources;
-    a->found_count = 0;
-    for (size_t i = 0; a->parts[0].size && i < r->count; i++)
-        if (same(r->members[i].key, a->parts[0]))
-            PCI_TRY(
-                push(&a->found, &a->found_count, &a->found_capacity, &r->members[i].value, err));
     for (size_t part = 1; part < a->part_count && a->found_count; part++) {
         a->next_count = 0;
         for (size_t i = 0; i < a->found_count; i++) {
@@ -79,6 +73,48 @@ static pcol_status follow(struct pcol_answers *a, pcol_error *err)
         a->next_capacity = capacity;
     }
     return PCOL_OK;
+}
+
+/* Where the path leads to from a frame or stack that rows share is found once. */
+static pcol_status follow_shared(struct pcol_answers *a, pcol_error *err)
+{
+    struct pci_flat_shared *shared;
+    struct pci_value value = a->found[0];
+    int is_new;
+    PCI_TRY(pci_answers_shared(a, PCI_USE_PATH, &value, &shared, &is_new, err));
+    if (is_new) {
+        PCI_TRY(follow_rest(a, err));
+        for (size_t i = 0; i < a->found_count; i++)
+            PCI_TRY(pci_answers_share(a, shared, 0, &a->found[i], err));
+        return PCOL_OK;
+    }
+    a->found_count = 0;
+    if (a->options.unique) /* its values were given before, or their equals */
+        return PCOL_OK;
+    for (size_t i = 0; i < shared->count; i++)
+        PCI_TRY(push(&a->found, &a->found_count, &a->found_capacity,
+                     &a->shared_items[shared->first + i].value, err));
+    return PCOL_OK;
+}
+
+/* All that the path leads to in the object at hand, into a->found. */
+static pcol_status follow(struct pcol_answers *a, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    a->found_count = 0;
+    if (a->plan != r->plan) {
+        a->plan = r->plan;
+        a->path_slot = SIZE_MAX;
+        for (size_t i = 0; a->parts[0].size && i < r->count; i++)
+            if (same(r->members[i].key, a->parts[0]))
+                a->path_slot = i;
+    }
+    if (a->path_slot == SIZE_MAX)
+        return PCOL_OK;
+    PCI_TRY(
+        push(&a->found, &a->found_count, &a->found_capacity, &r->members[a->path_slot].value, err));
+    return a->part_count > 1 && pci_value_shared(&a->found[0]) ? follow_shared(a, err)
+                                                               : follow_rest(a, err);
 }
 
 /* Whether a value's own place was looked at before: quicker than its text. Strings of the pool lie
@@ -144,6 +180,11 @@ static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err
             PCI_TRY(pci_answers_object(a, a->options.models, more, err));
             if (!*more)
                 return PCOL_OK;
+            if (a->resources.same && !a->options.models) {
+                if (!a->options.unique) /* the values found for the object before */
+                    a->found_at = 0;
+                continue;
+            }
             PCI_TRY(follow(a, err));
             a->found_at = 0;
         }
@@ -175,6 +216,7 @@ pcol_status pci_ask_values(struct pcol_answers *a, pcol_error *err)
             break;
         path += size + 1;
     }
+    pci_resources_only(&a->resources, a->parts[0]);
     if (!a->options.unique)
         PCI_TRY(pci_answers_column(a, "row", err));
     a->next = next_value;

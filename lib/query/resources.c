@@ -46,6 +46,7 @@ struct pci_resources_state {
     uint64_t type_row, snapshot_row; /* whose members are merged; NO_ROW: none */
     struct part own, of_type;
     int planned;
+    int shared_only; /* own cells need not be read */
     size_t capacity;
     struct pci_member number, time; /* what a snapshot adds */
     uint32_t number_slot, time_slot;
@@ -277,6 +278,21 @@ static void fill(struct pci_resources *r, const struct part *part, const struct 
 
 /* ---- rows */
 
+/* Whether rows may have a key: as a label, or among what has no column. */
+static int may_have(const struct pci_keyed *keyed, const char *table, pcol_str key)
+{
+    const struct pci_table *t = pci_table_find(keyed->file, table);
+    for (size_t i = 0; i < keyed->labels.key_count; i++)
+        if (same_text(keyed->labels.keys[i].key, key))
+            return 1;
+    return t && pci_column_find(t, "extra");
+}
+
+void pci_resources_only(struct pci_resources *r, pcol_str key)
+{
+    r->state->shared_only = !may_have(&r->samples, "samples", key);
+}
+
 static pcol_status cell(const pcol_file *file, struct column *c, uint64_t row, int64_t *value,
                         int *valid, pcol_error *err)
 {
@@ -348,9 +364,14 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
     int typed, in_snapshot, fresh = !s->planned;
     PCI_TRY(cell(r->file, &s->type, row, &type, &typed, err));
     PCI_TRY(cell(r->file, &s->snapshot, row, &snapshot, &in_snapshot, err));
+    uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
+    uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
+    r->same =
+        s->shared_only && s->planned && type_row == s->type_row && snapshot_row == s->snapshot_row;
+    if (r->same)
+        return PCOL_OK;
     PCI_TRY(pci_keyed_row(&r->samples, row, err));
     fresh |= !fits(&s->own, &r->samples);
-    uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
     int new_type = type_row != s->type_row;
     if (new_type) {
         s->planned = 0;
@@ -359,7 +380,6 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
         fresh |= typed ? s->type_row == NO_ROW || !fits(&s->of_type, &r->types) : 1;
         s->type_row = type_row;
     }
-    uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
     if (snapshot_row != s->snapshot_row) {
         s->planned = 0;
         PCI_TRY(read_snapshot(r, snapshot_row, err));
@@ -425,6 +445,28 @@ pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err)
         }
         return PCOL_OK;
     }
+    return PCOL_OK;
+}
+
+pcol_status pci_resources_sorted(struct pci_resources *r, int *sorted, pcol_error *err)
+{
+    const pcol_str key = {"snapshot", 8};
+    struct column *c = &r->state->snapshot;
+    uint64_t before = 0;
+    *sorted = 0;
+    if (r->source_count > 1 || may_have(&r->samples, "samples", key) ||
+        may_have(&r->types, "resource_types", key))
+        return PCOL_OK;
+    for (uint64_t row = 0; row < r->sample_rows; row++) {
+        int64_t snapshot;
+        int valid;
+        PCI_TRY(cell(r->file, c, row, &snapshot, &valid, err));
+        int64_t number = valid && (uint64_t)snapshot < r->snapshot_rows ? r->numbers[snapshot] : 0;
+        if (number > 0 ? (uint64_t)number < before : before > 0)
+            return PCOL_OK;
+        before = number > 0 ? (uint64_t)number : 0;
+    }
+    *sorted = 1;
     return PCOL_OK;
 }
 

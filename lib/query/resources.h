@@ -26,6 +26,7 @@ struct pci_resources {
     size_t count;
     uint64_t plan;   /* changes when the keys of the members do */
     uint64_t number; /* of resources or models before it */
+    int same;        /* after pci_resources_only(): nothing changed since the object before */
     struct pci_resources_state *state;
 };
 
@@ -34,10 +35,15 @@ struct pci_resources {
 pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, pcol_error *err);
 void pci_resources_close(struct pci_resources *r);
 
+/* From now on only this key is asked for: if rows have it from their type or snapshot alone, their
+ * own cells are not read. */
+void pci_resources_only(struct pci_resources *r, pcol_str key);
 /* Begin with the first resource (or model) again. */
 void pci_resources_rewind(struct pci_resources *r);
 pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err);
 pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err);
+/* Whether resources come in the order of their snapshots, as far as that shows without making them. */
+pcol_status pci_resources_sorted(struct pci_resources *r, int *sorted, pcol_error *err);
 /* Model number `number`, which must be there. */
 pcol_status pci_models_seek(struct pci_resources *r, uint64_t number, pcol_error *err);
 /* Member `key` of the object at hand, or NULL. */

@@ -141,6 +141,7 @@ static pcol_status count_snapshots(struct pcol_answers *a, uint64_t *count, pcol
 {
     int more;
     *count = a->resources.snapshot_number;
+    pci_resources_only(&a->resources, (pcol_str){"snapshot", 8});
     for (;;) {
         PCI_TRY(pci_resources_next(&a->resources, &more, err));
         if (!more)

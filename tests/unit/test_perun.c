@@ -2,6 +2,7 @@
  * test_perun.c - Perun profiles: how they are recognised, flat forms of numbers and keys, what of a
  * resource becomes a sample
  */
+#include "core/alloc.h"
 #include "core/file.h"
 #include "io/input.h"
 #include "model/flat.h"
@@ -250,4 +251,83 @@ Test(perun, names_of_types_that_follow_the_rule_are_not_stored)
     file = file_of("{\"resource_type_map\":{\"a#1\":{\"uid\":\"a\"},\"a#0\":{\"uid\":\"a\"}}}");
     is_text(file, "resource_types", "name", 0, "a#1");
     done(file);
+}
+
+/* ---- memory that runs out */
+
+static int left_to_give;
+
+static int count_down(void)
+{
+    return left_to_give-- <= 0;
+}
+
+static const char whole_profile[] =
+    "{\"header\":{\"type\":\"m\",\"units\":{\"m\":\"B\"}},\"resource_type_map\":{\"a#0\":{\"uid\":"
+    "{\"function\":\"f\",\"x\":1.5},\"trace\":[{\"func\":\"f\"},{\"func\":\"g\"}],\"o\":{\"k\":[1]}"
+    "}},"
+    "\"resources\":{\"a#0\":{\"amount\":[1,2.5,null],\"e\":[1]},\"b\":{}},\"models\":[{\"coeffs\":"
+    "[{\"name\":\"b0\",\"value\":1}],\"model\":\"linear\",\"x_start\":0,\"x_end\":1,\"uid\":{\"z\":"
+    "[]}}],"
+    "\"snapshots\":[{\"time\":\"1\",\"resources\":[{\"amount\":3,\"uid\":\"u\",\"trace\":[]}]}]}";
+
+/* All that can be done with a profile; PCOL_OK or the first failure. */
+static pcol_status use(int *failed_to_import)
+{
+    pcol_builder *builder = NULL;
+    pcol_file *file = NULL;
+    pcol_error err;
+    void *data = NULL;
+    size_t size;
+    *failed_to_import = 1;
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    options.format = "perun";
+    pcol_status status = pcol_builder_new(NULL, &builder, &err);
+    if (status == PCOL_OK)
+        status =
+            pcol_import_memory(builder, whole_profile, strlen(whole_profile), "x", &options, &err);
+    if (status == PCOL_OK)
+        status = pcol_builder_write_memory(builder, 0, &data, &size, &err);
+    pcol_builder_free(builder);
+    if (status == PCOL_OK)
+        status = pcol_file_open_memory(data, size, NULL, &file, &err);
+    *failed_to_import = status != PCOL_OK;
+    for (int question = PCOL_ASK_RESOURCES; status == PCOL_OK && question <= PCOL_ASK_PLOT;
+         question++) {
+        pcol_ask_options ask = PCOL_INIT(pcol_ask_options);
+        pcol_answers *answers;
+        const pcol_answer *cells = NULL;
+        ask.flat = question == PCOL_ASK_MODELS;
+        ask.all_rows = 1;
+        ask.unique = 1;
+        ask.path = "trace::func";
+        ask.filter = "all-param";
+        status = pcol_ask(file, (pcol_question)question, &ask, &answers, &err);
+        do
+            status = status == PCOL_OK ? pcol_answers_next(answers, &cells, &err) : status;
+        while (status == PCOL_OK && cells);
+        pcol_answers_free(answers);
+    }
+    pcol_file_close(file);
+    pcol_free(data);
+    return status;
+}
+
+Test(perun, every_allocation_may_fail)
+{
+    int imported = 0;
+    for (int n = 0; n < 100000; n++) {
+        int failed_to_import;
+        left_to_give = n;
+        pci_alloc_hook = count_down;
+        pcol_status status = use(&failed_to_import);
+        pci_alloc_hook = NULL;
+        imported += !failed_to_import;
+        if (status == PCOL_OK) {
+            cr_assert_gt(imported, 10, "questions were asked without memory");
+            return;
+        }
+        cr_assert_eq(status, PCOL_E_NO_MEMORY, "allocation %d: %s", n, pcol_status_name(status));
+    }
+    cr_assert_fail("it never succeeds");
 }
