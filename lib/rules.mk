@@ -20,7 +20,8 @@ $(GEN)/pprof/profile.pb-c.h: $(GEN)/pprof/profile.pb-c.c ;
 $(OBJ)/gen/%.o: $(GEN)/%.c $(STAMP)
 	$(call compile,-w $(FLAGS_lib))
 
-$(OBJ)/lib/pprof/write.o $(OBJ)/tests/unit/test_pprof.o: | $(GEN)/pprof/profile.pb-c.h
+# Whatever may include the made header, whether its .d file is there yet or not.
+$(filter $(OBJ)/lib/pprof/%,$(LIB_OBJ)): | $(GEN)/pprof/profile.pb-c.h
 
 $(OBJ)/lib/examples/%.o: lib/examples/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))

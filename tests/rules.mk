@@ -8,6 +8,8 @@ $(OBJ)/tests/unit/%.o: tests/unit/%.c $(STAMP)
 	$(call compile,$(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference \
 	  $(if $(filter 0,$(IS_CLANG)),,-Wno-sign-compare))
 
+$(UNIT_OBJ): | $(GEN)/pprof/profile.pb-c.h
+
 $(OUT)/unit-tests: $(UNIT_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
