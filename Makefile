@@ -191,8 +191,8 @@ endif
 
 ifneq ($(wildcard tests/faults/run),)
 .PHONY: faults
-faults: all ## make system calls and allocations fail; FAULTS_ARGS go to tests/faults/run
-	@PCOL=$(CURDIR)/$(OUT)/pcol tests/faults/run $(FAULTS_ARGS)
+faults: all fault-programs ## make system calls and allocations fail; FAULTS_ARGS go to tests/faults/run
+	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/faults/run $(FAULTS_ARGS)
 endif
 
 .PHONY: bench

@@ -1,7 +1,8 @@
 # tests: one program of all the Criterion tests in tests/unit, linked with the static library so that it reaches inside.
 
 UNIT_SRC := $(wildcard tests/unit/*.c)
-UNIT_OBJ := $(UNIT_SRC:%.c=$(OBJ)/%.o)
+SEAL_OBJ := $(OBJ)/tests/faults/seal.o
+UNIT_OBJ := $(UNIT_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ)
 
 # Criterion's macros expand to code that these warnings do not like.
 $(OBJ)/tests/unit/%.o: tests/unit/%.c $(STAMP)
@@ -21,7 +22,7 @@ unit-tests: $(if $(UNIT_SRC),$(OUT)/unit-tests)
 # ---- fuzzing: one program a target for libFuzzer, all of them in one for AFL++'s and our own replays
 
 FUZZ_SRC := $(filter-out tests/fuzz/entry.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
-FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o)
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ)
 FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/fuzz/targets.c)
 FUZZ_BIN := $(FUZZ_TARGETS:%=$(OUT)/fuzz/%)
 
@@ -44,3 +45,27 @@ $(OUT)/fuzz-replay: $(OBJ)/tests/fuzz/replay.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 .PHONY: fuzz-programs fuzz-replay
 fuzz-programs: $(FUZZ_BIN)
 fuzz-replay: $(OUT)/fuzz-replay
+
+# ---- faults: a file damaged in every way, and a program whose allocations fail
+
+$(OBJ)/tests/faults/%.o: tests/faults/%.c $(STAMP)
+	$(call compile,$(FLAGS_unit) $(if $(SANITIZE),-DFAULTS_WRAP) -fPIC)
+
+$(OUT)/faults/flip: $(OBJ)/tests/faults/flip.o $(SEAL_OBJ) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
+
+$(OUT)/faults/%.so: $(OBJ)/tests/faults/%.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -o $@ $^ $(LDLIBS)
+
+$(OUT)/faults/pcol: $(OBJ)/tests/faults/malloc.o $(TOOLS_OBJ) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ $^ $(LIBS) -ldl $(LDLIBS)
+
+# Sanitizers bring an allocator of their own, so there the program is wrapped instead.
+.PHONY: fault-programs
+fault-programs: $(OUT)/faults/flip $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so)

@@ -181,6 +181,8 @@ static int set_value(struct test *test, const char *value, const struct cli_rows
         int failed = regcomp(&test->regex, test->text, REG_EXTENDED | REG_NOSUB);
         if (failed != 0) {
             char why[128];
+            if (failed == REG_ESPACE)
+                return cli_fail_memory();
             regerror(failed, &test->regex, why, sizeof why);
             return cli_usage("--where: '%s': %s", test->text, why);
         }
@@ -361,7 +363,10 @@ static int test_match(struct cli_where *where, const struct test *test, const ch
     for (size_t i = 0; i < size; i++)
         where->copy[i] = data[i] == '\0' ? ' ' : data[i];
     where->copy[size] = '\0';
-    return regexec(&test->regex, where->copy, 0, NULL, 0) == 0;
+    /* glibc says REG_NOMATCH even where memory was out, but for errno. */
+    errno = 0;
+    int code = regexec(&test->regex, where->copy, 0, NULL, 0);
+    return code == 0 ? 1 : code == REG_NOMATCH && errno != ENOMEM ? 0 : -1;
 }
 
 /* A list as "[3,1]" in where->list; its size, 0 if memory is out. */

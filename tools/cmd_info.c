@@ -105,8 +105,13 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
     if (info->type_rows > 65536)
         info->type_rows = 65536;
     info->is_default = calloc((size_t)info->type_rows + 1, 1);
-    if (info->is_default == NULL)
-        return PCOL_E_NO_MEMORY;
+    if (info->is_default == NULL) {
+        memset(err, 0, sizeof *err);
+        err->status = PCOL_E_NO_MEMORY;
+        err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+        strcpy(err->message, pcol_status_text(err->status));
+        return err->status;
+    }
     for (uint64_t i = 0; i < info->source_rows && i < 10000 && status == PCOL_OK; i++)
         status = mark_default(info, i, order, order_rows, err);
     return status;

@@ -12,6 +12,7 @@
 
 #include "core/alloc.h"
 
+#include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,8 +249,10 @@ pcol_status pci_match_test(struct pci_match *match, pcol_str text, int *yes, pco
     for (size_t i = 0; i < text.size; i++)
         match->text[i] = text.data[i] ? text.data[i] : '\xff';
     match->text[text.size] = '\0';
+    /* glibc says REG_NOMATCH even where memory was out, but for errno. */
+    errno = 0;
     code = regexec(&match->regex, match->text, 0, NULL, 0);
-    if (code && code != REG_NOMATCH)
+    if (code && (code != REG_NOMATCH || errno == ENOMEM))
         return pci_fail_memory(err);
     *yes = code == 0;
     return PCOL_OK;

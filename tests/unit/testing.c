@@ -3,6 +3,8 @@
  */
 #include "testing.h"
 
+#include "../faults/seal.h"
+
 #include "index.h"
 #include "load.h"
 
@@ -89,19 +91,6 @@ void reseal(uint8_t *data, size_t size)
 {
     struct pcf_header header;
     struct pcf_fault fault;
-    uint64_t checksum;
-    uint8_t *section;
     cr_assert_eq(pcf_header_check(data, size, size, &header, &fault), 0);
-    section = data + header.index_offset + header.table_count * (size_t)header.table_stride +
-              header.column_count * (size_t)header.column_stride;
-    for (uint32_t i = 0; i < header.section_count; i++, section += header.section_stride) {
-        uint64_t offset = pcf_load64(section + offsetof(struct pcf_section, offset));
-        uint64_t bytes = pcf_load64(section + offsetof(struct pcf_section, size));
-        checksum = pcf_checksum(data + offset, bytes);
-        memcpy(section + offsetof(struct pcf_section, checksum), &checksum, 8);
-    }
-    checksum = pcf_checksum(data + header.index_offset, header.index_size);
-    memcpy(data + offsetof(struct pcf_header, index_checksum), &checksum, 8);
-    checksum = pcf_checksum(data, 120);
-    memcpy(data + offsetof(struct pcf_header, header_checksum), &checksum, 8);
+    seal(data, size);
 }

@@ -1,0 +1,298 @@
+/*
+ * flip.c - damage done to a file in every way that can be counted: flips, cuts, fields
+ *
+ *     flip [-n EVERY] [-s SEED] FILE...
+ *
+ * Of each sound file: every bit flipped, every length it can be cut to, every field of the header
+ * and of the descriptors set to every value at which a check may be off by one. Flips are found by
+ * opening or by check, all of them; cuts by opening; fields come with their checksums made right,
+ * and what is then wrong is met with an error or with an answer within bounds. Each damaged file
+ * lies in a block of exactly its size, so that ASan sees the first byte too many. -n looks at one
+ * case in EVERY, chosen by the seed. The last line says how much was found.
+ */
+#include "layout.h"
+#include "pcol.h"
+#include "seal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are read of one table: a damaged file may claim 2^48. */
+#define MAX_ROWS 4096u
+
+struct file {
+    const char *path;
+    uint8_t *bytes;
+    size_t size;
+};
+
+static uint64_t every = 1;
+static uint64_t state = 1;
+static uint64_t passed, failed;
+
+/* Whether this case is one of those to look at: xorshift, the same for the same seed. */
+static int chosen(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % every == 0;
+}
+
+static void *need(size_t size)
+{
+    void *memory = malloc(size ? size : 1);
+    if (!memory) {
+        fprintf(stderr, "flip: out of memory\n");
+        exit(2);
+    }
+    return memory;
+}
+
+/* ---- reading all there is */
+
+static void read_table(const pcol_table *table)
+{
+    pcol_scan *scan;
+    pcol_batch batch;
+    if (pcol_scan_new(table, NULL, 0, 0, MAX_ROWS, &scan, NULL) != PCOL_OK)
+        return;
+    while (pcol_scan_next(scan, &batch, NULL) == PCOL_OK && batch.rows)
+        continue;
+    pcol_scan_free(scan);
+    for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
+        const pcol_column *column = pcol_table_column(table, i);
+        uint64_t last = pcol_table_rows(table) - 1;
+        pcol_buffer buffer;
+        int64_t number;
+        pcol_str text;
+        (void)!pcol_column_i64(column, last, &number, NULL, NULL);
+        (void)!pcol_column_str(column, last, &text, NULL, NULL);
+        (void)!pcol_column_data(column, &buffer, NULL);
+    }
+}
+
+static void read_models(const pcol_file *file)
+{
+    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++) {
+        uint32_t count = pcol_file_table_count(file, (pcol_model)model);
+        for (uint32_t i = 0; i < count; i++) {
+            const pcol_table *table;
+            if (pcol_file_table(file, (pcol_model)model, i, &table, NULL) == PCOL_OK)
+                read_table(table);
+        }
+    }
+}
+
+enum { REFUSED, FAULTY, SOUND };
+
+/* What becomes of these bytes: refused at open, found faulty by check, or sound. */
+static int judge(const uint8_t *bytes, size_t size)
+{
+    pcol_file *file;
+    uint64_t faults = 0;
+    if (pcol_file_open_memory(bytes, size, NULL, &file, NULL) != PCOL_OK)
+        return REFUSED;
+    read_models(file);
+    pcol_status status = pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL);
+    pcol_file_close(file);
+    return status != PCOL_OK || faults ? FAULTY : SOUND;
+}
+
+static void expect(int right, const struct file *file, const char *what, uint64_t number)
+{
+    if (right) {
+        passed++;
+        return;
+    }
+    failed++;
+    fprintf(stderr, "FAIL %s: %s %llu is not found\n", file->path, what,
+            (unsigned long long)number);
+}
+
+/* ---- the three kinds of damage */
+
+/* What a later version added to the header: this one neither reads it nor knows its checksum. */
+static int is_ignored(const struct file *file, uint64_t byte)
+{
+    struct pcf_header h;
+    memcpy(&h, file->bytes, sizeof h);
+    return byte >= sizeof h && byte < h.header_size;
+}
+
+static void flips(const struct file *file)
+{
+    uint8_t *copy = need(file->size);
+    memcpy(copy, file->bytes, file->size);
+    for (uint64_t bit = 0; bit < 8 * (uint64_t)file->size; bit++) {
+        uint8_t mask = (uint8_t)(1u << bit % 8);
+        if (is_ignored(file, bit / 8) || !chosen())
+            continue;
+        copy[bit / 8] ^= mask;
+        expect(judge(copy, file->size) != SOUND, file, "flipped bit", bit);
+        copy[bit / 8] ^= mask;
+    }
+    free(copy);
+}
+
+static void cuts(const struct file *file)
+{
+    for (size_t size = 0; size < file->size; size++) {
+        uint8_t *copy;
+        if (!chosen())
+            continue;
+        copy = need(size);
+        memcpy(copy, file->bytes, size);
+        expect(judge(copy, size) == REFUSED, file, "cut at byte", size);
+        free(copy);
+    }
+}
+
+/* Fields of each width; reserved bytes are fields of 1. */
+struct field {
+    size_t offset, size;
+};
+
+#define FIELD(type, name)                                           \
+    {                                                               \
+        offsetof(struct type, name), sizeof((struct type *)0)->name \
+    }
+#define FIELDS(array) (array), sizeof(array) / sizeof *(array)
+
+static const struct field of_header[] = {FIELD(pcf_header, magic[0]),
+                                         FIELD(pcf_header, major),
+                                         FIELD(pcf_header, minor),
+                                         FIELD(pcf_header, header_size),
+                                         FIELD(pcf_header, incompatible),
+                                         FIELD(pcf_header, read_only_compatible),
+                                         FIELD(pcf_header, compatible),
+                                         FIELD(pcf_header, file_size),
+                                         FIELD(pcf_header, index_offset),
+                                         FIELD(pcf_header, index_size),
+                                         FIELD(pcf_header, index_checksum),
+                                         FIELD(pcf_header, table_count),
+                                         FIELD(pcf_header, column_count),
+                                         FIELD(pcf_header, section_count),
+                                         FIELD(pcf_header, names_size),
+                                         FIELD(pcf_header, table_stride),
+                                         FIELD(pcf_header, column_stride),
+                                         FIELD(pcf_header, section_stride),
+                                         FIELD(pcf_header, checksum_algorithm),
+                                         FIELD(pcf_header, reserved0),
+                                         FIELD(pcf_header, reserved1[0]),
+                                         FIELD(pcf_header, header_checksum)};
+static const struct field of_table[] = {
+    FIELD(pcf_table, name_offset), FIELD(pcf_table, name_size),    FIELD(pcf_table, flags),
+    FIELD(pcf_table, rows),        FIELD(pcf_table, first_column), FIELD(pcf_table, column_count),
+    FIELD(pcf_table, reserved)};
+static const struct field of_column[] = {
+    FIELD(pcf_column, name_offset), FIELD(pcf_column, name_size),
+    FIELD(pcf_column, type),        FIELD(pcf_column, encoding),
+    FIELD(pcf_column, flags),       FIELD(pcf_column, ref_table),
+    FIELD(pcf_column, rows),        FIELD(pcf_column, first_section),
+    FIELD(pcf_column, first_child), FIELD(pcf_column, section_count),
+    FIELD(pcf_column, child_count), FIELD(pcf_column, width),
+    FIELD(pcf_column, reserved[0]), FIELD(pcf_column, base),
+    FIELD(pcf_column, step),        FIELD(pcf_column, scale),
+    FIELD(pcf_column, null_count),  FIELD(pcf_column, min),
+    FIELD(pcf_column, max)};
+static const struct field of_section[] = {
+    FIELD(pcf_section, offset),     FIELD(pcf_section, size),  FIELD(pcf_section, raw_size),
+    FIELD(pcf_section, checksum),   FIELD(pcf_section, role),  FIELD(pcf_section, codec),
+    FIELD(pcf_section, align_log2), FIELD(pcf_section, flags), FIELD(pcf_section, column)};
+
+/* One field of a sound file set to each value of interest; little-endian, as this machine is. */
+static void field_values(const struct file *file, size_t at, size_t size)
+{
+    uint64_t now = 0;
+    memcpy(&now, file->bytes + at, size);
+    const uint64_t values[] = {0,
+                               1,
+                               now - 1,
+                               now,
+                               now + 1,
+                               INT32_MAX,
+                               UINT64_C(1) << 31,
+                               UINT32_MAX,
+                               UINT64_C(1) << 32,
+                               UINT64_C(1) << 61,
+                               INT64_MAX,
+                               UINT64_C(1) << 63,
+                               UINT64_MAX};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        uint8_t *copy;
+        if (!chosen())
+            continue;
+        copy = need(file->size);
+        memcpy(copy, file->bytes, file->size);
+        memcpy(copy + at, &values[i], size);
+        (void)judge(copy, file->size);
+        seal(copy, file->size);
+        (void)judge(copy, file->size);
+        free(copy);
+        passed++;
+    }
+}
+
+/* `count` descriptors from byte `at`; returns where they end. */
+static size_t descriptors(const struct file *file, size_t at, uint32_t count, size_t stride,
+                          const struct field *fields, size_t field_count)
+{
+    for (uint32_t i = 0; i < count; i++, at += stride)
+        for (size_t k = 0; k < field_count; k++)
+            field_values(file, at + fields[k].offset, fields[k].size);
+    return at;
+}
+
+static void all_fields(const struct file *file)
+{
+    struct pcf_header h;
+    memcpy(&h, file->bytes, sizeof h);
+    descriptors(file, 0, 1, sizeof h, FIELDS(of_header));
+    size_t at = (size_t)h.index_offset;
+    at = descriptors(file, at, h.table_count, h.table_stride, FIELDS(of_table));
+    at = descriptors(file, at, h.column_count, h.column_stride, FIELDS(of_column));
+    descriptors(file, at, h.section_count, h.section_stride, FIELDS(of_section));
+}
+
+/* ---- files */
+
+static struct file load(const char *path)
+{
+    struct file file = {path, NULL, 0};
+    FILE *stream = fopen(path, "rb");
+    long size;
+    if (!stream || fseek(stream, 0, SEEK_END) || (size = ftell(stream)) < 0) {
+        perror(path);
+        exit(2);
+    }
+    rewind(stream);
+    file.size = (size_t)size;
+    file.bytes = need(file.size);
+    if (fread(file.bytes, 1, file.size, stream) != file.size) {
+        perror(path);
+        exit(2);
+    }
+    fclose(stream);
+    return file;
+}
+
+int main(int argc, char **argv)
+{
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        uint64_t number = strtoull(argv[i + 1], NULL, 10);
+        *(argv[i][1] == 'n' ? &every : &state) = number ? number : 1;
+    }
+    for (; i < argc; i++) {
+        struct file file = load(argv[i]);
+        expect(judge(file.bytes, file.size) == SOUND, &file, "soundness of byte", 0);
+        flips(&file);
+        cuts(&file);
+        all_fields(&file);
+        free(file.bytes);
+    }
+    printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
+    return failed ? 1 : 0;
+}
