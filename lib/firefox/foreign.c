@@ -23,12 +23,12 @@ enum {
 };
 
 static const char *const losses[] = {
-    "sample types but one (--sample-type chooses)",
-    "times, which the samples do not have: even ones are made up",
-    "labels of samples",
-    "what only the source's own format has",
-    "markers and allocations",
-    "counters",
+    "a thread's profile cannot hold sample types but one (--sample-type chooses)",
+    "the samples have no times: even ones are made up",
+    "a Firefox profile cannot hold labels of samples",
+    "a Firefox profile cannot hold what only the source's own format has",
+    "markers and allocations of another profile are not written",
+    "counters of another profile are not written",
 };
 
 /* Samples of one source and thread: rows[first, first + count). */

@@ -59,7 +59,7 @@ static pcol_status write_kept(struct pci_ff_back *b, int id, const struct pci_ff
     uint64_t count;
     pcol_status status;
     if (is_samples(b, k) && k->has_cells && !value) {
-        pci_export_loss(b->export, "column %.*s of samples, which were joined since",
+        pci_export_loss(b->export, "column %.*s of samples is not written: they were joined since",
                         (int)(k->column.size < 60 ? k->column.size : 60), k->column.data);
         return PCOL_OK;
     }
@@ -405,7 +405,7 @@ static pcol_status write_profile(const struct pci_export *export, int jslb, pcol
     if (status == PCOL_OK && native)
         status = pci_ff_back_write(back, jslb, err);
     else if (status == PCOL_OK && why)
-        pci_export_loss(export, "the Firefox profile as it was: %s", why);
+        pci_export_loss(export, "the Firefox profile is not written as it was: %s", why);
     pci_ff_back_close(back);
     pci_free(back);
     if (status != PCOL_OK || native)
