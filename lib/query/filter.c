@@ -237,8 +237,8 @@ static void look_at_lines(struct filter *f, uint32_t first, uint32_t end, const 
             *kept = 0;
         *group |= *kept ? SHOWN : 0;
     }
-    /* A group of which nothing is known but its address goes with either. */
-    if (!has_lines && end - first == 1 && (f->match[HIDE] || f->match[SHOW])) {
+    /* A group of which nothing is known but its address has no line that could be shown. */
+    if (!has_lines && end - first == 1 && f->match[SHOW]) {
         f->query->kept[first] = 0;
         *group &= (uint8_t)~SHOWN;
     }

@@ -184,6 +184,25 @@ Test(query, selections_of_frames)
     done(&m);
 }
 
+/* A frame of which only the address is known stays where other frames are hidden, as in pprof; it is
+ * nothing that can be shown. */
+Test(query, frames_without_names)
+{
+    struct made m;
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    begin(&m, "samples", "count", 0);
+    sample(&m, "ab()", 1, 0, 0);
+    sample(&m, "a()b", 2, 0, 0);
+    sample(&m, "()", 4, 0, 0);
+    finish(&m);
+    s.hide = "b";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "<unknown>:7/7 a:0/3");
+    s.hide = NULL;
+    s.show = "b";
+    check_top(&m, &s, PCOL_BY_FUNCTION, "b:3/3");
+    done(&m);
+}
+
 /* drop_frames as pprof applies it: from the first dropped frame below one that is not dropped. */
 static void with_drop(struct made *m, const char *drop, const char *keep)
 {
