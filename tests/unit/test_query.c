@@ -72,6 +72,7 @@ static uint32_t stack_of(struct made *m, const char *word)
         if (*word == '(') {
             size_t size = strcspn(++word, ")");
             memcpy(names, word, size);
+            names[size] = '\0';
             word += size;
         }
         OK(pcol_builder_stack(m->builder, stack, group(m, names), &stack, &m->err));
