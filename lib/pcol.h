@@ -745,6 +745,8 @@ typedef struct pcol_query_info {
     pcol_amount selected;     /* sum of the weights that pass focus and ignore */
     double seconds_per_value; /* 0: not known */
     int from_sums;            /* 1: the samples were not read */
+    int64_t duration_ns;      /* of the selected sources, one after the other; 0: one does not say,
+                               * or a range of time is selected */
     const char *note;         /* what the caller should be told, one sentence, or NULL */
 } pcol_query_info;
 PCOL_API void pcol_query_describe(const pcol_query *query, pcol_query_info *info);

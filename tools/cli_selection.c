@@ -327,6 +327,10 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
         humanise(amounts->info.seconds_per_value, 0, room);
         cli_out_printf(out, ", %s each)", room);
     }
+    if (amounts->info.duration_ns > 0) {
+        humanise((double)amounts->info.duration_ns / 1e9, 0, room);
+        cli_out_printf(out, ", duration %s", room);
+    }
     if (cli_amount_double(amounts, amounts->info.selected) != amounts->total) {
         cli_out_text(out, ", selected ");
         total = cli_amount_cell(amounts, amounts->info.selected, room);

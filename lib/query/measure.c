@@ -237,6 +237,26 @@ static pcol_status find_seconds(const struct pci_types *types, const uint8_t *se
     return PCOL_OK;
 }
 
+/* How long all selected sources took, one after the other; 0 if one does not say. */
+static pcol_status find_duration(const pcol_file *file, const uint8_t *selected,
+                                 uint64_t source_count, int64_t *duration, pcol_error *err)
+{
+    *duration = 0;
+    for (uint64_t source = 0; source < source_count; source++) {
+        int64_t one;
+        int valid;
+        if (selected && !selected[source])
+            continue;
+        PCI_TRY(source_number(file, "duration_ns", source, &one, &valid, err));
+        if (!valid || one <= 0 || one > INT64_MAX - *duration) {
+            *duration = 0;
+            return PCOL_OK;
+        }
+        *duration += one;
+    }
+    return PCOL_OK;
+}
+
 /* ---- opening */
 
 static pcol_status open_columns(const struct pci_types *types, uint32_t k,
@@ -262,6 +282,7 @@ pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selec
 {
     uint32_t k = PCOL_NONE;
     *measure = (struct pci_measure){0};
+    PCI_TRY(find_duration(types->file, selected, source_count, &measure->duration_ns, err));
     if (name && (strcmp(name, "memory") == 0 || strcmp(name, "memory/bytes") == 0)) {
         /* A type that is really called so goes first. */
         for (uint32_t i = 0; i < types->count && k == PCOL_NONE; i++)

@@ -22,6 +22,18 @@ pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samp
                             query->calls.count, samples, err);
 }
 
+/* An empty answer to a question about a range of time deserves a reason. */
+static pcol_status note_untimed(pcol_query *query, pcol_error *err)
+{
+    const struct pci_column *time;
+    if (!query->picks.has_time)
+        return PCOL_OK;
+    PCI_TRY(pci_want(query->file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
+    if (!time && pci_rows(query->file, "samples"))
+        query->note = "no sample has a time, so none lies in the range";
+    return PCOL_OK;
+}
+
 static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     PCI_TRY(pci_types_open(query->file, &query->types, err));
@@ -33,6 +45,7 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
     if (query->picks.has_time && query->picks.share == PCOL_SHARE_EXACT &&
         !query->measure.is_memory)
         query->measure.is_double = 1;
+    PCI_TRY(note_untimed(query, err));
     PCI_TRY(pci_calls_open(query->file, &query->calls, err));
     PCI_TRY(pci_weigh(query, err));
     return pci_filter(query, selection, err);
@@ -80,6 +93,8 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
                               .total = query->total,
                               .selected = query->selected,
                               .seconds_per_value = query->measure.seconds_per_value,
+                              .duration_ns =
+                                  query->picks.has_time ? 0 : query->measure.duration_ns,
                               .from_sums = query->from_sums,
                               .note = query->note};
 }

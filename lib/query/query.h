@@ -33,6 +33,7 @@ struct pci_measure {
     int is_memory;                      /* derived: from the levels that follow */
     uint32_t levels[PCI_MEMORY_LEVELS]; /* rows of sample_types */
     double seconds_per_value;           /* 0: not known */
+    int64_t duration_ns;                /* 0: not known */
 };
 
 /* `selected`: a byte for each source. name: NULL for the default. */

@@ -108,7 +108,9 @@ static const char behaviour[] =
     " else if(p[0]==='s')try{input.value=decodeURIComponent(v);}catch(x){}});\n"
     "svg.appendChild(head);svg.appendChild(foot);\n"
     "window.addEventListener('resize',resize);window.addEventListener('scroll',follow);\n"
-    "if(svg===document.documentElement&&root.g.getBoundingClientRect().bottom>window.innerHeight)\n"
+    /* A browser without a window takes its picture from where nothing has been scrolled. */
+    "if(!/Headless/.test(navigator.userAgent)&&svg===document.documentElement&&\n"
+    " root.g.getBoundingClientRect().bottom>window.innerHeight)\n"
     " window.scrollTo(0,H);\n"
     "resize();if(input.value)search(input.value);\n"
     "})();\n";
