@@ -764,10 +764,18 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_samples(pcol_query *query, uint64
 /* 0: hide, show or drop_frames leave out the row @location of `locations`. */
 PCOL_API int pcol_query_shows_location(const pcol_query *query, uint64_t location);
 
+/* What becomes of samples of a thread that waits (pcol_import_options.collapse_idle). */
+typedef enum pcol_idle {
+    PCOL_IDLE_KEEP = 0,
+    PCOL_IDLE_COLLAPSE = 1, /* those that add nothing to the one before them join it */
+    PCOL_IDLE_EXPAND = 2    /* a sample that stands for several becomes all of them, evenly spaced */
+} pcol_idle;
+
 typedef struct pcol_filter_options {
     size_t size;
     pcol_selection selection; /* its size, too, is to be set */
     int drop_labels;          /* 1: samples lose their labels */
+    pcol_idle idle;
 } pcol_filter_options;
 
 /**

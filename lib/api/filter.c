@@ -82,6 +82,7 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
     if (selection.hide || selection.show)
         f->keep.locations = f->query->kept;
     f->keep.drop_labels = options->drop_labels;
+    f->keep.idle = options->idle;
     f->keep.has_range = selection.has_time;
     f->keep.range =
         (struct pci_range){selection.time_from_ns, selection.time_to_ns, selection.time_share};
@@ -91,7 +92,8 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
 pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
                         const pcol_filter_options *options, pcol_error *err)
 {
-    static const pcol_filter_options defaults = {sizeof defaults, PCOL_INIT(pcol_selection), 0};
+    static const pcol_filter_options defaults = {sizeof defaults, PCOL_INIT(pcol_selection), 0,
+                                                  PCOL_IDLE_KEEP};
     struct filtering f = {0};
     pcol_status status;
     if (!options)

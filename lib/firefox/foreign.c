@@ -8,6 +8,7 @@
 #include "firefox/write.h"
 
 #include "core/alloc.h"
+#include "core/idle.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -428,15 +429,15 @@ static pcol_status add_sample(struct foreign *f, struct columns *c, uint64_t row
     uint32_t place = PCOL_NONE;
     if (has_stack && (uint64_t)stack < f->code.stacks.stacks)
         place = f->code.stack_rows[stack] - 1; /* the empty stack: none */
-    uint64_t parts = pci_ff_parts(has_time && has_duration ? duration : 0, value, expand);
+    uint64_t parts = pci_idle_parts(has_time && has_duration ? duration : 0, value, expand);
     c->any_cpu |= has_cpu;
     for (uint64_t i = 0; i < parts; i++) {
-        struct pci_ff_part p = pci_ff_part_of(duration, value, parts, i, expand);
+        struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);
         PCI_TRY(
             pci_ff_cells_add(&c->stack, place == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT, place, err));
-        PCI_TRY(add_number(&c->time, pci_ff_ms(time + p.after, i ? 0 : ulp), err));
-        PCI_TRY(add_number(&c->weight,
-                           f->scale < 1 ? p.weight / (1 / f->scale) : p.weight * f->scale, err));
+        PCI_TRY(add_number(&c->time, pci_ff_ms(time + p.after_ns, i ? 0 : ulp), err));
+        PCI_TRY(add_number(&c->weight, f->scale < 1 ? p.value / (1 / f->scale) : p.value * f->scale,
+                           err));
         if (has_cpu)
             PCI_TRY(add_number(&c->cpu, i ? 0 : (double)cpu / 1e3, err));
         else

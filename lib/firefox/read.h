@@ -93,7 +93,6 @@ struct pci_ff {
     uint32_t first_thread;
     uint64_t marker_base, marker_rows;
     uint64_t join_rows; /* rows that were joined to the one before */
-    double join_error;  /* the farthest that a joined row was from where it would be put back, ms */
     struct pci_ff_taken taken[PCI_FF_TABLES];
     uint32_t *clones; /* by group: the next one equal to it, for stacks that are there twice */
     uint32_t *equals; /* by node that a table has twice: the group of its last duplicate */

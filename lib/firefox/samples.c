@@ -7,7 +7,7 @@
 #include "firefox/read.h"
 
 #include "core/alloc.h"
-#include "json/number.h"
+#include "core/idle.h"
 
 struct work {
     struct pci_ff *ff;
@@ -27,7 +27,6 @@ struct work {
     pcol_value value;
     int64_t ulps, cycles, last_time;
     int has_cycles;
-    double interval; /* between the first two rows of a joined one, ms */
 };
 
 /* ---- cells */
@@ -131,28 +130,6 @@ static pcol_status put_waiting(struct work *w, pcol_error *err)
     return put_row(w, &w->sample, w->ulps, 0, 0, err);
 }
 
-/* Whether a row joins the one that waits; if so, it is added to it. */
-static int join(struct work *w, const pcol_sample *next, const pcol_value *value)
-{
-    pcol_sample *s = &w->sample;
-    int64_t sum;
-    if (!w->waits || next->stack != s->stack || next->stack == PCOL_NONE || !next->has_cpu_delta ||
-        next->cpu_delta_ns || !next->has_time || !s->has_time || next->time_ns < w->last_time ||
-        !next->value_count || !s->value_count)
-        return 0;
-    if (w->real_weight)
-        w->value.as.f64 += value->as.f64;
-    else if (__builtin_add_overflow(w->value.as.i64, value->as.i64, &sum))
-        return 0;
-    else
-        w->value.as.i64 = sum;
-    w->last_time = next->time_ns;
-    s->has_duration = 1;
-    s->duration_ns = next->time_ns - s->time_ns;
-    w->ff->join_rows++;
-    return 1;
-}
-
 static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
 {
     pcol_sample s = {.size = sizeof s, .source = w->ff->import->source, .thread = w->scope->thread};
@@ -168,8 +145,10 @@ static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
     s.value_count = has_value ? 1 : 0;
     if (!w->ff->import->options->collapse_idle)
         return put_row(w, &s, ulps, w->has_cycles, w->cycles, err);
-    if (join(w, &s, &value))
+    if (w->waits && pci_idle_join(w->ff->b, &w->sample, &w->value, &w->last_time, &s)) {
+        w->ff->join_rows++;
         return PCOL_OK;
+    }
     PCI_TRY(put_waiting(w, err));
     if (w->has_cycles) /* no times that could be compared with 0 ns */
         return put_row(w, &s, ulps, 1, w->cycles, err);

@@ -7,6 +7,7 @@
 #include "firefox/write.h"
 
 #include "core/alloc.h"
+#include "core/idle.h"
 
 static pcol_status add_number(struct pci_ff_cells *cells, double value, int all_real,
                               pcol_error *err)
@@ -50,33 +51,6 @@ pcol_status pci_ff_remake_times(struct pci_ff_back *back, const char *table, con
 }
 
 /* ---- samples */
-
-static int is_many(double weight)
-{
-    return weight < 1e9 && weight == floor(weight);
-}
-
-uint64_t pci_ff_parts(int64_t duration, double weight, int expand)
-{
-    if (duration <= 0 || !(weight > 1))
-        return 1;
-    return expand && is_many(weight) ? (uint64_t)weight : 2;
-}
-
-struct pci_ff_part pci_ff_part_of(int64_t duration, double weight, uint64_t parts, uint64_t part,
-                                  int expand)
-{
-    struct pci_ff_part p = {0, weight, 0};
-    if (parts == 1)
-        return p;
-    if (part) {
-        double share = (double)part / (double)(parts - 1);
-        p.after = (int64_t)floor((double)duration * share + 0.5);
-    }
-    p.rest = part && !(expand && is_many(weight));
-    p.weight = p.rest ? weight - 1 : 1;
-    return p;
-}
 
 struct samples {
     struct pci_ff_back *back;
@@ -148,21 +122,21 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
     PCI_TRY(pci_ff_get(f, s->back->cpu_unit == PCI_FF_CPU_CYCLES ? s->cycles : s->cpu, row,
                        &s->cpu_value, &s->has_cpu, err));
     PCI_TRY(load_weight(s, err));
-    s->parts = pci_ff_parts(s->has_time && s->has_duration ? s->duration_value : 0,
-                            s->weight ? weight_of(s) : 1, s->back->expand);
+    s->parts = pci_idle_parts(s->has_time && s->has_duration ? s->duration_value : 0,
+                              s->weight ? weight_of(s) : 1, s->back->expand);
     return PCOL_OK;
 }
 
 static void make_part(struct samples *s, uint64_t part)
 {
     double weight = s->weight ? weight_of(s) : 1;
-    struct pci_ff_part p =
-        pci_ff_part_of(s->duration_value, weight, s->parts, part, s->back->expand);
-    s->part_time = s->time_value + p.after;
+    struct pci_idle_part p =
+        pci_idle_part(s->duration_value, weight, s->parts, part, s->back->expand);
+    s->part_time = s->time_value + p.after_ns;
     s->part_ulp = part ? 0 : s->ulp_value;
     s->part_cpu = part ? 0 : s->cpu_value;
     s->part_has_cpu = s->has_cpu;
-    s->part_weight = p.weight;
+    s->part_weight = p.value;
     s->part_integer = s->parts == 1 ? s->weight_value : p.rest ? s->weight_value - 1 : 1;
 }
 

@@ -89,17 +89,6 @@ pcol_status pci_ff_remake_times(struct pci_ff_back *back, const char *table, con
                                 const struct pci_ff_kept *column, struct pci_ff_cells *cells,
                                 pcol_error *err);
 
-/* Into how many rows a sample that lasts is written: all that it stands for, if `expand`, else its
- * first and one for the others. */
-uint64_t pci_ff_parts(int64_t duration, double weight, int expand);
-struct pci_ff_part {
-    int64_t after; /* ns from the sample's time on */
-    double weight;
-    int rest; /* it stands for all but the first */
-};
-struct pci_ff_part pci_ff_part_of(int64_t duration, double weight, uint64_t parts, uint64_t part,
-                                  int expand);
-
 /* A cell of a column that may be missing; null then. */
 pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                        int64_t *value, int *valid, pcol_error *err);

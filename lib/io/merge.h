@@ -41,6 +41,7 @@ struct pci_keep {
     const uint8_t *locations; /* by row: 0 = its frame goes; NULL: all stay */
     const uint8_t *types;     /* by row of sample_types; NULL: all stay */
     int drop_labels;
+    pcol_idle idle; /* samples of a waiting thread */
     int has_range; /* samples that reach out of the range are cut to it */
     struct pci_range range;
 };
@@ -124,6 +125,16 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
                           const struct pci_column *at, uint64_t at_row, uint64_t row, uint64_t *out,
                           int *left, pcol_error *err);
 pcol_status pci_merge_tables(struct pci_merge *merge, pcol_error *err);
+
+/* merge_samples.c */
+pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err);
+/* Whether samples of a waiting thread are joined, or taken apart. */
+int pci_merge_joins(const struct pci_merge *merge);
+int pci_merge_takes_apart(const struct pci_merge *merge);
+/* pcol_import.c: the column of a sample type's values, or NULL; a cell as a number, 0 for a null */
+const struct pci_column *pci_merge_value_column(const struct pci_merge *merge, uint64_t type);
+pcol_status pci_merge_cell_number(const pcol_file *file, const char *table, const char *column,
+                                  uint64_t row, uint32_t *number, pcol_error *err);
 
 /* merge_labels.c: keys and shapes; the labels of tables whose keys get another order */
 pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err);

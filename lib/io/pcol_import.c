@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_FLOOR (UINT64_C(1) << 24)
-#define SAMPLES_PER_BYTE 4096u
 
 /* ---- names */
 
@@ -83,7 +81,7 @@ static pcol_status cell_text(const pcol_file *file, const char *table, const cha
     return PCOL_OK;
 }
 
-static pcol_status cell_number(const pcol_file *file, const char *table, const char *column,
+pcol_status pci_merge_cell_number(const pcol_file *file, const char *table, const char *column,
                                uint64_t row, uint32_t *number, pcol_error *err)
 {
     const struct pci_table *t = pci_table_find(file, table);
@@ -128,7 +126,7 @@ static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *
     return PCOL_OK;
 }
 
-static const struct pci_column *value_column(const struct pci_merge *m, uint64_t type)
+const struct pci_column *pci_merge_value_column(const struct pci_merge *m, uint64_t type)
 {
     const struct pci_table *samples = pci_table_find(m->file, "samples");
     char name[32];
@@ -142,7 +140,7 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
     uint32_t level = 0, ordinal = 0;
     if (m->keep && m->keep->types && !m->keep->types[row])
         return PCOL_OK;
-    const struct pci_column *values = value_column(m, row);
+    const struct pci_column *values = pci_merge_value_column(m, row);
     unsigned flags = values && values->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
     if (values)
         PCI_TRY(make_extra(m, (uint32_t)(values - values->table->columns), err));
@@ -150,9 +148,9 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
     if (status == PCOL_OK)
         status = cell_text(m->file, "sample_types", "unit", row, &unit, err);
     if (status == PCOL_OK)
-        status = cell_number(m->file, "sample_types", "level", row, &level, err);
+        status = pci_merge_cell_number(m->file, "sample_types", "level", row, &level, err);
     if (status == PCOL_OK)
-        status = cell_number(m->file, "sample_types", "ordinal", row, &ordinal, err);
+        status = pci_merge_cell_number(m->file, "sample_types", "ordinal", row, &ordinal, err);
     if (level)
         flags |= PCOL_SAMPLE_TYPE_LEVEL;
     if (status == PCOL_OK)
@@ -184,7 +182,7 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
     const pcol_import_options *options = m->import ? m->import->options : NULL;
     char *type;
     PCI_TRY(cell_text(m->file, "sources", "type", row, &type, err));
-    pcol_source source = {.size = sizeof source, .type = type};
+    pcol_source source = {.size = sizeof source, .type = type, .collapsed = pci_merge_joins(m) != 0};
     if (options) {
         source.uri = options->uri;
         source.timestamp = options->timestamp;
@@ -223,6 +221,8 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
 static int is_replaced(const struct pci_merge *m, const char *column)
 {
     const pcol_import_options *options = m->import ? m->import->options : NULL;
+    if (!strcmp(column, "collapsed"))
+        return pci_merge_joins(m) || pci_merge_takes_apart(m);
     return !strcmp(column, "type") || (options && options->uri && !strcmp(column, "uri")) ||
            (options && options->timestamp && !strcmp(column, "timestamp"));
 }
@@ -270,182 +270,6 @@ static pcol_status finish_sources(struct pci_merge *m, pcol_error *err)
     return status;
 }
 
-/* ---- samples */
-
-enum { C_SOURCE, C_STACK, C_THREAD, C_TIME, C_DURATION, C_CPU, C_KNOWN };
-
-struct sample_walk {
-    struct pci_merge *merge;
-    const struct pci_table *table;
-    struct pci_cells *cells; /* the known columns, value.K by type, then the extra ones */
-    pcol_value *values;
-    uint32_t *levels; /* by sample type: is it one? */
-    const struct pci_table *threads;
-    struct pci_merge_label_rows *labels; /* NULL: label columns are among the extra ones */
-};
-
-static pcol_status read_thread(struct sample_walk *w, uint64_t row, uint32_t *thread,
-                               pcol_error *err)
-{
-    struct pci_cells *c = &w->cells[C_THREAD];
-    uint64_t to;
-    int left;
-    PCI_TRY(pci_cells_row(c, row, w->threads ? w->threads->rows : 0, thread, err));
-    if (*thread == PCOL_NONE)
-        return PCOL_OK;
-    PCI_TRY(pci_merge_row(w->merge, w->threads, c->column, row, *thread, &to, &left, err));
-    *thread = left ? PCOL_NONE : (uint32_t)to;
-    return PCOL_OK;
-}
-
-/* Is the sample to be cut to a range of time? */
-static int is_cut(const struct pci_merge *m, const pcol_sample *sample)
-{
-    return m->keep && m->keep->has_range && sample->has_duration && sample->duration_ns > 0;
-}
-
-/* The part of a value that lies in the range; levels are what they are. */
-static void cut_value(const struct sample_walk *w, uint64_t type, const pcol_sample *sample,
-                      pcol_value *value)
-{
-    const struct pci_column *column = w->cells[C_KNOWN + type].column;
-    pcol_amount amount = {.i64 = value->as.i64}; /* or the bits of a double */
-    if (w->levels[type])
-        return;
-    pci_share(&w->merge->keep->range, column->desc->type == PCF_F64, sample->time_ns,
-              sample->duration_ns, &amount);
-    value->as.i64 = amount.i64;
-}
-
-static void cut_time(const struct pci_range *range, pcol_sample *sample)
-{
-    int64_t end;
-    if (__builtin_add_overflow(sample->time_ns, sample->duration_ns, &end))
-        end = INT64_MAX;
-    if (sample->time_ns < range->from)
-        sample->time_ns = range->from;
-    if (end > range->to)
-        end = range->to;
-    sample->duration_ns = end - sample->time_ns;
-}
-
-static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample *sample,
-                               pcol_error *err)
-{
-    struct pci_merge *m = w->merge;
-    struct pci_cells *c = w->cells;
-    int64_t number;
-    int valid;
-    PCI_TRY(pci_cells_get(&c[C_SOURCE], row, &number, &valid, err));
-    if ((uint64_t)number >= m->source_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row,
-                             "%" PRIu64 " names no source", (uint64_t)number);
-    sample->source = m->sources[number];
-    if (sample->source == PCOL_NONE)
-        return PCOL_OK;
-    PCI_TRY(pci_cells_row(&c[C_STACK], row, m->stack_count, &sample->stack, err));
-    if (sample->stack != PCOL_NONE)
-        sample->stack = m->stacks[sample->stack];
-    PCI_TRY(read_thread(w, row, &sample->thread, err));
-    PCI_TRY(pci_cells_get(&c[C_TIME], row, &sample->time_ns, &valid, err));
-    sample->has_time = valid != 0;
-    PCI_TRY(pci_cells_get(&c[C_DURATION], row, &sample->duration_ns, &valid, err));
-    sample->has_duration = valid != 0;
-    PCI_TRY(pci_cells_get(&c[C_CPU], row, &sample->cpu_delta_ns, &valid, err));
-    sample->has_cpu_delta = valid != 0;
-    for (uint64_t k = 0; k < m->type_count; k++) {
-        pcol_value *value = &w->values[sample->value_count];
-        PCI_TRY(pci_cells_get(&c[C_KNOWN + k], row, &value->as.i64, &valid, err));
-        if (valid && is_cut(m, sample))
-            cut_value(w, k, sample, value);
-        value->sample_type = m->types[k];
-        sample->value_count += valid && m->types[k] != PCOL_NONE;
-    }
-    if (is_cut(m, sample))
-        cut_time(&m->keep->range, sample);
-    return PCOL_OK;
-}
-
-static pcol_status add_sample(struct sample_walk *w, uint64_t row, pcol_error *err)
-{
-    struct pci_merge *m = w->merge;
-    pcol_sample sample = {.size = sizeof sample, .values = w->values};
-    uint64_t to;
-    if (m->keep && !m->keep->samples[row])
-        return PCOL_OK;
-    PCI_TRY(read_sample(w, row, &sample, err));
-    if (sample.source == PCOL_NONE)
-        return PCOL_OK;
-    PCI_TRY(pcol_builder_sample(m->builder, &sample, &to, err));
-    struct pci_cells *extra = w->cells + C_KNOWN + m->type_count;
-    for (uint32_t i = 0; i < w->table->column_count; i++)
-        if (m->extra[i] != PCOL_NONE)
-            PCI_TRY(pci_merge_cell(m, extra++, m->extra[i], row, to, err));
-    return w->labels ? pci_label_rows_put(w->labels, row, to, err) : PCOL_OK;
-}
-
-static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
-{
-    static const char *const names[C_KNOWN] = {"source", "stack",    "thread",
-                                               "time",   "duration", "cpu_delta"};
-    const struct pci_merge *m = w->merge;
-    size_t extra = 0;
-    for (uint32_t i = 0; i < w->table->column_count; i++)
-        extra += m->extra[i] != PCOL_NONE;
-    w->cells = pci_malloc(C_KNOWN + (size_t)m->type_count + extra, sizeof *w->cells);
-    w->values = pci_malloc((size_t)m->type_count + 1, sizeof *w->values);
-    w->levels = pci_calloc((size_t)m->type_count + 1, sizeof *w->levels);
-    if (!w->cells || !w->values || !w->levels)
-        return pci_fail_memory(err);
-    struct pci_cells *cells = w->cells;
-    for (size_t i = 0; i < C_KNOWN; i++)
-        PCI_TRY(pci_cells_open(cells++, m->file, "samples", names[i], PCI_IS_INT, err));
-    for (uint64_t k = 0; k < m->type_count; k++) {
-        const struct pci_column *values = value_column(m, k);
-        if (values && !(PCI_IS(values->desc->type) & (PCI_IS(PCF_I64) | PCI_IS(PCF_F64))))
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", values->name, PCOL_NOWHERE,
-                                 "column is of another type than it must be");
-        PCI_TRY(pci_cells_use(cells++, m->file, values, err));
-        PCI_TRY(cell_number(m->file, "sample_types", "level", k, &w->levels[k], err));
-    }
-    for (uint32_t i = 0; i < w->table->column_count; i++)
-        if (m->extra[i] != PCOL_NONE)
-            PCI_TRY(pci_cells_use(cells++, m->file, &w->table->columns[i], err));
-    return PCOL_OK;
-}
-
-static pcol_status add_samples(struct pci_merge *m, pcol_error *err)
-{
-    struct sample_walk w = {.merge = m,
-                            .table = pci_table_find(m->file, "samples"),
-                            .threads = pci_table_find(m->file, "threads")};
-    struct pci_merge_label_rows labels;
-    if (!w.table)
-        return PCOL_OK;
-    if (!w.table->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "samples", NULL, PCOL_NOWHERE,
-                             "table needs a newer reader");
-    if (w.table->rows > SAMPLES_FLOOR + SAMPLES_PER_BYTE * m->file->size)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
-                             "%" PRIu64 " rows are too many for a file of this size",
-                             w.table->rows);
-    pcol_status status = open_cells(&w, err);
-    if (m->labels[w.table->number] == PCI_LABELS_ROWS) {
-        w.labels = &labels;
-        labels = (struct pci_merge_label_rows){0};
-        if (status == PCOL_OK)
-            status = pci_label_rows_open(&labels, m, w.table, PCI_T_SAMPLES, err);
-    }
-    for (uint64_t row = 0; status == PCOL_OK && row < w.table->rows; row++)
-        status = add_sample(&w, row, err);
-    if (w.labels)
-        pci_label_rows_close(&labels);
-    pci_free(w.cells);
-    pci_free(w.values);
-    pci_free(w.levels);
-    return status;
-}
-
 /* ---- the whole */
 
 static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error *err)
@@ -486,7 +310,7 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
     PCI_TRY(pci_merge_nodes(m, err));
     PCI_TRY(make_extra(m, samples ? samples->column_count : 0, err));
     PCI_TRY(pci_merge_tables(m, err));
-    PCI_TRY(add_samples(m, err));
+    PCI_TRY(pci_merge_samples(m, err));
     PCI_TRY(finish_sources(m, err));
     PCI_TRY(pci_merge_orders(m, err));
     const pcol_import_options *options = m->import ? m->import->options : NULL;
