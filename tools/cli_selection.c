@@ -136,6 +136,9 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args, pcol_
     if (code != CLI_OK)
         return code;
     options.drop_labels = args->drop_labels;
+    options.idle = args->collapse_idle ? PCOL_IDLE_COLLAPSE
+                   : args->expand_idle ? PCOL_IDLE_EXPAND
+                                       : PCOL_IDLE_KEEP;
     return pcol_filter(builder, input->file, &options, &err) == PCOL_OK
                ? CLI_OK
                : cli_fail_error(input->name, &err);

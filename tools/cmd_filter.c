@@ -7,6 +7,10 @@ const struct cli_option cmd_filter_options[] = {
     CLI_OPTIONS_SELECTION,
     {0, "drop-labels", NULL, "leave out the labels of samples", CLI_FLAG, CLI_AT(drop_labels), 1,
      NULL},
+    {0, "collapse-idle", NULL, "join samples of a thread that waits to one that lasts (see pack)",
+     CLI_FLAG, CLI_AT(collapse_idle), 1, NULL},
+    {0, "expand-idle", NULL, "make such a sample all that it stands for again, evenly spaced",
+     CLI_FLAG, CLI_AT(expand_idle), 1, NULL},
     {0, "plain", NULL, "every column as an array (see pack)", CLI_FLAG, CLI_AT(plain), 1, NULL},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
@@ -44,6 +48,8 @@ int cmd_filter(struct cli_args *args)
 
     if (args->output == NULL)
         return cli_usage("-o OUT says where the part goes; - is stdout");
+    if (args->collapse_idle && args->expand_idle)
+        return cli_usage("--collapse-idle and --expand-idle undo each other");
     code = cli_refuse_input(args->output, &path, 1);
     if (code == CLI_OK)
         code = cli_input_open(&input, path, args);

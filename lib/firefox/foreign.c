@@ -54,9 +54,7 @@ struct foreign {
     uint8_t *used;  /* by stack */
     const char *weight_type;
     double scale; /* of values to what weight_type counts */
-    uint32_t
-        *categories; /* rows that become the target's categories; PCOL_NONE: the one for others */
-    size_t category_count;
+    struct pci_ff_categories categories;
     unsigned lost;
 };
 
@@ -201,109 +199,6 @@ static pcol_status find_samples(struct foreign *f, pcol_error *err)
     return status;
 }
 
-/* ---- categories */
-
-static pcol_status category_text(const struct foreign *f, uint32_t row, const char *column,
-                                 pcol_str *text, pcol_error *err)
-{
-    const struct pci_column *source;
-    int valid;
-    *text = (pcol_str){"", 0};
-    PCI_TRY(pci_want(f->file, "categories", column, PCI_TYPES_TEXT, &source, err));
-    return source ? pci_get_str(f->file, source, row, text, &valid, err) : PCOL_OK;
-}
-
-/* Those of all sources, each name and color once; one must be grey. */
-static pcol_status find_categories(struct foreign *f, pcol_error *err)
-{
-    uint64_t rows = pci_rows(f->file, "categories");
-    int grey = 0;
-    f->categories = pci_malloc((size_t)rows + 1, sizeof *f->categories);
-    if (!f->categories)
-        return pci_fail_memory(err);
-    for (uint32_t row = 0; row < rows; row++) {
-        pcol_str name, color, other_name, other_color;
-        size_t k = 0;
-        PCI_TRY(category_text(f, row, "name", &name, err));
-        PCI_TRY(category_text(f, row, "color", &color, err));
-        for (; k < f->category_count; k++) {
-            PCI_TRY(category_text(f, f->categories[k], "name", &other_name, err));
-            PCI_TRY(category_text(f, f->categories[k], "color", &other_color, err));
-            if (name.size == other_name.size && !memcmp(name.data, other_name.data, name.size) &&
-                color.size == other_color.size && !memcmp(color.data, other_color.data, color.size))
-                break;
-        }
-        f->code.category_of[row] = (uint32_t)k;
-        if (k < f->category_count)
-            continue;
-        if (k >= 1000)
-            return pci_fail(err, PCOL_E_LOSS, "more than 1000 categories");
-        if (!grey && pci_ff_same(color, "grey")) {
-            grey = 1;
-            f->code.other = (uint32_t)k;
-        }
-        f->categories[f->category_count++] = row;
-    }
-    if (!grey) {
-        f->code.other = (uint32_t)f->category_count;
-        f->categories[f->category_count++] = PCOL_NONE;
-    }
-    return PCOL_OK;
-}
-
-static pcol_status put_subcategories(struct foreign *f, uint32_t category, pcol_error *err)
-{
-    const struct pci_column *of, *name;
-    uint64_t rows = pci_rows(f->file, "subcategories"), count = 0;
-    PCI_TRY(pci_want(f->file, "subcategories", "category", PCI_TYPES_ROW, &of, err));
-    PCI_TRY(pci_want(f->file, "subcategories", "name", PCI_TYPES_TEXT, &name, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        int64_t value;
-        int valid;
-        pcol_str text = {"", 0};
-        PCI_TRY(pci_ff_get(f->file, of, row, &value, &valid, err));
-        if (!valid || (uint64_t)value != category)
-            continue;
-        if (name)
-            PCI_TRY(pci_get_str(f->file, name, row, &text, &valid, err));
-        pci_json_put_string(&f->out.w, text, err);
-        count++;
-    }
-    if (!count)
-        pci_json_put_string(&f->out.w, (pcol_str){"Other", 5}, err);
-    return f->out.w.status;
-}
-
-static pcol_status put_categories(struct foreign *f, pcol_error *err)
-{
-    struct pci_json_writer *w = &f->out.w;
-    pci_json_put_key(w, "categories", err);
-    pci_json_put_begin(w, '[', err);
-    for (size_t i = 0; i < f->category_count; i++) {
-        pcol_str name = {"Other", 5}, color = {"grey", 4};
-        uint32_t row = f->categories[i];
-        if (row != PCOL_NONE) {
-            PCI_TRY(category_text(f, row, "name", &name, err));
-            PCI_TRY(category_text(f, row, "color", &color, err));
-        }
-        pci_json_put_begin(w, '{', err);
-        pci_json_put_key(w, "name", err);
-        pci_json_put_string(w, name, err);
-        pci_json_put_key(w, "color", err);
-        pci_json_put_string(w, color, err);
-        pci_json_put_key(w, "subcategories", err);
-        pci_json_put_begin(w, '[', err);
-        if (row == PCOL_NONE)
-            pci_json_put_string(w, (pcol_str){"Other", 5}, err);
-        else
-            PCI_TRY(put_subcategories(f, row, err));
-        pci_json_put_end(w, ']', err);
-        pci_json_put_end(w, '}', err);
-    }
-    pci_json_put_end(w, ']', err);
-    return w->status;
-}
-
 /* ---- meta */
 
 static void put_text(struct foreign *f, const char *key, const char *text, pcol_error *err)
@@ -380,7 +275,7 @@ static pcol_status put_meta(struct foreign *f, pcol_error *err)
     put_number(f, "preprocessedProfileVersion", f->newest ? PCI_FF_NEWEST : PCI_FF_WRITTEN, err);
     put_word(f, "symbolicated", "true", err);
     put_word(f, "markerSchema", "[]", err);
-    PCI_TRY(put_categories(f, err));
+    PCI_TRY(pci_ff_put_categories(&f->categories, &f->out, err));
     pci_json_put_key(w, "sampleUnits", err);
     pci_json_put_begin(w, '{', err);
     put_text(f, "time", "ms", err);
@@ -601,7 +496,7 @@ static pcol_status write_all(struct foreign *f, pcol_error *err)
     find_weight_type(f);
     PCI_TRY(pci_ff_code_open(&f->code, f->file, f->newest, err));
     PCI_TRY(find_samples(f, err));
-    PCI_TRY(find_categories(f, err));
+    PCI_TRY(pci_ff_find_categories(&f->categories, &f->code, err));
     PCI_TRY(pci_ff_code_take(&f->code, f->used, err));
     for (size_t i = 0; i < f->track_count; i++)
         f->tracks[i].is_main = !i || f->tracks[i].source != f->tracks[i - 1].source;
@@ -628,7 +523,7 @@ pcol_status pci_ff_foreign(const struct pci_export *export, int jslb, pcol_error
     pci_free(f->tracks);
     pci_free(f->rows);
     pci_free(f->used);
-    pci_free(f->categories);
+    pci_free(f->categories.rows);
     pci_free(f);
     return status;
 }

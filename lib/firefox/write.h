@@ -145,6 +145,17 @@ void pci_ff_code_close(struct pci_ff_code *code);
 pcol_status pci_ff_put_libs(struct pci_ff_code *code, struct pci_ff_out *out, pcol_error *err);
 pcol_status pci_ff_put_shared(struct pci_ff_code *code, struct pci_ff_out *out, pcol_error *err);
 
+/* categories.c: those of all sources, and the one for what has none */
+struct pci_ff_categories {
+    const pcol_file *file;
+    uint32_t *rows; /* of `categories`; PCOL_NONE: the one for others */
+    size_t count;
+};
+pcol_status pci_ff_find_categories(struct pci_ff_categories *categories, struct pci_ff_code *code,
+                                   pcol_error *err);
+pcol_status pci_ff_put_categories(const struct pci_ff_categories *categories,
+                                  struct pci_ff_out *out, pcol_error *err);
+
 /* foreign.c */
 pcol_status pci_ff_foreign(const struct pci_export *export, int jslb, pcol_error *err);
 
