@@ -66,7 +66,9 @@ static int stands_alone(const void *context, const uint8_t *p, const uint8_t *en
     const uint8_t *fault;
     if (p == end)
         return 0;
-    return *p == '"' || pci_rprof_ref(p, end) || pci_rprof_header(p, end, &header) ||
+    if (*p == '"' || pci_rprof_ref(p, end))
+        return pci_rprof_units_alone(p, end);
+    return pci_rprof_header(p, end, &header) ||
            (r->header.line && pci_rprof_file(p, end, &file)) ||
            (r->header.memory && pci_rprof_memory(p, end, number, &fault));
 }

@@ -202,6 +202,15 @@ struct pci_rprof_fault pci_rprof_skim(const uint8_t *p, const uint8_t *resume, c
     return fault;
 }
 
+int pci_rprof_units_alone(const uint8_t *p, const uint8_t *end)
+{
+    if (*p == '"' && closes(p, end, 0))
+        return 0;
+    struct pci_rprof_fault fault = pci_rprof_skim(p, p, end, PCI_RPROF_LOOSE);
+    return fault.kind == PCI_RPROF_WHOLE || fault.kind == PCI_RPROF_NO_BLANK ||
+           (fault.kind == PCI_RPROF_OPEN && fault.at != p);
+}
+
 void pci_rprof_parts(const uint8_t *p, const uint8_t *end, struct pci_rprof_parts *parts)
 {
     memset(parts, 0, sizeof *parts);

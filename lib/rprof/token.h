@@ -90,6 +90,10 @@ const uint8_t *pci_rprof_unit(const uint8_t *p, const uint8_t *end, unsigned fla
 struct pci_rprof_fault pci_rprof_skim(const uint8_t *p, const uint8_t *resume, const uint8_t *end,
                                       unsigned flags);
 
+/* Are these units of a line of their own? Not if a quote that stands first closes a name, nor if not
+ * one unit is whole: then they go on with a name that holds a line feed. */
+int pci_rprof_units_alone(const uint8_t *p, const uint8_t *end);
+
 /* The parts of a unit that pci_rprof_unit() has delimited. */
 struct pci_rprof_parts {
     int has_ref, has_name;
