@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* ---- names */
 
 static int is_one_of(const char *name, const char *const *names)
@@ -60,17 +59,24 @@ static void tell_all_unknown(const struct pci_merge *m)
 
 /* ---- sources and their types */
 
-/* The text of a cell as a C string, which the caller frees; "" for a null. */
-static pcol_status cell_text(const pcol_file *file, const char *table, const char *column,
-                             uint64_t row, char **text, pcol_error *err)
+/* The text of a cell, "" for a null. */
+static pcol_status cell_bytes(const pcol_file *file, const char *table, const char *column,
+                              uint64_t row, pcol_str *text, pcol_error *err)
 {
     const struct pci_table *t = pci_table_find(file, table);
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
-    pcol_str string = {"", 0};
     int valid;
+    *text = (pcol_str){"", 0};
+    return c ? pci_get_str(file, c, row, text, &valid, err) : PCOL_OK;
+}
+
+/* The same as a C string, which the caller frees. */
+static pcol_status cell_text(const pcol_file *file, const char *table, const char *column,
+                             uint64_t row, char **text, pcol_error *err)
+{
+    pcol_str string;
     *text = NULL;
-    if (c)
-        PCI_TRY(pci_get_str(file, c, row, &string, &valid, err));
+    PCI_TRY(cell_bytes(file, table, column, row, &string, err));
     if (memchr(string.data, 0, string.size))
         return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, row, "text with a zero byte");
     *text = pci_malloc(string.size + 1, 1);
@@ -82,7 +88,7 @@ static pcol_status cell_text(const pcol_file *file, const char *table, const cha
 }
 
 pcol_status pci_merge_cell_number(const pcol_file *file, const char *table, const char *column,
-                               uint64_t row, uint32_t *number, pcol_error *err)
+                                  uint64_t row, uint32_t *number, pcol_error *err)
 {
     const struct pci_table *t = pci_table_find(file, table);
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
@@ -136,29 +142,24 @@ const struct pci_column *pci_merge_value_column(const struct pci_merge *m, uint6
 
 static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
 {
-    char *type = NULL, *unit = NULL;
-    uint32_t level = 0, ordinal = 0;
+    pcol_str text;
+    uint32_t type, unit, level, ordinal;
     if (m->keep && m->keep->types && !m->keep->types[row])
         return PCOL_OK;
     const struct pci_column *values = pci_merge_value_column(m, row);
     unsigned flags = values && values->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
     if (values)
         PCI_TRY(make_extra(m, (uint32_t)(values - values->table->columns), err));
-    pcol_status status = cell_text(m->file, "sample_types", "type", row, &type, err);
-    if (status == PCOL_OK)
-        status = cell_text(m->file, "sample_types", "unit", row, &unit, err);
-    if (status == PCOL_OK)
-        status = pci_merge_cell_number(m->file, "sample_types", "level", row, &level, err);
-    if (status == PCOL_OK)
-        status = pci_merge_cell_number(m->file, "sample_types", "ordinal", row, &ordinal, err);
+    /* A pprof's names may hold any bytes, NUL too. */
+    PCI_TRY(cell_bytes(m->file, "sample_types", "type", row, &text, err));
+    PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &type, err));
+    PCI_TRY(cell_bytes(m->file, "sample_types", "unit", row, &text, err));
+    PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &unit, err));
+    PCI_TRY(pci_merge_cell_number(m->file, "sample_types", "level", row, &level, err));
+    PCI_TRY(pci_merge_cell_number(m->file, "sample_types", "ordinal", row, &ordinal, err));
     if (level)
         flags |= PCOL_SAMPLE_TYPE_LEVEL;
-    if (status == PCOL_OK)
-        status =
-            pcol_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row], err);
-    pci_free(type);
-    pci_free(unit);
-    return status;
+    return pci_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row], err);
 }
 
 /* The types of a source in its order: those that source_types lists, or all. */
@@ -182,7 +183,8 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
     const pcol_import_options *options = m->import ? m->import->options : NULL;
     char *type;
     PCI_TRY(cell_text(m->file, "sources", "type", row, &type, err));
-    pcol_source source = {.size = sizeof source, .type = type, .collapsed = pci_merge_joins(m) != 0};
+    pcol_source source = {
+        .size = sizeof source, .type = type, .collapsed = pci_merge_joins(m) != 0};
     if (options) {
         source.uri = options->uri;
         source.timestamp = options->timestamp;
