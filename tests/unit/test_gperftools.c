@@ -632,27 +632,34 @@ Test(gperftools, map_places)
             "location 6 m4 40\n");
 }
 
+static uint64_t below(uint64_t n, uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (*seed >> 33) % n;
+}
+
 /* Against looking at all mappings for each address, on random maps that overlap. */
 Test(gperftools, map_places_random)
 {
     enum { MAPS = 12, ADDRESSES = 24 };
     uint64_t seed = 12345;
-#define RANDOM(n) ((seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u) >> 33) % (n)
     for (int round = 0; round < 300; round++) {
         uint64_t start[MAPS + 1], limit[MAPS + 1], offset[MAPS + 1];
         char addresses[1024] = "", map[2048] = "", expected[4096] = "";
         unsigned count = 0, fake = 0, place[ADDRESSES];
         uint64_t address[ADDRESSES];
         for (unsigned i = 0; i < MAPS; i++, count++) {
-            start[i] = 0x100 + RANDOM(300);
-            limit[i] = start[i] + RANDOM(60);
-            offset[i] = RANDOM(2) ? RANDOM(90) : 0;
+            start[i] = 0x100 + below(300, &seed);
+            limit[i] = start[i] + below(60, &seed);
+            offset[i] = below(2, &seed) ? below(90, &seed) : 0;
             /* The first is the program, the names differ: nothing is moved or joined. */
             sprintf(map + strlen(map), "%" PRIx64 "-%" PRIx64 ": /%u (@%" PRIx64 ")\n", start[i],
                     limit[i], i, offset[i]);
         }
         for (unsigned a = 0; a < ADDRESSES; a++) {
-            address[a] = 1000 * RANDOM(2) * RANDOM(2) + 0x80 + (RANDOM(20) * 20 + a) % 500;
+            uint64_t far = 1000 * below(2, &seed);
+            far *= below(2, &seed);
+            address[a] = far + 0x80 + (below(20, &seed) * 20 + a) % 500;
             for (unsigned b = 0; b < a; b++)
                 if (address[b] == address[a])
                     address[a] = 5000 + a;
