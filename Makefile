@@ -199,6 +199,10 @@ endif
 bench: all bench-programs ## measure speed and size against their peers; BENCH_ARGS go to bench/run
 	@bench/run $(BENCH_ARGS)
 
+.PHONY: bench-quick
+bench-quick: all bench-programs ## the same with small inputs, within a minute
+	@bench/run --quick $(BENCH_ARGS)
+
 # ---- installing
 
 .PHONY: install uninstall

@@ -1,0 +1,47 @@
+"""Whole processes: top of a packed profile of 100,000 labelled samples and of its .pb.gz against pprof -top with and without
+-taghide=. (PPROF names the program; else that of Go is looked for), top of Rprof text against summaryRprof; ratios are how
+many times faster. And top with ten times the samples on the same stacks against top without."""
+import json
+
+from harness import (DATA, MB, PCOL, Missing, count, faster, interleaved, missing, pack_command,
+                     pprof_file, pprof_program, row, text_file, timed, tool)
+
+
+def measure(options):
+    profile = pprof_file(9 * MB)
+    packed = DATA / "labels.pcol"
+    timed(pack_command(profile, packed))
+    label = f"{count('samples', packed):,} labelled samples, {count('stacks', packed):,} stacks"
+    try:
+        pprof = pprof_program()
+        result = interleaved(options.runs, packed=[PCOL, "top", packed], raw=[PCOL, "top", profile],
+                             plain=[pprof, "-top", "-symbolize=none", profile],
+                             hidden=[pprof, "-top", "-symbolize=none", "-taghide=.", profile])
+        yield faster("top.packed", f"top of {label}, packed", result, "packed", "plain", "pprof -top")
+        yield faster("top.packed.taghide", f"top of {label}, packed", result, "packed", "hidden", "pprof -top -taghide=.")
+        yield faster("top.raw", f"top of {label}, .pb.gz", result, "raw", "plain", "pprof -top")
+    except Missing as reason:
+        yield missing("top.packed", f"top of {label}", reason)
+    text = text_file(10 * MB)
+    try:
+        summary = f"invisible(summaryRprof({json.dumps(str(text))}))"
+        result = interleaved(options.runs, pcol=[PCOL, "top", text], r=[tool("Rscript"), "-e", summary])
+        yield faster("top.rprof", "top of 10 MB of Rprof text", result, "pcol", "r", "summaryRprof")
+    except Missing as reason:
+        yield missing("top.rprof", "top of 10 MB of Rprof text", reason)
+    # The same stacks ten times: a file appended to itself, with its sums in both cases.
+    once, again = (DATA / name for name in ("once.Rprof", "again.Rprof"))
+    once.write_bytes(text.read_bytes() * 10)
+    again.write_bytes(once.read_bytes() * 10)
+    files = []
+    for path in (once, again):
+        files.append(path.with_suffix(".pcol"))
+        timed(pack_command(path, files[-1]))
+        path.unlink()
+    result = interleaved(2 * options.runs + 5, one=[PCOL, "top", files[0]], ten=[PCOL, "top", files[1]])
+    samples = count("samples", files[1])
+    yield row("top.scaling", f"top of {samples:,} samples", round(result["ten"][0] * 1000, 2),
+              f"a tenth of them on the same {count('stacks', files[1]):,} stacks", round(result["one"][0] * 1000, 2),
+              result["ten"][0] / result["one"][0], "ms")
+    for path in (*files, packed):
+        path.unlink()

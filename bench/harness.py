@@ -1,0 +1,144 @@
+"""What the cases of bench/run share: inputs that are made once and kept, interleaved runs, rows of results.
+
+Machines differ and are shared, so what counts are ratios between things measured next to each other: the runs of pcol
+and of its peer are interleaved and the medians compared.
+"""
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PCOL = pathlib.Path(os.environ.get("PCOL") or ROOT / "build/pcol").resolve()
+PROGRAMS = ROOT / "build/bench"
+DATA = PROGRAMS / "data"
+MB = 1000 * 1000
+
+
+class Missing(Exception):
+    """Something to compare with, or the program itself, is not there."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def timed(command, stdout=subprocess.DEVNULL):
+    """Wall seconds and peak resident bytes of one run."""
+    started = time.perf_counter()
+    child = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE)
+    text = child.stderr.read().decode("utf-8", "replace")
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - started
+    child.returncode = os.waitstatus_to_exitcode(status)
+    child.stderr.close()
+    if child.returncode != 0:
+        raise Missing(f"{' '.join(map(str, command[:2]))} failed: {text.strip()[:200]}")
+    return seconds, usage.ru_maxrss * 1024
+
+
+def interleaved(runs, **commands):
+    """Medians over runs in turn: name -> (seconds, peak bytes). One run of each first, to warm the caches."""
+    seen = {name: [] for name in commands}
+    for turn in range(runs + 1):
+        for name, command in commands.items():
+            result = timed(command)
+            if turn:
+                seen[name].append(result)
+    return {name: (statistics.median(t for t, _ in results), max(m for _, m in results))
+            for name, results in seen.items()}
+
+
+def program(name):
+    path = PROGRAMS / name
+    if not path.exists():
+        raise Missing(f"build/bench/{name} is missing")
+    return path
+
+
+def tool(name):
+    path = shutil.which(name)
+    if not path:
+        raise Missing(f"{name} is missing")
+    return path
+
+
+def generated(name, maker, *flags):
+    """An input made by a program of bench/: its path in DATA. Kept until the program changes."""
+    generator = program(maker)
+    path = DATA / name
+    if not path.exists() or path.stat().st_mtime < generator.stat().st_mtime:
+        DATA.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + ".part")
+        with part.open("wb") as out:
+            subprocess.run([generator, *map(str, flags)], stdout=out, check=True)
+        part.rename(path)
+    return path
+
+
+def text_file(size):
+    """Rprof text with memory columns, of this many bytes."""
+    return generated(f"memory-{size // MB}M.Rprof", "gen_rprof", "--bytes", size, "--seed", 1, "--memory")
+
+
+def pack_command(text, packed, *options):
+    return [PCOL, "pack", text, "-o", packed, "-f", "--no-sync", *options]
+
+
+def packed_file(size):
+    text = text_file(size)
+    packed = text.with_suffix(".pcol")
+    timed(pack_command(text, packed))
+    return packed
+
+
+def count(table, packed):
+    done = subprocess.run([PCOL, "count", "--table", table, packed], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Missing(f"pcol count --table {table} failed: {done.stderr.strip()[:200]}")
+    return int(done.stdout.split()[-1])
+
+
+def row(name, what, value, peer, peer_value, ratio, unit):
+    return {"name": name, "what": what, "value": value, "unit": unit, "peer": peer, "peer_value": peer_value,
+            "ratio": round(ratio, 4)}
+
+
+def missing(name, what, reason):
+    return {"name": name, "what": what, "missing": str(reason)}
+
+
+def faster(name, what, result, ours, peer, peer_name):
+    seconds, peer_seconds = result[ours][0], result[peer][0]
+    return row(name, what, round(seconds * 1000, 2), peer_name, round(peer_seconds * 1000, 2), peer_seconds / seconds,
+               "ms")
+
+
+def pprof_program():
+    """$PPROF, pprof, or the one that Go keeps among its tools."""
+    given = os.environ.get("PPROF") or shutil.which("pprof")
+    if given:
+        return given
+    done = subprocess.run([tool("go"), "tool", "-n", "pprof"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Missing("pprof is missing")
+    return done.stdout.split()[0]
+
+
+def pprof_file(size):
+    """A pprof profile with labels, of about this many bytes before compression."""
+    return generated(f"labels-{size // MB}M.pb.gz", "gen_pprof", "--bytes", size, "--seed", 1, "--gz")
+
+
+def runs_of(name, suffix, count, *flags):
+    """Profiles of so many runs of one program, 1 MB each before compression."""
+    generator = program(name)
+    paths = [DATA / f"run-{number}{suffix}" for number in range(1, count + 1)]
+    DATA.mkdir(parents=True, exist_ok=True)
+    for number, path in enumerate(paths, 1):
+        with path.open("wb") as out:
+            subprocess.run([generator, "--bytes", str(MB), "--run", str(number), *flags], stdout=out, check=True)
+    return paths
