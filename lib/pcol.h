@@ -402,6 +402,7 @@ typedef struct pcol_output pcol_output;
 
 #define PCOL_OUTPUT_OVERWRITE 0x1u /* replace an existing file */
 #define PCOL_OUTPUT_NO_SYNC 0x2u   /* do not wait for the disk */
+#define PCOL_OUTPUT_PRIVATE 0x4u   /* readable by nobody else, whatever stood there before */
 
 /**
  * pcol_output_open() - write a file aside, to be put in place whole
@@ -611,10 +612,11 @@ typedef struct pcol_import_options {
     const char *timestamp;   /* source_timestamp; NULL: the source's own */
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
-    int lenient;              /* accept what known writers get wrong, and say so */
-    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
+    int lenient; /* accept what known writers get wrong, and say so */
+    uint64_t
+        max_input_bytes;     /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
                                * grow more than 200 times */
-    int collapse_idle;        /* a sample of the same thread and stack as the one before it that used
+    int collapse_idle;       /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message; /* may be NULL */
     void *context;
@@ -771,21 +773,47 @@ typedef enum pcol_idle {
     PCOL_IDLE_EXPAND = 2    /* a sample that stands for several becomes all of them, evenly spaced */
 } pcol_idle;
 
+/* A name and what stands in its place; kind: "function", "file", "module" (of a mapping), "build",
+ * "thread", "process", "number" (an id of a thread or process), "key", "value", "unit" (of labels),
+ * "source" (a uri). */
+typedef void (*pcol_pseudonym_fn)(void *context, const char *kind, pcol_str pseudonym,
+                                  pcol_str name);
+
 typedef struct pcol_filter_options {
     size_t size;
-    pcol_selection selection; /* its size, too, is to be set */
-    int drop_labels;          /* 1: samples lose their labels */
+    pcol_selection selection;           /* its size, too, is to be set */
+    int drop_labels;                    /* 1: samples lose their labels */
+    const char *const *drop_label_keys; /* samples lose the labels of these keys */
+    size_t drop_label_key_count;
+    int anonymize; /* 1: names become pseudonyms; what can hold names and is not known to
+                                  * be replaced is left out */
+    pcol_pseudonym_fn
+        pseudonym;     /* called for each name at the end, in the order of kinds and numbers;
+                                  * may be NULL */
     pcol_idle idle;
+    pcol_message_fn message; /* what stays behind; may be NULL */
+    void *context;           /* of both functions */
 } pcol_filter_options;
 
 /**
  * pcol_filter() - add a part of a file to a builder
  * The samples that the selection takes (pcol_query_samples()) with all that they carry, and only the
- * stacks, code and sources that they need. hide and show take frames out of stacks; a sample_type
- * leaves only its values; a sample with a duration that reaches out of the range of time is cut, its
- * values shared. What belongs to no sample (markers, counters, an Rprof file's header lines) stays
- * behind. Errors: those of pcol_query_new() and of importing; E_ARGUMENT for PCOL_SHARE_EXACT, which
- * integers cannot hold.
+ * strings, stacks, code, mappings, threads, label keys and sources that they need. A whole-file question
+ * to the part has the answer that the same question has under the selection.
+ *
+ * hide and show take frames out of stacks, and then frames that a pprof drops go as well (unless
+ * keep_dropped). A sample_type leaves only its values. A sample with a duration that reaches out of the
+ * range of time is cut: its time and duration are those of the part inside, its values are shared by
+ * time_share, levels and CPU deltas stay. Of a source stays what it says of itself, and an Rprof file's
+ * header lines at their new places; what the source wrote of samples word for word stays where samples
+ * are whole. What belongs to no sample (markers, counters, models) stays behind and is said.
+ *
+ * With `anonymize` equal names of a kind have the same pseudonym: f1, f2, ... for functions, file1.R for
+ * files, in order of first use. Numbers, structure, names of sample types and R's `<GC>` stay.
+ *
+ * Cost: that of pcol_query_new() and O(samples + stacks). Errors: those of pcol_query_new() and of
+ * importing; E_ARGUMENT for PCOL_SHARE_EXACT, which integers cannot hold, and for collapse_idle together
+ * with expand_idle.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
                                                 const pcol_filter_options *options,
@@ -1056,8 +1084,8 @@ typedef enum pcol_question {
 
 typedef struct pcol_ask_options {
     size_t size;
-    int flat;           /* objects and arrays as keys such as uid:function, and as text */
-    int all_rows;       /* 0: only row number `row`, from 0 (ITEMS, PLOT) */
+    int flat;     /* objects and arrays as keys such as uid:function, and as text */
+    int all_rows; /* 0: only row number `row`, from 0 (ITEMS, PLOT) */
     uint64_t row;
     int numeric;        /* FIELDS: only those whose values are all numbers */
     int models;         /* VALUES: of models, not of resources */
@@ -1066,7 +1094,8 @@ typedef struct pcol_ask_options {
     const char *group;  /* MODELS: "model", "param" or "nonparam"; NULL: all, without rows */
     const char *filter; /* BEST_MODELS: "best-model", "best-param", "best-nonparam", "all-param" or
                          * "all-nonparam" */
-    void (*message)(void *context, const char *message); /* what an answer leaves out; may be NULL */
+    void (*message)(void *context,
+                    const char *message); /* what an answer leaves out; may be NULL */
     void *context;
 } pcol_ask_options;
 
@@ -1074,7 +1103,7 @@ typedef struct pcol_ask_options {
 typedef enum pcol_answer_kind {
     PCOL_ANSWER_ABSENT = 0, /* the row has no such key: not the same as a null */
     PCOL_ANSWER_NULL = 1,
-    PCOL_ANSWER_BOOL = 2,   /* i64: 0 or 1 */
+    PCOL_ANSWER_BOOL = 2, /* i64: 0 or 1 */
     PCOL_ANSWER_I64 = 3,
     PCOL_ANSWER_F64 = 4,
     PCOL_ANSWER_TEXT = 5,   /* text: a string */

@@ -66,7 +66,11 @@ struct cli_args {
     /* selection (cli_selection.c) */
     const char *focus, *ignore, *hide, *show, *thread, *pick_source, *time, *time_share;
     struct cli_list labels;
-    int keep_dropped, drop_labels;
+    int keep_dropped;
+
+    struct cli_list drop_labels; /* keys; NULL among them: all labels */
+    int anonymize;
+    const char *map;
 
     const char *by, *sort, *demangle;
     int bottom_up;
@@ -91,7 +95,8 @@ enum cli_option_kind {
     CLI_FLAG,  /* int: `value` is stored */
     CLI_TEXT,  /* const char *: the argument; one of `choices` if there are any */
     CLI_COUNT, /* uint64_t: a number in digits */
-    CLI_LIST   /* struct cli_list: every argument given */
+    CLI_LIST,  /* struct cli_list: every argument given */
+    CLI_MAYBE  /* the same; an argument only as --name=argument, else NULL is stored */
 };
 
 struct cli_option {
@@ -306,6 +311,8 @@ struct cli_input {
 
 /* Open a .pcol, or pack any other profile in memory. */
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
+/* All operands as one: several are merged in memory. */
+int cli_input_open_all(struct cli_input *input, const struct cli_args *args);
 void cli_input_close(struct cli_input *input);
 /* Add a profile to a builder as a further source; "-" is stdin. */
 /* cli_progress.c: a line on stderr while inputs are read. One import at a time. */
@@ -328,12 +335,15 @@ struct cli_out {
     pcol_output *file;
     int terminal; /* a terminal reads it */
     int color;
-    int code; /* 0, or the exit code of the failure that stuck */
+    int code;    /* 0, or the exit code of the failure that stuck */
+    size_t slot; /* of the signal handlers, which unlink the file */
     size_t used;
     char buffer[CLI_OUT_SIZE];
 };
 
 #define CLI_OUT_BINARY 1u
+#define CLI_OUT_PRIVATE 2u /* a file for nobody else */
+#define CLI_OUT_FILES 2    /* open at a time */
 
 /* What -o, -f and --no-sync say, with `path` for -o; NULL or "-" is stdout. */
 int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const char *path,
@@ -468,8 +478,9 @@ pcol_str cli_demangle(const struct cli_args *args, int people, pcol_str name, ch
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
 /* A copy of an input with nothing but what is selected takes its place, in memory. */
 int cli_input_filter(struct cli_input *input, const struct cli_args *args);
-/* The same into a builder. */
-int cli_filter(const struct cli_input *input, const struct cli_args *args, pcol_builder *builder);
+/* The same into a builder. options: what else is wanted, NULL: nothing; its selection is filled in. */
+int cli_filter(const struct cli_input *input, const struct cli_args *args,
+               pcol_filter_options *options, pcol_builder *builder);
 /* A builder that keeps long columns where TMPDIR says. */
 int cli_builder_new(pcol_builder **builder);
 /* Would a table be shown to people rather than written for a program? */

@@ -263,6 +263,41 @@ int cli_input_open(struct cli_input *input, const char *path, const struct cli_a
     return code;
 }
 
+/* All operands into one file in memory. */
+static int merge(struct cli_input *input, const struct cli_args *args)
+{
+    pcol_builder *builder = NULL;
+    pcol_error err;
+    size_t size = 0;
+    int code = cli_builder_new(&builder);
+
+    cli_progress_begin(args, args->operand_count);
+    for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++)
+        code = cli_import(builder, args->operands[i], args);
+    cli_progress_end();
+    if (code == CLI_OK &&
+        pcol_builder_write_memory(builder, 0, &input->memory, &size, &err) != PCOL_OK)
+        code = cli_fail_error(NULL, &err);
+    pcol_builder_free(builder);
+    input->from_library = 1;
+    input->imported = 1;
+    return code == CLI_OK ? open_in_memory(input, size) : code;
+}
+
+int cli_input_open_all(struct cli_input *input, const struct cli_args *args)
+{
+    int code;
+
+    if (args->operand_count == 1)
+        return cli_input_open(input, args->operands[0], args);
+    memset(input, 0, sizeof *input);
+    input->name = "all inputs";
+    code = merge(input, args);
+    if (code != CLI_OK)
+        cli_input_close(input);
+    return code;
+}
+
 int cli_each_operand(const struct cli_args *args,
                      int (*one)(const struct cli_args *args, const char *path, struct cli_out *out),
                      int keep)

@@ -155,7 +155,8 @@ static int store(struct cli_args *args, const struct cli_option *option, const c
         memcpy(target, &value, sizeof value);
         return CLI_OK;
     }
-    case CLI_LIST: {
+    case CLI_LIST:
+    case CLI_MAYBE: {
         struct cli_list list;
         memcpy(&list, target, sizeof list);
         const char **items = realloc(list.items, (list.count + 1) * sizeof *items);
@@ -184,8 +185,8 @@ static int parse_long(struct parser *parser)
             return cli_usage("--%s takes no value", option->name);
         return store(parser->args, option, NULL);
     }
-    if (text[size] == '=')
-        return store(parser->args, option, text + size + 1);
+    if (text[size] == '=' || option->kind == CLI_MAYBE)
+        return store(parser->args, option, text[size] == '=' ? text + size + 1 : NULL);
     if (parser->next >= parser->argc)
         return cli_usage("--%s needs a value: %s", option->name, option->argument);
     return store(parser->args, option, parser->argv[parser->next++]);
@@ -283,5 +284,7 @@ void cli_args_free(struct cli_args *args)
 {
     free(args->operands);
     free(args->where.items);
+    free(args->labels.items);
+    free(args->drop_labels.items);
     free(args->meta.items);
 }

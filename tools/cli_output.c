@@ -26,16 +26,22 @@
 
 /* ---- signals ---- */
 
-/* The path to unlink; valid while temporary_set, which changes with the signals blocked. */
-static char temporary[PATH_MAX];
-static volatile sig_atomic_t temporary_set;
+/* The paths to unlink; valid while temporary_set, which changes with the signals blocked. */
+static char temporary[CLI_OUT_FILES][PATH_MAX];
+static volatile sig_atomic_t temporary_set[CLI_OUT_FILES];
+
+static void unlink_temporary(void)
+{
+    for (size_t i = 0; i < CLI_OUT_FILES; i++)
+        if (temporary_set[i])
+            unlink(temporary[i]);
+}
 
 /* The default action is set only after the file is gone: with SA_RESETHAND it would be in force
  * before, and a second signal on the heels of the first would leave the file. */
 static void on_end(int number)
 {
-    if (temporary_set)
-        unlink(temporary);
+    unlink_temporary();
     signal(number, SIG_DFL);
     raise(number); /* waits until this handler returns */
 }
@@ -45,8 +51,7 @@ static void on_bus(int number)
     static const char text[] = "pcol: an input file was cut while it was read\n";
 
     (void)number;
-    if (temporary_set)
-        unlink(temporary);
+    unlink_temporary();
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(CLI_IO);
     _exit(CLI_IO);
@@ -94,9 +99,13 @@ static pcol_status open_file(struct cli_out *out, const char *path, unsigned fla
     pcol_status status = pcol_output_open(path, flags, &out->file, err);
     if (status == PCOL_OK) {
         const char *name = pcol_output_temporary(out->file);
-        if (name != NULL && strlen(name) < sizeof temporary) {
-            memcpy(temporary, name, strlen(name) + 1);
-            temporary_set = 1;
+        size_t slot = 0;
+        while (slot < CLI_OUT_FILES && temporary_set[slot])
+            slot++;
+        out->slot = slot;
+        if (name != NULL && slot < CLI_OUT_FILES && strlen(name) < sizeof temporary[slot]) {
+            memcpy(temporary[slot], name, strlen(name) + 1);
+            temporary_set[slot] = 1;
         }
     }
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -119,8 +128,9 @@ static int wants_color(const struct cli_args *args, int terminal)
 int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const char *path,
                       unsigned flags)
 {
-    unsigned how =
-        (args->force ? PCOL_OUTPUT_OVERWRITE : 0) | (args->no_sync ? PCOL_OUTPUT_NO_SYNC : 0);
+    unsigned how = (args->force ? PCOL_OUTPUT_OVERWRITE : 0) |
+                   (args->no_sync ? PCOL_OUTPUT_NO_SYNC : 0) |
+                   ((flags & CLI_OUT_PRIVATE) ? PCOL_OUTPUT_PRIVATE : 0);
     pcol_error err;
 
     memset(out, 0, offsetof(struct cli_out, buffer));
@@ -303,7 +313,8 @@ int cli_out_finish(struct cli_out *out, int code)
     out->file = NULL;
     ending_signals(&set);
     sigprocmask(SIG_BLOCK, &set, &old);
-    temporary_set = 0;
+    if (out->slot < CLI_OUT_FILES)
+        temporary_set[out->slot] = 0;
     sigprocmask(SIG_SETMASK, &old, NULL);
     return code;
 }

@@ -127,19 +127,21 @@ int cli_builder_new(pcol_builder **builder)
                                                                 : cli_fail_error(NULL, &err);
 }
 
-int cli_filter(const struct cli_input *input, const struct cli_args *args, pcol_builder *builder)
+int cli_filter(const struct cli_input *input, const struct cli_args *args,
+               pcol_filter_options *options, pcol_builder *builder)
 {
-    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_filter_options defaults = PCOL_INIT(pcol_filter_options);
     pcol_error err;
-    int code = cli_selection(args, &options.selection);
 
+    if (options == NULL)
+        options = &defaults;
+    int code = cli_selection(args, &options->selection);
     if (code != CLI_OK)
         return code;
-    options.drop_labels = args->drop_labels;
-    options.idle = args->collapse_idle ? PCOL_IDLE_COLLAPSE
-                   : args->expand_idle ? PCOL_IDLE_EXPAND
-                                       : PCOL_IDLE_KEEP;
-    return pcol_filter(builder, input->file, &options, &err) == PCOL_OK
+    options->idle = args->collapse_idle ? PCOL_IDLE_COLLAPSE
+                    : args->expand_idle ? PCOL_IDLE_EXPAND
+                                        : PCOL_IDLE_KEEP;
+    return pcol_filter(builder, input->file, options, &err) == PCOL_OK
                ? CLI_OK
                : cli_fail_error(input->name, &err);
 }
@@ -156,7 +158,7 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     part.memory = NULL;
     part.from_library = 1;
     if (code == CLI_OK)
-        code = cli_filter(input, args, builder);
+        code = cli_filter(input, args, NULL, builder);
     if (code == CLI_OK &&
         (pcol_builder_write_memory(builder, 0, &part.memory, &size, &err) != PCOL_OK ||
          pcol_file_open_memory(part.memory, size, NULL, &part.file, &err) != PCOL_OK))

@@ -34,13 +34,22 @@ const struct cmd cmd_table[] = {
      "  pcol merge worker-*.pb.gz -o all.pcol\n"
      "  pcol top --by source all.pcol\n",
      1, CMD_ANY, cmd_merge},
-    {"Convert", "filter", NULL, "IN -o OUT.pcol", "write a part of a profile", cmd_filter_options,
-     "The samples that are selected, with what they carry; --hide and --show take frames out of\n"
-     "stacks, --sample-type leaves only its values. A sample with a duration that reaches out of\n"
-     "--time is cut and its values shared. What belongs to no sample stays behind.\n"
+    {"Convert", "filter", NULL, "IN... -o OUT.pcol", "write a part of a profile",
+     cmd_filter_options,
+     "The samples that are selected, with what they carry and need; several inputs are merged "
+     "first.\n"
+     "--hide and --show take frames out of stacks, --sample-type leaves only its values. A sample\n"
+     "with a duration that reaches out of --time is cut and its values shared. What belongs to no\n"
+     "sample stays behind and is said. Whatever is asked of the part, the answer is that of the\n"
+     "whole under the same selection.\n"
      "\n"
-     "  pcol filter --time 3s-5s --thread main run.pcol -o part.pcol\n",
-     1, 1, cmd_filter},
+     "--anonymize keeps structure and numbers: functions become f1, f2, ..., files file1.R, and\n"
+     "mappings, threads, labels and uris likewise; sample types and <GC> keep their names. --map\n"
+     "writes kind, pseudonym and name of each to a file that only you can read.\n"
+     "\n"
+     "  pcol filter --time 3s-5s --thread main run.pcol -o part.pcol\n"
+     "  pcol filter --anonymize --map names.tsv run.out -o to-share.pcol\n",
+     1, CMD_ANY, cmd_filter},
     {"Look", "cat", NULL, "[--table TABLE] FILE", "print the rows of a table", cmd_cat_options,
      "A name that is no table of the data model is looked up among the physical tables. Columns "
      "may\n"

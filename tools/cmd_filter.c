@@ -1,17 +1,25 @@
 /*
- * cmd_filter.c - filter: a part of a profile as a file of its own
+ * cmd_filter.c - filter: a part of a profile as a file of its own, with its names or without
  */
 #include "cmd.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const struct cli_option cmd_filter_options[] = {
     CLI_OPTIONS_SELECTION,
-    {0, "drop-labels", NULL, "leave out the labels of samples", CLI_FLAG, CLI_AT(drop_labels), 1,
-     NULL},
+    {0, "drop-labels", NULL,
+     "leave out the labels of samples; --drop-labels=KEY: those of KEY; repeatable", CLI_MAYBE,
+     CLI_AT(drop_labels), 0, NULL},
+    {0, "anonymize", NULL, "names become f1, file1.R, ...; what could hold names is left out",
+     CLI_FLAG, CLI_AT(anonymize), 1, NULL},
+    {0, "map", "FILE", "with --anonymize: write which name each stands for, for your eyes only",
+     CLI_TEXT, CLI_AT(map), 0, NULL},
     {0, "collapse-idle", NULL, "join samples of a thread that waits to one that lasts (see pack)",
      CLI_FLAG, CLI_AT(collapse_idle), 1, NULL},
     {0, "expand-idle", NULL, "make such a sample all that it stands for again, evenly spaced",
      CLI_FLAG, CLI_AT(expand_idle), 1, NULL},
-    {0, "plain", NULL, "every column as an array (see pack)", CLI_FLAG, CLI_AT(plain), 1, NULL},
+    CLI_OPTION_PLAIN,
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_NO_SYNC,
@@ -21,41 +29,117 @@ const struct cli_option cmd_filter_options[] = {
     CLI_OPTION_END,
 };
 
-static int write_part(const struct cli_input *input, const struct cli_args *args)
+struct telling {
+    const struct cli_args *args;
+    const char *name;
+    struct cli_table *map; /* NULL: not asked for */
+};
+
+static void tell(void *context, const char *message)
 {
-    static struct cli_out out;
+    const struct telling *telling = context;
+
+    cli_warn(telling->args, telling->name, message);
+}
+
+static void add_pseudonym(void *context, const char *kind, pcol_str pseudonym, pcol_str name)
+{
+    const struct telling *telling = context;
+    struct cli_cell cells[] = {cli_cell_text(kind), cli_cell_str(pseudonym), cli_cell_str(name)};
+
+    if (telling->map != NULL)
+        cli_table_row(telling->map, cells);
+}
+
+static int add_part(const struct cli_input *input, const struct cli_args *args,
+                    struct telling *telling, pcol_builder *builder)
+{
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    const char **keys = malloc((args->drop_labels.count + 1) * sizeof *keys);
+
+    if (keys == NULL)
+        return cli_fail_memory();
+    for (size_t i = 0; i < args->drop_labels.count; i++) {
+        if (args->drop_labels.items[i] == NULL)
+            options.drop_labels = 1;
+        else
+            keys[options.drop_label_key_count++] = args->drop_labels.items[i];
+    }
+    options.drop_label_keys = keys;
+    options.anonymize = args->anonymize;
+    options.pseudonym = add_pseudonym;
+    options.message = tell;
+    options.context = telling;
+    int code = cli_filter(input, args, &options, builder);
+    free((void *)keys);
+    return code;
+}
+
+/* The part and, where it is asked for, the map: both are opened before any work is done. */
+static int write_part(const struct cli_input *input, const struct cli_args *args,
+                      struct cli_out *out, struct cli_out *map)
+{
+    static const struct cli_table_column columns[] = {{"kind", 0}, {"pseudonym", 0}, {"name", 0}};
+    struct telling telling = {args, input->name, NULL};
     pcol_builder *builder = NULL;
     pcol_error err;
+    int code = cli_builder_new(&builder);
+
+    if (code == CLI_OK && args->map != NULL)
+        code = cli_table_begin(&telling.map, map, args, columns, 3);
+    if (code == CLI_OK)
+        code = add_part(input, args, &telling, builder);
+    if (telling.map != NULL)
+        code = cli_table_end(telling.map, code);
+    if (code == CLI_OK && pcol_builder_write(builder, args->plain ? PCOL_WRITE_PLAIN : 0,
+                                             cli_out_sink(out), &err) != PCOL_OK)
+        code = out->code != 0 ? out->code : cli_fail_error(out->name, &err);
+    pcol_builder_free(builder);
+    return code;
+}
+
+static int open_and_write(const struct cli_input *input, const struct cli_args *args)
+{
+    static struct cli_out out, map;
     int code = cli_out_open_path(&out, args, args->output, CLI_OUT_BINARY);
 
     if (code != CLI_OK)
         return code;
-    code = cli_builder_new(&builder);
+    if (args->map != NULL)
+        code = cli_out_open_path(&map, args, args->map, CLI_OUT_PRIVATE);
+    int has_map = args->map != NULL && code == CLI_OK;
     if (code == CLI_OK)
-        code = cli_filter(input, args, builder);
-    if (code == CLI_OK && pcol_builder_write(builder, args->plain ? PCOL_WRITE_PLAIN : 0,
-                                             cli_out_sink(&out), &err) != PCOL_OK)
-        code = out.code != 0 ? out.code : cli_fail_error(out.name, &err);
-    pcol_builder_free(builder);
+        code = write_part(input, args, &out, &map);
+    if (has_map)
+        code = cli_out_finish(&map, code);
     return cli_out_finish(&out, code);
 }
 
 int cmd_filter(struct cli_args *args)
 {
     struct cli_input input;
-    const char *path = args->operands[0];
     int code;
 
     if (args->output == NULL)
         return cli_usage("-o OUT says where the part goes; - is stdout");
+    if (args->map != NULL && !args->anonymize)
+        return cli_usage("--map is of the names that --anonymize replaces");
+    if (args->map != NULL && strcmp(args->map, args->output) == 0)
+        return cli_usage("-o and --map name the same file");
     if (args->collapse_idle && args->expand_idle)
         return cli_usage("--collapse-idle and --expand-idle undo each other");
-    code = cli_refuse_input(args->output, &path, 1);
-    if (code == CLI_OK)
-        code = cli_input_open(&input, path, args);
+    code = cli_refuse_input(args->output, args->operands, args->operand_count);
+    if (code == CLI_OK && args->map != NULL)
+        code = cli_refuse_input(args->map, args->operands, args->operand_count);
     if (code != CLI_OK)
         return code;
-    code = write_part(&input, args);
+    /* Joining is done once, when samples are copied. */
+    struct cli_args reading = *args;
+    reading.collapse_idle = 0;
+    code = cli_input_open_all(&input, &reading);
+    if (code != CLI_OK)
+        return code;
+    code = open_and_write(&input, args);
     cli_input_close(&input);
     return code;
 }

@@ -6,6 +6,7 @@
  */
 #include "core/alloc.h"
 #include "io/merge.h"
+#include "io/pseudonyms.h"
 #include "query/query.h"
 
 #include <string.h>
@@ -13,29 +14,20 @@
 struct filtering {
     pcol_query *query;
     struct pci_keep keep;
+    struct pci_pseudonyms names;
     uint8_t *samples, *types;
-    uint64_t first_source, last_source;
 };
 
-/* The range of sources that holds all selected. Between them others may lie: they stay, without
- * samples. */
 static pcol_status find_sources(struct filtering *f, pcol_error *err)
 {
     const struct pci_picks *picks = &f->query->picks;
-    uint64_t first = 0, last = picks->source_count;
-    f->first_source = 0;
-    f->last_source = PCOL_NOWHERE;
-    if (!picks->sources)
-        return PCOL_OK;
-    while (first < last && !picks->sources[first])
-        first++;
-    while (last > first && !picks->sources[last - 1])
-        last--;
-    if (first == last)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no source is selected");
-    f->first_source = first;
-    f->last_source = last - 1;
-    return PCOL_OK;
+    uint64_t row = 0;
+    f->keep.sources = picks->sources;
+    while (picks->sources && row < picks->source_count && !picks->sources[row])
+        row++;
+    return !picks->sources || row < picks->source_count
+               ? PCOL_OK
+               : pci_fail(err, PCOL_E_ARGUMENT, "no source is selected");
 }
 
 static pcol_status find_samples(struct filtering *f, pcol_error *err)
@@ -66,42 +58,65 @@ static pcol_status find_types(struct filtering *f, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Frames go where stacks are rebuilt anyway. Else a pprof's drop_frames stay with it, and drop when it is
+ * read; without names they cannot. */
+static void find_frames(struct filtering *f, const pcol_filter_options *options)
+{
+    if (!options->selection.hide && !options->selection.show && !options->anonymize)
+        return;
+    f->keep.locations = f->query->kept;
+    f->keep.cut = f->query->cut;
+}
+
+static pcol_status check(const pcol_filter_options *options, pcol_error *err)
+{
+    const pcol_selection *selection = &options->selection;
+    if (options->size < sizeof *options)
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
+    if (selection->has_time && selection->time_share == PCOL_SHARE_EXACT)
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "integers cannot be shared exactly: a file keeps them");
+    return PCOL_OK;
+}
+
 static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol_file *file,
                           const pcol_filter_options *options, pcol_error *err)
 {
-    pcol_selection selection = options->selection;
-    selection.keep_dropped = 1; /* what a pprof drops, it drops when it is read */
-    if (selection.has_time && selection.time_share == PCOL_SHARE_EXACT)
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "integers cannot be shared exactly: a file keeps them");
-    PCI_TRY(pcol_query_new(file, &selection, &f->query, err));
+    const pcol_selection *selection = &options->selection;
+    PCI_TRY(check(options, err));
+    PCI_TRY(pci_query_pick(file, selection, &f->query, err));
+    if (f->query->note && options->message)
+        options->message(options->context, f->query->note);
     PCI_TRY(find_sources(f, err));
     PCI_TRY(find_samples(f, err));
-    if (selection.sample_type)
+    if (selection->sample_type)
         PCI_TRY(find_types(f, err));
-    if (selection.hide || selection.show)
-        f->keep.locations = f->query->kept;
+    find_frames(f, options);
     f->keep.drop_labels = options->drop_labels;
+    f->keep.drop_keys = options->drop_label_keys;
+    f->keep.drop_key_count = options->drop_label_key_count;
     f->keep.idle = options->idle;
-    f->keep.has_range = selection.has_time;
+    f->keep.has_range = selection->has_time;
     f->keep.range =
-        (struct pci_range){selection.time_from_ns, selection.time_to_ns, selection.time_share};
-    return pci_merge_kept(builder, file, &f->keep, f->first_source, f->last_source, err);
+        (struct pci_range){selection->time_from_ns, selection->time_to_ns, selection->time_share};
+    f->keep.names = options->anonymize ? &f->names : NULL;
+    f->keep.message = options->message;
+    f->keep.context = options->context;
+    PCI_TRY(pci_merge_kept(builder, file, &f->keep, err));
+    if (options->anonymize && options->pseudonym)
+        pci_pseudonyms_tell(&f->names, options->pseudonym, options->context);
+    return PCOL_OK;
 }
 
 pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
                         const pcol_filter_options *options, pcol_error *err)
 {
-    static const pcol_filter_options defaults = {sizeof defaults, PCOL_INIT(pcol_selection), 0,
-                                                  PCOL_IDLE_KEEP};
+    static const pcol_filter_options defaults = {.size = sizeof defaults,
+                                                 .selection = PCOL_INIT(pcol_selection)};
     struct filtering f = {0};
-    pcol_status status;
-    if (!options)
-        options = &defaults;
-    if (options->size < sizeof *options)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
-    status = filter(&f, builder, file, options, err);
+    pcol_status status = filter(&f, builder, file, options ? options : &defaults, err);
     pcol_query_free(f.query);
+    pci_pseudonyms_clear(&f.names);
     pci_free(f.samples);
     pci_free(f.types);
     return status;

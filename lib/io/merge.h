@@ -18,6 +18,8 @@ struct pci_cells {
     const pcol_file *file;
     const struct pci_column *column; /* NULL: all null */
     uint64_t first, count;           /* the rows at hand */
+    const struct pci_column *named;  /* the column that `name` is known of */
+    int name;                        /* which pseudonyms its strings get; -1: none */
     int64_t value[PCI_CELLS];
     uint8_t valid[PCI_CELLS];
 };
@@ -36,14 +38,22 @@ enum pci_merge_labels {
 };
 
 /* What of a file is copied, where that is not all. */
+struct pci_pseudonyms;
 struct pci_keep {
-    const uint8_t *samples;   /* by row: 0 = stays behind */
+    const uint8_t *sources;   /* by row: 0 = stays behind; NULL: all stay */
+    const uint8_t *samples;   /* by row; those of sources that stay */
     const uint8_t *locations; /* by row: 0 = its frame goes; NULL: all stay */
+    const uint8_t *cut;       /* by row of stacks: 1 = its own frame goes; NULL: none */
     const uint8_t *types;     /* by row of sample_types; NULL: all stay */
-    int drop_labels;
+    int drop_labels;          /* of samples: all, or those of these keys */
+    const char *const *drop_keys;
+    size_t drop_key_count;
     pcol_idle idle; /* samples of a waiting thread */
-    int has_range; /* samples that reach out of the range are cut to it */
+    int has_range;  /* samples that reach out of the range are cut to it */
     struct pci_range range;
+    struct pci_pseudonyms *names; /* NULL: everything keeps its name */
+    pcol_message_fn message;      /* what stays behind; may be NULL */
+    void *context;
 };
 
 struct pci_merge {
@@ -60,7 +70,14 @@ struct pci_merge {
     uint32_t *strings; /* NULL if partial: they are looked up one by one */
     uint32_t *functions, *groups, *stacks, *types, *sources;
     uint32_t *label_keys, *label_shapes;
-    uint8_t *wanted; /* partial: stacks that a sample needs; NULL: all */
+    /* Partial: samples that are copied (keep->samples, or those of the sources), and what of other
+     * tables they need: of stacks, location_groups and functions, and by table of the file; NULL: all. */
+    const uint8_t *alive;
+    uint8_t *alive_made, *wanted, *wanted_groups, *wanted_functions, **used;
+    /* By sample: how many were copied before it; made if something asks where samples went. */
+    uint64_t *positions;
+    int of_samples; /* the tree that is copied is named by a sample */
+    uint8_t *bare;  /* by source: the document around its tables stays behind */
     uint64_t string_count, function_count, group_count, stack_count, type_count, source_count;
     uint64_t label_key_count, label_shape_count;
 
@@ -105,6 +122,30 @@ pcol_status pci_merge_map(uint32_t **map, uint64_t rows, pcol_error *err);
 pcol_status pci_merge_strings(struct pci_merge *merge, pcol_error *err);
 pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err);
 
+/* Rows of functions, location groups and stacks, and maps for them. */
+pcol_status pci_merge_sizes(struct pci_merge *merge, pcol_error *err);
+/* The rows of locations [*first, *end) of a group. cells: first_location. */
+pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cells, uint64_t row,
+                                 uint64_t location_rows, uint64_t *first, uint64_t *end,
+                                 pcol_error *err);
+
+/* merge_mark.c: of a part, what its samples need */
+pcol_status pci_merge_mark(struct pci_merge *merge, pcol_error *err);
+
+/* merge_keep.c: what of the rows and columns of a part stays */
+int pci_keeps_source(const struct pci_merge *merge, uint64_t row);
+int pci_keeps_column(const struct pci_merge *merge, const struct pci_column *column);
+/* Whether the rows of a table that are not fed to the builder one by one come along. */
+int pci_keeps_table(const struct pci_merge *merge, const struct pci_table *table);
+int pci_keeps_label(const struct pci_merge *merge, const char *table, pcol_str key);
+/* Whether labels have to be looked at one by one to tell. */
+int pci_keeps_by_row(const struct pci_merge *merge, const struct pci_table *table);
+/* Say what stays behind. */
+void pci_keep_tell(const struct pci_merge *merge);
+/* A string's code in the builder, or that of its pseudonym; PCOL_NONE: it has none and goes. */
+pcol_status pci_keep_string(const struct pci_merge *merge, struct pci_cells *cells, pcol_str text,
+                            uint32_t *string, pcol_error *err);
+
 /* merge_plan.c: where rows of tables will go and what becomes of them; asked before anything is
  * added. Then the tables whose rows are unified. */
 pcol_status pci_merge_place(struct pci_merge *merge, pcol_error *err);
@@ -124,17 +165,18 @@ pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uin
 pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
                           const struct pci_column *at, uint64_t at_row, uint64_t row, uint64_t *out,
                           int *left, pcol_error *err);
-pcol_status pci_merge_tables(struct pci_merge *merge, pcol_error *err);
+/* late: those that say where among the samples something stood, when these are copied. */
+pcol_status pci_merge_tables(struct pci_merge *merge, int late, pcol_error *err);
 
 /* merge_samples.c */
 pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err);
 /* Whether samples of a waiting thread are joined, or taken apart. */
 int pci_merge_joins(const struct pci_merge *merge);
 int pci_merge_takes_apart(const struct pci_merge *merge);
-/* pcol_import.c: the column of a sample type's values, or NULL; a cell as a number, 0 for a null */
-const struct pci_column *pci_merge_value_column(const struct pci_merge *merge, uint64_t type);
-pcol_status pci_merge_cell_number(const pcol_file *file, const char *table, const char *column,
-                                  uint64_t row, uint32_t *number, pcol_error *err);
+/* The column of a sample type's values, or NULL; a cell as a number, 0 for a null. */
+const struct pci_column *pci_merge_values(const struct pci_merge *merge, uint64_t type);
+pcol_status pci_merge_number(const pcol_file *file, const char *table, const char *column,
+                             uint64_t row, uint32_t *number, pcol_error *err);
 
 /* merge_labels.c: keys and shapes; the labels of tables whose keys get another order */
 pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err);
@@ -191,9 +233,8 @@ pcol_status pci_merge_orders(struct pci_merge *merge, pcol_error *err);
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
                            const struct pci_import *import, uint64_t first_source,
                            uint64_t last_source, pcol_error *err);
-/* The same for a part of the samples. */
+/* A part. */
 pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
-                           const struct pci_keep *keep, uint64_t first_source, uint64_t last_source,
-                           pcol_error *err);
+                           const struct pci_keep *keep, pcol_error *err);
 
 #endif

@@ -44,7 +44,7 @@ static pcol_status add_columns(struct pci_further *f, const char *const *others,
     for (uint32_t i = 0; i < f->table->column_count; i++) {
         const struct pci_column *from = &f->table->columns[i];
         uint32_t unused;
-        if (is_one_of(from->name, others))
+        if (is_one_of(from->name, others) || !pci_keeps_column(f->merge, from))
             continue;
         if (!pci_merge_is_label(from->name))
             PCI_TRY(add_column(f, from, err));

@@ -7,6 +7,7 @@
  * one whose order of keys would become another gets a shape.
  */
 #include "io/merge.h"
+#include "io/pseudonyms.h"
 
 #include "core/alloc.h"
 
@@ -96,6 +97,49 @@ static pcol_status once(struct key_walk *w, uint64_t row, uint32_t number, pcol_
     return PCOL_OK;
 }
 
+static pcol_status string_of(struct pci_merge *m, int kind, pcol_str text, uint32_t *string,
+                             pcol_error *err)
+{
+    if (m->keep && m->keep->names)
+        PCI_TRY(pci_pseudonym(m->keep->names, kind, text, &text, err));
+    return pcol_builder_string(m->builder, text.data, text.size, string, err);
+}
+
+/* Of a part: whether rows that are copied have values under a key. */
+static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str key, uint64_t number,
+                             int kind, int *needed, pcol_error *err)
+{
+    struct pci_merge *m = w->m;
+    const struct pci_table *table = find_table(m, table_name);
+    const char *references;
+    char name[32];
+    *needed = 1;
+    if (!m->partial || !table)
+        return PCOL_OK;
+    *needed = pci_keeps_label(m, table->name, key);
+    if (m->how[table->number] == PCI_MERGE_APPEND || m->how[table->number] == PCI_MERGE_UNIFY)
+        *needed = m->used[table->number] && pci_keeps_table(m, table);
+    if (!*needed || !pci_label_types(kind, &references) || strcmp(table->name, "samples") != 0)
+        return PCOL_OK;
+    snprintf(name, sizeof name, "label.%llu", (unsigned long long)number);
+    const struct pci_column *column = pci_column_find(table, name);
+    struct pci_cells *cells = pci_malloc(1, sizeof *cells);
+    pcol_status status = cells ? pci_cells_use(cells, m->file, column, err) : pci_fail_memory(err);
+    *needed = 0;
+    for (uint64_t row = 0; status == PCOL_OK && column && !*needed && row < table->rows; row++) {
+        int64_t bits;
+        pcol_str text;
+        if (!m->alive[row])
+            continue;
+        if (column->desc->type == PCF_BYTES)
+            status = pci_get_str(m->file, column, row, &text, needed, err);
+        else
+            status = pci_cells_get(cells, row, &bits, needed, err);
+    }
+    pci_free(cells);
+    return status;
+}
+
 static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
 {
     struct pci_merge *m = w->m;
@@ -104,25 +148,26 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     char name[256];
     uint32_t table, key, unit = PCOL_NONE;
     int64_t occurrence = 0;
-    int kind, valid;
+    int kind, valid, needed;
     PCI_TRY(text_of(w, K_TABLE, row, &table_name, &valid, err));
     if (!valid || !table_name.size || table_name.size >= sizeof name ||
         memchr(table_name.data, 0, table_name.size))
         return fail_key(row, "table", "this is no name of a table", err);
     memcpy(name, table_name.data, table_name.size);
     name[table_name.size] = '\0';
-    if (m->keep && m->keep->drop_labels && !strcmp(name, "samples"))
-        return PCOL_OK;
     PCI_TRY(text_of(w, K_KIND, row, &kind_name, &valid, err));
     kind = pci_label_kind_of(kind_name);
     if (kind < 0)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
                              "this kind of label needs a newer reader");
     PCI_TRY(text_of(w, K_KEY, row, &text, &valid, err));
-    PCI_TRY(pcol_builder_string(b, text.data, text.size, &key, err));
+    PCI_TRY(is_needed(w, table_name, text, row, kind, &needed, err));
+    if (!needed)
+        return PCOL_OK;
+    PCI_TRY(string_of(m, PCI_NAME_KEY, text, &key, err));
     PCI_TRY(text_of(w, K_UNIT, row, &text, &valid, err));
     if (valid)
-        PCI_TRY(pcol_builder_string(b, text.data, text.size, &unit, err));
+        PCI_TRY(string_of(m, PCI_NAME_UNIT, text, &unit, err));
     if (w->columns[K_OCCURRENCE])
         PCI_TRY(pci_get(m->file, w->columns[K_OCCURRENCE], row, &occurrence, &valid, err));
     if ((uint64_t)occurrence >= m->label_key_count)
@@ -237,6 +282,9 @@ pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err)
         if (merge->labels[i] == PCI_LABELS_NONE &&
             pci_column_find(&merge->file->tables[i], "label_shape"))
             merge->labels[i] = PCI_LABELS_COPY;
+    for (uint32_t i = 0; i < merge->file->index.header.table_count; i++)
+        if (merge->labels[i] == PCI_LABELS_COPY && pci_keeps_by_row(merge, &merge->file->tables[i]))
+            merge->labels[i] = PCI_LABELS_ROWS;
     return status == PCOL_OK ? add_shapes(merge, err) : status;
 }
 
@@ -269,30 +317,98 @@ static pcol_status add_cell(struct pci_merge_label_rows *r, uint32_t column, int
     return PCOL_OK;
 }
 
+/* The depth of a frame of the row's own stack once others are hidden; *gone: it is one of those. */
+static pcol_status own_depth(struct pci_merge *m, uint64_t row, int64_t *depth, int *gone,
+                             pcol_error *err)
+{
+    static const struct {
+        const char *table, *name;
+    } names[3] = {{"samples", "stack"}, {"stacks", "parent"}, {"stacks", "group"}};
+    const struct pci_column *columns[3];
+    int64_t left = *depth, shown = 0, stack, parent, group;
+    int valid;
+    *gone = 1;
+    for (size_t i = 0; i < 3; i++)
+        PCI_TRY(pci_need(m->file, names[i].table, names[i].name, PCI_TYPES_ROW, &columns[i], err));
+    PCI_TRY(pci_get(m->file, columns[0], row, &stack, &valid, err));
+    while (valid && stack > 0 && (uint64_t)stack < m->stack_count) {
+        PCI_TRY(pci_get(m->file, columns[1], (uint64_t)stack, &parent, &valid, err));
+        PCI_TRY(pci_get(m->file, columns[2], (uint64_t)stack, &group, &valid, err));
+        *gone = (uint64_t)group >= m->group_count || m->groups[group] == PCOL_NONE ||
+                (m->keep->cut && m->keep->cut[stack]);
+        if (left-- == 0)
+            break;
+        shown += !*gone;
+        *gone = 1;
+        if (parent >= stack)
+            break;
+        stack = parent;
+    }
+    *depth = shown;
+    return PCOL_OK;
+}
+
+/* A label that is the row's value: is it still there? */
+static pcol_status has_value(struct pci_merge *m, uint64_t row, int *has, pcol_error *err)
+{
+    *has = 0;
+    for (uint64_t k = 0; k < m->type_count && !*has; k++) {
+        const struct pci_column *values = pci_merge_values(m, k);
+        int64_t bits;
+        if (values && m->types[k] != PCOL_NONE)
+            PCI_TRY(pci_get(m->file, values, row, &bits, has, err));
+    }
+    return PCOL_OK;
+}
+
+/* *left: the label stays behind. */
 static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
-                             const struct pci_label_cell *cell, uint32_t number, pcol_error *err)
+                             const struct pci_label_cell *cell, uint32_t number, int *left,
+                             pcol_error *err)
 {
     struct pci_merge *m = r->merge;
     const struct pci_label_key *key = cell->key;
     uint32_t column, text;
     int64_t bits = cell->as.i64;
     const char *references;
-    int left = 0;
+    int own = key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME, has = 1;
+    *left = 0;
     PCI_TRY(pci_label_column(m->builder, number, &column, err));
+    if (key->kind == PCI_LABEL_VALUE && m->keep && m->keep->types)
+        PCI_TRY(has_value(m, row, &has, err));
+    *left = !has;
     if (column == PCOL_NONE)
         return PCOL_OK; /* a kind without a column */
     pci_label_types(key->kind, &references);
     if (key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT) {
-        PCI_TRY(
-            pcol_builder_string(m->builder, cell->as.text.data, cell->as.text.size, &text, err));
+        if (key->kind == PCI_LABEL_STRING)
+            PCI_TRY(string_of(m, PCI_NAME_VALUE, cell->as.text, &text, err));
+        else
+            PCI_TRY(pcol_builder_string(m->builder, cell->as.text.data, cell->as.text.size, &text,
+                                        err));
         bits = text;
     } else if (references) {
         uint64_t to;
         PCI_TRY(pci_merge_row(m, pci_table_find(m->file, references), key->column, row,
-                              (uint64_t)bits, &to, &left, err));
+                              (uint64_t)bits, &to, left, err));
         bits = (int64_t)to;
+    } else if (own && m->keep && (m->keep->locations || m->keep->cut)) {
+        PCI_TRY(own_depth(m, row, &bits, left, err));
     }
-    return left ? PCOL_OK : add_cell(r, column, bits, err);
+    return *left ? PCOL_OK : add_cell(r, column, bits, err);
+}
+
+/* An entry without a key: a member of the row's `extra`. */
+static pcol_status keeps_member(struct pci_merge *m, const char *table,
+                                const struct pci_label_cell *cell, int *keeps, pcol_error *err)
+{
+    struct pci_node_value node;
+    *keeps = !m->keep || !m->keep->names;
+    if (!*keeps || !m->keep || !m->keep->drop_key_count)
+        return PCOL_OK;
+    PCI_TRY(pci_node_get(m->file, cell->node, &node, err));
+    *keeps = pci_keeps_label(m, table, node.key);
+    return PCOL_OK;
 }
 
 /* Whether a row without a shape would be read in this order, too. */
@@ -305,26 +421,48 @@ static int is_natural(const struct pci_merge_label_rows *r, size_t count)
     return 1;
 }
 
+/* The row's entries that stay, in order, and their cells. *all: none stays behind. */
+static pcol_status take_entries(struct pci_merge_label_rows *r, uint64_t row, size_t *count,
+                                int *all, pcol_error *err)
+{
+    struct pci_merge *m = r->merge;
+    *count = 0;
+    *all = 1;
+    for (size_t i = 0; i < r->reader.cell_count; i++) {
+        const struct pci_label_cell *cell = &r->reader.cells[i];
+        uint32_t number = cell->key ? m->label_keys[cell->key->number] : 0;
+        int stays = number != PCOL_NONE, left = 0;
+        if (!cell->key)
+            PCI_TRY(keeps_member(m, r->reader.table->name, cell, &stays, err));
+        else if (stays)
+            PCI_TRY(add_label(r, row, cell, number, &left, err));
+        if (stays && !left) {
+            r->entries[(*count)++] = (cell->key ? 2 * (number + 1) : 0) + (cell->joined != 0);
+            continue;
+        }
+        *all = 0;
+        if (i && *count && r->reader.cells[i - 1].joined)
+            r->entries[*count - 1] &= ~UINT32_C(1); /* what it stood beside is gone */
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_label_rows_get(struct pci_merge_label_rows *rows, uint64_t row, pcol_error *err)
 {
     struct pci_merge_label_rows *r = rows;
     struct pci_merge *m = r->merge;
     uint32_t shape, table;
+    size_t count;
+    int all;
     r->count = 0;
     PCI_TRY(pci_labels_row(&r->reader, row, err));
     if (pci_grow((void **)&r->entries, &r->entry_capacity, r->reader.cell_count + 1,
                  sizeof *r->entries))
         return pci_fail_memory(err);
-    for (size_t i = 0; i < r->reader.cell_count; i++) {
-        const struct pci_label_cell *cell = &r->reader.cells[i];
-        uint32_t number = cell->key ? m->label_keys[cell->key->number] : 0;
-        r->entries[i] = (cell->key ? 2 * (number + 1) : 0) + (cell->joined != 0);
-        if (cell->key)
-            PCI_TRY(add_label(r, row, cell, number, err));
-    }
-    if (!r->reader.has_shape && is_natural(r, r->reader.cell_count))
+    PCI_TRY(take_entries(r, row, &count, &all, err));
+    if ((!r->reader.has_shape && is_natural(r, count)) || (!all && !count))
         return PCOL_OK;
-    PCI_TRY(pci_label_shape(m->builder, r->entries, r->reader.cell_count, &shape, err));
+    PCI_TRY(pci_label_shape(m->builder, r->entries, count, &shape, err));
     if (r->shape_column == PCOL_NONE) {
         PCI_TRY(pcol_builder_table(m->builder, "label_shapes", &table, err));
         PCI_TRY(pcol_builder_column(m->builder, r->table, "label_shape", PCOL_U32, table + 1,

@@ -157,13 +157,23 @@ static pcol_status copy_tree(struct pci_merge *m, struct path *path, uint64_t ro
 {
     struct pci_node_reader reader;
     struct pci_node_value node;
-    uint64_t to;
+    uint64_t to, behind = PCI_NO_NODE; /* a label that is not copied, with what is below it */
     PCI_TRY(pci_nodes_open(&reader, m->file, err));
     PCI_TRY(pci_nodes_get(&reader, root, &node, err));
     PCI_TRY(copy_node(m, &reader, &node, PCI_NO_NODE, out, err));
     PCI_TRY(push(path, root, *out, err));
     for (uint64_t row = root + 1; row < reader.rows; row++) {
         PCI_TRY(pci_nodes_get(&reader, row, &node, err));
+        if (node.parent == PCI_NO_NODE)
+            break;
+        if (behind != PCI_NO_NODE && node.parent >= behind)
+            continue;
+        behind = PCI_NO_NODE;
+        if (m->of_samples && node.parent == root && node.has_key &&
+            !pci_keeps_label(m, "samples", node.key)) {
+            behind = row;
+            continue;
+        }
         while (path->size && path->from[path->size - 1] != node.parent)
             path->size--;
         if (!path->size)

@@ -169,46 +169,40 @@ static pcol_status unify(struct pci_merge *m, const struct pci_table *table, pco
     PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
     PCI_TRY(pci_merge_map(map, rows, err));
     status = pci_further_open(&further, m, table, m->tables[table->number], none, err);
+    const uint8_t *used = m->used ? m->used[table->number] : NULL;
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)
-        status = unify_row(m, &further, &repeats, row, &(*map)[row], err);
+        if (!used || used[row])
+            status = unify_row(m, &further, &repeats, row, &(*map)[row], err);
     m->builder->tables[m->tables[table->number]].flags |= table->flags;
     pci_further_close(&further);
     pci_repeats_clear(&repeats);
     return status;
 }
 
-/* Of some sources: their threads. */
-static pcol_status keep_threads(struct pci_merge *m, pcol_error *err)
+/* Of a part: where the rows that are needed go, of the tables that are put behind. */
+static pcol_status place_used(struct pci_merge *m, pcol_error *err)
 {
-    const struct pci_table *threads = pci_table_find(m->file, "threads");
-    struct pci_cells *cells;
-    uint64_t rows;
-    uint32_t to;
-    pcol_status status;
-    PCI_TRY(pci_merge_rows(m->file, "threads", &rows, err));
-    if (!threads || m->how[threads->number] != PCI_MERGE_APPEND)
-        return PCOL_OK;
-    PCI_TRY(pci_merge_map(&m->maps[threads->number], rows, err));
-    cells = pci_malloc(1, sizeof *cells);
-    if (!cells)
-        return pci_fail_memory(err);
-    to = (uint32_t)m->base[threads->number];
-    status = pci_cells_open(cells, m->file, "threads", "source", PCI_IS_INT, err);
-    for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
-        uint32_t source;
-        status = pci_cells_row(cells, row, m->source_count, &source, err);
-        if (status == PCOL_OK && source >= m->first_source && source <= m->last_source)
-            m->maps[threads->number][row] = to++;
+    for (uint32_t i = 0; i < m->file->index.header.table_count; i++) {
+        const struct pci_table *table = &m->file->tables[i];
+        uint64_t rows;
+        uint32_t to = (uint32_t)m->base[i];
+        if (m->how[i] != PCI_MERGE_APPEND || !m->used[i] || !pci_keeps_table(m, table))
+            continue;
+        PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
+        PCI_TRY(pci_merge_map(&m->maps[i], rows, err));
+        for (uint64_t row = 0; row < rows; row++)
+            if (m->used[i][row])
+                m->maps[i][row] = to++;
     }
-    pci_free(cells);
-    return status;
+    return PCOL_OK;
 }
 
 pcol_status pci_merge_unify(struct pci_merge *merge, pcol_error *err)
 {
     if (merge->partial)
-        PCI_TRY(keep_threads(merge, err));
+        PCI_TRY(place_used(merge, err));
     for (size_t i = 0; i < merge->order_count; i++)
-        PCI_TRY(unify(merge, &merge->file->tables[merge->order[i]], err));
+        if (pci_keeps_table(merge, &merge->file->tables[merge->order[i]]))
+            PCI_TRY(unify(merge, &merge->file->tables[merge->order[i]], err));
     return PCOL_OK;
 }

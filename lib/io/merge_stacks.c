@@ -100,7 +100,7 @@ pcol_status pci_cells_string(struct pci_cells *cells, const struct pci_merge *me
         return PCOL_OK;
     }
     PCI_TRY(pci_string(merge->file, (uint64_t)code, &text, err));
-    return pcol_builder_string(merge->builder, text.data, text.size, string, err);
+    return pci_keep_string(merge, cells, text, string, err);
 }
 
 /* ---- rows and maps */
@@ -202,7 +202,6 @@ struct walk {
     const struct pci_table *mappings;
     struct pci_further function_further, group_further;
     struct pci_repeats function_repeats, group_repeats;
-    uint8_t *groups, *functions; /* which are wanted; NULL: all */
     pcol_line *lines;
     size_t line_capacity;
     struct pci_cells cells[CELLS];
@@ -250,26 +249,26 @@ static pcol_status read_line(struct walk *w, uint64_t row, pcol_line *line, pcol
     return PCOL_OK;
 }
 
-/* The rows of locations of a group: from its first to the next group's. */
-static pcol_status line_range(struct walk *w, uint64_t row, uint64_t *first, uint64_t *end,
-                              pcol_error *err)
+/* From the first of a group to that of the next. */
+pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cells, uint64_t row,
+                                 uint64_t location_rows, uint64_t *first, uint64_t *end,
+                                 pcol_error *err)
 {
     int64_t value;
-    int valid, last = row + 1 == w->merge->group_count;
-    struct pci_cells *c = &w->cells[G_FIRST];
+    int valid, last = row + 1 == merge->group_count;
     *first = row;
     *end = row + 1;
-    if (c->column) {
-        PCI_TRY(pci_cells_get(c, row, &value, &valid, err));
+    if (cells->column) {
+        PCI_TRY(pci_cells_get(cells, row, &value, &valid, err));
         *first = (uint64_t)value;
-        *end = w->location_rows;
+        *end = location_rows;
         if (!last)
-            PCI_TRY(pci_cells_get(c, row + 1, &value, &valid, err));
+            PCI_TRY(pci_cells_get(cells, row + 1, &value, &valid, err));
         if (!last)
             *end = (uint64_t)value;
     }
-    if (*first >= *end || *end > w->location_rows || (row == 0 && *first) ||
-        (last && *end != w->location_rows))
+    if (*first >= *end || *end > location_rows || (row == 0 && *first) ||
+        (last && *end != location_rows))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", row,
                              "the lines of the groups do not follow one another");
     return PCOL_OK;
@@ -280,7 +279,8 @@ static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, i
                               pcol_error *err)
 {
     uint64_t first, end;
-    PCI_TRY(line_range(w, row, &first, &end, err));
+    PCI_TRY(pci_merge_line_range(w->merge, &w->cells[G_FIRST], row, w->location_rows, &first, &end,
+                                 err));
     group->line_count = (size_t)(end - first);
     void *lines = w->lines;
     if (pci_grow(&lines, &w->line_capacity, group->line_count, sizeof *w->lines))
@@ -347,75 +347,6 @@ static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
 
 /* ---- stacks */
 
-/* Of some sources only: the stacks that their samples name. */
-static pcol_status mark_ends(struct walk *w, pcol_error *err)
-{
-    struct pci_merge *m = w->merge;
-    const struct pci_table *samples = pci_table_find(m->file, "samples");
-    struct pci_cells *source = pci_malloc(2, sizeof *source), *stack = source ? source + 1 : NULL;
-    pcol_status status;
-    m->wanted = pci_calloc((size_t)m->stack_count, 1);
-    if (!source || !m->wanted) {
-        pci_free(source);
-        return pci_fail_memory(err);
-    }
-    status = pci_cells_open(source, m->file, "samples", "source", PCI_IS_INT, err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(stack, m->file, "samples", "stack", PCI_IS_INT, err);
-    for (uint64_t row = 0; status == PCOL_OK && samples && row < samples->rows; row++) {
-        int64_t number;
-        int valid;
-        uint32_t node;
-        status = pci_cells_get(source, row, &number, &valid, err);
-        if (status == PCOL_OK)
-            status = pci_cells_row(stack, row, m->stack_count, &node, err);
-        if (status == PCOL_OK && node != PCOL_NONE && (uint64_t)number >= m->first_source &&
-            (uint64_t)number <= m->last_source && (!m->keep || m->keep->samples[row]))
-            m->wanted[node] = 1;
-    }
-    pci_free(source);
-    return status;
-}
-
-/* What leads to these stacks: parents, groups, functions. */
-static pcol_status mark_wanted(struct walk *w, pcol_error *err)
-{
-    struct pci_merge *m = w->merge;
-    uint32_t number;
-    PCI_TRY(mark_ends(w, err));
-    w->groups = pci_calloc((size_t)m->group_count, 1);
-    w->functions = pci_calloc((size_t)m->function_count, 1);
-    if (!w->groups || !w->functions)
-        return pci_fail_memory(err);
-    for (uint64_t row = m->stack_count; row-- > 1;) {
-        int64_t parent = 0;
-        int valid;
-        if (!m->wanted[row])
-            continue;
-        if (w->cells[S_PARENT].column)
-            PCI_TRY(pci_get(m->file, w->cells[S_PARENT].column, row, &parent, &valid, err));
-        if ((uint64_t)parent < row)
-            m->wanted[parent] = 1; /* another parent is an error later */
-        PCI_TRY(pci_cells_row(&w->cells[S_GROUP], row, m->group_count, &number, err));
-        if (number != PCOL_NONE)
-            w->groups[number] = 1;
-    }
-    for (uint64_t row = 0; row < m->group_count; row++) {
-        uint64_t first, end;
-        if (!w->groups[row])
-            continue;
-        PCI_TRY(line_range(w, row, &first, &end, err));
-        for (; first < end; first++) {
-            if (m->keep && m->keep->locations && !m->keep->locations[first])
-                continue;
-            PCI_TRY(pci_cells_row(&w->cells[L_FUNCTION], first, m->function_count, &number, err));
-            if (number != PCOL_NONE)
-                w->functions[number] = 1;
-        }
-    }
-    return PCOL_OK;
-}
-
 static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
@@ -425,7 +356,7 @@ static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
     if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
                              "a stack needs a parent and a group");
-    if (m->groups[group] == PCOL_NONE && m->keep) {
+    if (m->keep && (m->groups[group] == PCOL_NONE || (m->keep->cut && m->keep->cut[row]))) {
         m->stacks[row] = m->stacks[parent]; /* a frame that is hidden */
         return PCOL_OK;
     }
@@ -433,29 +364,14 @@ static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
                               err);
 }
 
-/* Whether rows that are copied name stacks or groups beside samples.stack: then all are kept. */
-static int names_others(const struct pci_merge *m)
-{
-    const struct pci_table *samples = pci_table_find(m->file, "samples");
-    for (uint32_t i = 0; samples && i < samples->column_count; i++) {
-        const struct pci_table *to = samples->columns[i].references;
-        if (to && strcmp(samples->columns[i].name, "stack") != 0 &&
-            (!strcmp(to->name, "stacks") || !strcmp(to->name, "location_groups")))
-            return 1;
-    }
-    return m->node_rows != 0; /* trees may name rows */
-}
-
 static pcol_status merge_all(struct walk *w, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
-    if (m->partial && !names_others(m))
-        PCI_TRY(mark_wanted(w, err));
     for (uint64_t row = 0; row < m->function_count; row++)
-        if (!w->functions || w->functions[row])
+        if (!m->wanted_functions || m->wanted_functions[row])
             PCI_TRY(add_function(w, row, err));
     for (uint64_t row = 0; row < m->group_count; row++)
-        if (!w->groups || w->groups[row])
+        if (!m->wanted_groups || m->wanted_groups[row])
             PCI_TRY(add_group(w, row, err));
     if (m->stack_count)
         m->stacks[0] = 0;
@@ -478,6 +394,16 @@ static pcol_status open_further(struct walk *w, pcol_error *err)
                             PCI_T_GROUPS, of_groups, err);
 }
 
+pcol_status pci_merge_sizes(struct pci_merge *merge, pcol_error *err)
+{
+    PCI_TRY(pci_merge_rows(merge->file, "functions", &merge->function_count, err));
+    PCI_TRY(pci_merge_rows(merge->file, "location_groups", &merge->group_count, err));
+    PCI_TRY(pci_merge_rows(merge->file, "stacks", &merge->stack_count, err));
+    PCI_TRY(pci_merge_map(&merge->functions, merge->function_count, err));
+    PCI_TRY(pci_merge_map(&merge->groups, merge->group_count, err));
+    return pci_merge_map(&merge->stacks, merge->stack_count, err);
+}
+
 pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
 {
     const pcol_file *file = merge->file;
@@ -491,21 +417,9 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
         status = pci_cells_open(&w->cells[i], file, needed[i].table, needed[i].column,
                                 needed[i].types, err);
     if (status == PCOL_OK)
-        status = pci_merge_rows(file, "functions", &merge->function_count, err);
-    if (status == PCOL_OK)
-        status = pci_merge_rows(file, "location_groups", &merge->group_count, err);
-    if (status == PCOL_OK)
         status = pci_merge_rows(file, "locations", &w->location_rows, err);
     if (status == PCOL_OK)
         status = pci_merge_rows(file, "mappings", &w->mapping_rows, err);
-    if (status == PCOL_OK)
-        status = pci_merge_rows(file, "stacks", &merge->stack_count, err);
-    if (status == PCOL_OK)
-        status = pci_merge_map(&merge->functions, merge->function_count, err);
-    if (status == PCOL_OK)
-        status = pci_merge_map(&merge->groups, merge->group_count, err);
-    if (status == PCOL_OK)
-        status = pci_merge_map(&merge->stacks, merge->stack_count, err);
     if (status == PCOL_OK)
         status = open_further(w, err);
     if (status == PCOL_OK)
@@ -515,8 +429,6 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
     pci_repeats_clear(&w->function_repeats);
     pci_repeats_clear(&w->group_repeats);
     pci_free(w->lines);
-    pci_free(w->groups);
-    pci_free(w->functions);
     pci_free(w);
     return status;
 }

@@ -83,7 +83,7 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
     if (!strcmp(to->name, "nodes"))
         return pci_merge_node(merge, row, out, err);
     *left = m->partial && !past;
-    *out = m->base[to->number] + row;
+    *out = m->positions ? m->positions[row] : m->base[to->number] + row;
     return PCOL_OK;
 }
 
@@ -160,10 +160,22 @@ pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uin
     to = *valid && from->desc->type != PCF_F64 ? refers_to(merge, from) : NULL;
     if (!to)
         return PCOL_OK;
+    merge->of_samples = !strcmp(from->table->name, "samples");
     PCI_TRY(pci_merge_row(merge, to, from, row, (uint64_t)*bits, &out, &left, err));
     *bits = (int64_t)out;
     *valid = !left;
     return PCOL_OK;
+}
+
+static pcol_status put_name(struct pci_merge *merge, struct pci_cells *cells, pcol_str text,
+                            uint32_t column, uint64_t to, pcol_error *err)
+{
+    uint32_t string;
+    PCI_TRY(pci_keep_string(merge, cells, text, &string, err));
+    if (string == PCOL_NONE)
+        return PCOL_OK;
+    text = pci_strtab_get(&merge->builder->strings, string);
+    return pcol_builder_set_str(merge->builder, column, to, text.data, text.size, err);
 }
 
 pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uint32_t column,
@@ -174,6 +186,8 @@ pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uin
     if (cells->column->desc->type == PCF_BYTES) {
         pcol_str text;
         PCI_TRY(pci_get_str(merge->file, cells->column, row, &text, &valid, err));
+        if (valid && merge->keep && merge->keep->names)
+            return put_name(merge, cells, text, column, to, err);
         return valid ? pcol_builder_set_str(merge->builder, column, to, text.data, text.size, err)
                      : PCOL_OK;
     }
@@ -205,6 +219,8 @@ static pcol_status copy_table(struct pci_merge *merge, const struct pci_table *t
     PCI_TRY(pci_merge_rows(merge->file, table->name, &rows, err));
     for (uint32_t i = 0; i < table->column_count; i++) {
         uint32_t number;
+        if (!pci_keeps_column(merge, &table->columns[i]))
+            continue;
         PCI_TRY(pci_merge_column(merge, &table->columns[i], to, &number, err));
         if (by_row && pci_merge_is_label(table->columns[i].name))
             continue;
@@ -225,16 +241,21 @@ static pcol_status copy_table(struct pci_merge *merge, const struct pci_table *t
     return PCOL_OK;
 }
 
-pcol_status pci_merge_tables(struct pci_merge *merge, pcol_error *err)
+pcol_status pci_merge_tables(struct pci_merge *merge, int late, pcol_error *err)
 {
     const pcol_file *file = merge->file;
     struct pci_cells *cells = pci_malloc(1, sizeof *cells);
     pcol_status status = PCOL_OK;
     if (!cells)
         return pci_fail_memory(err);
-    for (uint32_t i = 0; status == PCOL_OK && i < file->index.header.table_count; i++)
-        if (merge->how[i] == PCI_MERGE_APPEND && (!merge->partial || merge->maps[i]))
+    for (uint32_t i = 0; status == PCOL_OK && i < file->index.header.table_count; i++) {
+        const char *name = file->tables[i].name;
+        int is_late =
+            merge->partial && (!strcmp(name, "rprof_segments") || !strcmp(name, "rprof_files"));
+        if (merge->how[i] == PCI_MERGE_APPEND && (!merge->partial || merge->maps[i]) &&
+            is_late == late)
             status = copy_table(merge, &file->tables[i], cells, err);
+    }
     pci_free(cells);
     return status;
 }

@@ -167,6 +167,8 @@ static pcol_status open_aside(pcol_output *o, const char *path, const struct sta
         PCI_TRY(open_folder(o, err));
     /* What replaces a file is open to the same people and at no time to more; where a file system
      * has no permissions to set, nothing is lost. */
+    if (o->flags & PCOL_OUTPUT_PRIVATE)
+        return make_temporary(o, 0600, err);
     PCI_TRY(make_temporary(o, old ? old->st_mode & 0666 : 0666, err));
     if (old)
         (void)fchmod(o->fd, old->st_mode & 0777);
@@ -215,7 +217,7 @@ pcol_status pcol_output_open(const char *path, unsigned flags, pcol_output **out
     if (!output)
         return pci_fail(err, PCOL_E_ARGUMENT, "no place for the output");
     *output = NULL;
-    if (!path || flags & ~(PCOL_OUTPUT_OVERWRITE | PCOL_OUTPUT_NO_SYNC))
+    if (!path || flags & ~(PCOL_OUTPUT_OVERWRITE | PCOL_OUTPUT_NO_SYNC | PCOL_OUTPUT_PRIVATE))
         return pci_fail(err, PCOL_E_ARGUMENT, "no path, or unknown flags");
     pcol_output *o = pci_calloc(1, sizeof *o);
     if (!o)

@@ -87,29 +87,6 @@ static pcol_status cell_text(const pcol_file *file, const char *table, const cha
     return PCOL_OK;
 }
 
-pcol_status pci_merge_cell_number(const pcol_file *file, const char *table, const char *column,
-                                  uint64_t row, uint32_t *number, pcol_error *err)
-{
-    const struct pci_table *t = pci_table_find(file, table);
-    const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
-    int64_t value = 0;
-    int valid;
-    if (c)
-        PCI_TRY(pci_get(file, c, row, &value, &valid, err));
-    *number = (uint32_t)value;
-    return PCOL_OK;
-}
-
-/* A column of samples that the user wants to be rid of: labels, or the source's text of samples whose
- * frames are not all copied. */
-static int stays_behind(const struct pci_merge *m, const char *column)
-{
-    if (!m->keep)
-        return 0;
-    return (m->keep->drop_labels && (pci_merge_is_label(column) || !strcmp(column, "extra"))) ||
-           (m->keep->locations && !strcmp(column, "text"));
-}
-
 /* Columns of samples that the builder does not know, created in the file's order among `value.K`. */
 static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *err)
 {
@@ -122,22 +99,11 @@ static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *
             continue;
         if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))
             continue;
-        if (stays_behind(m, c->name))
+        if (!pci_keeps_column(m, c))
             continue;
-        if (m->partial && c->references && m->how[c->references->number] == PCI_MERGE_APPEND &&
-            !m->maps[c->references->number])
-            continue; /* a table that stays behind */
         PCI_TRY(pci_merge_column(m, c, PCI_T_SAMPLES, &m->extra[i], err));
     }
     return PCOL_OK;
-}
-
-const struct pci_column *pci_merge_value_column(const struct pci_merge *m, uint64_t type)
-{
-    const struct pci_table *samples = pci_table_find(m->file, "samples");
-    char name[32];
-    snprintf(name, sizeof name, "value.%" PRIu64, type);
-    return samples ? pci_column_find(samples, name) : NULL;
 }
 
 static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
@@ -146,7 +112,7 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
     uint32_t type, unit, level, ordinal;
     if (m->keep && m->keep->types && !m->keep->types[row])
         return PCOL_OK;
-    const struct pci_column *values = pci_merge_value_column(m, row);
+    const struct pci_column *values = pci_merge_values(m, row);
     unsigned flags = values && values->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
     if (values)
         PCI_TRY(make_extra(m, (uint32_t)(values - values->table->columns), err));
@@ -155,23 +121,31 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
     PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &type, err));
     PCI_TRY(cell_bytes(m->file, "sample_types", "unit", row, &text, err));
     PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &unit, err));
-    PCI_TRY(pci_merge_cell_number(m->file, "sample_types", "level", row, &level, err));
-    PCI_TRY(pci_merge_cell_number(m->file, "sample_types", "ordinal", row, &ordinal, err));
+    PCI_TRY(pci_merge_number(m->file, "sample_types", "level", row, &level, err));
+    PCI_TRY(pci_merge_number(m->file, "sample_types", "ordinal", row, &ordinal, err));
     if (level)
         flags |= PCOL_SAMPLE_TYPE_LEVEL;
     return pci_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row], err);
 }
 
+/* The rows of source_types, which are in the order of sources. */
+struct type_walk {
+    struct pci_cells *cells; /* source, sample_type */
+    uint64_t at, rows;
+};
+
 /* The types of a source in its order: those that source_types lists, or all. */
-static pcol_status add_types_of(struct pci_merge *m, uint64_t source, struct pci_cells *cells,
-                                uint64_t order_rows, pcol_error *err)
+static pcol_status add_types_of(struct pci_merge *m, uint64_t source, struct type_walk *w,
+                                pcol_error *err)
 {
-    for (uint64_t row = 0; !order_rows && row < m->type_count; row++)
+    for (uint64_t row = 0; !w->rows && row < m->type_count; row++)
         PCI_TRY(add_type(m, row, err));
-    for (uint64_t row = 0; row < order_rows; row++) {
+    for (; w->at < w->rows; w->at++) {
         uint32_t of, type;
-        PCI_TRY(pci_cells_row(&cells[0], row, m->source_count, &of, err));
-        PCI_TRY(pci_cells_row(&cells[1], row, m->type_count, &type, err));
+        PCI_TRY(pci_cells_row(&w->cells[0], w->at, m->source_count, &of, err));
+        PCI_TRY(pci_cells_row(&w->cells[1], w->at, m->type_count, &type, err));
+        if (of > source && of != PCOL_NONE)
+            break;
         if (of == source && type != PCOL_NONE)
             PCI_TRY(add_type(m, type, err));
     }
@@ -196,9 +170,9 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
 
 static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
 {
-    uint64_t order_rows;
-    PCI_TRY(pci_merge_rows(m->file, "source_types", &order_rows, err));
-    struct pci_cells *cells = pci_malloc(2, sizeof *cells);
+    struct type_walk w = {0};
+    PCI_TRY(pci_merge_rows(m->file, "source_types", &w.rows, err));
+    struct pci_cells *cells = w.cells = pci_malloc(2, sizeof *cells);
     if (!cells)
         return pci_fail_memory(err);
     pcol_status status =
@@ -206,9 +180,11 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err);
     for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {
+        if (!pci_keeps_source(m, row))
+            continue;
         status = add_source(m, row, err);
         if (status == PCOL_OK)
-            status = add_types_of(m, row, cells, order_rows, err);
+            status = add_types_of(m, row, &w, err);
     }
     /* Types that no source names. */
     for (uint64_t row = 0; status == PCOL_OK && !m->partial && row < m->type_count; row++)
@@ -235,7 +211,8 @@ static pcol_status add_source_labels(struct pci_merge *m, const struct pci_table
     struct pci_merge_label_rows labels;
     pcol_status status = pci_label_rows_open(&labels, m, table, PCI_T_SOURCES, err);
     for (uint64_t row = m->first_source; row <= m->last_source && status == PCOL_OK; row++)
-        status = pci_label_rows_put(&labels, row, m->sources[row], err);
+        if (pci_keeps_source(m, row))
+            status = pci_label_rows_put(&labels, row, m->sources[row], err);
     pci_label_rows_close(&labels);
     return status;
 }
@@ -248,12 +225,14 @@ static pcol_status add_source_cells(struct pci_merge *m, struct pci_cells *cells
     for (uint32_t i = 0; i < table->column_count; i++) {
         const struct pci_column *c = &table->columns[i];
         uint32_t number;
-        if (is_replaced(m, c->name) || (by_row && pci_merge_is_label(c->name)))
+        if (is_replaced(m, c->name) || (by_row && pci_merge_is_label(c->name)) ||
+            !pci_keeps_column(m, c))
             continue;
         PCI_TRY(pci_merge_column(m, c, PCI_T_SOURCES, &number, err));
         PCI_TRY(pci_cells_use(cells, m->file, c, err));
         for (uint64_t row = m->first_source; row <= m->last_source; row++)
-            PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
+            if (pci_keeps_source(m, row) && !(m->bare && m->bare[row] && !strcmp(c->name, "extra")))
+                PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
     }
     return by_row ? add_source_labels(m, table, err) : PCOL_OK;
 }
@@ -293,10 +272,7 @@ static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error
     PCI_TRY(pci_merge_map(&m->sources, m->source_count, err));
     PCI_TRY(pci_merge_map(&m->types, m->type_count, err));
     PCI_TRY(pci_merge_map(&m->extra, samples ? samples->column_count : 0, err));
-    PCI_TRY(pci_merge_place(m, err));
-    if (m->keep && m->keep->drop_labels && samples)
-        m->labels[samples->number] = PCI_LABELS_NONE;
-    return PCOL_OK;
+    return pci_merge_place(m, err);
 }
 
 static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *err)
@@ -305,14 +281,19 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
     PCI_TRY(prepare(m, last_source, err));
     tell_all_unknown(m);
     PCI_TRY(pci_merge_strings(m, err));
+    PCI_TRY(pci_merge_sizes(m, err));
+    if (m->partial)
+        PCI_TRY(pci_merge_mark(m, err));
+    pci_keep_tell(m);
     PCI_TRY(pci_merge_label_keys(m, err));
     PCI_TRY(add_sources(m, err));
     PCI_TRY(pci_merge_unify(m, err));
     PCI_TRY(pci_merge_stacks(m, err));
     PCI_TRY(pci_merge_nodes(m, err));
     PCI_TRY(make_extra(m, samples ? samples->column_count : 0, err));
-    PCI_TRY(pci_merge_tables(m, err));
+    PCI_TRY(pci_merge_tables(m, 0, err));
     PCI_TRY(pci_merge_samples(m, err));
+    PCI_TRY(pci_merge_tables(m, 1, err));
     PCI_TRY(finish_sources(m, err));
     PCI_TRY(pci_merge_orders(m, err));
     const pcol_import_options *options = m->import ? m->import->options : NULL;
@@ -346,7 +327,15 @@ static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
     pci_free(m.stacks);
     pci_free(m.types);
     pci_free(m.sources);
+    pci_free(m.alive_made);
     pci_free(m.wanted);
+    pci_free(m.wanted_groups);
+    pci_free(m.wanted_functions);
+    pci_free(m.positions);
+    pci_free(m.bare);
+    for (uint32_t i = 0; m.used && i < file->index.header.table_count; i++)
+        pci_free(m.used[i]);
+    pci_free(m.used);
     pci_free(m.tables);
     pci_free(m.base);
     pci_free(m.how);
@@ -369,10 +358,9 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
 }
 
 pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
-                           const struct pci_keep *keep, uint64_t first_source, uint64_t last_source,
-                           pcol_error *err)
+                           const struct pci_keep *keep, pcol_error *err)
 {
-    return merge_part(builder, file, NULL, keep, first_source, last_source, err);
+    return merge_part(builder, file, NULL, keep, 0, UINT64_MAX - 1, err);
 }
 
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all)

@@ -315,6 +315,13 @@ static pcol_status filter_stacks(struct filter *f, pcol_error *err)
     for (uint32_t row = 1; row < calls->count; row++)
         f->stacks[row] = state_of(f->stacks[calls->parent[row]], f->groups[calls->group[row]]);
     PCI_TRY(move_weights(f, err));
+    if (f->drops) {
+        query->cut = pci_malloc((size_t)calls->count + 1, 1);
+        if (!query->cut)
+            return pci_fail_memory(err);
+        for (uint32_t row = 0; row < calls->count; row++)
+            query->cut[row] = f->stacks[row] & CUT;
+    }
     if (!f->match[FOCUS] && !f->match[IGNORE] && !f->match[HIDE] && !f->match[SHOW])
         return PCOL_OK;
     query->passes = pci_malloc((size_t)calls->count + 1, 1);

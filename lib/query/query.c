@@ -51,8 +51,8 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
     return pci_filter(query, selection, err);
 }
 
-pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selection,
-                           pcol_query **query, pcol_error *err)
+static pcol_status new_query(const pcol_file *file, const pcol_selection *selection, int unweighed,
+                             pcol_query **query, pcol_error *err)
 {
     pcol_query *q;
     pcol_status status;
@@ -62,12 +62,25 @@ pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selectio
     if (!q)
         return pci_fail_memory(err);
     q->file = file;
+    q->unweighed = unweighed;
     status = make(q, selection, err);
     if (status == PCOL_OK)
         *query = q;
     else
         pcol_query_free(q);
     return status;
+}
+
+pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selection,
+                           pcol_query **query, pcol_error *err)
+{
+    return new_query(file, selection, 0, query, err);
+}
+
+pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
+                           pcol_query **query, pcol_error *err)
+{
+    return new_query(file, selection, 1, query, err);
 }
 
 void pcol_query_free(pcol_query *query)
@@ -81,6 +94,7 @@ void pcol_query_free(pcol_query *query)
     pci_calls_close(&query->calls);
     pci_free(query->weight);
     pci_free(query->kept);
+    pci_free(query->cut);
     pci_free(query->passes);
     pci_free(query);
 }

@@ -127,14 +127,19 @@ struct pcol_query {
     struct pci_picks picks;
     struct pci_measure measure;
     struct pci_calls calls;
-    int from_sums;
-    pcol_amount *weight; /* by stack, with all filters applied */
-    uint8_t *kept;       /* by location: 0 = hidden; NULL: all are kept */
-    uint8_t *passes;     /* by stack: 0 = not in focus; NULL: all pass */
+    int from_sums, unweighed; /* unweighed: all weights are 0, for those who only pick */
+    pcol_amount *weight;      /* by stack, with all filters applied */
+    uint8_t *kept;            /* by location: 0 = hidden; NULL: all are kept */
+    uint8_t *cut;             /* by stack: 1 = drop_frames join it with its caller; NULL: none */
+    uint8_t *passes;          /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
     const char *note;
     struct pci_samples *picking; /* of pcol_query_samples(); NULL: not made yet */
 };
+
+/* pcol_query_new() without weights: for pcol_query_samples() and what is hidden. */
+pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
+                           pcol_query **query, pcol_error *err);
 
 /* calls.c */
 pcol_status pci_calls_open(const pcol_file *file, struct pci_calls *calls, pcol_error *err);

@@ -147,6 +147,8 @@ pcol_status pci_weigh(pcol_query *query, pcol_error *err)
     query->weight = pci_malloc((size_t)query->calls.count + 1, sizeof *query->weight);
     if (query->weight)
         memset(query->weight, 0, ((size_t)query->calls.count + 1) * sizeof *query->weight);
+    if (query->unweighed)
+        return query->weight ? PCOL_OK : pci_fail_memory(err);
     columns = pci_calloc((size_t)query->measure.column_count + 1, sizeof(struct pci_column *));
     if (!query->weight || !columns)
         status = pci_fail_memory(err);
