@@ -612,11 +612,10 @@ typedef struct pcol_import_options {
     const char *timestamp;   /* source_timestamp; NULL: the source's own */
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
-    int lenient; /* accept what known writers get wrong, and say so */
-    uint64_t
-        max_input_bytes;     /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
+    int lenient;              /* accept what known writers get wrong, and say so */
+    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
                                * grow more than 200 times */
-    int collapse_idle;       /* a sample of the same thread and stack as the one before it that used
+    int collapse_idle;        /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message; /* may be NULL */
     void *context;
@@ -785,12 +784,11 @@ typedef struct pcol_filter_options {
     int drop_labels;                    /* 1: samples lose their labels */
     const char *const *drop_label_keys; /* samples lose the labels of these keys */
     size_t drop_label_key_count;
-    int anonymize; /* 1: names become pseudonyms; what can hold names and is not known to
-                                  * be replaced is left out */
-    pcol_pseudonym_fn
-        pseudonym;     /* called for each name at the end, in the order of kinds and numbers;
-                                  * may be NULL */
     pcol_idle idle;
+    /* 1: names become pseudonyms; what can hold names and is not known to be replaced is left out. */
+    int anonymize;
+    /* Called for each name at the end, in the order of kinds and numbers; may be NULL. */
+    pcol_pseudonym_fn pseudonym;
     pcol_message_fn message; /* what stays behind; may be NULL */
     void *context;           /* of both functions */
 } pcol_filter_options;
@@ -812,8 +810,7 @@ typedef struct pcol_filter_options {
  * files, in order of first use. Numbers, structure, names of sample types and R's `<GC>` stay.
  *
  * Cost: that of pcol_query_new() and O(samples + stacks). Errors: those of pcol_query_new() and of
- * importing; E_ARGUMENT for PCOL_SHARE_EXACT, which integers cannot hold, and for collapse_idle together
- * with expand_idle.
+ * importing; E_ARGUMENT for PCOL_SHARE_EXACT, which integers cannot hold.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
                                                 const pcol_filter_options *options,
@@ -1084,8 +1081,8 @@ typedef enum pcol_question {
 
 typedef struct pcol_ask_options {
     size_t size;
-    int flat;     /* objects and arrays as keys such as uid:function, and as text */
-    int all_rows; /* 0: only row number `row`, from 0 (ITEMS, PLOT) */
+    int flat;           /* objects and arrays as keys such as uid:function, and as text */
+    int all_rows;       /* 0: only row number `row`, from 0 (ITEMS, PLOT) */
     uint64_t row;
     int numeric;        /* FIELDS: only those whose values are all numbers */
     int models;         /* VALUES: of models, not of resources */
@@ -1094,8 +1091,7 @@ typedef struct pcol_ask_options {
     const char *group;  /* MODELS: "model", "param" or "nonparam"; NULL: all, without rows */
     const char *filter; /* BEST_MODELS: "best-model", "best-param", "best-nonparam", "all-param" or
                          * "all-nonparam" */
-    void (*message)(void *context,
-                    const char *message); /* what an answer leaves out; may be NULL */
+    void (*message)(void *context, const char *message); /* what an answer leaves out; may be NULL */
     void *context;
 } pcol_ask_options;
 
@@ -1103,7 +1099,7 @@ typedef struct pcol_ask_options {
 typedef enum pcol_answer_kind {
     PCOL_ANSWER_ABSENT = 0, /* the row has no such key: not the same as a null */
     PCOL_ANSWER_NULL = 1,
-    PCOL_ANSWER_BOOL = 2, /* i64: 0 or 1 */
+    PCOL_ANSWER_BOOL = 2,   /* i64: 0 or 1 */
     PCOL_ANSWER_I64 = 3,
     PCOL_ANSWER_F64 = 4,
     PCOL_ANSWER_TEXT = 5,   /* text: a string */

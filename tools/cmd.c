@@ -201,9 +201,12 @@ static void print_option(struct cli_out *out, const struct cli_option *option)
 
     if (option->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    int size = snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name,
-                        option->argument != NULL ? " " : "",
-                        option->argument != NULL ? option->argument : "");
+    int maybe = option->kind == CLI_MAYBE;
+    int size = snprintf(left, sizeof left, "  %s--%s%s%s%s", letter, option->name,
+                        maybe                      ? "[="
+                        : option->argument != NULL ? " "
+                                                   : "",
+                        option->argument != NULL ? option->argument : "", maybe ? "]" : "");
     cli_out_text(out, left);
     if (size >= 26) {
         cli_out_text(out, "\n");

@@ -139,16 +139,19 @@ static void zsh_options(struct cli_out *out, const struct cli_option *options)
 {
     for (const struct cli_option *o = options; o->name != NULL; o++) {
         for (int part = o->letter != 0 ? 0 : 1; part < 2; part++) {
-            const char *star = o->kind == CLI_LIST ? "*" : "";
+            int maybe = o->kind == CLI_MAYBE;
+            const char *star = o->kind == CLI_LIST || maybe ? "*" : "";
             if (part == 0)
                 cli_out_printf(out, "            '%s-%c[", star, o->letter);
             else
                 cli_out_printf(out, "            '%s--%s%s[", star, o->name,
-                               o->argument != NULL ? "=" : "");
+                               maybe                 ? "=-"
+                               : o->argument != NULL ? "="
+                                                     : "");
             zsh_text(out, o->summary);
             cli_out_text(out, "]");
             if (o->argument != NULL) {
-                cli_out_printf(out, ":%s:", o->argument);
+                cli_out_printf(out, "%s%s:", maybe ? "::" : ":", o->argument);
                 if (o->choices != NULL) {
                     cli_out_text(out, "(");
                     put_choices(out, o);
@@ -231,7 +234,7 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
             cli_out_text(out, " -x -a '");
             put_choices(out, o);
             cli_out_text(out, "'");
-        } else if (o->argument != NULL) {
+        } else if (o->argument != NULL && o->kind != CLI_MAYBE) {
             cli_out_text(out, " -r");
         }
         cli_out_text(out, " -d '");

@@ -8,8 +8,8 @@
 
 const struct cli_option cmd_filter_options[] = {
     CLI_OPTIONS_SELECTION,
-    {0, "drop-labels", NULL,
-     "leave out the labels of samples; --drop-labels=KEY: those of KEY; repeatable", CLI_MAYBE,
+    {0, "drop-labels", "KEY,...",
+     "leave out the labels of samples, or only those of these keys; repeatable", CLI_MAYBE,
      CLI_AT(drop_labels), 0, NULL},
     {0, "anonymize", NULL, "names become f1, file1.R, ...; what could hold names is left out",
      CLI_FLAG, CLI_AT(anonymize), 1, NULL},
@@ -51,21 +51,44 @@ static void add_pseudonym(void *context, const char *kind, pcol_str pseudonym, p
         cli_table_row(telling->map, cells);
 }
 
+/* The keys of all --drop-labels=KEY,KEY in one list, which ends in NULL; their text is behind it. */
+static const char **split_keys(const struct cli_list *list, pcol_filter_options *options)
+{
+    size_t count = 0, size = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        for (const char *at = list->items[i]; at != NULL; at = strchr(at, ','), at += at != NULL) {
+            count++;
+            size += strcspn(at, ",") + 1;
+        }
+    const char **keys = malloc((count + 1) * sizeof *keys + size);
+    char *text = (char *)(keys + count + 1);
+    if (keys == NULL)
+        return NULL;
+    count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        options->drop_labels |= list->items[i] == NULL;
+        for (const char *at = list->items[i]; at != NULL; at = strchr(at, ','), at += at != NULL) {
+            size_t length = strcspn(at, ",");
+            keys[count++] = memcpy(text, at, length);
+            text[length] = '\0';
+            text += length + 1;
+        }
+    }
+    keys[count] = NULL;
+    options->drop_label_keys = keys;
+    options->drop_label_key_count = count;
+    return keys;
+}
+
 static int add_part(const struct cli_input *input, const struct cli_args *args,
                     struct telling *telling, pcol_builder *builder)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
-    const char **keys = malloc((args->drop_labels.count + 1) * sizeof *keys);
+    const char **keys = split_keys(&args->drop_labels, &options);
 
     if (keys == NULL)
         return cli_fail_memory();
-    for (size_t i = 0; i < args->drop_labels.count; i++) {
-        if (args->drop_labels.items[i] == NULL)
-            options.drop_labels = 1;
-        else
-            keys[options.drop_label_key_count++] = args->drop_labels.items[i];
-    }
-    options.drop_label_keys = keys;
     options.anonymize = args->anonymize;
     options.pseudonym = add_pseudonym;
     options.message = tell;

@@ -7,8 +7,10 @@
 #include "core/alloc.h"
 #include "io/merge.h"
 #include "io/pseudonyms.h"
+#include "model/rows.h"
 #include "query/query.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct filtering {
@@ -79,6 +81,32 @@ static pcol_status check(const pcol_filter_options *options, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Keys to be dropped that no sample has. Members of `extra` have keys, too, which are in no list. */
+static pcol_status tell_keys(const pcol_file *file, const pcol_filter_options *options,
+                             pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(file, "samples");
+    struct pci_label_reader labels;
+    char text[200];
+    if (!options->message || !samples || pci_column_find(samples, "extra"))
+        return PCOL_OK;
+    pcol_status status = pci_labels_open(&labels, file, "samples", err);
+    for (size_t i = 0; status == PCOL_OK && i < options->drop_label_key_count; i++) {
+        const char *key = options->drop_label_keys[i];
+        size_t k = 0, size = strlen(key);
+        while (k < labels.key_count &&
+               (labels.keys[k].key.size != size || memcmp(labels.keys[k].key.data, key, size) != 0))
+            k++;
+        if (k < labels.key_count)
+            continue;
+        snprintf(text, sizeof text, "no sample has a label '%.*s'", size > 100 ? 100 : (int)size,
+                 key);
+        options->message(options->context, text);
+    }
+    pci_labels_close(&labels);
+    return status;
+}
+
 static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol_file *file,
                           const pcol_filter_options *options, pcol_error *err)
 {
@@ -92,6 +120,8 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
     if (selection->sample_type)
         PCI_TRY(find_types(f, err));
     find_frames(f, options);
+    if (options->drop_label_key_count)
+        PCI_TRY(tell_keys(file, options, err));
     f->keep.drop_labels = options->drop_labels;
     f->keep.drop_keys = options->drop_label_keys;
     f->keep.drop_key_count = options->drop_label_key_count;
