@@ -20,7 +20,8 @@
  *     the defaults.
  *
  * A mapped file that another process cuts while it is read raises SIGBUS in the reader, as with
- * any mapping; PCOL_OPEN_COPY reads the file into memory instead.
+ * any mapping. PCOL_OPEN_GUARD makes that an error of the file; PCOL_OPEN_COPY reads the file into
+ * memory instead. Without either the library touches no signal.
  *
  * Since 1.0 unless a declaration says otherwise.
  */
@@ -143,6 +144,12 @@ PCOL_API void pcol_free(void *memory);
 typedef struct pcol_file pcol_file;
 
 #define PCOL_OPEN_COPY 0x1u /* read the whole file into memory instead of mapping it */
+/* Survive SIGBUS in the map, which comes if the file is cut or the disk fails: from then on the
+ * file reads as zeros, and calls that read it fail with E_IO. In force while a file is open so: a
+ * handler for SIGBUS, for all threads, which hands every other SIGBUS to the handler that was set
+ * before; a handler that the program sets later must do the same. A thread must not block SIGBUS.
+ * Keeps one descriptor open. Without effect on copies and on memory. */
+#define PCOL_OPEN_GUARD 0x2u
 
 typedef struct pcol_open_options {
     size_t size;
@@ -170,6 +177,15 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_open_memory(const void *data, size
                                                           pcol_file **file, pcol_error *err);
 
 PCOL_API void pcol_file_close(pcol_file *file);
+
+/**
+ * pcol_file_intact() - whether what was read so far is what the file held when it was opened
+ * To be asked at the end of the work on a file opened with PCOL_OPEN_GUARD, since values may have
+ * been read through borrowed pointers, and a file may be written to without any signal. Looks at
+ * the file's size and time of change: what is written within the same tick of the clock as the
+ * opening goes unseen. Other files: always PCOL_OK. Cost: one system call. Errors: E_IO.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err);
 
 /* Size of the file in bytes. */
 PCOL_API uint64_t pcol_file_size(const pcol_file *file);
@@ -612,14 +628,16 @@ typedef struct pcol_import_options {
     const char *timestamp;   /* source_timestamp; NULL: the source's own */
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
-    int lenient;              /* accept what known writers get wrong, and say so */
-    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
+    int lenient; /* accept what known writers get wrong, and say so */
+    uint64_t
+        max_input_bytes;     /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
                                * grow more than 200 times */
-    int collapse_idle;        /* a sample of the same thread and stack as the one before it that used
+    int collapse_idle;       /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message; /* may be NULL */
     void *context;
     pcol_progress_fn progress; /* may be NULL; given `context` too */
+    unsigned open_flags;       /* PCOL_OPEN_*, for inputs that are pcol files */
 } pcol_import_options;
 
 /**
@@ -769,7 +787,7 @@ PCOL_API int pcol_query_shows_location(const pcol_query *query, uint64_t locatio
 typedef enum pcol_idle {
     PCOL_IDLE_KEEP = 0,
     PCOL_IDLE_COLLAPSE = 1, /* those that add nothing to the one before them join it */
-    PCOL_IDLE_EXPAND = 2    /* a sample that stands for several becomes all of them, evenly spaced */
+    PCOL_IDLE_EXPAND = 2 /* a sample that stands for several becomes all of them, evenly spaced */
 } pcol_idle;
 
 /* A name and what stands in its place; kind: "function", "file", "module" (of a mapping), "build",
@@ -1081,8 +1099,8 @@ typedef enum pcol_question {
 
 typedef struct pcol_ask_options {
     size_t size;
-    int flat;           /* objects and arrays as keys such as uid:function, and as text */
-    int all_rows;       /* 0: only row number `row`, from 0 (ITEMS, PLOT) */
+    int flat;     /* objects and arrays as keys such as uid:function, and as text */
+    int all_rows; /* 0: only row number `row`, from 0 (ITEMS, PLOT) */
     uint64_t row;
     int numeric;        /* FIELDS: only those whose values are all numbers */
     int models;         /* VALUES: of models, not of resources */
@@ -1091,7 +1109,8 @@ typedef struct pcol_ask_options {
     const char *group;  /* MODELS: "model", "param" or "nonparam"; NULL: all, without rows */
     const char *filter; /* BEST_MODELS: "best-model", "best-param", "best-nonparam", "all-param" or
                          * "all-nonparam" */
-    void (*message)(void *context, const char *message); /* what an answer leaves out; may be NULL */
+    void (*message)(void *context,
+                    const char *message); /* what an answer leaves out; may be NULL */
     void *context;
 } pcol_ask_options;
 
@@ -1099,7 +1118,7 @@ typedef struct pcol_ask_options {
 typedef enum pcol_answer_kind {
     PCOL_ANSWER_ABSENT = 0, /* the row has no such key: not the same as a null */
     PCOL_ANSWER_NULL = 1,
-    PCOL_ANSWER_BOOL = 2,   /* i64: 0 or 1 */
+    PCOL_ANSWER_BOOL = 2, /* i64: 0 or 1 */
     PCOL_ANSWER_I64 = 3,
     PCOL_ANSWER_F64 = 4,
     PCOL_ANSWER_TEXT = 5,   /* text: a string */

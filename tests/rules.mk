@@ -68,4 +68,4 @@ $(OUT)/faults/pcol: $(OBJ)/tests/faults/malloc.o $(TOOLS_OBJ) $(OUT)/libpcol.a
 
 # Sanitizers bring an allocator of their own, so there the program is wrapped instead.
 .PHONY: fault-programs
-fault-programs: $(OUT)/faults/flip $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so)
+fault-programs: $(OUT)/faults/flip $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so $(OUT)/faults/bad.so)

@@ -274,6 +274,8 @@ void cli_warn(const struct cli_args *args, const char *file, const char *message
 void cli_verbose(const struct cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
 /* The worse of two exit codes: the higher. */
 int cli_worse(int a, int b);
+/* Whether a failure has been told. */
+int cli_has_failed(void);
 
 /* ---- numbers and text (cli_number.c, cli_text.c) ---- */
 
@@ -304,9 +306,10 @@ size_t cli_plain(const char *text, size_t at, size_t size, char a, char b, int a
 struct cli_input {
     const char *name; /* as given */
     pcol_file *file;
-    void *memory;     /* what the file lies in, if not in a map */
-    int from_library; /* `memory` goes back to pcol_free() */
-    int imported;     /* it was no .pcol */
+    void *memory;           /* what the file lies in, if not in a map */
+    int from_library;       /* `memory` goes back to pcol_free() */
+    int imported;           /* it was no .pcol */
+    struct cli_input *next; /* of those whose file is mapped */
 };
 
 /* Open a .pcol, or pack any other profile in memory. */
@@ -314,6 +317,8 @@ int cli_input_open(struct cli_input *input, const char *path, const struct cli_a
 /* All operands as one: several are merged in memory. */
 int cli_input_open_all(struct cli_input *input, const struct cli_args *args);
 void cli_input_close(struct cli_input *input);
+/* CLI_IO, said once, if a mapped input changed while it was read; closed ones are remembered. */
+int cli_inputs_intact(void);
 /* Add a profile to a builder as a further source; "-" is stdin. */
 /* cli_progress.c: a line on stderr while inputs are read. One import at a time. */
 void cli_progress_begin(const struct cli_args *args, size_t inputs);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static const char *speaker;
+static int failed;
 
 void cli_error_command(const char *name)
 {
@@ -59,6 +60,8 @@ int cli_fail(int code, const char *format, ...)
     va_start(list, format);
     say(format, list);
     va_end(list);
+    if (code > CLI_NO)
+        failed = 1;
     return code;
 }
 
@@ -151,4 +154,9 @@ void cli_verbose(const struct cli_args *args, const char *format, ...)
 int cli_worse(int a, int b)
 {
     return a > b ? a : b;
+}
+
+int cli_has_failed(void)
+{
+    return failed;
 }

@@ -5,6 +5,9 @@
  * first. What cannot be mapped (stdin, a named pipe) is looked at as well: a .pcol is read into
  * memory, other input goes to an unlinked temporary file, because the bytes that were looked at
  * cannot be put back.
+ *
+ * Maps are guarded: a file that is cut, or whose disk fails, is an error of that file, and before an
+ * output is put in place all inputs are looked at once more.
  */
 #include "cli.h"
 
@@ -17,6 +20,8 @@
 
 /* spec.md, "Header": the first eight bytes of every pcol file. */
 static const unsigned char magic[8] = {0x89, 'P', 'C', 'O', 'L', '\r', '\n', 0x1a};
+
+static struct cli_input *mapped; /* inputs that are open as maps */
 
 struct import_context {
     const struct cli_args *args;
@@ -53,6 +58,7 @@ static pcol_import_options import_options(struct import_context *context)
     options.message = import_message;
     options.progress = import_progress;
     options.context = context;
+    options.open_flags = PCOL_OPEN_GUARD;
     return options;
 }
 
@@ -192,10 +198,14 @@ static int import(struct cli_input *input, int fd, const struct cli_args *args)
 
 static int open_path(struct cli_input *input)
 {
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
     pcol_error err;
 
-    if (pcol_file_open(input->name, NULL, &input->file, &err) != PCOL_OK)
+    options.flags = PCOL_OPEN_GUARD;
+    if (pcol_file_open(input->name, &options, &input->file, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
+    input->next = mapped;
+    mapped = input;
     return CLI_OK;
 }
 
@@ -314,8 +324,27 @@ int cli_each_operand(const struct cli_args *args,
     return cli_worse(worst, code);
 }
 
+int cli_inputs_intact(void)
+{
+    static int code = CLI_OK;
+    pcol_error err;
+
+    for (struct cli_input *i = mapped; i != NULL && !cli_has_failed(); i = i->next)
+        if (pcol_file_intact(i->file, &err) != PCOL_OK)
+            code = cli_fail_error(i->name, &err);
+    return code;
+}
+
 void cli_input_close(struct cli_input *input)
 {
+    struct cli_input **at = &mapped;
+
+    while (*at != NULL && *at != input)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        (void)cli_inputs_intact();
+        *at = input->next;
+    }
     pcol_file_close(input->file);
     if (input->from_library)
         pcol_free(input->memory);

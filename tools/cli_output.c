@@ -4,7 +4,7 @@
  * One buffer before stdout or before a file that pcol_output puts in place whole. The first failure
  * sticks and is told once; a reader of stdout that went away is no failure. Signals that end the
  * program remove the temporary file first; SIGXFSZ and SIGPIPE are ignored so that the write that
- * causes them fails instead; SIGBUS (a mapped file that was cut by someone else) ends with a
+ * causes them fails instead; a SIGBUS that the guard of no input takes (cli_input.c) ends with a
  * message and exit code 4.
  */
 #include "cli.h"
@@ -48,7 +48,7 @@ static void on_end(int number)
 
 static void on_bus(int number)
 {
-    static const char text[] = "pcol: an input file was cut while it was read\n";
+    static const char text[] = "pcol: a file in use was cut, or its disk failed\n";
 
     (void)number;
     unlink_temporary();
@@ -302,6 +302,8 @@ int cli_out_finish(struct cli_out *out, int code)
         return CLI_OK;
     if (out->code != 0)
         code = out->code;
+    if (code == CLI_OK || code == CLI_NO)
+        code = cli_worse(code, cli_inputs_intact());
     if (out->file == NULL)
         return code;
     if (code == CLI_OK || code == CLI_NO) {

@@ -67,6 +67,7 @@ int main(int argc, char **argv)
     args.depth = PCOL_CHECK_DEFAULT;
     cli_signals();
     int code = dispatch(&args, argc, argv);
+    code = cli_worse(code, cli_inputs_intact());
     cli_args_free(&args);
     /* Some file systems tell only now that there was no room. */
     if (close(STDOUT_FILENO) != 0 && code == CLI_OK)

@@ -12,9 +12,10 @@ static const char *table_name(const struct pci_column *column)
     return column->table ? column->table->name : "";
 }
 
-static pcol_status fail_result(const struct pci_column *column, uint64_t row,
+static pcol_status fail_result(const pcol_file *file, const struct pci_column *column, uint64_t row,
                                enum pcf_result result, pcol_error *err)
 {
+    PCI_TRY(pci_kept(file, err));
     if (!column->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table_name(column), column->name,
                              PCOL_NOWHERE,
@@ -26,22 +27,20 @@ static pcol_status fail_result(const struct pci_column *column, uint64_t row,
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err)
 {
-    (void)file;
     enum pcf_result result = pcf_get(column->data, row, value, valid);
     if (result == PCF_OK)
-        return PCOL_OK;
+        return pci_kept(file, err);
     *value = 0;
     *valid = 0;
-    return fail_result(column, row, result, err);
+    return fail_result(file, column, row, result, err);
 }
 
 pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
                      uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
-    (void)file;
     enum pcf_result result = pcf_read(column->data, row, count, values, valid);
     if (result == PCF_OK)
-        return PCOL_OK;
+        return pci_kept(file, err);
     /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a rank
      * directory that contradicts the next block) show in ranges only. */
     for (uint64_t i = 0; result != PCF_BAD_ROW && i < count; i++) {
@@ -49,22 +48,22 @@ pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uin
         int is_valid;
         enum pcf_result single = pcf_get(column->data, row + i, &cell, &is_valid);
         if (single != PCF_OK)
-            return fail_result(column, row + i, single, err);
+            return fail_result(file, column, row + i, single, err);
     }
-    return fail_result(column, row, result, err);
+    return fail_result(file, column, row, result, err);
 }
 
-static pcol_status get_bytes(const struct pci_column *column, uint64_t row, pcol_str *value,
-                             int *valid, pcol_error *err)
+static pcol_status get_bytes(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                             pcol_str *value, int *valid, pcol_error *err)
 {
     const uint8_t *bytes;
     uint64_t size;
     enum pcf_result result = pcf_get_bytes(column->data, row, &bytes, &size, valid);
     if (result != PCF_OK)
-        return fail_result(column, row, result, err);
+        return fail_result(file, column, row, result, err);
     value->data = (const char *)bytes;
     value->size = (size_t)size;
-    return PCOL_OK;
+    return pci_kept(file, err);
 }
 
 pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, pcol_error *err)
@@ -76,7 +75,7 @@ pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, p
     if (file->strings->supported && code >= file->strings->data->rows)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", NULL, PCOL_NOWHERE,
                              "string %llu does not exist", (unsigned long long)code);
-    PCI_TRY(get_bytes(file->strings, code, string, &valid, err));
+    PCI_TRY(get_bytes(file, file->strings, code, string, &valid, err));
     if (!valid)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", file->strings->name, code,
                              "string is null");
@@ -90,7 +89,7 @@ pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, 
     *value = (pcol_str){"", 0};
     *valid = 0;
     if (column->data->type == PCF_BYTES)
-        return get_bytes(column, row, value, valid, err);
+        return get_bytes(file, column, row, value, valid, err);
     PCI_TRY(pci_get(file, column, row, &code, valid, err));
     if (!*valid)
         return PCOL_OK;
@@ -124,6 +123,7 @@ static pcol_status verify_sections(const pcol_file *file, uint32_t number,
         uint8_t state = atomic_load_explicit(&file->section_state[i], memory_order_relaxed);
         if (state == UNKNOWN) { /* two threads may both compute it: the same outcome */
             uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
+            PCI_TRY(pci_kept(file, err));
             state = sum == s->checksum ? VERIFIED : WRONG;
             atomic_store_explicit(&file->section_state[i], state, memory_order_relaxed);
         }

@@ -24,6 +24,7 @@ struct origin {
     int fd;
     const uint8_t *bytes;
     uint64_t size;
+    struct timespec modified;
 };
 
 static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to, uint64_t size,
@@ -107,6 +108,8 @@ static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_er
     carve_all(&c, h, p);
     pcol_file *f = p->file;
     memset(f, 0, sizeof *f);
+    atomic_init(&f->lost, 0);
+    f->fd = -1;
     f->index.header = *h;
     f->data = p->data;
     f->tables = p->tables;
@@ -232,10 +235,20 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
     return new_names(parts.file, err);
 }
 
-/* Give the handle its bytes: the map, a copy, or the caller's memory. */
-static pcol_status attach(pcol_file *f, const struct origin *o, int copy, pcol_error *err)
+/* Watch the map. The descriptor stays open to look at the file's size and time once more. */
+static pcol_status watch(pcol_file *f, const struct origin *o, pcol_error *err)
 {
-    if (copy) {
+    f->modified = o->modified;
+    f->fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+    if (f->fd < 0)
+        return pci_fail_errno(err, "keep the file open");
+    return pci_guard_begin(f->bytes, (size_t)f->size, &f->lost, &f->guard, err);
+}
+
+/* Give the handle its bytes: the map, a copy, or the caller's memory. */
+static pcol_status attach(pcol_file *f, const struct origin *o, unsigned flags, pcol_error *err)
+{
+    if (flags & PCOL_OPEN_COPY) {
         uint8_t *bytes = pci_malloc((size_t)f->size, 1);
         if (!bytes)
             return pci_fail_memory(err);
@@ -253,11 +266,14 @@ static pcol_status attach(pcol_file *f, const struct origin *o, int copy, pcol_e
         return pci_fail_errno(err, "map the file");
     f->bytes = map;
     f->owned = MAPPED;
-    return PCOL_OK;
+    return flags & PCOL_OPEN_GUARD ? watch(f, o, err) : PCOL_OK;
 }
 
 static void release(pcol_file *f)
 {
+    pci_guard_end(f->guard);
+    if (f->fd >= 0)
+        close(f->fd);
     if (f->owned == MAPPED)
         munmap((void *)(uintptr_t)f->bytes, (size_t)f->size);
     else if (f->owned == ALLOCATED)
@@ -266,27 +282,28 @@ static void release(pcol_file *f)
     pci_free(f);
 }
 
-static pcol_status check_options(const pcol_open_options *options, int *copy, pcol_error *err)
+static pcol_status check_options(const pcol_open_options *options, unsigned *flags, pcol_error *err)
 {
-    *copy = 0;
+    *flags = 0;
     if (!options)
         return PCOL_OK;
     if (options->size < offsetof(pcol_open_options, flags) + sizeof options->flags)
         return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
-    if (options->flags & ~PCOL_OPEN_COPY)
+    if (options->flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x", options->flags);
-    *copy = (options->flags & PCOL_OPEN_COPY) != 0;
+    *flags = options->flags;
     return PCOL_OK;
 }
 
-static pcol_status open_origin(const struct origin *o, int copy, pcol_file **file, pcol_error *err)
+static pcol_status open_origin(const struct origin *o, unsigned flags, pcol_file **file,
+                               pcol_error *err)
 {
     pcol_file *f = NULL;
     pcol_status status = load(o, &f, err);
     if (!f)
         return status;
     if (status == PCOL_OK)
-        status = attach(f, o, copy, err);
+        status = attach(f, o, flags, err);
     if (status == PCOL_OK && pthread_mutex_init(&f->lock, NULL) != 0)
         status = pci_fail_memory(err);
     if (status != PCOL_OK) {
@@ -306,16 +323,16 @@ static pcol_status open_origin(const struct origin *o, int copy, pcol_file **fil
 pcol_status pcol_file_open(const char *path, const pcol_open_options *options, pcol_file **file,
                            pcol_error *err)
 {
-    struct origin o = {-1, NULL, 0};
+    struct origin o = {-1, NULL, 0, {0, 0}};
     struct stat st;
-    int copy;
+    unsigned flags;
     pcol_status status;
     if (!file)
         return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
     *file = NULL;
     if (!path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no path");
-    PCI_TRY(check_options(options, &copy, err));
+    PCI_TRY(check_options(options, &flags, err));
     do { /* O_NONBLOCK: a pipe without a writer is refused, not waited for */
         o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     } while (o.fd < 0 && errno == EINTR);
@@ -329,7 +346,8 @@ pcol_status pcol_file_open(const char *path, const pcol_open_options *options, p
         status = pci_fail(err, PCOL_E_IO, "cannot map the file: is not a regular file");
     else {
         o.size = (uint64_t)st.st_size;
-        status = open_origin(&o, copy, file, err);
+        o.modified = st.st_mtim;
+        status = open_origin(&o, flags, file, err);
     }
     close(o.fd);
     return status;
@@ -338,15 +356,15 @@ pcol_status pcol_file_open(const char *path, const pcol_open_options *options, p
 pcol_status pcol_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
                                   pcol_file **file, pcol_error *err)
 {
-    struct origin o = {-1, data ? data : "", size};
-    int copy;
+    struct origin o = {-1, data ? data : "", size, {0, 0}};
+    unsigned flags;
     if (!file)
         return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
     *file = NULL;
     if (!data && size)
         return pci_fail(err, PCOL_E_ARGUMENT, "no data");
-    PCI_TRY(check_options(options, &copy, err));
-    return open_origin(&o, copy, file, err);
+    PCI_TRY(check_options(options, &flags, err));
+    return open_origin(&o, flags, file, err);
 }
 
 void pcol_file_close(pcol_file *file)
@@ -356,6 +374,32 @@ void pcol_file_close(pcol_file *file)
     pci_models_free(file->models);
     pthread_mutex_destroy(&file->lock);
     release(file);
+}
+
+/* ---- did it stay the same? */
+
+pcol_status pci_fail_lost(const pcol_file *file, pcol_error *err)
+{
+    struct stat st;
+    if (fstat(file->fd, &st) == 0 && (uint64_t)st.st_size < file->size)
+        return pci_fail(err, PCOL_E_IO, "the file was cut while being read");
+    return pci_fail(err, PCOL_E_IO, "the file could not be read while it was mapped");
+}
+
+pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err)
+{
+    struct stat st;
+    PCI_TRY(pci_kept(file, err));
+    if (file->fd < 0)
+        return PCOL_OK;
+    if (fstat(file->fd, &st) != 0)
+        return pci_fail_errno(err, "look at the file");
+    if ((uint64_t)st.st_size < file->size)
+        return pci_fail_lost(file, err);
+    if ((uint64_t)st.st_size != file->size || st.st_mtim.tv_sec != file->modified.tv_sec ||
+        st.st_mtim.tv_nsec != file->modified.tv_nsec)
+        return pci_fail(err, PCOL_E_IO, "the file was changed while being read");
+    return PCOL_OK;
 }
 
 uint64_t pcol_file_size(const pcol_file *file)

@@ -5,11 +5,13 @@
 #define PCI_FILE_H
 
 #include "error.h"
+#include "guard.h"
 #include "index.h"
 #include "pcol.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 struct pci_table;
 
@@ -37,7 +39,11 @@ struct pci_table {
 struct pcol_file {
     const uint8_t *bytes;
     uint64_t size;
-    int owned; /* how to give `bytes` back: 0 borrowed, 1 mapped, 2 allocated */
+    int owned;                    /* how to give `bytes` back: 0 borrowed, 1 mapped, 2 allocated */
+    _Atomic uint8_t lost;         /* the map could not be read and is zeros now (guard.h) */
+    struct pci_guard_slot *guard; /* NULL: opened without PCOL_OPEN_GUARD */
+    int fd;                       /* of a guarded file, to see whether it changed; else -1 */
+    struct timespec modified;     /* when the file was opened */
     struct pcf_index index;
     struct pcf_data *data;      /* one per index column */
     struct pci_table *tables;   /* index.header.table_count */
@@ -52,6 +58,18 @@ struct pcol_file {
 
 /* model/ hands its own state back at close. */
 void pci_models_free(struct pci_models *models);
+
+/* E_IO: a guarded file changed while it was read. */
+pcol_status pci_fail_lost(const pcol_file *file, pcol_error *err);
+
+/* Whether what was read up to here was the file's. The fence keeps the reading before the question;
+ * a fault is taken by the thread that reads. */
+static inline pcol_status pci_kept(const pcol_file *file, pcol_error *err)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&file->lost, memory_order_relaxed) ? pci_fail_lost(file, err)
+                                                                   : PCOL_OK;
+}
 
 /* NULL if there is none. */
 const struct pci_table *pci_table_find(const pcol_file *file, const char *name);

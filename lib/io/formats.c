@@ -356,5 +356,6 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
         export.first_source = export.last_source = (uint32_t)known.source_id - 1;
     int gzip = known.compress == PCOL_COMPRESS_AUTO ? target->info.writes == PCOL_WRITES_COMPRESSED
                                                     : known.compress == PCOL_COMPRESS_GZIP;
-    return gzip ? write_compressed(target, &export, err) : target->write(&export, err);
+    PCI_TRY(gzip ? write_compressed(target, &export, err) : target->write(&export, err));
+    return pci_kept(file, err);
 }

@@ -374,11 +374,13 @@ pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
 {
     struct pci_input *input = import->input;
     pcol_file *file = NULL;
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
     void *all = NULL;
     size_t size;
     pcol_status status;
+    options.flags = import->options->open_flags;
     if (pci_input_is_file(input)) {
-        status = pcol_file_open(input->name, NULL, &file, err);
+        status = pcol_file_open(input->name, &options, &file, err);
     } else if (input->end && !input->offset) {
         status = pcol_file_open_memory(input->data, input->size, NULL, &file, err);
     } else {
@@ -392,6 +394,8 @@ pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
                           limit);
     if (status == PCOL_OK)
         status = pci_merge_file(import->builder, file, import, 0, UINT64_MAX - 1, err);
+    if (status == PCOL_OK)
+        status = pcol_file_intact(file, err);
     pcol_file_close(file);
     pci_free(all);
     return status;

@@ -125,7 +125,8 @@ static void check_sections(struct pci_check *check, const uint32_t *owner)
         const struct pci_column *column = &file->columns[owner[section->column]];
         struct pci_tally tally =
             PCI_TALLY(check, column->table ? column->table->name : "", column->name);
-        if (pcf_checksum(file->bytes + section->offset, section->size) == section->checksum)
+        if (pcf_checksum(file->bytes + section->offset, section->size) == section->checksum ||
+            atomic_load(&file->lost))
             continue;
         pci_fault(&tally, PCOL_NOWHERE, "the checksum of bytes %llu to %llu is wrong",
                   (unsigned long long)section->offset,
@@ -168,8 +169,9 @@ static pcol_status check_bytes(struct pci_check *check, pcol_error *err)
         return pci_fail_memory(err);
     find_owners(check->file, owner);
     check_sections(check, owner);
-    check_padding(check);
     pci_free(owner);
+    PCI_TRY(pci_kept(check->file, err));
+    check_padding(check);
     return PCOL_OK;
 }
 
@@ -224,6 +226,8 @@ pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_
     status = check_open(&check, err);
     if (status == PCOL_OK)
         status = run(&check, err);
+    if (status == PCOL_OK)
+        status = pci_kept(file, err);
     check_close(&check);
     *faults = status == PCOL_OK ? check.faults : 0;
     return status;

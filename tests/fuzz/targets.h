@@ -38,6 +38,10 @@ void fuzz_open(const uint8_t *data, size_t size);
 void fuzz_check(const uint8_t *data, size_t size);
 void fuzz_export(const uint8_t *data, size_t size);
 void fuzz_query(const uint8_t *data, size_t size);
+/* derive.c: what is made of pcol files */
+void fuzz_filter(const uint8_t *data, size_t size);
+void fuzz_flame(const uint8_t *data, size_t size);
+void fuzz_ask(const uint8_t *data, size_t size);
 /* import.c: profiles of other formats */
 void fuzz_import_rprof(const uint8_t *data, size_t size);
 void fuzz_import_rprofmem(const uint8_t *data, size_t size);
@@ -48,6 +52,8 @@ void fuzz_import_pprof(const uint8_t *data, size_t size);
 void fuzz_import_gperftools(const uint8_t *data, size_t size);
 void fuzz_import_perf(const uint8_t *data, size_t size);
 void fuzz_import_perun(const uint8_t *data, size_t size);
+void fuzz_import_firefox(const uint8_t *data, size_t size);
+void fuzz_import_jslb(const uint8_t *data, size_t size);
 void fuzz_import_any(const uint8_t *data, size_t size);
 /* inside.c: parts of the library */
 void fuzz_inflate(const uint8_t *data, size_t size);

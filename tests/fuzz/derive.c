@@ -1,0 +1,209 @@
+/*
+ * derive.c - targets over what is made of a pcol file: a part of it, flame graphs, comparisons, the
+ * questions about Perun's resources
+ *
+ * Like those of read.c they run twice, as the bytes are and with their checksums made right. A file
+ * that holds more samples than could be looked at is left out.
+ */
+#include "targets.h"
+
+#include "../faults/seal.h"
+#include "pcol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SAMPLES ((uint64_t)1 << 20)
+#define MAX_BYTES ((uint64_t)16 << 20)
+#define MAX_ANSWERS 4096
+
+static pcol_status swallow(void *context, const void *data, size_t size, pcol_error *err)
+{
+    uint64_t *total = context;
+    (void)data;
+    *total += size;
+    if (*total < MAX_BYTES)
+        return PCOL_OK;
+    if (err) {
+        memset(err, 0, sizeof *err);
+        err->status = PCOL_E_LIMIT;
+    }
+    return PCOL_E_LIMIT;
+}
+
+/* NULL: refused, or too large to be looked at. */
+static pcol_file *open_file(const uint8_t *data, size_t size)
+{
+    pcol_file *file;
+    const pcol_table *table;
+    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+        return NULL;
+    if (pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, NULL) != PCOL_OK ||
+        pcol_table_rows(table) <= MAX_SAMPLES)
+        return file;
+    pcol_file_close(file);
+    return NULL;
+}
+
+/* What was taken out of a file that is right is right, too. */
+static void filter_file(const pcol_file *file, int idle)
+{
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_builder *builder;
+    pcol_file *part;
+    void *bytes = NULL;
+    size_t size = 0;
+    uint64_t before = 1, faults = 0;
+    options.selection = (pcol_selection)PCOL_INIT(pcol_selection);
+    options.selection.hide = "[n-p]";
+    options.idle = (pcol_idle)idle;
+    options.drop_labels = idle == PCOL_IDLE_COLLAPSE;
+    if (pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &before, NULL) != PCOL_OK ||
+        pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
+        return;
+    if (pcol_filter(builder, file, &options, NULL) == PCOL_OK &&
+        pcol_builder_write_memory(builder, 0, &bytes, &size, NULL) == PCOL_OK) {
+        FUZZ_ASSERT(pcol_file_open_memory(bytes, size, NULL, &part, NULL) == PCOL_OK);
+        if (pcol_file_check(part, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL) == PCOL_OK)
+            FUZZ_ASSERT(before || !faults);
+        pcol_file_close(part);
+    }
+    pcol_builder_free(builder);
+    pcol_free(bytes);
+}
+
+static void filter_all(const uint8_t *data, size_t size)
+{
+    pcol_file *file = open_file(data, size);
+    for (int idle = PCOL_IDLE_KEEP; file && idle <= PCOL_IDLE_EXPAND; idle++)
+        filter_file(file, idle);
+    pcol_file_close(file);
+}
+
+static void draw(const pcol_query *query, const pcol_query *base, int turned)
+{
+    pcol_flame_options options = PCOL_INIT(pcol_flame_options);
+    pcol_flame *flame;
+    uint64_t total = 0;
+    pcol_sink sink = {swallow, &total};
+    options.base = base;
+    options.inverted = options.reverse = turned;
+    if (pcol_query_flame(query, &options, &flame, NULL) != PCOL_OK)
+        return;
+    for (uint32_t i = 0; i < pcol_flame_count(flame); i++) {
+        pcol_flame_box box;
+        pcol_flame_get(flame, i, &box);
+        FUZZ_ASSERT(box.x_px >= 0 && box.x_px + box.width_px <= 1200);
+    }
+    (void)!pcol_flame_svg(flame, turned ? NULL : "<a & \"b\">", sink, NULL);
+    pcol_flame_free(flame);
+}
+
+/* Nothing differs from itself. */
+static void compare(const pcol_query *query, const pcol_query *part)
+{
+    pcol_diff *diff;
+    pcol_diff_row row;
+    if (pcol_diff_new(query, query, NULL, &diff, NULL) == PCOL_OK) {
+        for (size_t i = 0; i < pcol_diff_count(diff); i++)
+            pcol_diff_get(diff, i, &row);
+        pcol_diff_free(diff);
+    }
+    pcol_diff_options options = PCOL_INIT(pcol_diff_options);
+    options.by_stack = options.normalize = 1;
+    if (pcol_diff_new(query, part, &options, &diff, NULL) == PCOL_OK)
+        pcol_diff_free(diff);
+}
+
+static void flame_all(const uint8_t *data, size_t size)
+{
+    pcol_file *file = open_file(data, size);
+    pcol_selection half = PCOL_INIT(pcol_selection);
+    pcol_query *query = NULL, *part = NULL;
+    half.ignore = "[a-m]";
+    if (file && pcol_query_new(file, NULL, &query, NULL) == PCOL_OK &&
+        pcol_query_new(file, &half, &part, NULL) == PCOL_OK) {
+        draw(query, NULL, 0);
+        draw(query, part, 1);
+        compare(query, part);
+    }
+    pcol_query_free(part);
+    pcol_query_free(query);
+    pcol_file_close(file);
+}
+
+static void ask(const pcol_file *file, pcol_question question, const pcol_ask_options *options)
+{
+    pcol_answers *answers;
+    const pcol_answer *cells;
+    if (pcol_ask(file, question, options, &answers, NULL) != PCOL_OK)
+        return;
+    for (int i = 0; i < MAX_ANSWERS; i++)
+        if (pcol_answers_next(answers, &cells, NULL) != PCOL_OK || !cells)
+            break;
+    pcol_answers_free(answers);
+}
+
+/* Any profile that pcol reads, asked as if it were one of Perun's. */
+static void ask_all(const uint8_t *data, size_t size)
+{
+    static const char *const filters[] = {"best-model", "best-param", "best-nonparam", "all-param",
+                                          "all-nonparam"};
+    pcol_file *file = open_file(data, size);
+    for (int question = 0; file && question <= PCOL_ASK_PLOT; question++) {
+        for (int flat = 0; flat < 2; flat++) {
+            pcol_ask_options options = PCOL_INIT(pcol_ask_options);
+            options.flat = options.numeric = options.unique = flat;
+            options.all_rows = 1;
+            options.models = size & 1;
+            options.path = flat ? "uid" : "";
+            options.filter = filters[size % (sizeof filters / sizeof *filters)];
+            ask(file, (pcol_question)question, &options);
+        }
+    }
+    pcol_file_close(file);
+}
+
+static void twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    run(data, size);
+    if (copy && size) {
+        memcpy(copy, data, size);
+        seal(copy, size);
+        run(copy, size);
+    }
+    free(copy);
+}
+
+void fuzz_filter(const uint8_t *data, size_t size)
+{
+    twice(filter_all, data, size);
+}
+
+void fuzz_flame(const uint8_t *data, size_t size)
+{
+    twice(flame_all, data, size);
+}
+
+/* A Perun profile as such, which a fuzzer can change in more ways than packed columns. */
+void fuzz_ask(const uint8_t *data, size_t size)
+{
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    pcol_builder *builder;
+    void *packed = NULL;
+    size_t packed_size = 0;
+    options.format = size && data[0] == 0x89 ? "pcol" : "perun";
+    options.max_input_bytes = MAX_BYTES;
+    if (options.format[1] == 'c') {
+        twice(ask_all, data, size);
+        return;
+    }
+    if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
+        return;
+    if (pcol_import_memory(builder, data, size, "input", &options, NULL) == PCOL_OK &&
+        pcol_builder_write_memory(builder, 0, &packed, &packed_size, NULL) == PCOL_OK)
+        ask_all(packed, packed_size);
+    pcol_builder_free(builder);
+    pcol_free(packed);
+}
