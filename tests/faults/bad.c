@@ -3,12 +3,13 @@
  *
  * FAULTS_BAD=OFFSET: the page at that byte of every shared file map raises SIGBUS when it is read,
  * as one does that the disk cannot deliver. FAULTS_CUT=SIZE cuts the file FAULTS_FILE to that size
- * as soon as it is mapped; FAULTS_WRITE=OFFSET writes one byte there.
+ * as soon as that is mapped; FAULTS_WRITE=OFFSET writes one byte there.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,6 +27,13 @@ static void spoil(char *map, size_t size, unsigned long offset)
     if (offset < size && empty >= 0)
         real_mmap(map + offset / PAGE * PAGE, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, empty, 0);
     close(empty);
+}
+
+static int is_file(int fd, const char *file)
+{
+    struct stat one, two;
+    return !fstat(fd, &one) && !stat(file, &two) && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
 }
 
 static void change(const char *file, const char *cut, const char *write_at)
@@ -46,7 +54,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
         return map;
     if (bad)
         spoil(map, size, strtoul(bad, NULL, 10));
-    if (file)
+    if (file && is_file(fd, file))
         change(file, getenv("FAULTS_CUT"), getenv("FAULTS_WRITE"));
     return map;
 }
