@@ -284,6 +284,7 @@ size_t cli_format_u64(char *text, uint64_t value);
 size_t cli_format_i64(char *text, int64_t value);
 /* The shortest digits that give the same double back; as Python's repr. NaN, Infinity, -Infinity. */
 size_t cli_format_f64(char *text, double value);
+size_t cli_format_percent(char *text, double value); /* as printf's %.2f */
 /* 1234567 as "1,234,567"; terminated. */
 const char *cli_format_grouped(char *text, uint64_t value);
 /* Decimal digits only; 0 on success. */

@@ -96,7 +96,7 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text)
         memcpy(text, cell->as.i64 ? "true" : "false", 5);
         return cell->as.i64 ? 4 : 5;
     case CLI_CELL_PERCENT:
-        return (size_t)snprintf(text, CLI_NUMBER_SIZE, "%.2f", cell->as.f64);
+        return cli_format_percent(text, cell->as.f64);
     case CLI_CELL_NULL:
     case CLI_CELL_ABSENT:
     case CLI_CELL_TEXT:

@@ -159,6 +159,48 @@ static size_t lay_out(char *text, const struct decimal *decimal)
     return used;
 }
 
+/* Nearly all doubles of an answer are decimals of at most nine places, times in seconds above all. One
+ * of at most 15 digits that gives the value back is the shortest that does: no other decimal of so few
+ * digits does, and division by a power of ten that is a double is rounded correctly. */
+static size_t format_short(char *text, double value)
+{
+    const uint64_t scale = 1000000000;
+    char places[9];
+    size_t used, count = sizeof places;
+
+    if (!(value >= 0.001 && value < 1e6))
+        return 0;
+    uint64_t scaled = (uint64_t)(value * (double)scale + 0.5);
+    if ((double)scaled / (double)scale != value)
+        return 0;
+    uint64_t rest = scaled % scale;
+    for (size_t i = sizeof places; i-- > 0; rest /= 10)
+        places[i] = (char)('0' + rest % 10);
+    while (count > 1 && places[count - 1] == '0')
+        count--;
+    used = cli_format_u64(text, scaled / scale);
+    text[used++] = '.';
+    memcpy(text + used, places, count);
+    return used + count;
+}
+
+size_t cli_format_percent(char *text, double value)
+{
+    double scaled = fabs(value) * 100;
+    size_t used = 0;
+
+    /* What lies so near to the middle of two texts is left to exact arithmetic. */
+    if (!(scaled < 1e8) || fabs(scaled - floor(scaled) - 0.5) < 1e-6)
+        return (size_t)snprintf(text, CLI_NUMBER_SIZE, "%.2f", value);
+    if (signbit(value))
+        text[used++] = '-';
+    uint64_t rounded = (uint64_t)(scaled + 0.5);
+    used += cli_format_u64(text + used, rounded / 100);
+    text[used++] = '.';
+    memcpy(text + used, digit_pairs + 2 * (rounded % 100), 2);
+    return used + 2;
+}
+
 static size_t copy(char *text, const char *word)
 {
     size_t size = 0;
@@ -185,6 +227,9 @@ size_t cli_format_f64(char *text, double value)
         used += cli_format_u64(text + used, (uint64_t)value);
         return used + copy(text + used, ".0");
     }
+    size_t size = format_short(text + used, value);
+    if (size > 0)
+        return used + size;
     shortest(value, &decimal);
     return used + lay_out(text + used, &decimal);
 }

@@ -21,30 +21,32 @@ struct counting {
 
 /* The functions of the visitor, for one kind of amounts each. */
 
-PCI_INLINE pcol_status add(const struct counting *c, int is_double, pcol_amount *sum,
-                           pcol_amount value, pcol_error *err)
+/* Each weight is in a frame's self or total once, so integers cannot overflow (walk.h). */
+PCI_INLINE void add(int is_double, pcol_amount *sum, pcol_amount value)
 {
-    if (pci_amount_add(is_double, sum, value))
-        return pci_amount_overflow(c->query->measure.type, err);
+    if (is_double)
+        sum->f64 += value.f64;
+    else
+        sum->i64 += value.i64;
+}
+
+PCI_INLINE pcol_status leave(struct counting *c, int is_double, uint32_t frame, pcol_amount sum)
+{
+    if (--c->on_path[frame] == 0)
+        add(is_double, &c->total[frame], sum);
     return PCOL_OK;
 }
 
-PCI_INLINE pcol_status leave(struct counting *c, int is_double, uint32_t frame, pcol_amount sum,
-                             pcol_error *err)
-{
-    return --c->on_path[frame] == 0 ? add(c, is_double, &c->total[frame], sum, err) : PCOL_OK;
-}
-
-PCI_INLINE pcol_status stack(struct counting *c, int is_double, uint32_t row, uint32_t leaf,
-                             pcol_error *err)
+PCI_INLINE pcol_status stack(struct counting *c, int is_double, uint32_t row, uint32_t leaf)
 {
     pcol_amount weight = c->query->weight[row];
-    if (leaf != PCOL_NONE)
-        return add(c, is_double, &c->self[leaf], weight, err);
-    if (c->frames->stackless == PCOL_NONE)
-        return PCOL_OK;
-    PCI_TRY(add(c, is_double, &c->self[c->frames->stackless], weight, err));
-    return add(c, is_double, &c->total[c->frames->stackless], weight, err);
+    if (leaf != PCOL_NONE) {
+        add(is_double, &c->self[leaf], weight);
+    } else if (c->frames->stackless != PCOL_NONE) {
+        add(is_double, &c->self[c->frames->stackless], weight);
+        add(is_double, &c->total[c->frames->stackless], weight);
+    }
+    return PCOL_OK;
 }
 
 PCI_INLINE pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
@@ -60,28 +62,32 @@ PCI_INLINE pcol_status leave_integer(void *context, uint32_t frame, uint32_t cal
                                      pcol_amount sum, pcol_error *err)
 {
     (void)caller;
-    return leave(context, 0, frame, sum, err);
+    (void)err;
+    return leave(context, 0, frame, sum);
 }
 
 PCI_INLINE pcol_status leave_double(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
                                     pcol_error *err)
 {
     (void)caller;
-    return leave(context, 1, frame, sum, err);
+    (void)err;
+    return leave(context, 1, frame, sum);
 }
 
 PCI_INLINE pcol_status stack_integer(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
                                      pcol_error *err)
 {
     (void)caller;
-    return stack(context, 0, row, leaf, err);
+    (void)err;
+    return stack(context, 0, row, leaf);
 }
 
 PCI_INLINE pcol_status stack_double(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
                                     pcol_error *err)
 {
     (void)caller;
-    return stack(context, 1, row, leaf, err);
+    (void)err;
+    return stack(context, 1, row, leaf);
 }
 
 static pcol_status walk_integers(struct counting *c, pcol_error *err)

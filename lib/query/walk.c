@@ -22,6 +22,15 @@ pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error
     return pci_read(calls->file, calls->groups, row, n, w->groups, NULL, err);
 }
 
+pcol_status pci_walk_grow(struct pci_walk *w, struct pci_path *path, pcol_error *err)
+{
+    size_t depth = (size_t)(path->top - path->root) + 1;
+    if (pci_grow((void **)&w->path, &w->capacity, depth + 1, sizeof *w->path))
+        return pci_fail_memory(err);
+    *path = (struct pci_path){w->path + depth - 1, w->path, w->path + w->capacity - 1};
+    return PCOL_OK;
+}
+
 struct pci_walk *pci_walk_new(const pcol_query *query, const struct pci_frames *frames)
 {
     struct pci_walk *w = pci_malloc(1, sizeof *w);
@@ -30,12 +39,12 @@ struct pci_walk *pci_walk_new(const pcol_query *query, const struct pci_frames *
     w->query = query;
     w->frames = frames;
     w->path = NULL;
-    w->depth = w->capacity = 0;
+    w->capacity = 0;
     if (pci_grow((void **)&w->path, &w->capacity, 64, sizeof *w->path)) {
         pci_walk_free(w);
         return NULL;
     }
-    w->path[w->depth++] = (struct pci_step){0, 0, PCOL_NONE, PCOL_NONE, {.i64 = 0}};
+    w->path[0] = (struct pci_step){0, 0, PCOL_NONE, PCOL_NONE, {.i64 = 0}};
     return w;
 }
 

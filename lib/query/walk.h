@@ -38,43 +38,50 @@ struct pci_step {
 struct pci_walk {
     const pcol_query *query;
     const struct pci_frames *frames;
-    struct pci_step *path;
-    size_t depth, capacity;
+    struct pci_step *path; /* the root is its first */
+    size_t capacity;
     int64_t parents[PCI_BATCH], groups[PCI_BATCH]; /* of the rows at hand */
 };
 
 #define PCI_INLINE static inline __attribute__((always_inline))
 
+/* The rows on the path while the walk goes on: `top` is the innermost. */
+struct pci_path {
+    struct pci_step *top, *root, *last; /* last: no room behind it */
+};
+
+/* Make room behind the innermost row. */
+pcol_status pci_walk_grow(struct pci_walk *w, struct pci_path *path, pcol_error *err);
+
+/* A row becomes the innermost of the path. */
 PCI_INLINE pcol_status pci_walk_push(struct pci_walk *w, const struct pci_walker *walker,
-                                     uint32_t row, uint32_t group, pcol_error *err)
+                                     struct pci_path *path, uint32_t row, uint32_t group,
+                                     pcol_error *err)
 {
     const struct pci_calls *calls = &w->query->calls;
-    const struct pci_step *top = &w->path[w->depth - 1];
-    struct pci_step step = {row, group, top->leaf, top->caller, w->query->weight[row]};
+    uint32_t leaf = path->top->leaf, caller = path->top->caller;
     uint32_t frame = w->frames->of_group[group];
-    if (w->depth == w->capacity &&
-        pci_grow((void **)&w->path, &w->capacity, w->depth + 1, sizeof *w->path))
-        return pci_fail_memory(err);
+    if (path->top == path->last)
+        PCI_TRY(pci_walk_grow(w, path, err));
     if (frame < PCI_SEVERAL) {
-        step.caller = step.leaf;
-        step.leaf = frame;
+        caller = leaf;
+        leaf = frame;
         if (walker->enter)
-            PCI_TRY(walker->enter(walker->context, frame, step.caller, err));
+            PCI_TRY(walker->enter(walker->context, frame, caller, err));
     } else if (frame == PCI_SEVERAL) {
         /* The last line of a group is the outermost. */
         for (uint32_t at = calls->first[group + 1]; at-- > calls->first[group];) {
             frame = w->frames->of_location[at];
             if (frame == PCOL_NONE)
                 continue;
-            step.caller = step.leaf;
-            step.leaf = frame;
+            caller = leaf;
+            leaf = frame;
             if (walker->enter)
-                PCI_TRY(walker->enter(walker->context, frame, step.caller, err));
+                PCI_TRY(walker->enter(walker->context, frame, caller, err));
         }
     }
-    w->path[w->depth++] = step;
-    return walker->stack ? walker->stack(walker->context, row, step.leaf, step.caller, err)
-                         : PCOL_OK;
+    *++path->top = (struct pci_step){row, group, leaf, caller, w->query->weight[row]};
+    return walker->stack ? walker->stack(walker->context, row, leaf, caller, err) : PCOL_OK;
 }
 
 /* The frames of a group with several lines return, innermost first. */
@@ -96,18 +103,22 @@ PCI_INLINE pcol_status pci_walk_leave_lines(struct pci_walk *w, const struct pci
                               : walker->leave(walker->context, frame, outside, step->sum, err);
 }
 
+/* The innermost row leaves the path. Sums of integers cannot overflow: the magnitudes of all weights
+ * together fit (weights.c), and each weight is in a sum once. */
 PCI_INLINE pcol_status pci_walk_pop(struct pci_walk *w, const struct pci_walker *walker,
-                                    pcol_error *err)
+                                    struct pci_path *path, pcol_error *err)
 {
-    const struct pci_step *step = &w->path[--w->depth];
-    struct pci_step *parent = &w->path[w->depth - 1];
+    const struct pci_step *step = path->top--;
+    struct pci_step *parent = path->top;
     uint32_t frame = w->frames->of_group[step->group];
+    if (walker->is_double)
+        parent->sum.f64 += step->sum.f64;
+    else
+        parent->sum.i64 += step->sum.i64;
     if (walker->leave && frame < PCI_SEVERAL)
-        PCI_TRY(walker->leave(walker->context, frame, parent->leaf, step->sum, err));
-    else if (walker->leave && frame == PCI_SEVERAL)
-        PCI_TRY(pci_walk_leave_lines(w, walker, step, parent->leaf, err));
-    if (pci_amount_add(walker->is_double, &parent->sum, step->sum))
-        return pci_amount_overflow(w->query->measure.type, err);
+        return walker->leave(walker->context, frame, parent->leaf, step->sum, err);
+    if (walker->leave && frame == PCI_SEVERAL)
+        return pci_walk_leave_lines(w, walker, step, parent->leaf, err);
     return PCOL_OK;
 }
 
@@ -124,23 +135,23 @@ PCI_INLINE pcol_status pci_walk_rows(struct pci_walk *w, const struct pci_walker
                                      pcol_error *err)
 {
     const struct pci_calls *calls = &w->query->calls;
-    for (uint32_t row = 1, n = 0, at = 0; row < calls->count; row++, at++) {
-        if (at == n) {
-            at = 0;
-            n = calls->count - row < PCI_BATCH ? calls->count - row : PCI_BATCH;
-            PCI_TRY(pci_walk_read(w, row, n, err));
+    struct pci_path path = {w->path, w->path, w->path + w->capacity - 1};
+    for (uint32_t row = 1; row < calls->count;) {
+        uint32_t n = calls->count - row < PCI_BATCH ? calls->count - row : PCI_BATCH;
+        PCI_TRY(pci_walk_read(w, row, n, err));
+        for (uint32_t at = 0; at < n; at++, row++) {
+            if ((uint64_t)w->groups[at] >= calls->group_count)
+                return pci_walk_fail_group(row, (uint64_t)w->groups[at], err);
+            while (path.top->row != (uint64_t)w->parents[at]) {
+                if (path.top == path.root)
+                    return pci_walk_fail_parent(row, err);
+                PCI_TRY(pci_walk_pop(w, walker, &path, err));
+            }
+            PCI_TRY(pci_walk_push(w, walker, &path, row, (uint32_t)w->groups[at], err));
         }
-        if ((uint64_t)w->groups[at] >= calls->group_count)
-            return pci_walk_fail_group(row, (uint64_t)w->groups[at], err);
-        while (w->path[w->depth - 1].row != (uint64_t)w->parents[at]) {
-            if (w->depth == 1)
-                return pci_walk_fail_parent(row, err);
-            PCI_TRY(pci_walk_pop(w, walker, err));
-        }
-        PCI_TRY(pci_walk_push(w, walker, row, (uint32_t)w->groups[at], err));
     }
-    while (w->depth > 1)
-        PCI_TRY(pci_walk_pop(w, walker, err));
+    while (path.top != path.root)
+        PCI_TRY(pci_walk_pop(w, walker, &path, err));
     return PCOL_OK;
 }
 

@@ -106,6 +106,21 @@ static pcol_status weigh_samples(pcol_query *query, pcol_error *err)
 
 /* ---- all */
 
+/* The sum of all weights if none is negative, in one pass that the compiler can do several at a time:
+ * halves of 32 bits do not overflow within 2^32 rows. */
+static int add_positive(const pcol_query *query, int64_t *sum)
+{
+    uint64_t low = 0, high = 0, any = 0;
+    for (uint32_t row = 0; row < query->calls.count; row++) {
+        uint64_t weight = (uint64_t)query->weight[row].i64;
+        any |= weight;
+        low += weight & UINT32_MAX;
+        high += weight >> 32;
+    }
+    *sum = (int64_t)((high << 32) + low);
+    return !(any >> 63) && high + (low >> 32) <= INT32_MAX;
+}
+
 /* What percentages are of: the magnitudes of all weights; and their plain sum. */
 static pcol_status add_totals(pcol_query *query, pcol_error *err)
 {
@@ -116,6 +131,10 @@ static pcol_status add_totals(pcol_query *query, pcol_error *err)
         for (uint32_t row = 0; row < count; row++)
             query->total.f64 += fabs(weight[row].f64);
         return pci_add_selected(query, err);
+    }
+    if (add_positive(query, &query->total.i64)) {
+        query->selected = query->total;
+        return PCOL_OK;
     }
     for (uint32_t row = 0; row < count; row++)
         total += pci_amount_magnitude(weight[row]);
