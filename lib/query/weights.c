@@ -96,6 +96,9 @@ static pcol_status weigh_samples(pcol_query *query, pcol_error *err)
         status = pci_samples_next(samples, batch, err);
         if (status != PCOL_OK || batch->count == 0)
             break;
+        /* Stacks follow in no order: each would be waited for. */
+        for (size_t i = 0; i < batch->count; i++)
+            __builtin_prefetch(&query->weight[batch->stack[i]], 1);
         for (size_t i = 0; i < batch->count && status == PCOL_OK; i++)
             status = add(query, batch->stack[i], batch->amount[i], err);
     }
