@@ -10,7 +10,7 @@
 #     tests/unit  sees format and lib
 #
 # Yours to set: CC CFLAGS CPPFLAGS LDFLAGS LDLIBS (added after ours), PREFIX and DESTDIR, V=1 (show the commands),
-# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|fuzz.
+# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|fuzz.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -64,6 +64,10 @@ ifeq ($(VARIANT),asan)
 OPT := -O1 -g
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+ifeq ($(VARIANT),tsan)
+OPT := -O1 -g
+SANITIZE := -fsanitize=thread -fno-omit-frame-pointer
+endif
 ifneq ($(filter fuzz,$(VARIANT)),)
 OPT := -O1 -g
 SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -72,7 +76,7 @@ endif
 # pkg-config where it knows the library, the plain name where it does not.
 pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm
+LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
 LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,libprotobuf-c)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 

@@ -453,6 +453,9 @@ typedef struct pcol_builder_options {
     size_t size;
     uint64_t memory_bytes;        /* of column data before it goes to a temporary file; 0: 24 MiB */
     const char *temporary_folder; /* NULL: "/tmp" */
+    unsigned
+        threads; /* that may work on writing at a time, the caller's included; 0 and 1: no other.
+                       * The bytes written are the same for any number. */
 } pcol_builder_options;
 
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_new(const pcol_builder_options *options,
@@ -638,6 +641,8 @@ typedef struct pcol_import_options {
     void *context;
     pcol_progress_fn progress; /* may be NULL; given `context` too */
     unsigned open_flags;       /* PCOL_OPEN_*, for inputs that are pcol files */
+    unsigned threads; /* 2 or more: a large compressed input is inflated by a thread of its own;
+                         functions given here are called by the caller's only */
 } pcol_import_options;
 
 /**
@@ -673,6 +678,8 @@ typedef struct pcol_export_options {
     unsigned compress; /* PCOL_COMPRESS_* */
     int expand_idle; /* a sample that stands for several (collapse_idle) is written as all of them, at
                         even distances, not as its first one and the others at its end */
+    unsigned threads; /* 2 or more: what is compressed is compressed by a thread of its own, which
+                         calls the sink, until pcol_export() returns */
 } pcol_export_options;
 
 /**

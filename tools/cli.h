@@ -43,6 +43,7 @@ struct cli_args {
 
     const char *from;
     uint64_t max_input; /* CLI_UNSET where not given */
+    uint64_t threads;   /* 0: as many as there are cores */
     int lenient, collapse_idle;
 
     const char *format, *null;
@@ -131,12 +132,16 @@ struct cli_option {
         0, "no-sync", NULL, "do not wait until the disk has the output", CLI_FLAG, \
             CLI_AT(no_sync), 1, NULL                                               \
     }
-#define CLI_OPTION_FROM                                                                          \
-    {0,        "from",       "FORMAT", "the input's format instead of what it looks like",       \
-     CLI_TEXT, CLI_AT(from), 0,        CLI_CHOICES_READ},                                        \
-    {                                                                                            \
-        0, "max-input", "BYTES", "refuse inputs that are larger when unpacked (default 64 GiB)", \
-            CLI_COUNT, CLI_AT(max_input), 0, NULL                                                \
+#define CLI_OPTION_FROM                                                                           \
+    {0,        "from",       "FORMAT", "the input's format instead of what it looks like",        \
+     CLI_TEXT, CLI_AT(from), 0,        CLI_CHOICES_READ},                                         \
+        {0,         "max-input",                                                                  \
+         "BYTES",   "refuse inputs that are larger when unpacked (default 64 GiB)",               \
+         CLI_COUNT, CLI_AT(max_input),                                                            \
+         0,         NULL},                                                                        \
+    {                                                                                             \
+        0, "threads", "N", "work with so many threads (default 0: one for each core)", CLI_COUNT, \
+            CLI_AT(threads), 0, NULL                                                              \
     }
 #define CLI_OPTION_LENIENT                                                               \
     {                                                                                    \
@@ -488,7 +493,9 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args);
 int cli_filter(const struct cli_input *input, const struct cli_args *args,
                pcol_filter_options *options, pcol_builder *builder);
 /* A builder that keeps long columns where TMPDIR says. */
-int cli_builder_new(pcol_builder **builder);
+int cli_builder_new(const struct cli_args *args, pcol_builder **builder);
+/* Threads that the library may use for the command: --threads, or one for each core (cli_cores.c). */
+unsigned cli_threads(const struct cli_args *args);
 /* Would a table be shown to people rather than written for a program? */
 int cli_for_people(const struct cli_args *args, const struct cli_out *out);
 

@@ -55,6 +55,7 @@ static pcol_import_options import_options(struct import_context *context)
     options.collapse_idle = args->collapse_idle;
     if (args->max_input != CLI_UNSET)
         options.max_input_bytes = args->max_input;
+    options.threads = cli_threads(args);
     options.message = import_message;
     options.progress = import_progress;
     options.context = context;
@@ -174,11 +175,14 @@ static int import(struct cli_input *input, int fd, const struct cli_args *args)
 {
     struct import_context context = {args, input->name};
     pcol_import_options options = import_options(&context);
+    pcol_builder_options building = PCOL_INIT(pcol_builder_options);
     pcol_builder *builder = NULL;
     pcol_error err;
     size_t size = 0;
     int code = CLI_OK;
-    pcol_status status = pcol_builder_new(NULL, &builder, &err);
+
+    building.threads = cli_threads(args);
+    pcol_status status = pcol_builder_new(&building, &builder, &err);
 
     cli_progress_begin(args, 1);
     if (status == PCOL_OK && fd >= 0)
@@ -279,7 +283,7 @@ static int merge(struct cli_input *input, const struct cli_args *args)
     pcol_builder *builder = NULL;
     pcol_error err;
     size_t size = 0;
-    int code = cli_builder_new(&builder);
+    int code = cli_builder_new(args, &builder);
 
     cli_progress_begin(args, args->operand_count);
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++)

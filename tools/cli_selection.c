@@ -115,7 +115,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
 
 /* ---- filtering ---- */
 
-int cli_builder_new(pcol_builder **builder)
+int cli_builder_new(const struct cli_args *args, pcol_builder **builder)
 {
     pcol_builder_options options = PCOL_INIT(pcol_builder_options);
     pcol_error err;
@@ -123,6 +123,7 @@ int cli_builder_new(pcol_builder **builder)
     options.temporary_folder = getenv("TMPDIR");
     if (options.temporary_folder != NULL && *options.temporary_folder == '\0')
         options.temporary_folder = NULL;
+    options.threads = cli_threads(args);
     return pcol_builder_new(&options, builder, &err) == PCOL_OK ? CLI_OK
                                                                 : cli_fail_error(NULL, &err);
 }
@@ -152,7 +153,7 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     pcol_builder *builder = NULL;
     pcol_error err;
     size_t size = 0;
-    int code = cli_builder_new(&builder);
+    int code = cli_builder_new(args, &builder);
 
     part.file = NULL;
     part.memory = NULL;

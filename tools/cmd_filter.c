@@ -106,7 +106,7 @@ static int write_part(const struct cli_input *input, const struct cli_args *args
     struct telling telling = {args, input->name, NULL};
     pcol_builder *builder = NULL;
     pcol_error err;
-    int code = cli_builder_new(&builder);
+    int code = cli_builder_new(args, &builder);
 
     if (code == CLI_OK && args->map != NULL)
         code = cli_table_begin(&telling.map, map, args, columns, 3);

@@ -193,7 +193,7 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
         code = cli_out_open_path(&out, args, output, CLI_OUT_BINARY);
     if (code != CLI_OK)
         return code;
-    code = cli_builder_new(&builder);
+    code = cli_builder_new(args, &builder);
     if (code == CLI_OK)
         code = import_all(builder, args, inputs, count);
     if (code == CLI_OK && pcol_builder_write(builder, args->plain ? PCOL_WRITE_PLAIN : 0,

@@ -235,6 +235,7 @@ static int export_to(const struct cli_input *input, const char *format, struct l
     options.expand_idle = losses->args->expand_idle;
     options.compress = compression(losses->args->output);
     options.loss = on_loss;
+    options.threads = cli_threads(losses->args);
     options.context = losses;
     losses->count = 0;
     if (pcol_export(input->file, format, &options, sink, &err) == PCOL_OK)

@@ -88,14 +88,20 @@ static pcol_status add_known(pcol_builder *b, pcol_error *err)
 pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder **builder,
                              pcol_error *err)
 {
-    uint64_t memory = options && options->memory_bytes ? options->memory_bytes : DEFAULT_MEMORY;
-    const char *folder = options && options->temporary_folder ? options->temporary_folder : "/tmp";
+    pcol_builder_options known = {0};
     pcol_builder *b;
     pcol_status status;
     *builder = NULL;
+    if (options && options->size < sizeof options->size)
+        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+    if (options)
+        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    uint64_t memory = known.memory_bytes ? known.memory_bytes : DEFAULT_MEMORY;
+    const char *folder = known.temporary_folder ? known.temporary_folder : "/tmp";
     b = pci_calloc(1, sizeof *b);
     if (!b)
         return pci_fail_memory(err);
+    b->threads = known.threads;
     status = pci_store_init(&b->store, memory, folder, err);
     if (status == PCOL_OK)
         status = pci_tree_init(&b->tree, err);

@@ -83,10 +83,10 @@ struct pci_bcol {
     struct pci_spool values; /* for bytes: end offsets into data; the first `narrow` of four bytes,
                                 signed, the others of eight */
     uint64_t narrow;
-    int wide; /* no value is narrow any more */
-    struct pci_spool runs;   /* lengths, alternately of rows with and without value, with first:
+    int wide;              /* no value is narrow any more */
+    struct pci_spool runs; /* lengths, alternately of rows with and without value, with first:
                                 7 bits a byte, the lowest first, bit 7 set but in the last byte */
-    uint64_t run;            /* length of the run being counted */
+    uint64_t run;          /* length of the run being counted */
     int run_valid;
     struct pci_spool data; /* bytes */
 };
@@ -256,6 +256,7 @@ struct pcol_builder {
     struct pci_source_type *source_types; /* in the order in which they were noted */
     size_t source_type_count, source_type_capacity;
     struct pci_hash source_type_hash;
+    unsigned threads; /* for writing */
     int written;
 };
 
@@ -341,6 +342,16 @@ void pci_bcol_source_init(struct pci_bcol_source *source, const struct pci_bcol 
 /* source_types.c: that a source has a type; then, once, the rows of source_types */
 pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err);
 pcol_status pci_source_types_finish(pcol_builder *b, pcol_error *err);
+
+/* columns.c: which tables and columns the file has */
+struct pci_plan {
+    uint32_t *table_number; /* by table of the builder: 1 + number in the file, 0: left out */
+    uint64_t *rows;
+    uint32_t *columns; /* by column of the builder: number in the file, PCOL_NONE: left out */
+    uint32_t parent, group, strings; /* columns that are no bcols */
+};
+pcol_status pci_encode_columns(pcol_builder *b, struct pci_writer *w, const struct pci_plan *plan,
+                               pcol_error *err);
 
 /* derive.c: tables made from others when the file is written */
 pcol_status pci_derive(pcol_builder *b, int plain, pcol_error *err);

@@ -3,7 +3,7 @@
  *
  * What is kept as structs becomes columns, strings get their rank, stacks their place in pre-order;
  * then tables and columns that say nothing are left out, the rest is declared to the writer and
- * encoded in order.
+ * encoded (columns.c).
  */
 #include "core/builder.h"
 
@@ -146,80 +146,7 @@ static pcol_status put_types(pcol_builder *b, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- columns of the tree and of strings ---- */
-
-struct tree_source {
-    struct pci_source source;
-    const uint32_t *rows;
-};
-
-static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
-                             pcol_error *err)
-{
-    const uint32_t *rows = ((const struct tree_source *)context)->rows + row;
-    (void)err;
-    for (size_t i = 0; i < n; i++)
-        values[i] = rows[i];
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
-
-struct string_source {
-    struct pci_source source;
-    const struct pci_strtab *table;
-    uint64_t next;   /* offset of the next row, in order */
-    uint32_t string; /* rank at which `at` lies, for reading bytes in order */
-    uint64_t at;
-};
-
-static pcol_status read_string_offsets(void *context, uint64_t row, size_t n, int64_t *values,
-                                       uint8_t *valid, pcol_error *err)
-{
-    struct string_source *s = context;
-    (void)err;
-    if (row == 0)
-        s->next = 0;
-    for (size_t i = 0; i < n; i++) {
-        values[i] = (int64_t)s->next;
-        if (row + i < s->table->count)
-            s->next += pci_strtab_get(s->table, s->table->order[row + i]).size;
-    }
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
-
-static pcol_status read_string_bytes(void *context, uint64_t offset, uint8_t *data, size_t size,
-                                     pcol_error *err)
-{
-    struct string_source *s = context;
-    (void)err;
-    if (offset == 0)
-        s->string = 0, s->at = 0;
-    while (size) {
-        pcol_str string = pci_strtab_get(s->table, s->table->order[s->string]);
-        size_t from = (size_t)(offset - s->at), n = string.size - from;
-        if (n > size)
-            n = size;
-        memcpy(data, string.data + from, n);
-        data += n;
-        offset += n;
-        size -= n;
-        if (from + n == string.size) {
-            s->string++;
-            s->at = offset;
-        }
-    }
-    return PCOL_OK;
-}
-
 /* ---- which tables and columns there are ---- */
-
-struct plan {
-    uint32_t *table_number; /* by table of the builder: 1 + number in the file, 0: left out */
-    uint64_t *rows;
-    uint32_t *columns; /* by column of the builder: number in the file, PCOL_NONE: left out */
-    uint32_t parent, group, strings; /* columns that are no bcols */
-};
 
 static int says_nothing(const struct pci_bcol *c)
 {
@@ -233,7 +160,7 @@ static int says_nothing(const struct pci_bcol *c)
     }
 }
 
-static void count_rows(const pcol_builder *b, struct plan *plan)
+static void count_rows(const pcol_builder *b, struct pci_plan *plan)
 {
     for (size_t t = 0; t < b->table_count; t++)
         plan->rows[t] = b->tables[t].rows;
@@ -249,7 +176,7 @@ static void count_rows(const pcol_builder *b, struct plan *plan)
 }
 
 /* A table is written if it has rows, or if a column that is written refers to it. */
-static void number_tables(const pcol_builder *b, struct plan *plan)
+static void number_tables(const pcol_builder *b, struct pci_plan *plan)
 {
     uint32_t number = 0;
     for (size_t t = 0; t < b->table_count; t++)
@@ -265,7 +192,7 @@ static void number_tables(const pcol_builder *b, struct plan *plan)
             plan->table_number[t] = ++number;
 }
 
-static pcol_status declare_tree(struct pci_writer *w, struct plan *plan, pcol_error *err)
+static pcol_status declare_tree(struct pci_writer *w, struct pci_plan *plan, pcol_error *err)
 {
     PCI_TRY(pci_writer_column(w, "parent", PCF_U32, plan->table_number[PCI_T_STACKS], &plan->parent,
                               err));
@@ -273,7 +200,7 @@ static pcol_status declare_tree(struct pci_writer *w, struct plan *plan, pcol_er
                              err);
 }
 
-static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct plan *plan,
+static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct pci_plan *plan,
                            pcol_error *err)
 {
     for (uint32_t t = 0; t < b->table_count; t++) {
@@ -294,130 +221,6 @@ static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct plan *p
             PCI_TRY(pci_writer_column(w, col->name, col->type,
                                       col->references ? plan->table_number[col->references - 1] : 0,
                                       &plan->columns[c], err));
-        }
-    }
-    return PCOL_OK;
-}
-
-/* ---- encoding ---- */
-
-static pcol_status encode_strings(pcol_builder *b, struct pci_writer *w, uint32_t number,
-                                  pcol_error *err)
-{
-    struct string_source s = {.table = &b->strings};
-    struct pci_bytes_source bytes = {.rows = b->strings.count,
-                                     .offsets = &s.source,
-                                     .data_size = b->strings.size,
-                                     .read = read_string_bytes,
-                                     .context = &s};
-    s.source = (struct pci_source){b->strings.count + 1, PCF_U64, read_string_offsets, &s};
-    return pci_encode_bytes(w, number, &bytes, err);
-}
-
-static pcol_status encode_tree(pcol_builder *b, struct pci_writer *w, const struct plan *plan,
-                               pcol_error *err)
-{
-    struct tree_source s = {.rows = b->tree.parents};
-    s.source = (struct pci_source){b->tree.count, PCF_U32, read_tree, &s};
-    PCI_TRY(pci_encode(w, plan->parent, &s.source, err));
-    s.rows = b->tree.groups;
-    return pci_encode(w, plan->group, &s.source, err);
-}
-
-/* Offsets of a bytes column: 0, then the end of each row; a null is empty. */
-struct ends_source {
-    struct pci_source source;
-    struct pci_bcol_source ends;
-    struct pci_reader reader;
-    int64_t last;
-};
-
-static pcol_status read_ends(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
-                             pcol_error *err)
-{
-    struct ends_source *s = context;
-    size_t i = 0;
-    if (row == 0) {
-        pci_reader_init(&s->reader, &s->ends.source);
-        s->last = values[i++] = 0;
-        s->reader.n = 0;
-        PCI_TRY(pci_reader_next(&s->reader, err));
-    }
-    for (; i < n; i++) {
-        size_t at = (size_t)(row + i - 1 - s->reader.row);
-        if (at >= s->reader.n) {
-            PCI_TRY(pci_reader_next(&s->reader, err));
-            at = 0;
-        }
-        if (s->reader.valid[at])
-            s->last = s->reader.values[at];
-        values[i] = s->last;
-    }
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
-
-static pcol_status read_data(void *context, uint64_t offset, uint8_t *data, size_t size,
-                             pcol_error *err)
-{
-    return pci_spool_read(context, offset, data, size, err);
-}
-
-static pcol_status encode_bytes(struct pci_bcol *c, struct pci_writer *w, uint32_t number,
-                                pcol_error *err)
-{
-    struct pci_bcol_source validity;
-    struct ends_source *s = pci_malloc(1, sizeof *s);
-    struct pci_bytes_source bytes = {.rows = c->rows,
-                                     .data_size = pci_spool_size(&c->data),
-                                     .read = read_data,
-                                     .context = &c->data,
-                                     .null_count = c->rows - c->present};
-    pcol_status status;
-    if (!s)
-        return pci_fail_memory(err);
-    pci_bcol_source_init(&s->ends, c, NULL);
-    s->source = (struct pci_source){c->rows + 1, PCF_U64, read_ends, s};
-    pci_bcol_source_init(&validity, c, NULL);
-    bytes.offsets = &s->source;
-    bytes.validity = &validity.source;
-    status = pci_encode_bytes(w, number, &bytes, err);
-    pci_free(s);
-    return status;
-}
-
-static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci_writer *w,
-                                 uint32_t number, pcol_error *err)
-{
-    struct pci_bcol_source source;
-    const uint32_t *map = NULL;
-    if (c->type == PCF_BYTES)
-        return encode_bytes(c, w, number, err);
-    if (c->type == PCF_STRING)
-        map = b->strings.rank;
-    else if (c->references)
-        map = pci_final_rows(b, c->references - 1);
-    pci_bcol_source_init(&source, c, map);
-    return pci_encode(w, number, &source.source, err);
-}
-
-static pcol_status encode_all(pcol_builder *b, struct pci_writer *w, const struct plan *plan,
-                              pcol_error *err)
-{
-    if (plan->table_number[PCI_T_STRINGS])
-        PCI_TRY(encode_strings(b, w, plan->strings, err));
-    for (uint32_t t = 0; t < b->table_count; t++) {
-        if (t == PCI_T_STACKS && plan->rows[t])
-            PCI_TRY(encode_tree(b, w, plan, err));
-        for (size_t i = 0; i < b->column_count; i++) {
-            struct pci_bcol *c = b->columns[i];
-            if (c->table != t || plan->columns[i] == PCOL_NONE)
-                continue;
-            PCI_TRY(pci_bcol_fill(c, plan->rows[t], err));
-            PCI_TRY(encode_column(b, c, w, plan->columns[i], err));
-            pci_spool_clear(&c->values);
-            pci_spool_clear(&c->runs);
-            pci_spool_clear(&c->data);
         }
     }
     return PCOL_OK;
@@ -445,7 +248,7 @@ static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
     return pci_derive(b, plain, err);
 }
 
-static void plan_free(struct plan *plan)
+static void plan_free(struct pci_plan *plan)
 {
     pci_free(plan->table_number);
     pci_free(plan->rows);
@@ -457,7 +260,7 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
 {
     pcol_builder *b = builder;
     struct pci_writer w;
-    struct plan plan = {0};
+    struct pci_plan plan = {0};
     pcol_status status;
     if (b->written)
         return pci_fail(err, PCOL_E_STATE, "the builder has been written before");
@@ -479,7 +282,7 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     number_tables(b, &plan);
     status = declare(b, &w, &plan, err);
     if (status == PCOL_OK)
-        status = encode_all(b, &w, &plan, err);
+        status = pci_encode_columns(b, &w, &plan, err);
     if (status == PCOL_OK)
         status = pci_writer_finish(&w, sink, err);
 cleanup:

@@ -21,14 +21,22 @@ pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const
     if (!store->folder)
         return pci_fail_memory(err);
     memcpy(store->folder, folder, size);
+    if (pthread_mutex_init(&store->lock, NULL) != 0) {
+        pci_free(store->folder);
+        store->folder = NULL;
+        return pci_fail_memory(err);
+    }
     return PCOL_OK;
 }
 
 void pci_store_close(struct pci_store *store)
 {
+    if (!store->folder)
+        return;
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;
+    pthread_mutex_destroy(&store->lock);
     pci_free(store->folder);
     store->folder = NULL;
 }
@@ -52,14 +60,12 @@ static pcol_status open_file(struct pci_store *store, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status write_page(struct pci_store *store, const uint8_t *page, pcol_error *err)
+static pcol_status write_page(const struct pci_store *store, const uint8_t *page, uint64_t offset,
+                              pcol_error *err)
 {
     size_t done = 0;
-    if (store->fd < 0)
-        PCI_TRY(open_file(store, err));
     while (done < PCI_PAGE_BYTES) {
-        ssize_t n =
-            pwrite(store->fd, page + done, PCI_PAGE_BYTES - done, (off_t)(store->file_size + done));
+        ssize_t n = pwrite(store->fd, page + done, PCI_PAGE_BYTES - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -74,37 +80,71 @@ void pci_spool_init(struct pci_spool *spool, struct pci_store *store)
     *spool = (struct pci_spool){.store = store};
 }
 
+static void give_back(struct pci_store *store, uint64_t bytes)
+{
+    if (!bytes)
+        return;
+    pthread_mutex_lock(&store->lock);
+    store->memory_used -= bytes;
+    pthread_mutex_unlock(&store->lock);
+}
+
 void pci_spool_clear(struct pci_spool *spool)
 {
+    uint64_t freed = 0;
     for (size_t i = 0; i < spool->page_count; i++) {
         if (spool->pages[i].memory) {
             pci_free(spool->pages[i].memory);
-            spool->store->memory_used -= PCI_PAGE_BYTES;
+            freed += PCI_PAGE_BYTES;
         }
     }
+    give_back(spool->store, freed);
     pci_free(spool->pages);
     pci_free(spool->tail);
     pci_spool_init(spool, spool->store);
 }
 
-/* Put the full tail among the pages, in memory while the budget lasts. */
+/* Where a full page goes: into memory while the budget lasts, else to *offset in the file. */
+static pcol_status place_page(struct pci_store *store, int *in_memory, uint64_t *offset,
+                              pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+    pthread_mutex_lock(&store->lock);
+    *in_memory = store->memory_used + PCI_PAGE_BYTES <= store->memory_limit;
+    *offset = store->file_size;
+    if (*in_memory) {
+        store->memory_used += PCI_PAGE_BYTES;
+    } else {
+        if (store->fd < 0)
+            status = open_file(store, err);
+        if (status == PCOL_OK)
+            store->file_size += PCI_PAGE_BYTES;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+/* Put the full tail among the pages. */
 static pcol_status turn_page(struct pci_spool *spool, pcol_error *err)
 {
     struct pci_store *store = spool->store;
     struct pci_page page = {.memory = spool->tail};
+    uint64_t offset;
+    int in_memory;
     if (pci_grow((void **)&spool->pages, &spool->page_capacity, spool->page_count + 1,
                  sizeof *spool->pages))
         return pci_fail_memory(err);
-    if (store->memory_used + PCI_PAGE_BYTES > store->memory_limit) {
-        PCI_TRY(write_page(store, spool->tail, err));
-        page = (struct pci_page){.file_offset = store->file_size};
-        store->file_size += PCI_PAGE_BYTES;
-    } else {
+    PCI_TRY(place_page(store, &in_memory, &offset, err));
+    if (in_memory) {
         uint8_t *tail = pci_malloc(PCI_PAGE_BYTES, 1);
-        if (!tail)
+        if (!tail) {
+            give_back(store, PCI_PAGE_BYTES);
             return pci_fail_memory(err);
+        }
         spool->tail = tail;
-        store->memory_used += PCI_PAGE_BYTES;
+    } else {
+        PCI_TRY(write_page(store, spool->tail, offset, err));
+        page = (struct pci_page){.file_offset = offset};
     }
     spool->pages[spool->page_count++] = page;
     spool->tail_used = 0;
@@ -230,6 +270,7 @@ void pci_spool_view_clear(struct pci_spool_view *view)
 
 void pci_spool_drop(struct pci_spool *spool, uint64_t offset)
 {
+    uint64_t freed = 0;
     for (; spool->dropped < spool->page_count && spool->dropped < (size_t)(offset / PCI_PAGE_BYTES);
          spool->dropped++) {
         struct pci_page *page = &spool->pages[spool->dropped];
@@ -237,6 +278,7 @@ void pci_spool_drop(struct pci_spool *spool, uint64_t offset)
             continue;
         pci_free(page->memory);
         page->memory = NULL;
-        spool->store->memory_used -= PCI_PAGE_BYTES;
+        freed += PCI_PAGE_BYTES;
     }
+    give_back(spool->store, freed);
 }

@@ -3,21 +3,24 @@
  *
  * A spool grows in pages of 64 KiB. All spools of a builder share one store with a memory budget:
  * past it, each page that fills up is written to one unlinked temporary file and its memory used
- * again. Reading goes by offset and does not care where a page lies.
+ * again. Reading goes by offset and does not care where a page lies. Spools of one store may be used
+ * by several threads, each spool by one at a time.
  */
 #ifndef PCI_SPOOL_H
 #define PCI_SPOOL_H
 
 #include "core/error.h"
 
+#include <pthread.h>
 #include <string.h>
 
 struct pci_store {
     uint64_t memory_limit; /* bytes of full pages kept in memory */
+    char *folder;
+    pthread_mutex_t lock; /* of what follows */
     uint64_t memory_used;
     uint64_t file_size;
-    char *folder;
-    int fd; /* -1 until needed */
+    int fd; /* -1 until needed; then it stays */
 };
 
 #define PCI_PAGE_BYTES 65536u

@@ -150,6 +150,65 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
     return PCOL_OK;
 }
 
+/* ---- parts ---- */
+
+pcol_status pci_writer_begin_part(struct pci_writer *part, const struct pci_writer *writer,
+                                  uint32_t column, pcol_error *err)
+{
+    uint32_t first;
+    pci_writer_init(part, writer->out.store);
+    part->plain = writer->plain;
+    PCI_TRY(add_columns(part, 1, &first, err));
+    part->columns[first] = writer->columns[column];
+    return PCOL_OK;
+}
+
+/* Numbers of columns in a part: 0 is the column itself, the others stand behind one another. */
+static uint32_t whole_number(uint32_t number, uint32_t column, uint32_t first)
+{
+    return number ? first + number - 1 : column;
+}
+
+static pcol_status copy_spool(struct pci_spool *to, const struct pci_spool *from, pcol_error *err)
+{
+    struct pci_spool_view view = {0};
+    uint64_t size = pci_spool_size(from);
+    pcol_status status = PCOL_OK;
+    for (uint64_t at = 0; at < size && status == PCOL_OK; at += PCI_PAGE_BYTES) {
+        uint64_t n = size - at < PCI_PAGE_BYTES ? size - at : PCI_PAGE_BYTES;
+        const uint8_t *data;
+        status = pci_spool_look(from, &view, at, (size_t)n, &data, err);
+        if (status == PCOL_OK)
+            status = pci_spool_append(to, data, (size_t)n, err);
+    }
+    pci_spool_view_clear(&view);
+    return status;
+}
+
+pcol_status pci_writer_take_part(struct pci_writer *writer, uint32_t column,
+                                 const struct pci_writer *part, pcol_error *err)
+{
+    uint32_t first, sections = (uint32_t)writer->section_count;
+    PCI_TRY(add_columns(writer, part->column_count - 1, &first, err));
+    if (pci_grow((void **)&writer->sections, &writer->section_capacity,
+                 writer->section_count + part->section_count, sizeof *writer->sections))
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < part->column_count; i++) {
+        struct pcf_column *c = &writer->columns[whole_number(i, column, first)];
+        *c = part->columns[i];
+        c->first_child = c->child_count ? whole_number(c->first_child, column, first) : 0;
+        c->first_section = c->section_count ? c->first_section + sections : 0;
+    }
+    for (size_t i = 0; i < part->section_count; i++) {
+        struct pcf_section *s = &writer->sections[writer->section_count++];
+        *s = part->sections[i];
+        s->column = whole_number(s->column, column, first);
+    }
+    return copy_spool(&writer->out, &part->out, err);
+}
+
+/* ---- the file ---- */
+
 static uint64_t align_up(uint64_t offset, unsigned log2)
 {
     uint64_t mask = (UINT64_C(1) << log2) - 1;

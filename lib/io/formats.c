@@ -8,6 +8,7 @@
 #include "io/open.h"
 
 #include "core/alloc.h"
+#include "core/beside.h"
 #include "core/file.h"
 
 #include <inttypes.h>
@@ -226,6 +227,14 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
     return status;
 }
 
+static struct pci_input_options input_options(const pcol_import_options *options)
+{
+    return (struct pci_input_options){.max_bytes = options->max_input_bytes,
+                                      .progress = options->progress,
+                                      .context = options->context,
+                                      .threads = options->threads};
+}
+
 pcol_status pcol_import_path(pcol_builder *builder, const char *path,
                              const pcol_import_options *options, pcol_error *err)
 {
@@ -234,7 +243,7 @@ pcol_status pcol_import_path(pcol_builder *builder, const char *path,
     if (!builder || !path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no path");
     PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = {known.max_input_bytes, 0, known.progress, known.context};
+    struct pci_input_options how = input_options(&known);
     PCI_TRY(pci_input_open_path(&input, path, &how, err));
     return import_input(builder, &input, &known, err);
 }
@@ -247,7 +256,7 @@ pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
     if (!builder)
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder");
     PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = {known.max_input_bytes, 0, known.progress, known.context};
+    struct pci_input_options how = input_options(&known);
     PCI_TRY(pci_input_open_fd(&input, fd, name, &how, err));
     return import_input(builder, &input, &known, err);
 }
@@ -261,7 +270,7 @@ pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t s
     if (!builder || (!data && size))
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no data");
     PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = {known.max_input_bytes, 0, known.progress, known.context};
+    struct pci_input_options how = input_options(&known);
     PCI_TRY(pci_input_open_memory(&input, data, size, name, &how, err));
     return import_input(builder, &input, &known, err);
 }
@@ -313,13 +322,32 @@ void pci_export_loss(const struct pci_export *export, const char *format, ...)
     va_end(arguments);
 }
 
+#define PIECE_BEHIND ((size_t)1 << 16)
+#define PIECES_BEHIND 8u
+
+/* The target writes to a ring, and another thread takes from there to the sink. */
+static pcol_status write_beside(const struct pci_format *target, struct pci_export *export,
+                                pcol_error *err)
+{
+    struct pci_behind *behind;
+    PCI_TRY(pci_behind_new(export->sink, PIECE_BEHIND, PIECES_BEHIND, &behind, err));
+    export->sink = pci_behind_sink(behind);
+    pcol_status status = target->write(export, err);
+    if (status == PCOL_OK)
+        status = pci_behind_finish(behind, err);
+    pci_behind_free(behind);
+    return status;
+}
+
 static pcol_status write_compressed(const struct pci_format *target, struct pci_export *export,
                                     pcol_error *err)
 {
     struct pci_deflate *gz;
+    int beside =
+        export->options->threads > 1 && pcol_file_size(export->file) >= PCI_BESIDE_BYTES / 4;
     PCI_TRY(pci_deflate_new(export->sink, &gz, err));
     export->sink = pci_deflate_sink(gz);
-    pcol_status status = target->write(export, err);
+    pcol_status status = beside ? write_beside(target, export, err) : target->write(export, err);
     if (status == PCOL_OK)
         status = pci_deflate_finish(gz, err);
     pci_deflate_free(gz);

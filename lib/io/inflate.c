@@ -3,7 +3,7 @@
  *
  * A file is one zlib stream or any number of gzip members, each proved by its checksum and length, and nothing else: bytes
  * behind the last member or a member that breaks off are errors that name both offsets. Output is
- * made in steps, and it is remembered where in the compressed bytes steps began, up to 1024 of them
+ * made in steps, and the reader remembers where in the compressed bytes steps began, up to 1024 of them
  * in even distances, so that an error which an importer finds later can name a byte of the file.
  */
 #include "io/inflate.h"
@@ -15,7 +15,6 @@
 
 #include <string.h>
 
-#define STEP 65536u /* inflated bytes between two marks */
 #define MARKS 1024u /* when there are so many, every second one is let go */
 
 struct mark {
@@ -159,26 +158,25 @@ static pcol_status next_member(struct pci_inflate *gz, int *end, pcol_error *err
     return PCOL_OK;
 }
 
-static void set_mark(struct pci_inflate *gz)
+void pci_inflate_mark(struct pci_inflate *gz, uint64_t inflated, uint64_t consumed)
 {
-    if (gz->mark_count && gz->inflated - gz->marks[gz->mark_count - 1].inflated < gz->mark_step)
+    if (gz->mark_count && inflated - gz->marks[gz->mark_count - 1].inflated < gz->mark_step)
         return;
     if (gz->mark_count == MARKS) {
         for (size_t i = 0; i < MARKS / 2; i++)
             gz->marks[i] = gz->marks[2 * i];
         gz->mark_count = MARKS / 2;
-        gz->mark_step = gz->mark_step ? 2 * gz->mark_step : STEP;
+        gz->mark_step = gz->mark_step ? 2 * gz->mark_step : PCI_INFLATE_STEP;
     }
-    gz->marks[gz->mark_count++] = (struct mark){gz->inflated, gz->raw_offset - gz->z.avail_in};
+    gz->marks[gz->mark_count++] = (struct mark){inflated, consumed};
 }
 
 pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, size_t *got,
                              pcol_error *err)
 {
-    if (size > STEP)
-        size = STEP;
+    if (size > PCI_INFLATE_STEP)
+        size = PCI_INFLATE_STEP;
     *got = 0;
-    set_mark(gz);
     while (size && !*got) {
         if (gz->ended) {
             int end;

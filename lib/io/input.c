@@ -5,10 +5,14 @@
  * another piece behind it, what is left (mostly part of a line) is moved to the buffer's front. Only
  * if more than half of the buffer is left does the buffer grow, so that a byte is moved once on
  * average. Memory that is not compressed needs no buffer: it is the window.
+ *
+ * What is compressed may be inflated ahead by another thread. All that counts, limits, places and
+ * progress, goes by what was taken from it, so nothing depends on how far ahead it is.
  */
 #include "io/open.h"
 
 #include "core/alloc.h"
+#include "core/beside.h"
 #include "io/inflate.h"
 
 #include <errno.h>
@@ -42,7 +46,21 @@ struct pci_input_state {
     uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
     pcol_progress_fn progress;
     void *context;
+    unsigned threads;
+    /* Once a thread inflates, it has all above but the limits, total and progress for itself. */
+    int is_ahead;
+    struct pci_ahead *ahead;
+    const uint8_t *rest; /* what is left of the piece taken last */
+    size_t rest_size;
+    uint64_t consumed; /* compressed bytes, up to the end of that piece */
 };
+
+/* In front of each piece: how far the input had been consumed and read behind it. */
+struct piece_head {
+    uint64_t consumed, read_bytes;
+};
+
+#define PIECES_AHEAD 8u
 
 static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
                            pcol_error *err)
@@ -55,7 +73,7 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
     if (n < 0)
         return pci_fail_errno(err, "read");
     s->read_bytes += *got;
-    if (s->progress)
+    if (s->progress && !s->is_ahead)
         s->progress(s->context, s->read_bytes, s->file_bytes);
     return PCOL_OK;
 }
@@ -76,11 +94,78 @@ static pcol_status read_raw(void *context, const uint8_t **data, size_t *size, p
     return PCOL_OK;
 }
 
+/* In the other thread. */
+static pcol_status make_piece(void *context, void *data, size_t capacity, size_t *size,
+                              pcol_error *err)
+{
+    struct pci_input_state *s = context;
+    uint8_t *to = data;
+    size_t got;
+    PCI_TRY(pci_inflate_read(s->inflate, to + sizeof(struct piece_head),
+                             capacity - sizeof(struct piece_head), &got, err));
+    struct piece_head head = {pci_inflate_consumed(s->inflate), s->read_bytes};
+    memcpy(data, &head, sizeof head);
+    *size = got ? got + sizeof head : 0;
+    return PCOL_OK;
+}
+
+static pcol_status read_ahead(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
+                              pcol_error *err)
+{
+    struct piece_head head;
+    *got = 0;
+    if (!s->rest_size) {
+        pci_inflate_mark(s->inflate, s->total, s->consumed);
+        PCI_TRY(pci_ahead_take(s->ahead, &s->rest, &s->rest_size, err));
+        if (!s->rest_size)
+            return PCOL_OK;
+        memcpy(&head, s->rest, sizeof head);
+        s->consumed = head.consumed;
+        s->rest += sizeof head;
+        s->rest_size -= sizeof head;
+        if (s->progress)
+            s->progress(s->context, head.read_bytes, s->file_bytes);
+    }
+    *got = size < s->rest_size ? size : s->rest_size;
+    memcpy(data, s->rest, *got);
+    s->rest += *got;
+    s->rest_size -= *got;
+    return PCOL_OK;
+}
+
+static uint64_t consumed(const struct pci_input_state *s)
+{
+    return s->is_ahead ? s->consumed : pci_inflate_consumed(s->inflate);
+}
+
+/* A pipe is not read ahead: after a failure somewhere else nobody could call the thread back that
+ * waits for its next byte. */
+static int is_worth_a_thread(const struct pci_input_state *s)
+{
+    uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;
+    return s->threads > 1 && !s->is_ahead && raw && s->total + 4 * raw >= PCI_BESIDE_BYTES;
+}
+
+static pcol_status read_inflated(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
+                                 pcol_error *err)
+{
+    if (is_worth_a_thread(s)) {
+        s->consumed = pci_inflate_consumed(s->inflate);
+        s->is_ahead = 1;
+        PCI_TRY(pci_ahead_new(make_piece, s, sizeof(struct piece_head) + PCI_INFLATE_STEP,
+                              PIECES_AHEAD, &s->ahead, err));
+    }
+    if (s->is_ahead)
+        return read_ahead(s, data, size, got, err);
+    pci_inflate_mark(s->inflate, s->total, pci_inflate_consumed(s->inflate));
+    return pci_inflate_read(s->inflate, data, size, got, err);
+}
+
 static pcol_status read_source(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
                                pcol_error *err)
 {
     if (s->inflate)
-        return pci_inflate_read(s->inflate, data, size, got, err);
+        return read_inflated(s, data, size, got, err);
     if (s->raw_at < s->raw_size) {
         *got = s->raw_size - s->raw_at < size ? s->raw_size - s->raw_at : size;
         memcpy(data, s->raw + s->raw_at, *got);
@@ -129,7 +214,7 @@ static pcol_status refuse_bomb(const struct pci_input *input, pcol_error *err)
 {
     const struct pci_input_state *s = input->state;
     if (!s->inflate || s->limit_given || s->total <= BOMB_BYTES ||
-        s->total / BOMB_RATIO <= pci_inflate_consumed(s->inflate))
+        s->total / BOMB_RATIO <= consumed(s))
         return PCOL_OK;
     return pci_fail_byte(err, PCOL_E_LIMIT, input->offset,
                          "gzip data grows more than %u times, past %" PRIu64
@@ -180,6 +265,7 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
     s->progress = options ? options->progress : NULL;
     s->context = options ? options->context : NULL;
+    s->threads = options ? options->threads : 0;
     if (s->limit == UINT64_MAX)
         s->limit--; /* room for the byte that shows that there is more */
     return PCOL_OK;
@@ -290,6 +376,7 @@ void pci_input_close(struct pci_input *input)
 {
     struct pci_input_state *s = input->state;
     if (s) {
+        pci_ahead_free(s->ahead);
         if (s->own_fd)
             close(s->fd);
         pci_inflate_free(s->inflate);
@@ -303,7 +390,7 @@ void pci_input_close(struct pci_input *input)
 uint64_t pci_input_consumed(const struct pci_input *input)
 {
     const struct pci_input_state *s = input->state;
-    return s->inflate ? pci_inflate_consumed(s->inflate) : input->offset + input->size;
+    return s->inflate ? consumed(s) : input->offset + input->size;
 }
 
 int pci_input_is_file(const struct pci_input *input)

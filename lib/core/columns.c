@@ -1,0 +1,303 @@
+/*
+ * columns.c - all columns of a filled builder through the encoder, beside each other if threads may be used
+ *
+ * A column depends on nothing but the builder, which stays as it is meanwhile, and on its own spools.
+ * So each is a task that encodes into a writer of its own, and what comes out is put together in the
+ * order of the columns: the file has the same bytes as if one had followed the other.
+ */
+#include "core/builder.h"
+
+#include "core/alloc.h"
+#include "core/beside.h"
+
+#include <pthread.h>
+
+/* ---- columns of the tree and of strings ---- */
+
+struct tree_source {
+    struct pci_source source;
+    const uint32_t *rows;
+};
+
+static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                             pcol_error *err)
+{
+    const uint32_t *rows = ((const struct tree_source *)context)->rows + row;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        values[i] = rows[i];
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+struct string_source {
+    struct pci_source source;
+    const struct pci_strtab *table;
+    uint64_t next;   /* offset of the next row, in order */
+    uint32_t string; /* rank at which `at` lies, for reading bytes in order */
+    uint64_t at;
+};
+
+static pcol_status read_string_offsets(void *context, uint64_t row, size_t n, int64_t *values,
+                                       uint8_t *valid, pcol_error *err)
+{
+    struct string_source *s = context;
+    (void)err;
+    if (row == 0)
+        s->next = 0;
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (int64_t)s->next;
+        if (row + i < s->table->count)
+            s->next += pci_strtab_get(s->table, s->table->order[row + i]).size;
+    }
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+static pcol_status read_string_bytes(void *context, uint64_t offset, uint8_t *data, size_t size,
+                                     pcol_error *err)
+{
+    struct string_source *s = context;
+    (void)err;
+    if (offset == 0)
+        s->string = 0, s->at = 0;
+    while (size) {
+        pcol_str string = pci_strtab_get(s->table, s->table->order[s->string]);
+        size_t from = (size_t)(offset - s->at), n = string.size - from;
+        if (n > size)
+            n = size;
+        memcpy(data, string.data + from, n);
+        data += n;
+        offset += n;
+        size -= n;
+        if (from + n == string.size) {
+            s->string++;
+            s->at = offset;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- one column ---- */
+
+static pcol_status encode_strings(pcol_builder *b, struct pci_writer *w, uint32_t number,
+                                  pcol_error *err)
+{
+    struct string_source s = {.table = &b->strings};
+    struct pci_bytes_source bytes = {.rows = b->strings.count,
+                                     .offsets = &s.source,
+                                     .data_size = b->strings.size,
+                                     .read = read_string_bytes,
+                                     .context = &s};
+    s.source = (struct pci_source){b->strings.count + 1, PCF_U64, read_string_offsets, &s};
+    return pci_encode_bytes(w, number, &bytes, err);
+}
+
+static pcol_status encode_tree(const uint32_t *rows, size_t count, struct pci_writer *w,
+                               uint32_t number, pcol_error *err)
+{
+    struct tree_source s = {.rows = rows};
+    s.source = (struct pci_source){count, PCF_U32, read_tree, &s};
+    return pci_encode(w, number, &s.source, err);
+}
+
+/* Offsets of a bytes column: 0, then the end of each row; a null is empty. */
+struct ends_source {
+    struct pci_source source;
+    struct pci_bcol_source ends;
+    struct pci_reader reader;
+    int64_t last;
+};
+
+static pcol_status read_ends(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                             pcol_error *err)
+{
+    struct ends_source *s = context;
+    size_t i = 0;
+    if (row == 0) {
+        pci_reader_init(&s->reader, &s->ends.source);
+        s->last = values[i++] = 0;
+        s->reader.n = 0;
+        PCI_TRY(pci_reader_next(&s->reader, err));
+    }
+    for (; i < n; i++) {
+        size_t at = (size_t)(row + i - 1 - s->reader.row);
+        if (at >= s->reader.n) {
+            PCI_TRY(pci_reader_next(&s->reader, err));
+            at = 0;
+        }
+        if (s->reader.valid[at])
+            s->last = s->reader.values[at];
+        values[i] = s->last;
+    }
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+static pcol_status read_data(void *context, uint64_t offset, uint8_t *data, size_t size,
+                             pcol_error *err)
+{
+    return pci_spool_read(context, offset, data, size, err);
+}
+
+static pcol_status encode_bytes(struct pci_bcol *c, struct pci_writer *w, uint32_t number,
+                                pcol_error *err)
+{
+    struct pci_bcol_source validity;
+    struct ends_source *s = pci_malloc(1, sizeof *s);
+    struct pci_bytes_source bytes = {.rows = c->rows,
+                                     .data_size = pci_spool_size(&c->data),
+                                     .read = read_data,
+                                     .context = &c->data,
+                                     .null_count = c->rows - c->present};
+    pcol_status status;
+    if (!s)
+        return pci_fail_memory(err);
+    pci_bcol_source_init(&s->ends, c, NULL);
+    s->source = (struct pci_source){c->rows + 1, PCF_U64, read_ends, s};
+    pci_bcol_source_init(&validity, c, NULL);
+    bytes.offsets = &s->source;
+    bytes.validity = &validity.source;
+    status = pci_encode_bytes(w, number, &bytes, err);
+    pci_free(s);
+    return status;
+}
+
+static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci_writer *w,
+                                 uint32_t number, pcol_error *err)
+{
+    struct pci_bcol_source source;
+    const uint32_t *map = NULL;
+    if (c->type == PCF_BYTES)
+        return encode_bytes(c, w, number, err);
+    if (c->type == PCF_STRING)
+        map = b->strings.rank;
+    else if (c->references)
+        map = pci_final_rows(b, c->references - 1);
+    pci_bcol_source_init(&source, c, map);
+    return pci_encode(w, number, &source.source, err);
+}
+
+/* ---- all of them ---- */
+
+/* One column of the file: a task of its own. */
+struct job {
+    uint32_t number;         /* in the file */
+    struct pci_bcol *column; /* NULL: strings or a column of the tree */
+    const uint32_t *tree;
+    uint64_t rows;
+    struct pci_writer part;
+    int done;
+};
+
+/* Columns are encoded beside each other, each into a part of its own; parts are taken over in order,
+ * by whichever thread has just finished the next one. */
+struct jobs {
+    pcol_builder *b;
+    struct pci_writer *writer;
+    struct job *all;
+    size_t count;
+    pthread_mutex_t lock; /* of what follows, and of the writer */
+    size_t taken;
+};
+
+static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci_writer *w,
+                              uint32_t number, pcol_error *err)
+{
+    struct pci_bcol *c = job->column;
+    if (job->tree)
+        return encode_tree(job->tree, b->tree.count, w, number, err);
+    if (!c)
+        return encode_strings(b, w, number, err);
+    PCI_TRY(pci_bcol_fill(c, job->rows, err));
+    PCI_TRY(encode_column(b, c, w, number, err));
+    pci_spool_clear(&c->values);
+    pci_spool_clear(&c->runs);
+    pci_spool_clear(&c->data);
+    return PCOL_OK;
+}
+
+static pcol_status take_parts(struct jobs *jobs, struct job *job, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+    pthread_mutex_lock(&jobs->lock);
+    job->done = 1;
+    while (status == PCOL_OK && jobs->taken < jobs->count && jobs->all[jobs->taken].done) {
+        struct job *next = &jobs->all[jobs->taken++];
+        status = pci_writer_take_part(jobs->writer, next->number, &next->part, err);
+        pci_writer_clear(&next->part);
+        pci_writer_init(&next->part, &jobs->b->store);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return status;
+}
+
+static pcol_status run_job(void *context, size_t number, pcol_error *err)
+{
+    struct jobs *jobs = context;
+    struct job *job = &jobs->all[number];
+    PCI_TRY(encode_job(jobs->b, job, &job->part, 0, err));
+    return take_parts(jobs, job, err);
+}
+
+static void list_jobs(pcol_builder *b, const struct pci_plan *plan, struct jobs *jobs)
+{
+    struct job *job = jobs->all;
+    if (plan->table_number[PCI_T_STRINGS])
+        *job++ = (struct job){.number = plan->strings};
+    for (uint32_t t = 0; t < b->table_count; t++) {
+        if (t == PCI_T_STACKS && plan->rows[t]) {
+            *job++ = (struct job){.number = plan->parent, .tree = b->tree.parents};
+            *job++ = (struct job){.number = plan->group, .tree = b->tree.groups};
+        }
+        for (size_t i = 0; i < b->column_count; i++)
+            if (b->columns[i]->table == t && plan->columns[i] != PCOL_NONE)
+                *job++ = (struct job){
+                    .number = plan->columns[i], .column = b->columns[i], .rows = plan->rows[t]};
+    }
+    jobs->count = (size_t)(job - jobs->all);
+}
+
+/* All parts are begun before any is taken over: that moves the writer's descriptors. */
+static pcol_status run_beside(struct jobs *jobs, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+    if (pthread_mutex_init(&jobs->lock, NULL) != 0)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < jobs->count; i++)
+        pci_writer_init(&jobs->all[i].part, &jobs->b->store);
+    for (size_t i = 0; i < jobs->count && status == PCOL_OK; i++)
+        status = pci_writer_begin_part(&jobs->all[i].part, jobs->writer, jobs->all[i].number, err);
+    if (status == PCOL_OK)
+        status = pci_beside_each(jobs->b->threads, jobs->count, run_job, jobs, err);
+    for (size_t i = 0; i < jobs->count; i++)
+        pci_writer_clear(&jobs->all[i].part);
+    pthread_mutex_destroy(&jobs->lock);
+    return status;
+}
+
+/* Fewer rows than these are encoded before a thread has begun. */
+#define ROWS_BESIDE 16384u
+
+static pcol_status run_jobs(struct jobs *jobs, pcol_error *err)
+{
+    pcol_builder *b = jobs->b;
+    if (b->threads > 1 && b->sample_count + b->tree.count >= ROWS_BESIDE)
+        return run_beside(jobs, err);
+    for (size_t i = 0; i < jobs->count; i++)
+        PCI_TRY(encode_job(b, &jobs->all[i], jobs->writer, jobs->all[i].number, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_encode_columns(pcol_builder *b, struct pci_writer *w, const struct pci_plan *plan,
+                               pcol_error *err)
+{
+    struct jobs jobs = {.b = b, .writer = w};
+    jobs.all = pci_malloc(b->column_count + 3, sizeof *jobs.all);
+    if (!jobs.all)
+        return pci_fail_memory(err);
+    list_jobs(b, plan, &jobs);
+    pcol_status status = run_jobs(&jobs, err);
+    pci_free(jobs.all);
+    return status;
+}
