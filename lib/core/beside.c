@@ -14,11 +14,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Signals stay with the caller's threads: ours have nothing to say about them. */
+/* Signals stay with the caller's threads, but for those that an instruction causes: they belong to
+ * the thread that ran it. */
 static int start(pthread_t *thread, void *(*run)(void *), void *context)
 {
+    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&all, own[i]);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return -1;
     int result = pthread_create(thread, NULL, run, context);
