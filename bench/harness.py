@@ -26,8 +26,8 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def timed(command, stdout=subprocess.DEVNULL):
-    """Wall seconds and peak resident bytes of one run."""
+def timed(command, stdout=subprocess.DEVNULL, clock="wall"):
+    """Seconds (of the clock; clock="cpu": of CPU time) and peak resident bytes of one run."""
     started = time.perf_counter()
     child = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE)
     text = child.stderr.read().decode("utf-8", "replace")
@@ -37,15 +37,17 @@ def timed(command, stdout=subprocess.DEVNULL):
     child.stderr.close()
     if child.returncode != 0:
         raise Missing(f"{' '.join(map(str, command[:2]))} failed: {text.strip()[:200]}")
+    if clock == "cpu":
+        seconds = usage.ru_utime + usage.ru_stime
     return seconds, usage.ru_maxrss * 1024
 
 
-def interleaved(runs, **commands):
+def interleaved(runs, clock="wall", **commands):
     """Medians over runs in turn: name -> (seconds, peak bytes). One run of each first, to warm the caches."""
     seen = {name: [] for name in commands}
     for turn in range(runs + 1):
         for name, command in commands.items():
-            result = timed(command)
+            result = timed(command, clock=clock)
             if turn:
                 seen[name].append(result)
     return {name: (statistics.median(t for t, _ in results), max(m for _, m in results))

@@ -129,6 +129,101 @@ pcol_status pci_bcol_set(struct pci_bcol *column, uint64_t row, int64_t value, p
     return count_rows(column, 1, 1, err);
 }
 
+/* ---- many rows at once ---- */
+
+#define PART 256u
+
+/* Rows up to `row`, which must not have been set. */
+static pcol_status go_to(struct pci_bcol *c, uint64_t row, pcol_error *err)
+{
+    if (row < c->rows)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %llu was set before", c->name,
+                        (unsigned long long)row);
+    return pci_bcol_fill(c, row, err);
+}
+
+/* `count` times the value that all have had so far, so that others can follow. */
+static pcol_status write_constant(struct pci_bcol *c, pcol_error *err)
+{
+    for (uint64_t i = 0; i < c->present; i++)
+        PCI_TRY(append_value(c, c->first, err));
+    c->constant = 0;
+    return PCOL_OK;
+}
+
+static pcol_status append_many(struct pci_bcol *c, const int64_t *values, size_t n, pcol_error *err)
+{
+    int32_t narrow[PART];
+    for (size_t part; n; values += part, n -= part) {
+        int fits = !c->wide;
+        part = n < PART ? n : PART;
+        for (size_t i = 0; i < part; i++) {
+            narrow[i] = (int32_t)values[i];
+            fits &= narrow[i] == values[i];
+        }
+        if (c->wide) {
+            PCI_TRY(pci_spool_append(&c->values, values, part * sizeof *values, err));
+        } else if (fits) {
+            c->narrow += part;
+            PCI_TRY(pci_spool_append(&c->values, narrow, part * sizeof *narrow, err));
+        } else {
+            for (size_t i = 0; i < part; i++)
+                PCI_TRY(append_value(c, values[i], err));
+        }
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_bcol_set_many(struct pci_bcol *column, uint64_t row, const int64_t *values,
+                              size_t n, pcol_error *err)
+{
+    int64_t bits = 0;
+    size_t same = 0;
+    if (!n)
+        return PCOL_OK;
+    PCI_TRY(go_to(column, row, err));
+    if (column->constant) {
+        if (!column->present)
+            column->first = values[0];
+        while (same < n && values[same] == column->first)
+            same++;
+        if (same < n) {
+            column->present += same;
+            PCI_TRY(write_constant(column, err));
+            column->present -= same;
+        }
+    }
+    if (!column->constant)
+        PCI_TRY(append_many(column, values + same, n - same, err));
+    for (size_t i = 0; i < n; i++)
+        bits |= values[i];
+    column->all_bits |= bits;
+    column->present += n;
+    return count_rows(column, 1, n, err);
+}
+
+pcol_status pci_bcol_repeat(struct pci_bcol *column, uint64_t row, int64_t value, uint64_t n,
+                            pcol_error *err)
+{
+    int64_t values[PART];
+    if (!n)
+        return PCOL_OK;
+    PCI_TRY(go_to(column, row, err));
+    if (column->constant && (!column->present || column->first == value)) {
+        column->first = value;
+        column->all_bits |= value;
+        column->present += n;
+        return count_rows(column, 1, n, err);
+    }
+    for (size_t i = 0; i < PART; i++)
+        values[i] = value;
+    for (uint64_t part; n; n -= part) {
+        part = n < PART ? n : PART;
+        PCI_TRY(pci_bcol_set_many(column, column->rows, values, (size_t)part, err));
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_bcol_set_bytes(struct pci_bcol *column, uint64_t row, const char *data, size_t size,
                                pcol_error *err)
 {

@@ -72,14 +72,12 @@ static pcol_status check_place(const pcol_builder *b, uint32_t source, uint32_t 
                     "a source row names a source, thread or table that does not exist");
 }
 
-pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
-                                   pcol_error *err)
+/* Columns, and what is the same for all rows of a table; *name: the target's. */
+static pcol_status begin_rows(pcol_builder *b, const struct pci_source_row *row, uint32_t *name,
+                              pcol_error *err)
 {
-    pcol_builder *b = builder;
     struct pci_border *o = &b->order;
     const char *target;
-    uint64_t to;
-    uint32_t name;
     int again = o->columns[0] != PCOL_NONE && o->last.source == row->source &&
                 o->last.thread == row->thread && o->last.table == row->table;
     if (row->target == 0 || row->target > b->table_count)
@@ -90,19 +88,30 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
         return pci_fail(err, PCOL_E_ARGUMENT, "ordinals of source rows must count from 0");
     if (o->columns[0] == PCOL_NONE)
         PCI_TRY(make(b, "source_rows", row_columns, R_COUNT, o->columns, err));
-    to = b->columns[o->columns[R_SOURCE]]->rows;
     target = b->tables[row->target - 1].name;
     if (again && o->last.target == row->target)
-        name = o->target_name;
+        *name = o->target_name;
     else
-        PCI_TRY(pcol_builder_string(b, target, strlen(target), &name, err));
+        PCI_TRY(pcol_builder_string(b, target, strlen(target), name, err));
     if (!again) {
         if (pci_grow((void **)&o->said, &o->said_capacity, o->said_count + 1, sizeof *o->said))
             return pci_fail_memory(err);
         o->said[o->said_count++] = (struct pci_said){row->source, row->table};
     }
     o->last = *row;
-    o->target_name = name;
+    o->target_name = *name;
+    return PCOL_OK;
+}
+
+pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
+                                   pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_border *o = &b->order;
+    uint64_t to;
+    uint32_t name;
+    PCI_TRY(begin_rows(b, row, &name, err));
+    to = b->columns[o->columns[R_SOURCE]]->rows;
     PCI_TRY(pci_bcol_set(b->columns[o->columns[R_SOURCE]], to, row->source, err));
     if (row->thread != PCOL_NONE)
         PCI_TRY(pci_bcol_set(b->columns[o->columns[R_THREAD]], to, row->thread, err));
@@ -112,6 +121,36 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
     PCI_TRY(pci_bcol_set(b->columns[o->columns[R_ROW]], to, (int64_t)row->row, err));
     return row->has_id ? pci_bcol_set(b->columns[o->columns[R_ID]], to, (int64_t)row->id, err)
                        : PCOL_OK;
+}
+
+pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
+                                    const uint32_t *rows, uint64_t count, pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_border *o = &b->order;
+    int64_t values[256], ordinals[256];
+    uint64_t to;
+    uint32_t name;
+    if (!count)
+        return PCOL_OK;
+    PCI_TRY(begin_rows(b, row, &name, err));
+    o->last.ordinal += count - 1;
+    to = b->columns[o->columns[R_SOURCE]]->rows;
+    PCI_TRY(pci_bcol_repeat(b->columns[o->columns[R_SOURCE]], to, row->source, count, err));
+    if (row->thread != PCOL_NONE)
+        PCI_TRY(pci_bcol_repeat(b->columns[o->columns[R_THREAD]], to, row->thread, count, err));
+    PCI_TRY(pci_bcol_repeat(b->columns[o->columns[R_TABLE]], to, row->table, count, err));
+    PCI_TRY(pci_bcol_repeat(b->columns[o->columns[R_TARGET]], to, name, count, err));
+    for (uint64_t i = 0; i < count; i += 256) {
+        size_t n = count - i < 256 ? (size_t)(count - i) : 256;
+        for (size_t k = 0; k < n; k++) {
+            values[k] = rows[i + k];
+            ordinals[k] = (int64_t)(row->ordinal + i + k);
+        }
+        PCI_TRY(pci_bcol_set_many(b->columns[o->columns[R_ORDINAL]], to + i, ordinals, n, err));
+        PCI_TRY(pci_bcol_set_many(b->columns[o->columns[R_ROW]], to + i, values, n, err));
+    }
+    return PCOL_OK;
 }
 
 static pcol_status put_table(pcol_builder *b, const struct pci_border_table *table, pcol_error *err)
@@ -228,14 +267,14 @@ static pcol_status translate(pcol_builder *b, struct pci_bcol *from, struct pci_
     pci_reader_init(&r[1], &sources[1].source);
     while ((status = pci_reader_next(&r[0], err)) == PCOL_OK &&
            (status = pci_reader_next(&r[1], err)) == PCOL_OK && r[0].n) {
-        for (size_t i = 0; i < r[0].n && status == PCOL_OK; i++) {
+        for (size_t i = 0; i < r[0].n; i++) {
             int64_t value = r[1].values[i];
             if (r[0].values[i] != t.name)
                 find_target(&t, r[0].values[i]);
             if (t.map && (uint64_t)value < t.rows)
-                value = t.map[value];
-            status = pci_bcol_set(to, r[1].row + i, value, err);
+                r[1].values[i] = t.map[value];
         }
+        status = pci_bcol_set_many(to, r[1].row, r[1].values, r[1].n, err);
         if (status != PCOL_OK)
             break;
     }

@@ -191,6 +191,10 @@ struct pci_source_row {
 /* Append to source_rows; those of one (source, thread, table) stand together, ordinals 0, 1, ... */
 pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
                                    pcol_error *err);
+/* The same for rows[0], rows[1], ... as ordinals row->ordinal, ...; row->row and its id are not looked
+ * at. A fraction of the cost of as many calls. */
+pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
+                                    const uint32_t *rows, uint64_t count, pcol_error *err);
 /* The same for a whole table whose rows are `count` of ours from row->row on, in order, under the ids
  * that those have (ordinal and id of *row are not looked at). This says something only beside other
  * sources: it becomes rows when, and if, the builder gets a second one. Each source gives those of its

@@ -24,15 +24,24 @@ static int has_value(int kind)
     return kind > PCI_FF_TRUE;
 }
 
+/* So many times the same byte. */
+static pcol_status put_bytes(struct pci_spool *spool, int byte, uint64_t count, pcol_error *err)
+{
+    uint8_t bytes[256];
+    memset(bytes, byte, sizeof bytes);
+    for (uint64_t part; count; count -= part) {
+        part = count < sizeof bytes ? count : sizeof bytes;
+        PCI_TRY(pci_spool_append(spool, bytes, (size_t)part, err));
+    }
+    return PCOL_OK;
+}
+
 /* Kinds differ from now on: those so far are written out, and values where there were none. */
 static pcol_status mix(struct pci_ff_cells *cells, pcol_error *err)
 {
-    static const uint8_t zeros[8] = {0};
-    for (uint64_t i = 0; i < cells->count; i++) {
-        PCI_TRY(pci_spool_append(&cells->kinds, &cells->kind, 1, err));
-        if (!has_value(cells->kind))
-            PCI_TRY(pci_spool_append(&cells->values, zeros, cells->wide ? 8 : 4, err));
-    }
+    PCI_TRY(put_bytes(&cells->kinds, cells->kind, cells->count, err));
+    if (!has_value(cells->kind))
+        PCI_TRY(put_bytes(&cells->values, 0, cells->count * (cells->wide ? 8 : 4), err));
     cells->mixed = 1;
     return PCOL_OK;
 }
@@ -43,16 +52,56 @@ static pcol_status widen(struct pci_ff_cells *cells, pcol_error *err)
     struct pci_spool old = cells->values;
     uint64_t size = pci_spool_size(&old);
     pcol_status status = PCOL_OK;
+    int32_t narrow[256];
+    int64_t values[256];
     pci_spool_init(&cells->values, old.store);
     cells->wide = 1;
-    for (uint64_t at = 0; at < size && status == PCOL_OK; at += 4) {
-        int32_t value;
-        status = pci_spool_read(&old, at, &value, sizeof value, err);
+    for (uint64_t at = 0; at < size && status == PCOL_OK; at += sizeof narrow) {
+        size_t n = size - at < sizeof narrow ? (size_t)(size - at) / 4 : 256;
+        status = pci_spool_read(&old, at, narrow, n * 4, err);
+        for (size_t i = 0; status == PCOL_OK && i < n; i++)
+            values[i] = narrow[i];
         if (status == PCOL_OK)
-            status = pci_spool_append_u64(&cells->values, (uint64_t)(int64_t)value, err);
+            status = pci_spool_append(&cells->values, values, n * 8, err);
     }
     pci_spool_clear(&old);
     return status;
+}
+
+/* The values of many cells. */
+static pcol_status put_values(struct pci_ff_cells *cells, const int64_t *values, size_t n,
+                              pcol_error *err)
+{
+    int32_t narrow[256];
+    for (size_t part; n; values += part, n -= part) {
+        int fits = !cells->wide;
+        part = n < 256 ? n : 256;
+        for (size_t i = 0; i < part; i++) {
+            narrow[i] = (int32_t)values[i];
+            fits &= narrow[i] == values[i];
+        }
+        if (!fits && !cells->wide)
+            PCI_TRY(widen(cells, err));
+        PCI_TRY(fits ? pci_spool_append(&cells->values, narrow, part * 4, err)
+                     : pci_spool_append(&cells->values, values, part * 8, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_cells_append(struct pci_ff_cells *cells, int kind, const uint8_t *kinds,
+                                const int64_t *values, size_t n, pcol_error *err)
+{
+    if (!n)
+        return PCOL_OK;
+    if (!cells->count)
+        cells->kind = kinds ? kinds[0] : (uint8_t)kind;
+    if (!cells->mixed && (kinds || kind != cells->kind))
+        PCI_TRY(mix(cells, err));
+    if (cells->mixed)
+        PCI_TRY(kinds ? pci_spool_append(&cells->kinds, kinds, n, err)
+                      : put_bytes(&cells->kinds, kind, n, err));
+    cells->count += n;
+    return cells->mixed || has_value(kind) ? put_values(cells, values, n, err) : PCOL_OK;
 }
 
 static pcol_status put_value(struct pci_ff_cells *cells, int64_t value, pcol_error *err)
@@ -89,6 +138,13 @@ void pci_ff_cursor_init(struct pci_ff_cursor *cursor, const struct pci_ff_cells 
     cursor->cells = cells;
     cursor->first = 0;
     cursor->count = 0;
+    cursor->kind = -1;
+}
+
+/* The kind that all of some cells have, or -1. */
+static int kind_of(const uint8_t *kinds, size_t count)
+{
+    return memcmp(kinds, kinds + 1, count - 1) ? -1 : kinds[0];
 }
 
 pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_error *err)
@@ -100,6 +156,7 @@ pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_
     cursor->count = count;
     if (!count) { /* behind the end */
         cursor->count = PCI_FF_BATCH;
+        cursor->kind = PCI_FF_NULL;
         memset(cursor->kinds, PCI_FF_NULL, sizeof cursor->kinds);
         memset(cursor->values, 0, sizeof cursor->values);
         return PCOL_OK;
@@ -108,9 +165,11 @@ pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_
         PCI_TRY(pci_spool_read(&c->kinds, row, cursor->kinds, count, err));
     else
         memset(cursor->kinds, c->kind, count);
-    memset(cursor->values, 0, count * sizeof cursor->values[0]);
-    if (!c->mixed && !has_value(c->kind))
+    cursor->kind = c->mixed ? kind_of(cursor->kinds, count) : c->kind;
+    if (!c->mixed && !has_value(c->kind)) {
+        memset(cursor->values, 0, count * sizeof cursor->values[0]);
         return PCOL_OK;
+    }
     if (c->wide)
         return pci_spool_read(&c->values, row * 8, cursor->values, count * 8, err);
     int32_t narrow[PCI_FF_BATCH];

@@ -180,19 +180,20 @@ pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
 
 /* ---- orders and duplicates */
 
-pcol_status pci_ff_order(struct pci_ff *ff, const struct pci_ff_scope *scope, const char *name,
-                         uint32_t target, uint64_t ordinal, uint64_t row, pcol_error *err)
+pcol_status pci_ff_order(struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
+                         uint32_t target, pcol_error *err)
 {
-    struct pci_source_row r = {.source = ff->import->source,
-                               .thread = scope->thread,
-                               .target = target + 1,
-                               .ordinal = ordinal,
-                               .row = row};
+    struct pci_source_row r = {
+        .source = ff->import->source, .thread = scope->thread, .target = target + 1};
+    const char *name = pci_ff_names[id];
+    if (!scope->rows[id])
+        return PCOL_OK;
     PCI_TRY(pcol_builder_string(ff->b, name, strlen(name), &r.table, err));
-    return pci_builder_source_row(ff->b, &r, err);
+    return pci_builder_source_rows(ff->b, &r, scope->map[id], scope->rows[id], err);
 }
 
-pcol_status pci_ff_take(struct pci_ff_taken *taken, uint32_t row, uint32_t *before, pcol_error *err)
+pcol_status pci_ff_take_first(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
+                              pcol_error *err)
 {
     size_t old = taken->epoch_capacity;
     *before = 0;

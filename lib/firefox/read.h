@@ -171,12 +171,21 @@ pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
                              struct pci_ff_field *field, uint64_t row, struct pci_icell *cell,
                              pcol_error *err);
 void pci_ff_fields_close(struct pci_ff_field *fields, size_t count);
-/* Row `row` of a table of ours is row `ordinal` of the source's. */
-pcol_status pci_ff_order(struct pci_ff *ff, const struct pci_ff_scope *scope, const char *name,
-                         uint32_t target, uint64_t ordinal, uint64_t row, pcol_error *err);
+/* All rows of a table of the source are rows of ours by the scope's map. */
+pcol_status pci_ff_order(struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
+                         uint32_t target, pcol_error *err);
 /* How many rows equal to `row` the table at hand had before. */
-pcol_status pci_ff_take(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
-                        pcol_error *err);
+pcol_status pci_ff_take_first(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
+                              pcol_error *err);
+static inline pcol_status pci_ff_take(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
+                                      pcol_error *err)
+{
+    if (row >= taken->count_capacity || row >= taken->epoch_capacity ||
+        taken->epochs[row] != taken->epoch)
+        return pci_ff_take_first(taken, row, before, err);
+    *before = taken->counts[row]++;
+    return PCOL_OK;
+}
 
 /* Forget all counts, to have the memory back. */
 void pci_ff_take_end(struct pci_ff_taken *taken);
@@ -230,6 +239,9 @@ pcol_status pci_ff_times_open(struct pci_ff *ff, const struct pci_ff_table *tabl
 /* The time of a row in ns, and how many doubles the source's number lies above ns / 1e6. */
 pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row,
                              int *valid, int64_t *ns, int64_t *ulps, pcol_error *err);
+/* The same for `n` rows, at most PCI_FF_BATCH. */
+pcol_status pci_ff_times_some(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row, size_t n,
+                              uint8_t *valid, int64_t *ns, int64_t *ulps, pcol_error *err);
 void pci_ff_times_close(struct pci_ff_times *times);
 struct pci_ff_claim pci_ff_claim_times(const struct pci_ff_times *times);
 /* Whether all cells are doubles. */

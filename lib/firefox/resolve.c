@@ -49,12 +49,10 @@ static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope
             status = pci_ff_take(taken, (uint32_t)code, &before, err);
         scope->map[PCI_FF_STRINGS][i] = (uint32_t)code;
         scope->repeated[i] = before != 0;
-        if (status == PCOL_OK)
-            status = pci_ff_order(ff, scope, pci_ff_names[PCI_FF_STRINGS], PCI_T_STRINGS, i,
-                                  (uint64_t)code, err);
     }
     pci_free(cursor);
-    return status;
+    PCI_TRY(status);
+    return pci_ff_order(ff, scope, PCI_FF_STRINGS, PCI_T_STRINGS, err);
 }
 
 /* ---- rows of ours */
@@ -179,7 +177,7 @@ static pcol_status resolve_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *
     if (before)
         PCI_TRY(put_row(w, i, before, &row, err));
     w->scope->map[w->id][i] = row;
-    return pci_ff_order(w->ff, w->scope, pci_ff_names[w->id], w->ours, i, row, err);
+    return PCOL_OK;
 }
 
 static pcol_status resolve_rows(struct pci_ff_cloner *w, pcol_error *err)
@@ -191,6 +189,7 @@ static pcol_status resolve_rows(struct pci_ff_cloner *w, pcol_error *err)
         w->columns[k] = w->fields[k].number;
     for (uint64_t i = 0; i < w->table->rows; i++)
         PCI_TRY(resolve_row(w, i, err));
+    PCI_TRY(pci_ff_order(w->ff, w->scope, w->id, w->ours, err));
     pci_ff_claim_fields(w->fields, w->count, claims);
     return pci_ff_keep_table(w->ff, w->scope->thread, w->table, pci_ff_names[w->id], claims,
                              w->count, err);
@@ -267,20 +266,12 @@ pcol_status pci_ff_clone_frame(struct pci_ff *ff, struct pci_ff_scope *scope, ui
     return put_frame(w, frame, variant, group, err);
 }
 
-static pcol_status resolve_libs(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
-{
-    for (uint64_t i = 0; i < scope->rows[PCI_FF_LIBS]; i++)
-        PCI_TRY(pci_ff_order(ff, scope, pci_ff_names[PCI_FF_LIBS], PCI_T_MAPPINGS, i,
-                             scope->map[PCI_FF_LIBS][i], err));
-    return PCOL_OK;
-}
-
 pcol_status pci_ff_resolve(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     if (scope->tables[PCI_FF_STRINGS].present)
         PCI_TRY(resolve_strings(ff, scope, err));
     if (scope->tables[PCI_FF_LIBS].present)
-        PCI_TRY(resolve_libs(ff, scope, err));
+        PCI_TRY(pci_ff_order(ff, scope, PCI_FF_LIBS, PCI_T_MAPPINGS, err));
     for (int id = PCI_FF_SOURCES; id <= PCI_FF_FRAMES; id++)
         if (scope->tables[id].present)
             PCI_TRY(resolve_table(ff, scope, id, err));

@@ -1,6 +1,8 @@
 /*
  * samples.c - samples of a thread, one row each, in their order
  *
+ * Rows are taken in batches, column by column, and rows with the same columns go on as arrays.
+ *
  * With collapse_idle a row joins the one before it if it has the same stack and used no CPU time:
  * then weights add up, and the row covers the time up to the last one that joined.
  */
@@ -8,6 +10,20 @@
 
 #include "core/alloc.h"
 #include "core/idle.h"
+
+/* Which columns a row has. */
+enum { HAS_STACK = 1, HAS_WEIGHT = 2, HAS_TIME = 4, HAS_CPU = 8, HAS_CYCLES = 16 };
+
+/* Some rows by column. */
+struct batch {
+    uint64_t first;
+    size_t count;
+    int64_t stack[PCI_FF_BATCH], weight[PCI_FF_BATCH];
+    int64_t time[PCI_FF_BATCH], ulps[PCI_FF_BATCH];
+    int64_t cpu[PCI_FF_BATCH]; /* or cycles */
+    uint8_t has[PCI_FF_BATCH];
+    int any_ulps;
+};
 
 struct work {
     struct pci_ff *ff;
@@ -21,22 +37,19 @@ struct work {
     int exact_stack, exact_weight, exact_cpu;
     int real_weight, real_weights, real_cpu; /* doubles: any weight, all weights, all CPU deltas */
     uint32_t type, ulp_column, cycles_column;
+    struct batch *batch;
     /* the row that waits for others to join it */
     int waits;
     pcol_sample sample;
     pcol_value value;
-    int64_t ulps, cycles, last_time;
-    int has_cycles;
+    int64_t ulps, last_time;
 };
 
-/* ---- cells */
+/* ---- cells; each column of a batch has a quick way for what columns mostly are */
 
-static pcol_status get_stack(struct work *w, uint64_t row, uint32_t *stack, pcol_error *err)
+static pcol_status get_stack(struct work *w, size_t i, int kind, int64_t value, pcol_error *err)
 {
-    int kind;
-    int64_t value;
-    *stack = PCOL_NONE;
-    PCI_TRY(pci_ff_cell(&w->cursors[0], row, &kind, &value, err));
+    struct batch *b = w->batch;
     if (kind == PCI_FF_NULL)
         return PCOL_OK;
     if (kind == PCI_FF_INT && value == -1) {
@@ -44,51 +57,78 @@ static pcol_status get_stack(struct work *w, uint64_t row, uint32_t *stack, pcol
         return PCOL_OK;
     }
     if (kind != PCI_FF_INT || value < 0 || (uint64_t)value >= w->node_count)
-        return pci_ff_fail_cell(
-            w->ff, w->table, w->stack, row, err, "%lld names no row of stackTable (%llu rows)",
-            kind == PCI_FF_INT ? (long long)value : -1, (unsigned long long)w->node_count);
-    *stack = w->nodes[value];
+        return pci_ff_fail_cell(w->ff, w->table, w->stack, b->first + i, err,
+                                "%lld names no row of stackTable (%llu rows)",
+                                kind == PCI_FF_INT ? (long long)value : -1,
+                                (unsigned long long)w->node_count);
+    b->stack[i] = w->nodes[value];
+    b->has[i] |= HAS_STACK;
     return PCOL_OK;
 }
 
-static pcol_status get_weight(struct work *w, uint64_t row, pcol_value *value, int *has,
-                              pcol_error *err)
+static pcol_status get_stacks(struct work *w, pcol_error *err)
 {
-    int kind = PCI_FF_INT;
-    int64_t bits = 1;
-    double number;
-    *value = (pcol_value){.sample_type = w->type};
-    *has = 1;
-    if (w->weight)
-        PCI_TRY(pci_ff_cell(&w->cursors[1], row, &kind, &bits, err));
-    *has = kind != PCI_FF_NULL;
-    if (!*has)
-        return PCOL_OK;
-    if (kind != PCI_FF_INT && kind != PCI_FF_DOUBLE)
-        return pci_ff_fail_cell(w->ff, w->table, w->weight, row, err, "a weight must be a number");
-    if (!w->real_weight) {
-        value->as.i64 = bits;
+    const struct pci_ff_cursor *c = &w->cursors[0];
+    struct batch *b = w->batch;
+    uint64_t highest = 0;
+    for (size_t i = 0; i < b->count; i++)
+        highest = (uint64_t)c->values[i] > highest ? (uint64_t)c->values[i] : highest;
+    if (c->kind == PCI_FF_INT && highest < w->node_count) {
+        for (size_t i = 0; i < b->count; i++)
+            b->stack[i] = w->nodes[c->values[i]];
+        for (size_t i = 0; i < b->count; i++)
+            b->has[i] |= HAS_STACK;
         return PCOL_OK;
     }
-    w->exact_weight &= pci_ff_number_fits(kind, bits, w->real_weights, &number);
-    value->as.f64 = number;
+    for (size_t i = 0; i < b->count; i++)
+        PCI_TRY(get_stack(w, i, c->kinds[i], c->values[i], err));
     return PCOL_OK;
 }
 
-static pcol_status get_cpu(struct work *w, uint64_t row, pcol_sample *sample, pcol_error *err)
+static pcol_status get_weight(struct work *w, size_t i, int kind, int64_t bits, pcol_error *err)
 {
-    double scale = w->ff->cpu_unit == PCI_FF_CPU_US ? 1e3 : 1;
-    double number, ns;
-    int kind;
-    int64_t value;
-    w->has_cycles = 0;
-    if (!w->cpu)
-        return PCOL_OK;
-    PCI_TRY(pci_ff_cell(&w->cursors[2], row, &kind, &value, err));
+    struct batch *b = w->batch;
+    double number;
     if (kind == PCI_FF_NULL)
         return PCOL_OK;
     if (kind != PCI_FF_INT && kind != PCI_FF_DOUBLE)
-        return pci_ff_fail_cell(w->ff, w->table, w->cpu, row, err, "a CPU delta must be a number");
+        return pci_ff_fail_cell(w->ff, w->table, w->weight, b->first + i, err,
+                                "a weight must be a number");
+    b->has[i] |= HAS_WEIGHT;
+    b->weight[i] = bits;
+    if (!w->real_weight)
+        return PCOL_OK;
+    w->exact_weight &= pci_ff_number_fits(kind, bits, w->real_weights, &number);
+    memcpy(&b->weight[i], &number, sizeof number);
+    return PCOL_OK;
+}
+
+static pcol_status get_weights(struct work *w, pcol_error *err)
+{
+    const struct pci_ff_cursor *c = &w->cursors[1];
+    struct batch *b = w->batch;
+    if (w->weight && (w->real_weight || c->kind != PCI_FF_INT)) {
+        for (size_t i = 0; i < b->count; i++)
+            PCI_TRY(get_weight(w, i, c->kinds[i], c->values[i], err));
+        return PCOL_OK;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        b->weight[i] = w->weight ? c->values[i] : 1;
+    for (size_t i = 0; i < b->count; i++)
+        b->has[i] |= HAS_WEIGHT;
+    return PCOL_OK;
+}
+
+static pcol_status get_cpu(struct work *w, size_t i, int kind, int64_t value, double scale,
+                           uint8_t mark, pcol_error *err)
+{
+    struct batch *b = w->batch;
+    double number, ns;
+    if (kind == PCI_FF_NULL)
+        return PCOL_OK;
+    if (kind != PCI_FF_INT && kind != PCI_FF_DOUBLE)
+        return pci_ff_fail_cell(w->ff, w->table, w->cpu, b->first + i, err,
+                                "a CPU delta must be a number");
     w->exact_cpu &= pci_ff_number_fits(kind, value, w->real_cpu, &number);
     ns = number * scale;
     if (!(ns > -9e18 && ns < 9e18)) {
@@ -97,65 +137,142 @@ static pcol_status get_cpu(struct work *w, uint64_t row, pcol_sample *sample, pc
     }
     value = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
     w->exact_cpu &= (double)value / scale == number && !(number == 0 && signbit(number));
-    if (w->ff->cpu_unit == PCI_FF_CPU_CYCLES) {
-        w->has_cycles = 1;
-        w->cycles = value;
-    } else {
-        sample->has_cpu_delta = 1;
-        sample->cpu_delta_ns = value;
-    }
+    b->cpu[i] = value;
+    b->has[i] |= mark;
     return PCOL_OK;
+}
+
+static pcol_status get_cpus(struct work *w, pcol_error *err)
+{
+    const struct pci_ff_cursor *c = &w->cursors[2];
+    struct batch *b = w->batch;
+    int64_t scale = w->ff->cpu_unit == PCI_FF_CPU_US ? 1000 : 1;
+    uint8_t mark = w->ff->cpu_unit == PCI_FF_CPU_CYCLES ? HAS_CYCLES : HAS_CPU;
+    int64_t bits = 0;
+    if (!w->cpu)
+        return PCOL_OK;
+    for (size_t i = 0; i < b->count; i++)
+        bits |= c->values[i];
+    if (c->kind == PCI_FF_INT && !w->real_cpu && bits >= 0 && bits < INT64_C(1) << 42) {
+        for (size_t i = 0; i < b->count; i++) /* exact as doubles, too */
+            b->cpu[i] = c->values[i] * scale;
+        for (size_t i = 0; i < b->count; i++)
+            b->has[i] |= mark;
+        return PCOL_OK;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        PCI_TRY(get_cpu(w, i, c->kinds[i], c->values[i], (double)scale, mark, err));
+    return PCOL_OK;
+}
+
+static pcol_status get_times(struct work *w, pcol_error *err)
+{
+    struct batch *b = w->batch;
+    uint8_t valid[PCI_FF_BATCH];
+    int64_t any = 0;
+    PCI_TRY(pci_ff_times_some(w->ff, &w->times, b->first, b->count, valid, b->time, b->ulps, err));
+    for (size_t i = 0; i < b->count; i++)
+        b->has[i] |= valid[i] ? HAS_TIME : 0;
+    for (size_t i = 0; i < b->count; i++)
+        any |= b->ulps[i];
+    b->any_ulps = any != 0;
+    return PCOL_OK;
+}
+
+/* Rows from `first` on, as many as all columns have at hand. */
+static pcol_status load_batch(struct work *w, uint64_t first, pcol_error *err)
+{
+    const struct pci_ff_column *columns[3] = {w->stack, w->weight, w->cpu};
+    struct batch *b = w->batch;
+    uint64_t left = w->table->rows - first;
+    b->first = first;
+    b->count = left < PCI_FF_BATCH ? (size_t)left : PCI_FF_BATCH;
+    for (int k = 0; k < 3; k++) {
+        PCI_TRY(pci_ff_cursor_fill(&w->cursors[k], first, err));
+        if (columns[k] && w->cursors[k].count < b->count)
+            b->count = w->cursors[k].count;
+    }
+    memset(b->has, 0, b->count);
+    PCI_TRY(get_stacks(w, err));
+    PCI_TRY(get_weights(w, err));
+    PCI_TRY(get_cpus(w, err));
+    return get_times(w, err);
 }
 
 /* ---- rows */
 
-static pcol_status put_row(struct work *w, const pcol_sample *sample, int64_t ulps, int has_cycles,
-                           int64_t cycles, pcol_error *err)
+/* Rows of the batch with the same columns. */
+static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err)
 {
+    const struct batch *b = w->batch;
+    unsigned has = b->has[at];
     uint64_t row;
-    PCI_TRY(pcol_builder_sample(w->ff->b, sample, &row, err));
-    if (ulps)
-        PCI_TRY(pcol_builder_set_i64(w->ff->b, w->ulp_column, row, ulps, err));
-    if (has_cycles)
-        PCI_TRY(pcol_builder_set_i64(w->ff->b, w->cycles_column, row, cycles, err));
+    const struct pci_sample_rows rows = {.count = n,
+                                         .source = w->ff->import->source,
+                                         .thread = w->scope->thread,
+                                         .sample_type = w->type,
+                                         .stacks = has & HAS_STACK ? b->stack + at : NULL,
+                                         .times_ns = has & HAS_TIME ? b->time + at : NULL,
+                                         .cpu_deltas_ns = has & HAS_CPU ? b->cpu + at : NULL,
+                                         .values = has & HAS_WEIGHT ? b->weight + at : NULL};
+    PCI_TRY(pci_builder_samples(w->ff->b, &rows, &row, err));
+    if (has & HAS_CYCLES)
+        PCI_TRY(pci_bcol_set_many(w->ff->b->columns[w->cycles_column], row, b->cpu + at, n, err));
+    for (size_t i = 0; b->any_ulps && i < n; i++)
+        if (b->ulps[at + i])
+            PCI_TRY(pcol_builder_set_i64(w->ff->b, w->ulp_column, row + i, b->ulps[at + i], err));
+    return PCOL_OK;
+}
+
+static pcol_status put_batch(struct work *w, pcol_error *err)
+{
+    const struct batch *b = w->batch;
+    for (size_t at = 0, end; at < b->count; at = end) {
+        for (end = at + 1; end < b->count && b->has[end] == b->has[at];)
+            end++;
+        PCI_TRY(put_rows(w, at, end - at, err));
+    }
     return PCOL_OK;
 }
 
 static pcol_status put_waiting(struct work *w, pcol_error *err)
 {
+    uint64_t row;
     if (!w->waits)
         return PCOL_OK;
     w->waits = 0;
     w->sample.values = &w->value;
-    return put_row(w, &w->sample, w->ulps, 0, 0, err);
+    PCI_TRY(pcol_builder_sample(w->ff->b, &w->sample, &row, err));
+    return w->ulps ? pcol_builder_set_i64(w->ff->b, w->ulp_column, row, w->ulps, err) : PCOL_OK;
 }
 
-static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
+/* One row of the batch joins the one that waits, or takes its place. */
+static pcol_status join_row(struct work *w, size_t i, pcol_error *err)
 {
-    pcol_sample s = {.size = sizeof s, .source = w->ff->import->source, .thread = w->scope->thread};
-    pcol_value value;
-    int64_t ulps;
-    int has_time, has_value;
-    PCI_TRY(get_stack(w, row, &s.stack, err));
-    PCI_TRY(get_weight(w, row, &value, &has_value, err));
-    PCI_TRY(get_cpu(w, row, &s, err));
-    PCI_TRY(pci_ff_times_get(w->ff, &w->times, row, &has_time, &s.time_ns, &ulps, err));
-    s.has_time = has_time != 0;
-    s.values = &value;
-    s.value_count = has_value ? 1 : 0;
-    if (!w->ff->import->options->collapse_idle)
-        return put_row(w, &s, ulps, w->has_cycles, w->cycles, err);
+    const struct batch *b = w->batch;
+    unsigned has = b->has[i];
+    pcol_value value = {.sample_type = w->type, .as.i64 = b->weight[i]};
+    pcol_sample s = {.size = sizeof s,
+                     .source = w->ff->import->source,
+                     .thread = w->scope->thread,
+                     .stack = has & HAS_STACK ? (uint32_t)b->stack[i] : PCOL_NONE,
+                     .has_time = (has & HAS_TIME) != 0,
+                     .time_ns = has & HAS_TIME ? b->time[i] : 0,
+                     .has_cpu_delta = (has & HAS_CPU) != 0,
+                     .cpu_delta_ns = has & HAS_CPU ? b->cpu[i] : 0,
+                     .values = &value,
+                     .value_count = has & HAS_WEIGHT ? 1 : 0};
     if (w->waits && pci_idle_join(w->ff->b, &w->sample, &w->value, &w->last_time, &s)) {
         w->ff->join_rows++;
         return PCOL_OK;
     }
     PCI_TRY(put_waiting(w, err));
-    if (w->has_cycles) /* no times that could be compared with 0 ns */
-        return put_row(w, &s, ulps, 1, w->cycles, err);
+    if (has & HAS_CYCLES) /* no times that could be compared with 0 ns */
+        return put_rows(w, i, 1, err);
     w->waits = 1;
     w->sample = s;
     w->value = value;
-    w->ulps = ulps;
+    w->ulps = b->ulps[i];
     w->last_time = s.time_ns;
     return PCOL_OK;
 }
@@ -235,8 +352,15 @@ static pcol_status find_columns(struct work *w, pcol_error *err)
 static pcol_status take_rows(struct work *w, pcol_error *err)
 {
     PCI_TRY(find_columns(w, err));
-    for (uint64_t i = 0; i < w->table->rows; i++)
-        PCI_TRY(take_row(w, i, err));
+    for (uint64_t row = 0; row < w->table->rows; row += w->batch->count) {
+        PCI_TRY(load_batch(w, row, err));
+        if (!w->ff->import->options->collapse_idle) {
+            PCI_TRY(put_batch(w, err));
+            continue;
+        }
+        for (size_t i = 0; i < w->batch->count; i++)
+            PCI_TRY(join_row(w, i, err));
+    }
     PCI_TRY(put_waiting(w, err));
     struct pci_ff_claim claims[4] = {
         {w->stack, NULL, w->exact_stack},
@@ -256,10 +380,10 @@ pcol_status pci_ff_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_e
                      .exact_weight = 1,
                      .exact_cpu = 1};
     w.cursors = pci_calloc(3, sizeof *w.cursors);
-    if (!w.cursors)
-        return pci_fail_memory(err);
-    pcol_status status = take_rows(&w, err);
+    w.batch = pci_malloc(1, sizeof *w.batch);
+    pcol_status status = w.cursors && w.batch ? take_rows(&w, err) : pci_fail_memory(err);
     pci_ff_times_close(&w.times);
     pci_free(w.cursors);
+    pci_free(w.batch);
     return status;
 }

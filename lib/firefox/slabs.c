@@ -106,34 +106,72 @@ static int64_t double_bits(double value)
     return bits;
 }
 
-int64_t pci_slab_number(const struct pci_slab *slab, size_t i, int *real)
+static uint64_t get(const uint8_t *p, unsigned width)
+{
+    uint64_t raw = 0;
+    for (unsigned k = width; k-- > 0;)
+        raw = raw << 8 | p[k];
+    return raw;
+}
+
+/* u64 beyond the integers: as the front end sees it. */
+static int get_u64(const uint8_t *p, size_t n, int64_t *values, uint8_t *reals)
+{
+    int any = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t raw = get(p + i * 8, 8);
+        reals[i] = raw > INT64_MAX;
+        values[i] = reals[i] ? double_bits((double)raw) : (int64_t)raw;
+        any |= reals[i];
+    }
+    return any ? -1 : 0;
+}
+
+static void get_f32(const uint8_t *p, size_t n, int64_t *values)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = (uint32_t)get(p + i * 4, 4);
+        float single;
+        memcpy(&single, &bits, sizeof single);
+        values[i] = double_bits((double)single);
+    }
+}
+
+int pci_slab_numbers(const struct pci_slab *slab, size_t i, size_t n, int64_t *values,
+                     uint8_t *reals)
 {
     unsigned width = pci_slab_widths[slab->type];
     const uint8_t *p = slab->data + i * width;
-    uint64_t raw = 0;
-    float single;
-    for (unsigned k = width; k-- > 0;)
-        raw = raw << 8 | p[k];
-    *real = slab->type == PCI_SLAB_F32 || slab->type == PCI_SLAB_F64;
+#define EACH(from)                 \
+    for (size_t k = 0; k < n; k++) \
+    values[k] = (int64_t)(from)
     switch (slab->type) {
     case PCI_SLAB_I8:
-        return (int8_t)raw;
+        EACH((int8_t)p[k]);
+        return 0;
     case PCI_SLAB_I16:
-        return (int16_t)raw;
+        EACH((int16_t)get(p + 2 * k, 2));
+        return 0;
     case PCI_SLAB_I32:
-        return (int32_t)raw;
-    case PCI_SLAB_F32: {
-        uint32_t bits = (uint32_t)raw;
-        memcpy(&single, &bits, sizeof single);
-        return double_bits((double)single);
-    }
+        EACH((int32_t)get(p + 4 * k, 4));
+        return 0;
+    case PCI_SLAB_U8:
+        EACH(p[k]);
+        return 0;
+    case PCI_SLAB_U16:
+        EACH(get(p + 2 * k, 2));
+        return 0;
+    case PCI_SLAB_U32:
+        EACH(get(p + 4 * k, 4));
+        return 0;
     case PCI_SLAB_U64:
-        if (raw > INT64_MAX) { /* as the front end sees it */
-            *real = 1;
-            return double_bits((double)raw);
-        }
-        return (int64_t)raw;
-    default:
-        return (int64_t)raw;
+        return get_u64(p, n, values, reals);
+    case PCI_SLAB_F32:
+        get_f32(p, n, values);
+        return 1;
+    default: /* I64, F64: their bits */
+        EACH(get(p + 8 * k, 8));
+        return slab->type == PCI_SLAB_F64;
     }
+#undef EACH
 }

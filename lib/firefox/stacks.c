@@ -138,7 +138,7 @@ static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
     map[row] = node;
     if (w->own[0])
         PCI_TRY(foresee(w, row, frame, prefix, err));
-    return pci_ff_order(ff, w->scope, pci_ff_names[PCI_FF_STACKS], PCI_T_STACKS, row, node, err);
+    return PCOL_OK;
 }
 
 /* ---- the table */
@@ -198,6 +198,7 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
     w->ff->taken[PCI_FF_STACKS].epoch++;
     for (uint64_t i = 0; i < w->table->rows; i++)
         PCI_TRY(take_row(w, i, err));
+    PCI_TRY(pci_ff_order(w->ff, scope, PCI_FF_STACKS, PCI_T_STACKS, err));
     struct pci_ff_claim claims[4] = {{w->frame, NULL, w->exact_frame},
                                      {w->prefix, NULL, w->exact_prefix},
                                      {w->category[0], NULL, w->exact_category[0]},

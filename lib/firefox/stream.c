@@ -249,21 +249,29 @@ pcol_status pci_ff_skip(struct pci_ff_stream *stream, pcol_error *err)
 
 /* ---- copies */
 
+static void copy_number(struct pci_json_writer *w, int64_t bits, int real, pcol_error *err)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    if (!real)
+        pci_json_put_int(w, bits, err);
+    else if (number - number != 0) /* no JSON number: what the front end takes it for */
+        pci_json_put_raw(w, "null", 4, err);
+    else
+        pci_json_put_double(w, number, err);
+}
+
 static void copy_slab(const struct pci_slab *slab, struct pci_json_writer *w, pcol_error *err)
 {
     size_t count = pci_slab_count(slab);
+    int64_t values[64];
+    uint8_t reals[64];
     pci_json_put_begin(w, '[', err);
-    for (size_t i = 0; i < count; i++) {
-        int real;
-        double number;
-        int64_t bits = pci_slab_number(slab, i, &real);
-        memcpy(&number, &bits, sizeof number);
-        if (!real)
-            pci_json_put_int(w, bits, err);
-        else if (number - number != 0) /* no JSON number: what the front end takes it for */
-            pci_json_put_raw(w, "null", 4, err);
-        else
-            pci_json_put_double(w, number, err);
+    for (size_t i = 0; i < count; i += 64) {
+        size_t n = count - i < 64 ? count - i : 64;
+        int all = pci_slab_numbers(slab, i, n, values, reals);
+        for (size_t k = 0; k < n; k++)
+            copy_number(w, values[k], all < 0 ? reals[k] : all, err);
     }
     pci_json_put_end(w, ']', err);
 }

@@ -96,8 +96,10 @@ pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, co
 pcol_status pci_ff_want(const struct pci_ff_stream *stream, int type, const char *what,
                         pcol_error *err);
 
-/* Element i of a slab of numbers; *real: it is a double. */
-int64_t pci_slab_number(const struct pci_slab *slab, size_t i, int *real);
+/* Elements from `i` on of a slab of numbers, as integers or the bits of doubles. Returns whether all
+ * are doubles, or -1 if reals[] says which are. */
+int pci_slab_numbers(const struct pci_slab *slab, size_t i, size_t n, int64_t *values,
+                     uint8_t *reals);
 size_t pci_slab_count(const struct pci_slab *slab);
 
 /* Write the value whose first token is the current one as JSON text; go to its last token. */

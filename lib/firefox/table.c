@@ -110,10 +110,16 @@ static pcol_status read_slab(struct pci_ff *ff, struct pci_ff_cells *cells, pcol
 {
     const struct pci_slab *slab = ff->in.slab;
     size_t count = pci_slab_count(slab);
-    for (size_t i = 0; i < count; i++) {
-        int real;
-        int64_t bits = pci_slab_number(slab, i, &real);
-        PCI_TRY(pci_ff_cells_add(cells, real ? PCI_FF_DOUBLE : PCI_FF_INT, bits, err));
+    int64_t values[RUN];
+    uint8_t reals[RUN];
+    for (size_t i = 0, n; i < count; i += n) {
+        n = count - i < RUN ? count - i : RUN;
+        int all = pci_slab_numbers(slab, i, n, values, reals);
+        if (all < 0)
+            for (size_t k = 0; k < n; k++)
+                reals[k] = reals[k] ? PCI_FF_DOUBLE : PCI_FF_INT;
+        PCI_TRY(pci_ff_cells_append(cells, all > 0 ? PCI_FF_DOUBLE : PCI_FF_INT,
+                                    all < 0 ? reals : NULL, values, n, err));
     }
     return PCOL_OK;
 }
@@ -125,13 +131,16 @@ static pcol_status read_runs(struct pci_ff *ff, struct pci_ff_cells *cells, pcol
     uint8_t types[RUN];
     size_t count;
     do {
-        pci_json_run(ff->in.json, values, types, RUN, &count);
-        for (size_t i = 0; i < count; i++) {
-            int kind = types[i] == PCI_JSON_INT      ? PCI_FF_INT
+        unsigned seen = pci_json_run(ff->in.json, values, types, RUN, &count);
+        int kind = seen == 1u << PCI_JSON_INT      ? PCI_FF_INT
+                   : seen == 1u << PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
+                   : seen == 1u << PCI_JSON_NULL   ? PCI_FF_NULL
+                                                   : -1;
+        for (size_t i = 0; kind < 0 && i < count; i++)
+            types[i] = types[i] == PCI_JSON_INT      ? PCI_FF_INT
                        : types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
                                                      : PCI_FF_NULL;
-            PCI_TRY(pci_ff_cells_add(cells, kind, values[i], err));
-        }
+        PCI_TRY(pci_ff_cells_append(cells, kind, kind < 0 ? types : NULL, values, count, err));
     } while (count == RUN);
     return PCOL_OK;
 }

@@ -65,17 +65,19 @@ static int64_t to_ns(double ms)
     return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
 }
 
-pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row,
-                             int *valid, int64_t *ns, int64_t *ulps, pcol_error *err)
+static int64_t bits_of(double number)
 {
-    int kind;
-    int64_t value, bits, near;
-    double ms, back;
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static pcol_status one_time(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row, int kind,
+                            int64_t value, int *valid, int64_t *ns, int64_t *ulps, pcol_error *err)
+{
+    double ms;
     *valid = 0;
     *ns = *ulps = 0;
-    if (!times->column)
-        return PCOL_OK;
-    PCI_TRY(pci_ff_cell(times->cursor, row, &kind, &value, err));
     if (kind == PCI_FF_NULL) {
         times->exact &= !times->deltas && row < times->column->cells.count;
         return PCOL_OK;
@@ -88,18 +90,66 @@ pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint
         times->exact = 0;
         return PCOL_OK;
     }
-    near = to_ns(ms);
-    back = (double)near / 1e6;
-    memcpy(&bits, &ms, sizeof bits);
-    memcpy(ulps, &back, sizeof *ulps);
-    *ulps = (int64_t)((uint64_t)bits - (uint64_t)*ulps);
-    *ns = near;
+    *ns = to_ns(ms);
+    *ulps = (int64_t)((uint64_t)bits_of(ms) - (uint64_t)bits_of((double)*ns / 1e6));
     if (times->deltas) {
-        if (__builtin_add_overflow(times->before, near, ns))
+        if (__builtin_add_overflow(times->before, *ns, ns))
             return pci_ff_fail_cell(ff, times->table, times->column, row, err,
                                     "the sum of times is out of range");
         times->before = *ns;
     }
     *valid = 1;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row,
+                             int *valid, int64_t *ns, int64_t *ulps, pcol_error *err)
+{
+    int kind;
+    int64_t value;
+    *valid = 0;
+    *ns = *ulps = 0;
+    if (!times->column)
+        return PCOL_OK;
+    PCI_TRY(pci_ff_cell(times->cursor, row, &kind, &value, err));
+    return one_time(ff, times, row, kind, value, valid, ns, ulps, err);
+}
+
+/* Doubles that are no distances, of a column that has nothing else; 0 if there is one out of range. */
+static int plain_times(const int64_t *values, size_t n, int64_t *ns, int64_t *ulps)
+{
+    for (size_t i = 0; i < n; i++) {
+        double ms;
+        memcpy(&ms, &values[i], sizeof ms);
+        if (!(ms >= -LARGEST_MS && ms <= LARGEST_MS))
+            return 0;
+        ns[i] = to_ns(ms);
+        ulps[i] = (int64_t)((uint64_t)values[i] - (uint64_t)bits_of((double)ns[i] / 1e6));
+    }
+    return 1;
+}
+
+pcol_status pci_ff_times_some(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row, size_t n,
+                              uint8_t *valid, int64_t *ns, int64_t *ulps, pcol_error *err)
+{
+    struct pci_ff_cursor *c = times->cursor;
+    memset(valid, times->column != NULL, n);
+    if (!times->column) {
+        memset(ns, 0, n * sizeof *ns);
+        memset(ulps, 0, n * sizeof *ulps);
+        return PCOL_OK;
+    }
+    if (row - c->first >= c->count || n > c->count - (row - c->first))
+        PCI_TRY(pci_ff_cursor_fill(c, row, err));
+    if (c->kind == PCI_FF_DOUBLE && times->all_real && !times->deltas &&
+        n <= c->count - (row - c->first) && plain_times(c->values + (row - c->first), n, ns, ulps))
+        return PCOL_OK;
+    for (size_t i = 0; i < n; i++) {
+        int is_valid, kind;
+        int64_t value;
+        PCI_TRY(pci_ff_cell(c, row + i, &kind, &value, err));
+        PCI_TRY(one_time(ff, times, row + i, kind, value, &is_valid, &ns[i], &ulps[i], err));
+        valid[i] = is_valid != 0;
+    }
     return PCOL_OK;
 }

@@ -38,7 +38,9 @@ enum pci_json_type {
 
 #define PCI_JSON_NONFINITE 0x1u       /* the bare words NaN, Infinity, -Infinity are numbers */
 #define PCI_JSON_SURROGATE_BYTES 0x2u /* a lone \udc80..\udcff stands for the byte 0x80..0xff */
-#define PCI_JSON_SOUND 0x4u           /* refuse lone surrogates and numbers beyond the doubles */
+/* Refuse what would not come back as the same value: lone surrogates, text that is not UTF-8, numbers
+ * beyond the doubles. -0 is a double. */
+#define PCI_JSON_SOUND 0x4u
 
 struct pci_json_options {
     unsigned flags;
@@ -92,9 +94,10 @@ pcol_status pci_json_member(struct pci_json *json, int *more, pcol_error *err);
 pcol_status pci_json_element(struct pci_json *json, int *more, pcol_error *err);
 /* In an array: read on as long as its elements are plain integers, doubles and nulls, at most
  * `count`, into values (doubles as bits) and types (enum pci_json_type). *got may be 0; what ended
- * the run is left to pci_json_element(). The place of the current token is not kept up. */
-void pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
-                  size_t *got);
+ * the run is left to pci_json_element(). The place of the current token is not kept up. Returns a
+ * set of the types: bit t for type t. */
+unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
+                      size_t *got);
 /* With a key current: pass over its value. */
 pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err);
 /* After the last token of the text: only blanks may follow. */

@@ -66,7 +66,7 @@ static double round_binary(u128 value, int exponent, int sticky)
     return result;
 }
 
-static double convert(uint64_t digits, int power)
+double pci_number_scale(uint64_t digits, int power)
 {
     if (!digits)
         return 0;
@@ -125,7 +125,7 @@ double pci_number_parse(const char *text, size_t size, char *scratch)
     }
     if (digits && (power < -MAX_POWER || power > MAX_POWER))
         return under_c_locale(text, size, scratch);
-    double value = digits ? convert(digits, power) : 0;
+    double value = digits ? pci_number_scale(digits, power) : 0;
     return negative ? -value : value;
 }
 

@@ -5,6 +5,7 @@
 #define PCI_NUMBER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define PCI_NUMBER_SIZE 32 /* the longest text of a double, with its end */
 
@@ -12,6 +13,9 @@
  * gives an infinity. @text need not be terminated and must be of that form. @scratch is for numbers
  * of unusual size: at least @size + 1 bytes. */
 double pci_number_parse(const char *text, size_t size, char *scratch);
+
+/* The double nearest to digits * 10^power, |power| <= 19, ties to even. */
+double pci_number_scale(uint64_t digits, int power);
 
 /* The shortest text that gives the same double back; returns its length. Finite numbers only. */
 size_t pci_number_format(double value, char text[PCI_NUMBER_SIZE]);

@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "json/number.h"
+#include "json/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -225,6 +226,23 @@ static pcol_status decode(struct pci_json *json, const uint8_t *p, size_t size, 
     return PCOL_OK;
 }
 
+static int is_utf8(pcol_str text)
+{
+    const uint8_t *p = (const uint8_t *)text.data, *end = p + text.size;
+    while (p < end) {
+        uint64_t word;
+        size_t step;
+        if (end - p >= 8 && (memcpy(&word, p, 8), !(word & HIGHS)))
+            step = 8;
+        else
+            step = pci_utf8_size(p, (size_t)(end - p), 0);
+        if (!step)
+            return 0;
+        p += step;
+    }
+    return 1;
+}
+
 /* The string whose opening quote is the next byte. */
 static pcol_status read_string(struct pci_json *json, pcol_error *err)
 {
@@ -260,6 +278,8 @@ static pcol_status read_string(struct pci_json *json, pcol_error *err)
         json->text.size = size;
     }
     json->at++;
+    if (json->options.flags & PCI_JSON_SOUND && !is_utf8(json->text))
+        return pci_json_fail(json, err, "a string that is not UTF-8");
     return PCOL_OK;
 }
 
@@ -323,6 +343,9 @@ static pcol_status read_number(struct pci_json *json, pcol_error *err)
     int integer;
     if (!is_number(json->text.data, json->text.size, &integer))
         return pci_json_fail(json, err, "malformed number");
+    if (json->options.flags & PCI_JSON_SOUND && json->text.size == 2 &&
+        !memcmp(json->text.data, "-0", 2))
+        integer = 0;
     if (integer && !to_i64(json->text.data, json->text.size, &json->integer)) {
         json->type = PCI_JSON_INT;
         json->number = (double)json->integer;

@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "json/number.h"
+#include "json/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -85,23 +86,6 @@ void pci_json_put_end(struct pci_json_writer *w, char bracket, pcol_error *err)
     w->comma = 1;
 }
 
-/* Bytes of the UTF-8 character at p, 0 if there is none. */
-static size_t utf8_size(const uint8_t *p, size_t size, int surrogates)
-{
-    uint8_t c = p[0];
-    size_t need = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    if (need < 2 || need > size)
-        return need == 1;
-    uint8_t least = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-    uint8_t most = c == 0xed && !surrogates ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-    if (p[1] < least || p[1] > most)
-        return 0;
-    for (size_t i = 2; i < need; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return need;
-}
-
 static void put_unit(struct pci_json_writer *w, unsigned unit, pcol_error *err)
 {
     static const char hex[] = "0123456789abcdef";
@@ -133,7 +117,7 @@ static void put_quoted(struct pci_json_writer *w, const char *text, size_t size,
             i++;
             continue;
         }
-        size_t step = utf8_size(data + i, size - i, w->flags & PCI_JSON_WTF8);
+        size_t step = pci_utf8_size(data + i, size - i, w->flags & PCI_JSON_WTF8);
         int surrogate = step == 3 && c == 0xed && data[i + 1] >= 0xa0;
         if (step > 1 && !surrogate) {
             i += step;

@@ -3,6 +3,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "core/builder.h"
 #include "pcol.h"
 
 #include <stdio.h>
@@ -111,4 +112,102 @@ Test(builder, types_of_all_sources)
                   PCOL_OK);
     pcol_file_close(file);
     pcol_free(data);
+}
+
+/* A column of the file that a builder writes, row by row. */
+static void expect_same_file(pcol_builder *one, pcol_builder *many)
+{
+    void *a, *b;
+    size_t a_size, b_size;
+    cr_assert_eq(pcol_builder_write_memory(one, 0, &a, &a_size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(many, 0, &b, &b_size, NULL), PCOL_OK);
+    cr_assert(a_size == b_size && !memcmp(a, b, a_size));
+    pcol_free(a);
+    pcol_free(b);
+    pcol_builder_free(one);
+    pcol_builder_free(many);
+}
+
+static pcol_builder *with_column(uint32_t *column)
+{
+    pcol_builder *b;
+    uint32_t table;
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    new_source(b);
+    cr_assert_eq(pcol_builder_table(b, "t", &table, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_column(b, table, "c", PCOL_I64, 0, column, NULL), PCOL_OK);
+    return b;
+}
+
+/* Many cells at once are the same as one by one: constants, narrow and wide values, gaps. */
+Test(builder, many_cells)
+{
+    for (int kind = 0; kind < 6; kind++) {
+        uint32_t column;
+        pcol_builder *one = with_column(&column), *many = with_column(&column);
+        uint64_t row = 0;
+        for (int part = 0; part < 8; part++) {
+            int64_t values[700];
+            size_t n = (size_t)(part * 97 + 1);
+            for (size_t i = 0; i < n; i++)
+                values[i] = kind == 0   ? 5
+                            : kind == 1 ? (int64_t)(row + i)
+                            : kind == 2 ? (part < 3 ? 7 : (int64_t)i << 40)
+                            : kind == 3 ? (part < 6 ? -1 : (int64_t)i)
+                            : kind == 4 ? part
+                                        : (int64_t)(i % 50 ? i : (uint64_t)i << 33);
+            row += kind == 3 && part == 4 ? 10 : 0;
+            for (size_t i = 0; i < n; i++)
+                cr_assert_eq(pcol_builder_set_i64(one, column, row + i, values[i], NULL), PCOL_OK);
+            if (kind == 4)
+                cr_assert_eq(pci_bcol_repeat(many->columns[column], row, part, n, NULL), PCOL_OK);
+            else
+                cr_assert_eq(pci_bcol_set_many(many->columns[column], row, values, n, NULL),
+                             PCOL_OK);
+            row += n;
+        }
+        cr_assert_eq(pci_bcol_set_many(many->columns[column], 3, &(int64_t){1}, 1, NULL),
+                     PCOL_E_ARGUMENT);
+        cr_assert_eq(pci_bcol_repeat(many->columns[column], 3, 1, 1, NULL), PCOL_E_ARGUMENT);
+        expect_same_file(one, many);
+    }
+}
+
+/* So are many samples. */
+Test(builder, many_samples)
+{
+    pcol_builder *b[2];
+    uint32_t type;
+    uint64_t row;
+    int64_t times[50], stacks[50], values[50];
+    struct pci_sample_rows rows = {50, 0, PCOL_NONE, 0, stacks, times, times, values, 0, 0};
+    for (int k = 0; k < 2; k++) {
+        cr_assert_eq(pcol_builder_new(NULL, &b[k], NULL), PCOL_OK);
+        new_source(b[k]);
+        type = new_type(b[k], "x");
+    }
+    for (int64_t i = 0; i < 50; i++) {
+        pcol_value value = {.sample_type = type, .as.i64 = i % 3};
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        stacks[i] = 0;
+        times[i] = i << 30;
+        values[i] = i % 3;
+        sample.thread = PCOL_NONE;
+        sample.has_time = sample.has_cpu_delta = 1;
+        sample.time_ns = sample.cpu_delta_ns = times[i];
+        sample.values = &value;
+        sample.value_count = 1;
+        cr_assert_eq(pcol_builder_sample(b[0], &sample, NULL, NULL), PCOL_OK);
+    }
+    cr_assert_eq(pci_builder_samples(b[1], &rows, &row, NULL), PCOL_OK);
+    cr_assert_eq(row, 0);
+    stacks[49] = 1; /* there is only the root */
+    cr_assert_eq(pci_builder_samples(b[1], &rows, &row, NULL), PCOL_E_ARGUMENT);
+    stacks[49] = 0;
+    rows.source = 1;
+    cr_assert_eq(pci_builder_samples(b[1], &rows, &row, NULL), PCOL_E_ARGUMENT);
+    rows.source = 0;
+    rows.sample_type = 1;
+    cr_assert_eq(pci_builder_samples(b[1], &rows, &row, NULL), PCOL_E_ARGUMENT);
+    expect_same_file(b[0], b[1]);
 }

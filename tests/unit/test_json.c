@@ -170,6 +170,35 @@ Test(json_read, tokens)
     free(r.out);
 }
 
+/* What would not come back as the same value. */
+Test(json_read, sound)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"\"\xff\"", "a string that is not UTF-8"},
+        {"\"abcdefgh\xc3\"", "a string that is not UTF-8"},
+        {"\"abcdefgh\xed\xa0\x80\"", "a string that is not UTF-8"},
+        {"\"\xc0\x80\"", "a string that is not UTF-8"},
+        {"\"\xf4\x90\x80\x80\"", "a string that is not UTF-8"},
+        {"{\"\x80\":1}", "a string that is not UTF-8"},
+        {"\"\\n\xff\"", "a string that is not UTF-8"},
+        {"\"\\udc80\"", "half of a surrogate pair in a string"},
+        {"1e400", "number out of range"},
+        {"-1e400", "number out of range"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reading r = {0};
+        pcol_error err = {0};
+        cr_assert_eq(tokens(cases[i].text, strlen(cases[i].text), PCI_JSON_SOUND, 4096, &r, &err),
+                     PCOL_E_SYNTAX, "%s", cases[i].text);
+        cr_assert_str_eq(err.message, cases[i].message);
+        free(r.out);
+    }
+    expect_tokens("[-0,\"\xc3\xa9 abcdefg \xf0\x9f\x98\x80\"]", 22, PCI_JSON_SOUND,
+                  "[ d-0 s<\xc3\xa9 abcdefg \xf0\x9f\x98\x80> ] . ");
+}
+
 Test(json_read, hostile)
 {
     static const struct {
@@ -358,6 +387,133 @@ Test(number, nearest_double)
         snprintf(text, sizeof text, "%" PRIu64, odd);
         expect_number(text);
     }
+}
+
+/* All numbers of an array: in runs as far as they go, the others by tokens. */
+static void read_numbers(const char *text, double *numbers, enum pci_json_type *types, size_t count,
+                         uint64_t *line)
+{
+    struct pci_input input;
+    struct pci_json json;
+    size_t n = 0, got;
+    int more;
+    const struct pci_json_options options = {.flags = PCI_JSON_SOUND};
+    cr_assert_eq(pci_input_open_memory(&input, text, strlen(text), "", NULL, NULL), PCOL_OK);
+    cr_assert_eq(pci_json_open(&json, &input, &options, NULL), PCOL_OK);
+    cr_assert_eq(pci_json_next(&json, NULL), PCOL_OK);
+    for (;;) {
+        int64_t values[5];
+        uint8_t kinds[5];
+        unsigned seen = pci_json_run(&json, values, kinds, 5, &got), expected = 0;
+        cr_assert(n + got <= count);
+        for (size_t i = 0; i < got; i++, n++) {
+            expected |= 1u << kinds[i];
+            types[n] = kinds[i];
+            numbers[n] = (double)values[i];
+            if (kinds[i] == PCI_JSON_DOUBLE)
+                memcpy(&numbers[n], &values[i], 8);
+        }
+        cr_assert_eq(seen, expected);
+        if (got == 5)
+            continue;
+        cr_assert_eq(pci_json_element(&json, &more, NULL), PCOL_OK);
+        if (!more)
+            break;
+        cr_assert(n < count);
+        types[n] = json.type;
+        numbers[n++] = json.type == PCI_JSON_NULL ? 0 : json.number;
+    }
+    cr_assert_eq(n, count);
+    *line = json.line;
+    pci_json_close(&json);
+    pci_input_close(&input);
+}
+
+Test(json_run, same_as_tokens)
+{
+    static const char *const texts[] = {"0",
+                                        "-0",
+                                        "-0.0",
+                                        "7",
+                                        "-7",
+                                        "12345678",
+                                        "null",
+                                        "1e3",
+                                        "123456789",
+                                        "1234567812",
+                                        "0.1",
+                                        "-0.5",
+                                        "100.5",
+                                        "1e-7",
+                                        "1.5E+2",
+                                        "0.00001",
+                                        "12345678.12",
+                                        "1234567.12345678",
+                                        "-1",
+                                        "1.0",
+                                        "4294967296",
+                                        "0.30000000000000004",
+                                        "1234.5678910000001",
+                                        "99999999999999.99",
+                                        "9007199254740993",
+                                        "-9223372036854775808",
+                                        "1152921504606846977",
+                                        "0.1234567890123456789",
+                                        "12345678.1234567812345678",
+                                        "5e-324"};
+    const size_t kinds = sizeof texts / sizeof texts[0], count = 400;
+    static const char *const gaps[] = {"", " ", "\n  ", "\t"};
+    char *text = malloc(count * 40 + 200);
+    double numbers[400];
+    enum pci_json_type types[400];
+    uint64_t line, lines = 1;
+    size_t at = 0, which[400];
+    text[at++] = '[';
+    for (size_t i = 0; i < count; i++) {
+        const char *gap = gaps[next_random() % 4];
+        which[i] = next_random() % kinds;
+        lines += gap[0] == '\n';
+        at += (size_t)sprintf(text + at, "%s%s%s", i ? "," : "", gap, texts[which[i]]);
+    }
+    memset(text + at, ' ', 100); /* so that runs go on to the end */
+    text[at] = ']';
+    text[at + 100] = 0;
+    read_numbers(text, numbers, types, count, &line);
+    for (size_t i = 0; i < count; i++) {
+        const char *t = texts[which[i]];
+        double expected = strcmp(t, "null") ? strtod(t, NULL) : 0;
+        int integer = t[strspn(t, "-0123456789")] == 0 && strcmp(t, "-0");
+        cr_assert_arr_eq(&numbers[i], &expected, 8, "%s: %a", t, numbers[i]);
+        cr_assert_eq(types[i], !strcmp(t, "null") ? PCI_JSON_NULL
+                               : integer          ? PCI_JSON_INT
+                                                  : PCI_JSON_DOUBLE);
+    }
+    cr_assert_eq(line, lines);
+    free(text);
+}
+
+Test(json_run, nearest_doubles)
+{
+    char *text = malloc(200 * 32 + 200), number[200][32];
+    for (int turn = 0; turn < 300; turn++) {
+        double numbers[200];
+        enum pci_json_type types[200];
+        uint64_t line;
+        size_t at = (size_t)sprintf(text, "[");
+        for (size_t i = 0; i < 200; i++) {
+            unsigned places = 1 + (unsigned)(next_random() % 13);
+            snprintf(number[i], sizeof number[i], "%.*f", (int)places,
+                     (double)(next_random() % 1000000000000000) / 1e9);
+            at += (size_t)sprintf(text + at, "%s%s", i ? "," : "", number[i]);
+        }
+        sprintf(text + at, "]%100s", "");
+        read_numbers(text, numbers, types, 200, &line);
+        for (size_t i = 0; i < 200; i++) {
+            double expected = strtod(number[i], NULL);
+            cr_assert_arr_eq(&numbers[i], &expected, 8, "%s: %a", number[i], numbers[i]);
+        }
+    }
+    free(text);
 }
 
 Test(number, shortest_text)
