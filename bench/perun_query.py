@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""perun_query.py FILE [QUESTION...]: Perun's way of answering, for comparison: seconds of each question as a whole.
+"""perun_query.py FILE QUESTION | --library FILE [QUESTION...]: Perun's way of answering, for comparison.
 
 FILE is an object of Perun's store: zlib over "profile TYPE LENGTH\\0" and the JSON of a type map. As in Perun, each question
 inflates and parses all of it and goes over dictionaries; the data frame is made with pandas, where that is installed. This is a
 faithful rendering of what its functions do, not its code: no command line, no imports of the rest of Perun.
+
+With a QUESTION the answer is printed in the form that `pcol QUESTION` prints, so that two whole processes can be compared that do
+the same: start, read, answer, print. With --library the questions are answered in this process and nothing is printed but the
+seconds of each (inflate, parse, answer), to be set against pcol_file_open(), pcol_ask() and all rows of the answer.
 """
 import collections
+import itertools
 import json
 import sys
 import time
@@ -139,32 +144,96 @@ def unique_values(path):
     return lambda profile: unique(v for _, r in all_resources(profile) for v in key_values(r, path.split(":")))
 
 
+# ---- printing, as pcol does: TSV with a header, JSON a line for each resource, lines of text
+
+
+def cell(value):
+    """A string is itself, but for what TSV escapes; any other value is its JSON."""
+    if value is None:
+        return "\\N"
+    if isinstance(value, str):
+        return value if value.isprintable() and "\\" not in value else escaped(value)
+    return json.dumps(value, separators=(",", ":"))
+
+
+def escaped(text):
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def tsv(header, rows):
+    out = sys.stdout
+    out.write(header + "\n")
+    out.writelines("\t".join(map(cell, row)) + "\n" for row in rows)
+
+
+def print_resources(resources):
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    sys.stdout.writelines(encode(resource) + "\n" for _, resource in resources)
+
+
+def print_frame(made):
+    made.to_csv(sys.stdout, sep="\t", index=False, na_rep="\\N")
+
+
+def print_items(rows):
+    tsv("row\tkey\tvalue", ((number, key, value) for number, resource in enumerate(rows) for key, value in resource))
+
+
+def print_fields(names):
+    tsv("field", ((name,) for name in names))
+
+
+def print_values(rows):
+    tsv("row\tvalue", ((number, value) for number, found in enumerate(rows) for value in found))
+
+
+def print_unique(found):
+    tsv("value", ((value,) for value in found))
+
+
+def print_snapshots(groups):
+    numbers = itertools.count()
+    tsv("snapshot\trow", ((snapshot, next(numbers)) for snapshot, group in enumerate(groups) for _ in group))
+
+
+def print_lines(lines):
+    sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def print_models(models):
+    tsv("row", ((number,) for number, _ in models))
+
+
 QUESTIONS = {
-    "cat -t resources --format ndjson": lambda profile: list(all_resources(profile)),
-    "cat -t resources --flat": frame,
-    "query items": items,
-    "query fields": fields,
-    "query fields --numeric": numeric,
-    "query values --path uid:function": values("uid:function"),
-    "query values --path uid:function --unique": unique_values("uid:function"),
-    "query values --path trace::function": values("trace::function"),
-    "query values --path trace::function --unique": unique_values("trace::function"),
-    "query snapshots": snapshots,
-    "query flame": flame,
-    "query models --group model": lambda profile: list(enumerate(profile["models"])),
+    "cat -t resources --format ndjson": (lambda profile: list(all_resources(profile)), print_resources),
+    "cat -t resources --flat": (frame, print_frame),
+    "query items": (items, print_items),
+    "query fields": (fields, print_fields),
+    "query fields --numeric": (numeric, print_fields),
+    "query values --path uid:function": (values("uid:function"), print_values),
+    "query values --path uid:function --unique": (unique_values("uid:function"), print_unique),
+    "query values --path trace::function": (values("trace::function"), print_values),
+    "query values --path trace::function --unique": (unique_values("trace::function"), print_unique),
+    "query snapshots": (snapshots, print_snapshots),
+    "query flame": (flame, print_lines),
+    "query models --group model": (lambda profile: list(enumerate(profile["models"])), print_models),
 }
 
 
 def main():
-    for question, function in QUESTIONS.items():
-        if len(sys.argv) > 2 and question not in sys.argv[2:]:
+    if sys.argv[1] != "--library":
+        answer, show = QUESTIONS[sys.argv[2]]
+        show(answer(load(sys.argv[1])))
+        return
+    for question, (answer, _) in QUESTIONS.items():
+        if len(sys.argv) > 3 and question not in sys.argv[3:]:
             continue
-        start = time.time()
+        start = time.perf_counter()
         try:
-            function(load(sys.argv[1]))
+            answer(load(sys.argv[2]))
         except ImportError:
             continue
-        print(f"{time.time() - start:.3f}\t{question}", flush=True)
+        print(f"{time.perf_counter() - start:.4f}\t{question}", flush=True)
 
 
 if __name__ == "__main__":
