@@ -1135,6 +1135,8 @@ typedef enum pcol_answer_kind {
 
 typedef struct pcol_answer {
     pcol_answer_kind kind;
+    int stable; /* the text is there until pcol_answers_free(), so two of one address and size are one
+                 * text: what was made of it can be used again */
     union {
         int64_t i64;
         double f64;

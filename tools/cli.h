@@ -47,7 +47,7 @@ struct cli_args {
     int lenient, collapse_idle;
 
     const char *format, *null;
-    int no_header;
+    int no_header, csv_safe;
 
     const char *table, *columns, *model;
     int physical, join;
@@ -184,6 +184,13 @@ struct cli_option {
 #define CLI_OPTION_NULL                                                                   \
     {                                                                                     \
         0, "null", "TEXT", "how tsv and csv show a null", CLI_TEXT, CLI_AT(null), 0, NULL \
+    }                                                                                     \
+    , CLI_OPTION_CSV_SAFE
+#define CLI_OPTION_CSV_SAFE                                                              \
+    {                                                                                    \
+        0, "csv-safe", NULL,                                                             \
+            "csv, tsv: a ' before text that a spreadsheet would take for a formula",     \
+            CLI_FLAG, CLI_AT(csv_safe), 1, NULL                                          \
     }
 #define CLI_OPTION_DEMANGLE                                                                 \
     {                                                                                       \
@@ -344,6 +351,7 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
 struct cli_out {
     const char *name; /* for messages */
     pcol_output *file;
+    int memory;   /* nobody reads it: see cli_out_open_memory() */
     int terminal; /* a terminal reads it */
     int color;
     int code;    /* 0, or the exit code of the failure that stuck */
@@ -367,6 +375,9 @@ int cli_out_finish(struct cli_out *out, int code);
 int cli_each_operand(const struct cli_args *args,
                      int (*one)(const struct cli_args *args, const char *path, struct cli_out *out),
                      int keep);
+/* Nothing but a buffer: what does not fit into it makes out->code 4, without a message. `like`: for
+ * the same reader. */
+void cli_out_open_memory(struct cli_out *out, const struct cli_out *like);
 void cli_out_write(struct cli_out *out, const void *data, size_t size);
 void cli_out_text(struct cli_out *out, const char *text);
 void cli_out_printf(struct cli_out *out, const char *format, ...) CLI_PRINTF(2, 3);
@@ -398,6 +409,7 @@ enum cli_cell_kind {
 
 struct cli_cell {
     enum cli_cell_kind kind;
+    int stable; /* text: what lies at its address stays there, so that it need not be made twice */
     union {
         int64_t i64; /* BOOL too */
         uint64_t u64;
@@ -444,6 +456,8 @@ struct cli_table_column {
 int cli_table_begin(struct cli_table **table, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count);
 void cli_table_row(struct cli_table *table, const struct cli_cell *cells);
+/* Cells are often those of the row before, and say so: their text is kept. */
+void cli_table_reuse(struct cli_table *table);
 /* Write what is left and free it. After a failure (`code`) the rows so far are written without an
  * end, so that JSON is seen to be cut. Gives `code`, or that of its own failure. */
 int cli_table_end(struct cli_table *table, int code);

@@ -115,30 +115,19 @@ static int list_columns(struct shown *shown, const struct cli_args *args)
 
 static struct cli_cell cell_of(const pcol_answer *answer)
 {
-    struct cli_cell cell = {CLI_CELL_ABSENT, {0}};
+    static const enum cli_cell_kind kinds[] = {
+        [PCOL_ANSWER_ABSENT] = CLI_CELL_ABSENT, [PCOL_ANSWER_NULL] = CLI_CELL_NULL,
+        [PCOL_ANSWER_BOOL] = CLI_CELL_BOOL,     [PCOL_ANSWER_I64] = CLI_CELL_I64,
+        [PCOL_ANSWER_F64] = CLI_CELL_F64,       [PCOL_ANSWER_TEXT] = CLI_CELL_TEXT,
+        [PCOL_ANSWER_DIGITS] = CLI_CELL_RAW,    [PCOL_ANSWER_JSON] = CLI_CELL_RAW,
+    };
+    struct cli_cell cell = {kinds[answer->kind], answer->stable, {0}};
 
-    switch (answer->kind) {
-    case PCOL_ANSWER_ABSENT:
-        break;
-    case PCOL_ANSWER_NULL:
-        cell.kind = CLI_CELL_NULL;
-        break;
-    case PCOL_ANSWER_BOOL:
-    case PCOL_ANSWER_I64:
-        cell.kind = answer->kind == PCOL_ANSWER_BOOL ? CLI_CELL_BOOL : CLI_CELL_I64;
-        cell.as.i64 = answer->as.i64;
-        break;
-    case PCOL_ANSWER_F64:
-        cell.kind = CLI_CELL_F64;
-        cell.as.f64 = answer->as.f64;
-        break;
-    case PCOL_ANSWER_TEXT:
-        return cli_cell_str(answer->as.text);
-    case PCOL_ANSWER_DIGITS:
-    case PCOL_ANSWER_JSON:
-        cell = cli_cell_str(answer->as.text);
-        cell.kind = CLI_CELL_RAW;
-        break;
+    if (answer->kind >= PCOL_ANSWER_TEXT) {
+        cell.as.text.data = answer->as.text.data;
+        cell.as.text.size = answer->as.text.size;
+    } else {
+        memcpy(&cell.as, &answer->as.i64, sizeof answer->as.i64); /* or the bits of a double */
     }
     return cell;
 }
@@ -186,6 +175,8 @@ static int print_rows(struct shown *shown, struct cli_out *out, const struct cli
     const pcol_answer *cells;
     int code = cli_table_begin(&table, out, args, shown->headings, shown->order_count);
 
+    if (code == CLI_OK)
+        cli_table_reuse(table);
     while (code == CLI_OK && limit > 0 && out->code == 0) {
         code = next_row(shown, &cells);
         if (code != CLI_OK || cells == NULL)

@@ -12,7 +12,7 @@
 
 struct cli_cell cli_cell_text(const char *text)
 {
-    struct cli_cell cell = {CLI_CELL_NULL, {0}};
+    struct cli_cell cell = {CLI_CELL_NULL, 0, {0}};
 
     if (text != NULL) {
         cell.kind = CLI_CELL_TEXT;
@@ -24,7 +24,7 @@ struct cli_cell cli_cell_text(const char *text)
 
 struct cli_cell cli_cell_str(pcol_str text)
 {
-    struct cli_cell cell = {CLI_CELL_TEXT, {0}};
+    struct cli_cell cell = {CLI_CELL_TEXT, 0, {0}};
 
     cell.as.text.data = text.data;
     cell.as.text.size = text.size;
@@ -33,7 +33,7 @@ struct cli_cell cli_cell_str(pcol_str text)
 
 struct cli_cell cli_cell_u64(uint64_t value)
 {
-    struct cli_cell cell = {CLI_CELL_U64, {0}};
+    struct cli_cell cell = {CLI_CELL_U64, 0, {0}};
 
     cell.as.u64 = value;
     return cell;
@@ -41,7 +41,7 @@ struct cli_cell cli_cell_u64(uint64_t value)
 
 struct cli_cell cli_cell_bool(int value)
 {
-    struct cli_cell cell = {CLI_CELL_BOOL, {0}};
+    struct cli_cell cell = {CLI_CELL_BOOL, 0, {0}};
 
     cell.as.i64 = value != 0;
     return cell;
@@ -49,7 +49,7 @@ struct cli_cell cli_cell_bool(int value)
 
 struct cli_cell cli_cell_of(const pcol_cells *cells, size_t row)
 {
-    struct cli_cell cell = {CLI_CELL_NULL, {0}};
+    struct cli_cell cell = {CLI_CELL_NULL, 0, {0}};
 
     if (!cells->valid[row])
         return cell;

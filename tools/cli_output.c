@@ -158,6 +158,13 @@ int cli_out_open(struct cli_out *out, const struct cli_args *args)
     return cli_out_open_path(out, args, args->output, 0);
 }
 
+void cli_out_open_memory(struct cli_out *out, const struct cli_out *like)
+{
+    memset(out, 0, offsetof(struct cli_out, buffer));
+    out->memory = 1;
+    out->terminal = like->terminal;
+}
+
 /* ---- writing ---- */
 
 static pcol_status note_error(pcol_error *err, const char *what, int number)
@@ -197,6 +204,10 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
 
     if (out->code != 0 || size == 0)
         return;
+    if (out->memory) {
+        out->code = CLI_IO;
+        return;
+    }
     if (out->file == NULL) {
         write_stdout(out, data, size);
         return;

@@ -271,7 +271,7 @@ static void humanise(double value, int bytes, char *text)
 
 struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room)
 {
-    struct cli_cell cell = {amounts->info.is_double ? CLI_CELL_F64 : CLI_CELL_I64, {0}};
+    struct cli_cell cell = {amounts->info.is_double ? CLI_CELL_F64 : CLI_CELL_I64, 0, {0}};
 
     if (amounts->info.is_double)
         cell.as.f64 = amount.f64;
@@ -294,7 +294,7 @@ struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount a
 
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount)
 {
-    struct cli_cell cell = {CLI_CELL_PERCENT, {0}};
+    struct cli_cell cell = {CLI_CELL_PERCENT, 0, {0}};
 
     if (amounts->total > 0)
         cell.as.f64 = 100 * cli_amount_double(amounts, amount) / amounts->total;
@@ -304,7 +304,7 @@ struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amoun
 struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amount amount,
                                    char *room)
 {
-    struct cli_cell cell = {CLI_CELL_F64, {0}};
+    struct cli_cell cell = {CLI_CELL_F64, 0, {0}};
 
     if (amounts->info.seconds_per_value <= 0)
         return cli_cell_text(NULL);

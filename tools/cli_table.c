@@ -6,40 +6,15 @@
  * that a terminal would act on as \xNN; the other formats are lossless, but for TSV and CSV when a
  * terminal reads them.
  *
- * TSV    \\ \t \n \r escaped, null is \N
- * CSV    RFC 4180 with its CR LF; null is an empty cell, an empty string ""
+ * Aligned tables are made here, the other formats in cli_lines.c.
  */
-#include "cli.h"
+#include "cli_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MEASURED_ROWS 1024
 #define MEASURED_BYTES (1u << 22)
-
-enum layout { LAYOUT_TABLE, LAYOUT_TSV, LAYOUT_CSV, LAYOUT_JSON, LAYOUT_NDJSON };
-
-/* The text of a cell that waits until its column is measured. */
-struct kept {
-    size_t start, size, width;
-};
-
-struct cli_table {
-    struct cli_out *out;
-    enum layout layout;
-    const struct cli_table_column *columns;
-    size_t count;
-    const char *null;
-    int header;
-    uint64_t rows;
-    int failed; /* memory */
-    /* the aligned table */
-    size_t *widths;
-    struct kept *kept; /* MEASURED_ROWS * count cells; NULL once measured */
-    size_t kept_rows;
-    char *text;
-    size_t text_size, text_capacity;
-};
 
 static enum layout layout_of(const struct cli_out *out, const char *format)
 {
@@ -204,147 +179,6 @@ static void aligned_row(struct cli_table *table, const struct cli_cell *cells)
         put_aligned(table, kept);
 }
 
-/* Text for TSV: runs of plain bytes and escapes between them. */
-static void tsv_text(struct cli_table *table, const char *data, size_t size)
-{
-    struct cli_out *out = table->out;
-    size_t i = 0;
-
-    while (i < size) {
-        size_t plain = cli_plain(data, i, size, '\\', '\\', 0);
-        while (plain < size && data[plain] != '\\' && data[plain] != '\t' && data[plain] != '\n' &&
-               data[plain] != '\r')
-            plain = cli_plain(data, plain + 1, size, '\\', '\\', 0);
-        if (out->terminal)
-            cli_out_safe(out, data + i, plain - i);
-        else
-            cli_out_write(out, data + i, plain - i);
-        if (plain < size) {
-            char *room = cli_out_room(out, 2);
-            room[0] = '\\';
-            room[1] = data[plain] == '\t'   ? 't'
-                      : data[plain] == '\n' ? 'n'
-                      : data[plain] == '\r' ? 'r'
-                                            : '\\';
-            cli_out_took(out, 2);
-            plain++;
-        }
-        i = plain;
-    }
-}
-
-static int csv_needs_quotes(const struct cli_table *table, const char *data, size_t size)
-{
-    if (size == 0 || (table->null != NULL && strlen(table->null) == size &&
-                      memcmp(table->null, data, size) == 0))
-        return 1;
-    for (size_t i = 0; (i = cli_plain(data, i, size, '"', ',', 0)) < size; i++)
-        if (data[i] == '"' || data[i] == ',' || data[i] == '\n' || data[i] == '\r')
-            return 1;
-    return data[0] == ' ' || data[size - 1] == ' ';
-}
-
-static void csv_text(struct cli_table *table, const char *data, size_t size)
-{
-    struct cli_out *out = table->out;
-    int quotes = csv_needs_quotes(table, data, size);
-
-    if (quotes)
-        cli_out_write(out, "\"", 1);
-    while (size > 0) {
-        const char *quote = memchr(data, '"', size);
-        size_t part = quote != NULL ? (size_t)(quote - data) + 1 : size;
-        if (out->terminal)
-            cli_out_safe(out, data, part);
-        else
-            cli_out_write(out, data, part);
-        if (quote != NULL)
-            cli_out_write(out, "\"", 1);
-        data += part;
-        size -= part;
-    }
-    if (quotes)
-        cli_out_write(out, "\"", 1);
-}
-
-static void separated_cell(struct cli_table *table, const struct cli_cell *cell)
-{
-    struct cli_out *out = table->out;
-
-    switch (cell->kind) {
-    case CLI_CELL_NULL:
-    case CLI_CELL_ABSENT:
-        cli_out_text(out, table->null != NULL           ? table->null
-                          : table->layout == LAYOUT_TSV ? "\\N"
-                                                        : "");
-        return;
-    case CLI_CELL_TEXT:
-    case CLI_CELL_RAW:
-        if (table->layout == LAYOUT_TSV)
-            tsv_text(table, cell->as.text.data, cell->as.text.size);
-        else
-            csv_text(table, cell->as.text.data, cell->as.text.size);
-        return;
-    case CLI_CELL_LIST: {
-        int quotes = table->layout == LAYOUT_CSV && cell->as.list.count > 1;
-        if (quotes)
-            cli_out_write(out, "\"", 1);
-        cli_json_cell(out, cell);
-        if (quotes)
-            cli_out_write(out, "\"", 1);
-        return;
-    }
-    case CLI_CELL_I64:
-    case CLI_CELL_U64:
-    case CLI_CELL_F64:
-    case CLI_CELL_BOOL:
-    case CLI_CELL_PERCENT:
-        break;
-    }
-    cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));
-}
-
-static void separated_row(struct cli_table *table, const struct cli_cell *cells)
-{
-    int tsv = table->layout == LAYOUT_TSV;
-
-    for (size_t i = 0; i < table->count; i++) {
-        if (i > 0)
-            cli_out_write(table->out, tsv ? "\t" : ",", 1);
-        separated_cell(table, &cells[i]);
-    }
-    cli_out_text(table->out, tsv ? "\n" : "\r\n");
-}
-
-static void separated_header(struct cli_table *table)
-{
-    int tsv = table->layout == LAYOUT_TSV;
-
-    for (size_t i = 0; i < table->count; i++) {
-        struct cli_cell name = cli_cell_text(table->columns[i].name);
-        if (i > 0)
-            cli_out_write(table->out, tsv ? "\t" : ",", 1);
-        separated_cell(table, &name);
-    }
-    cli_out_text(table->out, tsv ? "\n" : "\r\n");
-}
-
-static void json_row(struct cli_table *table, const struct cli_cell *cells)
-{
-    int first = 1;
-
-    if (table->layout == LAYOUT_JSON)
-        cli_out_text(table->out, table->rows == 0 ? "[\n" : ",\n");
-    cli_out_write(table->out, "{", 1);
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->layout == LAYOUT_NDJSON && cells[i].kind == CLI_CELL_ABSENT)
-            continue;
-        cli_json_key(table->out, &first, table->columns[i].name);
-        cli_json_cell(table->out, &cells[i]);
-    }
-    cli_out_write(table->out, "}\n", table->layout == LAYOUT_JSON ? 1 : 2);
-}
-
 int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count)
 {
@@ -359,12 +193,15 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
     table->null = args->null;
     table->header = !args->no_header;
     table->layout = layout_of(out, args->format);
+    table->safe = args->csv_safe;
+    if (table->safe && table->layout != LAYOUT_CSV && table->layout != LAYOUT_TSV)
+        return cli_usage("--csv-safe belongs to the formats csv and tsv");
     if (table->layout == LAYOUT_TABLE) {
         table->widths = calloc(count + 1, sizeof *table->widths);
         table->kept = calloc(count * MEASURED_ROWS + 1, sizeof *table->kept);
         table->failed = table->widths == NULL || table->kept == NULL;
-    } else if (table->header && (table->layout == LAYOUT_TSV || table->layout == LAYOUT_CSV)) {
-        separated_header(table);
+    } else {
+        cli_lines_begin(table);
     }
     return CLI_OK;
 }
@@ -373,19 +210,10 @@ void cli_table_row(struct cli_table *table, const struct cli_cell *cells)
 {
     if (table->failed)
         return;
-    switch (table->layout) {
-    case LAYOUT_TABLE:
+    if (table->layout == LAYOUT_TABLE)
         aligned_row(table, cells);
-        break;
-    case LAYOUT_TSV:
-    case LAYOUT_CSV:
-        separated_row(table, cells);
-        break;
-    case LAYOUT_JSON:
-    case LAYOUT_NDJSON:
-        json_row(table, cells);
-        break;
-    }
+    else
+        cli_lines_row(table, cells);
     table->rows++;
 }
 
@@ -399,6 +227,7 @@ int cli_table_end(struct cli_table *table, int code)
         cli_out_text(table->out, table->rows == 0 ? "[]\n" : "\n]\n");
     if (table->failed && code == CLI_OK)
         code = cli_fail_memory();
+    cli_lines_end(table);
     free(table->widths);
     free(table->kept);
     free(table->text);

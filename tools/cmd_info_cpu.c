@@ -9,7 +9,7 @@
 /* Milliseconds with what a nanosecond needs, and no more. */
 static struct cli_cell ms_cell(double ns)
 {
-    struct cli_cell cell = {CLI_CELL_F64, {0}};
+    struct cli_cell cell = {CLI_CELL_F64, 0, {0}};
 
     cell.as.f64 = round(ns) / 1e6;
     return cell;

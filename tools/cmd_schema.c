@@ -180,7 +180,7 @@ static void json_bool(struct cli_out *out, int *first, const char *key, int valu
 static void json_typed(struct cli_out *out, int *first, const char *key, pcol_type type,
                        int64_t value)
 {
-    struct cli_cell cell = {CLI_CELL_I64, {value}};
+    struct cli_cell cell = {CLI_CELL_I64, 0, {value}};
 
     if (type == PCOL_U64)
         cell.kind = CLI_CELL_U64;

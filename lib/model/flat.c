@@ -33,7 +33,15 @@ void pci_text_clear(struct pci_text *text)
 
 size_t pci_flat_integer(int64_t value, char text[PCI_FLAT_NUMBER])
 {
-    return (size_t)snprintf(text, PCI_FLAT_NUMBER, "%" PRId64, value);
+    char digits[20];
+    size_t at = sizeof digits, sign = value < 0;
+    uint64_t rest = sign ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    *text = '-';
+    memcpy(text + sign, digits + at, sizeof digits - at);
+    return sign + sizeof digits - at;
 }
 
 /* Digits and exponent as %.{n}e would give them: d.ddde+xx, taken apart. */

@@ -26,6 +26,7 @@ enum pci_value_kind {
 
 struct pci_value {
     uint8_t kind;
+    uint8_t brief; /* TEXT: it is there only until the next row */
     union {
         int64_t i64;
         double f64;

@@ -61,6 +61,7 @@ struct pci_label_state {
     uint64_t known; /* 1 + its row */
     struct shape_entry *entries;
     size_t entry_count, entry_capacity;
+    int plain; /* the cells are those of that shape, with no member of `extra` among them */
 };
 
 unsigned pci_label_types(int kind, const char **references)
@@ -237,16 +238,16 @@ static pcol_status get(const pcol_file *file, const struct pci_column *column, s
     return PCOL_OK;
 }
 
-static pcol_status next_cell(struct pci_label_reader *r, struct pci_label_cell **cell,
-                             pcol_error *err)
+/* A further cell; NULL if memory is out. */
+static struct pci_label_cell *next_cell(struct pci_label_reader *r)
 {
     struct pci_label_state *s = r->state;
     if (pci_grow((void **)&s->cells, &s->cell_capacity, r->cell_count + 1, sizeof *s->cells))
-        return pci_fail_memory(err);
+        return NULL;
     r->cells = s->cells;
-    *cell = &s->cells[r->cell_count++];
-    **cell = (struct pci_label_cell){.node = PCI_NO_NODE};
-    return PCOL_OK;
+    struct pci_label_cell *cell = &s->cells[r->cell_count++];
+    *cell = (struct pci_label_cell){.node = PCI_NO_NODE};
+    return cell;
 }
 
 /* The value of key number `k` of the reader as a further cell; *there is 0 if it is null. */
@@ -272,7 +273,9 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
         return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name,
                              key->column ? key->column->name : NULL, row, "%llu names no row of %s",
                              (unsigned long long)bits, kinds[key->kind].references);
-    PCI_TRY(next_cell(r, &cell, err));
+    cell = next_cell(r);
+    if (!cell)
+        return pci_fail_memory(err);
     cell->key = key;
     if (is_text)
         cell->as.text = text;
@@ -289,8 +292,9 @@ static pcol_status fail_shape(const struct pci_label_reader *r, uint64_t row, co
 
 static pcol_status add_member(struct pci_label_reader *r, uint64_t *member, pcol_error *err)
 {
-    struct pci_label_cell *cell;
-    PCI_TRY(next_cell(r, &cell, err));
+    struct pci_label_cell *cell = next_cell(r);
+    if (!cell)
+        return pci_fail_memory(err);
     cell->node = *member;
     return pci_nodes_next(&r->state->nodes, r->extra, member, err);
 }
@@ -351,10 +355,12 @@ static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t
     struct pci_label_state *s = r->state;
     if (s->known != shape + 1)
         PCI_TRY(know_shape(r, row, shape, err));
+    int plain = r->extra == PCI_NO_NODE;
     for (size_t i = 0; i < s->entry_count; i++) {
         const struct shape_entry *entry = &s->entries[i];
         int there = 1;
         if (!entry->key) {
+            plain = 0;
             if (*member == PCI_NO_NODE)
                 return fail_shape(r, row, "the shape has more members than `extra`", err);
             PCI_TRY(add_member(r, member, err));
@@ -365,7 +371,55 @@ static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t
             return fail_shape(r, row, "the shape has a key without a value", err);
         s->cells[r->cell_count - 1].joined = entry->joined;
     }
+    s->plain = plain;
     return PCOL_OK;
+}
+
+/* Whether a row is in a batch. */
+static int in_batch(const struct batch *b, uint64_t row)
+{
+    return b && row - b->first < b->count;
+}
+
+/* One value of a row whose shape is that of the row before; 0 if it has to be read in the slow way. */
+static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
+{
+    struct pci_label_state *s = r->state;
+    const uint32_t k = s->entries[entry].key - 1;
+    const struct pci_label_key *key = &r->keys[k];
+    const struct batch *b = s->batches[k];
+    struct pci_label_cell *cell = &s->cells[entry];
+    if (!kinds[key->kind].types)
+        return 1;
+    if (!in_batch(b, row) || !b->valid[row - b->first])
+        return 0;
+    int64_t bits = b->values[row - b->first];
+    if ((uint64_t)bits >= s->limits[k])
+        return 0;
+    if (key->kind != PCI_LABEL_STRING && key->kind != PCI_LABEL_BIGINT) {
+        cell->as.i64 = bits;
+        return 1;
+    }
+    if ((uint64_t)bits == cell->node)
+        return 1;
+    cell->node = (uint64_t)bits;
+    return pci_string(r->file, cell->node, &cell->as.text, NULL) == PCOL_OK;
+}
+
+/* Most rows have the shape of the row before and nothing in `extra`: their cells stay, and only the
+ * values are read, from batches. 0 if this row is not of that kind. */
+static int read_again(struct pci_label_reader *r, uint64_t row)
+{
+    const struct pci_label_state *s = r->state;
+    if (!s->plain || !in_batch(s->shapes, row) || !s->shapes->valid[row - s->shapes->first] ||
+        (uint64_t)s->shapes->values[row - s->shapes->first] + 1 != s->known)
+        return 0;
+    if (s->extra && (!in_batch(s->extras, row) || s->extras->valid[row - s->extras->first]))
+        return 0;
+    for (size_t i = 0; i < s->entry_count; i++)
+        if (!renew(r, i, row))
+            return 0;
+    return 1;
 }
 
 pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err)
@@ -375,6 +429,10 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
     int64_t shape, root;
     int has_extra;
     uint64_t member = PCI_NO_NODE;
+    r->same = read_again(r, row);
+    if (r->same)
+        return PCOL_OK;
+    s->plain = 0;
     r->cell_count = 0;
     r->cells = s->cells;
     r->has_shape = 0;

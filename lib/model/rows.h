@@ -31,6 +31,7 @@ struct pci_label_reader {
     const struct pci_label_cell *cells;
     size_t cell_count;
     int has_shape;  /* 0: the shape is null */
+    int same;       /* the cells are those of the row before, but for their values */
     uint64_t extra; /* root node or PCI_NO_NODE */
     struct pci_label_state *state;
 };
@@ -38,7 +39,7 @@ struct pci_label_reader {
 struct pci_label_cell {
     const struct pci_label_key *key; /* NULL: a member of `extra` */
     uint8_t joined;
-    uint64_t node; /* that member, where key is NULL */
+    uint64_t node; /* that member, where key is NULL; else for the reader alone */
     union {
         int64_t i64;
         double f64;

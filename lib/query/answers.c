@@ -37,9 +37,11 @@ pcol_status pci_answers_column(struct pcol_answers *a, const char *name, pcol_er
 pcol_status pci_answers_row(struct pcol_answers *a, pcol_error *err)
 {
     void *touched = a->touched;
-    if (pci_grow(&touched, &a->touched_capacity, a->columns.count + 1, sizeof *a->touched))
-        return pci_fail_memory(err);
-    a->touched = touched;
+    if (a->columns.count >= a->touched_capacity) {
+        if (pci_grow(&touched, &a->touched_capacity, a->columns.count + 1, sizeof *a->touched))
+            return pci_fail_memory(err);
+        a->touched = touched;
+    }
     for (size_t i = 0; i < a->touched_count; i++)
         a->cells[a->touched[i]].kind = PCOL_ANSWER_ABSENT;
     a->touched_count = 0;
@@ -71,9 +73,11 @@ static pcol_status push_cell(struct pci_flat_cell **cells, size_t *count, size_t
                              uint32_t field, const struct pci_value *value, pcol_error *err)
 {
     void *all = *cells;
-    if (pci_grow(&all, capacity, *count + 1, sizeof **cells))
-        return pci_fail_memory(err);
-    *cells = all;
+    if (*count == *capacity) {
+        if (pci_grow(&all, capacity, *count + 1, sizeof **cells))
+            return pci_fail_memory(err);
+        *cells = all;
+    }
     (*cells)[(*count)++] = (struct pci_flat_cell){field, *value};
     return PCOL_OK;
 }
@@ -149,7 +153,8 @@ static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
     size_t begin = a->json.size;
     int is_new;
     cell->kind = PCOL_ANSWER_JSON;
-    if (!pci_value_shared(value)) {
+    cell->stable = pci_value_shared(value);
+    if (!cell->stable) {
         PCI_TRY(pci_answers_json(a, value, &a->json, err));
         cell->as.text = (pcol_str){NULL, a->json.size - begin};
         return PCOL_OK;
@@ -188,6 +193,7 @@ pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struc
     case PCI_VALUE_STRING:
     case PCI_VALUE_TEXT:
         cell->kind = value->kind == PCI_VALUE_BIG ? PCOL_ANSWER_DIGITS : PCOL_ANSWER_TEXT;
+        cell->stable = value->kind != PCI_VALUE_TEXT || !value->brief;
         cell->as.text = value->as.text;
         return PCOL_OK;
     case PCI_VALUE_FRAME:
@@ -272,8 +278,9 @@ static pcol_status make_flat(struct pcol_answers *a, uint32_t field, const struc
     PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->kept, err));
     for (size_t i = 0; i < a->flat.count; i++) {
         uint32_t inner;
-        const struct pci_flat_item *item = &a->flat.items[i];
+        struct pci_flat_item *item = &a->flat.items[i];
         int last = i + 1 == a->flat.count;
+        item->value.brief = 0;
         PCI_TRY(field_of(a, field, last ? (pcol_str){"", 0} : item->key, &inner, err));
         PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, inner,
                           &item->value, err)); /* its text is in the arena already */
@@ -305,8 +312,9 @@ static pcol_status flat_node(struct pcol_answers *a, uint32_t field, const struc
     PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->row_texts, err));
     for (size_t i = 0; i < a->flat.count; i++) {
         uint32_t inner;
-        const struct pci_flat_item *item = &a->flat.items[i];
+        struct pci_flat_item *item = &a->flat.items[i];
         int last = i + 1 == a->flat.count;
+        item->value.brief = 1;
         PCI_TRY(field_of(a, field, last ? (pcol_str){"", 0} : item->key, &inner, err));
         PCI_TRY(
             push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, inner, &item->value, err));
@@ -419,12 +427,13 @@ pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, 
     struct pcol_answers *a = answers;
     int more;
     *cells = NULL;
-    PCI_TRY(pci_answers_row(a, err));
+    if (!a->partial)
+        PCI_TRY(pci_answers_row(a, err));
     PCI_TRY(a->next(a, &more, err));
     if (!more)
         return PCOL_OK;
     const char *text = a->json.data;
-    for (size_t i = 0; i < a->touched_count; i++) {
+    for (size_t i = 0; a->json.size && i < a->touched_count; i++) {
         pcol_answer *cell = &a->cells[a->touched[i]];
         if (cell->kind == PCOL_ANSWER_JSON && !cell->as.text.data) {
             cell->as.text.data = text;

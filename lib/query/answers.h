@@ -47,6 +47,8 @@ struct pcol_answers {
     struct pci_strtab columns;
     pcol_answer *cells;
     size_t cell_capacity;
+    int partial; /* a row may leave the cells of the row before, */
+    int apart;   /* if it was made of members that have a column each */
     uint32_t *touched; /* cells of the row */
     size_t touched_count, touched_capacity;
     /* flattening */
@@ -83,6 +85,8 @@ struct pcol_answers {
     pcol_str parts[64];           /* of the path */
     size_t part_count, path_slot; /* the member that the path begins with */
     size_t line_roles[PCI_LINE_ROLES];
+    struct pci_value stack_of[2]; /* uid and trace whose text `other` begins with, */
+    size_t stack_size;            /* in so many bytes; 0: of none */
     uint64_t left_out;
     double plot[6]; /* b0, b1, b2, x_start, x_end, step */
     int plot_model, plot_at;
@@ -94,7 +98,8 @@ pcol_status pci_answers_column(struct pcol_answers *a, const char *name, pcol_er
 /* The same for any name, at any time; further columns of the same name are the first one. */
 pcol_status pci_answers_new_column(struct pcol_answers *a, pcol_str name, uint32_t *column,
                                    pcol_error *err);
-/* Make the row's cells absent. */
+/* Make the row's cells absent; done before each row, but for questions that set `partial` and do it
+ * themselves. */
 pcol_status pci_answers_row(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
                             pcol_error *err);

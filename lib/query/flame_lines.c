@@ -141,18 +141,17 @@ static const struct pci_value *role(struct pcol_answers *a, int which)
     return at == SIZE_MAX ? NULL : &r->members[at].value;
 }
 
-/* The line of the resource at hand, into a->other; *ok is 0 if it has none. */
-static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
+/* What stands before the amount, into a->other; *ok is 0 if the resource has no line. */
+static pcol_status make_stack(struct pcol_answers *a, const struct pci_value *uid,
+                              const struct pci_value *trace, int *ok, pcol_error *err)
 {
-    const struct pci_resources *r = &a->resources;
-    const struct pci_value *uid = role(a, UID), *trace = role(a, TRACE), *amount = role(a, AMOUNT);
     pcol_str text;
     int object, array;
     a->other.size = 0;
-    *ok = uid && trace && amount && amount->kind != PCI_VALUE_NULL;
+    *ok = uid && trace;
     if (!*ok)
         return PCOL_OK;
-    PCI_TRY(pci_value_is(&r->values, uid, &object, &array, err));
+    PCI_TRY(pci_value_is(&a->resources.values, uid, &object, &array, err));
     if (object) {
         PCI_TRY(line_part(a, uid, 0, &text, ok, err));
         if (*ok)
@@ -165,8 +164,36 @@ static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
     if (!*ok)
         return PCOL_OK;
     PCI_TRY(pci_text_put(&a->other, text.data, text.size, err));
-    PCI_TRY(pci_text_put(&a->other, " ", 1, err));
-    return pci_flat_text(amount, &a->other, err);
+    return pci_text_put(&a->other, " ", 1, err);
+}
+
+static int same_value(const struct pci_value *a, const struct pci_value *b)
+{
+    return a->kind == b->kind && (pci_value_shared(a) ? a->as.i64 == b->as.i64
+                                  : a->kind == PCI_VALUE_STRING && a->as.text.data == b->as.text.data &&
+                                        a->as.text.size == b->as.text.size);
+}
+
+/* The line of the resource at hand, into a->other; *ok is 0 if it has none. Most resources have the
+ * stack of the one before. */
+static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
+{
+    const struct pci_value *uid = role(a, UID), *trace = role(a, TRACE), *amount = role(a, AMOUNT);
+    if (a->stack_size && uid && trace && same_value(uid, &a->stack_of[0]) &&
+        same_value(trace, &a->stack_of[1])) {
+        a->other.size = a->stack_size;
+        *ok = 1;
+    } else {
+        a->stack_size = 0;
+        PCI_TRY(make_stack(a, uid, trace, ok, err));
+        if (*ok) {
+            a->stack_of[0] = *uid;
+            a->stack_of[1] = *trace;
+            a->stack_size = a->other.size;
+        }
+    }
+    *ok = *ok && amount && amount->kind != PCI_VALUE_NULL;
+    return *ok ? pci_flat_text(amount, &a->other, err) : PCOL_OK;
 }
 
 static int is_free(struct pcol_answers *a)
@@ -200,7 +227,8 @@ static pcol_status next_line(struct pcol_answers *a, int *more, pcol_error *err)
         a->left_out += !ok;
         if (!ok)
             continue;
-        struct pci_value line = {.kind = PCI_VALUE_TEXT, .as.text = {a->other.data, a->other.size}};
+        struct pci_value line = {
+            .kind = PCI_VALUE_TEXT, .brief = 1, .as.text = {a->other.data, a->other.size}};
         return pci_answers_set(a, 0, &line, err);
     }
 }

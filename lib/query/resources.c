@@ -47,6 +47,8 @@ struct pci_resources_state {
     struct part own, of_type;
     int planned;
     int shared_only; /* own cells need not be read */
+    int keys_only;   /* only their keys matter */
+    int plain;       /* own cells are scalars */
     size_t capacity;
     struct pci_member number, time; /* what a snapshot adds */
     uint32_t number_slot, time_slot;
@@ -171,8 +173,13 @@ void pci_resources_rewind(struct pci_resources *r)
     struct pci_resources_state *s = r->state;
     s->row = s->model_row = 0;
     s->type_row = s->snapshot_row = NO_ROW;
-    s->planned = 0;
+    s->planned = s->keys_only = 0;
     r->number = UINT64_MAX; /* the first one makes it 0 */
+}
+
+void pci_resources_keys(struct pci_resources *r)
+{
+    r->state->keys_only = 1;
 }
 
 /* ---- members */
@@ -357,22 +364,21 @@ static pcol_status make_plan(struct pci_resources *r, int typed, pcol_error *err
     return add_if_absent(r, &s->time, &s->time_slot, err);
 }
 
-static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *err)
+static int scalars(const struct pci_keyed *keyed)
+{
+    for (size_t i = 0; i < keyed->count; i++)
+        if (keyed->members[i].value.kind >= PCI_VALUE_FRAME)
+            return 0;
+    return 1;
+}
+
+/* The row's cells into its members. fresh: those of its type or snapshot have others than the row's
+ * before. */
+static pcol_status merge_cells(struct pci_resources *r, uint64_t type_row, uint64_t snapshot_row,
+                               int fresh, pcol_error *err)
 {
     struct pci_resources_state *s = r->state;
-    int64_t type, snapshot;
-    int typed, in_snapshot, fresh = !s->planned;
-    PCI_TRY(cell(r->file, &s->type, row, &type, &typed, err));
-    PCI_TRY(cell(r->file, &s->snapshot, row, &snapshot, &in_snapshot, err));
-    uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
-    uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
-    r->same =
-        s->shared_only && s->planned && type_row == s->type_row && snapshot_row == s->snapshot_row;
-    if (r->same)
-        return PCOL_OK;
-    PCI_TRY(pci_keyed_row(&r->samples, row, err));
-    fresh |= !fits(&s->own, &r->samples);
-    int new_type = type_row != s->type_row;
+    int new_type = type_row != s->type_row, typed = type_row != NO_ROW;
     if (new_type) {
         s->planned = 0;
         if (typed)
@@ -386,8 +392,12 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
         fresh = 1;
         s->snapshot_row = snapshot_row;
     }
+    r->own_only = !fresh && !new_type;
     if (fresh) {
         PCI_TRY(make_plan(r, typed, err));
+        s->plain = scalars(&r->samples);
+        r->own_slots = s->own.slots;
+        r->own_count = s->own.count;
     } else {
         fill(r, &s->own, &r->samples);
         if (new_type)
@@ -395,6 +405,27 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
     }
     s->planned = 1;
     return PCOL_OK;
+}
+
+static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    int64_t type, snapshot;
+    int typed, in_snapshot, fresh = !s->planned;
+    PCI_TRY(cell(r->file, &s->type, row, &type, &typed, err));
+    PCI_TRY(cell(r->file, &s->snapshot, row, &snapshot, &in_snapshot, err));
+    uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
+    uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
+    int known = s->planned && type_row == s->type_row && snapshot_row == s->snapshot_row;
+    r->same = s->shared_only && known;
+    if (r->same)
+        return PCOL_OK;
+    PCI_TRY(pci_keyed_row(&r->samples, row, err));
+    r->same = s->keys_only && s->plain && known && r->samples.labels.same;
+    if (r->same)
+        return PCOL_OK;
+    fresh |= !r->samples.labels.same && !fits(&s->own, &r->samples);
+    return merge_cells(r, type_row, snapshot_row, fresh, err);
 }
 
 static pcol_status is_of_perun(const struct pci_resources *r, int64_t source, const char *table,
@@ -426,7 +457,7 @@ pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *e
 pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err)
 {
     struct pci_resources_state *s = r->state;
-    s->planned = 0;
+    s->planned = r->own_only = 0;
     for (*more = 0; s->model_row < r->model_rows;) {
         uint64_t row = s->model_row++;
         int64_t source = 0;

@@ -27,6 +27,11 @@ struct pci_resources {
     uint64_t plan;   /* changes when the keys of the members do */
     uint64_t number; /* of resources or models before it */
     int same;        /* after pci_resources_only(): nothing changed since the object before */
+    /* Since the object before only the values of the members in own_slots changed; PCOL_NONE in it is
+     * none. Of a model or of a resource of another type or snapshot all may have. */
+    int own_only;
+    const uint32_t *own_slots;
+    size_t own_count;
     struct pci_resources_state *state;
 };
 
@@ -38,6 +43,9 @@ void pci_resources_close(struct pci_resources *r);
 /* From now on only this key is asked for: if rows have it from their type or snapshot alone, their
  * own cells are not read. */
 void pci_resources_only(struct pci_resources *r, pcol_str key);
+/* From now on, until the next rewind, only keys are asked for, not values: `same` says for a resource
+ * that it has those of the one before, and the same frames, stacks and trees. */
+void pci_resources_keys(struct pci_resources *r);
 /* Begin with the first resource (or model) again. */
 void pci_resources_rewind(struct pci_resources *r);
 pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err);

@@ -42,13 +42,44 @@ static pcol_status next_object(struct pcol_answers *a, int *more, pcol_error *er
     return PCOL_OK;
 }
 
+static int same_key(pcol_str key, const char *text)
+{
+    return key.size == strlen(text) && !memcmp(key.data, text, key.size);
+}
+
+/* A resource that differs from the one before only in members of its own, all of them scalars: the
+ * other cells stay. 0 if it is not of that kind. */
+static pcol_status own_cells(struct pcol_answers *a, int *done, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    *done = r->own_only && a->plan == r->plan && a->apart && !a->json.size;
+    for (size_t i = 0; i < r->own_count && *done; i++) {
+        uint32_t slot = r->own_slots[i];
+        if (slot == PCOL_NONE)
+            continue;
+        const struct pci_value *value = &r->members[slot].value;
+        if (a->options.flat &&
+            (value->kind >= PCI_VALUE_FRAME || same_key(r->members[slot].key, "snapshot")))
+            *done = 0;
+        else
+            PCI_TRY(pci_answers_set(a, a->columns_of[a->slot_fields[slot]], value, err));
+    }
+    return PCOL_OK;
+}
+
 static pcol_status next_row(struct pcol_answers *a, int *more, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
+    int done;
     PCI_TRY(next_object(a, more, err));
     if (!*more)
         return PCOL_OK;
+    PCI_TRY(own_cells(a, &done, err));
+    if (done)
+        return PCOL_OK;
+    PCI_TRY(pci_answers_row(a, err));
     uint32_t first = 0;
+    a->apart = 1;
     if (a->question == PCOL_ASK_MODELS && a->options.group)
         PCI_TRY(pci_answers_int(a, first++, (int64_t)r->number, err));
     if (a->question == PCOL_ASK_RESOURCES && a->options.flat) {
@@ -61,6 +92,7 @@ static pcol_status next_row(struct pcol_answers *a, int *more, pcol_error *err)
         for (size_t i = 0; i < a->flat_count; i++)
             PCI_TRY(pci_answers_set(a, a->columns_of[a->flat_cells[i].field],
                                     &a->flat_cells[i].value, err));
+        a->apart = a->touched_count == first + a->flat_count;
         return PCOL_OK;
     }
     if (a->plan != r->plan)
@@ -118,10 +150,13 @@ pcol_status pci_ask_table(struct pcol_answers *a, pcol_error *err)
         PCI_TRY(pci_answers_column(a, "row", err));
     if (a->question == PCOL_ASK_RESOURCES && a->options.flat)
         PCI_TRY(pci_answers_column(a, "snapshots", err));
+    pci_resources_keys(&a->resources);
     for (;;) {
         PCI_TRY(next_object(a, &more, err));
         if (!more)
             break;
+        if (a->resources.same && a->question == PCOL_ASK_RESOURCES)
+            continue;
         if (a->options.flat) {
             PCI_TRY(flat_columns(a, err));
         } else if (a->plan != a->resources.plan) {
@@ -130,6 +165,8 @@ pcol_status pci_ask_table(struct pcol_answers *a, pcol_error *err)
         }
     }
     pci_resources_rewind(&a->resources);
+    a->plan = UINT64_MAX;
+    a->partial = 1;
     a->next = next_row;
     return PCOL_OK;
 }

@@ -1,0 +1,434 @@
+/*
+ * cli_lines.c - rows of cells as TSV, CSV, JSON and ndjson
+ *
+ * TSV    \\ \t \n \r escaped, null is \N
+ * CSV    RFC 4180 with its CR LF; null is an empty cell, an empty string ""
+ *
+ * In many tables most cells of a row are those of the row before. Where cells say so (their text is
+ * stable), the text made of them is kept: cells that change with every row are `hot` and are made
+ * anew, all others lie behind one another as they are printed, so that a row is a few copies.
+ *
+ *     kept:    ,"uid":"f","type":"memory"|,"snapshot":7
+ *     row:     {"amount":4 + kept up to | + ,"address":16 + the rest of kept + }
+ *
+ * Every piece begins with what stands between it and a piece before it, and loses that as the first
+ * piece of a row.
+ */
+#include "cli_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HOT_AFTER 4u   /* rows within which a cell changes again to become hot */
+#define COLD_AFTER 64u /* equal rows after which it is hot no more */
+#define MOST_MISFITS 4u
+
+struct piece {
+    struct cli_cell cell; /* that the kept text was made of */
+    size_t end;           /* of the kept text */
+    uint64_t changed;     /* number of the row */
+    uint32_t alike;       /* equal rows while hot */
+    int hot;
+    size_t key, key_size; /* JSON: the text of `,"key":`, in `keys`; size 0: too long to be kept */
+};
+
+struct cli_lines {
+    struct piece *pieces;
+    char *keys;
+    size_t keys_size;
+    struct cli_out *kept; /* its buffer holds the kept text */
+    int valid;            /* so it does */
+    int reuse;
+    unsigned misfits; /* rows that were too long to be kept */
+    size_t *hot;      /* numbers of hot columns */
+    size_t hot_count;
+};
+
+/* ---- TSV and CSV */
+
+/* A spreadsheet takes text that begins so for a formula, behind spaces too; there are wide forms of
+ * the first four. */
+static int is_formula(const struct cli_table *table, const char *data, size_t size)
+{
+    static const char wide[4][4] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+
+    if (!table->safe)
+        return 0;
+    for (; size > 0 && *data == ' '; size--)
+        data++;
+    for (size_t i = 0; i < 4 && size >= 3; i++)
+        if (memcmp(data, wide[i], 3) == 0)
+            return 1;
+    return size > 0 && *data != '\0' && strchr("=+-@\t\r\n", *data) != NULL;
+}
+
+/* Text for TSV: runs of plain bytes and escapes between them. */
+static void tsv_text(struct cli_table *table, const char *data, size_t size)
+{
+    struct cli_out *out = table->out;
+    size_t i = 0;
+
+    if (is_formula(table, data, size))
+        cli_out_write(out, "'", 1);
+    while (i < size) {
+        size_t plain = cli_plain(data, i, size, '\\', '\\', 0);
+        while (plain < size && data[plain] != '\\' && data[plain] != '\t' && data[plain] != '\n' &&
+               data[plain] != '\r')
+            plain = cli_plain(data, plain + 1, size, '\\', '\\', 0);
+        if (out->terminal)
+            cli_out_safe(out, data + i, plain - i);
+        else
+            cli_out_write(out, data + i, plain - i);
+        if (plain < size) {
+            char *room = cli_out_room(out, 2);
+            room[0] = '\\';
+            room[1] = data[plain] == '\t'   ? 't'
+                      : data[plain] == '\n' ? 'n'
+                      : data[plain] == '\r' ? 'r'
+                                            : '\\';
+            cli_out_took(out, 2);
+            plain++;
+        }
+        i = plain;
+    }
+}
+
+static int csv_needs_quotes(const struct cli_table *table, const char *data, size_t size)
+{
+    if (size == 0 || (table->null != NULL && strlen(table->null) == size &&
+                      memcmp(table->null, data, size) == 0))
+        return 1;
+    for (size_t i = 0; (i = cli_plain(data, i, size, '"', ',', 0)) < size; i++)
+        if (data[i] == '"' || data[i] == ',' || data[i] == '\n' || data[i] == '\r')
+            return 1;
+    return data[0] == ' ' || data[size - 1] == ' ';
+}
+
+static void csv_text(struct cli_table *table, const char *data, size_t size)
+{
+    struct cli_out *out = table->out;
+    int quotes = csv_needs_quotes(table, data, size);
+
+    if (quotes)
+        cli_out_write(out, "\"", 1);
+    if (is_formula(table, data, size))
+        cli_out_write(out, "'", 1);
+    while (size > 0) {
+        const char *quote = memchr(data, '"', size);
+        size_t part = quote != NULL ? (size_t)(quote - data) + 1 : size;
+        if (out->terminal)
+            cli_out_safe(out, data, part);
+        else
+            cli_out_write(out, data, part);
+        if (quote != NULL)
+            cli_out_write(out, "\"", 1);
+        data += part;
+        size -= part;
+    }
+    if (quotes)
+        cli_out_write(out, "\"", 1);
+}
+
+static void separated_cell(struct cli_table *table, const struct cli_cell *cell)
+{
+    struct cli_out *out = table->out;
+
+    switch (cell->kind) {
+    case CLI_CELL_NULL:
+    case CLI_CELL_ABSENT:
+        cli_out_text(out, table->null != NULL           ? table->null
+                          : table->layout == LAYOUT_TSV ? "\\N"
+                                                        : "");
+        return;
+    case CLI_CELL_TEXT:
+    case CLI_CELL_RAW:
+        if (table->layout == LAYOUT_TSV)
+            tsv_text(table, cell->as.text.data, cell->as.text.size);
+        else
+            csv_text(table, cell->as.text.data, cell->as.text.size);
+        return;
+    case CLI_CELL_LIST: {
+        int quotes = table->layout == LAYOUT_CSV && cell->as.list.count > 1;
+        if (quotes)
+            cli_out_write(out, "\"", 1);
+        cli_json_cell(out, cell);
+        if (quotes)
+            cli_out_write(out, "\"", 1);
+        return;
+    }
+    case CLI_CELL_I64:
+    case CLI_CELL_U64:
+    case CLI_CELL_F64:
+    case CLI_CELL_BOOL:
+    case CLI_CELL_PERCENT:
+        break;
+    }
+    cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));
+}
+
+/* ---- pieces of a row: what is between cells, and a cell */
+
+static void put_key(struct cli_table *table, size_t i, int *first)
+{
+    const struct piece *piece = table->lines != NULL ? &table->lines->pieces[i] : NULL;
+
+    if (piece == NULL || piece->key_size == 0) {
+        cli_json_key(table->out, first, table->columns[i].name);
+        return;
+    }
+    cli_out_write(table->out, table->lines->keys + piece->key + *first, piece->key_size - (size_t)*first);
+    *first = 0;
+}
+
+static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first)
+{
+    switch (table->layout) {
+    case LAYOUT_TSV:
+    case LAYOUT_CSV:
+        if (!*first)
+            cli_out_write(table->out, table->layout == LAYOUT_TSV ? "\t" : ",", 1);
+        *first = 0;
+        separated_cell(table, cell);
+        break;
+    case LAYOUT_NDJSON:
+        if (cell->kind == CLI_CELL_ABSENT)
+            break;
+        /* fall through */
+    case LAYOUT_JSON:
+        put_key(table, i, first);
+        cli_json_cell(table->out, cell);
+        break;
+    case LAYOUT_TABLE:
+        break;
+    }
+}
+
+/* ---- kept text */
+
+/* Whether the text made of one cell is that of the other. */
+static int alike(const struct cli_cell *a, const struct cli_cell *b)
+{
+    if (a->kind != b->kind)
+        return 0;
+    switch (a->kind) {
+    case CLI_CELL_NULL:
+    case CLI_CELL_ABSENT:
+        return 1;
+    case CLI_CELL_TEXT:
+    case CLI_CELL_RAW:
+        return a->stable && b->stable && a->as.text.data == b->as.text.data &&
+               a->as.text.size == b->as.text.size;
+    case CLI_CELL_I64:
+    case CLI_CELL_U64:
+    case CLI_CELL_BOOL:
+    case CLI_CELL_F64:
+    case CLI_CELL_PERCENT:
+        return a->as.u64 == b->as.u64; /* of a double its bits */
+    case CLI_CELL_LIST:
+        break;
+    }
+    return 0;
+}
+
+/* Note which cells changed; gives whether the kept text has to be made anew. */
+static int note_changes(struct cli_table *table, const struct cli_cell *cells)
+{
+    struct cli_lines *lines = table->lines;
+    int changed = !lines->valid;
+
+    for (size_t i = 0; i < table->count; i++) {
+        struct piece *piece = &lines->pieces[i];
+        int same = alike(&piece->cell, &cells[i]);
+        if (same && !piece->hot)
+            continue;
+        if (same && ++piece->alike < COLD_AFTER)
+            continue;
+        if (!same) {
+            piece->cell = cells[i];
+            piece->alike = 0;
+        }
+        if (piece->hot && !same)
+            continue;
+        changed = 1;
+        piece->hot = !same && table->rows - piece->changed < HOT_AFTER;
+        piece->changed = table->rows;
+    }
+    return changed;
+}
+
+static int keep(struct cli_table *table, const struct cli_cell *cells)
+{
+    struct cli_lines *lines = table->lines;
+    struct cli_out *out = table->out;
+    int first = 0;
+
+    lines->hot_count = 0;
+    lines->kept->used = 0;
+    table->out = lines->kept;
+    for (size_t i = 0; i < table->count; i++) {
+        if (lines->pieces[i].hot)
+            lines->hot[lines->hot_count++] = i;
+        else
+            put_piece(table, i, &cells[i], &first);
+        lines->pieces[i].end = lines->kept->used;
+    }
+    table->out = out;
+    lines->valid = lines->kept->code == 0;
+    lines->kept->code = 0;
+    lines->misfits += !lines->valid;
+    lines->reuse = lines->misfits < MOST_MISFITS;
+    return lines->valid;
+}
+
+static void put_kept(struct cli_table *table, size_t from, size_t to, int *first)
+{
+    if (to == from)
+        return;
+    from += (size_t)*first;
+    *first = 0;
+    cli_out_write(table->out, table->lines->kept->buffer + from, to - from);
+}
+
+/* ---- rows */
+
+static void put_cells(struct cli_table *table, const struct cli_cell *cells)
+{
+    struct cli_lines *lines = table->lines;
+    int first = 1;
+
+    if (lines == NULL || !lines->reuse || (note_changes(table, cells) && !keep(table, cells))) {
+        for (size_t i = 0; i < table->count; i++)
+            put_piece(table, i, &cells[i], &first);
+        return;
+    }
+    size_t from = 0;
+    for (size_t n = 0; n < lines->hot_count; n++) {
+        size_t i = lines->hot[n];
+        put_kept(table, from, lines->pieces[i].end, &first);
+        from = lines->pieces[i].end;
+        put_piece(table, i, &cells[i], &first);
+    }
+    put_kept(table, from, lines->kept->used, &first);
+}
+
+void cli_lines_row(struct cli_table *table, const struct cli_cell *cells)
+{
+    struct cli_out *out = table->out;
+
+    switch (table->layout) {
+    case LAYOUT_TSV:
+        put_cells(table, cells);
+        cli_out_write(out, "\n", 1);
+        break;
+    case LAYOUT_CSV:
+        put_cells(table, cells);
+        cli_out_write(out, "\r\n", 2);
+        break;
+    case LAYOUT_JSON:
+        cli_out_text(out, table->rows == 0 ? "[\n{" : ",\n{");
+        put_cells(table, cells);
+        cli_out_write(out, "}", 1);
+        break;
+    case LAYOUT_NDJSON:
+        cli_out_write(out, "{", 1);
+        put_cells(table, cells);
+        cli_out_write(out, "}\n", 2);
+        break;
+    case LAYOUT_TABLE:
+        break;
+    }
+}
+
+/* ---- beginning and end */
+
+static void put_header(struct cli_table *table)
+{
+    struct cli_out *out = table->out;
+
+    for (size_t i = 0; i < table->count; i++) {
+        struct cli_cell name = cli_cell_text(table->columns[i].name);
+        if (i > 0)
+            cli_out_write(out, table->layout == LAYOUT_TSV ? "\t" : ",", 1);
+        separated_cell(table, &name);
+    }
+    cli_out_text(out, table->layout == LAYOUT_TSV ? "\n" : "\r\n");
+}
+
+/* The texts of JSON's keys, each made once. */
+static int keep_keys(struct cli_table *table)
+{
+    struct cli_lines *lines = table->lines;
+    size_t capacity = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        struct piece *piece = &lines->pieces[i];
+        struct cli_out *kept = lines->kept;
+        int first = 0;
+        kept->used = 0;
+        cli_json_key(kept, &first, table->columns[i].name);
+        piece->key = lines->keys_size;
+        piece->key_size = kept->code == 0 ? kept->used : 0;
+        kept->code = 0;
+        if (lines->keys_size + piece->key_size > capacity) {
+            capacity = 2 * (lines->keys_size + piece->key_size);
+            char *grown = realloc(lines->keys, capacity);
+            if (grown == NULL)
+                return -1;
+            lines->keys = grown;
+        }
+        if (piece->key_size > 0)
+            memcpy(lines->keys + piece->key, kept->buffer, piece->key_size);
+        lines->keys_size += piece->key_size;
+    }
+    return 0;
+}
+
+/* Without memory rows are written all the same. */
+static struct cli_lines *new_lines(struct cli_table *table)
+{
+    struct cli_lines *lines = table->lines = calloc(1, sizeof *lines);
+    int json = table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON;
+
+    if (lines == NULL)
+        return NULL;
+    lines->pieces = calloc(table->count + 1, sizeof *lines->pieces);
+    lines->hot = calloc(table->count + 1, sizeof *lines->hot);
+    lines->kept = malloc(sizeof *lines->kept);
+    if (lines->pieces != NULL && lines->hot != NULL && lines->kept != NULL) {
+        cli_out_open_memory(lines->kept, table->out);
+        for (size_t i = 0; i < table->count; i++)
+            lines->pieces[i].cell.kind = CLI_CELL_LIST; /* like no other */
+        if (!json || keep_keys(table) == 0)
+            return lines;
+    }
+    cli_lines_end(table);
+    return NULL;
+}
+
+void cli_lines_begin(struct cli_table *table)
+{
+    if (table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON)
+        new_lines(table);
+    else if (table->header)
+        put_header(table);
+}
+
+void cli_table_reuse(struct cli_table *table)
+{
+    if (table->layout != LAYOUT_TABLE && (table->lines != NULL || new_lines(table) != NULL))
+        table->lines->reuse = 1;
+}
+
+void cli_lines_end(struct cli_table *table)
+{
+    struct cli_lines *lines = table->lines;
+
+    if (lines != NULL) {
+        free(lines->pieces);
+        free(lines->keys);
+        free(lines->kept);
+        free(lines->hot);
+    }
+    free(lines);
+    table->lines = NULL;
+}
