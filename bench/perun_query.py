@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""perun_query.py FILE QUESTION | --library FILE [QUESTION...]: Perun's way of answering, for comparison.
+"""perun_query.py FILE QUESTION | --library FILE [QUESTION...] | --list: Perun's way of answering, for comparison.
 
 FILE is an object of Perun's store: zlib over "profile TYPE LENGTH\\0" and the JSON of a type map. As in Perun, each question
 inflates and parses all of it and goes over dictionaries; the data frame is made with pandas, where that is installed. This is a
@@ -122,8 +122,10 @@ def frame(profile):
 
 
 def snapshots(profile):
-    resources = list(all_resources(profile))
-    return [[r for s, r in resources if s == i] for i in range(max(s for s, _ in resources) + 1)]
+    groups = collections.defaultdict(list)
+    for snapshot, resource in all_resources(profile):
+        groups[snapshot].append(resource)
+    return [groups[i] for i in range(max(groups) + 1)]
 
 
 def flame(profile):
@@ -221,6 +223,9 @@ QUESTIONS = {
 
 
 def main():
+    if sys.argv[1] == "--list":
+        print("\n".join(QUESTIONS))
+        return
     if sys.argv[1] != "--library":
         answer, show = QUESTIONS[sys.argv[2]]
         show(answer(load(sys.argv[1])))

@@ -9,6 +9,7 @@
 #include "pcol.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     CLI_OK = 0,
@@ -181,16 +182,14 @@ struct cli_option {
     {                                                                                         \
         0, "no-header", NULL, "no line of column names", CLI_FLAG, CLI_AT(no_header), 1, NULL \
     }
-#define CLI_OPTION_NULL                                                                   \
-    {                                                                                     \
-        0, "null", "TEXT", "how tsv and csv show a null", CLI_TEXT, CLI_AT(null), 0, NULL \
-    }                                                                                     \
-    , CLI_OPTION_CSV_SAFE
-#define CLI_OPTION_CSV_SAFE                                                              \
-    {                                                                                    \
-        0, "csv-safe", NULL,                                                             \
-            "csv, tsv: a ' before text that a spreadsheet would take for a formula",     \
-            CLI_FLAG, CLI_AT(csv_safe), 1, NULL                                          \
+#define CLI_OPTION_NULL                                                                  \
+    {0, "null", "TEXT", "how tsv and csv show a null", CLI_TEXT, CLI_AT(null), 0, NULL}, \
+        CLI_OPTION_CSV_SAFE
+#define CLI_OPTION_CSV_SAFE                                                                    \
+    {                                                                                          \
+        0, "csv-safe", NULL,                                                                   \
+            "csv, tsv: a ' before text that a spreadsheet would take for a formula", CLI_FLAG, \
+            CLI_AT(csv_safe), 1, NULL                                                          \
     }
 #define CLI_OPTION_DEMANGLE                                                                 \
     {                                                                                       \
@@ -378,14 +377,33 @@ int cli_each_operand(const struct cli_args *args,
 /* Nothing but a buffer: what does not fit into it makes out->code 4, without a message. `like`: for
  * the same reader. */
 void cli_out_open_memory(struct cli_out *out, const struct cli_out *like);
-void cli_out_write(struct cli_out *out, const void *data, size_t size);
+void cli_out_flush(struct cli_out *out);
+void cli_out_long(struct cli_out *out, const void *data,
+                  size_t size); /* what the buffer has no room for */
+static inline void cli_out_write(struct cli_out *out, const void *data, size_t size)
+{
+    if (size > CLI_OUT_SIZE - out->used) {
+        cli_out_long(out, data, size);
+    } else if (size > 0) {
+        memcpy(out->buffer + out->used, data, size);
+        out->used += size;
+    }
+}
 void cli_out_text(struct cli_out *out, const char *text);
 void cli_out_printf(struct cli_out *out, const char *format, ...) CLI_PRINTF(2, 3);
 /* Text of unknown origin for people: everything unsafe as \xNN. */
 void cli_out_safe(struct cli_out *out, const char *text, size_t size);
 /* At least `size` bytes of room, to be filled in place; then tell how many were. */
-char *cli_out_room(struct cli_out *out, size_t size);
-void cli_out_took(struct cli_out *out, size_t size);
+static inline char *cli_out_room(struct cli_out *out, size_t size)
+{
+    if (size > CLI_OUT_SIZE - out->used)
+        cli_out_flush(out);
+    return out->buffer + out->used;
+}
+static inline void cli_out_took(struct cli_out *out, size_t size)
+{
+    out->used += size;
+}
 pcol_sink cli_out_sink(struct cli_out *out);
 /* An output that is one of the inputs would be lost while it is read. */
 int cli_refuse_input(const char *output, const char *const *inputs, size_t count);

@@ -23,6 +23,18 @@
 #define COLD_AFTER 64u /* equal rows after which it is hot no more */
 #define MOST_MISFITS 4u
 
+#define MEMOS 1024u /* a power of two */
+#define MEMO_SIZE 1024u
+#define MEMO_BYTES (256u << 10)
+
+/* What was made of a stable text, in `memo`. Later texts take the places of earlier ones. */
+struct memo {
+    const char *data; /* NULL: nothing */
+    size_t size;
+    enum cli_cell_kind kind;
+    uint32_t start, length;
+};
+
 struct piece {
     struct cli_cell cell; /* that the kept text was made of */
     size_t end;           /* of the kept text */
@@ -42,6 +54,9 @@ struct cli_lines {
     unsigned misfits; /* rows that were too long to be kept */
     size_t *hot;      /* numbers of hot columns */
     size_t hot_count;
+    struct memo *memos; /* NULL: no memory */
+    char *memo;
+    size_t memo_used;
 };
 
 /* ---- TSV and CSV */
@@ -176,8 +191,55 @@ static void put_key(struct cli_table *table, size_t i, int *first)
         cli_json_key(table->out, first, table->columns[i].name);
         return;
     }
-    cli_out_write(table->out, table->lines->keys + piece->key + *first, piece->key_size - (size_t)*first);
+    cli_out_write(table->out, table->lines->keys + piece->key + *first,
+                  piece->key_size - (size_t)*first);
     *first = 0;
+}
+
+static void put_cell(struct cli_table *table, const struct cli_cell *cell)
+{
+    if (table->layout == LAYOUT_TSV || table->layout == LAYOUT_CSV)
+        separated_cell(table, cell);
+    else
+        cli_json_cell(table->out, cell);
+}
+
+/* A text that may come often: what is made of it is copied the next time. */
+static void put_stable(struct cli_table *table, const struct cli_cell *cell)
+{
+    struct cli_lines *lines = table->lines;
+    struct cli_out *out = table->out;
+    uint64_t hash = ((uint64_t)(uintptr_t)cell->as.text.data ^ cell->as.text.size << 48) *
+                    UINT64_C(0x9e3779b97f4a7c15);
+    struct memo *memo = &lines->memos[hash >> 54 & (MEMOS - 1)];
+
+    if (memo->data == cell->as.text.data && memo->size == cell->as.text.size &&
+        memo->kind == cell->kind) {
+        cli_out_write(out, lines->memo + memo->start, memo->length);
+        return;
+    }
+    cli_out_room(out, 6 * cell->as.text.size + 4); /* so that it is in one piece */
+    size_t start = out->used;
+    put_cell(table, cell);
+    size_t length = out->used - start;
+    if (lines->memo_used + length > MEMO_BYTES) {
+        memset(lines->memos, 0, MEMOS * sizeof *lines->memos);
+        lines->memo_used = 0;
+    }
+    memcpy(lines->memo + lines->memo_used, out->buffer + start, length);
+    *memo = (struct memo){cell->as.text.data, cell->as.text.size, cell->kind,
+                          (uint32_t)lines->memo_used, (uint32_t)length};
+    lines->memo_used += length;
+}
+
+static void put_any(struct cli_table *table, const struct cli_cell *cell)
+{
+    if (cell->stable && table->lines != NULL && table->lines->memos != NULL &&
+        cell->as.text.size <= MEMO_SIZE &&
+        (cell->kind == CLI_CELL_TEXT || cell->kind == CLI_CELL_RAW))
+        put_stable(table, cell);
+    else
+        put_cell(table, cell);
 }
 
 static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first)
@@ -188,7 +250,7 @@ static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *
         if (!*first)
             cli_out_write(table->out, table->layout == LAYOUT_TSV ? "\t" : ",", 1);
         *first = 0;
-        separated_cell(table, cell);
+        put_any(table, cell);
         break;
     case LAYOUT_NDJSON:
         if (cell->kind == CLI_CELL_ABSENT)
@@ -196,7 +258,7 @@ static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *
         /* fall through */
     case LAYOUT_JSON:
         put_key(table, i, first);
-        cli_json_cell(table->out, cell);
+        put_any(table, cell);
         break;
     case LAYOUT_TABLE:
         break;
@@ -415,8 +477,18 @@ void cli_lines_begin(struct cli_table *table)
 
 void cli_table_reuse(struct cli_table *table)
 {
-    if (table->layout != LAYOUT_TABLE && (table->lines != NULL || new_lines(table) != NULL))
-        table->lines->reuse = 1;
+    struct cli_lines *lines;
+
+    if (table->layout == LAYOUT_TABLE || (table->lines == NULL && new_lines(table) == NULL))
+        return;
+    lines = table->lines;
+    lines->reuse = 1;
+    lines->memos = calloc(MEMOS, sizeof *lines->memos);
+    lines->memo = malloc(MEMO_BYTES);
+    if (lines->memo == NULL) {
+        free(lines->memos);
+        lines->memos = NULL;
+    }
 }
 
 void cli_lines_end(struct cli_table *table)
@@ -428,6 +500,8 @@ void cli_lines_end(struct cli_table *table)
         free(lines->keys);
         free(lines->kept);
         free(lines->hot);
+        free(lines->memos);
+        free(lines->memo);
     }
     free(lines);
     table->lines = NULL;

@@ -217,26 +217,22 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
         out->code = cli_fail_error(out->name, &err);
 }
 
-static void flush(struct cli_out *out)
+void cli_out_flush(struct cli_out *out)
 {
     size_t used = out->used;
     out->used = 0;
     pass_on(out, out->buffer, used);
 }
 
-void cli_out_write(struct cli_out *out, const void *data, size_t size)
+void cli_out_long(struct cli_out *out, const void *data, size_t size)
 {
-    if (size == 0)
+    cli_out_flush(out);
+    if (size >= CLI_OUT_SIZE) {
+        pass_on(out, data, size);
         return;
-    if (size > CLI_OUT_SIZE - out->used) {
-        flush(out);
-        if (size >= CLI_OUT_SIZE) {
-            pass_on(out, data, size);
-            return;
-        }
     }
-    memcpy(out->buffer + out->used, data, size);
-    out->used += size;
+    memcpy(out->buffer, data, size);
+    out->used = size;
 }
 
 void cli_out_text(struct cli_out *out, const char *text)
@@ -274,18 +270,6 @@ void cli_out_safe(struct cli_out *out, const char *text, size_t size)
     }
 }
 
-char *cli_out_room(struct cli_out *out, size_t size)
-{
-    if (size > CLI_OUT_SIZE - out->used)
-        flush(out);
-    return out->buffer + out->used;
-}
-
-void cli_out_took(struct cli_out *out, size_t size)
-{
-    out->used += size;
-}
-
 static pcol_status sink_write(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct cli_out *out = context;
@@ -308,7 +292,7 @@ int cli_out_finish(struct cli_out *out, int code)
     sigset_t set;
     sigset_t old;
 
-    flush(out);
+    cli_out_flush(out);
     if (out->code == CLI_CLOSED)
         return CLI_OK;
     if (out->code != 0)

@@ -406,15 +406,21 @@ static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
     return pci_string(r->file, cell->node, &cell->as.text, NULL) == PCOL_OK;
 }
 
+int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row)
+{
+    const struct pci_label_state *s = reader->state;
+    if (!s->plain || !in_batch(s->shapes, row) || !s->shapes->valid[row - s->shapes->first] ||
+        (uint64_t)s->shapes->values[row - s->shapes->first] + 1 != s->known)
+        return 0;
+    return !s->extra || (in_batch(s->extras, row) && !s->extras->valid[row - s->extras->first]);
+}
+
 /* Most rows have the shape of the row before and nothing in `extra`: their cells stay, and only the
  * values are read, from batches. 0 if this row is not of that kind. */
 static int read_again(struct pci_label_reader *r, uint64_t row)
 {
     const struct pci_label_state *s = r->state;
-    if (!s->plain || !in_batch(s->shapes, row) || !s->shapes->valid[row - s->shapes->first] ||
-        (uint64_t)s->shapes->values[row - s->shapes->first] + 1 != s->known)
-        return 0;
-    if (s->extra && (!in_batch(s->extras, row) || s->extras->valid[row - s->extras->first]))
+    if (!pci_labels_alike(r, row))
         return 0;
     for (size_t i = 0; i < s->entry_count; i++)
         if (!renew(r, i, row))

@@ -60,6 +60,9 @@ pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *fi
  *         else ... pci_node_get(file, labels.cells[i].node, &node, err)
  */
 pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err);
+/* Whether the row has the cells of the row asked for last, but for their values; 0 also if that would
+ * take time to find out. */
+int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row);
 void pci_labels_close(struct pci_label_reader *reader);
 /* For checks and views: the types that label.K of a kind may have (0: no column) and the table that
  * it refers to, or NULL; the number of a kind's name, -1 if there is none. */

@@ -358,6 +358,33 @@ pcol_status pci_answers_flat(struct pcol_answers *a, pcol_error *err)
     return PCOL_OK;
 }
 
+/* The pool moves while it grows, so names that are shown are copied. */
+static pcol_status name_field(struct pcol_answers *a, uint32_t field, pcol_error *err)
+{
+    void *names = a->field_names;
+    pcol_str name = pci_strtab_get(&a->fields, field);
+    char *text;
+    if (pci_grow(&names, &a->field_name_capacity, a->fields.count, sizeof *a->field_names))
+        return pci_fail_memory(err);
+    a->field_names = names;
+    for (; a->field_name_count < a->fields.count; a->field_name_count++)
+        a->field_names[a->field_name_count] = (pcol_str){NULL, 0};
+    PCI_TRY(pci_arena_take(&a->kept, name.size, &text, err));
+    if (name.size)
+        memcpy(text, name.data, name.size);
+    a->field_names[field] = (pcol_str){text, name.size};
+    return PCOL_OK;
+}
+
+pcol_status pci_answers_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
+                                  pcol_error *err)
+{
+    if (field >= a->field_name_count || !a->field_names[field].data)
+        PCI_TRY(name_field(a, field, err));
+    const struct pci_value name = {.kind = PCI_VALUE_STRING, .as.text = a->field_names[field]};
+    return pci_answers_set(a, column, &name, err);
+}
+
 /* ---- the interface */
 
 static pcol_status ask(struct pcol_answers *a, pcol_error *err)
@@ -465,6 +492,7 @@ void pcol_answers_free(pcol_answers *answers)
     pci_free(a->touched);
     pci_free(a->shared);
     pci_free(a->shared_items);
+    pci_free(a->field_names);
     pci_free(a->flat.items);
     pci_free(a->flat_cells);
     pci_free(a->slot_fields);

@@ -47,12 +47,14 @@ struct pcol_answers {
     struct pci_strtab columns;
     pcol_answer *cells;
     size_t cell_capacity;
-    int partial; /* a row may leave the cells of the row before, */
-    int apart;   /* if it was made of members that have a column each */
+    int partial;       /* a row may leave the cells of the row before, */
+    int apart;         /* if it was made of members that have a column each */
     uint32_t *touched; /* cells of the row */
     size_t touched_count, touched_capacity;
     /* flattening */
     struct pci_strtab fields; /* all flat keys met */
+    pcol_str *field_names;    /* as cells show them; data NULL: not shown yet */
+    size_t field_name_count, field_name_capacity;
     struct pci_flat_shared *shared;
     size_t shared_count, shared_capacity;
     struct pci_hash shared_hash;
@@ -122,6 +124,9 @@ int pci_value_shared(const struct pci_value *value);
 pcol_status pci_answers_sort(struct pcol_answers *a, pcol_error *err);
 /* The fields of the members' own keys, into a->slot_fields. */
 pcol_status pci_answers_slots(struct pcol_answers *a, pcol_error *err);
+/* The name of a field as a cell. */
+pcol_status pci_answers_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
+                                  pcol_error *err);
 /* The flat items of the object at hand, into a->flat_cells. */
 pcol_status pci_answers_flat(struct pcol_answers *a, pcol_error *err);
 
@@ -135,6 +140,8 @@ pcol_status pci_ask_plot(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_ask_snapshots(struct pcol_answers *a, pcol_error *err);
 
 /* tables.c */
+/* Whether resources come in the order of their snapshots; they begin again. */
+pcol_status pci_answers_sorted(struct pcol_answers *a, int *sorted, pcol_error *err);
 int pci_model_in_group(const struct pci_resources *r, const char *group);
 /* Number of the snapshot of the resource at hand, 0 without. */
 int64_t pci_snapshot_of(const struct pci_resources *r);

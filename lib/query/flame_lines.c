@@ -170,8 +170,9 @@ static pcol_status make_stack(struct pcol_answers *a, const struct pci_value *ui
 static int same_value(const struct pci_value *a, const struct pci_value *b)
 {
     return a->kind == b->kind && (pci_value_shared(a) ? a->as.i64 == b->as.i64
-                                  : a->kind == PCI_VALUE_STRING && a->as.text.data == b->as.text.data &&
-                                        a->as.text.size == b->as.text.size);
+                                                      : a->kind == PCI_VALUE_STRING &&
+                                                            a->as.text.data == b->as.text.data &&
+                                                            a->as.text.size == b->as.text.size);
 }
 
 /* The line of the resource at hand, into a->other; *ok is 0 if it has none. Most resources have the
@@ -274,19 +275,9 @@ static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
 
 pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err)
 {
-    int64_t before = 0;
-    int more, sorted = 1, known;
+    int sorted;
     PCI_TRY(pci_answers_column(a, "line", err));
-    PCI_TRY(pci_resources_sorted(&a->resources, &known, err));
-    while (sorted && !known) {
-        PCI_TRY(pci_resources_next(&a->resources, &more, err));
-        if (!more)
-            break;
-        int64_t snapshot = pci_snapshot_of(&a->resources);
-        sorted = snapshot >= before;
-        before = snapshot;
-    }
-    pci_resources_rewind(&a->resources);
+    PCI_TRY(pci_answers_sorted(a, &sorted, err));
     a->next = sorted ? next_line : next_kept;
     return sorted ? PCOL_OK : keep_lines(a, err);
 }

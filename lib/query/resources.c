@@ -173,7 +173,7 @@ void pci_resources_rewind(struct pci_resources *r)
     struct pci_resources_state *s = r->state;
     s->row = s->model_row = 0;
     s->type_row = s->snapshot_row = NO_ROW;
-    s->planned = s->keys_only = 0;
+    s->planned = s->keys_only = s->shared_only = 0;
     r->number = UINT64_MAX; /* the first one makes it 0 */
 }
 
@@ -417,13 +417,11 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
     uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
     uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
     int known = s->planned && type_row == s->type_row && snapshot_row == s->snapshot_row;
-    r->same = s->shared_only && known;
+    r->same = known && (s->shared_only ||
+                        (s->keys_only && s->plain && pci_labels_alike(&r->samples.labels, row)));
     if (r->same)
         return PCOL_OK;
     PCI_TRY(pci_keyed_row(&r->samples, row, err));
-    r->same = s->keys_only && s->plain && known && r->samples.labels.same;
-    if (r->same)
-        return PCOL_OK;
     fresh |= !r->samples.labels.same && !fits(&s->own, &r->samples);
     return merge_cells(r, type_row, snapshot_row, fresh, err);
 }

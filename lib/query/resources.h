@@ -40,7 +40,7 @@ struct pci_resources {
 pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, pcol_error *err);
 void pci_resources_close(struct pci_resources *r);
 
-/* From now on only this key is asked for: if rows have it from their type or snapshot alone, their
+/* From now on, until the next rewind, only this key is asked for: if rows have it from their type or snapshot alone, their
  * own cells are not read. */
 void pci_resources_only(struct pci_resources *r, pcol_str key);
 /* From now on, until the next rewind, only keys are asked for, not values: `same` says for a resource

@@ -264,9 +264,44 @@ static pcol_status next_pair(struct pcol_answers *a, int *more, pcol_error *err)
     return pci_answers_int(a, 1, pair->b, err);
 }
 
+/* Resources that are in the order of their snapshots already. */
+static pcol_status next_sorted(struct pcol_answers *a, int *more, pcol_error *err)
+{
+    PCI_TRY(pci_resources_next(&a->resources, more, err));
+    if (!*more)
+        return PCOL_OK;
+    if (!a->resources.same)
+        a->list_at = (size_t)pci_snapshot_of(&a->resources);
+    PCI_TRY(pci_answers_int(a, 0, (int64_t)a->list_at, err));
+    return pci_answers_int(a, 1, (int64_t)a->resources.number, err);
+}
+
+pcol_status pci_answers_sorted(struct pcol_answers *a, int *sorted, pcol_error *err)
+{
+    struct pci_resources *r = &a->resources;
+    int64_t before = 0, snapshot = 0;
+    int more;
+    PCI_TRY(pci_resources_sorted(r, sorted, err));
+    if (*sorted)
+        return PCOL_OK;
+    pci_resources_only(r, (pcol_str){"snapshot", 8});
+    *sorted = 1;
+    while (*sorted) {
+        PCI_TRY(pci_resources_next(r, &more, err));
+        if (!more)
+            break;
+        if (!r->same)
+            snapshot = pci_snapshot_of(r);
+        *sorted = snapshot >= before;
+        before = snapshot;
+    }
+    pci_resources_rewind(r);
+    return PCOL_OK;
+}
+
 pcol_status pci_ask_snapshots(struct pcol_answers *a, pcol_error *err)
 {
-    int more;
+    int more, sorted;
     PCI_TRY(pci_answers_column(a, "snapshot", err));
     if (a->question == PCOL_ASK_SNAPSHOT_ROWS) {
         PCI_TRY(snapshot_columns(a, err));
@@ -275,6 +310,12 @@ pcol_status pci_ask_snapshots(struct pcol_answers *a, pcol_error *err)
         return PCOL_OK;
     }
     PCI_TRY(pci_answers_column(a, "row", err));
+    PCI_TRY(pci_answers_sorted(a, &sorted, err));
+    pci_resources_only(&a->resources, (pcol_str){"snapshot", 8});
+    if (sorted) {
+        a->next = next_sorted;
+        return PCOL_OK;
+    }
     for (;;) {
         PCI_TRY(pci_resources_next(&a->resources, &more, err));
         if (!more)
@@ -302,10 +343,8 @@ static pcol_status next_item(struct pcol_answers *a, int *more, pcol_error *err)
     }
     *more = 1;
     const struct pci_flat_cell *cell = &a->flat_cells[a->found_at++];
-    struct pci_value key = {.kind = PCI_VALUE_STRING,
-                            .as.text = pci_strtab_get(&a->fields, cell->field)};
     PCI_TRY(pci_answers_int(a, 0, (int64_t)a->resources.number, err));
-    PCI_TRY(pci_answers_set(a, 1, &key, err));
+    PCI_TRY(pci_answers_set_field(a, 1, cell->field, err));
     return pci_answers_set(a, 2, &cell->value, err);
 }
 
@@ -317,10 +356,8 @@ static pcol_status next_field(struct pcol_answers *a, int *more, pcol_error *err
     if (!*more)
         return PCOL_OK;
     uint32_t field = (uint32_t)a->list[a->list_at++].a;
-    struct pci_value name = {.kind = PCI_VALUE_STRING,
-                             .as.text = pci_strtab_get(&a->fields, field)};
     struct pci_value numeric = {.kind = PCI_VALUE_BOOL, .as.i64 = a->numeric[field]};
-    PCI_TRY(pci_answers_set(a, 0, &name, err));
+    PCI_TRY(pci_answers_set_field(a, 0, field, err));
     return pci_answers_set(a, 1, &numeric, err);
 }
 
