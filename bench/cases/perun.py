@@ -1,10 +1,11 @@
 """A memory profile of 200,000 allocations: pack of both of its forms against wc -c, the packed files against the zlib of the
-form with types, and each question of whole processes against Perun's way (bench/perun_query.py, within a Python that runs
-already; the data frame needs pandas); ratios are how many times faster."""
+form with types, and each question against Perun's way (bench/perun_query.py; the data frame needs pandas): two whole processes
+that start, read, answer and print the same to nobody, and the same within processes that run already and print nothing
+(build/bench/ask); ratios are how many times faster."""
 import subprocess
 import sys
 
-from harness import DATA, MB, PCOL, ROOT, interleaved, pack_command, row, tool
+from harness import DATA, MB, PCOL, ROOT, Missing, interleaved, missing, pack_command, program, row, tool
 
 
 def perun_files(allocations):
@@ -38,8 +39,32 @@ def measure(options):
                   peak / size, "MB")
         yield row(f"perun.size.{form}", f"{label}, packed", round(packed.stat().st_size / MB, 3), "zlib of the type map",
                   round(zipped / MB, 3), packed.stat().st_size / zipped, "MB")
-    done = subprocess.run([perun_python(), ROOT / "bench/perun_query.py", folder / "map.z"], capture_output=True, text=True)
-    for line in done.stdout.splitlines():
-        theirs, _, question = line.partition("\t")
-        seconds, _ = interleaved(options.runs, pcol=[PCOL, *question.split(), folder / "map.pcol"])["pcol"]
-        yield row("perun.query", question, round(seconds, 4), "Perun's way", float(theirs), float(theirs) / seconds, "s")
+    yield from questions(min(options.runs, 3), folder)
+
+
+def questions(runs, folder):
+    python, theirs = perun_python(), ROOT / "bench/perun_query.py"
+    library = within(python, theirs, folder)
+    for question in lines([python, theirs, "--list"]):
+        try:
+            result = interleaved(runs, pcol=[PCOL, *question.split(), folder / "map.pcol"],
+                                 perun=[python, theirs, folder / "map.z", question])
+        except Missing as reason:  # no pandas
+            yield missing("perun.query", question, reason)
+            continue
+        ours, peer = result["pcol"][0], result["perun"][0]
+        yield row("perun.query", f"{question}, whole processes", round(ours, 4), "Perun's way", round(peer, 3), peer / ours, "s")
+        if question in library:
+            ours, peer = library[question]
+            yield row("perun.library", f"{question}, not printed", round(ours, 4), "Perun's way", round(peer, 3), peer / ours, "s")
+
+
+def lines(command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def within(python, theirs, folder):
+    """Question -> seconds of ours and theirs within a process: open or read, answer, nothing printed."""
+    peer = dict(reversed(line.split("\t")) for line in lines([python, theirs, "--library", folder / "map.z"]))
+    ours = dict(reversed(line.split("\t")) for line in lines([program("ask"), folder / "map.pcol"]))
+    return {question: (float(ours[question]), float(seconds)) for question, seconds in peer.items() if question in ours}
