@@ -590,6 +590,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
                                                          size_t size, pcol_error *err);
 
 #define PCOL_WRITE_PLAIN 0x1u /* every column plain, sample_values and sample_locations real */
+#define PCOL_WRITE_QUICK 0x2u /* no search for small encodings: for a file that is read once */
 
 /* Write the file to a sink, once; the builder can only be freed afterwards.
  * Errors: those of the sink, E_NO_MEMORY, E_IO, E_LIMIT. */

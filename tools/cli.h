@@ -322,10 +322,13 @@ struct cli_input {
     int from_library;       /* `memory` goes back to pcol_free() */
     int imported;           /* it was no .pcol */
     struct cli_input *next; /* of those whose file is mapped */
+    unsigned write_flags;   /* how it is packed then */
 };
 
-/* Open a .pcol, or pack any other profile in memory. */
+/* Open a .pcol, or pack any other profile in memory: quickly, for it is read once. */
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
+/* The same for commands that tell of sizes and encodings: as `pack` would do it. */
+int cli_input_open_packed(struct cli_input *input, const char *path, const struct cli_args *args);
 /* All operands as one: several are merged in memory. */
 int cli_input_open_all(struct cli_input *input, const struct cli_args *args);
 void cli_input_close(struct cli_input *input);

@@ -190,7 +190,8 @@ static int import(struct cli_input *input, int fd, const struct cli_args *args)
     else if (status == PCOL_OK)
         status = pcol_import_path(builder, input->name, &options, &err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &input->memory, &size, &err);
+        status =
+            pcol_builder_write_memory(builder, input->write_flags, &input->memory, &size, &err);
     pcol_builder_free(builder);
     cli_progress_end();
     if (status != PCOL_OK)
@@ -242,7 +243,8 @@ static int open_stream(struct cli_input *input, int fd, const struct cli_args *a
     return code;
 }
 
-int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args)
+static int open_input(struct cli_input *input, const char *path, const struct cli_args *args,
+                      unsigned write_flags)
 {
     unsigned char start[sizeof magic];
     struct stat info;
@@ -252,6 +254,7 @@ int cli_input_open(struct cli_input *input, const char *path, const struct cli_a
 
     memset(input, 0, sizeof *input);
     input->name = path;
+    input->write_flags = write_flags;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0 || fstat(fd, &info) != 0) {
         code = fail_errno(path);
@@ -277,6 +280,16 @@ int cli_input_open(struct cli_input *input, const char *path, const struct cli_a
     return code;
 }
 
+int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args)
+{
+    return open_input(input, path, args, PCOL_WRITE_QUICK);
+}
+
+int cli_input_open_packed(struct cli_input *input, const char *path, const struct cli_args *args)
+{
+    return open_input(input, path, args, 0);
+}
+
 /* All operands into one file in memory. */
 static int merge(struct cli_input *input, const struct cli_args *args)
 {
@@ -289,8 +302,8 @@ static int merge(struct cli_input *input, const struct cli_args *args)
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++)
         code = cli_import(builder, args->operands[i], args);
     cli_progress_end();
-    if (code == CLI_OK &&
-        pcol_builder_write_memory(builder, 0, &input->memory, &size, &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, &input->memory,
+                                                    &size, &err) != PCOL_OK)
         code = cli_fail_error(NULL, &err);
     pcol_builder_free(builder);
     input->from_library = 1;

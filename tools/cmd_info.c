@@ -429,7 +429,7 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
     pcol_error err = {PCOL_E_NO_MEMORY, PCOL_NOWHERE, PCOL_NOWHERE, 0, 0, PCOL_NOWHERE, "", "", ""};
     int json = args->format != NULL && strcmp(args->format, "text") != 0;
     int first = 1;
-    int code = cli_input_open(&input, path, args);
+    int code = cli_input_open_packed(&input, path, args);
 
     if (code != CLI_OK)
         return code;

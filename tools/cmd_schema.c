@@ -515,7 +515,7 @@ int cmd_schema(struct cli_args *args)
         return cli_usage("--physical needs a FILE");
     if (args->physical && args->model != NULL)
         return cli_usage("--model and --physical exclude each other");
-    code = args->operand_count > 0 ? cli_input_open(&input, args->operands[0], args)
+    code = args->operand_count > 0 ? cli_input_open_packed(&input, args->operands[0], args)
                                    : open_empty(&input);
     if (code == CLI_OK) {
         schema.file = input.file;

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HUGE_BYTES ((size_t)2 << 20) /* of a huge page of most machines; where not, a hint is lost */
+#define HUGE_BYTES \
+    ((size_t)2 << 20) /* of a huge page of most machines; where not, a hint is lost */
 
 int (*pci_alloc_hook)(void);
 

@@ -50,6 +50,15 @@ static pcol_status put_plain(struct pci_bits *bits, const struct pci_reader *blo
 {
     unsigned width = *(const unsigned *)context;
     uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    uint32_t narrow[PCF_BLOCK_ROWS];
+    /* Values are 0 under a null, and whole words need no shifting. */
+    if (width == 64)
+        return pci_section_append(&bits->section, block->values, block->n * 8, err);
+    if (width == 32) {
+        for (size_t i = 0; i < block->n; i++)
+            narrow[i] = (uint32_t)block->values[i];
+        return pci_section_append(&bits->section, narrow, block->n * 4, err);
+    }
     for (size_t i = 0; i < block->n; i++) {
         uint64_t value = block->valid[i] ? (uint64_t)block->values[i] : 0;
         PCI_TRY(pci_bits_put(bits, value & mask, width, err));

@@ -378,11 +378,30 @@ static pcol_status encode_shape(struct pci_writer *writer, uint32_t column,
     return put_best(writer, column, source, shape, depth, err);
 }
 
+pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
+                             const struct pci_source *source, uint64_t nulls,
+                             const int64_t *constant, pcol_error *err)
+{
+    struct pcf_column *c = column_of(writer, column);
+    c->null_count = nulls;
+    if (nulls)
+        c->flags |= PCF_COLUMN_NULLABLE;
+    if (nulls && nulls == source->rows)
+        c->flags |= PCF_COLUMN_DEFAULT_NULL;
+    else if (source->rows && (nulls || !constant))
+        return pci_emit_plain(writer, column, source, nulls, err);
+    c->encoding = PCF_LINEAR;
+    c->base = constant ? *constant : 0;
+    return PCOL_OK;
+}
+
 static pcol_status encode_at(struct pci_writer *writer, uint32_t column,
                              const struct pci_source *source, int depth, pcol_error *err)
 {
     struct pci_shape shape;
     pcol_status status;
+    if (writer->quick) /* no source but a builder's column has nulls */
+        return pci_encode_quick(writer, column, source, 0, NULL, err);
     PCI_TRY(pci_shape_of(source, &shape, err));
     status = encode_shape(writer, column, source, &shape, depth, err);
     pci_shape_clear(&shape);

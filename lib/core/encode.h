@@ -11,6 +11,11 @@
  * PLAIN and a validity bitmap. */
 pcol_status pci_encode(struct pci_writer *writer, uint32_t column, const struct pci_source *source,
                        pcol_error *err);
+/* The values as they are, in one pass and without minimum and maximum: so many rows are null, and all
+ * others are *constant (NULL: they are not). What pci_encode() does with writer->quick. */
+pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
+                             const struct pci_source *source, uint64_t nulls,
+                             const int64_t *constant, pcol_error *err);
 
 /* A column of bytes: `offsets` has rows + 1 values of type u64; read() copies out data. `valid`
  * may be NULL: no nulls; else one byte per row. */

@@ -267,6 +267,7 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     b->written = 1;
     pci_writer_init(&w, &b->store);
     w.plain = (flags & PCOL_WRITE_PLAIN) != 0;
+    w.quick = (flags & PCOL_WRITE_QUICK) != 0 && !w.plain;
     status = prepare(b, w.plain, err);
     if (status != PCOL_OK)
         goto cleanup;

@@ -158,6 +158,7 @@ pcol_status pci_writer_begin_part(struct pci_writer *part, const struct pci_writ
     uint32_t first;
     pci_writer_init(part, writer->out.store);
     part->plain = writer->plain;
+    part->quick = writer->quick;
     PCI_TRY(add_columns(part, 1, &first, err));
     part->columns[first] = writer->columns[column];
     return PCOL_OK;

@@ -22,6 +22,7 @@ struct pci_writer {
     char *names;
     size_t names_size, names_capacity;
     int plain; /* every column plain */
+    int quick; /* columns as they are, without a pass over the values to choose by */
 };
 
 void pci_writer_init(struct pci_writer *writer, struct pci_store *store);
