@@ -10,6 +10,7 @@
 #define PCI_HASH_H
 
 #include "error.h"
+#include "load.h"
 
 struct pci_hash {
     uint64_t *slots;
@@ -39,6 +40,29 @@ static inline uint64_t pci_hash_pair(uint64_t a, uint64_t b)
 {
     uint64_t mixed = pci_hash_fold(a ^ pci_hash_seed[0], b ^ pci_hash_seed[1]);
     return pci_hash_fold(mixed ^ pci_hash_seed[0], UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Seeded hash of a text that is mostly short: up to 32 bytes are loaded as two or four words that may
+ * overlap, without a call. */
+static inline uint64_t pci_hash_text(const void *text, size_t size)
+{
+    const uint8_t *p = text, *end = p + size;
+    if (size < 8 || size > 32)
+        return pci_hash_bytes(text, size);
+    uint64_t hash = pci_hash_pair(pcf_load64(p) + size, pcf_load64(end - 8));
+    if (size > 16)
+        hash = pci_hash_pair(pcf_load64(p + 8) ^ hash, pcf_load64(end - 16));
+    return hash;
+}
+
+/* Are the `size` bytes at both places the same? */
+static inline int pci_same_text(const void *a, const void *b, size_t size)
+{
+    const uint8_t *p = a, *q = b;
+    if (size < 8 || size > 16)
+        return memcmp(p, q, size) == 0;
+    return ((pcf_load64(p) ^ pcf_load64(q)) |
+            (pcf_load64(p + size - 8) ^ pcf_load64(q + size - 8))) == 0;
 }
 
 /* Iterate candidates: start with *at = pci_hash_start(h, hash), then call pci_hash_next until it

@@ -139,7 +139,7 @@ static pcol_status find_unit(struct pci_rprof_frames *frames, const uint8_t *p, 
                              uint32_t *id, pcol_error *err)
 {
     uint32_t path = *p == '"' ? PCOL_NONE : unit_path(frames, p, p + size);
-    uint64_t hash = pci_hash_bytes(p, size);
+    uint64_t hash = pci_hash_text(p, size);
     if (path != PCOL_NONE)
         hash = pci_hash_pair(hash, path);
     size_t at = pci_hash_start(&frames->hash, hash);
@@ -149,17 +149,30 @@ static pcol_status find_unit(struct pci_rprof_frames *frames, const uint8_t *p, 
             return new_unit(frames, p, size, path, hash, id, err);
         const struct pci_rprof_known *unit = &frames->known[*id];
         if (unit->size == size && unit->path == path &&
-            memcmp(frames->arena + unit->text, p, size) == 0)
+            pci_same_text(frames->arena + unit->text, p, size))
             return PCOL_OK;
     }
 }
 
 /* ---- lines ---- */
 
+/* Do 64 bytes at both places agree? */
+static inline int same_64(const uint8_t *a, const uint8_t *b)
+{
+    typedef uint64_t word __attribute__((vector_size(16)));
+    word x[4], y[4];
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    word differ = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
+    return (differ[0] | differ[1]) == 0;
+}
+
 /* Bytes in which the texts that end at a and b agree, at most `limit`. */
 static size_t common_suffix(const uint8_t *a, const uint8_t *b, size_t limit)
 {
     size_t n = 0;
+    while (limit - n >= 64 && same_64(a - n - 64, b - n - 64))
+        n += 64;
     for (; limit - n >= 8; n += 8) {
         uint64_t differ = pcf_load64(a - n - 8) ^ pcf_load64(b - n - 8);
         if (differ)
@@ -201,7 +214,9 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
             depth--;
         if (p == end || (depth > 0 && levels[depth - 1].distance == distance))
             break;
-        const uint8_t *next = pci_rprof_unit(p, end, flags, fault);
+        const uint8_t *next = pci_rprof_usual_unit(p, end);
+        if (!next)
+            next = pci_rprof_unit(p, end, flags, fault);
         if (!next) {
             depth = 0;
             break;

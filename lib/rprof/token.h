@@ -15,6 +15,8 @@
 #ifndef PCI_RPROF_TOKEN_H
 #define PCI_RPROF_TOKEN_H
 
+#include "load.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -84,6 +86,24 @@ static inline const uint8_t *pci_rprof_ref(const uint8_t *p, const uint8_t *end)
 /* Past the unit at p < end; NULL if there is no whole one. *fault is written only if there is one. */
 const uint8_t *pci_rprof_unit(const uint8_t *p, const uint8_t *end, unsigned flags,
                               struct pci_rprof_fault *fault);
+
+/* The same for nearly all units, which are a name and in front of another name: the first quote in
+ * it closes it. NULL: look closer. */
+static inline const uint8_t *pci_rprof_usual_unit(const uint8_t *p, const uint8_t *end)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
+    if (*p != '"')
+        return NULL;
+    for (p++; end - p >= 10; p += 8) {
+        uint64_t x = pcf_load64(p) ^ (ones * '"');
+        uint64_t found = (x - ones) & ~x & highs; /* the lowest set bit is exact */
+        if (found) {
+            p += (unsigned)__builtin_ctzll(found) >> 3;
+            return p[1] == ' ' && p[2] == '"' ? p + 2 : NULL;
+        }
+    }
+    return NULL;
+}
 
 /* Run over the units of [p, end) and say how that ends. An open name is looked at from `resume` on
  * (>= p), where p is the open unit: text added behind an open name is read only once. */
