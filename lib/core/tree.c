@@ -10,7 +10,7 @@ pcol_status pci_tree_init(struct pci_tree *tree, pcol_error *err)
     *tree = (struct pci_tree){0};
     if (pci_grow((void **)&tree->nodes, &tree->capacity, 64, sizeof *tree->nodes))
         return pci_fail_memory(err);
-    tree->nodes[0] = (struct pci_node){0, 0};
+    tree->nodes[0] = (struct pci_node){0, 0, 0};
     tree->count = 1;
     return PCOL_OK;
 }
@@ -26,15 +26,15 @@ void pci_tree_clear(struct pci_tree *tree)
     *tree = (struct pci_tree){0};
 }
 
-static pcol_status add_node(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
-                            pcol_error *err)
+static pcol_status add_node(struct pci_tree *tree, uint32_t parent, uint32_t group, uint64_t hash,
+                            uint32_t *node, pcol_error *err)
 {
     *node = 0;
     if (tree->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
     if (pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
         return pci_fail_memory(err);
-    tree->nodes[tree->count] = (struct pci_node){parent, group};
+    tree->nodes[tree->count] = (struct pci_node){parent, group, (uint32_t)(hash >> 32)};
     *node = (uint32_t)tree->count++;
     return PCOL_OK;
 }
@@ -43,19 +43,18 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
                            pcol_error *err)
 {
     const struct pci_node *behind = &tree->nodes[parent + 1];
-    uint64_t hash;
+    uint64_t hash = pci_tree_hash(tree->nodes[parent].hash, group);
     size_t at;
     uint32_t id;
     /* A stack is added from the root inwards, so a node's first child mostly stands behind it. Such a
      * child is found by its place, and needs no entry in the hash table: most nodes are such. The node
      * added last has no children, so all of a stack's nodes behind a new one are new too. */
     if (parent + 1 == tree->count)
-        return add_node(tree, parent, group, node, err);
+        return add_node(tree, parent, group, hash, node, err);
     if (behind->parent == parent && behind->group == group) {
         *node = parent + 1;
         return PCOL_OK;
     }
-    hash = pci_hash_pair(parent, group);
     at = pci_hash_start(&tree->hash, hash);
     while ((id = pci_hash_next(&tree->hash, hash, &at)) != PCI_HASH_NONE) {
         if (tree->nodes[id].parent == parent && tree->nodes[id].group == group) {
@@ -63,7 +62,7 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
             return PCOL_OK;
         }
     }
-    PCI_TRY(add_node(tree, parent, group, node, err));
+    PCI_TRY(add_node(tree, parent, group, hash, node, err));
     return pci_hash_add(&tree->hash, hash, *node, err);
 }
 

@@ -11,6 +11,7 @@
 
 struct pci_node {
     uint32_t parent, group;
+    uint32_t hash; /* of the groups from the root to here */
 };
 
 struct pci_tree {
@@ -26,6 +27,21 @@ pcol_status pci_tree_init(struct pci_tree *tree, pcol_error *err);
 void pci_tree_clear(struct pci_tree *tree);
 pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
                            pcol_error *err);
+/* A node's hash comes from its parent's and not from the parent's number: whoever has a whole stack at
+ * hand can say which places of the hash table will be looked at before the first has been found. */
+static inline uint64_t pci_tree_hash(uint32_t parent_hash, uint32_t group)
+{
+    return pci_hash_pair(parent_hash, group);
+}
+
+/* Ask for the place of a hash; gives the hash as the node will have it. */
+static inline uint32_t pci_tree_ask(const struct pci_tree *tree, uint64_t hash)
+{
+    if (tree->hash.slots)
+        __builtin_prefetch(&tree->hash.slots[pci_hash_start(&tree->hash, hash)]);
+    return (uint32_t)(hash >> 32);
+}
+
 pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err);
 
 #endif

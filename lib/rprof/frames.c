@@ -7,6 +7,7 @@
 #include "rprof/frames.h"
 
 #include "core/alloc.h"
+#include "core/builder.h"
 #include "load.h"
 
 #include <string.h>
@@ -223,7 +224,7 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
         }
         if (frames->fresh_count == frames->fresh_capacity)
             PCI_TRY(more_fresh(frames, err));
-        frames->fresh[frames->fresh_count++] = (struct pci_rprof_piece){p, (size_t)(next - p)};
+        frames->fresh[frames->fresh_count++] = (struct pci_rprof_piece){p, (size_t)(next - p), 0};
         p = next;
     }
     frames->depth = depth;
@@ -234,7 +235,21 @@ pcol_status pci_rprof_frames_take(struct pci_rprof_frames *frames, const uint8_t
                                   const uint8_t *end, pcol_error *err)
 {
     PCI_TRY(more_fresh(frames, err));
-    frames->fresh[frames->fresh_count++] = (struct pci_rprof_piece){unit, (size_t)(end - unit)};
+    frames->fresh[frames->fresh_count++] = (struct pci_rprof_piece){unit, (size_t)(end - unit), 0};
+    return PCOL_OK;
+}
+
+/* What each new piece is, and where the tree will be asked for it: the nodes of a line would else be
+ * waited for one after the other. */
+static pcol_status find_units(struct pci_rprof_frames *frames, uint32_t node, pcol_error *err)
+{
+    const struct pci_tree *tree = &frames->builder->tree;
+    uint32_t hash = tree->nodes[node].hash;
+    for (size_t i = frames->fresh_count; i-- > 0;) {
+        struct pci_rprof_piece *piece = &frames->fresh[i];
+        PCI_TRY(find_unit(frames, piece->text, piece->size, &piece->unit, err));
+        hash = pci_tree_ask(tree, pci_tree_hash(hash, frames->known[piece->unit].group));
+    }
     return PCOL_OK;
 }
 
@@ -252,14 +267,13 @@ pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t 
     }
     if (depth > 0)
         level = frames->levels[depth - 1];
+    PCI_TRY(find_units(frames, level.node, err));
     for (size_t i = frames->fresh_count; i-- > 0;) {
         const struct pci_rprof_piece *piece = &frames->fresh[i];
-        uint32_t id;
-        PCI_TRY(find_unit(frames, piece->text, piece->size, &id, err));
+        const struct pci_rprof_known *unit = &frames->known[piece->unit];
         level.distance = (size_t)(end - piece->text);
-        level.exact &= frames->known[id].exact;
-        PCI_TRY(pcol_builder_stack(frames->builder, level.node, frames->known[id].group,
-                                   &level.node, err));
+        level.exact &= unit->exact;
+        PCI_TRY(pcol_builder_stack(frames->builder, level.node, unit->group, &level.node, err));
         frames->levels[depth++] = level;
     }
     *node = depth > 0 ? level.node : PCOL_NONE;

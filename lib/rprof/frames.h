@@ -36,6 +36,7 @@ struct pci_rprof_level {
 struct pci_rprof_piece {
     const uint8_t *text;
     size_t size;
+    uint32_t unit; /* its number in `known` */
 };
 
 struct pci_rprof_path {
