@@ -19,7 +19,7 @@ void pci_pprof_queue_clear(struct pci_pprof_queue *queue)
 {
     if (queue->spool.store)
         pci_spool_clear(&queue->spool);
-    pci_spool_view_clear(&queue->view);
+    pci_spool_view_clear(&queue->taker.view);
 }
 
 static uint8_t *put_varint(uint8_t *p, uint64_t value)
@@ -44,26 +44,32 @@ pcol_status pci_pprof_queue_put(struct pci_pprof_queue *queue, const struct pci_
     return PCOL_OK;
 }
 
-pcol_status pci_pprof_queue_take(struct pci_pprof_queue *queue, struct pci_pprof_message *m,
-                                 int *end, pcol_error *err)
+pcol_status pci_pprof_queue_look(const struct pci_pprof_queue *queue, struct pci_pprof_taker *taker,
+                                 struct pci_pprof_message *m, int *end, pcol_error *err)
 {
-    struct pci_pprof_queue *q = queue;
-    uint64_t left = pci_spool_size(&q->spool) - q->taken, gap, size;
+    const struct pci_pprof_queue *q = queue;
+    uint64_t left = pci_spool_size(&q->spool) - taker->taken, gap, size;
     const uint8_t *head, *data;
     *end = !left;
     if (!left)
         return PCOL_OK;
     size_t longest = left < LONGEST_HEAD ? (size_t)left : LONGEST_HEAD;
-    PCI_TRY(pci_spool_look(&q->spool, &q->view, q->taken, longest, &head, err));
+    PCI_TRY(pci_spool_look(&q->spool, &taker->view, taker->taken, longest, &head, err));
     const uint8_t *p = pci_pprof_varint(head, head + longest, &gap);
     p = p ? pci_pprof_varint(p, head + longest, &size) : NULL;
     if (!p || size > left - (uint64_t)(p - head))
         return pci_fail(err, PCOL_E_IO, "temporary file was changed");
-    q->taken += (uint64_t)(p - head);
-    pci_spool_drop(&q->spool, q->taken);
-    PCI_TRY(pci_spool_look(&q->spool, &q->view, q->taken, (size_t)size, &data, err));
-    *m = pci_pprof_message(q->name, data, (size_t)size, q->taken_end + gap);
-    q->taken += size;
-    q->taken_end += gap + size;
+    taker->taken += (uint64_t)(p - head);
+    PCI_TRY(pci_spool_look(&q->spool, &taker->view, taker->taken, (size_t)size, &data, err));
+    *m = pci_pprof_message(q->name, data, (size_t)size, taker->end + gap);
+    taker->taken += size;
+    taker->end += gap + size;
     return PCOL_OK;
+}
+
+pcol_status pci_pprof_queue_take(struct pci_pprof_queue *queue, struct pci_pprof_message *m,
+                                 int *end, pcol_error *err)
+{
+    pci_spool_drop(&queue->spool, queue->taker.taken);
+    return pci_pprof_queue_look(queue, &queue->taker, m, end, err);
 }

@@ -89,11 +89,6 @@ pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err)
     pci_free(r.lines);
     pci_free(r.type_rows);
     pci_free(r.values);
-    pci_free(r.ids);
     pci_free(r.labels);
-    pci_free(r.path_groups);
-    pci_free(r.path_nodes);
-    pci_free(r.groups);
-    pci_free(r.recent);
     return status;
 }

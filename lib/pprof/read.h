@@ -18,16 +18,23 @@
 #include "io/input.h"
 #include "pprof/wire.h"
 
+#include <stdatomic.h>
+
 /* ---- queues of messages (queue.c) */
+
+/* How far a queue has been read. */
+struct pci_pprof_taker {
+    struct pci_spool_view view;
+    uint64_t taken; /* bytes of the spool */
+    uint64_t end;   /* in the input, of the message taken last */
+};
 
 struct pci_pprof_queue {
     const char *name; /* of the message */
     struct pci_spool spool;
-    struct pci_spool_view view;
-    uint64_t count;     /* of messages put */
-    uint64_t end;       /* in the input, of the message put last */
-    uint64_t taken;     /* bytes of the spool */
-    uint64_t taken_end; /* in the input, of the message taken last */
+    uint64_t count; /* of messages put */
+    uint64_t end;   /* in the input, of the message put last */
+    struct pci_pprof_taker taker;
 };
 void pci_pprof_queue_init(struct pci_pprof_queue *queue, const char *name, pcol_builder *builder);
 void pci_pprof_queue_clear(struct pci_pprof_queue *queue);
@@ -36,6 +43,9 @@ pcol_status pci_pprof_queue_put(struct pci_pprof_queue *queue, const struct pci_
 /* The next message, in the order of putting; valid until the next call. *end: there is none. */
 pcol_status pci_pprof_queue_take(struct pci_pprof_queue *queue, struct pci_pprof_message *m,
                                  int *end, pcol_error *err);
+/* The same for one of several takers, in threads of their own maybe: nothing is let go. */
+pcol_status pci_pprof_queue_look(const struct pci_pprof_queue *queue, struct pci_pprof_taker *taker,
+                                 struct pci_pprof_message *m, int *end, pcol_error *err);
 
 /* ---- ids to rows (ids.c) */
 
@@ -74,8 +84,37 @@ struct pci_pprof_limits {
     uint64_t lines;   /* of all locations */
 };
 
-#define PCI_PPROF_RECENT 65536u
+/* The samples are read twice, side by side: the one reader (stacks.c) sees nothing but their stacks and
+ * fills the column of these, the other one (samples.c) all the rest. What both use stays as it is
+ * meanwhile. The order in which one reader is ahead of the other decides nothing: of their failures,
+ * the one is told that a single reader would have met first. */
+struct pci_pprof_stacks {
+    const struct pci_pprof_queue *samples;
+    const struct pci_pprof_ids *location_ids;
+    const struct pci_pprof_limits *most;
+    struct pci_tree *tree;
+    struct pci_bcol *column;
+    struct pci_pprof_taker taker;
+    uint64_t row;          /* of the next sample that is entered */
+    uint64_t count;        /* of samples looked at */
+    _Atomic uint64_t seen; /* bytes of the queue that are not looked at again */
+    uint64_t first_node;   /* of the tree, that is this source's */
 
+    struct pci_pprof_waiting *waiting; /* stacks that were looked at, but not entered yet */
+    size_t waiting_count;
+    uint32_t *groups; /* theirs, one stack behind the other, each leaf first */
+    size_t group_count, group_capacity;
+
+    uint32_t *path_groups, *path_nodes; /* of the stack entered last, from the root inwards */
+    size_t path_size, path_capacity, path_node_capacity;
+    uint32_t *recent; /* stacks by hash, 0: none */
+
+    /* The failure that ended it. */
+    pcol_status status;
+    pcol_error error;
+    uint64_t failed; /* which sample */
+    int in_field;    /* while its fields were read: another field may stand before this one */
+};
 struct pci_pprof_reader {
     struct pci_import *import;
     pcol_builder *b;
@@ -105,17 +144,9 @@ struct pci_pprof_reader {
     uint32_t *type_rows; /* row of sample_types by place */
     size_t type_count;
     pcol_value *values;
-    uint64_t *ids;
-    size_t id_capacity;
     struct pci_label *labels;
     size_t label_capacity;
-    uint32_t *groups; /* of its stack, leaf first */
-    size_t group_capacity;
-    uint32_t *path_groups, *path_nodes; /* of the stack entered last, from the root inwards */
-    size_t path_size, path_capacity;
-    size_t path_node_capacity;
-    uint32_t *recent;    /* stacks by hash, 0: none */
-    uint64_t first_node; /* of the tree, that is this source's */
+    int values_short; /* the last failure was that of their number, behind all fields */
     uint64_t line_total;
 };
 
@@ -132,6 +163,12 @@ pcol_status pci_pprof_string(struct pci_pprof_reader *r, uint64_t index,
 pcol_status pci_pprof_read_header(struct pci_pprof_reader *r, pcol_error *err);
 /* tables.c: mappings, functions, locations */
 pcol_status pci_pprof_read_tables(struct pci_pprof_reader *r, pcol_error *err);
+/* stacks.c */
+pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pprof_reader *r,
+                                  pcol_error *err);
+void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks);
+/* Look at samples, up to number `end` and to the last, and enter their stacks. */
+void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic uint64_t *stop);
 /* samples.c */
 pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err);
 

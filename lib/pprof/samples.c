@@ -1,10 +1,11 @@
 /*
  * samples.c - the samples of a profile: by far most of its bytes
  *
- * Decoded straight from the wire. A stack comes leaf first and is entered from the root inwards; what
- * it shares with the one entered before is not looked up again, and a stack met lately not at all.
+ * Decoded straight from the wire, stacks by a reader of their own (stacks.c), which is in another thread
+ * if there may be one, else they take turns.
  */
 #include "core/alloc.h"
+#include "core/beside.h"
 #include "pprof/read.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ enum { S_LOCATION_ID = 1, S_VALUE, S_LABEL };
 enum { L_KEY = 1, L_STR, L_NUM, L_UNIT };
 
 struct sample {
-    size_t id_count, value_count, label_count, entries; /* entries: of the table of labels */
+    size_t value_count, label_count, entries; /* entries: of the table of labels */
 };
 
 /* ---- numbers, packed or not ---- */
@@ -23,48 +24,6 @@ static pcol_status bad_packed(const struct pci_pprof_message *m, const uint8_t *
                               const char *what, pcol_error *err)
 {
     return pci_fail_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at), "Sample.%s: bad varint", what);
-}
-
-/* Ids are at most as many as their bytes. */
-static pcol_status room_for_ids(struct pci_pprof_reader *r, size_t count, pcol_error *err)
-{
-    if (pci_grow((void **)&r->ids, &r->id_capacity, count, sizeof *r->ids))
-        return pci_fail_memory(err);
-    return PCOL_OK;
-}
-
-static pcol_status add_ids(struct pci_pprof_reader *r, struct sample *s,
-                           const struct pci_pprof_message *m, const struct pci_pprof_field *field,
-                           pcol_error *err)
-{
-    const uint8_t *p = field->data, *end = p + field->size;
-    if (s->id_count + field->size > r->most.entries * 10 || s->id_count >= r->most.entries)
-        return pci_pprof_too_many(m, field->key, r->most.entries, "frames", err);
-    PCI_TRY(room_for_ids(r, s->id_count + field->size + 1, err));
-    if (field->type == PCI_PB_VARINT) {
-        r->ids[s->id_count++] = field->value;
-        return PCOL_OK;
-    }
-    if (field->type != PCI_PB_BYTES)
-        return pci_pprof_wrong_type(m, field, err);
-    uint64_t *to = r->ids + s->id_count;
-    while (p < end) {
-        if (*p < 128) {
-            *to++ = *p++;
-        } else if (end - p > 1 && p[1] < 128) {
-            *to++ = (uint64_t)(p[0] & 127) | (uint64_t)p[1] << 7;
-            p += 2;
-        } else {
-            const uint8_t *at = p;
-            p = pci_pprof_varint(p, end, to++);
-            if (!p)
-                return bad_packed(m, at, "location_id", err);
-        }
-    }
-    s->id_count = (size_t)(to - r->ids);
-    if (s->id_count > r->most.entries)
-        return pci_pprof_too_many(m, field->key, r->most.entries, "frames", err);
-    return PCOL_OK;
 }
 
 /* Values beyond those that the profile has types for are counted only: they are refused. */
@@ -161,102 +120,6 @@ static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
     return PCOL_OK;
 }
 
-/* ---- stacks ---- */
-
-/* The place of location id number `n` of a sample, for an error. */
-static uint64_t place_of_id(const struct pci_pprof_message *message, size_t n)
-{
-    struct pci_pprof_message m = *message;
-    struct pci_pprof_field field;
-    m.p = m.begin;
-    while (m.p < m.end && pci_pprof_next(&m, &field, NULL) == PCOL_OK) {
-        const uint8_t *p = field.data, *end = p + field.size;
-        uint64_t id;
-        if (field.number != S_LOCATION_ID)
-            continue;
-        if (field.type == PCI_PB_VARINT && n-- == 0)
-            return pci_pprof_place(&m, field.key);
-        for (; p && p < end; p = pci_pprof_varint(p, end, &id))
-            if (n-- == 0)
-                return pci_pprof_place(&m, p);
-    }
-    return m.offset;
-}
-
-/* Is the stack of node `node` the one of these groups, leaf first? Parents mostly stand beside their
- * children; stepping there without waiting for the parent to be loaded saves a third of the time. */
-static int is_stack(const struct pci_tree *tree, uint32_t node, const uint32_t *groups,
-                    size_t depth)
-{
-    for (size_t i = 0; i < depth; i++) {
-        const struct pci_node *at = &tree->nodes[node];
-        if (!node || at->group != groups[i])
-            return 0;
-        if (at->parent == node - 1) {
-            node--;
-            __asm__("" : "+r"(node)); /* keeps the compiler from seeing that both are the same */
-        } else {
-            node = at->parent;
-        }
-    }
-    return !node;
-}
-
-/* Enter a stack from the root inwards, beginning where it leaves the one entered before. */
-static pcol_status enter_stack(struct pci_pprof_reader *r, size_t depth, uint32_t *stack,
-                               pcol_error *err)
-{
-    const struct pci_tree *tree = &r->b->tree;
-    uint32_t node = 0;
-    size_t i = 0;
-    if (pci_grow((void **)&r->path_groups, &r->path_capacity, depth, sizeof *r->path_groups) ||
-        pci_grow((void **)&r->path_nodes, &r->path_node_capacity, depth, sizeof *r->path_nodes))
-        return pci_fail_memory(err);
-    while (i < depth && i < r->path_size && r->path_groups[i] == r->groups[depth - 1 - i])
-        node = r->path_nodes[i++];
-    for (; i < depth; i++) {
-        uint32_t group = r->groups[depth - 1 - i];
-        const struct pci_node *guess = &tree->nodes[node + 1];
-        if (node + 1 < tree->count && guess->parent == node && guess->group == group)
-            node++;
-        else
-            PCI_TRY(pci_tree_child(&r->b->tree, node, group, &node, err));
-        r->path_groups[i] = group;
-        r->path_nodes[i] = node;
-    }
-    r->path_size = depth;
-    *stack = node;
-    return PCOL_OK;
-}
-
-/* Stacks met before are remembered by the hash of their groups, the latest in each place, and
- * compared with the tree itself. */
-static pcol_status find_stack(struct pci_pprof_reader *r, const struct sample *s,
-                              const struct pci_pprof_message *m, uint32_t *stack, pcol_error *err)
-{
-    size_t depth = s->id_count;
-    if (pci_grow((void **)&r->groups, &r->group_capacity, depth, sizeof *r->groups))
-        return pci_fail_memory(err);
-    for (size_t i = 0; i < depth; i++) {
-        r->groups[i] = pci_pprof_ids_find(&r->location_ids, r->ids[i]);
-        if (r->groups[i] == PCOL_NONE)
-            return pci_fail_byte(err, PCOL_E_SYNTAX, place_of_id(m, i),
-                                 "Sample.location_id %" PRIu64 " names no location", r->ids[i]);
-    }
-    uint64_t hash = pci_hash_bytes(r->groups, depth * sizeof *r->groups);
-    uint32_t *known = &r->recent[hash % PCI_PPROF_RECENT];
-    if (*known && is_stack(&r->b->tree, *known, r->groups, depth)) {
-        *stack = *known;
-        return PCOL_OK;
-    }
-    PCI_TRY(enter_stack(r, depth, stack, err));
-    if (r->b->tree.count - r->first_node > r->most.nodes)
-        return pci_pprof_too_many(m, m->begin, r->most.nodes, "calls in the tree of all stacks",
-                                  err);
-    *known = *stack;
-    return PCOL_OK;
-}
-
 /* ---- samples ---- */
 
 static pcol_status put_labels(struct pci_pprof_reader *r, const struct sample *s, uint64_t row,
@@ -281,8 +144,8 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
     while (m->p < m->end) {
         PCI_TRY(pci_pprof_next(m, &field, err));
         if (field.number == S_LOCATION_ID)
-            PCI_TRY(add_ids(r, &s, m, &field, err));
-        else if (field.number == S_VALUE)
+            continue; /* stacks.c */
+        if (field.number == S_VALUE)
             PCI_TRY(add_values(r, &s, m, &field, err));
         else if (field.number != S_LABEL)
             PCI_TRY(pci_pprof_keep(&r->unknown, PCI_PB_OWN, m, &field, err));
@@ -291,7 +154,8 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
         else
             return pci_pprof_wrong_type(m, &field, err);
     }
-    if (s.value_count != r->type_count)
+    r->values_short = s.value_count != r->type_count;
+    if (r->values_short)
         return pci_fail_byte(err, PCOL_E_SYNTAX, m->offset,
                              "Sample has %zu values where the profile has %zu sample types",
                              s.value_count, r->type_count);
@@ -299,29 +163,112 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
     sample.thread = PCOL_NONE;
     sample.values = r->values;
     sample.value_count = r->type_count;
-    PCI_TRY(find_stack(r, &s, m, &sample.stack, err));
+    sample.stack = PCOL_NONE;
     PCI_TRY(pcol_builder_sample(r->b, &sample, &row, err));
     if (s.entries || r->unknown.count)
         return put_labels(r, &s, row, err);
     return PCOL_OK;
 }
 
+/* ---- both readers ---- */
+
+/* So many samples at a time, if one thread does all: they are in its cache when they are read again. */
+#define TURN 512u
+
+struct readers {
+    struct pci_pprof_reader *r;
+    struct pci_pprof_stacks stacks;
+    _Atomic uint64_t stop; /* no sample behind this one is read: it has failed */
+    uint64_t count;        /* of samples */
+    pcol_status status;
+    pcol_error error;
+    uint64_t failed;
+};
+
+static pcol_status next_sample(struct readers *both, int *end, pcol_error *err)
+{
+    struct pci_pprof_reader *r = both->r;
+    struct pci_pprof_message m;
+    PCI_TRY(pci_pprof_queue_look(&r->samples, &r->samples.taker, &m, end, err));
+    if (*end)
+        return PCOL_OK;
+    if (!r->type_count)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, m.offset,
+                             "Sample without sample types: Profile.sample_type is missing");
+    return read_sample(r, &m, err);
+}
+
+/* What both have read is let go. */
+static void drop_read(struct readers *both)
+{
+    struct pci_pprof_queue *q = &both->r->samples;
+    uint64_t seen = atomic_load(&both->stacks.seen);
+    pci_spool_drop(&q->spool, q->taker.taken < seen ? q->taker.taken : seen);
+}
+
+/* What is not stacks, up to sample number `end` and to the last. */
+static void run_rest(struct readers *both, uint64_t end)
+{
+    for (int none = 0; both->count < end && both->count <= atomic_load(&both->stop);) {
+        both->status = next_sample(both, &none, &both->error);
+        if (both->status != PCOL_OK) {
+            both->failed = both->count;
+            if (both->failed < atomic_load(&both->stop))
+                atomic_store(&both->stop, both->failed);
+        }
+        if (none || both->status != PCOL_OK)
+            return;
+        both->count++;
+        if (both->count % TURN == 0)
+            drop_read(both);
+    }
+}
+
+static pcol_status run_one(void *context, size_t number, pcol_error *err)
+{
+    struct readers *both = context;
+    (void)err;
+    if (number)
+        run_rest(both, UINT64_MAX);
+    else
+        pci_pprof_stacks_run(&both->stacks, UINT64_MAX, &both->stop);
+    return PCOL_OK;
+}
+
+static void take_turns(struct readers *both)
+{
+    for (uint64_t end = TURN; both->status == PCOL_OK && both->count + TURN == end; end += TURN) {
+        pci_pprof_stacks_run(&both->stacks, end, &both->stop);
+        run_rest(both, end);
+    }
+}
+
+/* The failure that one reader of whole samples would have met first. */
+static pcol_status first_failure(const struct readers *both, pcol_error *err)
+{
+    const struct pci_pprof_stacks *s = &both->stacks;
+    int of_stacks = s->status != PCOL_OK;
+    if (of_stacks && both->status != PCOL_OK && s->failed >= both->failed)
+        of_stacks = s->failed == both->failed && s->in_field &&
+                    (both->r->values_short || s->error.offset < both->error.offset);
+    if (err && (of_stacks || both->status != PCOL_OK))
+        *err = of_stacks ? s->error : both->error;
+    return of_stacks ? s->status : both->status;
+}
+
 pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err)
 {
-    struct pci_pprof_message m;
-    r->recent = pci_calloc(PCI_PPROF_RECENT, sizeof *r->recent);
-    if (!r->recent)
-        return pci_fail_memory(err);
-    r->first_node = r->b->tree.count;
+    struct readers both = {.r = r, .stop = UINT64_MAX};
+    unsigned threads = r->import->options->threads;
+    pcol_status status = pci_pprof_stacks_init(&both.stacks, r, err);
     for (size_t i = 0; i < r->type_count; i++)
         r->values[i].sample_type = r->type_rows[i];
-    for (int end;;) {
-        PCI_TRY(pci_pprof_queue_take(&r->samples, &m, &end, err));
-        if (end)
-            return PCOL_OK;
-        if (!r->type_count)
-            return pci_fail_byte(err, PCOL_E_SYNTAX, m.offset,
-                                 "Sample without sample types: Profile.sample_type is missing");
-        PCI_TRY(read_sample(r, &m, err));
-    }
+    if (status == PCOL_OK && threads > 1 && pci_spool_size(&r->samples.spool) >= PCI_BESIDE_BYTES)
+        status = pci_beside_each(2, 2, run_one, &both, err);
+    else if (status == PCOL_OK)
+        take_turns(&both);
+    if (status == PCOL_OK)
+        status = first_failure(&both, err);
+    pci_pprof_stacks_clear(&both.stacks);
+    return status;
 }

@@ -1,0 +1,267 @@
+/*
+ * stacks.c - the stacks of the samples, and nothing else of them
+ *
+ * A stack comes leaf first and is entered from the root inwards; what it shares with the one entered
+ * before is not looked up again, and a stack met lately not at all. Tables and tree are far larger
+ * than the caches: so stacks are looked at first and entered some samples later, and what they will
+ * need is asked for in between.
+ */
+#include "core/alloc.h"
+#include "pprof/read.h"
+
+#include <inttypes.h>
+
+#define S_LOCATION_ID 1u
+#define RECENT 65536u      /* stacks that are remembered */
+#define WAITING 16u        /* stacks between looking and entering */
+#define MOST_GROUPS 65536u /* theirs, together; but one may have more */
+
+struct pci_pprof_waiting {
+    uint64_t offset;     /* of the sample in the input */
+    uint32_t *known;     /* where a stack like this one is remembered, if it is */
+    size_t first, depth; /* in `groups` */
+};
+
+pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pprof_reader *r,
+                                  pcol_error *err)
+{
+    *stacks = (struct pci_pprof_stacks){.samples = &r->samples,
+                                        .location_ids = &r->location_ids,
+                                        .most = &r->most,
+                                        .tree = &r->b->tree,
+                                        .column = r->b->columns[PCI_C_SAMPLE_STACK],
+                                        .row = r->b->sample_count,
+                                        .first_node = r->b->tree.count};
+    stacks->recent = pci_calloc(RECENT, sizeof *stacks->recent);
+    stacks->waiting = pci_malloc(WAITING, sizeof *stacks->waiting);
+    return stacks->recent && stacks->waiting ? PCOL_OK : pci_fail_memory(err);
+}
+
+void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks)
+{
+    pci_spool_view_clear(&stacks->taker.view);
+    pci_free(stacks->waiting);
+    pci_free(stacks->groups);
+    pci_free(stacks->path_groups);
+    pci_free(stacks->path_nodes);
+    pci_free(stacks->recent);
+}
+
+/* ---- entering ---- */
+
+/* Is the stack of node `node` the one of these groups, leaf first? Parents mostly stand beside their
+ * children; stepping there without waiting for the parent to be loaded saves a third of the time. */
+static int is_stack(const struct pci_tree *tree, uint32_t node, const uint32_t *groups,
+                    size_t depth)
+{
+    for (size_t i = 0; i < depth; i++) {
+        const struct pci_node *at = &tree->nodes[node];
+        if (!node || at->group != groups[i])
+            return 0;
+        if (at->parent == node - 1) {
+            node--;
+            __asm__("" : "+r"(node)); /* keeps the compiler from seeing that both are the same */
+        } else {
+            node = at->parent;
+        }
+    }
+    return !node;
+}
+
+/* From the root inwards, beginning where the stack leaves the one entered before. */
+static pcol_status enter(struct pci_pprof_stacks *s, const uint32_t *groups, size_t depth,
+                         uint32_t *stack, pcol_error *err)
+{
+    uint32_t node = 0;
+    size_t i = 0;
+    if (pci_grow((void **)&s->path_groups, &s->path_capacity, depth, sizeof *s->path_groups) ||
+        pci_grow((void **)&s->path_nodes, &s->path_node_capacity, depth, sizeof *s->path_nodes))
+        return pci_fail_memory(err);
+    while (i < depth && i < s->path_size && s->path_groups[i] == groups[depth - 1 - i])
+        node = s->path_nodes[i++];
+    for (; i < depth; i++) {
+        uint32_t group = groups[depth - 1 - i];
+        const struct pci_node *guess = &s->tree->nodes[node + 1];
+        if (node + 1 < s->tree->count && guess->parent == node && guess->group == group)
+            node++;
+        else
+            PCI_TRY(pci_tree_child(s->tree, node, group, &node, err));
+        s->path_groups[i] = group;
+        s->path_nodes[i] = node;
+    }
+    s->path_size = depth;
+    *stack = node;
+    return PCOL_OK;
+}
+
+static pcol_status find(struct pci_pprof_stacks *s, const struct pci_pprof_waiting *w,
+                        uint32_t *stack, pcol_error *err)
+{
+    const uint32_t *groups = s->groups + w->first;
+    if (*w->known && is_stack(s->tree, *w->known, groups, w->depth)) {
+        *stack = *w->known;
+        return PCOL_OK;
+    }
+    PCI_TRY(enter(s, groups, w->depth, stack, err));
+    if (s->tree->count - s->first_node > s->most->nodes) {
+        struct pci_pprof_message m = pci_pprof_message("Sample", (const uint8_t *)"", 0, w->offset);
+        return pci_pprof_too_many(&m, m.begin, s->most->nodes, "calls in the tree of all stacks",
+                                  err);
+    }
+    *w->known = *stack;
+    return PCOL_OK;
+}
+
+/* All that wait. The nodes at the end of remembered stacks are asked for before the first of them is
+ * compared. */
+static pcol_status enter_waiting(struct pci_pprof_stacks *s, pcol_error *err)
+{
+    for (size_t i = 0; i < s->waiting_count; i++) {
+        const struct pci_node *node = &s->tree->nodes[*s->waiting[i].known];
+        __builtin_prefetch(node);
+        __builtin_prefetch((const char *)node - 64);
+    }
+    size_t count = s->waiting_count;
+    s->waiting_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t stack;
+        s->failed = s->count - count + i;
+        PCI_TRY(find(s, &s->waiting[i], &stack, err));
+        PCI_TRY(pci_bcol_set(s->column, s->row++, stack, err));
+    }
+    s->group_count = 0;
+    return PCOL_OK;
+}
+
+/* ---- looking ---- */
+
+static pcol_status unknown_id(struct pci_pprof_stacks *s, const struct pci_pprof_message *m,
+                              const uint8_t *at, uint64_t id, pcol_error *err)
+{
+    s->in_field = 0; /* what is wrong with the sample's fields comes first */
+    return pci_fail_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
+                         "Sample.location_id %" PRIu64 " names no location", id);
+}
+
+/* The groups of packed ids behind those at `to`. */
+static pcol_status map_packed(struct pci_pprof_stacks *s, const struct pci_pprof_message *m,
+                              const struct pci_pprof_field *field, uint32_t **to, pcol_error *err)
+{
+    const uint8_t *p = field->data, *end = p + field->size;
+    const struct pci_pprof_ids *ids = s->location_ids;
+    uint32_t *out = *to;
+    while (p < end) {
+        const uint8_t *at = p;
+        uint64_t id;
+        if (*p < 128) {
+            id = *p++;
+        } else if (end - p > 1 && p[1] < 128) {
+            id = (uint64_t)(p[0] & 127) | (uint64_t)p[1] << 7;
+            p += 2;
+        } else {
+            p = pci_pprof_varint(p, end, &id);
+            if (!p)
+                return pci_fail_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
+                                     "Sample.location_id: bad varint");
+        }
+        *out = pci_pprof_ids_find(ids, id);
+        if (*out++ == PCOL_NONE)
+            return unknown_id(s, m, at, id, err);
+    }
+    *to = out;
+    return PCOL_OK;
+}
+
+/* Ids are at most as many as their bytes. */
+static pcol_status map_ids(struct pci_pprof_stacks *s, struct pci_pprof_waiting *w,
+                           const struct pci_pprof_message *m, const struct pci_pprof_field *field,
+                           pcol_error *err)
+{
+    uint64_t most = s->most->entries;
+    if (most != UINT64_MAX && (w->depth + field->size > most * 10 || w->depth >= most))
+        return pci_pprof_too_many(m, field->key, most, "frames", err);
+    if (pci_grow((void **)&s->groups, &s->group_capacity, s->group_count + field->size + 1,
+                 sizeof *s->groups))
+        return pci_fail_memory(err);
+    uint32_t *to = s->groups + s->group_count;
+    if (field->type == PCI_PB_VARINT) {
+        *to = pci_pprof_ids_find(s->location_ids, field->value);
+        if (*to++ == PCOL_NONE)
+            return unknown_id(s, m, field->key, field->value, err);
+    } else if (field->type != PCI_PB_BYTES) {
+        return pci_pprof_wrong_type(m, field, err);
+    } else {
+        PCI_TRY(map_packed(s, m, field, &to, err));
+    }
+    s->group_count = (size_t)(to - s->groups);
+    w->depth = s->group_count - w->first;
+    return w->depth > most ? pci_pprof_too_many(m, field->key, most, "frames", err) : PCOL_OK;
+}
+
+/* A field with a key and a size of one byte each, as nearly all have, is passed over in place. */
+static pcol_status look_at(struct pci_pprof_stacks *s, struct pci_pprof_message *m, pcol_error *err)
+{
+    struct pci_pprof_waiting *w = &s->waiting[s->waiting_count];
+    struct pci_pprof_field field;
+    *w = (struct pci_pprof_waiting){.offset = m->offset, .first = s->group_count};
+    while (m->p < m->end) {
+        const uint8_t *p = m->p;
+        if (m->end - p > 1 && (p[0] & 0x87) == PCI_PB_BYTES && p[0] >> 3 > S_LOCATION_ID &&
+            p[1] < 128 && p[1] <= m->end - p - 2) {
+            m->p = p + 2 + p[1];
+            continue;
+        }
+        PCI_TRY(pci_pprof_next(m, &field, err));
+        if (field.number == S_LOCATION_ID)
+            PCI_TRY(map_ids(s, w, m, &field, err));
+    }
+    uint64_t hash = pci_hash_bytes(s->groups + w->first, w->depth * sizeof *s->groups);
+    w->known = &s->recent[hash % RECENT];
+    __builtin_prefetch(w->known, 1);
+    s->waiting_count++;
+    return PCOL_OK;
+}
+
+static pcol_status look_at_next(struct pci_pprof_stacks *s, int *end, pcol_error *err)
+{
+    struct pci_pprof_message m;
+    PCI_TRY(pci_pprof_queue_look(s->samples, &s->taker, &m, end, err));
+    if (*end)
+        return PCOL_OK;
+    s->in_field = 1;
+    PCI_TRY(look_at(s, &m, err));
+    s->in_field = 0;
+    s->count++;
+    if (s->waiting_count == WAITING || s->group_count >= MOST_GROUPS) {
+        PCI_TRY(enter_waiting(s, err));
+        atomic_store(&s->seen, s->taker.taken);
+    }
+    return PCOL_OK;
+}
+
+void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic uint64_t *stop)
+{
+    struct pci_pprof_stacks *s = stacks;
+    pcol_error early;
+    for (int none = 0; s->status == PCOL_OK && !none && s->count < end;) {
+        if (s->count > atomic_load(stop))
+            break;
+        s->failed = s->count;
+        s->status = look_at_next(s, &none, &s->error);
+    }
+    /* Those that still wait come before the one that has failed. */
+    uint64_t failed = s->failed;
+    int in_field = s->in_field;
+    pcol_status status = enter_waiting(s, &early);
+    if (status != PCOL_OK) {
+        s->status = status;
+        s->error = early;
+        s->in_field = 0;
+    } else {
+        s->failed = failed;
+        s->in_field = in_field;
+    }
+    atomic_store(&s->seen, s->taker.taken);
+    if (s->status != PCOL_OK && s->failed < atomic_load(stop))
+        atomic_store(stop, s->failed);
+}
