@@ -763,12 +763,27 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_new(const pcol_file *file,
                                                    pcol_query **query, pcol_error *err);
 PCOL_API void pcol_query_free(pcol_query *query);
 
+/**
+ * pcol_query_shared_type() - the sample type under which two files can be compared
+ * @selection: its source says whose defaults count; NULL: those of the first sources
+ * @type, @unit: receive the default of @other if @base has it, else that of @base if @other has it,
+ * else the first type of @other that both have; borrowed from @other, and empty if one of the files
+ * has no types at all. Types that are levels are passed over.
+ * @is_default: receives whether it is the default of @other
+ * Errors: E_ARGUMENT (no type in common; the message lists them), E_CORRUPT, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(const pcol_file *base,
+                                                           const pcol_file *other,
+                                                           const pcol_selection *selection,
+                                                           pcol_str *type, pcol_str *unit,
+                                                           int *is_default, pcol_error *err);
+
 typedef struct pcol_query_info {
     pcol_str type, unit; /* of the sample type */
     int is_double;
-    pcol_amount
-        total; /* sum of the magnitudes of all stacks' weights before focus, ignore, hide and
-                        * show: what percentages are of */
+    /* What percentages are of, as in pprof: the magnitudes of all samples before focus, ignore, hide
+     * and show; where some are labelled pprof::base=true (a base that was subtracted), of these. */
+    pcol_amount total;
     pcol_amount selected;     /* sum of the weights that pass focus and ignore */
     double seconds_per_value; /* 0: not known */
     int from_sums;            /* 1: the samples were not read */

@@ -498,6 +498,10 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text);
 int cli_selection(const struct cli_args *args, pcol_selection *selection);
 /* A query over an input, with a warning for what it has to say. */
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);
+/* Queries over two inputs by the same sample type: the one asked for, or one that both have. Both are
+ * the caller's to free, also after a failure. */
+int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
+                   const struct cli_args *args, pcol_query **base_query, pcol_query **query);
 
 /* How amounts of a query are shown. */
 struct cli_amounts {

@@ -113,6 +113,33 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     return CLI_OK;
 }
 
+int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
+                   const struct cli_args *args, pcol_query **base_query, pcol_query **query)
+{
+    struct cli_args asked = *args;
+    pcol_selection selection;
+    char name[520] = "", message[600];
+    pcol_str type, unit;
+    pcol_error err;
+    int is_default, code = cli_selection(args, &selection);
+
+    if (code == CLI_OK && args->sample_type == NULL) {
+        if (pcol_query_shared_type(base->file, input->file, &selection, &type, &unit, &is_default,
+                                   &err) != PCOL_OK)
+            return cli_fail_error(input->name, &err);
+        snprintf(name, sizeof name, "%.*s/%.*s", type.size < 256 ? (int)type.size : 256, type.data,
+                 unit.size < 256 ? (int)unit.size : 256, unit.data);
+        snprintf(message, sizeof message, "compared by %s, which both profiles have", name);
+        if (!is_default)
+            cli_warn(args, input->name, message);
+        if (type.size > 0)
+            asked.sample_type = name;
+    }
+    if (code == CLI_OK)
+        code = cli_query_new(input, &asked, query);
+    return code == CLI_OK ? cli_query_new(base, &asked, base_query) : code;
+}
+
 /* ---- filtering ---- */
 
 int cli_builder_new(const struct cli_args *args, pcol_builder **builder)

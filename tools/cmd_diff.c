@@ -314,24 +314,6 @@ static int judge(const struct view *view, double percent)
 
 /* ---- the whole ---- */
 
-static int open_queries(struct cli_input inputs[2], struct cli_args *args, pcol_query *queries[2],
-                        char *type, size_t size)
-{
-    pcol_query_info info;
-    int code = cli_query_new(&inputs[1], args, &queries[1]);
-
-    if (code != CLI_OK)
-        return code;
-    if (args->sample_type == NULL) { /* the base is asked for the type that NEW has by default */
-        pcol_query_describe(queries[1], &info);
-        snprintf(type, size, "%.*s/%.*s", (int)(info.type.size % 256), info.type.data,
-                 (int)(info.unit.size % 256), info.unit.data);
-        if (info.type.size > 0)
-            args->sample_type = type;
-    }
-    return cli_query_new(&inputs[0], args, &queries[0]);
-}
-
 static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_options *options,
                    double percent)
 {
@@ -339,8 +321,7 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
     struct view view = {.args = args, .names = {inputs[0].name, inputs[1].name}};
     pcol_diff *diff = NULL;
     pcol_error err;
-    char type[520];
-    int code = open_queries(inputs, args, queries, type, sizeof type);
+    int code = cli_query_pair(&inputs[0], &inputs[1], args, &queries[0], &queries[1]);
 
     if (code == CLI_OK && pcol_diff_new(queries[0], queries[1], options, &diff, &err) != PCOL_OK)
         code = cli_fail_error(inputs[1].name, &err);

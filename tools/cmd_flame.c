@@ -272,24 +272,6 @@ static int parse_options(const struct cli_args *args, pcol_flame_options *option
     return CLI_OK;
 }
 
-/* The base is asked for the type that the profile has by default. */
-static int open_base(struct cli_input *input, struct cli_args *args, const pcol_query *query,
-                     pcol_query **base)
-{
-    pcol_query_info info;
-    char type[520];
-    const char *given = args->sample_type;
-
-    pcol_query_describe(query, &info);
-    snprintf(type, sizeof type, "%.*s/%.*s", (int)(info.type.size % 256), info.type.data,
-             (int)(info.unit.size % 256), info.unit.data);
-    if (given == NULL && info.type.size > 0)
-        args->sample_type = type;
-    int code = cli_query_new(input, args, base);
-    args->sample_type = given;
-    return code;
-}
-
 int cmd_flame(struct cli_args *args)
 {
     struct cli_input input, base_input;
@@ -301,12 +283,13 @@ int cmd_flame(struct cli_args *args)
         code = cli_input_open(&input, args->operands[0], args);
     if (code != CLI_OK)
         return code;
-    code = cli_query_new(&input, args, &query);
-    if (code == CLI_OK && args->base != NULL) {
+    if (args->base == NULL) {
+        code = cli_query_new(&input, args, &query);
+    } else {
         code = cli_input_open(&base_input, args->base, args);
         has_base = code == CLI_OK;
         if (has_base)
-            code = open_base(&base_input, args, query, &base);
+            code = cli_query_pair(&base_input, &input, args, &base, &query);
         options.base = base;
     }
     if (code == CLI_OK)

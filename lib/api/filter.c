@@ -7,7 +7,6 @@
 #include "core/alloc.h"
 #include "io/merge.h"
 #include "io/pseudonyms.h"
-#include "model/rows.h"
 #include "query/query.h"
 
 #include <stdio.h>
@@ -86,25 +85,18 @@ static pcol_status tell_keys(const pcol_file *file, const pcol_filter_options *o
                              pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(file, "samples");
-    struct pci_label_reader labels;
-    char text[200];
+    char text[160];
     if (!options->message || !samples || pci_column_find(samples, "extra"))
         return PCOL_OK;
-    pcol_status status = pci_labels_open(&labels, file, "samples", err);
-    for (size_t i = 0; status == PCOL_OK && i < options->drop_label_key_count; i++) {
+    for (size_t i = 0; i < options->drop_label_key_count; i++) {
         const char *key = options->drop_label_keys[i];
-        size_t k = 0, size = strlen(key);
-        while (k < labels.key_count &&
-               (labels.keys[k].key.size != size || memcmp(labels.keys[k].key.data, key, size) != 0))
-            k++;
-        if (k < labels.key_count)
-            continue;
-        snprintf(text, sizeof text, "no sample has a label '%.*s'", size > 100 ? 100 : (int)size,
-                 key);
-        options->message(options->context, text);
+        int exists;
+        PCI_TRY(pci_label_exists(file, key, &exists, err));
+        snprintf(text, sizeof text, "no sample has a label '%.100s'", key);
+        if (!exists)
+            options->message(options->context, text);
     }
-    pci_labels_close(&labels);
-    return status;
+    return PCOL_OK;
 }
 
 static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol_file *file,

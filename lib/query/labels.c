@@ -229,6 +229,21 @@ pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *fil
     return PCOL_OK;
 }
 
+pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err)
+{
+    struct pci_label_reader reader;
+    size_t size = strlen(key);
+    *exists = 0;
+    if (!pci_rows(file, "label_keys"))
+        return PCOL_OK;
+    pcol_status status = pci_labels_open(&reader, file, "samples", err);
+    for (size_t i = 0; status == PCOL_OK && i < reader.key_count && !*exists; i++)
+        *exists = reader.keys[i].column && reader.keys[i].key.size == size &&
+                  !memcmp(reader.keys[i].key.data, key, size);
+    pci_labels_close(&reader);
+    return status;
+}
+
 /* ---- making tests */
 
 static void parse_value(struct pci_label_test *test, const char *value)

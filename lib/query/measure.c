@@ -136,6 +136,81 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
     return *k != PCOL_NONE ? PCOL_OK : fail_type(types, "no sample type", name, size, err);
 }
 
+/* ---- for two files */
+
+/* The row of a type that adds up and is called as row `k` of others; PCOL_NONE if there is none. */
+static uint32_t find_alike(const struct pci_types *types, const struct pci_types *others,
+                           uint32_t k)
+{
+    for (uint32_t i = 0; k != PCOL_NONE && !others->level[k] && i < types->count; i++)
+        if (!types->level[i] && same(types->type[i], others->type[k]) &&
+            same(types->unit[i], others->unit[k]))
+            return i;
+    return PCOL_NONE;
+}
+
+static pcol_status default_in(const pcol_file *file, const pcol_selection *selection,
+                              struct pci_types *types, uint32_t *k, pcol_error *err)
+{
+    pcol_selection of_sources = PCOL_INIT(pcol_selection);
+    struct pci_picks picks;
+    if (selection)
+        of_sources.source = selection->source;
+    PCI_TRY(pci_types_open(file, types, err));
+    pcol_status status = pci_picks_open(file, &of_sources, &picks, err);
+    if (status == PCOL_OK)
+        status = find_default(types, picks.sources, picks.source_count, k, err);
+    pci_picks_close(&picks);
+    return status;
+}
+
+/* types: of the base and of the other. *k: a row of the other's. */
+static pcol_status share_type(const pcol_file *const files[2], const pcol_selection *selection,
+                              struct pci_types types[2], uint32_t *k, int *is_default,
+                              pcol_error *err)
+{
+    uint32_t defaults[2];
+    char lists[2][240];
+    for (int i = 0; i < 2; i++)
+        PCI_TRY(default_in(files[i], selection, &types[i], &defaults[i], err));
+    *is_default = 1;
+    *k = defaults[1];
+    if (!types[0].count || !types[1].count || find_alike(&types[0], &types[1], *k) != PCOL_NONE)
+        return PCOL_OK;
+    *is_default = 0;
+    *k = find_alike(&types[1], &types[0], defaults[0]);
+    for (uint32_t i = 0; i < types[1].count && *k == PCOL_NONE; i++)
+        if (find_alike(&types[0], &types[1], i) != PCOL_NONE)
+            *k = i;
+    if (*k != PCOL_NONE)
+        return PCOL_OK;
+    for (int i = 0; i < 2; i++)
+        list_types(&types[i], 0, lists[i], sizeof lists[i]);
+    return pci_fail(err, PCOL_E_ARGUMENT,
+                    "the profiles have no sample type in common: the base has %s; the other %s",
+                    lists[0], lists[1]);
+}
+
+pcol_status pcol_query_shared_type(const pcol_file *base, const pcol_file *other,
+                                   const pcol_selection *selection, pcol_str *type, pcol_str *unit,
+                                   int *is_default, pcol_error *err)
+{
+    const pcol_file *const files[2] = {base, other};
+    struct pci_types types[2] = {{0}};
+    uint32_t k = PCOL_NONE;
+    if (!base || !other || !type || !unit || !is_default)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no files or no place for the type");
+    *type = *unit = (pcol_str){"", 0};
+    pcol_status status = share_type(files, selection, types, &k, is_default, err);
+    if (status == PCOL_OK && k != PCOL_NONE) { /* texts lie in the file */
+        *type = types[1].type[k];
+        *unit = types[1].unit[k];
+    }
+    pci_types_close(&types[0]);
+    pci_types_close(&types[1]);
+    return status;
+}
+
 /* ---- time */
 
 /* Seconds that a unit of time lasts; 0 for any other unit. */

@@ -47,7 +47,7 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
         query->measure.is_double = 1;
     PCI_TRY(note_untimed(query, err));
     PCI_TRY(pci_calls_open(query->file, &query->calls, err));
-    PCI_TRY(pci_weigh(query, err));
+    PCI_TRY(pci_weigh(query, selection, err));
     return pci_filter(query, selection, err);
 }
 

@@ -73,6 +73,8 @@ void pci_picks_close(struct pci_picks *picks);
 /* labels.c: tests KEY=VALUE and KEY~PATTERN; *made of them are there, also after a failure. */
 pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
                                  struct pci_label_test **tests, size_t *made, pcol_error *err);
+/* Whether samples have labels of this key. */
+pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err);
 void pci_label_tests_close(struct pci_label_test *tests, size_t count);
 /* Checksums of the columns that label tests read. */
 pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *file, pcol_error *err);
@@ -147,7 +149,7 @@ pcol_status pci_calls_load(struct pci_calls *calls, pcol_error *err);
 void pci_calls_close(struct pci_calls *calls);
 
 /* weights.c */
-pcol_status pci_weigh(pcol_query *query, pcol_error *err);
+pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err);
 /* The sum of all weights, anew. */
 pcol_status pci_add_selected(pcol_query *query, pcol_error *err);
 

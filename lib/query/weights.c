@@ -3,6 +3,10 @@
  *
  * A question about all samples is answered by the sums that the file carries (stack_sums); any other
  * by adding up the samples that are selected.
+ *
+ * Percentages are of what pprof takes for the whole: the magnitudes of all samples selected, or, if
+ * pprof marked some as those of a base that was subtracted, of these alone. Sums hide where negative
+ * values cancelled others, so samples are looked at one by one if the least value is negative.
  */
 #include "query/query.h"
 
@@ -10,6 +14,12 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* Magnitudes of samples. */
+struct whole {
+    __extension__ unsigned __int128 i64;
+    double f64;
+};
 
 static pcol_status add(pcol_query *query, uint32_t stack, pcol_amount amount, pcol_error *err)
 {
@@ -84,23 +94,38 @@ static pcol_status weigh_sums(pcol_query *query, const struct pci_column **colum
 
 /* ---- from samples */
 
-static pcol_status weigh_samples(pcol_query *query, pcol_error *err)
+/* 128 bits hold the sum of any number of rows. */
+static void add_magnitude(struct whole *whole, int is_double, pcol_amount amount)
+{
+    if (is_double)
+        whole->f64 += fabs(amount.f64);
+    else
+        whole->i64 += pci_amount_magnitude(amount);
+}
+
+/* Samples that `picks` takes: the weights of their stacks, if `weigh`, and their magnitudes, if `whole`
+ * is not NULL. */
+static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks, int weigh,
+                                struct whole *whole, pcol_error *err)
 {
     struct pci_samples *samples;
     struct pci_sample_batch *batch = pci_malloc(1, sizeof *batch);
     pcol_status status;
     if (!batch)
         return pci_fail_memory(err);
-    status = pci_query_samples(query, &samples, err);
+    status = pci_samples_open(query->file, &query->types, &query->measure, picks,
+                              query->calls.count, &samples, err);
     while (status == PCOL_OK) {
         status = pci_samples_next(samples, batch, err);
         if (status != PCOL_OK || batch->count == 0)
             break;
         /* Stacks follow in no order: each would be waited for. */
-        for (size_t i = 0; i < batch->count; i++)
+        for (size_t i = 0; weigh && i < batch->count; i++)
             __builtin_prefetch(&query->weight[batch->stack[i]], 1);
-        for (size_t i = 0; i < batch->count && status == PCOL_OK; i++)
+        for (size_t i = 0; weigh && i < batch->count && status == PCOL_OK; i++)
             status = add(query, batch->stack[i], batch->amount[i], err);
+        for (size_t i = 0; whole && i < batch->count; i++)
+            add_magnitude(whole, query->measure.is_double, batch->amount[i]);
     }
     pci_samples_close(samples);
     pci_free(batch);
@@ -124,26 +149,70 @@ static int add_positive(const pcol_query *query, int64_t *sum)
     return !(any >> 63) && high + (low >> 32) <= INT32_MAX;
 }
 
-/* What percentages are of: the magnitudes of all weights; and their plain sum. */
-static pcol_status add_totals(pcol_query *query, pcol_error *err)
+/* May a value be negative? Columns say their least one. */
+static int may_be_negative(const pcol_query *query)
 {
-    const pcol_amount *weight = query->weight;
-    uint32_t count = query->calls.count;
-    __extension__ unsigned __int128 total = 0;
-    if (query->measure.is_double) {
-        for (uint32_t row = 0; row < count; row++)
-            query->total.f64 += fabs(weight[row].f64);
-        return pci_add_selected(query, err);
+    for (uint32_t i = 0; i < query->measure.column_count; i++) {
+        const struct pci_column *values = query->types.columns[query->measure.columns[i]];
+        if (!(values->desc->flags & PCF_COLUMN_STATS) || values->desc->min < 0)
+            return 1; /* of doubles, too: bits with a sign are less than 0 */
     }
-    if (add_positive(query, &query->total.i64)) {
+    return 0;
+}
+
+/* Samples that pprof marked as those of a base; *found 0: there are none. */
+static pcol_status add_base(pcol_query *query, const pcol_selection *selection, struct whole *whole,
+                            int *found, pcol_error *err)
+{
+    pcol_selection of_base = PCOL_INIT(pcol_selection);
+    struct pci_picks picks = {0};
+    size_t given = selection ? selection->label_count : 0;
+    *found = 0;
+    PCI_TRY(pci_label_exists(query->file, "pprof::base", found, err));
+    if (!*found)
+        return PCOL_OK;
+    const char **labels = pci_malloc(given + 1, sizeof *labels);
+    if (!labels)
+        return pci_fail_memory(err);
+    if (selection)
+        memcpy(&of_base, selection, sizeof of_base);
+    if (given)
+        memcpy(labels, selection->labels, given * sizeof *labels);
+    labels[given] = "pprof::base=true";
+    of_base.labels = labels;
+    of_base.label_count = given + 1;
+    pcol_status status = pci_picks_open(query->file, &of_base, &picks, err);
+    if (status == PCOL_OK)
+        status = walk_samples(query, &picks, 0, whole, err);
+    pci_picks_close(&picks);
+    pci_free((void *)labels);
+    *found = whole->i64 > 0 || whole->f64 > 0;
+    return status;
+}
+
+/* What percentages are of; and the plain sum. */
+static pcol_status add_totals(pcol_query *query, const pcol_selection *selection,
+                              struct whole *whole, pcol_error *err)
+{
+    struct whole base = {0};
+    int found, negative = may_be_negative(query), is_double = query->measure.is_double;
+    PCI_TRY(add_base(query, selection, &base, &found, err));
+    if (!found && !negative && !is_double && add_positive(query, &query->total.i64)) {
         query->selected = query->total;
         return PCOL_OK;
     }
-    for (uint32_t row = 0; row < count; row++)
-        total += pci_amount_magnitude(weight[row]);
-    if (total > INT64_MAX)
+    if (found)
+        *whole = base;
+    else if (query->from_sums && negative)
+        PCI_TRY(walk_samples(query, &query->picks, 0, whole, err));
+    for (uint32_t row = 0; !found && !negative && row < query->calls.count; row++)
+        add_magnitude(whole, is_double, query->weight[row]);
+    if (is_double)
+        query->total.f64 = whole->f64;
+    else if (whole->i64 > INT64_MAX)
         return pci_amount_overflow(query->measure.type, err);
-    query->total.i64 = (int64_t)total;
+    else
+        query->total.i64 = (int64_t)whole->i64;
     return pci_add_selected(query, err);
 }
 
@@ -160,9 +229,10 @@ pcol_status pci_add_selected(pcol_query *query, pcol_error *err)
     return PCOL_OK;
 }
 
-pcol_status pci_weigh(pcol_query *query, pcol_error *err)
+pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     const struct pci_column **columns;
+    struct whole whole = {0};
     pcol_status status = PCOL_OK;
     int found = 0;
     /* Pages that are written first fault once; those that += reads first would do so twice. */
@@ -177,7 +247,9 @@ pcol_status pci_weigh(pcol_query *query, pcol_error *err)
     if (status == PCOL_OK && !pci_picks_any(&query->picks))
         status = find_sums(query, columns, &found, err);
     if (status == PCOL_OK)
-        status = found ? weigh_sums(query, columns, err) : weigh_samples(query, err);
+        status = found ? weigh_sums(query, columns, err)
+                       : walk_samples(query, &query->picks, 1,
+                                      may_be_negative(query) ? &whole : NULL, err);
     pci_free(columns);
-    return status == PCOL_OK ? add_totals(query, err) : status;
+    return status == PCOL_OK ? add_totals(query, selection, &whole, err) : status;
 }

@@ -253,6 +253,38 @@ Test(query, negative_values)
     done(&m);
 }
 
+/* Of each sample, even where one cancels another of the same stack. */
+Test(query, percentages_are_of_magnitudes)
+{
+    struct made made, *m = &made;
+    pcol_query *query;
+    pcol_query_info info;
+    pcol_selection picked = PCOL_INIT(pcol_selection);
+    begin(m, "delta", "bytes", 0);
+    sample(m, "ab", 10, 0, 0);
+    sample(m, "ab", -4, 0, 0);
+    sample(m, "c", INT64_MIN + 14, 0, 0);
+    sample(m, "c", -1, 0, 0);
+    finish(m);
+    cr_assert_eq(pcol_query_new(m->file, NULL, &query, &m->err), PCOL_E_LIMIT);
+    done(m);
+    for (int is_double = 0; is_double < 2; is_double++) {
+        begin(m, "delta", "bytes", is_double ? PCOL_SAMPLE_TYPE_DOUBLE : 0);
+        sample(m, "ab", 10, 10, is_double);
+        sample(m, "ab", -4, -4, is_double);
+        finish(m);
+        picked.source = "1";
+        for (int picks = 0; picks < 2; picks++) {
+            OK(pcol_query_new(m->file, picks ? &picked : NULL, &query, &m->err));
+            pcol_query_describe(query, &info);
+            cr_assert_eq(is_double ? info.total.f64 : (double)info.total.i64, 14);
+            cr_assert_eq(is_double ? info.selected.f64 : (double)info.selected.i64, 6);
+            pcol_query_free(query);
+        }
+        done(m);
+    }
+}
+
 Test(query, sums_do_not_wrap)
 {
     struct made m;
@@ -466,6 +498,33 @@ static void labelled(struct made *m, uint64_t row, const char *word, const char 
     if (second)
         labels[1].text = text(m, second);
     OK(pci_builder_labels(m->builder, table, row, labels, second ? 2 : 1, &extra, &m->err));
+}
+
+/* Where pprof marked the samples of a base, the whole is theirs. */
+Test(query, percentages_are_of_the_base)
+{
+    struct made made, *m = &made;
+    pcol_query *query;
+    pcol_query_info info;
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    const char *const other[] = {"other=x"};
+    begin(m, "samples", "count", 0);
+    labelled(m, 0, "a", "pprof::base", "true", 0, NULL);
+    labelled(m, 1, "b", "other", "x", 0, NULL);
+    labelled(m, 2, "b", "pprof::base", "false", 0, NULL);
+    finish(m);
+    OK(pcol_query_new(m->file, NULL, &query, &m->err));
+    pcol_query_describe(query, &info);
+    cr_assert_eq(info.total.i64, 1);
+    cr_assert_eq(info.selected.i64, 7);
+    pcol_query_free(query);
+    s.labels = other;
+    s.label_count = 1;
+    OK(pcol_query_new(m->file, &s, &query, &m->err));
+    pcol_query_describe(query, &info);
+    cr_assert_eq(info.total.i64, 2); /* none of these is of the base */
+    pcol_query_free(query);
+    done(m);
 }
 
 static void check_labels(struct made *m, const char *const *labels, size_t count,
