@@ -1066,7 +1066,8 @@ typedef struct pcol_flame_options {
  * pcol_query_flame() - the call tree of what is selected, laid out as a flame graph
  * @flame: receives the graph, which borrows the files of the query and its base; freed with
  * pcol_flame_free()
- * Siblings stand in order of names. Frames deeper than 1000 are left out.
+ * Siblings stand in order of names. Frames deeper than 1000 are left out. With a base the stacks that
+ * only it has are there, too, as wide as their share of it would be here.
  * Errors: those of pcol_query_calltree(); E_ARGUMENT (width, base of another sample type).
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(const pcol_query *query,
@@ -1081,11 +1082,15 @@ typedef struct pcol_flame_box {
     pcol_amount self, total;
     double change; /* of its share, -1 to 1; 0 without a base */
     int is_new;    /* the base has no such stack */
+    int is_gone;   /* only the base has: width_px is of its share there; self and total are 0 */
 } pcol_flame_box;
 
 /* Number of boxes that are drawn, at least 1; greatest depth of one. */
 PCOL_API uint32_t pcol_flame_count(const pcol_flame *flame);
 PCOL_API uint32_t pcol_flame_depth(const pcol_flame *flame);
+/* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal", for where there is
+ * little room: what is behind the last / or :: before any bracket; a part of @name. */
+PCOL_API pcol_str pcol_name_tail(pcol_str name);
 /* Box @index < pcol_flame_count(), by depth, then from left to right. */
 PCOL_API void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box);
 

@@ -39,6 +39,10 @@ const struct cli_option cmd_flame_options[] = {
 
 /* ---- on a terminal ---- */
 
+/* What is gone: pale names on grey. */
+#define GONE_BACK 240
+#define GONE_FRONT "153"
+
 struct screen {
     struct cli_out *out;
     const pcol_flame *flame;
@@ -69,17 +73,37 @@ static int is_wide(uint32_t code)
            (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
 }
 
+/* One character: its columns; *length: its bytes; safe: how it is written, in `used` bytes. */
+static size_t character(const char *data, size_t size, size_t *length, char *safe, size_t *used)
+{
+    uint32_t code = 0;
+    size_t bytes = cli_utf8(data, size, &code);
+
+    *length = bytes ? bytes : 1;
+    return cli_escape(data, *length, safe, used) +
+           (bytes > 0 && !cli_unsafe(code) && is_wide(code));
+}
+
+static int is_wider(pcol_str name, size_t width)
+{
+    char safe[16];
+    size_t used, length, shown = 0;
+
+    for (size_t at = 0; at < name.size && shown <= width; at += length)
+        shown += character(name.data + at, name.size - at, &length, safe, &used);
+    return shown > width;
+}
+
 /* The name in exactly `width` columns, cut or filled with blanks. */
 static void put_name(struct cli_out *out, pcol_str name, size_t width)
 {
     char safe[16];
-    size_t used, at = 0, shown = 0;
+    size_t used, length, at = 0, shown = 0;
 
+    if (is_wider(name, width))
+        name = pcol_name_tail(name);
     while (at < name.size) {
-        uint32_t code = 0;
-        size_t length = cli_utf8(name.data + at, name.size - at, &code);
-        size_t columns = cli_escape(name.data + at, length ? length : 1, safe, &used);
-        columns += length > 0 && !cli_unsafe(code) && is_wide(code);
+        size_t columns = character(name.data + at, name.size - at, &length, safe, &used);
         /* The last column is for a sign that more would follow. */
         if (shown + columns > width || (shown + columns == width && at + length < name.size)) {
             for (; shown < width; shown++)
@@ -88,7 +112,7 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
         }
         cli_out_write(out, safe, used);
         shown += columns;
-        at += length ? length : 1;
+        at += length;
     }
     for (; shown < width; shown++)
         cli_out_text(out, " ");
@@ -98,10 +122,12 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
 static int color_of(const struct screen *s, const pcol_flame_box *box, pcol_str name)
 {
     static const uint8_t warm[] = {222, 221, 215, 216, 214, 209, 220, 223};
-    static const uint8_t more[] = {255, 224, 217, 210, 203, 196},
-                         less[] = {255, 195, 153, 111, 75, 33};
+    static const uint8_t more[] = {255, 224, 217, 210, 203, 167},
+                         less[] = {255, 195, 153, 111, 75, 68};
     uint32_t hash = 2166136261u;
 
+    if (s->compared && box->is_gone)
+        return GONE_BACK;
     if (s->compared) {
         int step = s->largest > 0 ? (int)ceil(5 * sqrt(fabs(box->change) / s->largest)) : 0;
         step = fabs(box->change) < 1e-9 ? 0 : step > 5 ? 5 : step;
@@ -130,7 +156,8 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
     pcol_str name = box_name(box);
 
     if (s->color) {
-        cli_out_printf(out, "\033[48;5;%d;38;5;16m", color_of(s, box, name));
+        cli_out_printf(out, "\033[48;5;%d;38;5;%sm", color_of(s, box, name),
+                       box->is_gone ? GONE_FRONT : "16");
         /* A letter or two say nothing. */
         put_name(out, width > 3 ? name : (pcol_str){"", 0}, width > 1 ? width - 1 : 1);
         cli_out_text(out, width > 1 ? "\033[0m " : "\033[0m");
@@ -143,9 +170,22 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
     cli_out_text(out, "|");
     if (width > 2)
         put_name(out, width > 4 ? name : (pcol_str){"", 0}, width - 2);
-    cli_out_text(out, s->compared && box->change > 0   ? "+"
+    cli_out_text(out, box->is_gone                     ? "x"
+                      : s->compared && box->change > 0 ? "+"
                       : s->compared && box->change < 0 ? "-"
                                                        : "|");
+}
+
+/* Whether any of the boxes [from, to) is wide enough to be seen. */
+static int row_shows(const struct screen *s, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        pcol_flame_box box;
+        pcol_flame_get(s->flame, i, &box);
+        if (floor(box.x_px + box.width_px + 0.5) > floor(box.x_px + 0.5))
+            return 1;
+    }
+    return 0;
 }
 
 /* Boxes [from, to) are one depth. */
@@ -168,6 +208,17 @@ static void put_row(struct screen *s, uint32_t from, uint32_t to)
     cli_out_text(s->out, "\n");
 }
 
+/* What colours and signs mean. */
+static void put_legend(const struct screen *s)
+{
+    if (s->color)
+        cli_out_text(s->out, "against the base: \033[48;5;203m  \033[0m larger share  "
+                             "\033[48;5;75m  \033[0m smaller  "
+                             "\033[48;5;240m  \033[0m gone\n");
+    else
+        cli_out_text(s->out, "against the base: + larger share, - smaller, x gone\n");
+}
+
 static int draw(struct screen *s, int inverted)
 {
     uint32_t count = pcol_flame_count(s->flame), depth = pcol_flame_depth(s->flame);
@@ -183,7 +234,8 @@ static int draw(struct screen *s, int inverted)
     }
     for (uint32_t d = 0; d <= depth && s->out->code == 0; d++) {
         uint32_t at = inverted ? d : depth - d;
-        put_row(s, rows[at], rows[at + 1]);
+        if (row_shows(s, rows[at], rows[at + 1]))
+            put_row(s, rows[at], rows[at + 1]);
     }
     free(rows);
     return CLI_OK;
@@ -206,6 +258,8 @@ static int print_text(const struct cli_args *args, const pcol_query *query,
     s.flame = flame;
     cli_amounts_init(&s.amounts, query, &people, out);
     cli_amounts_header(&s.amounts, out);
+    if (s.compared)
+        put_legend(&s);
     int code = draw(&s, args->inverted);
     pcol_flame_free(flame);
     return code;

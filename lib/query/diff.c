@@ -159,7 +159,7 @@ static pcol_status add_stacks(struct pcol_diff *d, const pcol_query *base, const
     if (status == PCOL_OK)
         status = pcol_query_calltree(other, &options, &trees[1], err);
     if (status == PCOL_OK)
-        status = pci_pair_new(trees[0], trees[1], &pair, err);
+        status = pci_pair_new(trees[0], trees[1], is_double, &pair, err);
     if (status == PCOL_OK) {
         status = add_pair(d, &pair, is_double, err);
         pci_pair_clear(&pair);

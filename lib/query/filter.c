@@ -346,9 +346,27 @@ static pcol_status source_text(const pcol_file *file, const struct pci_column *c
     return column ? pci_get_str(file, column, source, text, &valid, err) : PCOL_OK;
 }
 
-/* The patterns that all selected sources have in common. Where they differ nothing is dropped, and
+/* Whether a source has values of the sample type that is asked about. list: room for all types. */
+static pcol_status takes_part(const pcol_query *query, uint64_t source, uint32_t *list, int *part,
+                              pcol_error *err)
+{
+    const struct pci_measure *measure = &query->measure;
+    uint32_t count;
+    *part = !query->picks.sources || query->picks.sources[source];
+    if (!*part || !measure->column_count)
+        return PCOL_OK;
+    *part = 0;
+    PCI_TRY(pci_types_of(&query->types, source, list, &count, err));
+    for (uint32_t i = 0; i < count && !*part; i++)
+        for (uint32_t k = 0; k < measure->column_count; k++)
+            *part |= list[i] == measure->columns[k];
+    return PCOL_OK;
+}
+
+/* The patterns that all sources asked about have in common. Where they differ nothing is dropped, and
  * the query says so: a stack that two sources share cannot be cut for one of them only. */
-static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep, pcol_error *err)
+static pcol_status common_drops(pcol_query *query, uint32_t *list, pcol_str *drop, pcol_str *keep,
+                                pcol_error *err)
 {
     const struct pci_column *drops, *keeps;
     int first = 1;
@@ -357,7 +375,9 @@ static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep,
     PCI_TRY(pci_want(query->file, "sources", "keep_frames", PCI_TYPES_TEXT, &keeps, err));
     for (uint64_t source = 0; drops && source < query->picks.source_count; source++) {
         pcol_str own_drop, own_keep;
-        if (query->picks.sources && !query->picks.sources[source])
+        int part;
+        PCI_TRY(takes_part(query, source, list, &part, err));
+        if (!part)
             continue;
         PCI_TRY(source_text(query->file, drops, source, &own_drop, err));
         PCI_TRY(source_text(query->file, keeps, source, &own_keep, err));
@@ -366,13 +386,21 @@ static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep,
             *keep = own_keep;
             first = 0;
         } else if (pci_str_compare(*drop, own_drop) || pci_str_compare(*keep, own_keep)) {
-            query->note = "the sources differ in their drop_frames, so no frames are dropped; "
-                          "select one source for that";
+            query->note = "the sources of this sample type differ in their drop_frames, so no "
+                          "frames are dropped; select one source for that";
             *drop = *keep = (pcol_str){"", 0};
             break;
         }
     }
     return PCOL_OK;
+}
+
+static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep, pcol_error *err)
+{
+    uint32_t *list = pci_malloc((size_t)query->types.count + 1, sizeof *list);
+    pcol_status status = list ? common_drops(query, list, drop, keep, err) : pci_fail_memory(err);
+    pci_free(list);
+    return status;
 }
 
 /* ---- all */

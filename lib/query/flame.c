@@ -1,7 +1,8 @@
 /*
  * flame.c - a call tree laid out as a flame graph (flame.h)
  *
- * A frame is as wide as what it and all below it weigh, negative weights by their size. Frames too
+ * A frame is as wide as what it and all below it weigh, negative weights by their size. Against a base
+ * the trees of both are laid out as one, since what is gone is half of what changed. Frames too
  * narrow to see are left out with all above them, so that a picture costs what it shows, whatever
  * the profile is.
  */
@@ -10,6 +11,7 @@
 #include "core/alloc.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double to_double(pcol_amount amount, int is_double)
@@ -17,30 +19,165 @@ static double to_double(pcol_amount amount, int is_double)
     return is_double ? amount.f64 : (double)amount.i64;
 }
 
+/* ---- nodes ---- */
+
+void pci_flame_node(const pcol_flame *flame, uint32_t i, struct pci_flame_node *node)
+{
+    pcol_calltree_node of;
+    if (flame->joined) {
+        *node = flame->joined[i];
+        return;
+    }
+    pcol_calltree_get(flame->tree, i, &of);
+    *node = (struct pci_flame_node){of.parent, of.end, of.depth, 0};
+}
+
+pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i)
+{
+    pcol_calltree_node node;
+    if (!i)
+        return (pcol_str){"all", 3};
+    if (flame->joined)
+        return pci_strtab_get(&flame->pair.names,
+                              flame->pair.tree.nodes[flame->joined[i].pair].group);
+    pcol_calltree_get(flame->tree, i, &node);
+    return pci_pair_name(&node.frame);
+}
+
+pcol_amount pci_flame_total(const pcol_flame *flame, uint32_t i, int which)
+{
+    pcol_calltree_node node;
+    if (flame->joined)
+        return flame->pair.nodes[flame->joined[i].pair].total[which];
+    pcol_calltree_get(flame->tree, i, &node);
+    return node.total;
+}
+
+static pcol_amount self_of(const pcol_flame *f, uint32_t i, int which)
+{
+    pcol_calltree_node node;
+    if (f->joined)
+        return f->pair.nodes[f->joined[i].pair].self[which];
+    pcol_calltree_get(f->tree, i, &node);
+    return node.self;
+}
+
+/* ---- comparing ---- */
+
+double pci_flame_share(const pcol_flame *flame, uint32_t i, int which)
+{
+    const pcol_query_info *info = which ? &flame->info : &flame->base_info;
+    double total = fabs(to_double(info->total, info->is_double));
+    return total > 0 ? to_double(pci_flame_total(flame, i, which), info->is_double) / total : 0;
+}
+
+int pci_flame_is_in(const pcol_flame *flame, uint32_t i, int which)
+{
+    return flame->pair.nodes[flame->joined[i].pair].in[which];
+}
+
+static void find_largest(pcol_flame *f)
+{
+    for (uint32_t i = 0; i < f->drawn; i++) {
+        double change =
+            fabs(pci_flame_share(f, f->order[i], 1) - pci_flame_share(f, f->order[i], 0));
+        if (change > f->largest)
+            f->largest = change;
+    }
+}
+
+/* ---- both trees as one ---- */
+
+struct sibling {
+    uint32_t parent, node;
+    pcol_str name;
+};
+
+static int compare_siblings(const void *a, const void *b)
+{
+    const struct sibling *x = a, *y = b;
+    return x->parent != y->parent ? (x->parent < y->parent ? -1 : 1)
+                                  : pci_str_compare(x->name, y->name);
+}
+
+/* The pair's nodes in pre-order, siblings by name. Parents have lower numbers, and so their places
+ * are known before those of their children. By node of the pair: its place, the place of its next
+ * child, the nodes of its subtree. */
+static void put_in_order(pcol_flame *f, struct sibling *list, uint32_t *place, uint32_t *next,
+                         uint32_t *size)
+{
+    const struct pci_tree *tree = &f->pair.tree;
+    uint32_t count = (uint32_t)tree->count;
+    for (uint32_t i = 1; i < count; i++)
+        list[i - 1] = (struct sibling){tree->nodes[i].parent, i,
+                                       pci_strtab_get(&f->pair.names, tree->nodes[i].group)};
+    if (count > 2)
+        qsort(list, count - 1, sizeof *list, compare_siblings);
+    for (uint32_t i = count; i-- > 0;) {
+        size[i]++;
+        if (i)
+            size[tree->nodes[i].parent] += size[i];
+    }
+    f->joined[0] = (struct pci_flame_node){.end = count};
+    next[0] = 1;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        uint32_t node = list[i].node, parent = list[i].parent, at = next[parent];
+        f->joined[at] = (struct pci_flame_node){place[parent], at + size[node],
+                                                f->joined[place[parent]].depth + 1, node};
+        next[parent] += size[node];
+        place[node] = at;
+        next[node] = at + 1;
+    }
+}
+
+static pcol_status join(pcol_flame *f, pcol_error *err)
+{
+    size_t count = f->pair.tree.count;
+    struct sibling *list = pci_malloc(count, sizeof *list);
+    uint32_t *numbers = pci_calloc(3 * count, sizeof *numbers);
+    f->joined = pci_malloc(count, sizeof *f->joined);
+    pcol_status status = list && numbers && f->joined ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        put_in_order(f, list, numbers, numbers + count, numbers + 2 * count);
+    f->count = (uint32_t)count;
+    pci_free(list);
+    pci_free(numbers);
+    return status;
+}
+
 /* ---- layout ---- */
+
+/* How wide a node's own part is. What is gone is as wide as its share of the base would be here. */
+static double own_weight(const pcol_flame *f, uint32_t i)
+{
+    double totals[2];
+    if (!f->joined || pci_flame_is_in(f, i, 1))
+        return fabs(to_double(self_of(f, i, 1), f->info.is_double));
+    totals[0] = fabs(to_double(f->base_info.total, f->base_info.is_double));
+    totals[1] = fabs(to_double(f->info.total, f->info.is_double));
+    double scale = totals[0] > 0 && totals[1] > 0 ? totals[1] / totals[0] : 1;
+    return scale * fabs(to_double(self_of(f, i, 0), f->base_info.is_double));
+}
 
 /* Weights and starts; parents come before their children. */
 static void lay_out(pcol_flame *f)
 {
-    pcol_calltree_node node;
+    struct pci_flame_node node;
     for (uint32_t i = f->count; i-- > 0;) {
-        pcol_calltree_get(f->tree, i, &node);
-        f->weight[i] += fabs(to_double(node.self, f->info.is_double));
+        pci_flame_node(f, i, &node);
+        f->weight[i] += own_weight(f, i);
         if (i)
             f->weight[node.parent] += f->weight[i];
     }
     /* start[parent] moves behind each child, and in the end back by all that they weigh. */
     for (uint32_t i = 1; i < f->count; i++) {
-        pcol_calltree_get(f->tree, i, &node);
+        pci_flame_node(f, i, &node);
         f->start[i] = f->start[node.parent];
         f->start[node.parent] += f->weight[i];
     }
-    for (uint32_t i = 0; i < f->count; i++) {
-        pcol_calltree_get(f->tree, i, &node);
-        f->start[i] -= f->weight[i] - fabs(to_double(node.self, f->info.is_double));
-    }
+    for (uint32_t i = 0; i < f->count; i++)
+        f->start[i] -= f->weight[i] - own_weight(f, i);
 }
-
 static int is_drawn(const pcol_flame *f, uint32_t node)
 {
     return f->weight[node] * f->scale >= f->options.min_width_px;
@@ -49,10 +186,10 @@ static int is_drawn(const pcol_flame *f, uint32_t node)
 /* The nodes that are drawn, by depth. */
 static void choose(pcol_flame *f)
 {
-    pcol_calltree_node node;
+    struct pci_flame_node node;
     for (int fill = 0; fill < 2; fill++) {
         for (uint32_t i = 0; i < f->count;) {
-            pcol_calltree_get(f->tree, i, &node);
+            pci_flame_node(f, i, &node);
             if (i && !is_drawn(f, i)) {
                 i = node.end;
                 continue;
@@ -77,31 +214,6 @@ static void choose(pcol_flame *f)
     f->row[0] = 0;
 }
 
-/* ---- comparing ---- */
-
-double pci_flame_share(const pcol_flame *f, uint32_t node, int which)
-{
-    const pcol_query_info *info = which ? &f->info : &f->base_info;
-    const struct pci_pair_node *pair = &f->pair.nodes[f->pair.of[1][node]];
-    double total = fabs(to_double(info->total, info->is_double));
-    return total > 0 ? to_double(pair->total[which], info->is_double) / total : 0;
-}
-
-int pci_flame_is_new(const pcol_flame *f, uint32_t node)
-{
-    return !f->pair.nodes[f->pair.of[1][node]].in[0];
-}
-
-static void find_largest(pcol_flame *f)
-{
-    for (uint32_t i = 0; i < f->drawn; i++) {
-        double change =
-            fabs(pci_flame_share(f, f->order[i], 1) - pci_flame_share(f, f->order[i], 0));
-        if (change > f->largest)
-            f->largest = change;
-    }
-}
-
 /* ---- the whole ---- */
 
 static pcol_status make_trees(pcol_flame *f, const pcol_query *query, pcol_error *err)
@@ -115,8 +227,10 @@ static pcol_status make_trees(pcol_flame *f, const pcol_query *query, pcol_error
     if (!f->options.base)
         return PCOL_OK;
     PCI_TRY(pci_pair_same_type(&f->base_info, &f->info, err));
+    const int is_double[2] = {f->base_info.is_double, f->info.is_double};
     PCI_TRY(pcol_query_calltree(f->options.base, &options, &f->base_tree, err));
-    return pci_pair_new(f->base_tree, f->tree, &f->pair, err);
+    PCI_TRY(pci_pair_new(f->base_tree, f->tree, is_double, &f->pair, err));
+    return join(f, err);
 }
 
 static pcol_status make(pcol_flame *f, const pcol_query *query, pcol_error *err)
@@ -132,7 +246,7 @@ static pcol_status make(pcol_flame *f, const pcol_query *query, pcol_error *err)
     if (f->weight[0] > 0)
         f->scale = (f->options.width_px - 2 * PCI_FLAME_PAD) / f->weight[0];
     choose(f);
-    if (f->base_tree)
+    if (f->joined)
         find_largest(f);
     f->options.base = NULL;
     return PCOL_OK;
@@ -185,6 +299,7 @@ void pcol_flame_free(pcol_flame *flame)
     pci_pair_clear(&flame->pair);
     pcol_calltree_free(flame->tree);
     pcol_calltree_free(flame->base_tree);
+    pci_free(flame->joined);
     pci_free(flame->weight);
     pci_free(flame->start);
     pci_free(flame->order);
@@ -206,16 +321,22 @@ void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box
 {
     const pcol_flame *f = flame;
     uint32_t i = f->order[index];
-    pcol_calltree_node node;
-    pcol_calltree_get(f->tree, i, &node);
-    *box = (pcol_flame_box){.frame = node.frame,
-                            .depth = node.depth,
+    struct pci_flame_node node;
+    pcol_calltree_node of;
+    pci_flame_node(f, i, &node);
+    *box = (pcol_flame_box){.depth = node.depth,
                             .x_px = f->start[i] * f->scale,
                             .width_px = f->weight[i] * f->scale,
-                            .self = node.self,
-                            .total = node.total};
-    if (!f->base_tree)
+                            .self = self_of(f, i, 1),
+                            .total = pci_flame_total(f, i, 1)};
+    if (!f->joined) {
+        pcol_calltree_get(f->tree, i, &of);
+        box->frame = of.frame;
         return;
+    }
+    box->frame.has_name = i != 0;
+    box->frame.name = i ? pci_flame_name(f, i) : (pcol_str){NULL, 0};
     box->change = pci_flame_share(f, i, 1) - pci_flame_share(f, i, 0);
-    box->is_new = pci_flame_is_new(f, i);
+    box->is_new = !pci_flame_is_in(f, i, 0);
+    box->is_gone = !pci_flame_is_in(f, i, 1);
 }

@@ -7,7 +7,7 @@
  *      <g><title>sort (12 samples, 3.97%)</title><rect x= width= class=/><text>sort</text></g>
  *
  * Against a base, colour says how the share of a frame changed: red for more, blue for less, in
- * five steps up to the largest change that is shown.
+ * five steps up to the largest change that is shown. What is new or gone has a dashed edge.
  */
 #include "query/flame.h"
 #include "query/svg.h"
@@ -53,7 +53,7 @@ static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str na
     const pcol_flame *f = d->flame;
     char text[8] = "c0";
     uint32_t hash = 2166136261u;
-    if (f->base_tree) {
+    if (f->joined) {
         double change = pci_flame_share(f, node, 1) - pci_flame_share(f, node, 0);
         /* The square root brings out small changes beside a large one. */
         int step = f->largest > 0 ? (int)ceil(5 * sqrt(fabs(change) / f->largest)) : 0;
@@ -62,8 +62,10 @@ static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str na
         text[0] = (char)(step == 0 ? 'z' : change > 0 ? 'p' : 'n');
         text[1] = (char)(step == 0 ? 0 : '0' + (step > 5 ? 5 : step));
         text[2] = 0;
+        if (!pci_flame_is_in(f, node, 1))
+            return pci_svg_raw(d->out, "g", err);
         PCI_TRY(pci_svg_raw(d->out, text, err));
-        return node && pci_flame_is_new(f, node) ? pci_svg_raw(d->out, " w", err) : PCOL_OK;
+        return pci_flame_is_in(f, node, 0) ? PCOL_OK : pci_svg_raw(d->out, " w", err);
     }
     for (size_t i = 0; i < name.size; i++)
         hash = (hash ^ (uint8_t)name.data[i]) * 16777619u;
@@ -114,24 +116,29 @@ static pcol_status put_percent(const struct drawing *d, double part, pcol_error 
 }
 
 /* What stands in the brackets behind the name. */
-static pcol_status put_values(const struct drawing *d, uint32_t i, pcol_amount total,
-                              pcol_error *err)
+static pcol_status put_side(const struct drawing *d, uint32_t i, int which, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    double whole = fabs(to_double(f->info.total, f->info.is_double));
-    double part = whole > 0 ? to_double(total, f->info.is_double) / whole : 0;
-    PCI_TRY(put_amount(d, &f->info, total, err));
+    PCI_TRY(put_amount(d, which ? &f->info : &f->base_info, pci_flame_total(f, i, which), err));
     PCI_TRY(pci_svg_raw(d->out, ", ", err));
-    PCI_TRY(put_percent(d, part, err));
-    if (!f->base_tree)
+    return put_percent(d, pci_flame_share(f, i, which), err);
+}
+
+static pcol_status put_values(const struct drawing *d, uint32_t i, pcol_error *err)
+{
+    const pcol_flame *f = d->flame;
+    if (f->joined && !pci_flame_is_in(f, i, 1)) {
+        PCI_TRY(pci_svg_raw(d->out, "gone; base ", err));
+        return put_side(d, i, 0, err);
+    }
+    PCI_TRY(put_side(d, i, 1, err));
+    if (!f->joined)
         return PCOL_OK;
-    if (pci_flame_is_new(f, i))
+    if (!pci_flame_is_in(f, i, 0))
         return pci_svg_raw(d->out, "; not in base", err);
-    double change = part - pci_flame_share(f, i, 0);
+    double change = pci_flame_share(f, i, 1) - pci_flame_share(f, i, 0);
     PCI_TRY(pci_svg_raw(d->out, "; base ", err));
-    PCI_TRY(put_amount(d, &f->base_info, f->pair.nodes[f->pair.of[1][i]].total[0], err));
-    PCI_TRY(pci_svg_raw(d->out, ", ", err));
-    PCI_TRY(put_percent(d, pci_flame_share(f, i, 0), err));
+    PCI_TRY(put_side(d, i, 0, err));
     PCI_TRY(pci_svg_raw(d->out, change >= 0 ? "; +" : "; ", err));
     return put_percent(d, change, err);
 }
@@ -140,14 +147,12 @@ static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *er
 {
     const pcol_flame *f = d->flame;
     struct pci_put *out = d->out;
-    pcol_calltree_node node;
-    pcol_calltree_get(f->tree, i, &node);
-    pcol_str name = i ? pci_pair_name(&node.frame) : (pcol_str){"all", 3};
+    pcol_str name = pci_flame_name(f, i);
     double width = f->weight[i] * f->scale, x = f->start[i] * f->scale;
     PCI_TRY(pci_svg_raw(out, "<g><title>", err));
     PCI_TRY(pci_svg_text(out, name, LONGEST_NAME, err));
     PCI_TRY(pci_svg_raw(out, " (", err));
-    PCI_TRY(put_values(d, i, node.total, err));
+    PCI_TRY(put_values(d, i, err));
     PCI_TRY(pci_svg_raw(out, ")</title><rect x=\"", err));
     PCI_TRY(pci_svg_number(out, x, 3, err));
     PCI_TRY(pci_svg_raw(out, "\" width=\"", err));
@@ -162,13 +167,19 @@ static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *er
         PCI_TRY(pci_svg_raw(out, "<text x=\"", err));
         PCI_TRY(pci_svg_number(out, x + 3, 2, err));
         PCI_TRY(pci_svg_raw(out, "\" y=\"13\">", err));
-        PCI_TRY(pci_svg_text(out, name, room, err));
+        PCI_TRY(pci_svg_name(out, name, room, err));
         PCI_TRY(pci_svg_raw(out, "</text>", err));
     }
     return pci_svg_raw(out, "</g>\n", err);
 }
 
 /* ---- the document ---- */
+
+/* Squares in the colours of the frames. */
+static const char legend[] =
+    "; against the base: <tspan class=\"p4\">&#9632;</tspan> larger share"
+    " <tspan class=\"n4\">&#9632;</tspan> smaller"
+    " <tspan class=\"l\">&#9633;</tspan> new <tspan class=\"o\">&#9633;</tspan> gone";
 
 static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
 {
@@ -187,11 +198,8 @@ static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
     }
     if (f->options.reverse)
         PCI_TRY(pci_svg_raw(out, ", callers on what they call", err));
-    if (f->base_tree)
-        PCI_TRY(pci_svg_raw(out,
-                            "; red: a larger share than in the base, blue: a smaller one, "
-                            "dashed: not there before",
-                            err));
+    if (f->joined)
+        PCI_TRY(pci_svg_raw(out, legend, err));
     if (f->cut)
         PCI_TRY(pci_svg_raw(out, "; deeper frames than 1000 are not shown", err));
     return PCOL_OK;

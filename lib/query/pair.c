@@ -4,6 +4,7 @@
 #include "query/pair.h"
 
 #include "core/alloc.h"
+#include "query/query.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ pcol_str pci_pair_name(const pcol_frame *frame)
 }
 
 static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, int which,
-                            pcol_error *err)
+                            int is_double, pcol_error *err)
 {
     uint32_t count = pcol_calltree_count(tree);
     uint32_t *of = pair->of[which] = pci_calloc((size_t)count + 1, sizeof *of);
@@ -33,22 +34,23 @@ static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, in
             return pci_fail_memory(err);
         memset(pair->nodes + had, 0, (pair->capacity - had) * sizeof *pair->nodes);
         struct pci_pair_node *to = &pair->nodes[of[i]];
-        to->self[which] = node.self;
-        to->total[which] = node.total;
+        if (pci_amount_add(is_double, &to->self[which], node.self) ||
+            pci_amount_add(is_double, &to->total[which], node.total))
+            return pci_fail(err, PCOL_E_LIMIT, "a sum of frames does not fit into 64 bits");
         to->in[which] = 1;
     }
     return PCOL_OK;
 }
 
 pcol_status pci_pair_new(const pcol_calltree *base, const pcol_calltree *other,
-                         struct pci_pair *pair, pcol_error *err)
+                         const int is_double[2], struct pci_pair *pair, pcol_error *err)
 {
     memset(pair, 0, sizeof *pair);
     pcol_status status = pci_tree_init(&pair->tree, err);
     if (status == PCOL_OK)
-        status = add_tree(pair, base, 0, err);
+        status = add_tree(pair, base, 0, is_double[0], err);
     if (status == PCOL_OK)
-        status = add_tree(pair, other, 1, err);
+        status = add_tree(pair, other, 1, is_double[1], err);
     if (status != PCOL_OK)
         pci_pair_clear(pair);
     return status;

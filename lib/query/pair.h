@@ -31,7 +31,7 @@ pcol_status pci_pair_same_type(const pcol_query_info *base, const pcol_query_inf
 pcol_str pci_pair_name(const pcol_frame *frame);
 
 pcol_status pci_pair_new(const pcol_calltree *base, const pcol_calltree *other,
-                         struct pci_pair *pair, pcol_error *err);
+                         const int is_double[2], struct pci_pair *pair, pcol_error *err);
 void pci_pair_clear(struct pci_pair *pair);
 
 #endif

@@ -106,6 +106,28 @@ pcol_status pci_svg_text(struct pci_put *out, pcol_str text, size_t width, pcol_
     return keep < text.size ? pci_put(out, "..", 2, err) : PCOL_OK;
 }
 
+/* As in the script of the page, which cuts anew when it zooms. */
+pcol_str pcol_name_tail(pcol_str name)
+{
+    size_t end = 0, start = 0;
+    for (; end < name.size && !memchr("(<[ ", name.data[end], 4); end++) {
+        if (name.data[end] == '/')
+            start = end + 1;
+        else if (end && name.data[end] == ':' && name.data[end - 1] == ':')
+            start = end + 1;
+    }
+    return start < name.size ? (pcol_str){name.data + start, name.size - start} : name;
+}
+
+pcol_status pci_svg_name(struct pci_put *out, pcol_str name, size_t width, pcol_error *err)
+{
+    char piece[24];
+    size_t at = 0, used, wide = 0;
+    while (at < name.size && wide <= width)
+        wide += character(name, &at, piece, &used);
+    return pci_svg_text(out, wide > width ? pcol_name_tail(name) : name, width, err);
+}
+
 /* ---- numbers ---- */
 
 pcol_status pci_svg_number(struct pci_put *out, double value, int decimals, pcol_error *err)

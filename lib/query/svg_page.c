@@ -23,11 +23,13 @@ const char pci_svg_style[] =
     ".n1{fill:#dfeaf6}.n2{fill:#b9d2eb}.n3{fill:#8fb7df}.n4{fill:#6198cd}.n5{fill:#2f6db3}"
     ".v1{fill-opacity:.9}.v2{fill-opacity:.8}.v3{fill-opacity:.7}"
     ".z{fill:#ebe8e1}.p5~text,.n5~text{fill:#fff!important}"
-    ".w{stroke:#7a2d22!important;stroke-dasharray:3 2}"
+    ".w{stroke:#7a2d22!important;stroke-dasharray:3 2}.l{fill:#b5402f}.o{fill:#2f6db3}"
+    ".g{fill:#f3f7fc;stroke:#2f6db3!important;stroke-dasharray:3 2}.g~text{fill:#2f6db3!important}"
+    ".t.w,.t.g{stroke:none!important}.t.g{fill:#b9d2eb}"
     ".u{opacity:.6}.m rect{fill:#c58bff}"
     "@media(prefers-color-scheme:dark){svg{background:#1c1d20}text{fill:#e8e8ea}"
     ".s{fill:#9a9aa2}.k{fill:#1c1d20}.b{fill:#7db3ff}.r rect{stroke:#1c1d20}.r g:hover "
-    "rect{stroke:#fff}}";
+    "rect{stroke:#fff}.g{fill:#23262c}.g~text{fill:#7db3ff!important}}";
 
 static const char drawing[] =
     "(function(){'use strict';\n"
@@ -47,7 +49,8 @@ static const char drawing[] =
     "function fit(f,w){var n=Math.floor((w-6)/CW);\n"
     " if(n<3){if(f.t)f.t.textContent='';return;}\n"
     " if(!f.t)f.t=el('text',{y:13},f.g);\n"
-    " f.t.textContent=f.name.length<=n?f.name:f.name.slice(0,n-2)+'..';}\n"
+    " var s=f.name.length<=n?f.name:f.name.replace(/^[^(<\\[ ]*(?:\\/|::)(?=.)/,'');\n"
+    " f.t.textContent=s.length<=n?s:s.slice(0,n-2)+'..';}\n"
     "function draw(){var v=view||root,a=v.x,b=v.x+v.w,k=W/(b-a),e=(b-a)*1e-6;\n"
     " F.forEach(function(f){\n"
     "  var l=Math.max(f.x,a),r=Math.min(f.x+f.w,b),in_=r-l>e&&(f.d>v.d||f.w+e>=b-a);\n"

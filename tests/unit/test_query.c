@@ -235,6 +235,45 @@ Test(query, drop_frames)
     done(&m);
 }
 
+/* What other sources drop matters where they have the type that is asked about. */
+Test(query, drop_frames_of_several_sources)
+{
+    struct made made, *m = &made;
+    pcol_source source = PCOL_INIT(pcol_source);
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    pcol_query *query;
+    pcol_query_info info;
+    uint32_t of_first;
+    begin(m, "samples", "count", 0);
+    with_drop(m, "x", NULL);
+    of_first = m->type;
+    sample(m, "axb", 1, 0, 0);
+    source.type = "folded";
+    OK(pcol_builder_source(m->builder, &source, &m->source, &m->err));
+    OK(pcol_builder_sample_type(m->builder, "cpu", "ns", 0, 0, &m->type, &m->err));
+    sample(m, "axb", 2, 0, 0);
+    finish(m);
+    check_top(m, &s, PCOL_BY_FUNCTION, "a:1/1");
+    s.sample_type = "cpu";
+    check_top(m, &s, PCOL_BY_FUNCTION, "b:2/2 a:0/2 x:0/2");
+    done(m);
+
+    begin(m, "samples", "count", 0);
+    with_drop(m, "x", NULL);
+    sample(m, "axb", 1, 0, 0);
+    OK(pcol_builder_source(m->builder, &source, &m->source, &m->err));
+    OK(pcol_builder_sample_type(m->builder, "samples", "count", 0, 0, &m->type, &m->err));
+    cr_assert_eq(m->type, of_first);
+    sample(m, "axb", 2, 0, 0);
+    finish(m);
+    check_top(m, NULL, PCOL_BY_FUNCTION, "b:3/3 a:0/3 x:0/3");
+    OK(pcol_query_new(m->file, NULL, &query, &m->err));
+    pcol_query_describe(query, &info);
+    cr_assert_not_null(info.note);
+    pcol_query_free(query);
+    done(m);
+}
+
 Test(query, negative_values)
 {
     struct made m;
