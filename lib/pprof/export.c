@@ -401,12 +401,12 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     e->wanted = pci_calloc(e->source_count, 1);
     if (!e->wanted)
         return pci_fail_memory(err);
-    for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++)
+    for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++) {
         e->wanted[i] = 1;
-    if (e->source_count && x->first_source == x->last_source) {
-        PCI_TRY(source_type(e, &h->columns, x->first_source, &type, err));
-        e->exact = pci_type_is_pprof(type);
+        PCI_TRY(source_type(e, &h->columns, i, &type, err));
+        e->any_pprof |= pci_type_is_pprof(type);
     }
+    e->exact = e->any_pprof && x->first_source == x->last_source;
     PCI_TRY(pci_types_open(e->file, &e->types, err));
     e->out_types = pci_malloc((size_t)e->types.count + 1, sizeof *e->out_types);
     uint32_t *list = pci_malloc(e->types.count, sizeof *list);

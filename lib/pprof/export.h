@@ -48,7 +48,8 @@ struct pci_pprof_out_type {
 struct pci_pprof_export {
     const struct pci_export *export;
     const pcol_file *file;
-    int exact; /* the one source comes back as it was */
+    int exact;     /* the one source comes back as it was */
+    int any_pprof; /* a source that is written was a pprof profile */
     struct pci_pprof_writer w;
     struct pci_types types;
     struct pci_pprof_out_type *out_types;

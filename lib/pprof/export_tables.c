@@ -331,6 +331,37 @@ static pcol_status put_locations(struct pci_pprof_export *e, struct pci_pprof_by
 
 /* ---- functions ---- */
 
+/* As compilers of C++ and Rust make them: pprof shows them demangled, if they are the system_name. */
+static int is_mangled(pcol_str name)
+{
+    static const char *const starts[] = {"_Z", "__Z", "_R"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        size_t size = strlen(starts[i]);
+        if (name.size > size && !memcmp(name.data, starts[i], size))
+            return 1;
+    }
+    return 0;
+}
+
+/* A name that is the same as the system's says nothing; but pprof takes it for one that is still to be
+ * demangled, and cuts what looks like the arguments of a template: nothing is left of R's <GC>. So
+ * it is left out: that of <GC> and its like always, others where no profile was one of pprof. */
+static pcol_status drop_same_name(const struct pci_pprof_export *e, const struct pci_column *name,
+                                  uint64_t row, PciPprof__Function *f, pcol_error *err)
+{
+    pcol_str text = {"", 0};
+    int valid = 0;
+    if (e->exact || f->system_name != f->name || !name)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(e->file, name, row, &text, &valid, err));
+    int all_cut = text.size && text.data[0] == '<' && text.data[text.size - 1] == '>';
+    if (all_cut || (!e->any_pprof && !is_mangled(text))) {
+        f->system_name = 0;
+        f->has_system_name = 0;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status put_function(struct pci_pprof_export *e, const struct columns *c, uint64_t row,
                                 pcol_error *err)
 {
@@ -344,6 +375,7 @@ static pcol_status put_function(struct pci_pprof_export *e, const struct columns
     PCI_TRY(pci_pprof_cell(e->file, c->column[1], row, &system_name, &named, err));
     PCI_TRY(
         text(e, named ? c->column[1] : c->column[0], row, &f.system_name, &f.has_system_name, err));
+    PCI_TRY(drop_same_name(e, c->column[0], row, &f, err));
     PCI_TRY(text(e, c->column[2], row, &f.filename, &f.has_filename, err));
     PCI_TRY(number(e, c->column[3], row, &f.start_line, &f.has_start_line, err));
     PCI_TRY(own_rest(e, c->column[4], row, &root, err));
@@ -357,9 +389,9 @@ static pcol_status put_outside(struct pci_pprof_export *e, size_t k, pcol_error 
     PCI_TRY(pci_string(e->file, e->outside[k], &file, err));
     PCI_TRY(pci_pprof_index(&e->w, file, &f.name, err));
     f.id = e->functions.rows + k + 1;
-    f.system_name = f.filename = f.name;
+    f.filename = f.name;
     f.has_id = 1;
-    f.has_name = f.has_system_name = f.has_filename = f.name != 0;
+    f.has_name = f.has_filename = f.name != 0;
     return pci_pprof_put(&e->w, F_FUNCTION, &f.base, NULL, 0, err);
 }
 
