@@ -634,9 +634,11 @@ typedef struct pcol_import_options {
     size_t meta_count;
     int lenient; /* accept what known writers get wrong, and say so */
     uint64_t
-        max_input_bytes;     /* of decompressed input; 0: 64 GiB, and gzip data past 64 MiB must not
-                               * grow more than 200 times */
-    int collapse_idle;       /* a sample of the same thread and stack as the one before it that used
+        max_input_bytes; /* of decompressed input; 0: 64 GiB, gzip data past 64 MiB must not grow more
+                          * than 200 times, and what few bytes can ask for is bounded: 2^20 frames or
+                          * labels of a sample of pprof, lines of a location, and so on. E_LIMIT names
+                          * the bound; no profile comes near. A limit given here lifts them. */
+    int collapse_idle;   /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message; /* may be NULL */
     void *context;

@@ -5,7 +5,25 @@
 
 #include "core/alloc.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+/* pci_grow() within the input's budget: a few bytes of compressed text can stand for many samples. */
+static pcol_status grow(struct pci_gp_profile *p, void **array, size_t *capacity, size_t needed,
+                        size_t size, pcol_error *err)
+{
+    size_t before = *capacity;
+    if (pci_grow(array, capacity, needed, size))
+        return pci_fail_memory(err);
+    p->bytes += (uint64_t)(*capacity - before) * size;
+    if (p->bytes <= pci_input_budget(p->input))
+        return PCOL_OK;
+    return pci_fail_byte(err, PCOL_E_LIMIT, p->input->offset,
+                         "the profile takes more than %" PRIu64
+                         " MiB of memory, which is much for its size; if that is meant, give a "
+                         "limit (--max-input)",
+                         p->bytes >> 20);
+}
 
 void pci_gp_clear(struct pci_gp_profile *p)
 {
@@ -39,12 +57,10 @@ pcol_status pci_gp_location(struct pci_gp_profile *p, uint64_t address, uint32_t
     *number = pci_gp_find_location(p, address);
     if (*number != PCI_HASH_NONE)
         return PCOL_OK;
-    void *rows = p->locations;
     if (p->location_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 addresses");
-    if (pci_grow(&rows, &p->location_capacity, p->location_count + 1, sizeof *p->locations))
-        return pci_fail_memory(err);
-    p->locations = rows;
+    PCI_TRY(grow(p, (void **)&p->locations, &p->location_capacity, p->location_count + 1,
+                 sizeof *p->locations, err));
     *number = (uint32_t)p->location_count;
     PCI_TRY(pci_hash_add(&p->location_hash, pci_hash_pair(address, 0), *number, err));
     p->locations[p->location_count++] = (struct pci_gp_location){.address = address};
@@ -53,26 +69,21 @@ pcol_status pci_gp_location(struct pci_gp_profile *p, uint64_t address, uint32_t
 
 pcol_status pci_gp_push(struct pci_gp_profile *p, uint64_t address, pcol_error *err)
 {
-    void *stack = p->stack;
     uint32_t number;
     PCI_TRY(pci_gp_location(p, address, &number, err));
-    if (pci_grow(&stack, &p->stack_capacity, p->stack_count + 1, sizeof *p->stack))
-        return pci_fail_memory(err);
-    p->stack = stack;
+    PCI_TRY(
+        grow(p, (void **)&p->stack, &p->stack_capacity, p->stack_count + 1, sizeof *p->stack, err));
     p->stack[p->stack_count++] = number;
     return PCOL_OK;
 }
 
 pcol_status pci_gp_sample(struct pci_gp_profile *p, const int64_t *values, pcol_error *err)
 {
-    void *samples = p->samples, *numbers = p->values;
     size_t count = p->type_count + (p->has_bytes != 0);
-    if (pci_grow(&samples, &p->sample_capacity, p->sample_count + 1, sizeof *p->samples))
-        return pci_fail_memory(err);
-    p->samples = samples;
-    if (pci_grow(&numbers, &p->value_capacity, p->value_count + count, sizeof *p->values))
-        return pci_fail_memory(err);
-    p->values = numbers;
+    PCI_TRY(grow(p, (void **)&p->samples, &p->sample_capacity, p->sample_count + 1,
+                 sizeof *p->samples, err));
+    PCI_TRY(grow(p, (void **)&p->values, &p->value_capacity, p->value_count + count,
+                 sizeof *p->values, err));
     memcpy(p->values + p->value_count, values, count * sizeof *values);
     p->value_count += count;
     size_t first = p->sample_count ? p->samples[p->sample_count - 1].end : 0;
@@ -83,10 +94,7 @@ pcol_status pci_gp_sample(struct pci_gp_profile *p, const int64_t *values, pcol_
 pcol_status pci_gp_text(struct pci_gp_profile *p, const void *data, size_t size,
                         struct pci_gp_text *text, pcol_error *err)
 {
-    void *texts = p->texts;
-    if (pci_grow(&texts, &p->text_capacity, p->text_count + size + 1, 1))
-        return pci_fail_memory(err);
-    p->texts = texts;
+    PCI_TRY(grow(p, (void **)&p->texts, &p->text_capacity, p->text_count + size + 1, 1, err));
     if (size)
         memcpy(p->texts + p->text_count, data, size);
     *text = (struct pci_gp_text){p->text_count, size};
@@ -106,11 +114,9 @@ pcol_status pci_gp_function(struct pci_gp_profile *p, const uint8_t *name, size_
             (!name_size || !memcmp(p->texts + other->at, name, name_size)))
             return PCOL_OK;
     }
-    void *rows = p->functions;
     struct pci_gp_function function;
-    if (pci_grow(&rows, &p->function_capacity, p->function_count + 1, sizeof *p->functions))
-        return pci_fail_memory(err);
-    p->functions = rows;
+    PCI_TRY(grow(p, (void **)&p->functions, &p->function_capacity, p->function_count + 1,
+                 sizeof *p->functions, err));
     PCI_TRY(pci_gp_text(p, name, name_size, &function.name, err));
     PCI_TRY(pci_gp_text(p, file, file_size, &function.file, err));
     *number = (uint32_t)p->function_count;
@@ -121,10 +127,8 @@ pcol_status pci_gp_function(struct pci_gp_profile *p, const uint8_t *name, size_
 
 pcol_status pci_gp_number_locations(struct pci_gp_profile *p, pcol_error *err)
 {
-    void *order = p->order;
-    if (pci_grow(&order, &p->order_capacity, p->location_count + 1, sizeof *p->order))
-        return pci_fail_memory(err);
-    p->order = order;
+    PCI_TRY(grow(p, (void **)&p->order, &p->order_capacity, p->location_count + 1, sizeof *p->order,
+                 err));
     for (size_t s = 0; s < p->sample_count; s++)
         for (size_t i = p->samples[s].first; i < p->samples[s].end; i++) {
             struct pci_gp_location *location = &p->locations[p->stack[i]];

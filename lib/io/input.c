@@ -28,6 +28,8 @@
  * a limit and so knows. Profiles grow 3 to 60 times; deflate's most is 1032. */
 #define BOMB_BYTES (UINT64_C(1) << 26)
 #define BOMB_RATIO 200u
+#define BUDGET_BYTES (UINT64_C(1) << 25)
+#define BUDGET_PER_BYTE 64u
 #define MAX_WINDOW ((size_t)1 << 26)
 #define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */
 
@@ -391,6 +393,13 @@ uint64_t pci_input_consumed(const struct pci_input *input)
 {
     const struct pci_input_state *s = input->state;
     return s->inflate ? consumed(s) : input->offset + input->size;
+}
+
+uint64_t pci_input_budget(const struct pci_input *input)
+{
+    if (input->state->limit_given)
+        return UINT64_MAX;
+    return BUDGET_BYTES + BUDGET_PER_BYTE * pci_input_consumed(input);
 }
 
 int pci_input_is_file(const struct pci_input *input)

@@ -27,6 +27,10 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
 
 /* Bytes of the input as it came (compressed, maybe) that were taken so far. */
 uint64_t pci_input_consumed(const struct pci_input *input);
+/* Bytes of memory that what was read so far may ask for where an importer has to hold it: 32 MiB and 64
+ * for each byte of the input as it came, which is far beyond what profiles need. No bound (UINT64_MAX)
+ * if the caller has set a limit for the input and so knows it. */
+uint64_t pci_input_budget(const struct pci_input *input);
 
 /* What an importer is given. */
 struct pci_import {

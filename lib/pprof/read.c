@@ -49,7 +49,7 @@ static void set_limits(struct pci_pprof_reader *r)
     if (r->import->options->max_input_bytes)
         r->most = (struct pci_pprof_limits){UINT64_MAX, UINT64_MAX, UINT64_MAX};
     else
-        r->unknown.most = MOST_ENTRIES;
+        r->unknown.most = MOST_ENTRIES, r->unknown.most_rows = MOST_ENTRIES + bytes / 4;
 }
 
 static pcol_status read_profile(struct pci_pprof_reader *r, pcol_error *err)

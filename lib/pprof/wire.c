@@ -148,6 +148,7 @@ pcol_status pci_pprof_keep(struct pci_pprof_unknown *unknown, struct pci_pprof_p
                            pcol_error *err)
 {
     size_t size = (size_t)(m->p - field->key);
+    unknown->place = pci_pprof_place(m, field->key);
     if (unknown->most && unknown->count >= unknown->most)
         return pci_pprof_too_many(m, field->key, unknown->most, "unknown fields in a row", err);
     if (pci_grow((void **)&unknown->fields, &unknown->capacity, unknown->count + 1,
@@ -181,6 +182,12 @@ pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_buil
     char path[64];
     if (!unknown->count)
         return PCOL_OK;
+    if (unknown->most_rows && ++unknown->rows > unknown->most_rows)
+        return pci_fail_byte(err, PCOL_E_LIMIT, unknown->place,
+                             "more than %" PRIu64
+                             " messages with unknown fields; if that is meant, "
+                             "give a limit (--max-input)",
+                             unknown->most_rows);
     if (*root == PCI_NO_NODE)
         PCI_TRY(pci_builder_node(builder, &node, root, err));
     for (size_t i = 0; i < unknown->count; i++) {

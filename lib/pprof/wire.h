@@ -95,7 +95,9 @@ struct pci_pprof_unknown {
         size_t at, size;
     } * fields;
     size_t count, capacity;
-    size_t most; /* E_LIMIT beyond; 0: any number */
+    size_t most;              /* E_LIMIT beyond; 0: any number */
+    uint64_t rows, most_rows; /* which have some; the same */
+    uint64_t place;           /* of the field kept last */
     uint8_t *bytes;
     size_t size, bytes_capacity;
 };
