@@ -77,8 +77,8 @@ endif
 # pkg-config where it knows the library, the plain name where it does not.
 pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
-LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,libprotobuf-c)
+LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,liblz4,-llz4) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
+LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,liblz4) $(call pc_cflags,libprotobuf-c)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 
 BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(OPT) $(SANITIZE) $(WARN)

@@ -13,6 +13,27 @@
 #define LAST_ROLE PCF_ROLE_DATA
 #define FIELD(name) offsetof(struct pcf_column, name)
 
+/* Compressed sections stand in archives only. */
+static int codec_known(const struct pcf_index *index, const struct pcf_section *s)
+{
+    unsigned codec = s->codec & 15u, transform = s->codec >> 4;
+    if (s->codec == 0)
+        return 1;
+    return pcf_is_archive(&index->header) && codec >= PCF_CODEC_ZLIB && codec <= PCF_CODEC_LZ4 &&
+           transform <= PCF_TRANSFORM_LAST;
+}
+
+/* Transforms are of arrays of integers or doubles, those of trees of row numbers. */
+static int transform_fits(const struct pcf_column *c, const struct pcf_section *s)
+{
+    unsigned transform = s->codec >> 4;
+    if (transform == PCF_TRANSFORM_NONE)
+        return 1;
+    if (s->role != PCF_ROLE_VALUES || c->encoding != PCF_PLAIN || c->type == PCF_BOOL)
+        return 0;
+    return transform < PCF_TRANSFORM_PARENT || c->type == PCF_U32;
+}
+
 int pcf_column_known(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
@@ -25,7 +46,7 @@ int pcf_column_known(const struct pcf_index *index, uint32_t column)
         int known = s->role >= PCF_ROLE_VALUES && s->role <= LAST_ROLE;
         if (!known && (s->flags & PCF_SECTION_OPTIONAL))
             continue;
-        if (!known || s->codec != 0)
+        if (!known || !codec_known(index, s))
             return 0;
     }
     return 1;
@@ -122,7 +143,10 @@ static int check_sections(const struct pcf_check *check, uint32_t column)
         if (seen & BIT(s->role))
             return pcf_fault_section(check, number, offsetof(struct pcf_section, role),
                                      "second section of the same role");
-        if (!size_fits(c, s->role, s->size))
+        if (!transform_fits(c, s))
+            return pcf_fault_section(check, number, offsetof(struct pcf_section, codec),
+                                     "transform that the section cannot have");
+        if (!size_fits(c, s->role, s->raw_size))
             return pcf_fault_section(check, number, offsetof(struct pcf_section, size),
                                      "size of a section does not follow from its column's rows");
         seen |= BIT(s->role);

@@ -130,18 +130,28 @@ static int check_counts(const struct pcf_header *h, struct pcf_fault *fault)
     return 0;
 }
 
-/* The index lies behind the header, before the end mark, and is as long as its parts. The parts are
- * small (limits above), so their sum cannot overflow. */
-static int check_index_range(const struct pcf_header *h, struct pcf_fault *fault)
+/* The parts are small (limits above), so their sum cannot overflow. */
+uint64_t pcf_index_raw_size(const struct pcf_header *h)
 {
     uint64_t size = (uint64_t)h->table_count * h->table_stride +
                     (uint64_t)h->column_count * h->column_stride +
                     (uint64_t)h->section_count * h->section_stride + h->names_size;
-    size = (size + 7) / 8 * 8;
+    return (size + 7) / 8 * 8;
+}
+
+/* The index lies behind the header, before the end mark, and is as long as its parts; that of an
+ * archive is compressed. */
+static int check_index_range(const struct pcf_header *h, struct pcf_fault *fault)
+{
+    uint64_t size = pcf_index_raw_size(h);
+    int archive = pcf_is_archive(h);
     if (h->index_offset % 8 || h->index_offset < h->header_size)
         return fault_number(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
                             "index cannot start at byte", h->index_offset);
-    if (h->index_size != size)
+    if (archive && size / PCF_PRESS_RATIO > h->index_size)
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
+                             "index is larger than its compressed bytes can be");
+    if (!archive && h->index_size != size)
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
                              "size of the index is not that of its parts");
     if (!pcf_range(h->index_offset, h->index_size, 1, h->file_size - sizeof(struct pcf_end)))
@@ -435,6 +445,9 @@ static int check_section_ranges(const struct pcf_check *check)
         if (s->size == 0 || !pcf_range(s->offset, s->size, 1, limit))
             return pcf_fault_section(check, i, SECTION(size),
                                      "section is empty or leaves the file");
+        if (s->codec != 0 && (s->raw_size == 0 || s->raw_size / PCF_PRESS_RATIO > s->size))
+            return pcf_fault_section(check, i, SECTION(raw_size),
+                                     "section is larger than its compressed bytes can be");
         if (s->codec == 0 && s->raw_size != s->size)
             return pcf_fault_section(check, i, SECTION(raw_size),
                                      "section that is not compressed has two sizes");
@@ -500,7 +513,7 @@ int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
     const struct pcf_header *h = &index->header;
     struct names names = {index, scratch, (uint32_t)name_slots(h) - 1};
     uint32_t listed = 0;
-    if (pcf_checksum(bytes, h->index_size) != h->index_checksum)
+    if (!pcf_is_archive(h) && pcf_checksum(bytes, h->index_size) != h->index_checksum)
         return pcf_fault_set(fault, PCF_FAULT_CHECKSUM, h->index_offset,
                              "checksum of the index is wrong");
     uint64_t columns = (uint64_t)h->table_count * h->table_stride;
@@ -542,6 +555,28 @@ int pcf_column_supported(const struct pcf_index *index, uint32_t column)
     return 1;
 }
 
+void pcf_index_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
+                       struct pcf_data *all)
+{
+    const struct pcf_section *s = &index->sections[section];
+    struct pcf_data *d = &all[s->column];
+    if (s->role == PCF_ROLE_VALUES) {
+        d->values = bytes;
+        d->values_size = s->raw_size;
+    } else if (s->role == PCF_ROLE_VALIDITY) {
+        d->validity = bytes;
+    } else if (s->role == PCF_ROLE_BLOCKS) {
+        d->blocks = bytes;
+    } else if (s->role == PCF_ROLE_BITMAP) {
+        d->bitmap = bytes;
+    } else if (s->role == PCF_ROLE_RANK) {
+        d->rank = bytes;
+    } else if (s->role == PCF_ROLE_DATA) {
+        d->bytes = bytes;
+        d->bytes_size = s->raw_size;
+    }
+}
+
 void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
                       struct pcf_data *all)
 {
@@ -557,22 +592,7 @@ void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint
     }
     for (uint32_t i = 0; i < c->section_count; i++) {
         const struct pcf_section *s = &index->sections[c->first_section + i];
-        const uint8_t *at = file + s->offset;
-        if (s->role == PCF_ROLE_VALUES) {
-            d->values = at;
-            d->values_size = s->size;
-        } else if (s->role == PCF_ROLE_VALIDITY) {
-            d->validity = at;
-        } else if (s->role == PCF_ROLE_BLOCKS) {
-            d->blocks = at;
-        } else if (s->role == PCF_ROLE_BITMAP) {
-            d->bitmap = at;
-        } else if (s->role == PCF_ROLE_RANK) {
-            d->rank = at;
-        } else if (s->role == PCF_ROLE_DATA) {
-            d->bytes = at;
-            d->bytes_size = s->size;
-        }
+        pcf_index_section(index, c->first_section + i, s->codec ? NULL : file + s->offset, all);
     }
     d->type = c->type;
     d->encoding = c->encoding;

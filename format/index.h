@@ -49,9 +49,18 @@ int pcf_name_valid(const char *name, uint64_t size);
 /* How many u32 of scratch memory pcf_index_load() needs for a checked header. */
 uint64_t pcf_index_scratch(const struct pcf_header *header);
 
-/* Take over and check an index. `bytes`: a private, 8-aligned copy of the header.index_size bytes;
- * descriptors are moved together in it (strides may exceed the structs) and stay there. `scratch`:
- * free again afterwards. index->header must be filled. Returns 0 or -1 with *fault. */
+/* Bytes of the index for a checked header; where that of an archive ends up once decompressed. */
+uint64_t pcf_index_raw_size(const struct pcf_header *header);
+
+static inline int pcf_is_archive(const struct pcf_header *header)
+{
+    return (header->incompatible & PCF_INCOMPATIBLE_ARCHIVE) != 0;
+}
+
+/* Take over and check an index. `bytes`: a private, 8-aligned copy of its pcf_index_raw_size() bytes,
+ * of an archive decompressed after its checksum was compared; descriptors are moved together in it
+ * (strides may exceed the structs) and stay there. `scratch`: free again afterwards. index->header
+ * must be filled. Returns 0 or -1 with *fault. */
 int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
                    struct pcf_fault *fault);
 
@@ -64,9 +73,14 @@ int pcf_column_supported(const struct pcf_index *index, uint32_t column);
 
 /* Fill all[column] for a column of a checked index over the file's bytes. Children must have been
  * filled before: go from the last to the first. Of an unsupported column type and rows stay 0, so
- * that every access to it is PCF_BAD_ROW. */
+ * that every access to it is PCF_BAD_ROW. Compressed sections stay NULL: the column must not be
+ * read until pcf_index_section() has given each of them, and those of its children, its bytes. */
 void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
                       struct pcf_data *all);
+
+/* The bytes of a section, decompressed. */
+void pcf_index_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
+                       struct pcf_data *all);
 
 /* Checksum with the header's algorithm (XXH3-64). */
 uint64_t pcf_checksum(const void *data, uint64_t size);

@@ -25,7 +25,8 @@
 #define PCF_VERSION_MINOR 0
 
 /* Feature words. An unknown bit in `incompatible` refuses the file, naming the bit. */
-#define PCF_INCOMPATIBLE_KNOWN UINT64_C(0)
+#define PCF_INCOMPATIBLE_ARCHIVE UINT64_C(1) /* index and sections are compressed */
+#define PCF_INCOMPATIBLE_KNOWN PCF_INCOMPATIBLE_ARCHIVE
 
 #define PCF_CHECKSUM_XXH3_64 1
 
@@ -46,7 +47,7 @@ struct pcf_header {
     uint64_t compatible;
     uint64_t file_size; /* must be the real size */
     uint64_t index_offset;
-    uint64_t index_size;
+    uint64_t index_size; /* in the file */
     uint64_t index_checksum;
     uint32_t table_count;
     uint32_t column_count;
@@ -168,12 +169,35 @@ struct pcf_section {
     uint64_t raw_size; /* = size where codec is 0 */
     uint64_t checksum;
     uint8_t role;
-    uint8_t codec; /* 0: none */
+    uint8_t codec; /* 0: none; archives: enum pcf_codec + 16 * enum pcf_transform */
     uint8_t align_log2;
     uint8_t flags; /* bit 0: a reader that does not know the role may skip it */
     uint32_t column;
 };
 #define PCF_SECTION_OPTIONAL 0x01u
+
+/*
+ * Compressed sections of archives: blocks of PCF_PRESS_BLOCK bytes of the section (the last one has
+ * the rest), each as a u32 and the bytes that it announces. A block's bytes are transformed into a
+ * stream and that is compressed.
+ */
+enum pcf_codec { PCF_CODEC_NONE = 0, PCF_CODEC_ZLIB = 1, PCF_CODEC_LZ4 = 2 };
+enum pcf_transform {
+    PCF_TRANSFORM_NONE = 0,
+    PCF_TRANSFORM_BYTES = 1,       /* first bytes of all values, then second ones, ... */
+    PCF_TRANSFORM_VARINT = 2,      /* values of as many bytes as they need */
+    PCF_TRANSFORM_DELTA = 3,       /* varints of the differences */
+    PCF_TRANSFORM_DELTA_BYTES = 4, /* first bytes of all differences, ... */
+    PCF_TRANSFORM_PARENT = 5,      /* a tree: how far above the row before the parent is */
+    PCF_TRANSFORM_RANK = 6         /* a tree: rank among what its parent's value was followed by */
+};
+#define PCF_TRANSFORM_LAST PCF_TRANSFORM_RANK
+#define PCF_PRESS_BLOCK 524288u
+#define PCF_PRESS_STREAM 655360u /* a stream at most: 10 bytes for 8, 5 for 4 */
+#define PCF_PRESS_RATIO 1040u    /* bytes of a section or of the index for each one in the file */
+#define PCF_PRESS_STORED 0x80000000u /* the stream is not compressed */
+#define PCF_PRESS_BARE 0x40000000u   /* the block is not transformed */
+#define PCF_PRESS_SIZE 0x3fffffffu
 
 struct pcf_block {
     int64_t base;

@@ -124,7 +124,7 @@ PCOL_API const char *pcol_error_place(const pcol_error *err, char *text, size_t 
 
 /* The library's version, "1.0.0". */
 PCOL_API const char *pcol_version(void);
-/* The versions of the libraries that libpcol runs with, "zlib 1.2.13, xxHash 0.8.1", as snprintf()
+/* The versions of the libraries that libpcol runs with, "zlib 1.2.13, LZ4 1.9.4, xxHash 0.8.1", as snprintf()
  * writes it: at most @size bytes with a NUL. Returns the bytes that the whole text needs without it. */
 PCOL_API size_t pcol_libraries(char *text, size_t size);
 
@@ -189,6 +189,11 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_intact(const pcol_file *file, pcol
 
 /* Size of the file in bytes. */
 PCOL_API uint64_t pcol_file_size(const pcol_file *file);
+/* What the file would have if nothing in it were compressed; no less is what its columns take in memory
+ * once all of them were read. The file's size, unless it is an archive (PCOL_WRITE_ARCHIVE). */
+PCOL_API uint64_t pcol_file_unpacked_size(const pcol_file *file);
+/* 1 if the file is an archive. */
+PCOL_API int pcol_file_is_archive(const pcol_file *file);
 /* Version of the format that the file declares. */
 PCOL_API void pcol_file_version(const pcol_file *file, unsigned *major, unsigned *minor);
 
@@ -256,13 +261,15 @@ typedef struct pcol_column_info {
     pcol_type type;
     /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "spans"; "view": computed */
     const char *encoding;
+    const char *codec; /* archives: "zlib" or "lz4" if sections are compressed; else "none" */
     const char *references; /* table whose rows (or ids) the values name, or NULL */
     int primary_key;        /* part of the table's primary key (logical tables) */
     int nullable;
     uint64_t rows;
     uint64_t null_count; /* exact for physical columns, 0 for computed ones */
     uint64_t bytes;      /* on disk, with all sections */
-    /* Where a physical column's values lie; PCOL_NOWHERE if they have no section of their own. */
+    /* Where a physical column's values lie; PCOL_NOWHERE if they have no section of their own or it
+     * is compressed. */
     uint64_t values_offset;
     uint64_t values_bytes;
     uint64_t validity_offset; /* PCOL_NOWHERE: no validity section */
@@ -300,7 +307,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_str(const pcol_column *colu
                                                          size_t count, pcol_str *values,
                                                          uint8_t *valid, pcol_error *err);
 
-/* A column as it lies in the file, without copying. */
+/* A column as it lies in the file, without copying; of an archive, as it was decompressed. Valid until
+ * the file is closed. */
 typedef struct pcol_buffer {
     const void *values;      /* rows * width_bytes bytes; PCOL_BYTES: (rows + 1) i64 offsets */
     const uint8_t *validity; /* Arrow bitmap, NULL if there are no nulls */
@@ -315,7 +323,9 @@ typedef struct pcol_buffer {
  * pcol_column_data() - the column's values in place
  * Works for columns that are plain, or packed to 8, 16, 32 or 64 bits without base, step or scale;
  * every column of a file packed with --plain is, but for bool (bits). Verifies the checksum on
- * first use. Errors: E_UNSUPPORTED (encoded or computed: use pcol_column_read_*), E_CHECKSUM.
+ * first use. A column of an archive is decompressed then, into memory that the file owns; any number
+ * of threads may ask at once. Errors: E_UNSUPPORTED (encoded or computed: use pcol_column_read_*),
+ * E_CHECKSUM; archives: E_CORRUPT, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer,
                                                      pcol_error *err);
@@ -591,9 +601,13 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 
 #define PCOL_WRITE_PLAIN 0x1u /* every column plain, sample_values and sample_locations real */
 #define PCOL_WRITE_QUICK 0x2u /* no search for small encodings: for a file that is read once */
+ * file is read as any other, but its columns are decompressed on first use. Not with the others. */
+#define PCOL_WRITE_ARCHIVE 0x4u
+#define PCOL_WRITE_ARCHIVE_LZ4 0xcu
+#define PCOL_WRITE_ARCHIVE_ZLIB 0x14u
 
 /* Write the file to a sink, once; the builder can only be freed afterwards.
- * Errors: those of the sink, E_NO_MEMORY, E_IO, E_LIMIT. */
+ * Errors: E_ARGUMENT (@flags), those of the sink, E_NO_MEMORY, E_IO, E_LIMIT. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
                                                        pcol_sink sink, pcol_error *err);
 /* The same into memory; the caller frees *data with pcol_free(). */

@@ -58,6 +58,7 @@ struct cli_args {
     struct cli_list meta;
     const char *source_uri, *source_timestamp;
     int each, plain;
+    struct cli_list archive; /* NULL, auto, lz4 or zlib */
 
     const char *to, *sample_type;
     uint64_t source;
@@ -164,6 +165,13 @@ struct cli_option {
         0, "plain", NULL, "every column plain, for programs that map the file without libpcol", \
             CLI_FLAG, CLI_AT(plain), 1, NULL                                                    \
     }
+#define CLI_OPTION_ARCHIVE                                                                       \
+    {                                                                                            \
+        0, "archive", "CODEC",                                                                   \
+            "compress for cold storage; by zlib or lz4, or (auto, default) by what suits each "  \
+            "part",                                                                              \
+            CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                       \
+    }
 #define CLI_OPTION_COLLAPSE_IDLE                                                                   \
     {                                                                                              \
         0, "collapse-idle", NULL,                                                                  \
@@ -250,6 +258,8 @@ extern const struct cli_option cli_common_options[];
 int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **argv);
 /* Read common options up to the first operand, whose index it stores (argc: none). */
 int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first);
+/* What --plain and --archive say to pcol_builder_write(). */
+int cli_write_flags(const struct cli_args *args, unsigned *flags);
 void cli_args_free(struct cli_args *args);
 /* Choice number `index` of an option, NULL past the last. *size: its length. */
 const char *cli_choice(const struct cli_option *option, size_t index, size_t *size);

@@ -158,6 +158,9 @@ static int store(struct cli_args *args, const struct cli_option *option, const c
     case CLI_LIST:
     case CLI_MAYBE: {
         struct cli_list list;
+        code = text != NULL ? check_choice(option, text) : CLI_OK;
+        if (code != CLI_OK)
+            return code;
         memcpy(&list, target, sizeof list);
         const char **items = realloc(list.items, (list.count + 1) * sizeof *items);
         if (items == NULL)
@@ -280,6 +283,23 @@ int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **arg
     return CLI_OK;
 }
 
+int cli_write_flags(const struct cli_args *args, unsigned *flags)
+{
+    *flags = args->plain ? PCOL_WRITE_PLAIN : 0;
+    if (args->archive.count == 0)
+        return CLI_OK;
+    const char *codec = args->archive.items[args->archive.count - 1];
+    if (args->plain)
+        return cli_usage("--plain is for mapping, --archive for storage: not both");
+    if (codec != NULL && strcmp(codec, "lz4") == 0)
+        *flags = PCOL_WRITE_ARCHIVE_LZ4;
+    else if (codec != NULL && strcmp(codec, "zlib") == 0)
+        *flags = PCOL_WRITE_ARCHIVE_ZLIB;
+    else
+        *flags = PCOL_WRITE_ARCHIVE;
+    return CLI_OK;
+}
+
 void cli_args_free(struct cli_args *args)
 {
     free(args->operands);
@@ -287,4 +307,5 @@ void cli_args_free(struct cli_args *args)
     free(args->labels.items);
     free(args->drop_labels.items);
     free(args->meta.items);
+    free(args->archive.items);
 }

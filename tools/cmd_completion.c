@@ -231,7 +231,7 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
             cli_out_printf(out, " -s %c", o->letter);
         cli_out_printf(out, " -l %s", o->name);
         if (o->choices != NULL) {
-            cli_out_text(out, " -x -a '");
+            cli_out_text(out, o->kind == CLI_MAYBE ? " -f -a '" : " -x -a '");
             put_choices(out, o);
             cli_out_text(out, "'");
         } else if (o->argument != NULL && o->kind != CLI_MAYBE) {

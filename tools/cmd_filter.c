@@ -20,6 +20,7 @@ const struct cli_option cmd_filter_options[] = {
     {0, "expand-idle", NULL, "make such a sample all that it stands for again, evenly spaced",
      CLI_FLAG, CLI_AT(expand_idle), 1, NULL},
     CLI_OPTION_PLAIN,
+    CLI_OPTION_ARCHIVE,
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_NO_SYNC,
@@ -106,16 +107,18 @@ static int write_part(const struct cli_input *input, const struct cli_args *args
     struct telling telling = {args, input->name, NULL};
     pcol_builder *builder = NULL;
     pcol_error err;
-    int code = cli_builder_new(args, &builder);
+    unsigned flags;
+    int code = cli_write_flags(args, &flags);
 
+    if (code == CLI_OK)
+        code = cli_builder_new(args, &builder);
     if (code == CLI_OK && args->map != NULL)
         code = cli_table_begin(&telling.map, map, args, columns, 3);
     if (code == CLI_OK)
         code = add_part(input, args, &telling, builder);
     if (telling.map != NULL)
         code = cli_table_end(telling.map, code);
-    if (code == CLI_OK && pcol_builder_write(builder, args->plain ? PCOL_WRITE_PLAIN : 0,
-                                             cli_out_sink(out), &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_builder_write(builder, flags, cli_out_sink(out), &err) != PCOL_OK)
         code = out->code != 0 ? out->code : cli_fail_error(out->name, &err);
     pcol_builder_free(builder);
     return code;

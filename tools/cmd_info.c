@@ -303,6 +303,9 @@ static pcol_status put_text(struct cli_out *out, const struct info *info, pcol_e
     if (info->sample_rows > 0)
         cli_out_printf(out, ", %.2f per sample",
                        (double)pcol_file_size(file) / (double)info->sample_rows);
+    if (pcol_file_is_archive(file))
+        cli_out_printf(out, "; archive, %s unpacked",
+                       cli_format_grouped(number, pcol_file_unpacked_size(file)));
     cli_out_printf(out, "\n  samples: %s\n", cli_format_grouped(number, info->sample_rows));
     status = put_types(out, info, err);
     for (uint64_t i = 0; i < info->source_rows && status == PCOL_OK && out->code == 0; i++)
@@ -399,6 +402,8 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
     cli_json_key(out, first, "format");
     cli_out_printf(out, "\"%u.%u\"", major, minor);
     json_number(out, first, "size", pcol_file_size(file));
+    if (pcol_file_is_archive(file))
+        json_number(out, first, "unpacked_size", pcol_file_unpacked_size(file));
     json_number(out, first, "samples", info->sample_rows);
     cell.kind = info->sample_rows > 0 ? CLI_CELL_F64 : CLI_CELL_NULL;
     cell.as.f64 =

@@ -25,6 +25,7 @@ const struct cli_option cmd_pack_options[] = {
     {0, "each", NULL, "one output per input, in the folder that -o names", CLI_FLAG, CLI_AT(each),
      1, NULL},
     CLI_OPTION_PLAIN,
+    CLI_OPTION_ARCHIVE,
     CLI_OPTION_COLLAPSE_IDLE,
     CLI_OPTION_STRICT_IMPORT,
     CLI_OPTION_LENIENT,
@@ -33,9 +34,9 @@ const struct cli_option cmd_pack_options[] = {
 };
 
 const struct cli_option cmd_merge_options[] = {
-    CLI_OPTION_OUTPUT,  CLI_OPTION_FORCE,         CLI_OPTION_FROM,          CLI_OPTION_META,
-    CLI_OPTION_PLAIN,   CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT,
-    CLI_OPTION_NO_SYNC, CLI_OPTION_END,
+    CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,   CLI_OPTION_FROM,    CLI_OPTION_META,
+    CLI_OPTION_PLAIN,         CLI_OPTION_ARCHIVE, CLI_OPTION_COLLAPSE_IDLE,
+    CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT, CLI_OPTION_NO_SYNC, CLI_OPTION_END,
 };
 
 /* ---- what the options say ---- */
@@ -187,8 +188,11 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
     static struct cli_out out;
     pcol_builder *builder = NULL;
     pcol_error err;
-    int code = cli_refuse_input(output, inputs, count);
+    unsigned flags;
+    int code = cli_write_flags(args, &flags);
 
+    if (code == CLI_OK)
+        code = cli_refuse_input(output, inputs, count);
     if (code == CLI_OK)
         code = cli_out_open_path(&out, args, output, CLI_OUT_BINARY);
     if (code != CLI_OK)
@@ -196,8 +200,8 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
     code = cli_builder_new(args, &builder);
     if (code == CLI_OK)
         code = import_all(builder, args, inputs, count);
-    if (code == CLI_OK && pcol_builder_write(builder, args->plain ? PCOL_WRITE_PLAIN : 0,
-                                             cli_out_sink(&out), &err) != PCOL_OK)
+    if (code == CLI_OK &&
+        pcol_builder_write(builder, flags, cli_out_sink(&out), &err) != PCOL_OK)
         code = out.code != 0 ? out.code : cli_fail_error(out.name, &err);
     pcol_builder_free(builder);
     code = cli_out_finish(&out, code);

@@ -83,6 +83,8 @@ static const char *parameters(const pcol_column_info *info, char *text, size_t s
     if (packed || blocked)
         used += (size_t)snprintf(text + used, size - used, "scale=%llu ",
                                  (unsigned long long)info->scale);
+    if (strcmp(info->codec, "none") != 0)
+        used += (size_t)snprintf(text + used, size - used, "codec=%s ", info->codec);
     if (used > 0)
         text[used - 1] = '\0';
     return text;
@@ -195,6 +197,8 @@ static void json_typed(struct cli_out *out, int *first, const char *key, pcol_ty
 static void json_physical(struct cli_out *out, int *first, const pcol_column_info *info)
 {
     json_text(out, first, "encoding", info->encoding);
+    if (strcmp(info->codec, "none") != 0)
+        json_text(out, first, "codec", info->codec);
     json_u64(out, first, "rows", info->rows);
     json_u64(out, first, "bytes", info->bytes);
     json_u64(out, first, "offset", info->values_offset);

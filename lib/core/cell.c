@@ -27,18 +27,24 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err)
 {
-    enum pcf_result result = pcf_get(column->data, row, value, valid);
-    if (result == PCF_OK)
-        return pci_kept(file, err);
+    pcol_status status = pci_thaw(file, column, err);
+    if (status == PCOL_OK) {
+        enum pcf_result result = pcf_get(column->data, row, value, valid);
+        if (result == PCF_OK)
+            return pci_kept(file, err);
+        status = fail_result(file, column, row, result, err);
+    }
     *value = 0;
     *valid = 0;
-    return fail_result(file, column, row, result, err);
+    return status;
 }
 
 pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
                      uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
-    enum pcf_result result = pcf_read(column->data, row, count, values, valid);
+    enum pcf_result result;
+    PCI_TRY(pci_thaw(file, column, err));
+    result = pcf_read(column->data, row, count, values, valid);
     if (result == PCF_OK)
         return pci_kept(file, err);
     /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a rank
@@ -58,7 +64,9 @@ static pcol_status get_bytes(const pcol_file *file, const struct pci_column *col
 {
     const uint8_t *bytes;
     uint64_t size;
-    enum pcf_result result = pcf_get_bytes(column->data, row, &bytes, &size, valid);
+    enum pcf_result result;
+    PCI_TRY(pci_thaw(file, column, err));
+    result = pcf_get_bytes(column->data, row, &bytes, &size, valid);
     if (result != PCF_OK)
         return fail_result(file, column, row, result, err);
     value->data = (const char *)bytes;

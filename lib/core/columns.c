@@ -190,6 +190,7 @@ struct job {
     uint32_t number;         /* in the file */
     struct pci_bcol *column; /* NULL: strings or a column of the tree */
     const uint32_t *tree;
+    unsigned transform; /* of archives, for that column of the tree */
     uint64_t rows;
     struct pci_writer part;
     int done;
@@ -210,8 +211,12 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
                               uint32_t number, pcol_error *err)
 {
     struct pci_bcol *c = job->column;
-    if (job->tree)
+    w->tree = (struct pci_press_tree){0};
+    if (job->tree) {
+        w->tree =
+            (struct pci_press_tree){b->tree.parents, b->tree.groups, job->transform};
         return encode_tree(job->tree, b->tree.count, w, number, err);
+    }
     if (!c)
         return encode_strings(b, w, number, err);
     PCI_TRY(pci_bcol_fill(c, job->rows, err));
@@ -241,7 +246,15 @@ static pcol_status run_job(void *context, size_t number, pcol_error *err)
 {
     struct jobs *jobs = context;
     struct job *job = &jobs->all[number];
-    PCI_TRY(encode_job(jobs->b, job, &job->part, 0, err));
+    pcol_status status = PCOL_OK;
+    if (jobs->writer->press) /* compressors are of a thread */
+        status = pci_press_new(pci_press_flags(jobs->writer->press), &job->part.press, err);
+    if (status == PCOL_OK)
+        status = encode_job(jobs->b, job, &job->part, 0, err);
+    pci_press_free(job->part.press);
+    job->part.press = NULL;
+    if (status != PCOL_OK)
+        return status;
     return take_parts(jobs, job, err);
 }
 
@@ -252,8 +265,8 @@ static void list_jobs(pcol_builder *b, const struct pci_plan *plan, struct jobs 
         *job++ = (struct job){.number = plan->strings};
     for (uint32_t t = 0; t < b->table_count; t++) {
         if (t == PCI_T_STACKS && plan->rows[t]) {
-            *job++ = (struct job){.number = plan->parent, .tree = b->tree.parents};
-            *job++ = (struct job){.number = plan->group, .tree = b->tree.groups};
+            *job++ = (struct job){.number = plan->parent, .tree = b->tree.parents, .transform = PCF_TRANSFORM_PARENT};
+            *job++ = (struct job){.number = plan->group, .tree = b->tree.groups, .transform = PCF_TRANSFORM_RANK};
         }
         for (size_t i = 0; i < b->column_count; i++)
             if (b->columns[i]->table == t && plan->columns[i] != PCOL_NONE)

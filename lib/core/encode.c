@@ -336,6 +336,94 @@ static pcol_status put_nullable(struct pci_writer *writer, uint32_t column,
     return status;
 }
 
+static pcol_status put_encoded(struct pci_writer *writer, uint32_t column,
+                               const struct pci_source *source, const struct pci_shape *shape,
+                               int depth, pcol_error *err)
+{
+    if (shape->nulls)
+        return put_nullable(writer, column, source, depth, err);
+    return put_best(writer, column, source, shape, depth, err);
+}
+
+/* ---- archives ---- */
+
+#define TRIAL_ROWS 65536u
+#define ENCODED UINT8_MAX /* not plain under a transform, but the encoding that is best uncompressed */
+
+static pcol_status put_form(struct pci_writer *writer, uint32_t column,
+                            const struct pci_source *source, const struct pci_shape *shape,
+                            uint8_t form, int depth, pcol_error *err)
+{
+    pcol_status status;
+    if (form == ENCODED)
+        return put_encoded(writer, column, source, shape, depth, err);
+    writer->transform = form;
+    status = pci_emit_plain(writer, column, source, shape->nulls, err);
+    writer->transform = PCF_TRANSFORM_NONE;
+    return status;
+}
+
+/* What a form of a column costs: it is written to nowhere. */
+static pcol_status measure(struct pci_writer *writer, const struct pci_source *source,
+                           const struct pci_shape *shape, uint8_t form, int depth, uint64_t *bytes,
+                           pcol_error *err)
+{
+    struct pci_writer trial;
+    uint32_t column;
+    pcol_status status;
+    pci_writer_init(&trial, writer->out.store);
+    trial.press = writer->press;
+    trial.tree = writer->tree;
+    trial.trial = 1;
+    status = pci_writer_table(&trial, "trial", 0, source->rows, err);
+    if (status == PCOL_OK)
+        status = pci_writer_column(&trial, "trial", source->type, 0, &column, err);
+    if (status == PCOL_OK)
+        status = put_form(&trial, column, source, shape, form, depth, err);
+    *bytes = 0;
+    for (size_t i = 0; i < trial.section_count; i++)
+        *bytes += trial.sections[i].size + 8;
+    *bytes += 16 * (trial.column_count - 1); /* descriptors compress well */
+    pci_writer_clear(&trial);
+    return status;
+}
+
+/* The forms of a column compared by its first rows: what packs best does not always compress best. */
+static pcol_status best_form(struct pci_writer *writer, const struct pci_source *all, int depth,
+                             uint8_t *form, pcol_error *err)
+{
+    struct pci_source first = *all;
+    struct pci_shape shape;
+    uint64_t best, bytes;
+    pcol_status status;
+    int tree = depth == 0 && writer->tree.transform;
+    first.rows = all->rows < TRIAL_ROWS ? all->rows : TRIAL_ROWS;
+    *form = ENCODED;
+    PCI_TRY(pci_shape_of(&first, &shape, err));
+    status = measure(writer, &first, &shape, ENCODED, depth, &best, err);
+    best -= best / 32; /* a plain column takes more memory */
+    for (uint8_t t = 0; status == PCOL_OK && t <= PCF_TRANSFORM_LAST; t++) {
+        if (t >= PCF_TRANSFORM_PARENT && (!tree || t != writer->tree.transform))
+            continue;
+        status = measure(writer, &first, &shape, t, depth, &bytes, err);
+        if (status == PCOL_OK && bytes < best) {
+            best = bytes;
+            *form = t;
+        }
+    }
+    pci_shape_clear(&shape);
+    return status;
+}
+
+static pcol_status put_archived(struct pci_writer *writer, uint32_t column,
+                                const struct pci_source *source, const struct pci_shape *shape,
+                                int depth, pcol_error *err)
+{
+    uint8_t form;
+    PCI_TRY(best_form(writer, source, depth, &form, err));
+    return put_form(writer, column, source, shape, form, depth, err);
+}
+
 static void describe(struct pcf_column *c, const struct pci_shape *shape, uint8_t type)
 {
     c->null_count = shape->nulls;
@@ -367,15 +455,15 @@ static pcol_status encode_shape(struct pci_writer *writer, uint32_t column,
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
         return PCOL_OK;
     }
-    if (shape->nulls)
-        return put_nullable(writer, column, source, depth, err);
-    if (shape->constant || (shape->linear && source->type != PCF_F64)) {
+    if (!shape->nulls && (shape->constant || (shape->linear && source->type != PCF_F64))) {
         c->encoding = PCF_LINEAR;
         c->base = shape->first;
         c->step = shape->constant ? 0 : shape->step;
         return PCOL_OK;
     }
-    return put_best(writer, column, source, shape, depth, err);
+    if (writer->press && source->type != PCF_BOOL)
+        return put_archived(writer, column, source, shape, depth, err);
+    return put_encoded(writer, column, source, shape, depth, err);
 }
 
 pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,

@@ -85,17 +85,21 @@ struct parts {
     struct pci_table *tables;
     struct pci_column *columns;
     _Atomic uint8_t *state;
+    void **thawed;
+    pthread_mutex_t *lock;
 };
 
 static void carve_all(struct carve *c, const struct pcf_header *h, struct parts *p)
 {
     p->file = carve(c, 1, sizeof *p->file);
-    p->index = carve(c, 1, h->index_size);
+    p->index = carve(c, 1, pcf_index_raw_size(h));
     p->scratch = carve(c, pcf_index_scratch(h), sizeof *p->scratch);
     p->data = carve(c, h->column_count, sizeof *p->data);
     p->tables = carve(c, h->table_count, sizeof *p->tables);
     p->columns = carve(c, h->column_count, sizeof *p->columns);
     p->state = carve(c, h->section_count, sizeof *p->state);
+    p->thawed = carve(c, pcf_is_archive(h) ? h->section_count : 0, sizeof *p->thawed);
+    p->lock = carve(c, 1, sizeof *p->lock);
 }
 
 static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_error *err)
@@ -115,6 +119,10 @@ static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_er
     f->tables = p->tables;
     f->columns = p->columns;
     f->section_state = p->state;
+    f->thawed = p->thawed;
+    f->thaw_lock = p->lock;
+    if (pcf_is_archive(h))
+        memset(f->thawed, 0, h->section_count * sizeof *f->thawed);
     for (uint32_t i = 0; i < h->section_count; i++)
         atomic_init(&f->section_state[i], 0);
     return PCOL_OK;
@@ -151,6 +159,19 @@ static pcol_status new_names(pcol_file *f, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Whether the column or a child of it, which were looked at before, is compressed. */
+static uint8_t is_frozen(const pcol_file *f, uint32_t column)
+{
+    const struct pcf_column *desc = &f->index.columns[column];
+    for (uint32_t i = 0; i < desc->section_count; i++)
+        if (f->index.sections[desc->first_section + i].codec)
+            return 1;
+    for (uint32_t i = 0; i < desc->child_count; i++)
+        if (atomic_load_explicit(&f->columns[desc->first_child + i].frozen, memory_order_relaxed))
+            return 1;
+    return 0;
+}
+
 static void fill_columns(pcol_file *f)
 {
     const struct pcf_index *x = &f->index;
@@ -163,6 +184,7 @@ static void fill_columns(pcol_file *f)
         c->supported = f->data[i].type != 0;
         c->data = &f->data[i];
         c->desc = desc;
+        atomic_init(&c->frozen, (uint8_t)(c->supported && is_frozen(f, i)));
         c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
     }
 }
@@ -211,6 +233,19 @@ const struct pci_column *pci_column_find(const struct pci_table *table, const ch
 
 /* ---- opening */
 
+static pcol_status read_pressed_index(const struct origin *o, const struct pcf_header *header,
+                                      uint8_t *index, pcol_error *err)
+{
+    uint8_t *stored = pci_malloc((size_t)header->index_size, 1);
+    pcol_status status = stored ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = read_piece(o, header->index_offset, stored, header->index_size, err);
+    if (status == PCOL_OK)
+        status = pci_thaw_index(header, stored, index, err);
+    pci_free(stored);
+    return status;
+}
+
 /* Header, index and end mark out of `o`; *file is a handle that has no bytes yet, there from the
  * moment that it is allocated. */
 static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *err)
@@ -229,7 +264,10 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
     PCI_TRY(new_file(&header, &parts, err));
     parts.file->size = o->size;
     *file = parts.file;
-    PCI_TRY(read_piece(o, header.index_offset, parts.index, header.index_size, err));
+    if (pcf_is_archive(&header))
+        PCI_TRY(read_pressed_index(o, &header, parts.index, err));
+    else
+        PCI_TRY(read_piece(o, header.index_offset, parts.index, header.index_size, err));
     if (pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault))
         return fail_fault(err, &fault);
     return new_names(parts.file, err);
@@ -306,6 +344,10 @@ static pcol_status open_origin(const struct origin *o, unsigned flags, pcol_file
         status = attach(f, o, flags, err);
     if (status == PCOL_OK && pthread_mutex_init(&f->lock, NULL) != 0)
         status = pci_fail_memory(err);
+    else if (status == PCOL_OK && pthread_mutex_init(f->thaw_lock, NULL) != 0) {
+        pthread_mutex_destroy(&f->lock);
+        status = pci_fail_memory(err);
+    }
     if (status != PCOL_OK) {
         release(f);
         return status;
@@ -373,6 +415,10 @@ void pcol_file_close(pcol_file *file)
         return;
     pci_models_free(file->models);
     pthread_mutex_destroy(&file->lock);
+    pthread_mutex_destroy(file->thaw_lock);
+    for (uint32_t i = 0; pcf_is_archive(&file->index.header) && i < file->index.header.section_count;
+         i++)
+        pci_free(file->thawed[i]);
     release(file);
 }
 
@@ -405,6 +451,22 @@ pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err)
 uint64_t pcol_file_size(const pcol_file *file)
 {
     return file->size;
+}
+
+int pcol_file_is_archive(const pcol_file *file)
+{
+    return pcf_is_archive(&file->index.header);
+}
+
+uint64_t pcol_file_unpacked_size(const pcol_file *file)
+{
+    uint64_t size = file->size;
+    if (!pcf_is_archive(&file->index.header))
+        return size;
+    size += pcf_index_raw_size(&file->index.header) - file->index.header.index_size;
+    for (uint32_t i = 0; i < file->index.header.section_count; i++)
+        size += file->index.sections[i].raw_size - file->index.sections[i].size;
+    return size;
 }
 
 void pcol_file_version(const pcol_file *file, unsigned *major, unsigned *minor)

@@ -24,6 +24,7 @@ struct pci_column {
     const struct pcf_data *data;
     const struct pcf_column *desc;
     struct pci_table *references; /* NULL: none */
+    _Atomic uint8_t frozen;       /* 1: compressed, to be thawed before `data` is followed */
 };
 
 struct pci_table {
@@ -50,6 +51,8 @@ struct pcol_file {
     struct pci_column *columns; /* index.header.column_count; those of a table stand together */
     const struct pci_column *strings; /* strings.value, or NULL */
     _Atomic uint8_t *section_state;   /* one per section: 0 unknown, 1 verified, 2 wrong */
+    void **thawed; /* one per section: its bytes, where they were decompressed */
+    pthread_mutex_t *thaw_lock;
     void *memory; /* the terminated names; all other arrays lie behind this struct */
     /* Logical tables are made on first use (model/). */
     pthread_mutex_t lock;
@@ -74,6 +77,22 @@ static inline pcol_status pci_kept(const pcol_file *file, pcol_error *err)
 /* NULL if there is none. */
 const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
+
+/* Columns of archives are decompressed on first use, by whichever thread comes first (thaw.c);
+ * everything that follows column->data calls this before. */
+pcol_status pci_thaw_now(const pcol_file *file, const struct pci_column *column, pcol_error *err);
+static inline pcol_status pci_thaw(const pcol_file *file, const struct pci_column *column,
+                                   pcol_error *err)
+{
+    return atomic_load_explicit(&column->frozen, memory_order_acquire)
+               ? pci_thaw_now(file, column, err)
+               : PCOL_OK;
+}
+/* The same under thaw_lock, without comparing checksums. */
+pcol_status pci_thaw_column(const pcol_file *file, uint32_t number, pcol_error *err);
+/* The index of an archive out of its bytes in the file. */
+pcol_status pci_thaw_index(const struct pcf_header *header, const uint8_t *stored, uint8_t *index,
+                           pcol_error *err);
 
 /* Cells, with errors that name table, column and row. Signatures as in decode.h. */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,

@@ -262,6 +262,12 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     struct pci_writer w;
     struct pci_plan plan = {0};
     pcol_status status;
+    if (flags & ~(PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK | PCOL_WRITE_ARCHIVE_LZ4 |
+                  PCOL_WRITE_ARCHIVE_ZLIB) ||
+        (flags & PCOL_WRITE_ARCHIVE ? flags & (PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK)
+                                    : flags & (PCOL_WRITE_ARCHIVE_LZ4 | PCOL_WRITE_ARCHIVE_ZLIB)))
+        return pci_fail(err, PCOL_E_ARGUMENT, "flags for writing that do not go together: 0x%x",
+                        flags);
     if (b->written)
         return pci_fail(err, PCOL_E_STATE, "the builder has been written before");
     b->written = 1;
@@ -269,6 +275,8 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     w.plain = (flags & PCOL_WRITE_PLAIN) != 0;
     w.quick = (flags & PCOL_WRITE_QUICK) != 0 && !w.plain;
     status = prepare(b, w.plain, err);
+    if (status == PCOL_OK && flags & PCOL_WRITE_ARCHIVE)
+        status = pci_press_new(flags, &w.press, err);
     if (status != PCOL_OK)
         goto cleanup;
     plan.table_number = pci_calloc(b->table_count, sizeof *plan.table_number);
@@ -288,6 +296,7 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
         status = pci_writer_finish(&w, sink, err);
 cleanup:
     plan_free(&plan);
+    pci_press_free(w.press);
     pci_writer_clear(&w);
     return status;
 }

@@ -101,14 +101,29 @@ pcol_status pci_section_begin(struct pci_section *section, struct pci_writer *wr
     if (!section->state)
         return pci_fail_memory(err);
     XXH3_64bits_reset(section->state);
+    if (writer->press) {
+        const struct pcf_column *c = &writer->columns[column];
+        unsigned transform = role == PCF_ROLE_VALUES ? writer->transform : PCF_TRANSFORM_NONE;
+        unsigned width = c->type == PCF_U32 || c->type == PCF_STRING ? 4 : 8;
+        pci_press_begin(writer->press, transform, width, &writer->tree, writer->trial);
+    }
     return PCOL_OK;
+}
+
+/* Bytes as they lie in the file. */
+static pcol_status put_bytes(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct pci_section *section = context;
+    XXH3_64bits_update(section->state, data, size);
+    return pci_spool_append(&section->writer->out, data, size, err);
 }
 
 pcol_status pci_section_append(struct pci_section *section, const void *data, size_t size,
                                pcol_error *err)
 {
-    XXH3_64bits_update(section->state, data, size);
-    return pci_spool_append(&section->writer->out, data, size, err);
+    if (section->writer->press)
+        return pci_press_add(section->writer->press, data, size, put_bytes, section, err);
+    return put_bytes(section, data, size, err);
 }
 
 void pci_section_abort(struct pci_section *section)
@@ -117,9 +132,12 @@ void pci_section_abort(struct pci_section *section)
     section->state = NULL;
 }
 
-/* log2; a tenth of a small file would be padding if all sections began at a cache line. */
+/* log2; a tenth of a small file would be padding if all sections began at a cache line. Nobody maps
+ * compressed ones. */
 static uint8_t align_of(const struct pci_writer *writer, uint64_t size)
 {
+    if (writer->press)
+        return 3;
     if (size >= PCF_LARGE_SECTION)
         return 12;
     return writer->plain || size >= PCF_ALIGN_LARGE ? 6 : 3;
@@ -129,11 +147,16 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
 {
     struct pci_writer *writer = section->writer;
     struct pcf_column *column = &writer->columns[section->column];
+    uint64_t raw_size = 0;
+    uint8_t codec = PCF_CODEC_NONE;
+    pcol_status status = PCOL_OK;
+    if (writer->press)
+        status = pci_press_end(writer->press, put_bytes, section, &codec, &raw_size, err);
     uint64_t size = pci_spool_size(&writer->out) - section->start;
     uint64_t checksum = XXH3_64bits_digest(section->state);
     pci_section_abort(section);
-    if (!size)
-        return PCOL_OK;
+    if (status != PCOL_OK || !size)
+        return status;
     if (pci_grow((void **)&writer->sections, &writer->section_capacity, writer->section_count + 1,
                  sizeof *writer->sections))
         return pci_fail_memory(err);
@@ -142,9 +165,10 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
     column->section_count++;
     writer->sections[writer->section_count++] =
         (struct pcf_section){.size = size,
-                             .raw_size = size,
+                             .raw_size = writer->press ? raw_size : size,
                              .checksum = checksum,
                              .role = section->role,
+                             .codec = codec,
                              .align_log2 = align_of(writer, size),
                              .column = section->column};
     return PCOL_OK;
@@ -216,24 +240,24 @@ static uint64_t align_up(uint64_t offset, unsigned log2)
     return (offset + mask) & ~mask;
 }
 
-/* The index as one block; *offset of each section is set on the way. */
-static pcol_status make_index(struct pci_writer *w, struct pcf_header *h, uint8_t **index,
-                              pcol_error *err)
+static size_t index_size(const struct pci_writer *w)
+{
+    size_t size = w->table_count * sizeof *w->tables + w->column_count * sizeof *w->columns +
+                  w->section_count * sizeof *w->sections + w->names_size;
+    return (size + 7) / 8 * 8;
+}
+
+/* The index into `at`, with the sections one behind the other from `offset` on; the end of the last. */
+static uint64_t fill_index(struct pci_writer *w, uint64_t offset, uint8_t *at)
 {
     size_t tables = w->table_count * sizeof *w->tables;
     size_t columns = w->column_count * sizeof *w->columns;
     size_t sections = w->section_count * sizeof *w->sections;
-    size_t size = (tables + columns + sections + w->names_size + 7) / 8 * 8;
-    uint64_t offset = sizeof *h + size;
-    uint8_t *at = pci_calloc(size + 1, 1);
-    if (!at)
-        return pci_fail_memory(err);
     for (size_t i = 0; i < w->section_count; i++) {
         offset = align_up(offset, w->sections[i].align_log2);
         w->sections[i].offset = offset;
         offset += w->sections[i].size;
     }
-    *index = at;
     if (tables)
         memcpy(at, w->tables, tables);
     if (columns)
@@ -242,10 +266,52 @@ static pcol_status make_index(struct pci_writer *w, struct pcf_header *h, uint8_
         memcpy(at + tables + columns, w->sections, sections);
     if (w->names_size)
         memcpy(at + tables + columns + sections, w->names, w->names_size);
+    return offset;
+}
+
+/* Compressed, the index has a size that depends on the offsets of the sections, which depend on that
+ * size: it is made again until it fits in front of them. *begin: of the sections. */
+static pcol_status press_index(struct pci_writer *w, uint8_t *raw, size_t raw_size, uint8_t **index,
+                               size_t *size, uint64_t *begin, pcol_error *err)
+{
+    *begin = sizeof(struct pcf_header);
+    for (;;) {
+        fill_index(w, *begin, raw);
+        PCI_TRY(pci_press_index(w->press, raw, raw_size, index, size, err));
+        if (sizeof(struct pcf_header) + *size <= *begin)
+            return PCOL_OK;
+        *begin = align_up(sizeof(struct pcf_header) + *size, 3);
+        pci_free(*index);
+        *index = NULL;
+    }
+}
+
+/* The index as it lies in the file, and what the header says of it. */
+static pcol_status make_index(struct pci_writer *w, struct pcf_header *h, uint8_t **index,
+                              pcol_error *err)
+{
+    size_t raw_size = index_size(w), size = raw_size;
+    uint64_t begin = sizeof *h + size, offset;
+    uint8_t *at = pci_calloc(raw_size + 1, 1);
+    if (!at)
+        return pci_fail_memory(err);
+    if (w->press) {
+        pcol_status status = press_index(w, at, raw_size, index, &size, &begin, err);
+        if (status != PCOL_OK) {
+            pci_free(at);
+            return status;
+        }
+        h->incompatible = PCF_INCOMPATIBLE_ARCHIVE;
+    }
+    offset = fill_index(w, begin, at);
+    if (w->press)
+        pci_free(at);
+    else
+        *index = at;
     h->file_size = align_up(offset, 3) + sizeof(struct pcf_end);
     h->index_offset = sizeof *h;
     h->index_size = size;
-    h->index_checksum = pcf_checksum(at, size);
+    h->index_checksum = pcf_checksum(*index, size);
     h->table_count = (uint32_t)w->table_count;
     h->column_count = (uint32_t)w->column_count;
     h->section_count = (uint32_t)w->section_count;

@@ -8,6 +8,7 @@
 #ifndef PCI_WRITER_H
 #define PCI_WRITER_H
 
+#include "core/press.h"
 #include "core/spool.h"
 #include "layout.h"
 
@@ -23,8 +24,13 @@ struct pci_writer {
     size_t names_size, names_capacity;
     int plain; /* every column plain */
     int quick; /* columns as they are, without a pass over the values to choose by */
+    struct pci_press *press; /* of an archive, borrowed; else NULL */
+    struct pci_press_tree tree;
+    uint8_t transform; /* archives: of the VALUES of the plain column that is being written */
+    int trial;         /* archives: written to be measured only */
 };
 
+/* What is set beyond that is set by the caller. */
 void pci_writer_init(struct pci_writer *writer, struct pci_store *store);
 void pci_writer_clear(struct pci_writer *writer);
 

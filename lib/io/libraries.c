@@ -5,6 +5,7 @@
  */
 #include "pcol.h"
 
+#include <lz4.h>
 #include <stdio.h>
 #include <xxhash.h>
 #include <zlib.h>
@@ -12,7 +13,7 @@
 size_t pcol_libraries(char *text, size_t size)
 {
     unsigned hash = XXH_versionNumber();
-    int n = snprintf(text, size, "zlib %s, xxHash %u.%u.%u", zlibVersion(), hash / 10000,
-                     hash / 100 % 100, hash % 100);
+    int n = snprintf(text, size, "zlib %s, LZ4 %s, xxHash %u.%u.%u", zlibVersion(),
+                     LZ4_versionString(), hash / 10000, hash / 100 % 100, hash % 100);
     return n > 0 ? (size_t)n : 0;
 }

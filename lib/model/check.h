@@ -57,7 +57,8 @@ pcol_status pci_check_read(struct pci_check *check, const struct pci_column *col
 
 /* The parts. PCOL_OK, whatever they find, unless the check itself fails. */
 pcol_status pci_check_columns(struct pci_check *check, pcol_error *err);
-pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column);
+pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column,
+                                pcol_error *err);
 pcol_status pci_check_schema(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_keys(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_stacks(struct pci_check *check, pcol_error *err);

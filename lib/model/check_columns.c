@@ -238,7 +238,7 @@ static pcol_status check_column(struct pci_check *check, const struct pci_column
                                 pcol_error *err)
 {
     struct found found = {0};
-    PCI_TRY(pci_check_structure(check, column));
+    PCI_TRY(pci_check_structure(check, column, err));
     if (check->untrusted[column->number])
         return PCOL_OK;
     if (column->desc->type == PCF_BYTES)

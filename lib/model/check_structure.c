@@ -183,10 +183,17 @@ static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *da
     return PCOL_OK;
 }
 
-pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column)
+pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column,
+                                pcol_error *err)
 {
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
-    pcol_status status = check_data(&tally, column->data, 0);
+    pcol_error error = {0};
+    pcol_status status = pci_thaw(check->file, column, &error);
+    if (status != PCOL_OK) {
+        check->untrusted[column->number] = 1;
+        return pci_fault_error(check, &error, err);
+    }
+    status = check_data(&tally, column->data, 0);
     if (tally.count)
         check->untrusted[column->number] = 1;
     pci_tally_end(&tally);

@@ -45,9 +45,31 @@ static uint64_t bytes_of(const pcol_file *file, uint32_t number, unsigned depth)
     return bytes;
 }
 
-static uint64_t place(const pcol_file *file, const uint8_t *bytes)
+static const char *codec_name(const pcol_file *file, const struct pcf_column *desc, unsigned depth)
 {
-    return bytes ? (uint64_t)(bytes - file->bytes) : PCOL_NOWHERE;
+    for (uint32_t i = 0; i < desc->section_count; i++) {
+        unsigned codec = file->index.sections[desc->first_section + i].codec & 15u;
+        if (codec)
+            return codec == PCF_CODEC_ZLIB ? "zlib" : codec == PCF_CODEC_LZ4 ? "lz4" : "unknown";
+    }
+    for (uint32_t i = 0; depth < PCF_MAX_CHILD_DEPTH && i < desc->child_count; i++) {
+        const struct pcf_column *child = &file->index.columns[desc->first_child + i];
+        const char *name = codec_name(file, child, depth + 1);
+        if (strcmp(name, "none") != 0)
+            return name;
+    }
+    return "none";
+}
+
+/* Where the column's section of a role lies as it is read; compressed ones do not. */
+static uint64_t place(const pcol_file *file, const struct pcf_column *desc, uint8_t role)
+{
+    for (uint32_t i = 0; i < desc->section_count; i++) {
+        const struct pcf_section *s = &file->index.sections[desc->first_section + i];
+        if (s->role == role && s->codec == 0)
+            return s->offset;
+    }
+    return PCOL_NOWHERE;
 }
 
 static unsigned width_of(const struct pcf_data *data)
@@ -66,6 +88,7 @@ static void describe_source(const pcol_column *column, pcol_column_info *info)
     const struct pcf_data *data = source->data;
     const pcol_file *file = column->table->file;
     info->encoding = encoding_name(desc->encoding);
+    info->codec = codec_name(file, desc, 0);
     info->null_count = desc->null_count;
     info->base = desc->base;
     info->step = desc->step;
@@ -76,18 +99,19 @@ static void describe_source(const pcol_column *column, pcol_column_info *info)
     if (!source->supported)
         return;
     info->width_bits = width_of(data);
-    info->validity_offset = place(file, data->validity);
+    info->validity_offset = place(file, desc, PCF_ROLE_VALIDITY);
     if (desc->type == PCF_BYTES) {
         const struct pcf_data *offsets = data->child[0];
-        info->data_offset = place(file, data->bytes);
+        info->data_offset = place(file, desc, PCF_ROLE_DATA);
         info->data_bytes = data->bytes_size;
         if (offsets) {
-            info->values_offset = place(file, offsets->values);
+            const struct pcf_column *child = &file->index.columns[desc->first_child];
+            info->values_offset = place(file, child, PCF_ROLE_VALUES);
             info->values_bytes = offsets->values_size;
         }
         return;
     }
-    info->values_offset = place(file, data->values);
+    info->values_offset = place(file, desc, PCF_ROLE_VALUES);
     info->values_bytes = data->values_size;
 }
 
@@ -97,6 +121,7 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
         .name = column->name,
         .type = column->type,
         .encoding = "view",
+        .codec = "none",
         .references = column->references,
         .primary_key = column->primary_key,
         .nullable = column->nullable,
@@ -139,6 +164,7 @@ pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pco
     if (!width || (data->type == PCF_BYTES && width != 8))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "this column is encoded and has no values in place");
+    PCI_TRY(pci_thaw(column->table->file, column->source, err));
     PCI_TRY(pci_verify(column->table->file, column->source, err));
     buffer->values = data->rows && array->values ? (const void *)array->values : &zero;
     buffer->validity = data->validity;

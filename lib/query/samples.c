@@ -181,7 +181,8 @@ static pcol_status share_time(struct pci_samples *s, size_t n, pcol_error *err)
  * before it. */
 static int block_matters(const struct pci_samples *s)
 {
-    if (!s->picks->has_time || s->memory)
+    if (!s->picks->has_time || s->memory ||
+        atomic_load_explicit(&s->time->frozen, memory_order_acquire))
         return 1;
     return pci_block_meets(s->time->data, s->next / PCI_BATCH,
                            s->duration ? INT64_MIN : s->range.from, s->range.to);

@@ -1,0 +1,42 @@
+/*
+ * rank.h - the values of a tree's rows as ranks among what their parents' values were followed by
+ *
+ * In a tree of stacks most places call few others. The places seen below a place are numbered in
+ * order of first appearance, so a row is a small number, and one that is often the same.
+ */
+#ifndef PCI_RANK_H
+#define PCI_RANK_H
+
+#include "core/hash.h"
+
+struct pci_rank_entry {
+    uint32_t context, key, result;
+};
+
+struct pci_rank_set {
+    struct pci_hash hash;
+    struct pci_rank_entry *entries;
+    size_t capacity;
+};
+
+/* Starts zeroed. Writing, pairs know the rank of (context, value); reading, the value of (context,
+ * rank). */
+struct pci_rank {
+    struct pci_rank_set contexts, pairs;
+};
+
+/* Rows [first, first + count) of a tree of which `parents` and `values` are all rows. *size of the
+ * stream is at most 5 * count. */
+pcol_status pci_rank_apply(struct pci_rank *rank, const uint32_t *parents, const uint32_t *values,
+                           uint64_t first, size_t count, uint8_t *stream, size_t *size,
+                           pcol_error *err);
+
+/* The way back: `values` holds what was undone before. `parents`: those of the rows alone, each less
+ * than its row. *sound is 0 if the stream is none. */
+pcol_status pci_rank_undo(struct pci_rank *rank, const int64_t *parents, uint8_t *values,
+                          uint64_t first, size_t count, const uint8_t *stream, size_t size,
+                          size_t *used, int *sound, pcol_error *err);
+
+void pci_rank_clear(struct pci_rank *rank);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * zlib.c - zlib with the library's allocator: raw deflate streams, of archives
+ */
+#include "core/zlib.h"
+
+#include "core/alloc.h"
+
+#include <limits.h>
+
+static voidpf allocate(voidpf unused, uInt count, uInt size)
+{
+    (void)unused;
+    return pci_calloc(count, size);
+}
+
+static void release(voidpf unused, voidpf memory)
+{
+    (void)unused;
+    pci_free(memory);
+}
+
+int pci_zlib_deflate(z_stream *z, int level)
+{
+    *z = (z_stream){.zalloc = allocate, .zfree = release};
+    return deflateInit2(z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK ? 0 : -1;
+}
+
+int64_t pci_zlib_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
+                         int *memory)
+{
+    z_stream z = {.zalloc = allocate, .zfree = release};
+    int64_t got = -1;
+    *memory = 0;
+    if (size > UINT_MAX || room > UINT_MAX)
+        return -1;
+    if (inflateInit2(&z, -15) != Z_OK) {
+        *memory = 1;
+        return -1;
+    }
+    z.next_in = from;
+    z.avail_in = (uInt)size;
+    z.next_out = to;
+    z.avail_out = (uInt)room;
+    int end = inflate(&z, Z_FINISH);
+    if (end == Z_STREAM_END && z.avail_in == 0)
+        got = (int64_t)(room - z.avail_out);
+    *memory = end == Z_MEM_ERROR;
+    inflateEnd(&z);
+    return got;
+}

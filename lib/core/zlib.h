@@ -1,0 +1,21 @@
+/*
+ * zlib.h - zlib with the library's allocator: raw deflate streams, of archives
+ */
+#ifndef PCI_ZLIB_H
+#define PCI_ZLIB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+/* 0, or -1: out of memory. To be ended with deflateEnd(). */
+int pci_zlib_deflate(z_stream *z, int level);
+
+/* A whole stream of `size` bytes into room for `room`: the bytes that it gave, or -1 if it is damaged,
+ * does not end with the last byte or gives more; *memory is set if there was none. */
+int64_t pci_zlib_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
+                         int *memory);
+
+#endif
