@@ -9,6 +9,7 @@ Exit code 3: the file is damaged or not supported.
 """
 import struct
 import sys
+import zlib
 
 MAGIC, MARK = b"\x89PCOL\r\n\x1a", b"PCOLEND\n"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
@@ -49,8 +50,10 @@ class Column:
             need(s.column == self.number and s.role not in self.section, "section of another column, or twice one role")
             if s.role not in range(1, 7) and s.flags & 1:
                 continue
-            if s.codec or s.role not in range(1, 7):
+            if s.role not in range(1, 7) or s.codec and (not f.archive or s.codec % 16 not in (1, 2) or s.codec // 16 > 6):
                 self.why = "unknown codec or role of a section"
+            elif s.codec > 15:
+                need(s.role == VALUES and self.encoding == PLAIN and t != BOOL and (s.codec < 80 or t == U32), "transform out of place")
             self.section[s.role] = s
         if self.child_count:
             need(self.first_child > self.number and self.first_child >= f.table_columns
@@ -64,7 +67,7 @@ class Column:
         if self.encoding == PLAIN and t == BYTES:
             children = [(U64, n + 1)]
             if DATA in self.section:
-                roles[DATA] = self.section[DATA].size
+                roles[DATA] = self.section[DATA].raw_size
         elif self.encoding == PLAIN:
             roles[VALUES] = bits if t == BOOL else n * (4 if t in (U32, STRING) else 8)
         elif self.encoding == LINEAR:
@@ -75,7 +78,7 @@ class Column:
         elif self.encoding in (BLOCKED, SPANS):
             need(t not in (F64, BYTES) and self.scale, "BLOCKED or SPANS column")
             roles[BLOCKS] = (24 if self.encoding == BLOCKED else 16) * ((n + 1023) // 1024)
-            roles[VALUES] = self.section[VALUES].size if VALUES in self.section else 8
+            roles[VALUES] = self.section[VALUES].raw_size if VALUES in self.section else 8
         elif self.encoding in (SPARSE, CHAIN):
             need(t != BYTES if self.encoding == SPARSE else t in (U32, STRING), "type of a SPARSE or CHAIN column")
             roles[BITMAP], roles[RANK] = bits, 8 * ((n + 1023) // 1024)
@@ -88,7 +91,7 @@ class Column:
             need(self.encoding in (PLAIN, LINEAR, PACKED, BLOCKED, SPANS) and self.flags & NULLABLE
                  and not self.flags & DEFAULT_NULL, "VALIDITY section out of place")
             roles[VALIDITY] = bits
-        need({r: s.size for r, s in self.section.items()} == roles, "sections do not fit the encoding")
+        need({r: s.raw_size for r, s in self.section.items()} == roles, "sections do not fit the encoding")
         need(len(self.child) == len(children), "children do not fit the encoding")
         for c, (kind, rows) in zip(self.child, children):
             need(c.type == kind and not c.flags & NULLABLE and rows in (None, c.rows), "child does not fit its parent")
@@ -102,8 +105,10 @@ class Column:
 
     def at(self, role, offset, size):
         s = self.section[role]
-        need(0 <= offset <= s.size - size, "read beyond a section")
-        return self.file.bytes[s.offset + offset:s.offset + offset + size]
+        need(0 <= offset <= s.raw_size - size, "read beyond a section")
+        if s.codec and s.data is None:
+            s.data = thaw(self, s)
+        return s.data[offset:offset + size] if s.codec else self.file.bytes[s.offset + offset:s.offset + offset + size]
 
     def bit(self, role, i):
         return self.at(role, i >> 3, 1)[0] >> (i & 7) & 1
@@ -124,7 +129,7 @@ class Column:
         if self.encoding == PLAIN:
             if self.type == BYTES:
                 a, b = self.child[0].cell(i), self.child[0].cell(i + 1)
-                size = self.section[DATA].size if DATA in self.section else 0
+                size = self.section[DATA].raw_size if DATA in self.section else 0
                 need(a <= b <= size, "offsets fall or leave the data")
                 return bytes(self.at(DATA, a, b - a)) if b > a else b""
             if self.type == BOOL:
@@ -138,7 +143,7 @@ class Column:
             base, slope, packed = struct.unpack("<QQQ", self.at(BLOCKS, 24 * b, 24))
             width, start = packed >> 56, packed & (1 << 56) - 1
             used = (min(1024, self.rows - 1024 * b) * width + 7) // 8
-            need((width <= 57 or width == 64) and start + used + 8 <= self.section[VALUES].size, "block out of place")
+            need((width <= 57 or width == 64) and start + used + 8 <= self.section[VALUES].raw_size, "block out of place")
             return base + (signed(slope * j & ALL) >> 16) + self.scale * self.unpack(start, j, width) & ALL
         if self.encoding == SPANS:
             return self.span(i)
@@ -170,7 +175,7 @@ class Column:
         return self.child[0].bits(row)
 
     def span(self, i):
-        (b, j), size = divmod(i, 1024), self.section[VALUES].size
+        (b, j), size = divmod(i, 1024), self.section[VALUES].raw_size
         s, t = divmod(j, 16)
         base, packed = struct.unpack("<QQ", self.at(BLOCKS, 16 * b, 16))
         k, start = packed >> 56, packed & (1 << 56) - 1
@@ -205,6 +210,168 @@ def signed(bits):
     return bits - (1 << 64) if bits >> 63 else bits
 
 
+# ---- archives (9.2)
+
+def inflate(data, most):
+    """A raw deflate stream that ends with its last byte; at most `most` bytes."""
+    stream = zlib.decompressobj(-15)
+    try:
+        out = stream.decompress(data, most + 1)
+    except zlib.error as reason:
+        raise Bad(f"deflate: {reason}") from reason
+    need(stream.eof and not stream.unused_data and len(out) <= most, "deflate stream of another size")
+    return out
+
+
+def lz4(data, most):
+    """An LZ4 block: a token, literals, and a copy of what stands `offset` bytes before, over and over; literals end it."""
+    out, at = bytearray(), 0
+
+    def number(at, value):
+        if value == 15:
+            while True:
+                need(at < len(data), "LZ4 block is cut")
+                value, at = value + data[at], at + 1
+                if data[at - 1] != 255:
+                    break
+        return at, value
+
+    while True:
+        need(at < len(data), "LZ4 block is cut")
+        token = data[at]
+        at, literals = number(at + 1, token >> 4)
+        need(at + literals <= len(data) and len(out) + literals <= most, "literals of an LZ4 block")
+        out += data[at:at + literals]
+        at += literals
+        if at == len(data):
+            return bytes(out)
+        need(at + 2 <= len(data), "LZ4 block is cut")
+        offset = int.from_bytes(data[at:at + 2], "little")
+        at, length = number(at + 2, token & 15)
+        need(0 < offset <= len(out) and len(out) + length + 4 <= most, "copy of an LZ4 block")
+        for _ in range(length + 4):
+            out.append(out[-offset])
+
+
+class Varints:
+    def __init__(self, stream):
+        self.stream, self.used = stream, 0
+
+    def next(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            need(self.used < len(self.stream), "stream is cut")
+            byte = self.stream[self.used]
+            self.used += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                need(value <= ALL, "varint beyond 64 bits")
+                return value
+        raise Bad("varint beyond 10 bytes")
+
+    def end(self):
+        need(self.used == len(self.stream), "stream is too long")
+
+
+def unfold(number):
+    return number >> 1 ^ -(number & 1)
+
+
+class Thaw:
+    """The blocks of a compressed section, one after the other, into its values."""
+
+    def __init__(self, column):
+        self.width = 4 if column.type in (U32, STRING) else 8
+        self.wrap = (1 << 8 * self.width) - 1
+        self.column, self.values, self.known = column, [], {}
+
+    def numbers(self, block):
+        return [int.from_bytes(block[i:i + self.width], "little") for i in range(0, len(block), self.width)]
+
+    def spread(self, stream, count):
+        need(len(stream) == count * self.width, "stream of another size")
+        return [int.from_bytes(stream[i::count], "little") for i in range(count)]
+
+    def differences(self, folded):
+        value, out = 0, []
+        for number in folded:
+            value = value + unfold(number) & self.wrap
+            out.append(value)
+        return out
+
+    def parent(self, stream, row):
+        at = row - 1
+        for _ in range(stream.next()):
+            need(0 < at and self.values[at] < at, "step out of the tree")
+            at = self.values[at]
+        return at
+
+    def rank(self, stream, row, parents):
+        parent, k = parents(row), stream.next()
+        need(parent is not None and parent < row, "parent is not before its row")
+        followers = self.known.setdefault(self.values[parent], [])
+        if k >= len(followers):
+            need(k - len(followers) < 1 << 32, "value beyond 32 bits")
+            followers.append(k - len(followers))
+            return followers[-1]
+        return followers[k]
+
+    def block(self, transform, stream, size):
+        count, varints = size // self.width, Varints(stream)
+        if transform == 1:
+            new = self.spread(stream, count)
+        elif transform == 2:
+            new = [varints.next() for _ in range(count)]
+            new = new if self.width == 4 else [unfold(v) & ALL for v in new]
+        elif transform == 3:
+            new = self.differences([varints.next() for _ in range(count)])
+        elif transform == 4:
+            new = self.differences(self.spread(stream, count))
+        else:
+            f = self.column.file
+            table = next((t for t in f.tables if self.column in t.columns), None)
+            parents = None
+            if transform == 6:
+                c = next((c for c in table.columns if c.name == "parent"), None) if table else None
+                need(c and c is not self.column and not c.why and c.type == U32
+                     and all(s.codec // 16 != 6 for s in c.section.values()), "ranks without parents")
+                parents = c.bits
+            for row in range(len(self.values), len(self.values) + count):
+                value = 0 if row == 0 else self.rank(varints, row, parents) if transform == 6 else self.parent(varints, row)
+                self.values.append(value)
+            varints.end()
+            return
+        if transform in (2, 3):
+            varints.end()
+        need(all(v <= self.wrap for v in new), "value beyond its type")
+        self.values += new
+
+
+def thaw(column, section):
+    """The bytes of a compressed section."""
+    data, at, out = column.file.bytes[section.offset:section.offset + section.size], 0, []
+    codec, transform, state = section.codec % 16, section.codec // 16, Thaw(column)
+    for start in range(0, section.raw_size, 524288):
+        size = min(524288, section.raw_size - start)
+        need(at + 4 <= len(data), "compressed section is cut")
+        head = int.from_bytes(data[at:at + 4], "little")
+        stored = bytes(data[at + 4:at + 4 + head % (1 << 30)])
+        need(len(stored) == head % (1 << 30), "compressed section is cut")
+        at += 4 + len(stored)
+        need(not head >> 30 & 1 or transform < 5, "block without its transform")
+        stream = stored if head >> 31 else inflate(stored, 655360) if codec == 1 else lz4(stored, 655360)
+        need(len(stream) <= 655360, "stream is too long")
+        if transform == 0 or head >> 30 & 1:
+            need(len(stream) == size, "block of another size")
+            out.append(stream)
+        else:
+            before = len(state.values)
+            state.block(transform, stream, size)
+            out.append(b"".join(v.to_bytes(state.width, "little") for v in state.values[before:]))
+    need(at == len(data), "compressed section is too long")
+    return b"".join(out)
+
+
 class Table:
     def __init__(self, name, flags, rows, columns):
         self.name, self.flags, self.rows, self.columns = name, flags, rows, columns
@@ -214,6 +381,7 @@ class Section:
     def __init__(self, raw):
         (self.offset, self.size, self.raw_size, self.checksum, self.role, self.codec, self.align, self.flags,
          self.column) = struct.unpack("<QQQQBBBBI", raw)
+        self.data = None  # decompressed
 
 
 class File:
@@ -225,7 +393,8 @@ class File:
          names, table_stride, column_stride, section_stride, algorithm) = struct.unpack("<HHIQQQQQQQIIIIHHHB", data[8:95])
         need(major == 1, f"version {major} is not supported")
         need(algorithm == 1, "unknown checksum algorithm")
-        need(incompatible == 0, f"unknown incompatible features {incompatible:#x}")
+        need(incompatible < 2, f"unknown incompatible features {incompatible:#x}")
+        self.archive = incompatible == 1
         if verify:
             self.compare(0, 120, int.from_bytes(data[120:128], "little"), "header")
         need(minor or not any(data[95:120]), "reserved bytes are not zero")
@@ -236,10 +405,15 @@ class File:
              and not (table_stride | column_stride | section_stride) % 8, "strides")
         need(tables <= 4096 and columns <= 65536 and sections <= 262144 and names <= 1 << 24, "too many descriptors")
         parts = tables * table_stride, columns * column_stride, sections * section_stride
-        need(index_size == (sum(parts) + names + 7) // 8 * 8 and index_at + index_size <= size - 16, "size of the index")
+        raw_size, end = (sum(parts) + names + 7) // 8 * 8, index_at + index_size
+        need((raw_size // 1040 <= index_size if self.archive else raw_size == index_size) and end <= size - 16, "size of the index")
         if verify:
             self.compare(index_at, index_size, index_sum, "index")
         starts = index_at, index_at + parts[0], index_at + parts[0] + parts[1], index_at + sum(parts)
+        if self.archive:
+            data = inflate(data[index_at:end], raw_size)
+            need(len(data) == raw_size, "size of the index")
+            starts = tuple(s - index_at for s in starts)
         self.names = data[starts[3]:starts[3] + names]
         self.sections = [Section(data[starts[2] + i * section_stride:][:40]) for i in range(sections)]
         self.columns = [Column(self, i, data[starts[1] + i * column_stride:][:88]) for i in range(columns)]
@@ -250,13 +424,13 @@ class File:
             at += count
             self.tables.append(Table(self.name(name, length), flags, rows, self.columns[at - count:at]))
         self.table_columns = at
-        self.check_index(index_at + index_size, verify, minor)
+        self.check_index(end, verify, minor)
 
     def check_index(self, end, verify, minor):
         for s in self.sections:
             need(3 <= s.align <= 30 and s.offset % (1 << s.align) == 0, "section not aligned")
             need(s.offset >= end and 0 < s.size <= len(self.bytes) - 16 - s.offset, "section out of place")
-            need(s.codec or s.raw_size == s.size, "raw size of a section")
+            need(0 < s.raw_size and s.raw_size // 1040 <= s.size if s.codec else s.raw_size == s.size, "raw size of a section")
             need(minor > 0 or not s.flags & ~1, "unknown flag of a section")
             if verify:
                 need(not any(self.bytes[end:s.offset]), "padding is not zero")

@@ -34,9 +34,9 @@ const struct cli_option cmd_pack_options[] = {
 };
 
 const struct cli_option cmd_merge_options[] = {
-    CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,   CLI_OPTION_FROM,    CLI_OPTION_META,
-    CLI_OPTION_PLAIN,         CLI_OPTION_ARCHIVE, CLI_OPTION_COLLAPSE_IDLE,
-    CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT, CLI_OPTION_NO_SYNC, CLI_OPTION_END,
+    CLI_OPTION_OUTPUT,  CLI_OPTION_FORCE,   CLI_OPTION_FROM,          CLI_OPTION_META,
+    CLI_OPTION_PLAIN,   CLI_OPTION_ARCHIVE, CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT, CLI_OPTION_NO_SYNC, CLI_OPTION_END,
 };
 
 /* ---- what the options say ---- */
@@ -200,8 +200,7 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
     code = cli_builder_new(args, &builder);
     if (code == CLI_OK)
         code = import_all(builder, args, inputs, count);
-    if (code == CLI_OK &&
-        pcol_builder_write(builder, flags, cli_out_sink(&out), &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_builder_write(builder, flags, cli_out_sink(&out), &err) != PCOL_OK)
         code = out.code != 0 ? out.code : cli_fail_error(out.name, &err);
     pcol_builder_free(builder);
     code = cli_out_finish(&out, code);

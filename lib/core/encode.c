@@ -348,7 +348,8 @@ static pcol_status put_encoded(struct pci_writer *writer, uint32_t column,
 /* ---- archives ---- */
 
 #define TRIAL_ROWS 65536u
-#define ENCODED UINT8_MAX /* not plain under a transform, but the encoding that is best uncompressed */
+#define ENCODED \
+    UINT8_MAX /* not plain under a transform, but the encoding that is best uncompressed */
 
 static pcol_status put_form(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, const struct pci_shape *shape,

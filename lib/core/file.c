@@ -268,8 +268,14 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
         PCI_TRY(read_pressed_index(o, &header, parts.index, err));
     else
         PCI_TRY(read_piece(o, header.index_offset, parts.index, header.index_size, err));
-    if (pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault))
-        return fail_fault(err, &fault);
+    if (pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault)) {
+        pcol_status status = fail_fault(err, &fault);
+        if (pcf_is_archive(&header) && err) {
+            err->inflated_offset = fault.offset - header.index_offset;
+            err->offset = header.index_offset;
+        }
+        return status;
+    }
     return new_names(parts.file, err);
 }
 
@@ -416,8 +422,8 @@ void pcol_file_close(pcol_file *file)
     pci_models_free(file->models);
     pthread_mutex_destroy(&file->lock);
     pthread_mutex_destroy(file->thaw_lock);
-    for (uint32_t i = 0; pcf_is_archive(&file->index.header) && i < file->index.header.section_count;
-         i++)
+    for (uint32_t i = 0;
+         pcf_is_archive(&file->index.header) && i < file->index.header.section_count; i++)
         pci_free(file->thawed[i]);
     release(file);
 }

@@ -51,7 +51,7 @@ struct pcol_file {
     struct pci_column *columns; /* index.header.column_count; those of a table stand together */
     const struct pci_column *strings; /* strings.value, or NULL */
     _Atomic uint8_t *section_state;   /* one per section: 0 unknown, 1 verified, 2 wrong */
-    void **thawed; /* one per section: its bytes, where they were decompressed */
+    void **thawed;                    /* one per section: its bytes, where they were decompressed */
     pthread_mutex_t *thaw_lock;
     void *memory; /* the terminated names; all other arrays lie behind this struct */
     /* Logical tables are made on first use (model/). */

@@ -16,7 +16,8 @@
 
 #define QUICK_LEVEL 4
 #define BEST_LEVEL 9
-#define ROOM (PCF_PRESS_STREAM + PCF_PRESS_STREAM / 128 + 1024) /* no codec makes more of a stream */
+#define ROOM \
+    (PCF_PRESS_STREAM + PCF_PRESS_STREAM / 128 + 1024) /* no codec makes more of a stream */
 
 struct pci_press {
     unsigned flags;
@@ -110,7 +111,8 @@ static size_t compress_stream(struct pci_press *p, const uint8_t *from, size_t s
     z_stream *z = p->is_quick ? &p->quick : &p->best;
     size_t deflated = 0, fast;
     *out = p->deflated;
-    if (p->codec == PCF_CODEC_NONE && (p->is_quick || (p->flags & PCOL_WRITE_ARCHIVE_ZLIB) == PCOL_WRITE_ARCHIVE_ZLIB))
+    if (p->codec == PCF_CODEC_NONE &&
+        (p->is_quick || (p->flags & PCOL_WRITE_ARCHIVE_ZLIB) == PCOL_WRITE_ARCHIVE_ZLIB))
         p->codec = PCF_CODEC_ZLIB;
     if (p->codec == PCF_CODEC_NONE && (p->flags & PCOL_WRITE_ARCHIVE_LZ4) == PCOL_WRITE_ARCHIVE_LZ4)
         p->codec = PCF_CODEC_LZ4;
@@ -175,8 +177,8 @@ static pcol_status put_block(struct pci_press *p, pci_press_put put, void *conte
     return put(context, out, used, err);
 }
 
-pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size,
-                          pci_press_put put, void *context, pcol_error *err)
+pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size, pci_press_put put,
+                          void *context, pcol_error *err)
 {
     const uint8_t *from = data;
     while (size) {
@@ -196,8 +198,8 @@ pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size
     return PCOL_OK;
 }
 
-pcol_status pci_press_end(struct pci_press *press, pci_press_put put, void *context,
-                          uint8_t *codec, uint64_t *raw_size, pcol_error *err)
+pcol_status pci_press_end(struct pci_press *press, pci_press_put put, void *context, uint8_t *codec,
+                          uint64_t *raw_size, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     if (press->fill)

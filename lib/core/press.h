@@ -30,11 +30,11 @@ typedef pcol_status (*pci_press_put)(void *context, const void *data, size_t siz
 /* One section at a time. `width` of its values, if it is transformed; `quick`: it is only measured. */
 void pci_press_begin(struct pci_press *press, unsigned transform, unsigned width,
                      const struct pci_press_tree *tree, int quick);
-pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size,
-                          pci_press_put put, void *context, pcol_error *err);
+pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size, pci_press_put put,
+                          void *context, pcol_error *err);
 /* *codec as in the descriptor, *raw_size: bytes that were added. */
-pcol_status pci_press_end(struct pci_press *press, pci_press_put put, void *context,
-                          uint8_t *codec, uint64_t *raw_size, pcol_error *err);
+pcol_status pci_press_end(struct pci_press *press, pci_press_put put, void *context, uint8_t *codec,
+                          uint64_t *raw_size, pcol_error *err);
 
 /* One piece as a whole, for the index: *out is to be freed with pci_free(). */
 pcol_status pci_press_index(struct pci_press *press, const void *data, size_t size, uint8_t **out,

@@ -27,8 +27,7 @@ static pcol_status put(struct pci_rank_set *set, uint32_t context, uint32_t key,
                        pcol_error *err)
 {
     uint32_t id = (uint32_t)set->hash.count;
-    if (pci_grow((void **)&set->entries, &set->capacity, set->hash.count + 1,
-                 sizeof *set->entries))
+    if (pci_grow((void **)&set->entries, &set->capacity, set->hash.count + 1, sizeof *set->entries))
         return pci_fail_memory(err);
     set->entries[id] = (struct pci_rank_entry){context, key, result};
     return pci_hash_add(&set->hash, pci_hash_pair(context, key), id, err);

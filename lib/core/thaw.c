@@ -96,9 +96,9 @@ static pcol_status undo(struct thaw *t, uint32_t head, const uint8_t *stream, in
     if (transform == PCF_TRANSFORM_PARENT)
         *sound = pcf_parents_undo(stream, (size_t)size, t->raw, at / 4, bytes / 4) == 0;
     else
-        *sound = pcf_transform_undo(head & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
-                                    width_of(t->column), stream, (size_t)size, t->raw + at,
-                                    bytes) == 0;
+        *sound =
+            pcf_transform_undo(head & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
+                               width_of(t->column), stream, (size_t)size, t->raw + at, bytes) == 0;
     return PCOL_OK;
 }
 
@@ -134,8 +134,7 @@ static pcol_status find_parent(struct thaw *t, pcol_error *err)
         t->parent->data->type != PCF_U32)
         return damaged(t, 0, err);
     for (uint32_t i = 0; i < t->parent->desc->section_count; i++) {
-        const struct pcf_section *s =
-            &t->file->index.sections[t->parent->desc->first_section + i];
+        const struct pcf_section *s = &t->file->index.sections[t->parent->desc->first_section + i];
         if (s->codec >> 4 == PCF_TRANSFORM_RANK)
             return damaged(t, 0, err);
     }

@@ -24,7 +24,8 @@ void seal(uint8_t *data, size_t size)
         uint8_t *index = data + header.index_offset;
         uint64_t at = (uint64_t)header.table_count * header.table_stride +
                       (uint64_t)header.column_count * header.column_stride;
-        for (uint32_t i = 0; i < header.section_count; i++, at += header.section_stride) {
+        uint32_t count = pcf_is_archive(&header) ? 0 : header.section_count; /* else compressed */
+        for (uint32_t i = 0; i < count; i++, at += header.section_stride) {
             struct pcf_section section;
             if (!inside(header.index_size, at, sizeof section) || !header.section_stride)
                 break;

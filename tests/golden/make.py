@@ -14,6 +14,7 @@ import pathlib
 import struct
 import subprocess
 import sys
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -136,9 +137,9 @@ def named(name, column, ref=None):
     return column
 
 
-def write(tables, strings=(), small=6):
+def write(tables, strings=(), small=6, archive=None):
     """The bytes of a file. tables: (name, flags, rows, [columns]); strings: those that string columns use, sorted; small: log2 of the
-    alignment of small sections."""
+    alignment of small sections. archive: a function from the raw index to its bytes in the file."""
     if strings:
         tables = [("strings", 0, len(strings), [named("value", plain(BYTES, strings))])] + tables
     numbers = {table[0]: i + 1 for i, table in enumerate(tables)}
@@ -160,19 +161,22 @@ def write(tables, strings=(), small=6):
                                       c.rows, len(sections) if c.sections else 0, first_child.get(i, 0), len(c.sections),
                                       len(c.children), c.width, c.base, c.step, c.scale, c.nulls, 0, 0)
         names += c.name.encode()
-        sections += [(i, role, data) for role, data in c.sections]
+        sections += [(i, role, data, *([0, len(data)] if not rest else rest)) for role, data, *rest in c.sections]
     index_size = (len(descriptors[0]) + len(descriptors[1]) + 40 * len(sections) + len(names) + 7) // 8 * 8
     end, body = 128 + index_size, b""
-    for column, role, data in sections:
+    for column, role, data, codec, raw_size in sections:
         align = 12 if len(data) >= 65536 else 6 if len(data) >= 4096 else small
         offset = (end + (1 << align) - 1) >> align << align
-        descriptors[2] += struct.pack("<QQQQBBBBI", offset, len(data), len(data), xxh3(data), role, 0, align, 0, column)
+        descriptors[2] += struct.pack("<QQQQBBBBI", offset, len(data), raw_size, xxh3(data), role, codec, align, 0, column)
         body += bytes(offset - end) + data
         end = offset + len(data)
     index = b"".join(descriptors) + names
     index += bytes(index_size - len(index))
+    if archive:
+        stored = archive(index)
+        body, index, index_size = bytes(index_size - len(stored)) + body, stored, len(stored)
     size = (end + 7) // 8 * 8 + 16
-    header = struct.pack("<8sHHIQQQQQQQIIIIHHHBB24x", b"\x89PCOL\r\n\x1a", 1, 0, 128, 0, 0, 0, size, 128, index_size, xxh3(index),
+    header = struct.pack("<8sHHIQQQQQQQIIIIHHHBB24x", b"\x89PCOL\r\n\x1a", 1, 0, 128, int(archive is not None), 0, 0, size, 128, index_size, xxh3(index),
                          len(tables), len(columns), len(sections), len(names), 32, 88, 40, 1, 0)
     return header + struct.pack("<Q", xxh3(header)) + index + body + bytes(size - 16 - end) + struct.pack("<Q", size) + b"PCOLEND\n"
 
@@ -422,6 +426,193 @@ def later():
     return image.grown()
 
 
+# ---- archives
+
+BLOCK, STORED, BARE = 524288, 1 << 31, 1 << 30
+
+
+def deflate(data):
+    stream = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return stream.compress(data) + stream.flush()
+
+
+def lz4(data):
+    """An LZ4 block: the first bytes as literals, copies of them while they repeat, the rest as literals."""
+    period = next((p for p in range(1, 65) if len(data) > 4 * p + 64 and data[:p] * 3 == data[p:4 * p]), 0)
+    length = next((i for i in range(period, len(data)) if data[i] != data[i - period]), len(data)) - period - 12
+    if not period or length < 4:
+        return lz4_literals(data, None)
+    return lz4_literals(data[:period], (period, length)) + lz4_literals(data[period + length:], None)
+
+
+def lz4_literals(data, copy):
+    def more(value):
+        return b"" if value < 15 else b"\xff" * ((value - 15) // 255) + bytes([(value - 15) % 255])
+
+    length = copy[1] - 4 if copy else 0
+    token = bytes([min(15, len(data)) << 4 | min(15, length)])
+    return token + more(len(data)) + data + (struct.pack("<H", copy[0]) + more(length) if copy else b"")
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def fold(value, width):
+    value &= (1 << 8 * width) - 1
+    sign = value >> 8 * width - 1
+    return (value << 1 & (1 << 8 * width) - 1) ^ ((1 << 8 * width) - 1) * sign
+
+
+def spread(numbers, width):
+    return b"".join(bytes(n >> 8 * k & 255 for n in numbers) for k in range(width))
+
+
+def transformed(t, width, data):
+    """The streams of a section's blocks, for the transforms that need no tree."""
+    for start in range(0, len(data), BLOCK):
+        block = data[start:start + BLOCK]
+        numbers = [int.from_bytes(block[i:i + width], "little") for i in range(0, len(block), width)]
+        differences = [fold(b - a, width) for a, b in zip([0] + numbers, numbers)]
+        yield (block, spread(numbers, width), b"".join(varint(n if width == 4 else fold(n, 8)) for n in numbers),
+               b"".join(map(varint, differences)), spread(differences, width))[t]
+
+
+def tree_stream(t, parents, values):
+    """The stream of a column of a tree, of one block."""
+    out, known = b"", {}
+    for row in range(1, len(parents)):
+        if t == 5:
+            steps, at = 0, row - 1
+            while at != parents[row]:
+                steps, at = steps + 1, parents[at]
+            out += varint(steps)
+            continue
+        followers = known.setdefault(values[parents[row]], [])
+        if values[row] in followers:
+            out += varint(followers.index(values[row]))
+        else:
+            out += varint(len(followers) + values[row])
+            followers.append(values[row])
+    return out
+
+
+def blocks(codec, streams, heads=()):
+    out = b""
+    for i, stream in enumerate(streams):
+        head = heads[i] if i < len(heads) else 0
+        data = stream if head & STORED else deflate(stream) if codec == 1 else lz4(stream)
+        out += struct.pack("<I", head | len(data)) + data
+    return out
+
+
+def frozen(column, codec, t=0, streams=None, heads=()):
+    """The column with its VALUES or DATA compressed."""
+    width = 4 if column.kind in (U32, STRING) else 8
+    role, data = next((r, d) for r, d in column.sections if r in (VALUES, DATA_BYTES))
+    made = blocks(codec, streams or transformed(t, width, data), heads)
+    column.sections = [(r, made, codec + 16 * t, len(data)) if r == role else (r, d) for r, d in column.sections]
+    return column
+
+
+def tree_tables(parents, groups):
+    """Tables around a tree of stacks, and its two columns under the transforms of trees."""
+    count = max(groups) + 1
+    parent = frozen(plain(U32, parents), 1, 5, [tree_stream(5, parents, groups)])
+    group = frozen(plain(U32, groups), 2, 6, [tree_stream(6, parents, groups)])
+    return [("functions", 0, count, [named("name", linear(STRING, count))]),
+            ("locations", 0, count, [named("function", linear(U32, count, 0, 1), "functions")]),
+            ("location_groups", 0, count, []),
+            ("stacks", 2, len(parents), [named("parent", parent, "stacks"), named("group", group, "location_groups")])]
+
+
+def archive_tables():
+    n = 200
+    mixed = [(-1) ** i * i ** 4 for i in range(n)]
+    rising = [10 ** 12 + 1000 * i + i * i % 7 for i in range(n)]
+    parents, groups = [0], [0]
+    for row in range(1, 300):
+        at = row - 1
+        for _ in range(row * 7919 % 5 % 3):
+            at = parents[at]
+        groups.append((groups[at] + 1 + parents[1:].count(at)) % 40)
+        parents.append(at)
+    strings = sorted(b"name %d" % (i * i) for i in range(40))
+    columns = [named(f"{name}_{codec}_{t}", frozen(plain(kind, values), codec, t)) for codec in (1, 2) for t in range(5)
+               for name, kind, values in (("i64", I64, mixed), ("rising", U64, rising), ("u32", U32, [i * 2654435761 % 2 ** 32 for i in range(n)]),
+                                          ("f64", F64, [i / 8 for i in range(n)]))]
+    columns += [named("stored", frozen(plain(I64, mixed), 1, 3, heads=[STORED])),
+                named("bare", frozen(plain(I64, [7] * n), 2, 3, [struct.pack("<q", 7) * n], [BARE])),
+                named("raw", plain(I64, mixed)),
+                named("null", frozen(plain(I64, [None if i % 7 else i for i in range(n)]), 1, 2))]
+    text = plain(STRING, [i % 40 for i in range(n)])
+    table = [("x_kinds", 0, n, columns + [named("text", frozen(text, 1, 3))]),
+             ("x_bytes", 0, n, [named("bytes", frozen(plain(BYTES, [b"ab" * (i % 9) for i in range(n)]), 2))])]
+    return tree_tables(parents, groups) + table, strings
+
+
+def archive():
+    """Every transform under both codecs, blocks that are stored or bare."""
+    tables, strings = archive_tables()
+    return write(tables, strings, 3, deflate)
+
+
+def archive_faults():
+    """name -> a damaged archive: tables with one column of which something is wrong, or the index."""
+    numbers = list(range(0, 3000, 3))
+    values = struct.pack("<1000q", *numbers)
+    deltas = next(transformed(3, 8, values))
+    parents, groups = [0, 0, 1, 2, 0], [0, 1, 2, 1, 2]
+
+    def one(column, pack=deflate):
+        return write([("x_kinds", 0, column.rows, [named("a", column)])], (), 3, pack)
+
+    def section(data, codec, raw_size=8000, kind=I64, rows=1000):
+        return Column(kind, PLAIN, rows, [(VALUES, data, codec, raw_size)])
+
+    def tree(t, stream, heads=()):
+        tables = tree_tables(parents, groups)
+        column = tables[-1][3][t - 5]
+        column.sections = [(VALUES, blocks(1, [stream], heads), 1 + 16 * t, 20)]
+        return write(tables, (b"",), 3, deflate)
+
+    good = blocks(1, [deltas])
+    return {
+        "index-cut": one(section(good, 49), lambda index: deflate(index)[:-1]),
+        "index-short": one(section(good, 49), lambda index: deflate(index[:-8])),
+        "index-long": one(section(good, 49), lambda index: deflate(index + bytes(8))),
+        "index-bomb": one(section(good, 49), lambda index: b"\0"),
+        "codec-unknown": one(section(good, 3)),
+        "transform-unknown": one(section(good, 1 + 16 * 7)),
+        "transform-of-bool": one(Column(BOOL, PLAIN, 8, [(VALUES, good, 1 + 16, 1)])),
+        "transform-of-tree": one(section(good, 1 + 16 * 5)),
+        "raw-size": one(section(good, 49, 8008)),
+        "raw-size-bomb": one(section(b"\0" * 8, 1, 8 * 10 ** 9, I64, 10 ** 9)),
+        "raw-size-0": one(section(good, 49, 0)),
+        "block-cut": one(section(good[:-1], 49)),
+        "block-long": one(section(good + b"\0", 49)),
+        "block-head-cut": one(section(good[:3], 49, 3000, I64, 375)),
+        "block-size": one(section(struct.pack("<I", len(good)) + good[4:], 49)),
+        "block-deflate": one(section(good[:4] + b"\xff" * (len(good) - 4), 49)),
+        "block-two-streams": one(section(struct.pack("<I", len(good) * 2 - 8) + good[4:] * 2, 49)),
+        "lz4-offset": one(section(struct.pack("<I", 9) + b"\x1fa\x09\x00" + b"\xff" * 4 + b"\0", 2)),
+        "lz4-bomb": one(section(struct.pack("<I", 8000) + b"\x1fa\x01\x00" + b"\xff" * 7995 + b"\0", 2)),
+        "stream-cut": one(section(blocks(1, [deltas[:-1]]), 49)),
+        "stream-long": one(section(blocks(1, [deltas + b"\0"]), 49)),
+        "stream-size": one(section(blocks(1, [values[:-8]]), 17)),
+        "varint-long": one(section(blocks(1, [b"\x80" * 10 + b"\1" + deltas]), 49)),
+        "varint-beyond-u32": one(section(blocks(1, [varint(2 ** 32) + bytes(999)]), 33, 4000, U32)),
+        "parent-above-root": tree(5, b"\0\0\0\4"),
+        "parent-bare": tree(5, struct.pack("<5I", *parents), [BARE]),
+        "rank-beyond": tree(6, varint(2 ** 40) + b"\0\0\0"),
+        "rank-cut": tree(6, b"\1\2\1"),
+        "not-said": write([("x_kinds", 0, 1000, [named("a", section(good, 49))])], (), 3),
+    }
+
+
 # ---- faults
 
 class Image:
@@ -663,6 +854,8 @@ def packed_files(pcol):
     files["two-sources"] = ["gc.Rprof", "toplevel.Rprof", "--meta", "host=example", "--meta", "run=7"]
     files["memory-plain"] = ["memory.Rprof", "--plain"]
     files["append-plain"] = ["append.Rprof", "--plain"]
+    files["memory-archive"] = ["memory.Rprof", "--archive"]
+    files["append-archive-lz4"] = ["append.Rprof", "--archive=lz4"]
     for name, arguments in files.items():
         target = FOLDER / "valid" / f"rprof-{name}.pcol"
         if not target.exists():
@@ -681,11 +874,13 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, chains=chains, labels=labels, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, chains=chains, labels=labels, archive=archive, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():
             put("invalid", name, data)
+        for name, data in archive_faults().items():
+            put("invalid", f"archive-{name}", data)
     elif what == "packed":
         packed_files(os.environ.get("PCOL", str(HERE.parent.parent / "build" / "pcol")))
     else:

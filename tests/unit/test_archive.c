@@ -1,0 +1,373 @@
+/*
+ * test_archive.c - compressed files: the same cells, every damage noticed, no bombs, many threads
+ */
+#include <criterion/criterion.h>
+
+#include "core/alloc.h"
+#include "core/press.h"
+#include "image.h"
+#include "transform.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const unsigned archives[] = {PCOL_WRITE_ARCHIVE, PCOL_WRITE_ARCHIVE_LZ4,
+                                    PCOL_WRITE_ARCHIVE_ZLIB};
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+/* ---- transforms */
+
+Test(archive, transforms_can_be_undone)
+{
+    static uint8_t block[4096], stream[PCF_PRESS_STREAM], back[4096];
+    uint64_t state = 1;
+    for (int round = 0; round < 200; round++) {
+        unsigned width = round % 2 ? 8 : 4, shift = (unsigned)(next_random(&state) % 64);
+        size_t bytes = (size_t)(next_random(&state) % (sizeof block / width + 1)) * width;
+        for (size_t i = 0; i < bytes; i += width) {
+            uint64_t value = (next_random(&state) << 40 ^ next_random(&state) << 10) >> shift;
+            value = round % 3 ? value : UINT64_MAX - value;
+            memcpy(block + i, &value, width);
+        }
+        for (unsigned t = PCF_TRANSFORM_NONE; t <= PCF_TRANSFORM_DELTA_BYTES; t++) {
+            size_t size = pcf_transform_apply(t, width, block, bytes, stream);
+            cr_assert_leq(size, bytes / width * (width == 8 ? 10 : 5));
+            memset(back, 0xee, sizeof back);
+            cr_assert_eq(pcf_transform_undo(t, width, stream, size, back, bytes), 0);
+            cr_assert(bytes == 0 || memcmp(block, back, bytes) == 0, "transform %u", t);
+            cr_assert_neq(pcf_transform_undo(t, width, stream, size + 1, back, bytes), 0);
+            if (size)
+                cr_assert_neq(pcf_transform_undo(t, width, stream, size - 1, back, bytes), 0);
+        }
+    }
+}
+
+Test(archive, any_stream_is_survived)
+{
+    uint64_t state = 2;
+    for (int round = 0; round < 3000; round++) {
+        size_t size = (size_t)(next_random(&state) % 200), bytes = 160;
+        uint8_t *stream = malloc(size ? size : 1), *block = malloc(bytes);
+        for (size_t i = 0; i < size; i++)
+            stream[i] = (uint8_t)(next_random(&state) >> (round % 5));
+        for (unsigned t = 0; t <= PCF_TRANSFORM_DELTA_BYTES; t++)
+            (void)pcf_transform_undo(t, round % 2 ? 4 : 8, stream, size, block, bytes);
+        (void)pcf_parents_undo(stream, size, block, 0, bytes / 4);
+        memset(block, 0xff, bytes);
+        (void)pcf_parents_undo(stream, size, block, 20, bytes / 4 - 20);
+        free(stream);
+        free(block);
+    }
+}
+
+/* ---- whole files */
+
+static void check_image(const struct image *image)
+{
+    pcol_file *file;
+    pcol_error err;
+    MUST(image_open(image, &file, &err));
+    cr_assert(pcol_file_is_archive(file));
+    cr_assert_gt(pcol_file_unpacked_size(file), pcol_file_size(file));
+    for (int k = 0; k < COLUMNS; k++) {
+        const struct pci_column *c =
+            pci_column_find(pci_table_find(file, "things"), image_columns[k]);
+        for (uint64_t row = 0; row < ROWS && k <= RUNS; row++) {
+            int64_t value;
+            int valid;
+            MUST(pci_get(file, c, row, &value, &valid, &err));
+            cr_assert_eq(valid, k != SPARSE_NULL || row % 40 == 1);
+            cr_assert_eq(value, valid ? image_cell(k, row) : 0);
+        }
+    }
+    pcol_str text;
+    int valid;
+    const struct pci_table *things = pci_table_find(file, "things");
+    MUST(pci_get_str(file, pci_column_find(things, "own"), 2, &text, &valid, &err));
+    cr_assert(valid && text.size == 6 && memcmp(text.data, "text 4", 6) == 0);
+    MUST(pci_get_str(file, pci_column_find(things, "string"), 6, &text, &valid, &err));
+    cr_assert(valid && text.size == 7 && memcmp(text.data, "text 36", 7) == 0);
+    uint64_t faults;
+    MUST(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
+    cr_assert_eq(faults, 0);
+    pcol_file_close(file);
+}
+
+Test(archive, cells_are_those_that_were_written)
+{
+    struct image plain = image_build(0);
+    for (size_t i = 0; i < 3; i++) {
+        struct image image = image_build(archives[i]);
+        cr_assert_lt(image.size, plain.size);
+        check_image(&image);
+        free(image.bytes);
+    }
+    free(plain.bytes);
+}
+
+Test(archive, every_flipped_bit_is_noticed)
+{
+    struct image image = image_build(PCOL_WRITE_ARCHIVE);
+    uint64_t faults;
+    for (size_t bit = 0; bit < image.size * 8; bit += 1 + bit % 3) {
+        pcol_file *file;
+        pcol_error err;
+        image.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (image_open(&image, &file, &err) == PCOL_OK) {
+            MUST(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+            cr_assert_gt(faults, 0, "bit %zu", bit);
+            image_walk(file);
+            pcol_file_close(file);
+        }
+        image.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    free(image.bytes);
+}
+
+Test(archive, every_cut_is_noticed)
+{
+    struct image image = image_build(PCOL_WRITE_ARCHIVE);
+    for (size_t size = 0; size < image.size; size += 1 + size % 5) {
+        struct image cut = image_copy(&image, size);
+        cr_assert(image_refused(&cut));
+        free(cut.bytes);
+    }
+    free(image.bytes);
+}
+
+Test(archive, flags_that_contradict_are_refused)
+{
+    static const unsigned wrong[] = {PCOL_WRITE_PLAIN | PCOL_WRITE_ARCHIVE, 4, 8, 0x10,
+                                     PCOL_WRITE_PLAIN | PCOL_WRITE_ARCHIVE_LZ4};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        pcol_builder *builder;
+        pcol_error err;
+        void *data;
+        size_t size;
+        MUST(pcol_builder_new(NULL, &builder, &err));
+        cr_assert_eq(pcol_builder_write_memory(builder, wrong[i], &data, &size, &err),
+                     PCOL_E_ARGUMENT);
+        pcol_builder_free(builder);
+    }
+}
+
+/* ---- large columns */
+
+#define LARGE 300000u
+
+static int64_t large_cell(uint64_t row)
+{
+    return (int64_t)(row * row % 1000003) - 500000;
+}
+
+/* A tree of LARGE stacks, and a column of two blocks and more. */
+static struct image large_build(unsigned flags)
+{
+    struct image image;
+    pcol_builder *builder;
+    pcol_error err;
+    uint32_t table, column, groups[50], stack = 0;
+    static uint8_t called[LARGE + 1];
+    uint64_t state = 3;
+    void *bytes;
+    MUST(pcol_builder_new(NULL, &builder, &err));
+    MUST(pcol_builder_table(builder, "things", &table, &err));
+    MUST(pcol_builder_column(builder, table, "large", PCOL_I64, 0, &column, &err));
+    for (uint64_t row = 0; row < LARGE; row++)
+        MUST(pcol_builder_set_i64(builder, column, row, large_cell(row), &err));
+    for (uint32_t i = 0; i < 50; i++) {
+        pcol_group group = PCOL_INIT(pcol_group);
+        group.mapping = PCOL_NONE;
+        group.address = i * 7919;
+        group.has_address = 1;
+        MUST(pcol_builder_group(builder, &group, &groups[i], &err));
+    }
+    for (uint64_t row = 0; row < LARGE; row++) {
+        if (next_random(&state) % 3 == 0)
+            stack = stack / 2;
+        uint32_t group = (called[stack] * 7 + (uint32_t)next_random(&state) % 4) % 50;
+        MUST(pcol_builder_stack(builder, stack, groups[group], &stack, &err));
+        called[stack] = (uint8_t)group;
+    }
+    MUST(pcol_builder_write_memory(builder, flags, &bytes, &image.size, &err));
+    pcol_builder_free(builder);
+    image.bytes = bytes;
+    return image;
+}
+
+static void equal_columns(const pcol_file *a, const pcol_file *b, const char *table,
+                          const char *name)
+{
+    const struct pci_column *x = pci_column_find(pci_table_find(a, table), name);
+    const struct pci_column *y = pci_column_find(pci_table_find(b, table), name);
+    pcol_error err;
+    cr_assert(x && y && x->desc->rows == y->desc->rows && x->desc->rows > 2 * PCF_PRESS_BLOCK / 8);
+    for (uint64_t row = 0; row < x->desc->rows; row += 1024) {
+        uint64_t left = x->desc->rows - row, n = left < 1024 ? left : 1024;
+        int64_t values[2][1024];
+        MUST(pci_read(a, x, row, n, values[0], NULL, &err));
+        MUST(pci_read(b, y, row, n, values[1], NULL, &err));
+        cr_assert_arr_eq(values[0], values[1], n * sizeof **values, "%s.%s behind row %llu", table,
+                         name, (unsigned long long)row);
+    }
+}
+
+Test(archive, columns_of_several_blocks)
+{
+    struct image plain = large_build(0);
+    for (size_t i = 0; i < 3; i++) {
+        struct image image = large_build(archives[i]);
+        pcol_file *files[2];
+        pcol_error err;
+        uint64_t faults;
+        MUST(image_open(&plain, &files[0], &err));
+        MUST(image_open(&image, &files[1], &err));
+        const struct pci_column *group =
+            pci_column_find(pci_table_find(files[1], "stacks"), "group");
+        cr_assert_eq(files[1]->index.sections[group->desc->first_section].codec >> 4,
+                     PCF_TRANSFORM_RANK);
+        equal_columns(files[0], files[1], "stacks", "group"); /* thaws `parent` first */
+        equal_columns(files[0], files[1], "stacks", "parent");
+        equal_columns(files[0], files[1], "things", "large");
+        MUST(pcol_file_check(files[1], PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+        cr_assert_eq(faults, 0);
+        pcol_file_close(files[0]);
+        pcol_file_close(files[1]);
+        free(image.bytes);
+    }
+    free(plain.bytes);
+}
+
+/* ---- threads */
+
+static void *read_all(void *file)
+{
+    const struct pci_column *group = pci_column_find(pci_table_find(file, "stacks"), "group");
+    const struct pci_column *large = pci_column_find(pci_table_find(file, "things"), "large");
+    int64_t *sum = malloc(sizeof *sum);
+    *sum = 0;
+    for (uint64_t row = 0; row < LARGE; row += 37) {
+        int64_t value;
+        int valid;
+        if (pci_get(file, large, row, &value, &valid, NULL) != PCOL_OK || value != large_cell(row))
+            *sum = INT64_MIN;
+        if (row < group->desc->rows && pci_get(file, group, row, &value, &valid, NULL) == PCOL_OK)
+            *sum += value;
+    }
+    return sum;
+}
+
+Test(archive, threads_meet_in_one_column)
+{
+    enum { THREADS = 6 };
+    struct image image = large_build(PCOL_WRITE_ARCHIVE);
+    for (int round = 0; round < 5; round++) {
+        pthread_t threads[THREADS];
+        int64_t first = 0;
+        pcol_file *file;
+        pcol_error err;
+        MUST(image_open(&image, &file, &err));
+        for (int i = 0; i < THREADS; i++)
+            cr_assert_eq(pthread_create(&threads[i], NULL, read_all, file), 0);
+        for (int i = 0; i < THREADS; i++) {
+            void *sum;
+            cr_assert_eq(pthread_join(threads[i], &sum), 0);
+            first = i ? first : *(int64_t *)sum;
+            cr_assert(*(int64_t *)sum == first && first > 0);
+            free(sum);
+        }
+        pcol_file_close(file);
+    }
+    free(image.bytes);
+}
+
+/* ---- what a section may grow to */
+
+struct gathered {
+    uint8_t bytes[1 << 20];
+    size_t size;
+};
+
+static pcol_status gather(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct gathered *to = context;
+    (void)err;
+    cr_assert_leq(size, sizeof to->bytes - to->size);
+    memcpy(to->bytes + to->size, data, size);
+    to->size += size;
+    return PCOL_OK;
+}
+
+/* Three blocks of values so alike that their differences would be a thousandth of a thousandth. */
+Test(archive, no_block_looks_like_a_bomb)
+{
+    static struct gathered out;
+    for (size_t i = 0; i < 3; i++) {
+        struct pci_press *press;
+        pcol_error err;
+        uint64_t raw, used = 0;
+        uint8_t codec;
+        out.size = 0;
+        MUST(pci_press_new(archives[i], &press, &err));
+        pci_press_begin(press, PCF_TRANSFORM_DELTA, 8, NULL, 0);
+        for (uint64_t row = 0; row < 3 * PCF_PRESS_BLOCK / 8; row++)
+            MUST(pci_press_add(press, &(uint64_t){0}, 8, gather, &out, &err));
+        MUST(pci_press_end(press, gather, &out, &codec, &raw, &err));
+        pci_press_free(press);
+        cr_assert_eq(raw, 3 * PCF_PRESS_BLOCK);
+        cr_assert_eq(codec >> 4, PCF_TRANSFORM_DELTA);
+        cr_assert_geq(out.size, raw / PCF_PRESS_RATIO);
+        for (int block = 0; block < 3; block++) {
+            uint32_t head = pcf_load32(out.bytes + used);
+            cr_assert(head & PCF_PRESS_BARE);
+            used += 4 + (head & PCF_PRESS_SIZE);
+        }
+        cr_assert_eq(used, out.size);
+    }
+}
+
+/* ---- memory that runs out */
+
+static int allocations_left;
+
+static int count_down(void)
+{
+    return allocations_left-- <= 0;
+}
+
+Test(archive, memory_may_run_out_anywhere)
+{
+    struct image image = image_build(PCOL_WRITE_ARCHIVE);
+    int failed = 1;
+    for (int n = 0; failed; n++) {
+        pcol_file *file;
+        pcol_error err;
+        const struct pci_column *own;
+        pcol_str text;
+        int valid;
+        failed = 0;
+        allocations_left = n;
+        pci_alloc_hook = count_down;
+        if (image_open(&image, &file, &err) == PCOL_OK) {
+            own = pci_column_find(pci_table_find(file, "things"), "own");
+            if (pci_get_str(file, own, 2, &text, &valid, &err) != PCOL_OK) {
+                cr_assert_eq(err.status, PCOL_E_NO_MEMORY);
+                failed = 1;
+                pci_alloc_hook = NULL; /* what failed for want of memory can be had later */
+                MUST(pci_get_str(file, own, 2, &text, &valid, &err));
+            }
+            pcol_file_close(file);
+        } else {
+            cr_assert_eq(err.status, PCOL_E_NO_MEMORY);
+            failed = 1;
+        }
+        pci_alloc_hook = NULL;
+    }
+    free(image.bytes);
+}
