@@ -165,12 +165,12 @@ struct cli_option {
         0, "plain", NULL, "every column plain, for programs that map the file without libpcol", \
             CLI_FLAG, CLI_AT(plain), 1, NULL                                                    \
     }
-#define CLI_OPTION_ARCHIVE                                                                       \
-    {                                                                                            \
-        0, "archive", "CODEC",                                                                   \
-            "compress for cold storage; by zlib or lz4, or (auto, default) by what suits each "  \
-            "part",                                                                              \
-            CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                       \
+#define CLI_OPTION_ARCHIVE                                                                      \
+    {                                                                                           \
+        0, "archive", "CODEC",                                                                  \
+            "compress for cold storage; by zlib or lz4, or (auto, default) by what suits each " \
+            "part",                                                                             \
+            CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                      \
     }
 #define CLI_OPTION_COLLAPSE_IDLE                                                                   \
     {                                                                                              \

@@ -213,8 +213,7 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
     struct pci_bcol *c = job->column;
     w->tree = (struct pci_press_tree){0};
     if (job->tree) {
-        w->tree =
-            (struct pci_press_tree){b->tree.parents, b->tree.groups, job->transform};
+        w->tree = (struct pci_press_tree){b->tree.parents, b->tree.groups, job->transform};
         return encode_tree(job->tree, b->tree.count, w, number, err);
     }
     if (!c)
@@ -265,8 +264,10 @@ static void list_jobs(pcol_builder *b, const struct pci_plan *plan, struct jobs 
         *job++ = (struct job){.number = plan->strings};
     for (uint32_t t = 0; t < b->table_count; t++) {
         if (t == PCI_T_STACKS && plan->rows[t]) {
-            *job++ = (struct job){.number = plan->parent, .tree = b->tree.parents, .transform = PCF_TRANSFORM_PARENT};
-            *job++ = (struct job){.number = plan->group, .tree = b->tree.groups, .transform = PCF_TRANSFORM_RANK};
+            *job++ = (struct job){
+                .number = plan->parent, .tree = b->tree.parents, .transform = PCF_TRANSFORM_PARENT};
+            *job++ = (struct job){
+                .number = plan->group, .tree = b->tree.groups, .transform = PCF_TRANSFORM_RANK};
         }
         for (size_t i = 0; i < b->column_count; i++)
             if (b->columns[i]->table == t && plan->columns[i] != PCOL_NONE)

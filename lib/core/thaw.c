@@ -157,6 +157,11 @@ static pcol_status thaw_section(const pcol_file *file, const struct pci_column *
         status = pci_fail_memory(err);
     if (status == PCOL_OK)
         status = thaw_blocks(&t, err);
+    if (status == PCOL_OK ||
+        status == PCOL_E_CORRUPT) { /* was it the file's bytes that were read? */
+        pcol_status kept = pci_kept(file, err);
+        status = kept != PCOL_OK ? kept : status;
+    }
     pci_rank_clear(&t.rank);
     pci_free(t.stream);
     if (status != PCOL_OK) {
