@@ -601,6 +601,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 
 #define PCOL_WRITE_PLAIN 0x1u /* every column plain, sample_values and sample_locations real */
 #define PCOL_WRITE_QUICK 0x2u /* no search for small encodings: for a file that is read once */
+/* For cold storage: compressed, each section by the better of zlib and LZ4, or by one of them. Such a
  * file is read as any other, but its columns are decompressed on first use. Not with the others. */
 #define PCOL_WRITE_ARCHIVE 0x4u
 #define PCOL_WRITE_ARCHIVE_LZ4 0xcu

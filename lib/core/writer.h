@@ -22,8 +22,8 @@ struct pci_writer {
     size_t section_count, section_capacity;
     char *names;
     size_t names_size, names_capacity;
-    int plain; /* every column plain */
-    int quick; /* columns as they are, without a pass over the values to choose by */
+    int plain;               /* every column plain */
+    int quick;               /* columns as they are, without a pass over the values to choose by */
     struct pci_press *press; /* of an archive, borrowed; else NULL */
     struct pci_press_tree tree;
     uint8_t transform; /* archives: of the VALUES of the plain column that is being written */

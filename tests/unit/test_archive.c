@@ -143,7 +143,7 @@ Test(archive, every_cut_is_noticed)
 
 Test(archive, flags_that_contradict_are_refused)
 {
-    static const unsigned wrong[] = {PCOL_WRITE_PLAIN | PCOL_WRITE_ARCHIVE, 4, 8, 0x10,
+    static const unsigned wrong[] = {PCOL_WRITE_PLAIN | PCOL_WRITE_ARCHIVE, 8, 0x10, 0x20,
                                      PCOL_WRITE_PLAIN | PCOL_WRITE_ARCHIVE_LZ4};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         pcol_builder *builder;
