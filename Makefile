@@ -202,7 +202,7 @@ endif
 
 .PHONY: bench
 bench: all bench-programs ## measure speed and size against their peers; BENCH_ARGS go to bench/run
-	@bench/run $(BENCH_ARGS)
+	@bench/run --json $(OUT)/bench/results.jsonl $(BENCH_ARGS)
 
 .PHONY: bench-quick
 bench-quick: all bench-programs ## the same with small inputs, within a minute

@@ -1,14 +1,23 @@
-"""Open a packed file and read one cell (build/bench/open_cell FILE REPEATS, which prints the median in nanoseconds): the
-largest file against the smallest."""
+"""Open a file and read one cell (build/bench/open_cell FILE REPEATS, which prints the medians in nanoseconds, that of closing
+apart): the largest packed file
+against the smallest, and one of 10 GB against one of 1 MB, of one column each and mostly holes (bench/gen_sparse.py)."""
 import statistics
 import subprocess
+import sys
 
-from harness import MB, Missing, packed_file, program, row
+from harness import DATA, MB, ROOT, Missing, packed_file, program, row
 
 
-def measure(options):
+def sparse(size):
+    """A file of one plain column, so many bytes long, nearly all of it a hole."""
+    path = DATA / f"sparse-{size // MB}M.pcol"
+    subprocess.run([sys.executable, ROOT / "bench/gen_sparse.py", str(size // 4), path], check=True)
+    return path
+
+
+def compare(files, options):
+    """Medians of opening both in turn, in microseconds."""
     opener = program("open_cell")
-    files = [packed_file(options.sizes[0]), packed_file(options.sizes[-1])]
     seen = [[], []]
     for _ in range(options.runs):
         for results, path in zip(seen, files):
@@ -16,6 +25,15 @@ def measure(options):
             if done.returncode != 0:
                 raise Missing(f"open_cell failed: {done.stderr.strip()[:200]}")
             results.append(float(done.stdout.split()[-1]))
-    small, large = (statistics.median(results) / 1000 for results in seen)
+    return (statistics.median(results) / 1000 for results in seen)
+
+
+def measure(options):
+    small, large = compare([packed_file(options.sizes[0]), packed_file(options.sizes[-1])], options)
     yield row("open", f"open and read one cell, from {options.sizes[-1] // MB} MB of text", round(large, 2),
               f"from {options.sizes[0] // MB} MB", round(small, 2), large / small, "us")
+    files = [sparse(MB), sparse(10000 * MB)]
+    small, large = compare(files, options)
+    yield row("open.large", "open and read one cell, file of 10 GB", round(large, 2), "of 1 MB", round(small, 2), large / small, "us")
+    for path in files:
+        path.unlink()

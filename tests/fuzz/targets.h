@@ -58,5 +58,7 @@ void fuzz_import_any(const uint8_t *data, size_t size);
 /* inside.c: parts of the library */
 void fuzz_inflate(const uint8_t *data, size_t size);
 void fuzz_json(const uint8_t *data, size_t size);
+/* thaw.c: a compressed section */
+void fuzz_thaw(const uint8_t *data, size_t size);
 
 #endif

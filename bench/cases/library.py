@@ -1,0 +1,29 @@
+"""The library's calls within one process, in nanoseconds an item (build/bench/library): open, cell, scan, walk, range of a view; the sum
+of a plain column against the sum of an array in memory, which is the limit."""
+import json
+import subprocess
+
+from harness import DATA, Missing, program, row, timed
+
+
+def measure(options):
+    samples = 200000 if options.quick else 2000000
+    packed, plain = DATA / "library.pcol", DATA / "library-plain.pcol"
+    DATA.mkdir(parents=True, exist_ok=True)
+    timed([program("gen_scale"), "--samples", samples, packed])
+    timed([program("gen_scale"), "--samples", samples, "--plain", plain])
+    done = subprocess.run([program("library"), packed, plain], capture_output=True, text=True)
+    packed.unlink()
+    plain.unlink()
+    if done.returncode != 0:
+        raise Missing(f"library failed: {done.stderr.strip()[:200]}")
+    seen = {r["op"]: r for r in map(json.loads, done.stdout.splitlines())}
+    array = seen.pop("array")
+    plain_sum = seen.pop("sum")
+    opened = seen.pop("open")
+    yield row("library.open", opened["what"], round(opened["ns"] / 1000, 2), "the goal", 20, opened["ns"] / 20000, "us")
+    for op, r in seen.items():
+        yield row(f"library.{op}", f"{r['what']}, an item", round(r["ns"], 2), array["what"], round(array["ns"], 2),
+                  r["ns"] / array["ns"], "ns")
+    yield row("library.sum", plain_sum["what"] + ": speed", round(1 / plain_sum["ns"], 3), array["what"], round(1 / array["ns"], 3),
+              array["ns"] / plain_sum["ns"], "values/ns")

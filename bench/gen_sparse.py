@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""A pcol file of any size, most of it a hole: gen_sparse.py ROWS OUT
+
+Table samples with one plain column `stack` of ROWS zeros, 4 bytes each. The section's checksum is not made (nobody reads 10 GB for
+one cell; `check` would find it wrong): what is measured is opening the file and reading one cell of it.
+"""
+import pathlib
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.dont_write_bytecode = True
+from xxh3 import xxh3  # noqa: E402
+
+MAGIC, MARK = b"\x89PCOL\r\n\x1a", b"PCOLEND\n"
+U32, VALUES = 4, 1
+
+
+def main():
+    rows, path = int(sys.argv[1]), sys.argv[2]
+    names = b"samplesstack"
+    table = struct.pack("<IHHQIIQ", 0, 7, 0, rows, 0, 1, 0)
+    column = struct.pack("<IHBBIIQIIBBB5xQQQQQQ", 7, 5, U32, 0, 0, 0, rows, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)
+    size, offset = rows * 4, 4096
+    section = struct.pack("<QQQQBBBBI", offset, size, size, 0, VALUES, 0, 12, 0, 0)
+    index = table + column + section + names
+    index += bytes(-len(index) % 8)
+    total = (offset + size + 7) // 8 * 8 + 16
+    header = struct.pack("<8sHHIQQQQQQQIIIIHHHBB24x", MAGIC, 1, 0, 128, 0, 0, 0, total, 128, len(index), xxh3(index), 1, 1, 1,
+                         len(names), 32, 88, 40, 1, 0)
+    with open(path, "wb") as out:
+        out.write(header + struct.pack("<Q", xxh3(header)) + index)
+        out.seek(total - 16)
+        out.write(struct.pack("<Q", total) + MARK)
+
+
+if __name__ == "__main__":
+    main()

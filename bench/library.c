@@ -1,0 +1,283 @@
+/*
+ * library.c - the library's calls within one process, in nanoseconds an item
+ *
+ *     library FILE PLAIN [SMALLER]
+ *
+ * FILE: a packed profile of a million samples or so, PLAIN: the same one packed with --plain. Each call
+ * is timed several times over many items, and the median printed as a line of JSON: {"op": "scan",
+ * "what": ..., "items": N, "ns": nanoseconds an item}. The sum of a column is timed beside the sum of an
+ * array in memory, which nothing can beat.
+ */
+#include <pcol.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TURNS 9
+
+struct bench {
+    const char *path;
+    pcol_file *file;
+    const pcol_table *samples, *stacks;
+    const pcol_column *stack, *time, *value, *parent;
+    uint64_t rows, nodes;
+    uint32_t *order; /* rows of samples in no order */
+    int64_t *values, *array;
+    uint64_t items; /* that the last run looked at */
+    const void *plain;
+};
+
+static volatile int64_t kept; /* so that nothing is left out */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static _Noreturn void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "library: %s: %s\n", what, why);
+    exit(3);
+}
+
+#define MUST(call)                    \
+    do {                              \
+        pcol_error err;               \
+        if ((call) != PCOL_OK)        \
+            fail(#call, err.message); \
+    } while (0)
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double measure(struct bench *b, void (*run)(struct bench *))
+{
+    double taken[TURNS];
+    run(b);
+    for (int i = 0; i < TURNS; i++) {
+        double start = now();
+        run(b);
+        taken[i] = (now() - start) / (double)b->items;
+    }
+    qsort(taken, TURNS, sizeof *taken, compare);
+    return taken[TURNS / 2];
+}
+
+static void say(const char *op, const char *what, uint64_t items, double ns)
+{
+    printf("{\"op\": \"%s\", \"what\": \"%s\", \"items\": %llu, \"ns\": %.3f}\n", op, what,
+           (unsigned long long)items, ns);
+}
+
+/* ---- what is timed */
+
+static void run_open(struct bench *b)
+{
+    for (b->items = 0; b->items < 200; b->items++) {
+        pcol_file *file;
+        MUST(pcol_file_open(b->path, NULL, &file, &err));
+        pcol_file_close(file);
+    }
+}
+
+static void run_cells(struct bench *b)
+{
+    int64_t sum = 0, value;
+    for (uint64_t i = 0; i < b->rows; i++) {
+        MUST(pcol_column_i64(b->stack, b->order[i], &value, NULL, &err));
+        sum += value;
+    }
+    kept = sum;
+    b->items = b->rows;
+}
+
+static void run_rows(struct bench *b)
+{
+    int64_t sum = 0, value;
+    for (uint64_t i = 0; i < b->rows; i++) {
+        MUST(pcol_column_i64(b->stack, i, &value, NULL, &err));
+        sum += value;
+    }
+    kept = sum;
+    b->items = b->rows;
+}
+
+static void scan(struct bench *b, const pcol_column *column)
+{
+    int64_t sum = 0;
+    for (uint64_t row = 0; row < b->rows; row += 8192) {
+        size_t n = b->rows - row < 8192 ? (size_t)(b->rows - row) : 8192;
+        MUST(pcol_column_read_i64(column, row, n, b->values, NULL, &err));
+        for (size_t i = 0; i < n; i++)
+            sum += b->values[i];
+    }
+    kept = sum;
+    b->items = b->rows;
+}
+
+static void run_scan_stack(struct bench *b)
+{
+    scan(b, b->stack);
+}
+
+static void run_scan_time(struct bench *b)
+{
+    scan(b, b->time);
+}
+
+static void run_walk(struct bench *b)
+{
+    uint64_t steps = 0;
+    int64_t stack, sum = 0;
+    for (uint64_t i = 0; i < b->rows && i < 100000; i++) {
+        MUST(pcol_column_i64(b->stack, b->order[i], &stack, NULL, &err));
+        while (stack > 0) {
+            sum += stack;
+            MUST(pcol_column_i64(b->parent, (uint64_t)stack, &stack, NULL, &err));
+            steps++;
+        }
+    }
+    kept = sum;
+    b->items = steps ? steps : 1;
+}
+
+/* 1000 rows of a view of many millions, found by number. */
+static void run_range(struct bench *b)
+{
+    const pcol_table *view;
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_V2, "sample_locations", &view, &err));
+    uint64_t all = pcol_table_rows(view);
+    for (b->items = 0; b->items < 200; b->items++) {
+        pcol_scan *scan;
+        pcol_batch batch;
+        MUST(pcol_scan_new(view, NULL, 0, b->order[b->items] % all, 1000, &scan, &err));
+        do
+            MUST(pcol_scan_next(scan, &batch, &err));
+        while (batch.rows);
+        pcol_scan_free(scan);
+    }
+    b->items *= 1000;
+}
+
+static void run_array(struct bench *b)
+{
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < b->rows; i++)
+        sum += b->array[i];
+    kept = sum;
+    b->items = b->rows;
+}
+
+static void run_plain(struct bench *b)
+{
+    const int64_t *values = b->plain;
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < b->rows; i++)
+        sum += values[i];
+    kept = sum;
+    b->items = b->rows;
+}
+
+/* ---- the files */
+
+static const pcol_column *find(const pcol_table *table, const char *name)
+{
+    const pcol_column *column = pcol_table_column_by_name(table, name, NULL);
+    if (!column)
+        fail("no column", name);
+    return column;
+}
+
+static void open_tables(struct bench *b, const char *path)
+{
+    b->path = path;
+    MUST(pcol_file_open(path, NULL, &b->file, &err));
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_PHYSICAL, "samples", &b->samples, &err));
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_PHYSICAL, "stacks", &b->stacks, &err));
+    b->stack = find(b->samples, "stack");
+    b->time = find(b->samples, "time");
+    b->value = find(b->samples, "value.1");
+    b->parent = find(b->stacks, "parent");
+    b->rows = pcol_table_rows(b->samples);
+    b->nodes = pcol_table_rows(b->stacks);
+}
+
+static void shuffle(struct bench *b)
+{
+    uint64_t state = 88172645463325252u;
+    b->order = malloc(b->rows * sizeof *b->order);
+    b->values = malloc(8192 * sizeof *b->values);
+    b->array = malloc(b->rows * sizeof *b->array);
+    if (!b->order || !b->values || !b->array)
+        fail("memory", "there is not enough");
+    for (uint64_t i = 0; i < b->rows; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        uint64_t k = state % (i + 1);
+        b->order[i] = b->order[k];
+        b->order[k] = (uint32_t)i;
+    }
+}
+
+static void time_plain(struct bench *b, const char *path)
+{
+    struct bench plain = *b;
+    pcol_buffer buffer;
+    double ours[TURNS], raw[TURNS];
+    open_tables(&plain, path);
+    MUST(pcol_column_data(plain.value, &buffer, &err));
+    if (buffer.rows != b->rows || buffer.width_bytes != 8)
+        fail(path, "not the same profile packed with --plain");
+    plain.plain = buffer.values;
+    memcpy(b->array, buffer.values, b->rows * sizeof *b->array);
+    for (int i = 0; i < TURNS; i++) { /* in turn */
+        ours[i] = measure(&plain, run_plain);
+        raw[i] = measure(b, run_array);
+    }
+    qsort(ours, TURNS, sizeof *ours, compare);
+    qsort(raw, TURNS, sizeof *raw, compare);
+    say("sum", "sum of a plain column in the map", b->rows, ours[TURNS / 2]);
+    say("array", "sum of an array in memory", b->rows, raw[TURNS / 2]);
+    pcol_file_close(plain.file);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {0};
+    if (argc != 3) {
+        fprintf(stderr, "usage: library FILE PLAIN\n");
+        return 2;
+    }
+    open_tables(&b, argv[1]);
+    shuffle(&b);
+    const struct {
+        const char *op, *what;
+        void (*run)(struct bench *);
+    } all[] = {
+        {"open", "open and close the file", run_open},
+        {"cell", "stack of a sample, samples in no order", run_cells},
+        {"row", "stack of a sample, one after the other", run_rows},
+        {"scan", "column of stacks", run_scan_stack},
+        {"scan.time", "column of times", run_scan_time},
+        {"walk", "step from a stack to its caller", run_walk},
+        {"range", "row of sample_locations, 1000 at a time, found by number", run_range},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        double ns = measure(&b, all[i].run);
+        say(all[i].op, all[i].what, b.items, ns);
+    }
+    time_plain(&b, argv[2]);
+    pcol_file_close(b.file);
+    free(b.order);
+    free(b.values);
+    free(b.array);
+    return 0;
+}

@@ -1,0 +1,136 @@
+/*
+ * thaw.c - target over a compressed section of an archive
+ *
+ * A fuzzer cannot make the checksums and the compressed index of an archive. So the input is a section
+ * alone: its codec, how many rows it claims, and its bytes; a sound file is put around it, with a
+ * tree, so that every transform can be met.
+ */
+#include "targets.h"
+
+#include "core/alloc.h"
+#include "core/zlib.h"
+#include "index.h"
+#include "pcol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS 400000u
+
+struct index {
+    struct pcf_table table;
+    struct pcf_column columns[2];
+    struct pcf_section sections[2];
+    char names[24];
+};
+
+/* Table `stacks`: `parent` has half of each row's number, `group` is what the input says. */
+static void fill(struct index *x, uint32_t rows, uint64_t begin, uint8_t codec, uint64_t size)
+{
+    static const char names[] = "stacksparentgroup";
+    uint64_t parents = (uint64_t)rows * 4;
+    *x = (struct index){
+        .table = {.name_size = 6, .flags = PCF_TABLE_PREORDER, .rows = rows, .column_count = 2}};
+    memcpy(x->names, names, sizeof names - 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        x->columns[i] = (struct pcf_column){.name_offset = i ? 12 : 6,
+                                            .name_size = i ? 5 : 6,
+                                            .type = PCF_U32,
+                                            .rows = rows,
+                                            .first_section = i,
+                                            .section_count = 1};
+        x->sections[i] = (struct pcf_section){.offset = i ? begin + (parents + 7) / 8 * 8 : begin,
+                                              .size = i ? size : parents,
+                                              .raw_size = parents,
+                                              .role = PCF_ROLE_VALUES,
+                                              .codec = i ? codec : 0,
+                                              .align_log2 = 3,
+                                              .column = i};
+    }
+}
+
+static size_t press(const struct index *x, uint8_t *to, size_t room)
+{
+    z_stream z;
+    size_t raw = (sizeof *x - sizeof x->names + 17 + 7) / 8 * 8;
+    if (pci_zlib_deflate(&z, 9) != 0)
+        abort();
+    z.next_in = (const uint8_t *)x;
+    z.avail_in = (uInt)raw;
+    z.next_out = to;
+    z.avail_out = (uInt)room;
+    FUZZ_ASSERT(deflate(&z, Z_FINISH) == Z_STREAM_END);
+    deflateEnd(&z);
+    return room - z.avail_out;
+}
+
+static void read_column(const uint8_t *file, size_t size, uint32_t rows)
+{
+    const pcol_table *table;
+    pcol_file *opened;
+    int64_t *values;
+    pcol_error err;
+    if (pcol_file_open_memory(file, size, NULL, &opened, &err) != PCOL_OK)
+        return;
+    values = malloc((rows + (size_t)1) * sizeof *values);
+    if (values &&
+        pcol_file_table_by_name(opened, PCOL_MODEL_PHYSICAL, "stacks", &table, &err) == PCOL_OK) {
+        const pcol_column *group = pcol_table_column_by_name(table, "group", NULL);
+        FUZZ_ASSERT(group != NULL);
+        if (pcol_column_read_i64(group, 0, rows, values, NULL, &err) == PCOL_OK)
+            for (uint32_t i = 0; i < rows; i++)
+                FUZZ_ASSERT(values[i] >= 0 && values[i] <= UINT32_MAX);
+        uint64_t faults;
+        FUZZ_ASSERT(pcol_file_check(opened, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err) ==
+                    PCOL_OK);
+    }
+    free(values);
+    pcol_file_close(opened);
+}
+
+void fuzz_thaw(const uint8_t *data, size_t size)
+{
+    struct pcf_header header = {.magic = PCF_MAGIC,
+                                .major = PCF_VERSION_MAJOR,
+                                .header_size = sizeof header,
+                                .incompatible = PCF_INCOMPATIBLE_ARCHIVE,
+                                .index_offset = sizeof header,
+                                .table_count = 1,
+                                .column_count = 2,
+                                .section_count = 2,
+                                .names_size = 17,
+                                .table_stride = sizeof(struct pcf_table),
+                                .column_stride = sizeof(struct pcf_column),
+                                .section_stride = sizeof(struct pcf_section),
+                                .checksum_algorithm = PCF_CHECKSUM_XXH3_64};
+    struct pcf_end end = {.mark = PCF_END_MARK};
+    const uint64_t begin = 1024;
+    struct index index;
+    uint32_t rows;
+    if (size < 6 || data[0] == 0)
+        return;
+    memcpy(&rows, data + 1, sizeof rows);
+    rows = rows % MOST_ROWS + 1;
+    size -= 5;
+    fill(&index, rows, begin, data[0], size);
+    uint64_t at = index.sections[1].offset;
+    header.file_size = (at + size + 7) / 8 * 8 + sizeof end;
+    end.file_size = header.file_size;
+    uint8_t *file = calloc(1, header.file_size);
+    if (!file)
+        return;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t parent = i / 2;
+        memcpy(file + begin + (size_t)i * 4, &parent, sizeof parent);
+    }
+    memcpy(file + at, data + 5, size);
+    index.sections[0].checksum = pcf_checksum(file + begin, index.sections[0].size);
+    index.sections[1].checksum = pcf_checksum(file + at, size);
+    header.index_size = press(&index, file + sizeof header, begin - sizeof header);
+    header.index_checksum = pcf_checksum(file + sizeof header, header.index_size);
+    header.header_checksum = pcf_checksum(&header, offsetof(struct pcf_header, header_checksum));
+    memcpy(file, &header, sizeof header);
+    memcpy(file + header.file_size - sizeof end, &end, sizeof end);
+    read_column(file, header.file_size, rows);
+    free(file);
+}
