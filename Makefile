@@ -204,6 +204,10 @@ endif
 bench: all bench-programs ## measure speed and size against their peers; BENCH_ARGS go to bench/run
 	@bench/run --json $(OUT)/bench/results.jsonl $(BENCH_ARGS)
 
+.PHONY: bench-page
+bench-page: ## docs/benchmarks.md and its chart from the results of the last `make bench`
+	@bench/page.py $(OUT)/bench/results.jsonl docs
+
 .PHONY: bench-quick
 bench-quick: all bench-programs ## the same with small inputs, within a minute
 	@bench/run --quick $(BENCH_ARGS)

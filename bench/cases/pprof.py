@@ -6,7 +6,7 @@ from harness import (DATA, MB, PCOL, Missing, faster, interleaved, missing, pack
 
 
 def measure(options):
-    profile = pprof_file(10 * MB)
+    profile = pprof_file((2 if options.quick else 10) * MB)
     plain, packed, unpacked = (DATA / name for name in ("plain.pb", "profile.pcol", "unpacked.pb"))
     with plain.open("wb") as out:
         timed([tool("gzip"), "-dc", profile], stdout=out)

@@ -8,7 +8,7 @@ from harness import (DATA, MB, PCOL, Missing, count, faster, interleaved, missin
 
 
 def measure(options):
-    profile = pprof_file(9 * MB)
+    profile = pprof_file((2 if options.quick else 9) * MB)
     packed = DATA / "labels.pcol"
     timed(pack_command(profile, packed))
     label = f"{count('samples', packed):,} labelled samples, {count('stacks', packed):,} stacks"
@@ -22,13 +22,14 @@ def measure(options):
         yield faster("top.raw", f"top of {label}, .pb.gz", result, "raw", "plain", "pprof -top")
     except Missing as reason:
         yield missing("top.packed", f"top of {label}", reason)
-    text = text_file(10 * MB)
+    size = 2 if options.quick else 10
+    text = text_file(size * MB)
     try:
         summary = f"invisible(summaryRprof({json.dumps(str(text))}))"
         result = interleaved(options.runs, pcol=[PCOL, "top", text], r=[tool("Rscript"), "-e", summary])
-        yield faster("top.rprof", "top of 10 MB of Rprof text", result, "pcol", "r", "summaryRprof")
+        yield faster("top.rprof", f"top of {size} MB of Rprof text", result, "pcol", "r", "summaryRprof")
     except Missing as reason:
-        yield missing("top.rprof", "top of 10 MB of Rprof text", reason)
+        yield missing("top.rprof", f"top of {size} MB of Rprof text", reason)
     # The same stacks ten times: a file appended to itself, with its sums in both cases.
     once, again = (DATA / name for name in ("once.Rprof", "again.Rprof"))
     once.write_bytes(text.read_bytes() * 10)
