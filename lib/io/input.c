@@ -224,11 +224,26 @@ static pcol_status refuse_bomb(const struct pci_input *input, pcol_error *err)
                          BOMB_RATIO, BOMB_BYTES >> 20);
 }
 
+static uint64_t count_characters(const uint8_t *data, size_t size)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += (data[i] & 0xc0) != 0x80;
+    return count;
+}
+
+uint64_t pci_input_characters(const struct pci_input *input)
+{
+    return input->characters + count_characters(input->data, input->size);
+}
+
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
     if (consumed > input->size)
         return pci_fail(err, PCOL_E_ARGUMENT, "more consumed than the window holds");
+    if (input->counting)
+        input->characters += count_characters(input->data, consumed);
     input->data += consumed;
     input->size -= consumed;
     input->offset += consumed;

@@ -16,6 +16,8 @@ struct pci_input {
     size_t size;         /* bytes in it */
     uint64_t offset;     /* of data[0] in the (inflated) input */
     int end;             /* no byte follows the window */
+    int counting;        /* set by an importer: consumed characters are counted */
+    uint64_t characters; /* consumed: bytes that do not go on with a UTF-8 character */
     const char *name;    /* as given by the user, for sniffing by name and as the default uri */
     struct pci_input_state *state;
 };
@@ -24,6 +26,9 @@ struct pci_input {
  * or `end` is set. Errors: E_IO, E_NO_MEMORY, E_LIMIT (input larger than allowed, token larger than
  * the largest window of 64 MiB), E_SYNTAX (damaged gzip, with both offsets). */
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err);
+
+/* Characters consumed while counting, and those in the window. */
+uint64_t pci_input_characters(const struct pci_input *input);
 
 /* Bytes of the input as it came (compressed, maybe) that were taken so far. */
 uint64_t pci_input_consumed(const struct pci_input *input);

@@ -515,26 +515,68 @@ static void close_reader(struct pci_perun *p)
     pci_perun_rule_clear(&p->rule);
 }
 
-/* Pass over the header of an object of Perun's store. */
-static pcol_status skip_wrapping(struct pci_import *import, pcol_error *err)
+/* The header of an object of Perun's store. */
+struct wrapping {
+    size_t size;     /* of the header; 0: there is none */
+    size_t at;       /* where its LENGTH begins */
+    uint64_t length; /* of what follows: characters, as Perun counts them */
+};
+
+/* Pass over the header. */
+static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, pcol_error *err)
 {
-    size_t size = pci_perun_wrapping(import->input->data, import->input->size);
-    return size ? pci_input_more(import->input, size, err) : PCOL_OK;
+    const uint8_t *data = import->input->data;
+    *w = (struct wrapping){pci_perun_wrapping(data, import->input->size), 0, 0};
+    if (!w->size)
+        return PCOL_OK;
+    for (w->at = w->size - 1; data[w->at - 1] != ' '; w->at--)
+        ;
+    for (size_t i = w->at; data[i]; i++) {
+        uint64_t digit = (uint64_t)(data[i] - '0');
+        w->length = w->length > (UINT64_MAX - digit) / 10 ? UINT64_MAX : w->length * 10 + digit;
+    }
+    PCI_TRY(pci_input_more(import->input, w->size, err));
+    import->input->counting = 1;
+    return PCOL_OK;
+}
+
+/* With the document read: whether it was as long as the header says. Other writers may count bytes. */
+static pcol_status check_wrapping(struct pci_import *import, const struct wrapping *w,
+                                  pcol_error *err)
+{
+    const struct pci_input *input = import->input;
+    if (!w->size)
+        return PCOL_OK;
+    uint64_t characters = pci_input_characters(input);
+    if (w->length == characters || w->length == input->offset + input->size - w->size)
+        return PCOL_OK;
+    if (!import->options->lenient)
+        return pci_fail_byte(err, PCOL_E_SYNTAX, w->at,
+                             "the header says that %" PRIu64 " characters follow, but there are "
+                             "%" PRIu64,
+                             w->length, characters);
+    pci_import_message(import,
+                       "the header says that %" PRIu64 " characters follow, but there are %" PRIu64,
+                       w->length, characters);
+    return PCOL_OK;
 }
 
 pcol_status pci_perun_read(struct pci_import *import, pcol_error *err)
 {
     struct pci_perun *p = pci_calloc(1, sizeof *p);
+    struct wrapping wrapping;
     pcol_status status;
     if (!p)
         return pci_fail_memory(err);
     p->import = import;
     p->builder = import->builder;
-    status = skip_wrapping(import, err);
+    status = skip_wrapping(import, &wrapping, err);
     if (status == PCOL_OK)
         status = open_reader(p, err);
     if (status == PCOL_OK)
         status = read_document(p, err);
+    if (status == PCOL_OK)
+        status = check_wrapping(import, &wrapping, err);
     if (status == PCOL_OK)
         status = pci_perun_emit(p, err);
     close_reader(p);
