@@ -256,13 +256,14 @@ pcol_status pci_answers_object(struct pcol_answers *a, int models, int *more, pc
 
 /* ---- flattening */
 
-/* The field of an item within a member. */
-static pcol_status field_of(struct pcol_answers *a, uint32_t outer, pcol_str inner, uint32_t *field,
+/* The field of an item within a member; the last item is the member itself. */
+static pcol_status field_of(struct pcol_answers *a, uint32_t outer, size_t item, uint32_t *field,
                             pcol_error *err)
 {
     *field = outer;
-    if (!inner.data || !inner.size)
+    if (item + 1 == a->flat.count)
         return PCOL_OK;
+    const pcol_str inner = a->flat.items[item].key;
     pcol_str key = pci_strtab_get(&a->fields, outer);
     a->text.size = 0;
     PCI_TRY(pci_text_put(&a->text, key.data, key.size, err));
@@ -279,9 +280,8 @@ static pcol_status make_flat(struct pcol_answers *a, uint32_t field, const struc
     for (size_t i = 0; i < a->flat.count; i++) {
         uint32_t inner;
         struct pci_flat_item *item = &a->flat.items[i];
-        int last = i + 1 == a->flat.count;
         item->value.brief = 0;
-        PCI_TRY(field_of(a, field, last ? (pcol_str){"", 0} : item->key, &inner, err));
+        PCI_TRY(field_of(a, field, i, &inner, err));
         PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, inner,
                           &item->value, err)); /* its text is in the arena already */
         shared->count++;
@@ -313,9 +313,8 @@ static pcol_status flat_node(struct pcol_answers *a, uint32_t field, const struc
     for (size_t i = 0; i < a->flat.count; i++) {
         uint32_t inner;
         struct pci_flat_item *item = &a->flat.items[i];
-        int last = i + 1 == a->flat.count;
         item->value.brief = 1;
-        PCI_TRY(field_of(a, field, last ? (pcol_str){"", 0} : item->key, &inner, err));
+        PCI_TRY(field_of(a, field, i, &inner, err));
         PCI_TRY(
             push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, inner, &item->value, err));
     }

@@ -8,6 +8,12 @@
 
 #include <string.h>
 
+/* What can be a part of a line. */
+static int is_scalar(const struct pci_value *value)
+{
+    return value->kind < PCI_VALUE_FRAME || value->kind == PCI_VALUE_TEXT;
+}
+
 /* What a frame's object says. */
 struct parts {
     struct pci_value function, source, line, func;
@@ -28,7 +34,7 @@ static pcol_status read_parts(struct pcol_answers *a, const struct pci_value *ob
         status = pci_each_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
-        for (unsigned i = 0; i < 4; i++)
+        for (unsigned i = 0; i < 4 && is_scalar(&member.value); i++)
             if (member.key.size == strlen(keys[i]) &&
                 !memcmp(member.key.data, keys[i], member.key.size)) {
                 *values[i] = member.value;
@@ -157,7 +163,9 @@ static pcol_status make_stack(struct pcol_answers *a, const struct pci_value *ui
         if (*ok)
             PCI_TRY(pci_text_put(&a->other, text.data, text.size, err));
     } else {
-        PCI_TRY(pci_flat_text(uid, &a->other, err));
+        *ok = is_scalar(uid) && uid->kind != PCI_VALUE_NULL;
+        if (*ok)
+            PCI_TRY(pci_flat_text(uid, &a->other, err));
     }
     if (*ok)
         PCI_TRY(line_part(a, trace, 1, &text, ok, err));
@@ -193,7 +201,7 @@ static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
             a->stack_size = a->other.size;
         }
     }
-    *ok = *ok && amount && amount->kind != PCI_VALUE_NULL;
+    *ok = *ok && amount && is_scalar(amount) && amount->kind != PCI_VALUE_NULL;
     return *ok ? pci_flat_text(amount, &a->other, err) : PCOL_OK;
 }
 

@@ -101,7 +101,6 @@ struct node {
     uint32_t first, last;  /* members */
     uint8_t shape;
     uint8_t named;           /* an array that is read as an object of its names and values */
-    uint8_t in_array;        /* its parent is an array that is not */
     size_t item, item_count; /* of an object */
 };
 
@@ -184,13 +183,12 @@ static int is_pair(const struct work *w, const struct node *n)
            (is_key(b->key, "name") && is_key(a->key, "value"));
 }
 
-/* What form each array has, from the outermost inwards. */
+/* What form each array has. */
 static void settle(struct work *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         struct node *n = &w->nodes[i];
-        n->in_array = n->parent != PCOL_NONE && w->nodes[n->parent].shape == ARRAY;
-        if (n->shape != ARRAY || n->in_array || n->first == PCOL_NONE)
+        if (n->shape != ARRAY || n->first == PCOL_NONE)
             continue;
         n->named = 1;
         for (uint32_t m = n->first; m != PCOL_NONE; m = w->nodes[m].next)
@@ -366,7 +364,7 @@ static pcol_status array_text(struct work *w, uint32_t id, pcol_error *err)
         struct pci_value value = w->nodes[m].value;
         if (m != w->nodes[id].first)
             status = pci_text_put(&text, ",", 1, err);
-        if (status == PCOL_OK && w->nodes[m].shape == OBJECT)
+        if (status == PCOL_OK && has_items(&w->nodes[m]))
             status = join(w, w->nodes[m].item, w->nodes[m].item_count, 0, &value, err);
         if (status == PCOL_OK)
             status = pci_flat_text(&value, &text, err);

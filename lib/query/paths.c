@@ -35,14 +35,14 @@ static pcol_status step(struct pcol_answers *a, const struct pci_value *value, p
     struct pci_value last = {.kind = PCI_VALUE_NULL};
     int object, array, more = 1, found = 0;
     PCI_TRY(pci_value_is(&a->resources.values, value, &object, &array, err));
-    if (part.size ? !object : !array)
+    if (!object && (part.size || !array))
         return PCOL_OK;
     pcol_status status = pci_each_open(&each, &a->resources.values, value, err);
     while (status == PCOL_OK) {
         status = pci_each_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
-        if (!part.size) {
+        if (array) {
             status = push(&a->found_next, &a->next_count, &a->next_capacity, &member.value, err);
         } else if (same(member.key, part)) { /* of equal keys the last one counts */
             last = member.value;
@@ -105,7 +105,7 @@ static pcol_status follow(struct pcol_answers *a, pcol_error *err)
     if (a->plan != r->plan) {
         a->plan = r->plan;
         a->path_slot = SIZE_MAX;
-        for (size_t i = 0; a->parts[0].size && i < r->count; i++)
+        for (size_t i = 0; i < r->count; i++)
             if (same(r->members[i].key, a->parts[0]))
                 a->path_slot = i;
     }

@@ -132,15 +132,39 @@ static void flame_all(const uint8_t *data, size_t size)
     pcol_file_close(file);
 }
 
+#define MAX_STABLE 512
+
+static unsigned sum_of(pcol_str text)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < text.size; i++)
+        sum = sum * 31 + (unsigned char)text.data[i];
+    return sum;
+}
+
+/* Texts that are said to be stable must be there, unchanged, until the end. */
 static void ask(const pcol_file *file, pcol_question question, const pcol_ask_options *options)
 {
+    static struct {
+        pcol_str text;
+        unsigned sum;
+    } stable[MAX_STABLE];
+    size_t count = 0;
     pcol_answers *answers;
     const pcol_answer *cells;
     if (pcol_ask(file, question, options, &answers, NULL) != PCOL_OK)
         return;
-    for (int i = 0; i < MAX_ANSWERS; i++)
+    for (int i = 0; i < MAX_ANSWERS; i++) {
         if (pcol_answers_next(answers, &cells, NULL) != PCOL_OK || !cells)
             break;
+        for (size_t c = 0; c < pcol_answers_column_count(answers) && count < MAX_STABLE; c++)
+            if (cells[c].kind >= PCOL_ANSWER_TEXT && cells[c].stable) {
+                stable[count].text = cells[c].as.text;
+                stable[count++].sum = sum_of(cells[c].as.text);
+            }
+    }
+    for (size_t i = 0; i < count; i++)
+        FUZZ_ASSERT(sum_of(stable[i].text) == stable[i].sum);
     pcol_answers_free(answers);
 }
 
@@ -149,6 +173,8 @@ static void ask_all(const uint8_t *data, size_t size)
 {
     static const char *const filters[] = {"best-model", "best-param", "best-nonparam", "all-param",
                                           "all-nonparam"};
+    static const char *const paths[] = {"uid", "",      "uid:function", "trace::function", "trace:",
+                                        "a:b", "a::b:", "amount",       "coeffs::value"};
     pcol_file *file = open_file(data, size);
     for (int question = 0; file && question <= PCOL_ASK_PLOT; question++) {
         for (int flat = 0; flat < 2; flat++) {
@@ -156,7 +182,7 @@ static void ask_all(const uint8_t *data, size_t size)
             options.flat = options.numeric = options.unique = flat;
             options.all_rows = 1;
             options.models = size & 1;
-            options.path = flat ? "uid" : "";
+            options.path = paths[(size + (size_t)question) % (sizeof paths / sizeof *paths)];
             options.filter = filters[size % (sizeof filters / sizeof *filters)];
             ask(file, (pcol_question)question, &options);
         }
