@@ -244,25 +244,16 @@ static void put_any(struct cli_table *table, const struct cli_cell *cell)
 
 static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first)
 {
-    switch (table->layout) {
-    case LAYOUT_TSV:
-    case LAYOUT_CSV:
+    if (table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON) {
+        if (table->layout == LAYOUT_NDJSON && cell->kind == CLI_CELL_ABSENT)
+            return;
+        put_key(table, i, first);
+    } else {
         if (!*first)
             cli_out_write(table->out, table->layout == LAYOUT_TSV ? "\t" : ",", 1);
         *first = 0;
-        put_any(table, cell);
-        break;
-    case LAYOUT_NDJSON:
-        if (cell->kind == CLI_CELL_ABSENT)
-            break;
-        /* fall through */
-    case LAYOUT_JSON:
-        put_key(table, i, first);
-        put_any(table, cell);
-        break;
-    case LAYOUT_TABLE:
-        break;
     }
+    put_any(table, cell);
 }
 
 /* ---- kept text */

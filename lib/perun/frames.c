@@ -23,6 +23,16 @@ static pcol_status key_of(struct pci_perun *p, const char *name, uint32_t *key, 
 pcol_status pci_perun_frames_init(struct pci_perun *p, pcol_error *err)
 {
     struct pci_perun_frames *f = &p->frames;
+    void *cells = NULL, *members = NULL, *fresh = NULL;
+    /* Room from the start, so that the place of an empty frame or trace is one, too. */
+    int failed = pci_grow(&cells, &f->cell_capacity, 1, sizeof *f->cells);
+    failed |= pci_grow(&members, &f->member_capacity, 1, sizeof *f->members);
+    failed |= pci_grow(&fresh, &f->fresh_capacity, 1, sizeof *f->fresh);
+    f->cells = cells;
+    f->members = members;
+    f->fresh = fresh;
+    if (failed)
+        return pci_fail_memory(err);
     PCI_TRY(key_of(p, "function", &f->function, err));
     PCI_TRY(key_of(p, "func", &f->func, err));
     PCI_TRY(key_of(p, "source", &f->source, err));
