@@ -122,27 +122,34 @@ static uint32_t variant_of(const struct pci_label *labels, uint32_t count)
     return (uint32_t)(hash >> 32);
 }
 
+static pcol_status make_line(struct pci_perun *p, const struct pci_perun_cell *cells,
+                             const struct parts *parts, pcol_line *line, pcol_error *err)
+{
+    uint32_t filename =
+        parts->filename == PCOL_NONE ? PCOL_NONE : (uint32_t)cells[parts->filename].value;
+    *line = (pcol_line){.function = PCOL_NONE, .filename = PCOL_NONE};
+    if (parts->line != PCOL_NONE)
+        line->has_line = 1, line->line = cells[parts->line].value;
+    if (parts->column != PCOL_NONE)
+        line->has_column = 1, line->column = cells[parts->column].value;
+    if (parts->name == PCOL_NONE) {
+        line->filename = filename;
+        return PCOL_OK;
+    }
+    pcol_function function = {.size = sizeof function,
+                              .name = (uint32_t)cells[parts->name].value,
+                              .system_name = PCOL_NONE,
+                              .filename = filename};
+    return pcol_builder_function(p->builder, &function, &line->function, err);
+}
+
 static pcol_status make_group(struct pci_perun *p, const struct pci_perun_cell *cells,
                               uint32_t count, uint32_t *row, pcol_error *err)
 {
     const struct parts parts = parts_of(&p->frames, cells, count);
     struct pci_label labels[MAX_KEYS];
-    pcol_line line = {.function = PCOL_NONE, .filename = PCOL_NONE};
-    uint32_t filename =
-        parts.filename == PCOL_NONE ? PCOL_NONE : (uint32_t)cells[parts.filename].value;
-    if (parts.name != PCOL_NONE) {
-        pcol_function function = {.size = sizeof function,
-                                  .name = (uint32_t)cells[parts.name].value,
-                                  .system_name = PCOL_NONE,
-                                  .filename = filename};
-        PCI_TRY(pcol_builder_function(p->builder, &function, &line.function, err));
-    } else {
-        line.filename = filename;
-    }
-    if (parts.line != PCOL_NONE)
-        line.has_line = 1, line.line = cells[parts.line].value;
-    if (parts.column != PCOL_NONE)
-        line.has_column = 1, line.column = cells[parts.column].value;
+    pcol_line line;
+    PCI_TRY(make_line(p, cells, &parts, &line, err));
     make_labels(cells, count, &parts, labels);
     pcol_group group = {.size = sizeof group,
                         .lines = &line,
@@ -155,6 +162,19 @@ static pcol_status make_group(struct pci_perun *p, const struct pci_perun_cell *
         return PCOL_OK;
     uint64_t extra = PCI_NO_NODE;
     return pci_builder_labels(p->builder, PCI_T_GROUPS, *row, labels, count, &extra, err);
+}
+
+pcol_status pci_perun_placed(struct pci_perun *p, const struct pci_perun_cell *cells,
+                             uint32_t count, uint32_t *group, int *placed, pcol_error *err)
+{
+    const struct parts parts = parts_of(&p->frames, cells, count);
+    pcol_line line;
+    pcol_group g = {.size = sizeof g, .lines = &line, .line_count = 1, .mapping = PCOL_NONE};
+    *placed = parts.name != PCOL_NONE;
+    if (!*placed)
+        return PCOL_OK;
+    PCI_TRY(make_line(p, cells, &parts, &line, err));
+    return pcol_builder_group(p->builder, &g, group, err);
 }
 
 pcol_status pci_perun_named(struct pci_perun *p, uint32_t name, uint32_t *group, pcol_error *err)

@@ -9,8 +9,8 @@
 #include "core/alloc.h"
 #include "perun/rule.h"
 
-static pcol_status flat_scalar(const struct pci_perun *p, const struct pci_perun_cell *cell,
-                               struct pci_text *to, pcol_error *err)
+pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_perun_cell *cell,
+                                  struct pci_text *to, pcol_error *err)
 {
     char text[PCI_FLAT_NUMBER];
     double number;
@@ -64,7 +64,7 @@ static pcol_status flat_frame(const struct pci_perun *p, const struct pci_perun_
     for (uint32_t i = 0; i < count; i++) {
         if (i)
             PCI_TRY(pci_text_put(to, ":", 1, err));
-        PCI_TRY(flat_scalar(p, &cells[order[i]], to, err));
+        PCI_TRY(pci_perun_flat_scalar(p, &cells[order[i]], to, err));
     }
     return PCOL_OK;
 }
@@ -79,7 +79,7 @@ pcol_status pci_perun_name_rule(struct pci_perun *p, const struct pci_perun_reco
     if (!pci_perun_role(record, PCI_PERUN_UID, &uid))
         return PCOL_OK;
     if (uid.kind == PCI_PERUN_STRING)
-        status = flat_scalar(p, &uid, &text, err);
+        status = pci_perun_flat_scalar(p, &uid, &text, err);
     else if (uid.kind == PCI_PERUN_FRAME)
         status = flat_frame(p, &p->frames.frames[uid.value], &text, err);
     else

@@ -219,6 +219,14 @@ pcol_status pci_perun_frames_value(struct pci_perun *p, struct pci_perun_cell *c
                                    pcol_error *err);
 /* The frame whose function is a string. */
 pcol_status pci_perun_named(struct pci_perun *p, uint32_t name, uint32_t *group, pcol_error *err);
+/* The frame at the place that cells say; *placed is 0 if they name no function. */
+pcol_status pci_perun_placed(struct pci_perun *p, const struct pci_perun_cell *cells,
+                             uint32_t count, uint32_t *group, int *placed, pcol_error *err);
+/* uid.c: the frame of a uid that is kept as text; PCOL_NONE if it has none. */
+pcol_status pci_perun_uid(struct pci_perun *p, int64_t place, uint32_t *group, pcol_error *err);
+/* names.c: a scalar as Perun's text of it, appended. */
+pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_perun_cell *cell,
+                                  struct pci_text *to, pcol_error *err);
 /* The stack of a trace. outer_first: its first frame is the outermost. */
 pcol_status pci_perun_stack(struct pci_perun *p, uint32_t trace, int outer_first, uint32_t *stack,
                             pcol_error *err);

@@ -247,6 +247,19 @@ struct pci_perun_ns pci_perun_time(struct pci_perun *p, const struct pci_perun_c
     return (struct pci_perun_ns){(int64_t)llround(seconds * 1e9), 1};
 }
 
+/* The frame that a number is the name of. */
+static pcol_status number_group(struct pci_perun *p, const struct pci_perun_cell *uid,
+                                uint32_t *group, pcol_error *err)
+{
+    struct pci_text text = {0};
+    uint32_t name;
+    pcol_status status = pci_perun_flat_scalar(p, uid, &text, err);
+    if (status == PCOL_OK)
+        status = pcol_builder_string(p->builder, text.data, text.size, &name, err);
+    pci_text_clear(&text);
+    return status == PCOL_OK ? pci_perun_named(p, name, group, err) : status;
+}
+
 static pcol_status uid_group(struct pci_perun *p, struct pci_perun_out *o,
                              const struct pci_perun_sample *s, uint32_t *group, pcol_error *err)
 {
@@ -254,10 +267,29 @@ static pcol_status uid_group(struct pci_perun *p, struct pci_perun_out *o,
     *group = PCOL_NONE;
     if (!s->has[PCI_PERUN_UID])
         return PCOL_OK;
-    if (uid->kind == PCI_PERUN_FRAME)
+    switch ((enum pci_perun_kind)uid->kind) {
+    case PCI_PERUN_FRAME:
         *group = p->frames.frames[uid->value].group;
-    if (uid->kind != PCI_PERUN_STRING ||
-        !pci_strtab_get(&p->builder->strings, (uint32_t)uid->value).size)
+        return PCOL_OK;
+    case PCI_PERUN_TEXT:
+        return pci_perun_uid(p, uid->value, group, err);
+    case PCI_PERUN_INTEGER:
+    case PCI_PERUN_DOUBLE:
+    case PCI_PERUN_BIG:
+    case PCI_PERUN_BOOL:
+        return number_group(p, uid, group, err);
+    case PCI_PERUN_STRING:
+        break;
+    case PCI_PERUN_NULL:
+    case PCI_PERUN_VALUE:
+    case PCI_PERUN_OWNTRACE:
+    case PCI_PERUN_OWNFRAME:
+    case PCI_PERUN_OWNNAME:
+    case PCI_PERUN_TRACE:
+    case PCI_PERUN_PLACE:
+        return PCOL_OK;
+    }
+    if (!pci_strtab_get(&p->builder->strings, (uint32_t)uid->value).size)
         return PCOL_OK;
     if (o->uid != (uint32_t)uid->value) {
         PCI_TRY(pci_perun_named(p, (uint32_t)uid->value, &o->uid_group, err));
