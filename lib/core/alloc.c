@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Arrays that grow beyond this are moved by the kernel: a copy would need the memory of both. */
+#define MOST_COPIED ((size_t)32 << 20)
 #define HUGE_BYTES \
     ((size_t)2 << 20) /* of a huge page of most machines; where not, a hint is lost */
 
@@ -58,6 +60,18 @@ void *pci_malloc(size_t count, size_t size)
     return is_large(bytes) ? allocate_large(bytes) : bytes ? malloc(bytes) : NULL;
 }
 
+/* Huge pages for what of a block is whole ones. */
+static void advise(uint8_t *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    size_t skipped = HUGE_BYTES - (uintptr_t)memory % HUGE_BYTES;
+    if (bytes > skipped)
+        (void)madvise(memory + skipped, (bytes - skipped) / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
 /* Up to some size it is cheaper to clear huge pages twice than to leave the edges without them. */
 void *pci_calloc(size_t count, size_t size)
 {
@@ -70,12 +84,8 @@ void *pci_calloc(size_t count, size_t size)
         return memory ? memset(memory, 0, bytes) : NULL;
     }
     memory = calloc(1, bytes);
-#ifdef MADV_HUGEPAGE
-    if (memory) { /* still untouched if it is fresh from the kernel */
-        size_t skipped = HUGE_BYTES - (uintptr_t)memory % HUGE_BYTES;
-        (void)madvise(memory + skipped, (bytes - skipped) / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
-    }
-#endif
+    if (memory) /* still untouched if it is fresh from the kernel */
+        advise(memory, bytes);
     return memory;
 }
 
@@ -101,10 +111,12 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
     if (wanted < needed)
         wanted = needed;
     void *grown;
-    if (__builtin_mul_overflow(wanted, size, &bytes) || !is_large(bytes)) {
+    if (__builtin_mul_overflow(wanted, size, &bytes) || !is_large(bytes) || bytes > MOST_COPIED) {
         grown = pci_realloc(*array, wanted, size);
         if (!grown)
             return -1;
+        if (bytes > MOST_COPIED)
+            advise(grown, bytes);
     } else { /* the old bytes are copied: cheaper than the faults that a block moved in place has */
         grown = pci_malloc(wanted, size);
         if (!grown)

@@ -203,10 +203,11 @@ static pcol_status depths(const pcol_builder *b, uint64_t **out, pcol_error *err
     *out = depth;
     if (!depth)
         return pci_fail_memory(err);
+    const struct pci_tree *tree = &b->tree;
     depth[0] = 0;
-    for (size_t i = 1; i < b->tree.count; i++) {
-        uint32_t lines = b->groups[b->tree.nodes[i].group].line_count;
-        depth[i] = depth[b->tree.nodes[i].parent] + (lines ? lines : 1);
+    for (size_t p = 1; p < tree->count; p++) {
+        uint32_t lines = b->groups[tree->groups[p]].line_count;
+        depth[tree->order[p]] = depth[tree->order[tree->parents[p]]] + (lines ? lines : 1);
     }
     return PCOL_OK;
 }
@@ -421,14 +422,14 @@ static pcol_status put_stack(pcol_builder *b, const uint32_t *first, uint32_t co
                              uint64_t sample, uint32_t node, uint64_t *row, pcol_error *err)
 {
     uint32_t depth = 0;
-    for (; node; node = b->tree.nodes[node].parent) {
-        const struct pci_bgroup *g = &b->groups[b->tree.nodes[node].group];
+    for (uint32_t p = b->tree.place[node]; p; p = b->tree.parents[p]) {
+        uint32_t group = b->tree.groups[p];
+        const struct pci_bgroup *g = &b->groups[group];
         uint32_t lines = g->line_count ? g->line_count : 1;
         for (uint32_t l = 0; l < lines; l++) {
             PCI_TRY(pci_bcol_set(b->columns[columns], *row, (int64_t)sample, err));
             PCI_TRY(pci_bcol_set(b->columns[columns + 1], *row, ++depth, err));
-            PCI_TRY(pci_bcol_set(b->columns[columns + 2], (*row)++,
-                                 first[b->tree.nodes[node].group] + l, err));
+            PCI_TRY(pci_bcol_set(b->columns[columns + 2], (*row)++, first[group] + l, err));
         }
     }
     return PCOL_OK;

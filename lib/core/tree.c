@@ -75,8 +75,7 @@ pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
     uint32_t *size = pci_malloc(n, sizeof *size), *next = pci_malloc(n, sizeof *next);
     pci_hash_clear(&tree->hash);
     tree->place = pci_malloc(n, sizeof *tree->place);
-    tree->order = pci_malloc(n, sizeof *tree->order);
-    if (!size || !next || !tree->place || !tree->order) {
+    if (!size || !next || !tree->place) {
         pci_free(size);
         pci_free(next);
         return pci_fail_memory(err);
@@ -85,12 +84,11 @@ pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
         size[i] = 1;
     for (size_t i = n; i-- > 1;)
         size[tree->nodes[i].parent] += size[i];
-    tree->place[0] = tree->order[0] = 0;
+    tree->place[0] = 0;
     next[0] = 1; /* place of the next child */
     for (uint32_t i = 1; i < n; i++) {
         uint32_t *place = &next[tree->nodes[i].parent];
         tree->place[i] = *place;
-        tree->order[*place] = i;
         next[i] = *place + 1;
         *place += size[i];
     }
@@ -102,5 +100,14 @@ pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
     }
     tree->parents = size;
     tree->groups = next;
+    /* A merge of many profiles has most of its memory here: the nodes have said what they know. */
+    pci_free(tree->nodes);
+    tree->nodes = NULL;
+    tree->capacity = 0;
+    tree->order = pci_malloc(n, sizeof *tree->order);
+    if (!tree->order)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < n; i++)
+        tree->order[tree->place[i]] = i;
     return PCOL_OK;
 }

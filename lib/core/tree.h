@@ -15,7 +15,7 @@ struct pci_node {
 };
 
 struct pci_tree {
-    struct pci_node *nodes; /* nodes[0]: the root */
+    struct pci_node *nodes; /* nodes[0]: the root; gone after finishing */
     size_t count, capacity;
     struct pci_hash hash;
     uint32_t *place;            /* by node, after finishing */

@@ -202,8 +202,8 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
     for (size_t place = 0; place < s->tree.count; place++) {
         uint32_t node = s->tree.order[place];
         if (node) { /* the text of the parent still stands in front */
-            pcol_str name = pci_strtab_get(&s->strings, s->tree.nodes[node].group);
-            size_t start = s->ends[s->tree.nodes[node].parent];
+            pcol_str name = pci_strtab_get(&s->strings, s->tree.groups[place]);
+            size_t start = s->ends[s->tree.order[s->tree.parents[place]]];
             if (name.size > PCI_FOLDED_LONGEST - start)
                 return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
                                 PCI_FOLDED_LONGEST);
