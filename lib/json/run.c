@@ -127,41 +127,89 @@ static size_t skip_blanks(const uint8_t *data, size_t at, size_t end, struct bla
     return at;
 }
 
+/* Where the run stands. */
+struct run {
+    const uint8_t *data;
+    size_t at, end; /* of the window, but for the lookahead */
+    int64_t *values;
+    uint8_t *types;
+    size_t count, n;
+    unsigned seen;
+};
+
+/* Integers of less than eight digits behind a comma and at most one blank, which is most of all. */
+static void short_integers(struct run *r)
+{
+    const uint8_t *p = r->data + r->at, *end = r->data + r->end;
+    size_t n = r->n;
+    for (; n < r->count && p < end; n++) {
+        const uint8_t *begin = p + 1 + (p[1] == ' ');
+        uint64_t value;
+        unsigned count = some_digits(begin, &value);
+        uint8_t behind = begin[count];
+        if (*p != ',' || count - 1 >= 7 || (behind != ',' && behind != ']') ||
+            (*begin == '0' && count > 1))
+            break;
+        r->values[n] = (int64_t)value;
+        r->types[n] = PCI_JSON_INT;
+        p = begin + count;
+    }
+    if (n > r->n)
+        r->seen |= 1u << PCI_JSON_INT;
+    r->n = n;
+    r->at = (size_t)(p - r->data);
+}
+
+/* Any number, or null. Whether there was one. */
+static int one_number(struct pci_json *json, struct run *r, int comma)
+{
+    const uint8_t *data = r->data;
+    struct blanks blanks = {0};
+    size_t begin = r->at;
+    if (comma && data[begin++] != ',')
+        return 0;
+    if (data[begin] <= ' ')
+        begin = skip_blanks(data, begin, r->end, &blanks);
+    int64_t *value = &r->values[r->n];
+    uint8_t *type = &r->types[r->n];
+    size_t size = data[begin] == 'n' ? null_word(data + begin, value, type)
+                                     : plain_number(data + begin, value, type);
+    size_t behind = begin + size;
+    if (!size || (data[behind] != ',' && data[behind] != ']'))
+        return 0;
+    if (blanks.lines) {
+        json->line += blanks.lines;
+        json->line_start = json->input->offset + blanks.line_start;
+    }
+    r->at = behind;
+    r->seen |= 1u << *type;
+    r->n++;
+    return 1;
+}
+
 unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
                       size_t *got)
 {
-    const uint8_t *data = json->input->data;
-    size_t end = json->input->size < LOOKAHEAD ? 0 : json->input->size - LOOKAHEAD;
-    size_t at = json->at, n = 0;
-    unsigned seen = 0;
+    size_t size = json->input->size;
+    struct run r = {.data = json->input->data,
+                    .at = json->at,
+                    .end = size < LOOKAHEAD ? 0 : size - LOOKAHEAD,
+                    .values = values,
+                    .types = types,
+                    .count = count};
     int comma = json->state == PCI_JSON_AT_AFTER;
     *got = 0;
     if (!comma && json->state != PCI_JSON_AT_FIRST_VALUE)
         return 0;
-    while (n < count && at < end) {
-        struct blanks blanks = {0};
-        size_t begin = at;
-        if (comma && data[begin++] != ',')
-            break;
-        if (data[begin] <= ' ')
-            begin = skip_blanks(data, begin, end, &blanks);
-        size_t size = data[begin] == 'n' ? null_word(data + begin, &values[n], &types[n])
-                                         : plain_number(data + begin, &values[n], &types[n]);
-        size_t behind = begin + size;
-        if (!size || (data[behind] != ',' && data[behind] != ']'))
-            break;
-        if (blanks.lines) {
-            json->line += blanks.lines;
-            json->line_start = json->input->offset + blanks.line_start;
-        }
-        at = behind;
+    while (r.n < count && r.at < r.end && one_number(json, &r, comma)) {
         comma = 1;
-        seen |= 1u << types[n++];
+        if (types[r.n - 1] == PCI_JSON_INT)
+            short_integers(&r);
     }
-    if (n) {
-        json->at = json->start = at;
+    if (r.n) {
+        json->at = json->start = r.at;
         json->state = PCI_JSON_AT_AFTER;
     }
-    *got = n;
-    return seen;
+    *got = r.n;
+    return r.seen;
 }
