@@ -99,6 +99,19 @@ static pcol_status load_kept(struct pci_ff_back *b, pcol_error *err)
     return PCOL_OK;
 }
 
+size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread)
+{
+    size_t from = 0, to = back->kept_count;
+    while (from < to) { /* PCOL_NONE comes first */
+        size_t middle = from + (to - from) / 2;
+        if (back->kept[middle].thread + 1 < thread + 1)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 /* ---- rows by thread */
 
 /* The threads of the source are one stretch of `threads`. */
@@ -328,30 +341,31 @@ void pci_ff_back_close(struct pci_ff_back *back)
     memset(back, 0, sizeof *back);
 }
 
-static pcol_status load_order(struct pci_ff_back *b, int level, int id, pcol_error *err)
+pcol_status pci_ff_load_order(struct pci_ff_back *back, int level, int id, pcol_error *err)
 {
-    if (b->loaded[level][id])
+    if (back->loaded[level][id])
         return PCOL_OK;
-    b->loaded[level][id] = 1;
-    return pci_order_of(b->file, b->source, level ? b->thread : PCOL_NONE, pci_ff_names[id],
-                        &b->orders[level][id], err);
+    back->loaded[level][id] = 1;
+    PCI_TRY(pci_order_of(back->file, back->source, level ? back->thread : PCOL_NONE,
+                         pci_ff_names[id], &back->orders[level][id], err));
+    return pci_ff_order_by_use(back, level, id, err);
 }
 
 static pcol_status level_of(struct pci_ff_back *b, int id, int *level, pcol_error *err)
 {
     *level = b->thread != PCOL_NONE;
-    PCI_TRY(load_order(b, *level, id, err));
+    PCI_TRY(pci_ff_load_order(b, *level, id, err));
     if (b->orders[*level][id].known)
         return PCOL_OK;
     *level = 0;
-    return load_order(b, 0, id, err);
+    return pci_ff_load_order(b, 0, id, err);
 }
 
 pcol_status pci_ff_back_order(struct pci_ff_back *back, int id, const struct pci_order **order,
                               pcol_error *err)
 {
     int level = back->thread != PCOL_NONE;
-    PCI_TRY(load_order(back, level, id, err));
+    PCI_TRY(pci_ff_load_order(back, level, id, err));
     *order = &back->orders[level][id];
     return PCOL_OK;
 }

@@ -178,19 +178,7 @@ pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
     }
 }
 
-/* ---- orders and duplicates */
-
-pcol_status pci_ff_order(struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
-                         uint32_t target, pcol_error *err)
-{
-    struct pci_source_row r = {
-        .source = ff->import->source, .thread = scope->thread, .target = target + 1};
-    const char *name = pci_ff_names[id];
-    if (!scope->rows[id])
-        return PCOL_OK;
-    PCI_TRY(pcol_builder_string(ff->b, name, strlen(name), &r.table, err));
-    return pci_builder_source_rows(ff->b, &r, scope->map[id], scope->rows[id], err);
-}
+/* ---- duplicates */
 
 pcol_status pci_ff_take_first(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
                               pcol_error *err)

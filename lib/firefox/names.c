@@ -101,7 +101,8 @@ static const struct pci_ff_spec frames[] = {
     {"inlineDepth", PCI_FF_WAY_NATURAL, 0, 1, "inline_depth", PCOL_U32, NULL},
     ROW("category", PCI_FF_WAY_ROW, PCI_FF_CATEGORIES, "category", "categories"),
     INT("subcategory", "subcategory"),
-    ROW("nativeSymbol", PCI_FF_WAY_ROW, PCI_FF_SYMBOLS, "native_symbol", "native_symbols"),
+    [PCI_FF_FR_SYMBOL] =
+        ROW("nativeSymbol", PCI_FF_WAY_ROW, PCI_FF_SYMBOLS, "native_symbol", "native_symbols"),
     INT("innerWindowID", "inner_window_id"),
     ROW("originalLocation", PCI_FF_WAY_ROW, PCI_FF_PLACES, "original", "source_locations"),
 };

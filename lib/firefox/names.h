@@ -84,6 +84,9 @@ extern const struct pci_ff_spec pci_ff_counter_specs[2];
 #define PCI_FF_FORM_REAL "real"
 /* Form of a member that is no array. */
 #define PCI_FF_FORM_VALUE "value"
+/* Form of a column without a name: the rows of the table that source_rows does not have stand in the
+ * order of their first use. */
+#define PCI_FF_FORM_BY_USE "by use"
 
 /* The time of `ns` and `ulps`, in ms: ns / 1e6, and that many doubles further. */
 static inline double pci_ff_ms(int64_t ns, int64_t ulps)
@@ -118,7 +121,8 @@ enum {
     PCI_FF_FR_LINE,
     PCI_FF_FR_COLUMN,
     PCI_FF_FR_LIB,
-    PCI_FF_FR_FURTHER
+    PCI_FF_FR_FURTHER,
+    PCI_FF_FR_SYMBOL = PCI_FF_FR_FURTHER + 3
 };
 #define PCI_FF_MAX_FIELDS 16
 

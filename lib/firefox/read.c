@@ -201,7 +201,9 @@ static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
         if (scope->tables[PCI_FF_SAMPLES].present)
             PCI_TRY(pci_ff_samples(ff, scope, err));
         pci_ff_table_forget(&scope->tables[PCI_FF_SAMPLES]);
+        PCI_TRY(pci_ff_orders(ff, scope, err));
     }
+    PCI_TRY(pci_ff_orders(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++) {
         struct pci_ff_scope *scope = ff->threads[i];
         if (scope->tables[PCI_FF_MARKERS].present)
@@ -240,6 +242,7 @@ static void clear_scope(struct pci_ff_scope *scope)
     pci_free(scope->repeated);
     pci_free(scope->file_names);
     pci_free(scope->resource_lib);
+    pci_free(scope->resource_names);
     pci_free(scope->function_lib);
     pci_free(scope->labels);
 }

@@ -39,19 +39,31 @@ struct pci_ff_table {
     char path[64]; /* "threads[3].samples" */
 };
 
+/* Whether rows stand in the order of their first use (use.c). */
+#define PCI_FF_OUT_OF_ORDER UINT64_MAX
+struct pci_ff_uses {
+    uint64_t next[PCI_FF_TABLES]; /* the row that a new one must be */
+    uint64_t first_string;        /* the first that is used; those before it are listed */
+    int has_string;
+};
+
 /* What a thread holds, or what all share. */
 struct pci_ff_scope {
     uint32_t thread; /* row of threads; PCOL_NONE: shared */
     struct pci_ff_table tables[PCI_FF_TABLES];
     uint32_t *map[PCI_FF_TABLES]; /* by row of the source's table: ours */
     uint64_t rows[PCI_FF_TABLES];
-    uint8_t *repeated;        /* strings: equal to one before */
+    uint8_t *repeated; /* strings: equal to one before */
+    int has_repeated;
+    struct pci_ff_uses uses;
     uint32_t *file_names;     /* by row of `sources`: code or PCOL_NONE */
     uint32_t *resource_lib;   /* by row of resourceTable: row of mappings or PCOL_NONE */
+    uint32_t *resource_names; /* the same: row of stringArray or PCOL_NONE */
     uint32_t *function_lib;   /* by row of funcTable */
     struct pci_label *labels; /* members that are no tables */
     size_t label_count, label_capacity;
     uint64_t extra;
+    int has_length; /* its samples say how many they are */
     char path[32];
 };
 
@@ -171,9 +183,6 @@ pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
                              struct pci_ff_field *field, uint64_t row, struct pci_icell *cell,
                              pcol_error *err);
 void pci_ff_fields_close(struct pci_ff_field *fields, size_t count);
-/* All rows of a table of the source are rows of ours by the scope's map. */
-pcol_status pci_ff_order(struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
-                         uint32_t target, pcol_error *err);
 /* How many rows equal to `row` the table at hand had before. */
 pcol_status pci_ff_take_first(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
                               pcol_error *err);
@@ -207,6 +216,20 @@ pcol_status pci_ff_keep_table(struct pci_ff *ff, uint32_t thread, const struct p
 /* What a list of fields claims; `claims` has room for as many. */
 size_t pci_ff_claim_fields(const struct pci_ff_field *fields, size_t count,
                            struct pci_ff_claim *claims);
+
+/* ---- use.c: the order of rows */
+/* Row `row` of a table is used, by the next row of the table that tells its order. */
+static inline void pci_ff_use(struct pci_ff_scope *scope, int id, uint64_t row)
+{
+    uint64_t *next = &scope->uses.next[id];
+    if (row >= *next)
+        *next = row == *next ? row + 1 : PCI_FF_OUT_OF_ORDER;
+}
+void pci_ff_use_string(struct pci_ff_scope *scope, uint64_t row);
+/* A sample names a stack, by the source's row. */
+void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row);
+/* The orders of all tables of a scope, when all that uses their rows is known. */
+pcol_status pci_ff_orders(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 
 /* resolve.c: strings, code and stacks of a scope */
 pcol_status pci_ff_resolve(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);

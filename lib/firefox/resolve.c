@@ -49,10 +49,10 @@ static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope
             status = pci_ff_take(taken, (uint32_t)code, &before, err);
         scope->map[PCI_FF_STRINGS][i] = (uint32_t)code;
         scope->repeated[i] = before != 0;
+        scope->has_repeated |= before != 0;
     }
     pci_free(cursor);
-    PCI_TRY(status);
-    return pci_ff_order(ff, scope, PCI_FF_STRINGS, PCI_T_STRINGS, err);
+    return status;
 }
 
 /* ---- rows of ours */
@@ -154,13 +154,69 @@ static pcol_status put_row(struct pci_ff_cloner *w, uint64_t i, uint32_t variant
     return put_plain(w, variant, row, err);
 }
 
-/* What later tables ask of this one. */
-static void note_row(struct pci_ff_cloner *w, uint64_t i)
+/* The source's number that a cell names, PCOL_NONE if it names none. */
+static pcol_status named(struct pci_ff_cloner *w, int field, uint64_t i, uint32_t *row,
+                         pcol_error *err)
 {
-    if (w->id == PCI_FF_SOURCES)
+    int kind;
+    int64_t value;
+    *row = PCOL_NONE;
+    if (!w->cells[field].valid)
+        return PCOL_OK;
+    PCI_TRY(pci_ff_cell(w->fields[field].cursor, i, &kind, &value, err));
+    if (kind == PCI_FF_INT)
+        *row = (uint32_t)value;
+    return PCOL_OK;
+}
+
+static pcol_status use(struct pci_ff_cloner *w, int field, int target, uint64_t i, pcol_error *err)
+{
+    uint32_t row;
+    if (!w->scope->tables[target].present)
+        return PCOL_OK;
+    PCI_TRY(named(w, field, i, &row, err));
+    if (row != PCOL_NONE)
+        pci_ff_use(w->scope, target, row);
+    return PCOL_OK;
+}
+
+static pcol_status use_function(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+{
+    struct pci_ff_scope *scope = w->scope;
+    uint32_t resource, name;
+    PCI_TRY(use(w, PCI_FF_FN_SOURCE, PCI_FF_SOURCES, i, err));
+    PCI_TRY(use(w, PCI_FF_FN_RESOURCE, PCI_FF_RESOURCES, i, err));
+    if (!scope->tables[PCI_FF_STRINGS].present)
+        return PCOL_OK;
+    PCI_TRY(named(w, PCI_FF_FN_RESOURCE, i, &resource, err));
+    PCI_TRY(named(w, PCI_FF_FN_NAME, i, &name, err));
+    if (resource != PCOL_NONE && !scope->resource_names)
+        scope->uses.next[PCI_FF_STRINGS] = PCI_FF_OUT_OF_ORDER; /* resources of another scope */
+    else if (resource != PCOL_NONE && scope->resource_names[resource] != PCOL_NONE)
+        pci_ff_use_string(scope, scope->resource_names[resource]);
+    if (name != PCOL_NONE)
+        pci_ff_use_string(scope, name);
+    return PCOL_OK;
+}
+
+/* What later tables ask of this one. */
+static pcol_status note_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+{
+    switch (w->id) {
+    case PCI_FF_SOURCES:
         w->scope->file_names[i] = text_of(&w->cells[0]);
-    else if (w->id == PCI_FF_RESOURCES)
+        return PCOL_OK;
+    case PCI_FF_RESOURCES:
         w->scope->resource_lib[i] = text_of(&w->cells[0]);
+        return named(w, 1, i, &w->scope->resource_names[i], err);
+    case PCI_FF_FUNCTIONS:
+        return use_function(w, i, err);
+    case PCI_FF_FRAMES:
+        PCI_TRY(use(w, PCI_FF_FR_FUNC, PCI_FF_FUNCTIONS, i, err));
+        return use(w, PCI_FF_FR_SYMBOL, PCI_FF_SYMBOLS, i, err);
+    default:
+        return PCOL_OK;
+    }
 }
 
 static pcol_status resolve_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
@@ -171,7 +227,7 @@ static pcol_status resolve_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *
     if (w->id == PCI_FF_FRAMES && !w->cells[PCI_FF_FR_FUNC].valid)
         return pci_ff_fail_at(&w->table->place, err, "%s.func[%llu]: a frame needs a function",
                               w->table->path, (unsigned long long)i);
-    note_row(w, i);
+    PCI_TRY(note_row(w, i, err));
     PCI_TRY(put_row(w, i, 0, &row, err));
     PCI_TRY(pci_ff_take(&w->ff->taken[w->id], row, &before, err));
     if (before)
@@ -189,7 +245,6 @@ static pcol_status resolve_rows(struct pci_ff_cloner *w, pcol_error *err)
         w->columns[k] = w->fields[k].number;
     for (uint64_t i = 0; i < w->table->rows; i++)
         PCI_TRY(resolve_row(w, i, err));
-    PCI_TRY(pci_ff_order(w->ff, w->scope, w->id, w->ours, err));
     pci_ff_claim_fields(w->fields, w->count, claims);
     return pci_ff_keep_table(w->ff, w->scope->thread, w->table, pci_ff_names[w->id], claims,
                              w->count, err);
@@ -222,6 +277,8 @@ static pcol_status resolve_table(struct pci_ff *ff, struct pci_ff_scope *scope, 
                                                : NULL;
     PCI_TRY(new_map(scope, id, err));
     if (note && !(*note = pci_malloc(rows, sizeof(uint32_t))))
+        return pci_fail_memory(err);
+    if (id == PCI_FF_RESOURCES && !(scope->resource_names = pci_malloc(rows, sizeof(uint32_t))))
         return pci_fail_memory(err);
     w = new_work(ff, scope, id);
     if (!w)
@@ -270,8 +327,6 @@ pcol_status pci_ff_resolve(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_e
 {
     if (scope->tables[PCI_FF_STRINGS].present)
         PCI_TRY(resolve_strings(ff, scope, err));
-    if (scope->tables[PCI_FF_LIBS].present)
-        PCI_TRY(pci_ff_order(ff, scope, PCI_FF_LIBS, PCI_T_MAPPINGS, err));
     for (int id = PCI_FF_SOURCES; id <= PCI_FF_FRAMES; id++)
         if (scope->tables[id].present)
             PCI_TRY(resolve_table(ff, scope, id, err));

@@ -34,6 +34,7 @@ struct work {
     struct pci_ff_times times;
     const uint32_t *nodes;
     uint64_t node_count;
+    struct pci_ff_scope *stacks; /* whose they are */
     int exact_stack, exact_weight, exact_cpu;
     int real_weight, real_weights, real_cpu; /* doubles: any weight, all weights, all CPU deltas */
     uint32_t type, ulp_column, cycles_column;
@@ -63,6 +64,7 @@ static pcol_status get_stack(struct work *w, size_t i, int kind, int64_t value, 
                                 (unsigned long long)w->node_count);
     b->stack[i] = w->nodes[value];
     b->has[i] |= HAS_STACK;
+    pci_ff_use_stack(w->ff, w->stacks, (uint64_t)value);
     return PCOL_OK;
 }
 
@@ -78,6 +80,8 @@ static pcol_status get_stacks(struct work *w, pcol_error *err)
             b->stack[i] = w->nodes[c->values[i]];
         for (size_t i = 0; i < b->count; i++)
             b->has[i] |= HAS_STACK;
+        for (size_t i = 0; i < b->count; i++)
+            pci_ff_use_stack(w->ff, w->stacks, (uint64_t)c->values[i]);
         return PCOL_OK;
     }
     for (size_t i = 0; i < b->count; i++)
@@ -342,6 +346,11 @@ static pcol_status find_columns(struct work *w, pcol_error *err)
     PCI_TRY(find_type(w, err));
     pci_ff_cursor_init(&w->cursors[0], w->stack ? &w->stack->cells : NULL);
     w->nodes = pci_ff_map(ff, w->scope, PCI_FF_STACKS, &w->node_count);
+    w->stacks = w->scope->tables[PCI_FF_STACKS].present ? w->scope : &ff->shared;
+    if (w->stacks != &ff->shared) /* those of all would be no one's order */
+        ff->shared.uses.next[PCI_FF_STACKS] = PCI_FF_OUT_OF_ORDER;
+    const struct pci_ff_column *length = pci_ff_scalar(ff, w->table, "length");
+    w->scope->has_length = length && length->cells.kind == PCI_FF_INT;
     PCI_TRY(
         pcol_builder_column(ff->b, PCI_T_SAMPLES, "time_ulp", PCOL_I64, 0, &w->ulp_column, err));
     PCI_TRY(pcol_builder_column(ff->b, PCI_T_SAMPLES, "cpu_cycles", PCOL_I64, 0, &w->cycles_column,

@@ -49,6 +49,7 @@ static pcol_status take_equal(struct work *w, uint64_t frame, uint32_t parent, u
     struct pci_ff *ff = w->ff;
     uint32_t first = *node, group, next;
     w->exact_frame = 0; /* the list of frames names no group of a duplicate */
+    w->scope->uses.next[PCI_FF_FRAMES] = PCI_FF_OUT_OF_ORDER;
     PCI_TRY(make_room(&ff->equals, &ff->equal_capacity, first, err));
     group = before == 1 ? w->groups[frame] : ff->equals[first];
     PCI_TRY(make_room(&ff->clones, &ff->clone_capacity, group, err));
@@ -129,6 +130,8 @@ static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
     uint32_t node, before;
     PCI_TRY(get_frame(w, row, &frame, err));
     PCI_TRY(get_prefix(w, row, &prefix, err));
+    if (w->scope->tables[PCI_FF_FRAMES].present)
+        pci_ff_use(w->scope, PCI_FF_FRAMES, frame);
     uint32_t *map = w->scope->map[PCI_FF_STACKS];
     uint32_t parent = prefix == PCI_NO_NODE ? 0 : map[prefix];
     PCI_TRY(pcol_builder_stack(ff->b, parent, w->groups[frame], &node, err));
@@ -198,7 +201,6 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
     w->ff->taken[PCI_FF_STACKS].epoch++;
     for (uint64_t i = 0; i < w->table->rows; i++)
         PCI_TRY(take_row(w, i, err));
-    PCI_TRY(pci_ff_order(w->ff, scope, PCI_FF_STACKS, PCI_T_STACKS, err));
     struct pci_ff_claim claims[4] = {{w->frame, NULL, w->exact_frame},
                                      {w->prefix, NULL, w->exact_prefix},
                                      {w->category[0], NULL, w->exact_category[0]},

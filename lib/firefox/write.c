@@ -156,9 +156,10 @@ static pcol_status write_table(struct document *d, const char *name, int id,
 {
     struct pci_ff_back *b = d->back;
     pci_json_put_begin(&b->out.w, '{', err);
-    for (size_t i = 0; i < b->kept_count; i++) {
+    for (size_t i = pci_ff_kept_first(b, b->thread);
+         i < b->kept_count && b->kept[i].thread == b->thread; i++) {
         const struct pci_ff_kept *k = &b->kept[i];
-        if (k->thread != b->thread || !pci_ff_same(k->table, name))
+        if (!pci_ff_same(k->table, name) || pci_ff_is_by_use(k))
             continue;
         if (id == PCI_FF_MARKERS && !k->has_cells && pci_ff_same(k->column, "data")) {
             pci_json_put_key(&b->out.w, "data", err);

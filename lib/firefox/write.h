@@ -65,7 +65,21 @@ pcol_status pci_ff_back_write(struct pci_ff_back *back, int jslb, pcol_error *er
 void pci_ff_back_close(struct pci_ff_back *back);
 void pci_ff_back_leave_thread(struct pci_ff_back *back);
 
-/* orders.c */
+/* The first of the columns of a thread (PCOL_NONE: of the document); the others stand behind it. */
+size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread);
+/* Whether it is no column, but says that rows stand in the order of their use. */
+static inline int pci_ff_is_by_use(const struct pci_ff_kept *kept)
+{
+    return kept->has_form && !kept->column.size && kept->form.size == 6 &&
+           !memcmp(kept->form.data, PCI_FF_FORM_BY_USE, 6);
+}
+
+/* used.c: complete an order by the rows that follow from their use, if they do */
+pcol_status pci_ff_order_by_use(struct pci_ff_back *back, int level, int id, pcol_error *err);
+
+/* back.c */
+/* orders[level][id], for level 1 that of the thread at hand. */
+pcol_status pci_ff_load_order(struct pci_ff_back *back, int level, int id, pcol_error *err);
 /* Rows of a table as the source had them, for the thread at hand. */
 pcol_status pci_ff_back_order(struct pci_ff_back *back, int id, const struct pci_order **order,
                               pcol_error *err);
