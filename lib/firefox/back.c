@@ -176,7 +176,7 @@ static pcol_status load_stretches(struct pci_ff_back *b, const char *table, int 
 
 /* ---- meta */
 
-static pcol_status find_member(const struct pci_node_reader *nodes, uint64_t parent,
+pcol_status pci_ff_node_member(const struct pci_node_reader *nodes, uint64_t parent,
                                const char *key, struct pci_node_value *node, int *found,
                                pcol_error *err)
 {
@@ -201,15 +201,15 @@ static pcol_status read_meta(struct pci_ff_back *b, uint64_t root, pcol_error *e
     int found;
     b->cpu_unit = PCI_FF_CPU_US;
     PCI_TRY(pci_nodes_open(&nodes, b->file, err));
-    PCI_TRY(find_member(&nodes, root, "meta", &meta, &found, err));
+    PCI_TRY(pci_ff_node_member(&nodes, root, "meta", &meta, &found, err));
     if (!found)
         return PCOL_OK;
-    PCI_TRY(find_member(&nodes, meta.row, "preprocessedProfileVersion", &node, &found, err));
+    PCI_TRY(pci_ff_node_member(&nodes, meta.row, "preprocessedProfileVersion", &node, &found, err));
     if (found && node.tag == PCI_NODE_INTEGER)
         b->version = node.integer;
-    PCI_TRY(find_member(&nodes, meta.row, "sampleUnits", &node, &found, err));
+    PCI_TRY(pci_ff_node_member(&nodes, meta.row, "sampleUnits", &node, &found, err));
     if (found)
-        PCI_TRY(find_member(&nodes, node.row, "threadCPUDelta", &node, &found, err));
+        PCI_TRY(pci_ff_node_member(&nodes, node.row, "threadCPUDelta", &node, &found, err));
     if (found && node.tag == PCI_NODE_STRING)
         b->cpu_unit = pci_ff_same(node.text, "ns")                    ? PCI_FF_CPU_NS
                       : pci_ff_same(node.text, "variable CPU cycles") ? PCI_FF_CPU_CYCLES

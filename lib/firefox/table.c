@@ -81,6 +81,11 @@ static pcol_status json_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol
     return pci_ff_cells_add(cells, PCI_FF_JSON, code, err);
 }
 
+static int is_minus_zero(const struct pci_json *json)
+{
+    return json->type == PCI_JSON_INT && !json->integer && json->text.data[0] == '-';
+}
+
 pcol_status pci_ff_token_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_json *json = ff->in.json;
@@ -94,6 +99,8 @@ pcol_status pci_ff_token_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pco
     case PCI_JSON_TRUE:
         return pci_ff_cells_add(cells, PCI_FF_TRUE, 0, err);
     case PCI_JSON_INT:
+        if (is_minus_zero(json))
+            return pci_ff_cells_add(cells, PCI_FF_DOUBLE, INT64_MIN, err); /* the bits of -0.0 */
         return pci_ff_cells_add(cells, PCI_FF_INT, json->integer, err);
     case PCI_JSON_DOUBLE:
         memcpy(&bits, &json->number, sizeof bits);
@@ -330,8 +337,11 @@ static void scalar_label(struct pci_ff *ff, struct pci_label *label)
     const struct pci_json *json = ff->in.json;
     switch (ff->in.type) {
     case PCI_JSON_INT:
-        label->kind = PCI_LABEL_INTEGER;
-        label->as.i64 = json->integer;
+        label->kind = is_minus_zero(json) ? PCI_LABEL_DOUBLE : PCI_LABEL_INTEGER;
+        if (label->kind == PCI_LABEL_DOUBLE)
+            label->as.f64 = -0.0;
+        else
+            label->as.i64 = json->integer;
         break;
     case PCI_JSON_DOUBLE:
         label->kind = PCI_LABEL_DOUBLE;

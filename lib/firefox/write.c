@@ -209,7 +209,7 @@ static pcol_status write_place(void *context, const struct pci_node_value *node,
 
 /* ---- labels as members */
 
-static void write_scalar(struct pci_ff_out *out, const struct pci_label_cell *cell, pcol_error *err)
+void pci_ff_put_label(struct pci_ff_out *out, const struct pci_label_cell *cell, pcol_error *err)
 {
     int64_t bits = cell->as.i64;
     switch (cell->key->kind) {
@@ -246,7 +246,7 @@ static pcol_status write_labels(struct document *d, struct pci_label_reader *lab
         struct pci_node_value node;
         if (cell->key) {
             pci_json_put_key_bytes(&out->w, cell->key->key, err);
-            write_scalar(out, cell, err);
+            pci_ff_put_label(out, cell, err);
         } else {
             PCI_TRY(pci_node_get(d->back->file, cell->node, &node, err));
             pci_json_put_key_bytes(&out->w, node.key, err);

@@ -107,6 +107,16 @@ pcol_status pci_ff_remake_times(struct pci_ff_back *back, const char *table, con
 pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                        int64_t *value, int *valid, pcol_error *err);
 int pci_ff_same(pcol_str text, const char *word);
+static inline int pci_ff_equal(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+/* Member `key` of a node that is an object. */
+pcol_status pci_ff_node_member(const struct pci_node_reader *nodes, uint64_t parent,
+                               const char *key, struct pci_node_value *node, int *found,
+                               pcol_error *err);
+/* write.c: the value of a label that is no node. */
+void pci_ff_put_label(struct pci_ff_out *out, const struct pci_label_cell *cell, pcol_error *err);
 
 /* ---- any profile, from what all of them have */
 

@@ -39,7 +39,7 @@ enum pci_json_type {
 #define PCI_JSON_NONFINITE 0x1u       /* the bare words NaN, Infinity, -Infinity are numbers */
 #define PCI_JSON_SURROGATE_BYTES 0x2u /* a lone \udc80..\udcff stands for the byte 0x80..0xff */
 /* Refuse what would not come back as the same value: lone surrogates, text that is not UTF-8, numbers
- * beyond the doubles. -0 is a double. */
+ * beyond the doubles. */
 #define PCI_JSON_SOUND 0x4u
 
 struct pci_json_options {

@@ -343,9 +343,6 @@ static pcol_status read_number(struct pci_json *json, pcol_error *err)
     int integer;
     if (!is_number(json->text.data, json->text.size, &integer))
         return pci_json_fail(json, err, "malformed number");
-    if (json->options.flags & PCI_JSON_SOUND && json->text.size == 2 &&
-        !memcmp(json->text.data, "-0", 2))
-        integer = 0;
     if (integer && !to_i64(json->text.data, json->text.size, &json->integer)) {
         json->type = PCI_JSON_INT;
         json->number = (double)json->integer;

@@ -196,7 +196,7 @@ Test(json_read, sound)
         free(r.out);
     }
     expect_tokens("[-0,\"\xc3\xa9 abcdefg \xf0\x9f\x98\x80\"]", 22, PCI_JSON_SOUND,
-                  "[ d-0 s<\xc3\xa9 abcdefg \xf0\x9f\x98\x80> ] . ");
+                  "[ i0 s<\xc3\xa9 abcdefg \xf0\x9f\x98\x80> ] . ");
 }
 
 Test(json_read, hostile)
@@ -481,8 +481,8 @@ Test(json_run, same_as_tokens)
     read_numbers(text, numbers, types, count, &line);
     for (size_t i = 0; i < count; i++) {
         const char *t = texts[which[i]];
-        double expected = strcmp(t, "null") ? strtod(t, NULL) : 0;
-        int integer = t[strspn(t, "-0123456789")] == 0 && strcmp(t, "-0");
+        double expected = strcmp(t, "null") && strcmp(t, "-0") ? strtod(t, NULL) : 0;
+        int integer = t[strspn(t, "-0123456789")] == 0;
         cr_assert_arr_eq(&numbers[i], &expected, 8, "%s: %a", t, numbers[i]);
         cr_assert_eq(types[i], !strcmp(t, "null") ? PCI_JSON_NULL
                                : integer          ? PCI_JSON_INT
