@@ -661,6 +661,10 @@ typedef struct pcol_import_options {
     unsigned open_flags;       /* PCOL_OPEN_*, for inputs that are pcol files */
     unsigned threads; /* 2 or more: a large compressed input is inflated by a thread of its own;
                          functions given here are called by the caller's only */
+    /* With collapse_idle: samples, of the value 1 each, join only as long as all their times are within
+     * this what expand_idle gives. 0: however far they are. Noted as source_meta
+     * `collapse_tolerance_ns`. */
+    uint64_t idle_tolerance_ns;
 } pcol_import_options;
 
 /**
@@ -849,6 +853,7 @@ typedef struct pcol_filter_options {
     pcol_pseudonym_fn pseudonym;
     pcol_message_fn message; /* what stays behind; may be NULL */
     void *context;           /* of both functions */
+    uint64_t idle_tolerance_ns; /* with PCOL_IDLE_COLLAPSE: as in pcol_import_options */
 } pcol_filter_options;
 
 /**

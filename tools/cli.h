@@ -46,6 +46,8 @@ struct cli_args {
     uint64_t max_input; /* CLI_UNSET where not given */
     uint64_t threads;   /* 0: as many as there are cores */
     int lenient, collapse_idle;
+    const char *tolerance;
+    uint64_t tolerance_ns; /* of that; 0: none */
 
     const char *format, *null;
     int no_header, csv_safe;
@@ -178,6 +180,13 @@ struct cli_option {
             "join a sample of a thread to the one before it if its stack is the same and it used " \
             "no CPU time",                                                                         \
             CLI_FLAG, CLI_AT(collapse_idle), 1, NULL                                               \
+    }
+#define CLI_OPTION_TOLERANCE                                                                     \
+    {                                                                                            \
+        0, "tolerance", "TIME",                                                                  \
+            "with --collapse-idle: join only samples whose times --expand-idle gives back this " \
+            "well (5us, 0.1ms)",                                                                 \
+            CLI_TEXT, CLI_AT(tolerance), 0, NULL                                                 \
     }
 #define CLI_OPTION_FORMAT                                                         \
     {                                                                             \
@@ -505,6 +514,8 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text);
 /* ---- selections (cli_selection.c) ---- */
 
 /* What the selection's options say; the texts are borrowed from args. */
+/* --tolerance into tolerance_ns. */
+int cli_tolerance(struct cli_args *args);
 int cli_selection(const struct cli_args *args, pcol_selection *selection);
 /* A query over an input, with a warning for what it has to say. */
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);

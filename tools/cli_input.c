@@ -53,6 +53,7 @@ static pcol_import_options import_options(struct import_context *context)
     options.meta_count = args->meta.count / 2;
     options.lenient = args->lenient;
     options.collapse_idle = args->collapse_idle;
+    options.idle_tolerance_ns = args->tolerance_ns;
     if (args->max_input != CLI_UNSET)
         options.max_input_bytes = args->max_input;
     options.threads = cli_threads(args);

@@ -73,6 +73,22 @@ static int parse_time(const char *text, pcol_selection *selection)
     return cli_usage("--time '%s' is not A-B, A- or A+LENGTH in ms, or with s, ms, us or ns", text);
 }
 
+int cli_tolerance(struct cli_args *args)
+{
+    const char *at = args->tolerance;
+    int64_t ns;
+
+    if (at == NULL)
+        return CLI_OK;
+    if (!args->collapse_idle)
+        return cli_usage("--tolerance is of --collapse-idle");
+    if (parse_ns(&at, &ns) != 0 || *at != '\0' || ns <= 0)
+        return cli_usage("--tolerance '%s' is not a time in ms, or with s, ms, us or ns, above 0",
+                         args->tolerance);
+    args->tolerance_ns = (uint64_t)ns;
+    return CLI_OK;
+}
+
 /* ---- selection ---- */
 
 int cli_selection(const struct cli_args *args, pcol_selection *selection)
@@ -169,6 +185,7 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args,
     options->idle = args->collapse_idle ? PCOL_IDLE_COLLAPSE
                     : args->expand_idle ? PCOL_IDLE_EXPAND
                                         : PCOL_IDLE_KEEP;
+    options->idle_tolerance_ns = args->tolerance_ns;
     return pcol_filter(builder, input->file, options, &err) == PCOL_OK
                ? CLI_OK
                : cli_fail_error(input->name, &err);

@@ -17,6 +17,7 @@ const struct cli_option cmd_filter_options[] = {
      CLI_TEXT, CLI_AT(map), 0, NULL},
     {0, "collapse-idle", NULL, "join samples of a thread that waits to one that lasts (see pack)",
      CLI_FLAG, CLI_AT(collapse_idle), 1, NULL},
+    CLI_OPTION_TOLERANCE,
     {0, "expand-idle", NULL, "make such a sample all that it stands for again, evenly spaced",
      CLI_FLAG, CLI_AT(expand_idle), 1, NULL},
     CLI_OPTION_PLAIN,
@@ -152,6 +153,9 @@ int cmd_filter(struct cli_args *args)
         return cli_usage("--map is of the names that --anonymize replaces");
     if (args->map != NULL && strcmp(args->map, args->output) == 0)
         return cli_usage("-o and --map name the same file");
+    code = cli_tolerance(args);
+    if (code != CLI_OK)
+        return code;
     if (args->collapse_idle && args->expand_idle)
         return cli_usage("--collapse-idle and --expand-idle undo each other");
     code = cli_refuse_input(args->output, args->operands, args->operand_count);

@@ -27,6 +27,7 @@ const struct cli_option cmd_pack_options[] = {
     CLI_OPTION_PLAIN,
     CLI_OPTION_ARCHIVE,
     CLI_OPTION_COLLAPSE_IDLE,
+    CLI_OPTION_TOLERANCE,
     CLI_OPTION_STRICT_IMPORT,
     CLI_OPTION_LENIENT,
     CLI_OPTION_NO_SYNC,
@@ -34,9 +35,9 @@ const struct cli_option cmd_pack_options[] = {
 };
 
 const struct cli_option cmd_merge_options[] = {
-    CLI_OPTION_OUTPUT,  CLI_OPTION_FORCE,   CLI_OPTION_FROM,          CLI_OPTION_META,
-    CLI_OPTION_PLAIN,   CLI_OPTION_ARCHIVE, CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT, CLI_OPTION_NO_SYNC, CLI_OPTION_END,
+    CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,   CLI_OPTION_FROM,          CLI_OPTION_META,
+    CLI_OPTION_PLAIN,         CLI_OPTION_ARCHIVE, CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_TOLERANCE,
+    CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT, CLI_OPTION_NO_SYNC,       CLI_OPTION_END,
 };
 
 /* ---- what the options say ---- */
@@ -276,6 +277,8 @@ int cmd_pack(struct cli_args *args)
     else if (args->operand_count > 1 && !args->each && args->output == NULL)
         code = cli_usage("several inputs need -o OUT, or --each");
     if (code == CLI_OK)
+        code = cli_tolerance(args);
+    if (code == CLI_OK)
         code = split_meta(args, &copies);
     if (code == CLI_OK && args->each)
         code = pack_each(args);
@@ -292,8 +295,10 @@ int cmd_merge(struct cli_args *args)
 {
     char *copies = NULL;
     int code = args->output == NULL ? cli_usage("-o OUT says where the profiles go; - is stdout")
-                                    : split_meta(args, &copies);
+                                    : cli_tolerance(args);
 
+    if (code == CLI_OK)
+        code = split_meta(args, &copies);
     if (code == CLI_OK)
         code = pack(args, args->operands, args->operand_count, args->output);
     free(copies);

@@ -118,6 +118,7 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
     f->keep.drop_keys = options->drop_label_keys;
     f->keep.drop_key_count = options->drop_label_key_count;
     f->keep.idle = options->idle;
+    f->keep.idle_tolerance_ns = options->idle_tolerance_ns;
     f->keep.has_range = selection->has_time;
     f->keep.range =
         (struct pci_range){selection->time_from_ns, selection->time_to_ns, selection->time_share};

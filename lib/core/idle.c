@@ -5,7 +5,9 @@
 
 #include "core/builder.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #define MOST_PARTS 1e9 /* more are not written one by one */
 
@@ -34,23 +36,81 @@ static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_valu
     return 1;
 }
 
+void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t tolerance_ns)
+{
+    *run = (struct pci_idle_run){.end_ns = first->time_ns,
+                                 .tolerance_ns = tolerance_ns,
+                                 .count = 1,
+                                 .least = -INFINITY,
+                                 .most = INFINITY};
+    if (first->has_time && first->has_duration && first->duration_ns > 0 &&
+        __builtin_add_overflow(first->time_ns, first->duration_ns, &run->end_ns))
+        run->end_ns = INT64_MAX;
+}
+
+/* Whether a sample is one, and no more. */
+static int is_single(const pcol_builder *b, const pcol_sample *sample, const pcol_value *values)
+{
+    if (sample->value_count != 1 || values[0].sample_type >= b->type_count)
+        return 0;
+    if (b->types[values[0].sample_type].flags & PCOL_SAMPLE_TYPE_DOUBLE)
+        return values[0].as.f64 == 1;
+    return values[0].as.i64 == 1;
+}
+
+/* Whether all times so far are where even distances up to the next would put them. */
+static int is_even(const pcol_builder *b, const pcol_sample *first, const pcol_value *values,
+                   const struct pci_idle_run *run, const pcol_sample *next)
+{
+    double distance;
+    if (!run->tolerance_ns)
+        return 1;
+    if (next->has_duration || !is_single(b, next, next->values) ||
+        (run->count == 1 && (first->has_duration || !is_single(b, first, values))))
+        return 0;
+    distance = ((double)next->time_ns - (double)first->time_ns) / (double)run->count;
+    return distance >= run->least && distance <= run->most;
+}
+
+static void go_on(struct pci_idle_run *run, const pcol_sample *first, const pcol_sample *next)
+{
+    double after = (double)next->time_ns - (double)first->time_ns;
+    double least = (after - (double)run->tolerance_ns) / (double)run->count;
+    double most = (after + (double)run->tolerance_ns) / (double)run->count;
+    run->least = least > run->least ? least : run->least;
+    run->most = most < run->most ? most : run->most;
+    run->count++;
+}
+
+pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
+                          pcol_error *err)
+{
+    char text[24];
+    if (!tolerance_ns)
+        return PCOL_OK;
+    snprintf(text, sizeof text, "%" PRIu64, tolerance_ns);
+    return pcol_builder_source_meta(builder, source, "collapse_tolerance_ns", text, err);
+}
+
 int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *values,
-                  int64_t *last_ns, const pcol_sample *next)
+                  struct pci_idle_run *run, const pcol_sample *next)
 {
     int64_t end = next->time_ns, duration;
     if (next->source != first->source || next->thread != first->thread ||
         next->thread == PCOL_NONE || next->stack != first->stack || next->stack == PCOL_NONE ||
         !next->has_cpu_delta || next->cpu_delta_ns || !next->has_time || !first->has_time ||
-        next->time_ns < *last_ns || next->value_count != first->value_count || !next->value_count)
+        next->time_ns < run->end_ns || next->value_count != first->value_count ||
+        !next->value_count)
         return 0;
     if (next->has_duration && next->duration_ns > 0 &&
         __builtin_add_overflow(end, next->duration_ns, &end))
         return 0;
     if (__builtin_sub_overflow(end, first->time_ns, &duration) ||
-        !add_values(builder, first, values, next, 0))
+        !is_even(builder, first, values, run, next) || !add_values(builder, first, values, next, 0))
         return 0;
     add_values(builder, first, values, next, 1);
-    *last_ns = end;
+    go_on(run, first, next);
+    run->end_ns = end;
     first->has_duration = 1;
     first->duration_ns = duration;
     return 1;

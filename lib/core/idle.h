@@ -11,10 +11,25 @@
 
 #include "core/error.h"
 
-/* Whether `next` joins `first`, which lasts to *last; if so it is added: to values[], which are those
- * of `first`, to its duration, and *last moves on. Levels are never joined. */
+/*
+ * A sample that others join. With a tolerance (not 0) they join only as long as the times of all of
+ * them, samples of the value 1, are within it what taking apart at even distances gives. The k-th of n
+ * lies at k times the mean distance, so each of them bounds the distance from both sides, and two
+ * numbers are all that has to be kept.
+ */
+struct pci_idle_run {
+    int64_t end_ns; /* of the one that joined last */
+    uint64_t tolerance_ns, count;
+    double least, most; /* distances that suit all but the last, in ns */
+};
+void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t tolerance_ns);
+/* Whether `next` joins `first`; if so it is added: to values[], which are those of `first`, to its
+ * duration, and the run goes on. Levels are never joined. */
 int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *values,
-                  int64_t *last_ns, const pcol_sample *next);
+                  struct pci_idle_run *run, const pcol_sample *next);
+/* Note the tolerance with a source, if there is one. */
+pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
+                          pcol_error *err);
 
 /* Into how many samples one is taken apart: all that it stands for, if `all` and its value is a whole
  * number, else two; 1 if it does not last. */

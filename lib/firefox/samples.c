@@ -43,7 +43,8 @@ struct work {
     int waits;
     pcol_sample sample;
     pcol_value value;
-    int64_t ulps, last_time;
+    struct pci_idle_run run;
+    int64_t ulps;
 };
 
 /* ---- cells; each column of a batch has a quick way for what columns mostly are */
@@ -266,7 +267,7 @@ static pcol_status join_row(struct work *w, size_t i, pcol_error *err)
                      .cpu_delta_ns = has & HAS_CPU ? b->cpu[i] : 0,
                      .values = &value,
                      .value_count = has & HAS_WEIGHT ? 1 : 0};
-    if (w->waits && pci_idle_join(w->ff->b, &w->sample, &w->value, &w->last_time, &s)) {
+    if (w->waits && pci_idle_join(w->ff->b, &w->sample, &w->value, &w->run, &s)) {
         w->ff->join_rows++;
         return PCOL_OK;
     }
@@ -277,7 +278,7 @@ static pcol_status join_row(struct work *w, size_t i, pcol_error *err)
     w->sample = s;
     w->value = value;
     w->ulps = b->ulps[i];
-    w->last_time = s.time_ns;
+    pci_idle_begin(&w->run, &s, w->ff->import->options->idle_tolerance_ns);
     return PCOL_OK;
 }
 

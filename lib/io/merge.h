@@ -49,7 +49,8 @@ struct pci_keep {
     const char *const *drop_keys;
     size_t drop_key_count;
     pcol_idle idle; /* samples of a waiting thread */
-    int has_range;  /* samples that reach out of the range are cut to it */
+    uint64_t idle_tolerance_ns;
+    int has_range; /* samples that reach out of the range are cut to it */
     struct pci_range range;
     struct pci_pseudonyms *names; /* NULL: everything keeps its name */
     pcol_message_fn message;      /* what stays behind; may be NULL */
@@ -172,6 +173,8 @@ pcol_status pci_merge_tables(struct pci_merge *merge, int late, pcol_error *err)
 pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err);
 /* Whether samples of a waiting thread are joined, or taken apart. */
 int pci_merge_joins(const struct pci_merge *merge);
+/* While joining: how far the times may lie from what even distances give; 0: any distance. */
+uint64_t pci_merge_tolerance(const struct pci_merge *merge);
 int pci_merge_takes_apart(const struct pci_merge *merge);
 /* The column of a sample type's values, or NULL; a cell as a number, 0 for a null. */
 const struct pci_column *pci_merge_values(const struct pci_merge *merge, uint64_t type);

@@ -33,7 +33,7 @@ struct waiting {
     uint64_t row;
     pcol_sample sample;
     pcol_value *values;
-    int64_t end; /* of the one that joined last */
+    struct pci_idle_run run;
 };
 
 struct sample_walk {
@@ -198,6 +198,13 @@ int pci_merge_joins(const struct pci_merge *merge)
                        : merge->import && merge->import->options->collapse_idle;
 }
 
+uint64_t pci_merge_tolerance(const struct pci_merge *merge)
+{
+    if (!pci_merge_joins(merge))
+        return 0;
+    return merge->keep ? merge->keep->idle_tolerance_ns : merge->import->options->idle_tolerance_ns;
+}
+
 int pci_merge_takes_apart(const struct pci_merge *merge)
 {
     return merge->keep && merge->keep->idle == PCOL_IDLE_EXPAND;
@@ -305,7 +312,7 @@ static pcol_status join(struct sample_walk *w, uint64_t row, const pcol_sample *
         return PCOL_OK;
     PCI_TRY(says_more(w, row, &more, err));
     *joins = !more && pci_idle_join(w->merge->builder, &before->sample, before->values,
-                                    &before->end, sample);
+                                    &before->run, sample);
     return PCOL_OK;
 }
 
@@ -320,7 +327,7 @@ static pcol_status put_later(struct sample_walk *w, uint64_t row, const pcol_sam
     w->waiting.waits = 1;
     w->waiting.row = row;
     w->waiting.sample = *sample;
-    w->waiting.end = end_of(sample);
+    pci_idle_begin(&w->waiting.run, sample, pci_merge_tolerance(w->merge));
     memcpy(w->waiting.values, w->values, sample->value_count * sizeof *w->values);
     return PCOL_OK;
 }

@@ -9,6 +9,7 @@
 #include "io/open.h"
 
 #include "core/alloc.h"
+#include "core/idle.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -165,7 +166,9 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
     }
     pcol_status status = pcol_builder_source(m->builder, &source, &m->sources[row], err);
     pci_free(type);
-    return status;
+    return status == PCOL_OK
+               ? pci_idle_note(m->builder, m->sources[row], pci_merge_tolerance(m), err)
+               : status;
 }
 
 static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
