@@ -58,10 +58,12 @@ static pcol_status get_stack(struct work *w, size_t i, int kind, int64_t value, 
         w->exact_stack = 0;
         return PCOL_OK;
     }
-    if (kind != PCI_FF_INT || value < 0 || (uint64_t)value >= w->node_count)
+    if (kind != PCI_FF_INT)
         return pci_ff_fail_cell(w->ff, w->table, w->stack, b->first + i, err,
-                                "%lld names no row of stackTable (%llu rows)",
-                                kind == PCI_FF_INT ? (long long)value : -1,
+                                "must be the number of a row of stackTable");
+    if (value < 0 || (uint64_t)value >= w->node_count)
+        return pci_ff_fail_cell(w->ff, w->table, w->stack, b->first + i, err,
+                                "%lld names no row of stackTable (%llu rows)", (long long)value,
                                 (unsigned long long)w->node_count);
     b->stack[i] = w->nodes[value];
     b->has[i] |= HAS_STACK;
@@ -98,7 +100,7 @@ static pcol_status get_weight(struct work *w, size_t i, int kind, int64_t bits, 
         return PCOL_OK;
     if (kind != PCI_FF_INT && kind != PCI_FF_DOUBLE)
         return pci_ff_fail_cell(w->ff, w->table, w->weight, b->first + i, err,
-                                "a weight must be a number");
+                                "a weight must be a number of 64 bits");
     b->has[i] |= HAS_WEIGHT;
     b->weight[i] = bits;
     if (!w->real_weight)

@@ -69,10 +69,13 @@ static pcol_status get_frame(struct work *w, uint64_t row, uint64_t *frame, pcol
     int kind;
     int64_t value;
     PCI_TRY(pci_ff_cell(&w->cursors[0], row, &kind, &value, err));
-    if (kind != PCI_FF_INT || value < 0 || (uint64_t)value >= w->frames)
-        return pci_ff_fail_cell(
-            w->ff, w->table, w->frame, row, err, "%lld names no row of frameTable (%llu rows)",
-            kind == PCI_FF_INT ? (long long)value : -1, (unsigned long long)w->frames);
+    if (kind != PCI_FF_INT)
+        return pci_ff_fail_cell(w->ff, w->table, w->frame, row, err,
+                                "must be the number of a row of frameTable");
+    if (value < 0 || (uint64_t)value >= w->frames)
+        return pci_ff_fail_cell(w->ff, w->table, w->frame, row, err,
+                                "%lld names no row of frameTable (%llu rows)", (long long)value,
+                                (unsigned long long)w->frames);
     *frame = (uint64_t)value;
     return PCOL_OK;
 }
@@ -90,11 +93,13 @@ static pcol_status get_prefix(struct work *w, uint64_t row, uint64_t *prefix, pc
         w->exact_prefix = 0;
         return PCOL_OK;
     }
-    if (kind != PCI_FF_INT || value < 0 ||
-        (w->offsets ? (uint64_t)value > row : (uint64_t)value >= row))
+    if (kind != PCI_FF_INT)
+        return pci_ff_fail_cell(w->ff, w->table, w->prefix, row, err,
+                                "must be the number of a row of stackTable");
+    if (value < 0 || (w->offsets ? (uint64_t)value > row : (uint64_t)value >= row))
         return pci_ff_fail_cell(w->ff, w->table, w->prefix, row, err,
                                 "%lld names no row of stackTable before this one",
-                                kind == PCI_FF_INT ? (long long)value : -1);
+                                (long long)value);
     if (!w->offsets)
         *prefix = (uint64_t)value;
     else if (value)

@@ -422,14 +422,27 @@ int pci_input_is_file(const struct pci_input *input)
     return input->state->file && !input->state->inflate;
 }
 
+#define MOST_FORESEEN (UINT64_C(1) << 30)
+
+/* What the rest will take, if it is that of a plain file: no more is asked for then. */
+static size_t foreseen(const struct pci_input *input)
+{
+    const struct pci_input_state *s = input->state;
+    uint64_t size = s->inflate ? 0 : s->file_bytes;
+    return size > input->offset && size - input->offset <= MOST_FORESEEN
+               ? (size_t)(size - input->offset)
+               : 0;
+}
+
 pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err)
 {
-    size_t capacity = 0, used = 0;
+    size_t capacity = 0, used = 0, wanted = foreseen(input);
     void *all = NULL;
     *data = NULL;
     *size = 0;
     for (;;) {
-        if (pci_grow(&all, &capacity, used + input->size + 1, 1)) {
+        size_t needed = used + input->size + 1;
+        if (pci_grow(&all, &capacity, needed > wanted ? needed : wanted + 1, 1)) {
             pci_free(all);
             return pci_fail_memory(err);
         }
