@@ -40,6 +40,7 @@ void pci_ff_code_close(struct pci_ff_code *code)
         return;
     pci_names_close(&code->names);
     pci_strtab_clear(&code->strings);
+    pci_free(code->chain);
     pci_free(code->stack_rows);
     pci_free(code->parents);
     pci_free(code->stack_frames);
@@ -197,25 +198,48 @@ static pcol_status use_callers(struct pci_ff_code *c, uint8_t *all, pcol_error *
     return PCOL_OK;
 }
 
+/* One stack, whose caller has been taken. */
+static pcol_status take_stack(struct pci_ff_code *c, uint64_t row, pcol_error *err)
+{
+    uint64_t first, count;
+    int64_t group;
+    uint32_t parent, frame = 0;
+    PCI_TRY(pci_stacks_node(&c->stacks, row, &parent, &first, &count, err));
+    PCI_TRY(pci_get(c->file, c->stacks.group, row, &group, &(int){0}, err));
+    uint32_t above = c->stack_rows[parent] - 1; /* the root: PCOL_NONE */
+    for (uint64_t line = count; line-- > 0;) {
+        PCI_TRY(take_frame(c, first + line, (uint32_t)group, (uint32_t)(count - 1 - line), &frame,
+                           err));
+        PCI_TRY(add_stack(c, above, frame, err));
+        above = (uint32_t)c->stack_count - 1;
+    }
+    c->stack_rows[row] = (uint32_t)c->stack_count;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_code_use(struct pci_ff_code *code, uint64_t stack, pcol_error *err)
+{
+    struct pci_ff_code *c = code;
+    size_t count = 0;
+    while (stack && !c->stack_rows[stack]) {
+        uint64_t first, lines;
+        uint32_t parent;
+        if (pci_grow((void **)&c->chain, &c->chain_capacity, count + 1, sizeof *c->chain))
+            return pci_fail_memory(err);
+        c->chain[count++] = stack;
+        PCI_TRY(pci_stacks_node(&c->stacks, stack, &parent, &first, &lines, err));
+        stack = parent; /* which stands before it */
+    }
+    while (count)
+        PCI_TRY(take_stack(c, c->chain[--count], err));
+    return PCOL_OK;
+}
+
 static pcol_status take_stacks(struct pci_ff_code *c, const uint8_t *all, pcol_error *err)
 {
-    for (uint64_t row = 1; row < c->stacks.stacks; row++) {
-        uint64_t first, count;
-        int64_t group;
-        uint32_t parent, frame = 0;
-        if (!all[row])
-            continue;
-        PCI_TRY(pci_stacks_node(&c->stacks, row, &parent, &first, &count, err));
-        PCI_TRY(pci_get(c->file, c->stacks.group, row, &group, &(int){0}, err));
-        uint32_t above = c->stack_rows[parent] - 1; /* the root: PCOL_NONE */
-        for (uint64_t line = count; line-- > 0;) {
-            PCI_TRY(take_frame(c, first + line, (uint32_t)group, (uint32_t)(count - 1 - line),
-                               &frame, err));
-            PCI_TRY(add_stack(c, above, frame, err));
-            above = (uint32_t)c->stack_count - 1;
-        }
-        c->stack_rows[row] = (uint32_t)c->stack_count;
-    }
+    for (uint64_t row = 1; row < c->stacks.stacks; row++)
+        if (all[row] && !c->stack_rows[row])
+            PCI_TRY(take_stack(c, row, err));
     return PCOL_OK;
 }
 

@@ -428,6 +428,21 @@ static pcol_status put_document(struct pci_ff_foreign *f, pcol_error *err)
     return pci_ff_out_finish(&f->out, err);
 }
 
+/* Stacks are numbered as samples come to them, as other writers do. */
+static pcol_status use_stacks(struct pci_ff_foreign *f, pcol_error *err)
+{
+    size_t count = f->track_count;
+    uint64_t rows = count ? f->tracks[count - 1].first + f->tracks[count - 1].count : 0;
+    for (uint64_t i = 0; i < rows; i++) {
+        int64_t stack;
+        int valid;
+        PCI_TRY(pci_ff_get(f->file, f->stack, f->rows[i], &stack, &valid, err));
+        if (valid && (uint64_t)stack < f->code.stacks.stacks)
+            PCI_TRY(pci_ff_code_use(&f->code, (uint64_t)stack, err));
+    }
+    return PCOL_OK;
+}
+
 static pcol_status write_all(struct pci_ff_foreign *f, pcol_error *err)
 {
     PCI_TRY(pci_ff_tracks_open(f, err));
@@ -435,6 +450,7 @@ static pcol_status write_all(struct pci_ff_foreign *f, pcol_error *err)
     PCI_TRY(pci_ff_carry_open(&f->carry, f->export, &f->code, err));
     PCI_TRY(pci_ff_tracks_find(f, err));
     PCI_TRY(pci_ff_find_categories(&f->categories, &f->code, err));
+    PCI_TRY(use_stacks(f, err));
     PCI_TRY(pci_ff_code_take(&f->code, f->used, err));
     for (size_t i = 0; i < f->track_count; i++)
         f->tracks[i].is_main = !i || f->tracks[i].source != f->tracks[i - 1].source;

@@ -140,6 +140,8 @@ struct pci_ff_code {
     struct pci_stacks stacks;
     struct pci_names names;
     struct pci_strtab strings;
+    uint64_t *chain; /* callers that are being taken */
+    size_t chain_capacity;
     uint32_t *stack_rows; /* by stack: its row in the target + 1 (of the innermost line); 0: none */
     uint32_t *parents, *stack_frames; /* of the target's stacks; parents: PCOL_NONE for none */
     size_t stack_count, parent_capacity, frame_ref_capacity;
@@ -163,6 +165,8 @@ struct pci_ff_code {
 /* code.c; used: by stack, whether a sample names it */
 pcol_status pci_ff_code_open(struct pci_ff_code *code, const pcol_file *file, int newest,
                              pcol_error *err);
+/* A stack and its callers, as the next ones if they are new; then all others that are used. */
+pcol_status pci_ff_code_use(struct pci_ff_code *code, uint64_t stack, pcol_error *err);
 pcol_status pci_ff_code_take(struct pci_ff_code *code, const uint8_t *used, pcol_error *err);
 void pci_ff_code_close(struct pci_ff_code *code);
 /* shared.c: the members `libs` and `shared` */
