@@ -55,14 +55,15 @@ static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
     return (struct pci_fit){value_of(min, type), 0, max - min};
 }
 
-struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope)
+/* The slope through the first and the last value, if its residuals are narrower than `flat`. */
+static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pci_fit *flat)
 {
-    struct pci_fit flat = fit_flat(values, n, type), fit = {0};
+    struct pci_fit fit = {0};
     int64_t distance = (int64_t)((uint64_t)values[n - 1] - (uint64_t)values[0]);
     int64_t min = 0, max = 0;
     /* Past 2^46 the slope times 2^16 would leave 64 bits. */
-    if (!try_slope || n < 3 || distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
-        return flat;
+    if (n < 3 || !flat->range || distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
+        return *flat;
     fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
     for (size_t j = 0; j < n; j++) {
         int64_t line = (fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT;
@@ -72,7 +73,13 @@ struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int 
     }
     fit.base = (int64_t)((uint64_t)values[0] + (uint64_t)min);
     fit.range = (uint64_t)max - (uint64_t)min;
-    return pci_width_of(fit.range) < pci_width_of(flat.range) ? fit : flat;
+    return pci_width_of(fit.range) < pci_width_of(flat->range) ? fit : *flat;
+}
+
+struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope)
+{
+    struct pci_fit flat = fit_flat(values, n, type);
+    return try_slope ? fit_slope(values, n, &flat) : flat;
 }
 
 /* Boyer-Moore: the value that more than half of the rows have, if there is one. */
@@ -161,31 +168,77 @@ static void add_double_stats(struct pci_shape *s, int64_t bits)
     s->has_stats = 1;
 }
 
+/* The same for a block without nulls, one question at a time: few instructions a value each. */
+static void add_values(struct pass *pass, uint64_t row, const int64_t *values, size_t n)
+{
+    struct pci_shape *s = pass->shape;
+    size_t i = 0;
+    for (; i < n && pass->present < 2; i++)
+        add_value(pass, row + i, values[i]);
+    uint64_t flip = key_of(0, pass->type), runs = 0, falls = 0, others = 0, bends = 0;
+    int64_t last = pass->last;
+    for (size_t k = i; k < n; k++) {
+        int64_t value = values[k];
+        runs += value != last;
+        falls |= ((uint64_t)value ^ flip) < ((uint64_t)last ^ flip);
+        others |= (uint64_t)value ^ (uint64_t)s->first;
+        bends |= ((uint64_t)value - (uint64_t)last) ^ (uint64_t)s->step;
+        last = value;
+    }
+    s->runs += runs;
+    s->ascending &= !falls;
+    s->constant &= !others;
+    s->linear &= !bends;
+    for (size_t k = i; k < n && s->scale != 1; k++) {
+        uint64_t key = (uint64_t)values[k] ^ flip, first = (uint64_t)s->first ^ flip;
+        uint64_t distance = key > first ? key - first : first - key;
+        if (s->scale == 0 || distance % s->scale)
+            s->scale = gcd(distance, s->scale);
+    }
+    for (size_t k = i; k < n; k++)
+        vote_add(&pass->common, values[k]);
+    for (size_t k = i; k < n; k++)
+        vote_add(&pass->start, (int64_t)((uint64_t)values[k] - (row + k)));
+    pass->present += n - i;
+    pass->last = last;
+}
+
+/* What blocks of integers take as they are packed. */
+static void add_fits(struct pass *pass, const int64_t *values, size_t n)
+{
+    struct pci_shape *s = pass->shape;
+    struct pci_fit flat = fit_flat(values, n, pass->type);
+    struct pci_fit best = fit_slope(values, n, &flat);
+    add_integer_stats(pass, &flat);
+    if (!s->nulls) /* with nulls there are no spans */
+        pci_count_spans(s, values, n, &flat);
+    s->ranges[s->block_count] = flat.range;
+    s->slope_bits += (uint64_t)n * pci_width_of(best.range);
+}
+
 /* Nulls are left out by moving the values that are there together. */
 static void add_block(struct pass *pass, struct pci_reader *r)
 {
     struct pci_shape *s = pass->shape;
-    size_t n = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        if (!r->valid[i]) {
-            s->nulls++;
-            continue;
+    size_t n = r->n;
+    if (!memchr(r->valid, 0, r->n)) {
+        add_values(pass, r->row, r->values, r->n);
+    } else {
+        n = 0;
+        for (size_t i = 0; i < r->n; i++) {
+            if (!r->valid[i]) {
+                s->nulls++;
+                continue;
+            }
+            add_value(pass, r->row + i, r->values[i]);
+            r->values[n++] = r->values[i];
         }
-        add_value(pass, r->row + i, r->values[i]);
-        r->values[n++] = r->values[i];
     }
     s->ranges[s->block_count] = 0;
-    if (n && pass->type == PCF_F64) {
-        for (size_t i = 0; i < n; i++)
-            add_double_stats(s, r->values[i]);
-    } else if (n) {
-        struct pci_fit flat = pci_fit_block(r->values, n, pass->type, 0);
-        struct pci_fit best = pci_fit_block(r->values, n, pass->type, 1);
-        add_integer_stats(pass, &flat);
-        pci_count_spans(s, r->values, n, &flat);
-        s->ranges[s->block_count] = flat.range;
-        s->slope_bits += (uint64_t)n * pci_width_of(best.range);
-    }
+    for (size_t i = 0; i < n && pass->type == PCF_F64; i++)
+        add_double_stats(s, r->values[i]);
+    if (n && pass->type != PCF_F64)
+        add_fits(pass, r->values, n);
     s->block_count++;
 }
 

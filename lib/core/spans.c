@@ -55,6 +55,10 @@ void pci_count_spans(struct pci_shape *shape, const int64_t *values, size_t n,
         shape->spans_fail = 1;
         return;
     }
+    if (!flat->range) { /* nothing but knots */
+        shape->spans[0] += (n + PCF_SPAN_ROWS - 1) / PCF_SPAN_ROWS;
+        return;
+    }
     units_of(values, n, (uint64_t)flat->base, 1, units);
     for (size_t row = 0; row < n; row += PCF_SPAN_ROWS)
         shape->spans[fit_span(units, n, row, residuals)]++;
