@@ -199,9 +199,10 @@ static pcol_status add_sample(struct pci_ff_foreign *f, const struct pci_ff_trac
                               pcol_error *err)
 {
     int64_t stack, time, ulp, duration, cpu;
-    int has_stack, has_time, has_duration, has_cpu, valid, expand = f->export->options->expand_idle;
+    int has_stack, has_time, has_duration, has_cpu, has_value, valid,
+        expand = f->export->options->expand_idle;
     double value;
-    PCI_TRY(pci_ff_track_value(f, t, row, &value, &valid, err));
+    PCI_TRY(pci_ff_track_value(f, t, row, &value, &has_value, err));
     PCI_TRY(pci_ff_get(f->file, f->stack, row, &stack, &has_stack, err));
     PCI_TRY(pci_ff_get(f->file, f->time, row, &time, &has_time, err));
     PCI_TRY(pci_ff_get(f->file, f->ulp, row, &ulp, &valid, err));
@@ -223,8 +224,11 @@ static pcol_status add_sample(struct pci_ff_foreign *f, const struct pci_ff_trac
         PCI_TRY(
             pci_ff_cells_add(&c->stack, place == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT, place, err));
         PCI_TRY(add_number(&c->time, pci_ff_ms(time + p.after_ns, i ? 0 : ulp), err));
-        PCI_TRY(add_number(&c->weight, c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale,
-                           err));
+        if (has_value)
+            PCI_TRY(add_number(&c->weight,
+                               c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale, err));
+        else
+            PCI_TRY(pci_ff_cells_add(&c->weight, PCI_FF_NULL, 0, err));
         if (has_cpu)
             PCI_TRY(add_number(&c->cpu, i ? 0 : (double)cpu / (f->cycles ? 1 : 1e3), err));
         else
@@ -368,7 +372,10 @@ static void note_losses(struct pci_ff_foreign *f)
     for (uint32_t i = 0; samples && i < samples->column_count; i++)
         if (!strncmp(samples->columns[i].name, "label.", 6))
             f->lost |= LOSS_LABELS;
-    if (f->types.count > f->chosen.count && (!f->is_firefox || f->export->options->sample_type))
+    int each = !f->export->options->sample_type; /* each thread has its own type */
+    for (size_t i = 0; i < f->track_count; i++)
+        each &= f->tracks[i].is_firefox;
+    if (f->types.count > f->chosen.count && !each)
         f->lost |= LOSS_TYPES;
     if (f->carry.dropped)
         f->lost |= LOSS_REFERENCES;

@@ -58,7 +58,7 @@ pcol_status pci_ff_track_value(struct pci_ff_foreign *f, const struct pci_ff_tra
     return PCOL_OK;
 }
 
-/* The unit of a track's values: of its first sample's type. */
+/* The unit of a track's values: of the type of the first sample that has one. */
 pcol_status pci_ff_track_unit(struct pci_ff_foreign *f, const struct pci_ff_track *t,
                               pcol_str *unit, pcol_error *err)
 {
@@ -67,13 +67,14 @@ pcol_status pci_ff_track_unit(struct pci_ff_foreign *f, const struct pci_ff_trac
     *unit = f->chosen.unit;
     if (!t->is_firefox || !t->count || f->export->options->sample_type)
         return PCOL_OK;
-    for (uint32_t k = 0; k < f->types.count; k++) {
-        PCI_TRY(value_of(f, k, f->rows[t->first], &value, &valid, err));
-        if (valid) {
-            *unit = f->types.unit[k];
-            return PCOL_OK;
+    for (uint64_t i = 0; i < t->count; i++)
+        for (uint32_t k = 0; k < f->types.count; k++) {
+            PCI_TRY(value_of(f, k, f->rows[t->first + i], &value, &valid, err));
+            if (valid) {
+                *unit = f->types.unit[k];
+                return PCOL_OK;
+            }
         }
-    }
     return PCOL_OK;
 }
 
@@ -151,8 +152,8 @@ static pcol_status sort_samples(struct pci_ff_foreign *f, struct pci_hash *hash,
         PCI_TRY(track_of(f, row, hash, &last, err));
         struct pci_ff_track *t = &f->tracks[last];
         PCI_TRY(pci_ff_track_value(f, t, row, &value, &valid, err));
-        if (!valid)
-            continue;
+        if (!valid && (!t->is_firefox || f->export->options->sample_type))
+            continue; /* a Firefox sample may have no weight */
         if (second)
             f->rows[t->first + t->count] = row;
         t->count++;
