@@ -268,6 +268,7 @@ static void clear(struct pci_ff *ff)
     pci_ff_clone_end(ff);
     pci_free(ff->threads);
     pci_free(ff->counters);
+    pci_free(ff->marks);
     pci_free(ff->clones);
     pci_free(ff->equals);
     pci_free(ff->text.data);

@@ -106,6 +106,8 @@ struct pci_ff {
     uint64_t marker_base, marker_rows;
     uint64_t join_rows; /* rows that were joined to the one before */
     struct pci_ff_taken taken[PCI_FF_TABLES];
+    uint8_t *marks; /* by node: how many rows of the table of stacks at hand it is, up to 2 */
+    size_t mark_capacity;
     uint32_t *clones; /* by group: the next one equal to it, for stacks that are there twice */
     uint32_t *equals; /* by node that a table has twice: the group of its last duplicate */
     size_t clone_capacity, equal_capacity;

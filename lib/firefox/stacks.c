@@ -130,9 +130,8 @@ static pcol_status foresee(struct work *w, uint64_t row, uint64_t frame, uint64_
 static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
 {
     struct pci_ff *ff = w->ff;
-    struct pci_ff_taken *taken = &ff->taken[PCI_FF_STACKS];
     uint64_t frame = 0, prefix;
-    uint32_t node, before;
+    uint32_t node;
     PCI_TRY(get_frame(w, row, &frame, err));
     PCI_TRY(get_prefix(w, row, &prefix, err));
     if (w->scope->tables[PCI_FF_FRAMES].present)
@@ -140,7 +139,15 @@ static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
     uint32_t *map = w->scope->map[PCI_FF_STACKS];
     uint32_t parent = prefix == PCI_NO_NODE ? 0 : map[prefix];
     PCI_TRY(pcol_builder_stack(ff->b, parent, w->groups[frame], &node, err));
-    PCI_TRY(pci_ff_take(taken, node, &before, err));
+    size_t room = ff->mark_capacity;
+    if (node >= room) {
+        if (pci_grow((void **)&ff->marks, &ff->mark_capacity, (size_t)node + 1, 1))
+            return pci_fail_memory(err);
+        memset(ff->marks + room, 0, ff->mark_capacity - room);
+    }
+    uint32_t before = ff->marks[node]; /* none, one, or several */
+    if (before < 2)
+        ff->marks[node]++;
     if (before)
         PCI_TRY(take_equal(w, frame, parent, before, &node, err));
     map[row] = node;
@@ -203,9 +210,11 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
 {
     struct pci_ff_scope *scope = w->scope;
     PCI_TRY(find_columns(w, err));
-    w->ff->taken[PCI_FF_STACKS].epoch++;
     for (uint64_t i = 0; i < w->table->rows; i++)
         PCI_TRY(take_row(w, i, err));
+    for (uint64_t i = 0; i < w->table->rows; i++) /* the next table begins anew */
+        if (scope->map[PCI_FF_STACKS][i] < w->ff->mark_capacity)
+            w->ff->marks[scope->map[PCI_FF_STACKS][i]] = 0;
     struct pci_ff_claim claims[4] = {{w->frame, NULL, w->exact_frame},
                                      {w->prefix, NULL, w->exact_prefix},
                                      {w->category[0], NULL, w->exact_category[0]},
@@ -232,8 +241,6 @@ pcol_status pci_ff_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_er
         status = pci_fail_memory(err);
     if (status == PCOL_OK)
         status = take_rows(&w, err);
-    if (scope->thread == PCOL_NONE) /* mostly there are no others */
-        pci_ff_take_end(&ff->taken[PCI_FF_STACKS]);
     pci_free(w.cursors);
     for (int k = 0; k < 2; k++) {
         pci_free(w.own[k]);
