@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "io/open.h"
+#include "load.h"
 
 #include <string.h>
 
@@ -106,20 +107,12 @@ static int64_t double_bits(double value)
     return bits;
 }
 
-static uint64_t get(const uint8_t *p, unsigned width)
-{
-    uint64_t raw = 0;
-    for (unsigned k = width; k-- > 0;)
-        raw = raw << 8 | p[k];
-    return raw;
-}
-
 /* u64 beyond the integers: as the front end sees it. */
 static int get_u64(const uint8_t *p, size_t n, int64_t *values, uint8_t *reals)
 {
     int any = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t raw = get(p + i * 8, 8);
+        uint64_t raw = pcf_load64(p + i * 8);
         reals[i] = raw > INT64_MAX;
         values[i] = reals[i] ? double_bits((double)raw) : (int64_t)raw;
         any |= reals[i];
@@ -130,7 +123,7 @@ static int get_u64(const uint8_t *p, size_t n, int64_t *values, uint8_t *reals)
 static void get_f32(const uint8_t *p, size_t n, int64_t *values)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t bits = (uint32_t)get(p + i * 4, 4);
+        uint32_t bits = pcf_load32(p + i * 4);
         float single;
         memcpy(&single, &bits, sizeof single);
         values[i] = double_bits((double)single);
@@ -150,19 +143,19 @@ int pci_slab_numbers(const struct pci_slab *slab, size_t i, size_t n, int64_t *v
         EACH((int8_t)p[k]);
         return 0;
     case PCI_SLAB_I16:
-        EACH((int16_t)get(p + 2 * k, 2));
+        EACH((int16_t)pcf_load16(p + 2 * k));
         return 0;
     case PCI_SLAB_I32:
-        EACH((int32_t)get(p + 4 * k, 4));
+        EACH((int32_t)pcf_load32(p + 4 * k));
         return 0;
     case PCI_SLAB_U8:
         EACH(p[k]);
         return 0;
     case PCI_SLAB_U16:
-        EACH(get(p + 2 * k, 2));
+        EACH(pcf_load16(p + 2 * k));
         return 0;
     case PCI_SLAB_U32:
-        EACH(get(p + 4 * k, 4));
+        EACH(pcf_load32(p + 4 * k));
         return 0;
     case PCI_SLAB_U64:
         return get_u64(p, n, values, reals);
@@ -170,7 +163,7 @@ int pci_slab_numbers(const struct pci_slab *slab, size_t i, size_t n, int64_t *v
         get_f32(p, n, values);
         return 1;
     default: /* I64, F64: their bits */
-        EACH(get(p + 8 * k, 8));
+        EACH(pcf_load64(p + 8 * k));
         return slab->type == PCI_SLAB_F64;
     }
 #undef EACH
