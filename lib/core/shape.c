@@ -195,10 +195,13 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
         if (s->scale == 0 || distance % s->scale)
             s->scale = gcd(distance, s->scale);
     }
+    struct vote common = pass->common, start = pass->start; /* in registers */
     for (size_t k = i; k < n; k++)
-        vote_add(&pass->common, values[k]);
+        vote_add(&common, values[k]);
     for (size_t k = i; k < n; k++)
-        vote_add(&pass->start, (int64_t)((uint64_t)values[k] - (row + k)));
+        vote_add(&start, (int64_t)((uint64_t)values[k] - (row + k)));
+    pass->common = common;
+    pass->start = start;
     pass->present += n - i;
     pass->last = last;
 }
