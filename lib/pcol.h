@@ -11,7 +11,9 @@
  *     from a handle are borrowed: they are valid until the handle is closed and are not written to.
  *   - Inputs are borrowed for the call; what must live longer is copied.
  *   - One pcol_file may be read by several threads at once; closing must not race with any other
- *     call. A pcol_scan, a pcol_builder and a pcol_output belong to one thread at a time.
+ *     call. A pcol_scan, a pcol_builder and a pcol_output belong to one thread at a time. The
+ *     library starts no threads but where `threads` in the options of a call asks for them; these
+ *     have ended when it returns.
  *   - Every value that comes out of a file is checked before it is used: a damaged file gives an
  *     error that names the table, the column and the row, never a read out of bounds.
  *   - The library never prints, never exits and reads neither the environment nor the clock.
@@ -659,7 +661,9 @@ typedef struct pcol_import_options {
     void *context;
     pcol_progress_fn progress; /* may be NULL; given `context` too */
     unsigned open_flags;       /* PCOL_OPEN_*, for inputs that are pcol files */
-    unsigned threads; /* 2 or more: a large compressed input is inflated by a thread of its own;
+    unsigned
+        threads; /* 2 or more: a large compressed input is inflated by a thread of its own, and the
+                         samples of pprof are read by two;
                          functions given here are called by the caller's only */
     /* With collapse_idle: samples, of the value 1 each, join only as long as all their times are within
      * this what expand_idle gives. 0: however far they are. Noted as source_meta

@@ -14,19 +14,31 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* Nothing that runs here needs more; the system's default of 8 MB would count against limits on memory. */
+#define STACK_BYTES ((size_t)1 << 20)
+
+int (*pci_thread_hook)(void);
+
 /* Signals stay with the caller's threads, but for those that an instruction causes: they belong to
  * the thread that ran it. */
 static int start(pthread_t *thread, void *(*run)(void *), void *context)
 {
     static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
     sigset_t all, before;
+    pthread_attr_t attributes;
+    if ((pci_thread_hook && pci_thread_hook()) || pthread_attr_init(&attributes) != 0)
+        return -1;
     sigfillset(&all);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         sigdelset(&all, own[i]);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return -1;
-    int result = pthread_create(thread, NULL, run, context);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (result == 0)
+        result = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (result == 0) {
+        result = pthread_create(thread, &attributes, run, context);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
     return result == 0 ? 0 : -1;
 }
 

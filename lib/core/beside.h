@@ -16,6 +16,9 @@
 /* Below so many bytes of input nobody would notice the threads, save by what it costs to start them. */
 #define PCI_BESIDE_BYTES ((uint64_t)1 << 20)
 
+/* Tests: called before each thread is started; non-zero: it cannot be had. NULL: none. */
+extern int (*pci_thread_hook)(void);
+
 /* ---- tasks */
 
 typedef pcol_status (*pci_task)(void *context, size_t number, pcol_error *err);

@@ -231,6 +231,59 @@ Test(beside, what_is_behind_can_be_left)
     pci_behind_free(NULL);
 }
 
+/* ---- no threads to be had */
+
+static atomic_int threads_left;
+static int no_thread(void)
+{
+    return atomic_fetch_sub(&threads_left, 1) <= 0;
+}
+
+Test(beside, without_threads_the_caller_does_the_work)
+{
+    pci_thread_hook = no_thread;
+    for (int n = 0; n < 3; n++) {
+        struct tasks t = {.fail_from = SIZE_MAX, .slow = TASKS};
+        struct tasks failing = {.fail_from = 5, .slow = 5};
+        pcol_error err;
+        atomic_store(&threads_left, n);
+        cr_assert_eq(pci_beside_each(4, TASKS, one_task, &t, NULL), PCOL_OK);
+        for (size_t i = 0; i < TASKS; i++)
+            cr_assert_eq(atomic_load(&t.runs[i]), 1);
+        atomic_store(&threads_left, n);
+        cr_assert_eq(pci_beside_each(4, TASKS, one_task, &failing, &err), PCOL_E_SYNTAX);
+        cr_assert_str_eq(err.message, "task 5");
+    }
+    struct maker m = {.end = 5000, .fail_at = SIZE_MAX};
+    struct pci_ahead *ahead;
+    size_t total;
+    cr_assert_eq(pci_ahead_new(make_bytes, &m, 60, 4, &ahead, NULL), PCOL_OK);
+    cr_assert_eq(take_bytes(ahead, SIZE_MAX, &total, 0, NULL), PCOL_OK);
+    cr_assert_eq(total, 5000);
+    cr_assert_eq(take_bytes(ahead, SIZE_MAX, &total, 0, NULL), PCOL_OK);
+    cr_assert_eq(total, 0);
+    pci_ahead_free(ahead);
+    m = (struct maker){.end = SIZE_MAX, .fail_at = 1000};
+    pcol_error err;
+    cr_assert_eq(pci_ahead_new(make_bytes, &m, 64, 4, &ahead, NULL), PCOL_OK);
+    for (int again = 0; again < 2; again++) {
+        cr_assert_eq(take_bytes(ahead, SIZE_MAX, &total, 0, &err), PCOL_E_IO);
+        cr_assert_str_eq(err.message, "broken");
+    }
+    pci_ahead_free(ahead);
+    for (size_t size = 500; size < 5000; size *= 3) {
+        struct user u = {.fail_at = 1000};
+        struct pci_behind *behind;
+        pcol_status expected = size > 1000 ? PCOL_E_IO : PCOL_OK;
+        cr_assert_eq(pci_behind_new((pcol_sink){use_bytes, &u}, 100, 2, &behind, NULL), PCOL_OK);
+        cr_assert_eq(write_bytes(behind, size, &err), expected);
+        cr_assert_eq(pci_behind_finish(behind, &err), expected);
+        cr_assert(expected == PCOL_E_IO || u.total == size);
+        pci_behind_free(behind);
+    }
+    pci_thread_hook = NULL;
+}
+
 /* ---- memory */
 
 static int left;
