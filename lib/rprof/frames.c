@@ -7,7 +7,6 @@
 #include "rprof/frames.h"
 
 #include "core/alloc.h"
-#include "core/builder.h"
 #include "load.h"
 
 #include <string.h>
@@ -239,26 +238,11 @@ pcol_status pci_rprof_frames_take(struct pci_rprof_frames *frames, const uint8_t
     return PCOL_OK;
 }
 
-/* What each new piece is, and where the tree will be asked for it: the nodes of a line would else be
- * waited for one after the other. */
-static pcol_status find_units(struct pci_rprof_frames *frames, uint32_t node, pcol_error *err)
-{
-    const struct pci_tree *tree = &frames->builder->tree;
-    uint32_t hash = tree->nodes[node].hash;
-    for (size_t i = frames->fresh_count; i-- > 0;) {
-        struct pci_rprof_piece *piece = &frames->fresh[i];
-        PCI_TRY(find_unit(frames, piece->text, piece->size, &piece->unit, err));
-        hash = pci_tree_ask(tree, pci_tree_hash(hash, frames->known[piece->unit].group));
-    }
-    return PCOL_OK;
-}
-
 pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t *text,
-                                 const uint8_t *end, int whole, uint32_t *node, int *exact,
-                                 pcol_error *err)
+                                 const uint8_t *end, int whole, int *exact, pcol_error *err)
 {
     size_t depth = frames->depth, needed = depth + frames->fresh_count;
-    struct pci_rprof_level level = {0, 0, 1};
+    struct pci_rprof_level level = {0, 1};
     if (needed > frames->level_capacity) {
         void *levels = frames->levels;
         if (pci_grow(&levels, &frames->level_capacity, needed, sizeof level))
@@ -267,16 +251,14 @@ pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t 
     }
     if (depth > 0)
         level = frames->levels[depth - 1];
-    PCI_TRY(find_units(frames, level.node, err));
+    frames->kept = depth;
     for (size_t i = frames->fresh_count; i-- > 0;) {
-        const struct pci_rprof_piece *piece = &frames->fresh[i];
-        const struct pci_rprof_known *unit = &frames->known[piece->unit];
+        struct pci_rprof_piece *piece = &frames->fresh[i];
+        PCI_TRY(find_unit(frames, piece->text, piece->size, &piece->unit, err));
         level.distance = (size_t)(end - piece->text);
-        level.exact &= unit->exact;
-        PCI_TRY(pcol_builder_stack(frames->builder, level.node, unit->group, &level.node, err));
+        level.exact &= frames->known[piece->unit].exact;
         frames->levels[depth++] = level;
     }
-    *node = depth > 0 ? level.node : PCOL_NONE;
     *exact = (int)level.exact;
     frames->depth = depth;
     frames->before = whole ? (size_t)(end - text) : 0;

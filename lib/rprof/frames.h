@@ -26,11 +26,10 @@ struct pci_rprof_known {
     uint32_t exact; /* exports as the same bytes */
 };
 
-/* A node of the line before. */
+/* A unit of the line before. */
 struct pci_rprof_level {
     size_t distance; /* from the unit's first byte to the end of the text */
-    uint32_t node;
-    uint32_t exact; /* so are all units from here to the root */
+    uint32_t exact;  /* so are all units from here to the root */
 };
 
 struct pci_rprof_piece {
@@ -53,6 +52,7 @@ struct pci_rprof_frames {
     size_t arena_size, arena_capacity;
     struct pci_rprof_level *levels; /* outermost first */
     size_t depth, level_capacity;
+    size_t kept;                   /* of them, those of the line before that */
     size_t before;                 /* size of the text of the line before; 0: nothing to reuse */
     struct pci_rprof_piece *fresh; /* units of this line that are not reused, innermost first */
     size_t fresh_count, fresh_capacity;
@@ -77,10 +77,10 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
 /* A last unit that lacks its blank is taken as it is. */
 pcol_status pci_rprof_frames_take(struct pci_rprof_frames *frames, const uint8_t *unit,
                                   const uint8_t *end, pcol_error *err);
-/* Add them to the tree. `whole`: the units reach to `end`, and the next line may reuse them. *node is
- * PCOL_NONE if there are none; *exact 0 if one of them does not export as the same bytes. */
+/* Take them in: afterwards `depth` levels are the line's, the first `kept` of them as they were in the
+ * line before, and `fresh` names the units of the others. `whole`: the units reach to `end`, and the
+ * next line may reuse them. *exact 0 if one of them does not export as the same bytes. */
 pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t *text,
-                                 const uint8_t *end, int whole, uint32_t *node, int *exact,
-                                 pcol_error *err);
+                                 const uint8_t *end, int whole, int *exact, pcol_error *err);
 
 #endif

@@ -6,6 +6,7 @@
  * R up to 3.4 forgot the line end of an entry without frames, so that the next entry follows on the
  * same line: such an entry keeps its text ("200 :"), and one text behind the other gives the log back.
  */
+#include "rprof/queue.h"
 #include "rprof/record.h"
 #include "rprof/text.h"
 
@@ -16,11 +17,13 @@
 
 enum entry_kind { NO_ENTRY_HERE, ALLOCATION, NEW_PAGE };
 
+enum { T_SIZE, T_PAGE };
+
 struct reader {
     struct pci_import *import;
     struct pci_rprof_text text;
     struct pci_rprof_record record;
-    uint32_t size_type, page_type;
+    struct pci_rprof_queue queue;
     int begun;
     uint64_t tolerated, first_tolerated;
 };
@@ -32,6 +35,7 @@ struct entry {
     enum entry_kind kind;
     struct pci_rprof_int size;
     int exact;
+    int empty; /* its stack, without a look at the units */
 };
 
 /* The head of an entry at p; *head is moved behind it. */
@@ -100,7 +104,7 @@ static pcol_status read_frames(struct reader *r, struct entry *e, pcol_error *er
     struct pci_rprof_units *u = &e->units;
     PCI_TRY(pci_rprof_text_units(&r->text, PCI_RPROF_NO_REFS, stands_alone, r, u, err));
     if (u->start == u->line.end)
-        u->node = 0; /* no frames: the empty stack */
+        u->has_stack = 1; /* no frames: the empty stack */
     e->exact = e->exact && u->exact && u->fault.kind == PCI_RPROF_WHOLE;
     e->next = u->line.next;
     return PCOL_OK;
@@ -108,15 +112,15 @@ static pcol_status read_frames(struct reader *r, struct entry *e, pcol_error *er
 
 static pcol_status add_entry(struct reader *r, const struct entry *e, pcol_error *err)
 {
-    pcol_value value = {.sample_type = r->size_type, .as = {.i64 = e->size.value}};
-    size_t count = e->kind == ALLOCATION && e->size.known;
-    if (e->kind == NEW_PAGE) {
-        value = (pcol_value){.sample_type = r->page_type, .as = {.i64 = 1}};
-        count = 1;
-    }
-    PCI_TRY(pci_rprof_record_sample(&r->record, e->units.node, &value, count, err));
+    int64_t values[PCI_RPROF_TYPES] = {[T_SIZE] = e->size.value, [T_PAGE] = 1};
+    unsigned present = e->kind == NEW_PAGE                          ? 1u << T_PAGE
+                       : e->kind == ALLOCATION && e->size.known ? 1u << T_SIZE
+                                                                : 0;
+    PCI_TRY(pci_rprof_queue_sample(&r->queue, e->empty ? NULL : &r->text.frames,
+                                   e->units.has_stack, present, values, err));
     if (e->exact)
         return PCOL_OK;
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     return pci_rprof_record_text(&r->record, pci_rprof_at(&r->text.lines, e->start),
                                  (size_t)(e->next - e->start), err);
 }
@@ -127,8 +131,7 @@ static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uin
 {
     const uint8_t *begin = pci_rprof_at(&r->text.lines, start), *p = begin, *q;
     const uint8_t *end = pci_rprof_at(&r->text.lines, line->end);
-    struct entry e = {
-        .units = {.line = *line, .node = PCOL_NONE}, .start = start, .next = line->next};
+    struct entry e = {.units = {.line = *line, .has_stack = 0}, .start = start, .next = line->next};
     struct pci_rprof_units *u = &e.units;
     struct pci_rprof_int other;
     e.kind = entry_head(&p, end, &e.size);
@@ -143,7 +146,8 @@ static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uin
                (entry_head(&q, end, &other) != NO_ENTRY_HERE ||
                 (line->eol == PCI_RPROF_CUT && head_begun(p, end)))) {
         r->text.frames.before = 0;
-        u->node = 0;
+        u->has_stack = 1;
+        e.empty = 1;
         e.exact = 0;
         e.next = u->start;
     } else {
@@ -174,8 +178,8 @@ static pcol_status begin(struct reader *r, const struct pci_rprof_line *line, pc
             return pci_fail_text(err, PCOL_E_SYNTAX, 1, 1, "not an Rprofmem log: " NO_ENTRY);
     }
     PCI_TRY(pci_import_source(r->import, &source, err));
-    PCI_TRY(pcol_builder_sample_type(b, "alloc_size", "bytes", 0, 0, &r->size_type, err));
-    PCI_TRY(pcol_builder_sample_type(b, "new_page", "count", 0, 0, &r->page_type, err));
+    PCI_TRY(pcol_builder_sample_type(b, "alloc_size", "bytes", 0, 0, &r->queue.types[T_SIZE], err));
+    PCI_TRY(pcol_builder_sample_type(b, "new_page", "count", 0, 0, &r->queue.types[T_PAGE], err));
     /* A segment says no more of a log than how its lines end. */
     return r->text.crlf ? pci_rprof_record_segment(&r->record, NULL, 1, NULL, 0, err) : PCOL_OK;
 }
@@ -196,6 +200,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
         while (at < line.next);
         pci_rprof_text_pass(&r->text, &line);
     }
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     return r->begun ? PCOL_OK : begin(r, NULL, err);
 }
 
@@ -204,11 +209,13 @@ pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)
     struct reader r = {.import = import, .record = {.import = import}};
     pcol_status status;
     pci_rprof_text_init(&r.text, import);
+    r.queue.record = &r.record;
     status = read_lines(&r, err);
     if (status == PCOL_OK && r.tolerated)
         pci_import_message(import,
                            "malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
                            r.tolerated, r.first_tolerated);
+    pci_rprof_queue_clear(&r.queue);
     pci_rprof_text_clear(&r.text);
     return status;
 }

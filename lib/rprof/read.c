@@ -11,9 +11,11 @@
  *     cut at the end    the units before the cut, and the text
  *     anything else     E_SYNTAX; lenient: what is whole, and the text
  */
+#include "rprof/queue.h"
 #include "rprof/record.h"
 #include "rprof/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,15 +25,16 @@
 #define NO_FRAME "neither a frame nor a line reference"
 
 enum { T_SAMPLES, T_SMALL, T_BIG, T_NODES, T_DUP, T_COUNT };
+static_assert(T_COUNT == PCI_RPROF_TYPES, "the queue has room for all types");
 
 struct reader {
     struct pci_import *import;
     struct pci_rprof_text text;
     struct pci_rprof_record record;
+    struct pci_rprof_queue queue;
     struct pci_rprof_header header; /* of the segment */
     int begun;                      /* there is a segment */
     int memory_types;               /* the types of the memory columns are known */
-    uint32_t types[T_COUNT];
     uint64_t tolerated, first_tolerated; /* lines, and the first one's number */
     uint64_t too_long;
     int cut; /* the last line breaks off inside a word */
@@ -68,8 +71,7 @@ static int stands_alone(const void *context, const uint8_t *p, const uint8_t *en
         return 0;
     if (*p == '"' || pci_rprof_ref(p, end))
         return pci_rprof_units_alone(p, end);
-    return pci_rprof_header(p, end, &header) ||
-           (r->header.line && pci_rprof_file(p, end, &file)) ||
+    return pci_rprof_header(p, end, &header) || (r->header.line && pci_rprof_file(p, end, &file)) ||
            (r->header.memory && pci_rprof_memory(p, end, number, &fault));
 }
 
@@ -85,7 +87,7 @@ static pcol_status new_source(struct reader *r, const struct pci_rprof_header *h
     }
     PCI_TRY(pci_import_source(r->import, &source, err));
     return pcol_builder_sample_type(r->import->builder, "samples", "count", 0, 0,
-                                    &r->types[T_SAMPLES], err);
+                                    &r->queue.types[T_SAMPLES], err);
 }
 
 static pcol_status new_memory_types(struct reader *r, pcol_error *err)
@@ -104,7 +106,7 @@ static pcol_status new_memory_types(struct reader *r, pcol_error *err)
     r->memory_types = 1;
     for (int i = T_SMALL; i < T_COUNT; i++)
         PCI_TRY(pcol_builder_sample_type(r->import->builder, types[i].type, types[i].unit,
-                                         types[i].flags, 0, &r->types[i], err));
+                                         types[i].flags, 0, &r->queue.types[i], err));
     return PCOL_OK;
 }
 
@@ -115,6 +117,7 @@ static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *
     if (!r->begun)
         PCI_TRY(new_source(r, header, err));
     r->begun = 1;
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     if (header->memory)
         PCI_TRY(new_memory_types(r, err));
     r->header = *header;
@@ -132,6 +135,7 @@ static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line
     int exact = pci_rprof_own_eol(&r->text, line) && (!file->numbered || file->number.canonical);
     uint32_t path;
     r->text.frames.before = 0;
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     PCI_TRY(pci_rprof_record_file(&r->record, file, exact ? NULL : text,
                                   (size_t)(line->next - line->start), &path, err));
     if (!file->numbered || !file->number.known)
@@ -151,6 +155,7 @@ static pcol_status read_stray(struct reader *r, const struct pci_rprof_line *lin
                              "%s", what);
     if (r->tolerated++ == 0)
         r->first_tolerated = r->text.lines.number;
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     return pci_rprof_record_file(&r->record, NULL, text, (size_t)(line->next - line->start), &path,
                                  err);
 }
@@ -172,6 +177,7 @@ static pcol_status read_cut(struct reader *r, const struct pci_rprof_line *line,
         while (q < end && (unsigned)(*q - '0') < 10)
             q++;
         uint32_t path;
+        PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
         if (end - q <= 1 && (q == end || *q == ':'))
             return pci_rprof_record_file(&r->record, NULL, p, size, &path, err);
     }
@@ -235,18 +241,18 @@ static pcol_status judge(struct reader *r, struct sample *s, pcol_error *err)
 
 static pcol_status add_sample(struct reader *r, const struct sample *s, pcol_error *err)
 {
-    pcol_value values[T_COUNT];
-    size_t count = 1;
-    values[0].sample_type = r->types[T_SAMPLES];
-    values[0].as.i64 = 1;
+    int64_t values[T_COUNT] = {[T_SAMPLES] = 1};
+    unsigned present = 1u << T_SAMPLES;
     for (int i = 0; s->has_memory > 0 && i < 4; i++)
         if (s->memory[i].known) {
-            values[count].sample_type = r->types[T_SMALL + i];
-            values[count++].as.i64 = s->memory[i].value;
+            values[T_SMALL + i] = s->memory[i].value;
+            present |= 1u << (T_SMALL + i);
         }
-    PCI_TRY(pci_rprof_record_sample(&r->record, s->units.node, values, count, err));
+    PCI_TRY(pci_rprof_queue_sample(&r->queue, &r->text.frames, s->units.has_stack, present, values,
+                                   err));
     if (s->exact)
         return PCOL_OK;
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     return pci_rprof_record_text(&r->record, pci_rprof_at(&r->text.lines, s->units.line.start),
                                  (size_t)(s->units.line.next - s->units.line.start), err);
 }
@@ -270,8 +276,7 @@ static void read_memory(struct reader *r, struct sample *s)
 /* *line becomes longer if names go over several lines. */
 static pcol_status read_sample(struct reader *r, struct pci_rprof_line *line, pcol_error *err)
 {
-    struct sample s = {.units = {.line = *line, .start = line->start, .node = PCOL_NONE},
-                       .exact = 1};
+    struct sample s = {.units = {.line = *line, .start = line->start}, .exact = 1};
     struct pci_rprof_units *u = &s.units;
     if (r->header.memory && *pci_rprof_at(&r->text.lines, line->start) == ':')
         read_memory(r, &s);
@@ -340,6 +345,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
         PCI_TRY(read_line(r, &line, err));
         pci_rprof_text_pass(&r->text, &line);
     }
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     return r->begun ? PCOL_OK : new_source(r, NULL, err);
 }
 
@@ -363,9 +369,11 @@ pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err)
     struct reader r = {.import = import, .record = {.import = import}};
     pcol_status status;
     pci_rprof_text_init(&r.text, import);
+    r.queue.record = &r.record;
     status = read_lines(&r, err);
     if (status == PCOL_OK)
         say_what_was_odd(&r);
+    pci_rprof_queue_clear(&r.queue);
     pci_rprof_text_clear(&r.text);
     return status;
 }

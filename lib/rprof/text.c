@@ -78,7 +78,8 @@ pcol_status pci_rprof_text_units(struct pci_rprof_text *text, unsigned flags, pc
     }
     u->count = t->frames.fresh_count;
     int whole = u->fault.kind == PCI_RPROF_WHOLE && !unified;
-    PCI_TRY(pci_rprof_frames_add(&t->frames, p, end, whole, &u->node, &u->exact, err));
+    PCI_TRY(pci_rprof_frames_add(&t->frames, p, end, whole, &u->exact, err));
+    u->has_stack = t->frames.depth > 0;
     u->exact = u->exact && pci_rprof_own_eol(t, &u->line) && !(unified && u->line.bare);
     return PCOL_OK;
 }

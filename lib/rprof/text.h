@@ -28,7 +28,7 @@ struct pci_rprof_units {
     uint64_t start;               /* in: where the units begin */
     struct pci_rprof_fault fault; /* how they end */
     size_t count;                 /* found before the fault, or new */
-    uint32_t node;                /* in the tree; PCOL_NONE: no units */
+    int has_stack;                /* there are units, of this line or kept (frames.h) */
     int exact;                    /* units and line end print as the same bytes */
 };
 

@@ -1,0 +1,48 @@
+/*
+ * queue.h - samples between the text and the builder
+ *
+ * A look into the tree of stacks mostly waits for memory, and each frame of a stack can only be looked
+ * up when the one outside it is known. So samples are kept for a moment: with the frames of some lines
+ * at hand, the places of all of them are asked for together before the first is used. Where threads
+ * may be used, another one does that beside the reading of the text.
+ *
+ * Each sample says how many frames it keeps from the one before, which it need not repeat, and which
+ * are new. What else goes into a builder in order of samples (segments, file lines, verbatim text)
+ * comes after a flush: until then the builder's tree, samples and columns belong to the queue, and
+ * its strings, functions and groups to the reader.
+ */
+#ifndef PCI_RPROF_QUEUE_H
+#define PCI_RPROF_QUEUE_H
+
+#include "core/beside.h"
+#include "rprof/frames.h"
+#include "rprof/record.h"
+
+#define PCI_RPROF_TYPES 5u
+
+struct pci_rprof_queue {
+    struct pci_rprof_record *record;
+    uint32_t types[PCI_RPROF_TYPES]; /* sample types, by what the reader calls them */
+    uint8_t *piece;                  /* samples: each a head, values and new frames */
+    size_t used, capacity;
+    size_t unasked; /* bytes of samples since the builder was asked for */
+    struct pci_behind *behind;
+    /* Of the thread that puts the samples into the builder. */
+    uint32_t *nodes, *hashes; /* of the stack of the sample before, from the root */
+    size_t node_capacity, hash_capacity;
+    uint32_t *asked; /* hashes of all new frames of some samples */
+    size_t asked_capacity;
+};
+
+void pci_rprof_queue_clear(struct pci_rprof_queue *queue);
+
+/* A sample whose stack is what pci_rprof_frames_add() has found last, the empty one without `frames`;
+ * without `has_stack`: none. values[i] is of types[i], and there if bit i of `present` is set. */
+pcol_status pci_rprof_queue_sample(struct pci_rprof_queue *queue,
+                                   const struct pci_rprof_frames *frames, int has_stack,
+                                   unsigned present, const int64_t values[PCI_RPROF_TYPES],
+                                   pcol_error *err);
+/* All samples into the builder, which belongs to the caller then. */
+pcol_status pci_rprof_queue_flush(struct pci_rprof_queue *queue, pcol_error *err);
+
+#endif
