@@ -113,11 +113,11 @@ static pcol_status read_frames(struct reader *r, struct entry *e, pcol_error *er
 static pcol_status add_entry(struct reader *r, const struct entry *e, pcol_error *err)
 {
     int64_t values[PCI_RPROF_TYPES] = {[T_SIZE] = e->size.value, [T_PAGE] = 1};
-    unsigned present = e->kind == NEW_PAGE                          ? 1u << T_PAGE
+    unsigned present = e->kind == NEW_PAGE                      ? 1u << T_PAGE
                        : e->kind == ALLOCATION && e->size.known ? 1u << T_SIZE
                                                                 : 0;
-    PCI_TRY(pci_rprof_queue_sample(&r->queue, e->empty ? NULL : &r->text.frames,
-                                   e->units.has_stack, present, values, err));
+    PCI_TRY(pci_rprof_queue_sample(&r->queue, e->empty ? NULL : &r->text.frames, e->units.has_stack,
+                                   present, values, err));
     if (e->exact)
         return PCOL_OK;
     PCI_TRY(pci_rprof_queue_flush(&r->queue, err));

@@ -32,9 +32,9 @@ struct reader {
     struct pci_rprof_text text;
     struct pci_rprof_record record;
     struct pci_rprof_queue queue;
-    struct pci_rprof_header header; /* of the segment */
-    int begun;                      /* there is a segment */
-    int memory_types;               /* the types of the memory columns are known */
+    struct pci_rprof_header header;      /* of the segment */
+    int begun;                           /* there is a segment */
+    int memory_types;                    /* the types of the memory columns are known */
     uint64_t tolerated, first_tolerated; /* lines, and the first one's number */
     uint64_t too_long;
     int cut; /* the last line breaks off inside a word */
