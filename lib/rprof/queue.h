@@ -1,10 +1,9 @@
 /*
  * queue.h - samples between the text and the builder
  *
- * A look into the tree of stacks mostly waits for memory, and each frame of a stack can only be looked
- * up when the one outside it is known. So samples are kept for a moment: with the frames of some lines
- * at hand, the places of all of them are asked for together before the first is used. Where threads
- * may be used, another one does that beside the reading of the text.
+ * A look into the tree of stacks mostly waits for memory. So the places of all new frames of a stack
+ * are asked for before the first is used; and where threads may be used, another one puts the samples
+ * into the builder while the text behind them is read.
  *
  * Each sample says how many frames it keeps from the one before, which it need not repeat, and which
  * are new. What else goes into a builder in order of samples (segments, file lines, verbatim text)
@@ -23,15 +22,15 @@
 struct pci_rprof_queue {
     struct pci_rprof_record *record;
     uint32_t types[PCI_RPROF_TYPES]; /* sample types, by what the reader calls them */
-    uint8_t *piece;                  /* samples: each a head, values and new frames */
-    size_t used, capacity;
-    size_t unasked; /* bytes of samples since the builder was asked for */
-    struct pci_behind *behind;
-    /* Of the thread that puts the samples into the builder. */
-    uint32_t *nodes, *hashes; /* of the stack of the sample before, from the root */
-    size_t node_capacity, hash_capacity;
-    uint32_t *asked; /* hashes of all new frames of some samples */
-    size_t asked_capacity;
+    size_t unasked;                  /* samples since the builder was asked for */
+    uint32_t *groups;                /* new frames of a sample, outermost first */
+    size_t group_capacity;
+    struct pci_behind *behind; /* NULL: samples go to the builder at once */
+    uint8_t *piece;            /* samples for the other thread: head, values, new frames of each */
+    size_t used;
+    /* Of the thread that puts the samples into the builder: the stack of the one before. */
+    uint32_t *nodes;
+    size_t node_capacity;
 };
 
 void pci_rprof_queue_clear(struct pci_rprof_queue *queue);
