@@ -115,8 +115,35 @@ pcol_status pci_bcol_fill(struct pci_bcol *column, uint64_t rows, pcol_error *er
     return PCOL_OK;
 }
 
+/* The usual value: behind one that is there, the same as all others or a narrow one for which there
+ * is room. 0: it is not such. */
+static inline int append_usual(struct pci_bcol *c, uint64_t row, int64_t value)
+{
+    struct pci_spool *s = &c->values;
+    int32_t narrow = (int32_t)value;
+    if (row != c->rows || !c->run_valid)
+        return 0;
+    if (c->constant) {
+        if (!c->present || value != c->first)
+            return 0;
+    } else {
+        if (c->wide || narrow != value || s->tail_capacity - s->tail_used < sizeof narrow)
+            return 0;
+        memcpy(s->tail + s->tail_used, &narrow, sizeof narrow);
+        s->tail_used += sizeof narrow;
+        c->narrow++;
+        c->all_bits |= value;
+    }
+    c->present++;
+    c->run++;
+    c->rows++;
+    return 1;
+}
+
 pcol_status pci_bcol_set(struct pci_bcol *column, uint64_t row, int64_t value, pcol_error *err)
 {
+    if (append_usual(column, row, value))
+        return PCOL_OK;
     if (row != column->rows) {
         if (row < column->rows)
             return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %llu was set before",

@@ -89,6 +89,24 @@ int pci_rprof_file(const uint8_t *p, const uint8_t *end, struct pci_rprof_file *
     return 1;
 }
 
+/* Past a number of one to seven digits and its value; p if there is none, or a longer one. Eight bytes
+ * are looked at together: which are digits, then pairs, fours and eights of them by multiplication. */
+static inline const uint8_t *short_number(const uint8_t *p, const uint8_t *end, uint64_t *value)
+{
+    if (end - p < 8)
+        return p;
+    uint64_t x = pcf_load64(p) ^ (ONES * '0');
+    uint64_t others = (x | (x + ONES * 6)) & (ONES * 0xf0);
+    unsigned digits = others ? (unsigned)__builtin_ctzll(others) >> 3 : 0;
+    if (!digits)
+        return p;
+    x <<= 64 - 8 * digits; /* the last digit to the highest byte, zeros in front of the first */
+    x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    *value = (x * 10000 + (x >> 32)) & UINT32_MAX;
+    return p + digits;
+}
+
 const uint8_t *pci_rprof_memory(const uint8_t *p, const uint8_t *end,
                                 struct pci_rprof_int number[4], const uint8_t **fault)
 {
@@ -103,8 +121,10 @@ const uint8_t *pci_rprof_memory(const uint8_t *p, const uint8_t *end,
             break;
         /* The usual number first: it fits, has no sign and no leading zero. */
         uint64_t value = 0;
-        for (q = p; q < end && (unsigned)(*q - '0') < 10; q++)
-            value = value * 10 + (unsigned)(*q - '0');
+        q = short_number(p, end, &value);
+        if (q == p)
+            for (; q < end && (unsigned)(*q - '0') < 10; q++)
+                value = value * 10 + (unsigned)(*q - '0');
         if (q - p >= 1 && q - p <= 18 && (*p != '0' || q - p == 1)) {
             number[i] = (struct pci_rprof_int){(int64_t)value, 1, 1};
             p = q;
