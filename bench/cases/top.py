@@ -1,10 +1,36 @@
 """Whole processes: top of a packed profile of 100,000 labelled samples and of its .pb.gz against pprof -top with and without
--taghide=. (PPROF names the program; else that of Go is looked for), top of Rprof text against summaryRprof; ratios are how
-many times faster. And top with ten times the samples on the same stacks against top without."""
+-taghide=. (PPROF names the program; else that of Go is looked for); top of Rprof text against summaryRprof, for the kinds of
+files that R writes, asked the same thing each time; ratios are how many times faster. And top with ten times the samples on
+the same stacks against top without."""
 import json
 
-from harness import (DATA, MB, PCOL, Missing, count, faster, interleaved, missing, pack_command,
+from harness import (DATA, MB, PCOL, Missing, count, faster, generated, interleaved, missing, pack_command,
                      pprof_file, pprof_program, row, text_file, timed, tool)
+
+
+# Rprof text of some size: name, what it is, options of the generator, the question to pcol and to R.
+RPROF = [
+    ("rprof", "with memory columns", ["--memory"], [], ""),
+    ("rprof.plain", "plain", [], [], ""),
+    ("rprof.flat", "plain, 5 frames deep", ["--depth-mean", 5], [], ""),
+    ("rprof.deep", "plain, 150 frames deep", ["--depth-mean", 150], [], ""),
+    ("rprof.lines", "with lines", ["--line"], ["--by", "line"], ', lines = "both"'),
+    ("rprof.memory", "with memory columns, memory", ["--memory"], ["--sample-type", "memory"], ', memory = "both"'),
+    ("rprof.all", "with lines, <GC> and memory columns", ["--line", "--gc", "--memory"], ["--by", "line"],
+     ', lines = "both", memory = "both"'),
+]
+
+
+def against_r(options, size, name, what, generate, question, arguments):
+    """summaryRprof's own work is most of its time: R alone starts in a tenth of a second."""
+    what = f"top of {size} MB of Rprof text, {what}"
+    try:
+        text = generated(f"{name}-{size}M.Rprof", "gen_rprof", "--bytes", size * MB, "--seed", 1, *generate)
+        summary = f"invisible(summaryRprof({json.dumps(str(text))}{arguments}))"
+        result = interleaved(options.runs, pcol=[PCOL, "top", *question, text], r=[tool("Rscript"), "-e", summary])
+        return faster(f"top.{name}", what, result, "pcol", "r", "summaryRprof" + arguments.replace(",", "", 1))
+    except Missing as reason:
+        return missing(f"top.{name}", what, reason)
 
 
 def measure(options):
@@ -23,13 +49,9 @@ def measure(options):
     except Missing as reason:
         yield missing("top.packed", f"top of {label}", reason)
     size = 2 if options.quick else 10
+    for kind in RPROF[:1] if options.quick else RPROF:
+        yield against_r(options, size, *kind)
     text = text_file(size * MB)
-    try:
-        summary = f"invisible(summaryRprof({json.dumps(str(text))}))"
-        result = interleaved(options.runs, pcol=[PCOL, "top", text], r=[tool("Rscript"), "-e", summary])
-        yield faster("top.rprof", f"top of {size} MB of Rprof text", result, "pcol", "r", "summaryRprof")
-    except Missing as reason:
-        yield missing("top.rprof", f"top of {size} MB of Rprof text", reason)
     # The same stacks ten times: a file appended to itself, with its sums in both cases.
     once, again = (DATA / name for name in ("once.Rprof", "again.Rprof"))
     once.write_bytes(text.read_bytes() * 10)
