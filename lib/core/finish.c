@@ -311,7 +311,16 @@ struct memory {
 static pcol_status write_memory(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct memory *m = context;
-    if (size > SIZE_MAX - m->size || pci_grow((void **)&m->data, &m->capacity, m->size + size, 1))
+    size_t needed = m->size + size;
+    if (size > SIZE_MAX - m->size)
+        return pci_fail_memory(err);
+    if (!m->size && size == sizeof(struct pcf_header)) { /* it says how much will come */
+        uint64_t whole;
+        memcpy(&whole, (const uint8_t *)data + offsetof(struct pcf_header, file_size),
+               sizeof whole);
+        needed = whole > needed && whole < SIZE_MAX ? (size_t)whole : needed;
+    }
+    if (pci_grow((void **)&m->data, &m->capacity, needed, 1))
         return pci_fail_memory(err);
     memcpy(m->data + m->size, data, size);
     m->size += size;

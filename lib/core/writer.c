@@ -325,28 +325,30 @@ static pcol_status put_padding(pcol_sink sink, uint64_t size, pcol_error *err)
     return size ? sink.write(sink.context, zeros, (size_t)size, err) : PCOL_OK;
 }
 
-/* The sections from the spool to the sink; *position follows the file. */
+/* The sections from the spool to the sink, page by page; *position follows the file. */
 static pcol_status put_sections(struct pci_writer *w, pcol_sink sink, uint64_t *position,
                                 pcol_error *err)
 {
-    uint8_t *buffer = pci_malloc(PCI_PAGE_BYTES, 1);
-    pcol_status status = buffer ? PCOL_OK : pci_fail_memory(err);
+    struct pci_spool_view view = {0};
+    pcol_status status = PCOL_OK;
+    const uint8_t *data;
     uint64_t from = 0;
     for (size_t i = 0; i < w->section_count && status == PCOL_OK; i++) {
         const struct pcf_section *s = &w->sections[i];
         status = put_padding(sink, s->offset - *position, err);
         *position = s->offset;
         for (uint64_t left = s->size; left && status == PCOL_OK;) {
-            size_t n = left < PCI_PAGE_BYTES ? (size_t)left : PCI_PAGE_BYTES;
-            status = pci_spool_read(&w->out, from, buffer, n, err);
+            size_t room = PCI_PAGE_BYTES - (size_t)(from % PCI_PAGE_BYTES);
+            size_t n = left < room ? (size_t)left : room;
+            status = pci_spool_look(&w->out, &view, from, n, &data, err);
             if (status == PCOL_OK)
-                status = sink.write(sink.context, buffer, n, err);
+                status = sink.write(sink.context, data, n, err);
             from += n;
             left -= n;
             *position += n;
         }
     }
-    pci_free(buffer);
+    pci_spool_view_clear(&view);
     return status;
 }
 
