@@ -45,12 +45,21 @@ pcol_status pci_emit_blocks(struct pci_writer *writer, uint32_t column,
 
 /* ---- plain ---- */
 
+struct plain {
+    unsigned width;
+    uint8_t type;
+    struct pci_shape *stats; /* NULL: they are known */
+};
+
 static pcol_status put_plain(struct pci_bits *bits, const struct pci_reader *block, void *context,
                              pcol_error *err)
 {
-    unsigned width = *(const unsigned *)context;
+    const struct plain *plain = context;
+    unsigned width = plain->width;
     uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
     uint32_t narrow[PCF_BLOCK_ROWS];
+    if (plain->stats)
+        pci_add_stats(plain->stats, plain->type, block->values, block->valid, block->n);
     /* Values are 0 under a null, and whole words need no shifting. */
     if (width == 64)
         return pci_section_append(&bits->section, block->values, block->n * 8, err);
@@ -89,13 +98,14 @@ pcol_status pci_emit_validity(struct pci_writer *writer, uint32_t column,
 }
 
 pcol_status pci_emit_plain(struct pci_writer *writer, uint32_t column,
-                           const struct pci_source *source, uint64_t nulls, pcol_error *err)
+                           const struct pci_source *source, uint64_t nulls, struct pci_shape *stats,
+                           pcol_error *err)
 {
-    unsigned width = plain_width(source->type);
+    struct plain plain = {plain_width(source->type), source->type, stats};
     writer->columns[column].encoding = PCF_PLAIN;
     if (nulls)
         PCI_TRY(pci_emit_validity(writer, column, source, err));
-    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_plain, &width, 0, err);
+    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_plain, &plain, 0, err);
 }
 
 /* ---- packed ---- */

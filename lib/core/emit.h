@@ -47,7 +47,8 @@ void pci_links_free(struct pci_links *links);
 
 /* Each sets the column's encoding and parameters and appends its sections. */
 pcol_status pci_emit_plain(struct pci_writer *writer, uint32_t column,
-                           const struct pci_source *source, uint64_t nulls, pcol_error *err);
+                           const struct pci_source *source, uint64_t nulls, struct pci_shape *stats,
+                           pcol_error *err); /* stats: to be filled, or NULL */
 pcol_status pci_emit_packed(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, const struct pci_shape *shape,
                             pcol_error *err);

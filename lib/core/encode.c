@@ -298,7 +298,7 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
         way = CHAIN;
     switch (way) {
     case PLAIN:
-        status = pci_emit_plain(writer, column, source, 0, err);
+        status = pci_emit_plain(writer, column, source, 0, NULL, err);
         break;
     case PACKED:
         status = pci_emit_packed(writer, column, source, shape, err);
@@ -450,7 +450,7 @@ static pcol_status encode_shape(struct pci_writer *writer, uint32_t column,
         return PCOL_OK;
     }
     if (writer->plain)
-        return pci_emit_plain(writer, column, source, shape->nulls, err);
+        return pci_emit_plain(writer, column, source, shape->nulls, NULL, err);
     if (shape->nulls == shape->rows) {
         c->encoding = PCF_LINEAR;
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
@@ -471,16 +471,21 @@ pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
                              const struct pci_source *source, uint64_t nulls,
                              const int64_t *constant, pcol_error *err)
 {
+    static const uint8_t valid = 1;
+    struct pci_shape shape = {.rows = source->rows, .nulls = nulls};
     struct pcf_column *c = column_of(writer, column);
-    c->null_count = nulls;
-    if (nulls)
-        c->flags |= PCF_COLUMN_NULLABLE;
-    if (nulls && nulls == source->rows)
+    if (nulls && nulls == source->rows) {
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
-    else if (source->rows && (nulls || !constant))
-        return pci_emit_plain(writer, column, source, nulls, err);
+    } else if (source->rows && (nulls || !constant)) {
+        PCI_TRY(pci_emit_plain(writer, column, source, nulls, &shape, err));
+        describe(column_of(writer, column), &shape, source->type);
+        return PCOL_OK;
+    } else if (source->rows) {
+        c->base = *constant;
+        pci_add_stats(&shape, source->type, constant, &valid, 1);
+    }
     c->encoding = PCF_LINEAR;
-    c->base = constant ? *constant : 0;
+    describe(c, &shape, source->type);
     return PCOL_OK;
 }
 

@@ -219,6 +219,19 @@ static void add_fits(struct pass *pass, const int64_t *values, size_t n)
     s->slope_bits += (uint64_t)n * pci_width_of(best.range);
 }
 
+void pci_add_stats(struct pci_shape *shape, uint8_t type, const int64_t *values,
+                   const uint8_t *valid, size_t n)
+{
+    struct pass pass = {.shape = shape, .type = type};
+    for (size_t i = 0; i < n; i++) {
+        struct pci_fit one = {.base = values[i]};
+        if (valid[i] && type == PCF_F64)
+            add_double_stats(shape, values[i]);
+        else if (valid[i])
+            add_integer_stats(&pass, &one);
+    }
+}
+
 /* Nulls are left out by moving the values that are there together. */
 static void add_block(struct pass *pass, struct pci_reader *r)
 {

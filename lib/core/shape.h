@@ -54,6 +54,10 @@ struct pci_shape {
 pcol_status pci_shape_of(const struct pci_source *source, struct pci_shape *shape, pcol_error *err);
 void pci_shape_clear(struct pci_shape *shape);
 
+/* Minimum and maximum of some more values; nothing else of a shape that began zeroed. */
+void pci_add_stats(struct pci_shape *shape, uint8_t type, const int64_t *values,
+                   const uint8_t *valid, size_t n);
+
 /* Costs in bits, with what each section costs in alignment and descriptor. */
 #define PCI_SECTION_BITS ((40 + 4 + 8) * 8)
 unsigned pci_width_of(uint64_t range); /* bits for 0..range, as PACKED can have them */

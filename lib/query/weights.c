@@ -190,6 +190,14 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
     return status;
 }
 
+static pcol_status check_magnitudes(const pcol_query *query, pcol_error *err)
+{
+    struct whole sum = {0};
+    for (uint32_t row = 0; row < query->calls.count; row++)
+        add_magnitude(&sum, 0, query->weight[row]);
+    return sum.i64 > INT64_MAX ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
+}
+
 /* What percentages are of; and the plain sum. */
 static pcol_status add_totals(pcol_query *query, const pcol_selection *selection,
                               struct whole *whole, pcol_error *err)
@@ -201,6 +209,10 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
         query->selected = query->total;
         return PCOL_OK;
     }
+    /* The walk over all stacks adds without a look at overflow: the magnitudes of weights must fit
+     * together, whatever the whole is. */
+    if (found && !is_double)
+        PCI_TRY(check_magnitudes(query, err));
     if (found)
         *whole = base;
     else if (query->from_sums && negative)
