@@ -474,10 +474,11 @@ pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
     static const uint8_t valid = 1;
     struct pci_shape shape = {.rows = source->rows, .nulls = nulls};
     struct pcf_column *c = column_of(writer, column);
+    int is_signed = source->type == PCF_I64 || source->type == PCF_F64;
     if (nulls && nulls == source->rows) {
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
     } else if (source->rows && (nulls || !constant)) {
-        PCI_TRY(pci_emit_plain(writer, column, source, nulls, &shape, err));
+        PCI_TRY(pci_emit_plain(writer, column, source, nulls, is_signed ? &shape : NULL, err));
         describe(column_of(writer, column), &shape, source->type);
         return PCOL_OK;
     } else if (source->rows) {

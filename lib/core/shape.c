@@ -223,13 +223,24 @@ void pci_add_stats(struct pci_shape *shape, uint8_t type, const int64_t *values,
                    const uint8_t *valid, size_t n)
 {
     struct pass pass = {.shape = shape, .type = type};
+    struct pci_fit all = {0};
+    uint64_t least = UINT64_MAX, greatest = 0;
+    size_t present = 0;
     for (size_t i = 0; i < n; i++) {
-        struct pci_fit one = {.base = values[i]};
-        if (valid[i] && type == PCF_F64)
+        if (!valid[i])
+            continue;
+        uint64_t k = key_of(values[i], type);
+        least = k < least ? k : least;
+        greatest = k > greatest ? k : greatest;
+        present++;
+        if (type == PCF_F64)
             add_double_stats(shape, values[i]);
-        else if (valid[i])
-            add_integer_stats(&pass, &one);
     }
+    if (!present || type == PCF_F64)
+        return;
+    all.base = value_of(least, type);
+    all.range = greatest - least;
+    add_integer_stats(&pass, &all);
 }
 
 /* Nulls are left out by moving the values that are there together. */
