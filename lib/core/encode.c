@@ -359,7 +359,7 @@ static pcol_status put_form(struct pci_writer *writer, uint32_t column,
     if (form == ENCODED)
         return put_encoded(writer, column, source, shape, depth, err);
     writer->transform = form;
-    status = pci_emit_plain(writer, column, source, shape->nulls, err);
+    status = pci_emit_plain(writer, column, source, shape->nulls, NULL, err);
     writer->transform = PCF_TRANSFORM_NONE;
     return status;
 }

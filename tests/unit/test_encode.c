@@ -332,6 +332,11 @@ Test(encode, every_shape_plain)
     round_trip(PCOL_WRITE_PLAIN);
 }
 
+Test(encode, every_shape_quick)
+{
+    round_trip(PCOL_WRITE_QUICK);
+}
+
 Test(encode, the_temporary_file_changes_no_byte)
 {
     void *in_memory, *spooled;
@@ -373,7 +378,7 @@ Test(encode, the_choice_fits_the_shape)
 
 Test(encode, bytes_and_strings)
 {
-    for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
+    for (unsigned flags = 0; flags <= PCOL_WRITE_QUICK; flags++) {
         pcol_builder *b;
         uint32_t table, bytes, strings;
         void *data;

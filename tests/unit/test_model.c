@@ -333,6 +333,11 @@ Test(model, views_of_a_plain_file)
     expect_profile(1, PCOL_WRITE_PLAIN);
 }
 
+Test(model, views_of_a_quick_file)
+{
+    expect_profile(1, PCOL_WRITE_QUICK);
+}
+
 static int print_fault(void *context, const pcol_fault *fault)
 {
     (void)context;
@@ -347,7 +352,7 @@ static int print_fault(void *context, const pcol_fault *fault)
 Test(model, derived_tables_are_proved)
 {
     for (int dense = 0; dense < 2; dense++) {
-        for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
+        for (unsigned flags = 0; flags <= PCOL_WRITE_QUICK; flags++) {
             void *data;
             uint64_t faults;
             pcol_file *file = make_profile(dense, flags, &data);
