@@ -42,17 +42,6 @@ static inline uint32_t pci_tree_ask(const struct pci_tree *tree, uint64_t hash)
     return (uint32_t)(hash >> 32);
 }
 
-/* Ask for the node that stands there, when the place has arrived. */
-static inline void pci_tree_ask_node(const struct pci_tree *tree, uint32_t hash)
-{
-    if (!tree->hash.slots)
-        return;
-    size_t at = pci_hash_start(&tree->hash, (uint64_t)hash << 32);
-    uint32_t id = pci_hash_next(&tree->hash, (uint64_t)hash << 32, &at);
-    if (id != PCI_HASH_NONE)
-        __builtin_prefetch(&tree->nodes[id]);
-}
-
 pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err);
 
 #endif
