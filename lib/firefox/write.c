@@ -148,7 +148,8 @@ static pcol_status write_libs(struct pci_ff_back *b, pcol_error *err)
 }
 
 /* The data of markers: the labels of their rows. */
-static pcol_status write_marker_data(struct document *d, pcol_error *err);
+static pcol_status write_marker_data(struct document *d, const struct pci_ff_kept *k,
+                                     pcol_error *err);
 
 /* The columns that a table had, in their order. */
 static pcol_status write_table(struct document *d, const char *name, int id,
@@ -161,9 +162,10 @@ static pcol_status write_table(struct document *d, const char *name, int id,
         const struct pci_ff_kept *k = &b->kept[i];
         if (!pci_ff_same(k->table, name) || pci_ff_is_by_use(k))
             continue;
-        if (id == PCI_FF_MARKERS && !k->has_cells && pci_ff_same(k->column, "data")) {
+        int value = k->has_form && pci_ff_same(k->form, PCI_FF_FORM_VALUE);
+        if (id == PCI_FF_MARKERS && !value && pci_ff_same(k->column, "data")) {
             pci_json_put_key(&b->out.w, "data", err);
-            PCI_TRY(write_marker_data(d, err));
+            PCI_TRY(write_marker_data(d, k, err));
         } else {
             PCI_TRY(write_kept(b, id, rows, k, err));
         }
@@ -259,12 +261,15 @@ static pcol_status write_labels(struct document *d, struct pci_label_reader *lab
     return out->w.status;
 }
 
-static pcol_status write_marker_data(struct document *d, pcol_error *err)
+/* Tables of the first years have data of fewer markers than there are: of `count` then. */
+static pcol_status write_marker_data(struct document *d, const struct pci_ff_kept *k,
+                                     pcol_error *err)
 {
     struct pci_ff_back *b = d->back;
     const struct pci_ff_stretch *rows = &b->threads[b->thread - b->first_thread].markers;
+    uint64_t count = k->has_cells && k->count < rows->count ? k->count : rows->count;
     pci_json_put_begin(&b->out.w, '[', err);
-    for (uint64_t row = rows->first; row < rows->first + rows->count; row++) {
+    for (uint64_t row = rows->first; row < rows->first + count; row++) {
         PCI_TRY(pci_labels_row(&d->labels, row, err));
         if (d->labels.has_shape || d->labels.cell_count)
             PCI_TRY(write_labels(d, &d->labels, row, NULL, NULL, err));
