@@ -669,6 +669,10 @@ typedef struct pcol_import_options {
      * this what expand_idle gives. 0: however far they are. Noted as source_meta
      * `collapse_tolerance_ns`. */
     uint64_t idle_tolerance_ns;
+    /* pcol_import_fd(): bytes that were read from the descriptor before, to see what it holds, and
+     * stand before what it still has; at most 64 KiB. */
+    const void *start;
+    size_t start_size;
 } pcol_import_options;
 
 /**

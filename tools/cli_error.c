@@ -38,7 +38,7 @@ static void say(const char *format, va_list list) CLI_PRINTF(1, 0);
 
 static void say(const char *format, va_list list)
 {
-    char text[2048];
+    char text[10240]; /* two paths of 4096 bytes and what is said of them */
     char safe[4 * sizeof text + 1];
     size_t used = 0;
     int start = snprintf(text, sizeof text,

@@ -3,8 +3,7 @@
  *
  * A file that starts with the magic bytes is mapped. Anything else is imported and packed in memory
  * first. What cannot be mapped (stdin, a named pipe) is looked at as well: a .pcol is read into
- * memory, other input goes to an unlinked temporary file, because the bytes that were looked at
- * cannot be put back.
+ * memory, other input is imported as it comes, the bytes that were looked at before the rest.
  *
  * Maps are guarded: a file that is cut, or whose disk fails, is an error of that file, and before an
  * output is put in place all inputs are looked at once more.
@@ -134,34 +133,6 @@ static int read_into_memory(struct cli_input *input, int fd, const void *start, 
     return CLI_OK;
 }
 
-/* Copy start and what follows it to an unlinked temporary file, which stands at its start. */
-static int spool(const char *name, int fd, const void *start, size_t start_size, FILE **spooled)
-{
-    char data[65536];
-    ssize_t got = (ssize_t)start_size;
-    FILE *file = tmpfile();
-
-    *spooled = NULL;
-    if (file == NULL)
-        return cli_fail(CLI_IO, "cannot make a temporary file: %s", strerror(errno));
-    memcpy(data, start, start_size);
-    while (got > 0) {
-        if (fwrite(data, 1, (size_t)got, file) != (size_t)got)
-            break;
-        got = read_fully(fd, data, sizeof data);
-    }
-    if (got < 0) {
-        fclose(file);
-        return fail_errno(name);
-    }
-    if (got > 0 || fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0) {
-        fclose(file);
-        return cli_fail(CLI_IO, "cannot write a temporary file: %s", strerror(errno));
-    }
-    *spooled = file;
-    return CLI_OK;
-}
-
 static int open_in_memory(struct cli_input *input, size_t size)
 {
     pcol_error err;
@@ -171,8 +142,10 @@ static int open_in_memory(struct cli_input *input, size_t size)
     return CLI_OK;
 }
 
-/* Import from a path, or from fd if it is not negative, and open the result. */
-static int import(struct cli_input *input, int fd, const struct cli_args *args)
+/* Import from a path, or from fd if it is not negative, whose first bytes are `start`; open the
+ * result. */
+static int import(struct cli_input *input, int fd, const void *start, size_t start_size,
+                  const struct cli_args *args)
 {
     struct import_context context = {args, input->name};
     pcol_import_options options = import_options(&context);
@@ -185,6 +158,8 @@ static int import(struct cli_input *input, int fd, const struct cli_args *args)
     building.threads = cli_threads(args);
     pcol_status status = pcol_builder_new(&building, &builder, &err);
 
+    options.start = start;
+    options.start_size = start_size;
     cli_progress_begin(args, 1);
     if (status == PCOL_OK && fd >= 0)
         status = pcol_import_fd(builder, fd, input->name, &options, &err);
@@ -226,7 +201,6 @@ static int open_stream(struct cli_input *input, int fd, const struct cli_args *a
 {
     unsigned char start[sizeof magic];
     ssize_t got = read_fully(fd, start, sizeof start);
-    FILE *spooled = NULL;
     size_t size = 0;
     int code;
 
@@ -236,12 +210,7 @@ static int open_stream(struct cli_input *input, int fd, const struct cli_args *a
         code = read_into_memory(input, fd, start, sizeof start, &size);
         return code == CLI_OK ? open_in_memory(input, size) : code;
     }
-    code = spool(input->name, fd, start, (size_t)got, &spooled);
-    if (code == CLI_OK) {
-        code = import(input, fileno(spooled), args);
-        fclose(spooled);
-    }
-    return code;
+    return import(input, fd, start, (size_t)got, args);
 }
 
 static int open_input(struct cli_input *input, const char *path, const struct cli_args *args,
@@ -272,7 +241,7 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
                   ends_in_pcol(path)))
             code = open_path(input);
         else
-            code = import(input, -1, args);
+            code = import(input, -1, NULL, 0, args);
     }
     if (fd >= 0 && !standard)
         close(fd);

@@ -37,6 +37,9 @@ static void unlink_temporary(void)
             unlink(temporary[i]);
 }
 
+/* Those that people and limits end a program with. */
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
+
 /* The default action is set only after the file is gone: with SA_RESETHAND it would be in force
  * before, and a second signal on the heels of the first would leave the file. */
 static void on_end(int number)
@@ -60,14 +63,12 @@ static void on_bus(int number)
 static void ending_signals(sigset_t *set)
 {
     sigemptyset(set);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-    sigaddset(set, SIGHUP);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        sigaddset(set, ending[i]);
 }
 
 void cli_signals(void)
 {
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action;
     struct sigaction old;
 
@@ -125,6 +126,16 @@ static int wants_color(const struct cli_args *args, int terminal)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
+/* Whatever a command reads is not written over, however it is named. */
+static int refuse_operands(const struct cli_args *args, const char *path)
+{
+    int code = cli_refuse_input(path, args->operands, args->operand_count);
+
+    if (code == CLI_OK && args->base != NULL)
+        code = cli_refuse_input(path, &args->base, 1);
+    return code;
+}
+
 int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const char *path,
                       unsigned flags)
 {
@@ -132,6 +143,7 @@ int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const ch
                    (args->no_sync ? PCOL_OUTPUT_NO_SYNC : 0) |
                    ((flags & CLI_OUT_PRIVATE) ? PCOL_OUTPUT_PRIVATE : 0);
     pcol_error err;
+    int code;
 
     memset(out, 0, offsetof(struct cli_out, buffer));
     if (path == NULL || strcmp(path, "-") == 0) {
@@ -146,6 +158,9 @@ int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const ch
     out->color = wants_color(args, 0);
     if (*path == '\0')
         return cli_usage("the output has an empty name");
+    code = refuse_operands(args, path);
+    if (code != CLI_OK)
+        return code;
     if (open_file(out, path, how, &err) == PCOL_OK)
         return CLI_OK;
     if (err.status == PCOL_E_EXISTS && !args->force)
@@ -323,8 +338,8 @@ static int same_file(const char *a, const char *b)
     struct stat one;
     struct stat two;
 
-    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
+    return stat(a, &one) == 0 && S_ISREG(one.st_mode) && stat(b, &two) == 0 &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 int cli_refuse_input(const char *output, const char *const *inputs, size_t count)

@@ -257,6 +257,8 @@ pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder");
     PCI_TRY(import_options(options, &known, err));
     struct pci_input_options how = input_options(&known);
+    how.start = known.start;
+    how.start_size = known.start_size;
     PCI_TRY(pci_input_open_fd(&input, fd, name, &how, err));
     return import_input(builder, &input, &known, err);
 }

@@ -316,7 +316,8 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status begin_fd(struct pci_input *input, pcol_error *err)
+static pcol_status begin_fd(struct pci_input *input, const struct pci_input_options *options,
+                            pcol_error *err)
 {
     struct pci_input_state *s = input->state;
     struct stat info;
@@ -331,6 +332,13 @@ static pcol_status begin_fd(struct pci_input *input, pcol_error *err)
     if (!s->raw_buffer)
         return pci_fail_memory(err);
     s->raw = s->raw_buffer;
+    if (options && options->start_size) {
+        if (options->start_size > s->piece)
+            return pci_fail(err, PCOL_E_ARGUMENT, "more than a piece was read before");
+        memcpy(s->raw_buffer, options->start, options->start_size);
+        s->raw_size = options->start_size;
+        s->read_bytes = options->start_size;
+    }
     for (size_t got = 1; s->raw_size < 2 && got; s->raw_size += got) {
         size_t room = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
         PCI_TRY(read_fd(s, s->raw_buffer + s->raw_size, room, &got, err));
@@ -350,7 +358,7 @@ pcol_status pci_input_open_path(struct pci_input *input, const char *path,
     if (fd >= 0) {
         input->state->fd = fd;
         input->state->own_fd = 1;
-        status = begin_fd(input, err);
+        status = begin_fd(input, NULL, err);
     } else if (errno == ENXIO) {
         status = pci_fail(err, PCOL_E_IO, "is a socket or a device without a driver");
     } else {
@@ -370,7 +378,7 @@ pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
     }
     PCI_TRY(new_state(input, name, options, err));
     input->state->fd = fd;
-    pcol_status status = begin_fd(input, err);
+    pcol_status status = begin_fd(input, options, err);
     if (status != PCOL_OK)
         pci_input_close(input);
     return status;

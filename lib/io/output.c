@@ -2,7 +2,8 @@
  * output.c - a file that appears whole or not at all
  *
  * Bytes go to ".NAME.pcol-XXXXXX" beside the target; commit syncs it and gives it its name: by
- * rename() where replacing is allowed, else by link(), which fails if the name was taken meanwhile.
+ * rename() where replacing is allowed, else by link(), which fails if the name was taken meanwhile;
+ * the temporary name is then removed.
  * Then the folder is synced. Symbolic links are followed first, so that their target is replaced
  * and not the link. Character devices and FIFOs are no files to replace: they are written directly.
  */
@@ -319,10 +320,8 @@ static pcol_status place(pcol_output *o, pcol_error *err)
             return pci_fail_errno(err, "rename the output");
         return PCOL_OK;
     }
-    if (!link(o->temporary, o->target)) {
-        unlink(o->temporary);
+    if (!link(o->temporary, o->target))
         return PCOL_OK;
-    }
     if (errno == EEXIST)
         return pci_fail(err, PCOL_E_EXISTS, "the output has appeared meanwhile");
     if (errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK || errno == EACCES)
@@ -355,6 +354,9 @@ static pcol_status commit(pcol_output *o, pcol_error *err)
     if (!o->temporary)
         return PCOL_OK;
     PCI_TRY(place(o, err));
+    /* After link() the file has two names; renamed, it has only the new one. */
+    if (unlink(o->temporary) && errno != ENOENT)
+        return pci_fail_errno(err, "remove the temporary name of the output, which is in place");
     pci_free(o->temporary);
     o->temporary = NULL;
     return o->folder >= 0 ? sync_folder(o, err) : PCOL_OK;
