@@ -69,6 +69,10 @@ OPT := -O1 -g
 # Its instrumentation makes gcc 12 see paths that are none.
 SANITIZE := -fsanitize=thread -fno-omit-frame-pointer -Wno-maybe-uninitialized
 endif
+ifeq ($(VARIANT),msan)
+OPT := -O1 -g
+SANITIZE := -fsanitize=memory -fsanitize-memory-track-origins -fno-omit-frame-pointer
+endif
 ifneq ($(filter fuzz,$(VARIANT)),)
 OPT := -O1 -g
 SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -196,8 +200,9 @@ endif
 
 ifneq ($(wildcard tests/faults/run),)
 .PHONY: faults
-faults: all fault-programs ## make system calls and allocations fail; FAULTS_ARGS go to tests/faults/run
+faults: all fault-programs ## make everything fail, and look for bytes never set; FAULTS_ARGS go to tests/faults/run
 	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/faults/run $(FAULTS_ARGS)
+	@[ -n "$(FAULTS_ARGS)" ] || PCOL=$(CURDIR)/$(OUT)/pcol tests/reproducible/run --long
 endif
 
 .PHONY: bench

@@ -69,3 +69,16 @@ $(OUT)/faults/pcol: $(OBJ)/tests/faults/malloc.o $(TOOLS_OBJ) $(OUT)/libpcol.a
 # Sanitizers bring an allocator of their own, so there the program is wrapped instead.
 .PHONY: fault-programs
 fault-programs: $(OUT)/faults/flip $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so $(OUT)/faults/bad.so)
+
+# ---- threads: eight readers of one file
+
+$(OBJ)/tests/threads/%.o: tests/threads/%.c $(STAMP) | $(STAGED)
+	$(call compile,$(FLAGS_user))
+
+$(OUT)/threads/%: $(OBJ)/tests/threads/%.o $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) -pthread $(LDLIBS)
+
+.PHONY: thread-programs
+thread-programs: $(OUT)/threads/readers
