@@ -10,7 +10,7 @@
 #     tests/unit  sees format and lib
 #
 # Yours to set: CC CFLAGS CPPFLAGS LDFLAGS LDLIBS (added after ours), PREFIX and DESTDIR, V=1 (show the commands),
-# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|fuzz.
+# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -68,6 +68,10 @@ ifeq ($(VARIANT),tsan)
 OPT := -O1 -g
 # Its instrumentation makes gcc 12 see paths that are none.
 SANITIZE := -fsanitize=thread -fno-omit-frame-pointer -Wno-maybe-uninitialized
+endif
+ifeq ($(VARIANT),coverage)
+OPT := -O1 -g
+SANITIZE := -fprofile-instr-generate -fcoverage-mapping
 endif
 ifeq ($(VARIANT),msan)
 OPT := -O1 -g

@@ -78,7 +78,7 @@ $(OBJ)/tests/threads/%.o: tests/threads/%.c $(STAMP) | $(STAGED)
 $(OUT)/threads/%: $(OBJ)/tests/threads/%.o $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) -pthread $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
 
 .PHONY: thread-programs
 thread-programs: $(OUT)/threads/readers

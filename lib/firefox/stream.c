@@ -130,7 +130,7 @@ pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, con
 static pcol_status place_error(struct pci_ff_stream *stream, pcol_status status, pcol_error *err)
 {
     const struct pci_ff_reader *r = &stream->readers[stream->level];
-    if (err && stream->slabs && err->line) {
+    if (status != PCOL_OK && err && stream->slabs && err->line) {
         err->line = err->text_column = 0;
         err->offset = r->offset + r->json.input->offset + r->json.at;
     }
