@@ -183,6 +183,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         at++;
     /* An event is a word, or several, up to a colon before a blank or the end. */
     for (size_t end = at; end < size && end - at < LONGEST_EVENT; end++) {
+        if (!text[end]) /* no name can hold it */
+            break;
         if (text[end] != ':' || (end + 1 < size && !is_blank(text[end + 1])))
             continue;
         if (end == at || is_digit(text[at])) /* a time that is none */

@@ -443,6 +443,14 @@ static pcol_status not_a_header(struct reader *r, pcol_error *err)
     return tolerate(r, r->header_line, "neither the first line of a sample nor a frame", err);
 }
 
+/* A header; what was open before is over. A comm alone was none if no frame followed. */
+static pcol_status next_sample(struct reader *r, const struct pci_line *line, pcol_error *err)
+{
+    if (r->bare && r->open)
+        PCI_TRY(not_a_header(r, err));
+    return begin_sample(r, line, 0, err);
+}
+
 static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol_error *err)
 {
     struct pci_perf_header header;
@@ -462,7 +470,7 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
     }
     int known = pci_perf_header(line->text, line->size, &header);
     if (known && (header.has_time || !r->open))
-        return begin_sample(r, line, 0, err);
+        return next_sample(r, line, err);
     if (r->open && blank) {
         pcol_str file;
         int64_t number;
@@ -472,7 +480,7 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
             return read_body(r, line, err);
     }
     if (known)
-        return begin_sample(r, line, 0, err);
+        return next_sample(r, line, err);
     if (!r->open && !blank) /* comm alone; perf puts no blanks in front of it before a call chain */
         return begin_sample(r, line, 1, err);
     return tolerate(r, line->number, "neither the first line of a sample nor a frame", err);

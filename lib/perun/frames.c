@@ -242,7 +242,7 @@ static pcol_status intern_trace(struct pci_perun *p, size_t count, uint32_t *tra
 {
     struct pci_perun_frames *f = &p->frames;
     size_t first = f->member_count - count;
-    const uint32_t *members = f->members + first;
+    const uint32_t *members = f->members ? f->members + first : NULL;
     uint64_t hash = pci_hash_pair(count, 2);
     for (size_t i = 0; i < count; i++)
         hash = pci_hash_pair(hash, members[i]);
@@ -282,7 +282,7 @@ pcol_status pci_perun_stack(struct pci_perun *p, uint32_t trace, int outer_first
                             pcol_error *err)
 {
     struct pci_perun_frame *t = &p->frames.traces[trace];
-    const uint32_t *members = p->frames.members + t->first;
+    const uint32_t *members = p->frames.members ? p->frames.members + t->first : NULL;
     if (t->group == PCOL_NONE) {
         uint32_t node = 0;
         for (uint32_t i = 0; i < t->count; i++) {
