@@ -70,8 +70,7 @@ OPT := -O1 -g
 SANITIZE := -fsanitize=thread -fno-omit-frame-pointer -Wno-maybe-uninitialized
 endif
 ifeq ($(VARIANT),coverage)
-OPT := -O1 -g
-SANITIZE := -fprofile-instr-generate -fcoverage-mapping
+OPT := -O1 -g -fprofile-instr-generate -fcoverage-mapping
 endif
 ifeq ($(VARIANT),msan)
 OPT := -O1 -g
@@ -208,6 +207,11 @@ faults: all fault-programs ## make everything fail, and look for bytes never set
 	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/faults/run $(FAULTS_ARGS)
 	@[ -n "$(FAULTS_ARGS)" ] || PCOL=$(CURDIR)/$(OUT)/pcol tests/reproducible/run --long
 endif
+
+.PHONY: coverage
+coverage: ## what the tests reach, and whether that is enough; COVERAGE_ARGS go to scripts/coverage
+	@scripts/deps check
+	@scripts/coverage $(COVERAGE_ARGS)
 
 .PHONY: bench
 bench: all bench-programs ## measure speed and size against their peers; BENCH_ARGS go to bench/run
