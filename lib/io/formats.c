@@ -6,6 +6,7 @@
  */
 #include "io/deflate.h"
 #include "io/open.h"
+#include "model/table.h"
 
 #include "core/alloc.h"
 #include "core/beside.h"
@@ -373,6 +374,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
         return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be written (%s can)", format,
                         names);
     }
+    PCI_TRY(pci_plausible_samples(file, err));
     const struct pci_table *sources = pci_table_find(file, "sources");
     uint64_t count = sources ? sources->rows : 0;
     if (known.source_id > count)

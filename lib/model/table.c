@@ -296,6 +296,18 @@ pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *
                          (unsigned long long)rows, (unsigned long long)file->size);
 }
 
+/* Samples of a program that waits may be equal a million times over: a file of some kilobytes may
+ * hold what was gigabytes of text. So many that reading them would take hours are a claim. */
+pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err)
+{
+    uint64_t rows = pci_rows(file, "samples");
+    if (rows >> 20 <= file->size)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
+                         "%llu rows in a file of %llu bytes are not believed",
+                         (unsigned long long)rows, (unsigned long long)file->size);
+}
+
 const char *pcol_table_name(const pcol_table *table)
 {
     return table->name;

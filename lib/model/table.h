@@ -152,6 +152,9 @@ uint64_t pci_rows(const pcol_file *file, const char *table);
 /* E_LIMIT if a table claims far more rows than the file could have bytes for. Asked before memory
  * is taken by the number of functions, locations or stacks: a row may need no bytes. */
 pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err);
+/* E_LIMIT if there are more samples than anyone would go through one by one for a file of this size.
+ * Asked before that is done: a sample may need no bytes, and is allowed to. */
+pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err);
 
 #define PCI_TYPE(t) (1u << (t))
 #define PCI_TYPES_INT (PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_U32))

@@ -277,6 +277,7 @@ static pcol_status verify(const pcol_file *file, pcol_error *err)
 static pcol_status fill(struct pci_v1 *m, pcol_error *err)
 {
     PCI_TRY(verify(m->file, err));
+    PCI_TRY(pci_plausible_samples(m->file, err));
     PCI_TRY(pci_stacks_open(m->file, &m->stacks, err));
     PCI_TRY(map_functions(m, err));
     PCI_TRY(map_locations(m, err));

@@ -112,6 +112,7 @@ static pcol_status count_all(struct counting *c, pcol_error *err)
 {
     const pcol_file *file = c->query->file;
     uint64_t rows = pci_rows(file, "samples");
+    PCI_TRY(pci_plausible_samples(file, err));
     PCI_TRY(pci_plausible(file, "threads", err));
     c->thread_count = pci_rows(file, "threads");
     c->threads = pci_calloc((size_t)c->thread_count + 1, sizeof *c->threads);

@@ -107,8 +107,7 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
                               .total = query->total,
                               .selected = query->selected,
                               .seconds_per_value = query->measure.seconds_per_value,
-                              .duration_ns =
-                                  query->picks.has_time ? 0 : query->measure.duration_ns,
+                              .duration_ns = query->picks.has_time ? 0 : query->measure.duration_ns,
                               .from_sums = query->from_sums,
                               .note = query->note};
 }

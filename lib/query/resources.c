@@ -135,6 +135,7 @@ pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, p
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         PCI_TRY(pci_want(file, columns[i].table, columns[i].name, columns[i].types,
                          columns[i].column, err));
+    PCI_TRY(pci_plausible_samples(file, err));
     r->sample_rows = pci_rows(file, "samples");
     r->model_rows = pci_rows(file, "models");
     r->snapshot_rows = pci_rows(file, "snapshots");

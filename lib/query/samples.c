@@ -84,12 +84,8 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
     s->range = (struct pci_range){picks->from, picks->to, picks->share};
     s->stack_count = stack_count;
     s->rows = pci_rows(file, "samples");
-    /* Rows may take no bytes at all; so many that reading them would take hours are a claim. */
-    if (s->rows >> 20 > file->size)
-        status = pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
-                               "%llu rows in a file of %llu bytes are not believed",
-                               (unsigned long long)s->rows, (unsigned long long)file->size);
-    else
+    status = pci_plausible_samples(file, err);
+    if (status == PCOL_OK)
         status = open_columns(s, err);
     if (status == PCOL_OK)
         *samples = s;
