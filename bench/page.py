@@ -86,7 +86,7 @@ def chart(rows):
 
 PAGE = """# Benchmarks
 
-Made by `make bench` (`bench/run --json build/bench/results.jsonl`, then `bench/page.py build/bench/results.jsonl docs`): do not edit. Every row is pcol
+Made by `make bench` (`bench/run --json build/bench/results.jsonl`, then `make bench-page`): do not edit. Every row is pcol
 and a peer measured in turn in one run; medians of whole processes unless the row says otherwise. Ratios hold elsewhere, milliseconds do not. What
 each group measures stands in the first lines of its file in [bench/cases](../bench/cases).
 
