@@ -373,7 +373,8 @@ pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err
     if (labels->same &&
         k->count == labels->cell_count) { /* the members too, but for their values */
         for (size_t i = 0; i < labels->cell_count; i++)
-            PCI_TRY(label_value(k, row, &labels->cells[i], &k->state->members[i].value, err));
+            if (!labels->cells[i].key->unwanted)
+                PCI_TRY(label_value(k, row, &labels->cells[i], &k->state->members[i].value, err));
         return PCOL_OK;
     }
     k->count = 0;

@@ -260,7 +260,9 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     pcol_str text = {"", 0};
     int is_text = key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT;
     *there = !kinds[key->kind].types;
-    if (key->column && key->column->desc->type == PCF_BYTES) {
+    if (key->unwanted) {
+        *there = 1;
+    } else if (key->column && key->column->desc->type == PCF_BYTES) {
         PCI_TRY(pci_get_str(r->file, key->column, row, &text, there, err));
     } else if (key->column) {
         PCI_TRY(get(r->file, key->column, &r->state->batches[k], row, &bits, there, err));
@@ -389,7 +391,7 @@ static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
     const struct pci_label_key *key = &r->keys[k];
     const struct batch *b = s->batches[k];
     struct pci_label_cell *cell = &s->cells[entry];
-    if (!kinds[key->kind].types)
+    if (!kinds[key->kind].types || key->unwanted)
         return 1;
     if (!in_batch(b, row) || !b->valid[row - b->first])
         return 0;

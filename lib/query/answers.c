@@ -429,7 +429,12 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     if (options)
         memcpy(&a->options, options,
                options->size < sizeof a->options ? options->size : sizeof a->options);
-    pcol_status status = ask(a, err);
+    void *cells = NULL; /* there from the start: rows may have no columns */
+    pcol_status status =
+        pci_grow(&cells, &a->cell_capacity, 1, sizeof *a->cells) ? pci_fail_memory(err) : PCOL_OK;
+    a->cells = cells;
+    if (status == PCOL_OK)
+        status = ask(a, err);
     if (status == PCOL_OK)
         *answers = a;
     else

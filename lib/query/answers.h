@@ -87,6 +87,8 @@ struct pcol_answers {
     pcol_str parts[64];           /* of the path */
     size_t part_count, path_slot; /* the member that the path begins with */
     size_t line_roles[PCI_LINE_ROLES];
+    int roles_shared;             /* uid, trace and subtype are not among a row's own members */
+    int was_free;                 /* the row before */
     struct pci_value stack_of[2]; /* uid and trace whose text `other` begins with, */
     size_t stack_size;            /* in so many bytes; 0: of none */
     uint64_t left_out;

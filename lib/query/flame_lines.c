@@ -128,6 +128,15 @@ static pcol_status line_part(struct pcol_answers *a, const struct pci_value *val
 
 enum { UID, TRACE, AMOUNT, SUBTYPE };
 
+static int is_own(const struct pcol_answers *a, int which)
+{
+    const struct pci_resources *r = &a->resources;
+    for (size_t i = 0; i < r->own_count; i++)
+        if (r->own_slots[i] == a->line_roles[which])
+            return 1;
+    return 0;
+}
+
 /* A member that the line is made of, or NULL; where it stands is the same while the plan is. */
 static const struct pci_value *role(struct pcol_answers *a, int which)
 {
@@ -142,6 +151,7 @@ static const struct pci_value *role(struct pcol_answers *a, int which)
                     a->line_roles[i] = k;
         }
         a->plan = r->plan;
+        a->roles_shared = !is_own(a, UID) && !is_own(a, TRACE) && !is_own(a, SUBTYPE);
     }
     size_t at = a->line_roles[which];
     return at == SIZE_MAX ? NULL : &r->members[at].value;
@@ -183,33 +193,49 @@ static int same_value(const struct pci_value *a, const struct pci_value *b)
                                                             a->as.text.size == b->as.text.size);
 }
 
-/* The line of the resource at hand, into a->other; *ok is 0 if it has none. Most resources have the
- * stack of the one before. */
+/* The resource has what it shares with the one before: its stack, and whether it is left out. */
+static int same_stack(const struct pcol_answers *a)
+{
+    return a->resources.own_only && a->roles_shared && a->plan == a->resources.plan;
+}
+
+/* The stack of the resource at hand, which may be the one made last. */
+static pcol_status find_stack(struct pcol_answers *a, int *ok, pcol_error *err)
+{
+    const struct pci_value *uid = role(a, UID), *trace = role(a, TRACE);
+    *ok = a->stack_size && uid && trace && same_value(uid, &a->stack_of[0]) &&
+          same_value(trace, &a->stack_of[1]);
+    if (*ok)
+        return PCOL_OK;
+    a->stack_size = 0;
+    PCI_TRY(make_stack(a, uid, trace, ok, err));
+    if (!*ok)
+        return PCOL_OK;
+    a->stack_of[0] = *uid;
+    a->stack_of[1] = *trace;
+    a->stack_size = a->other.size;
+    return PCOL_OK;
+}
+
+/* The line of the resource at hand, into a->other; *ok is 0 if it has none. */
 static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
 {
-    const struct pci_value *uid = role(a, UID), *trace = role(a, TRACE), *amount = role(a, AMOUNT);
-    if (a->stack_size && uid && trace && same_value(uid, &a->stack_of[0]) &&
-        same_value(trace, &a->stack_of[1])) {
-        a->other.size = a->stack_size;
-        *ok = 1;
-    } else {
-        a->stack_size = 0;
-        PCI_TRY(make_stack(a, uid, trace, ok, err));
-        if (*ok) {
-            a->stack_of[0] = *uid;
-            a->stack_of[1] = *trace;
-            a->stack_size = a->other.size;
-        }
-    }
+    const struct pci_value *amount = role(a, AMOUNT);
+    *ok = a->stack_size != 0;
+    if (!same_stack(a))
+        PCI_TRY(find_stack(a, ok, err));
+    a->other.size = a->stack_size;
     *ok = *ok && amount && is_scalar(amount) && amount->kind != PCI_VALUE_NULL;
     return *ok ? pci_flat_text(amount, &a->other, err) : PCOL_OK;
 }
 
 static int is_free(struct pcol_answers *a)
 {
+    if (same_stack(a))
+        return a->was_free;
     const struct pci_value *subtype = role(a, SUBTYPE);
-    return subtype && subtype->kind == PCI_VALUE_STRING && subtype->as.text.size == 4 &&
-           !memcmp(subtype->as.text.data, "free", 4);
+    return a->was_free = subtype && subtype->kind == PCI_VALUE_STRING &&
+                         subtype->as.text.size == 4 && !memcmp(subtype->as.text.data, "free", 4);
 }
 
 static void tell_left_out(struct pcol_answers *a)
@@ -283,9 +309,11 @@ static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
 
 pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err)
 {
+    static const char *const wanted[] = {"uid", "trace", "amount", "subtype", "snapshot"};
     int sorted;
     PCI_TRY(pci_answers_column(a, "line", err));
     PCI_TRY(pci_answers_sorted(a, &sorted, err));
+    pci_resources_want(&a->resources, wanted, sizeof wanted / sizeof *wanted);
     a->next = sorted ? next_line : next_kept;
     return sorted ? PCOL_OK : keep_lines(a, err);
 }

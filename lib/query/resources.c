@@ -46,9 +46,10 @@ struct pci_resources_state {
     uint64_t type_row, snapshot_row; /* whose members are merged; NO_ROW: none */
     struct part own, of_type;
     int planned;
-    int shared_only; /* own cells need not be read */
-    int keys_only;   /* only their keys matter */
-    int plain;       /* own cells are scalars */
+    int shared_only;  /* own cells need not be read */
+    int keys_only;    /* only their keys matter */
+    int plain;        /* own cells are scalars */
+    uint64_t repeats; /* rows that follow and are the same, where shared_only is set */
     size_t capacity;
     struct pci_member number, time; /* what a snapshot adds */
     uint32_t number_slot, time_slot;
@@ -175,7 +176,21 @@ void pci_resources_rewind(struct pci_resources *r)
     s->row = s->model_row = 0;
     s->type_row = s->snapshot_row = NO_ROW;
     s->planned = s->keys_only = s->shared_only = 0;
+    s->repeats = 0;
     r->number = UINT64_MAX; /* the first one makes it 0 */
+}
+
+void pci_resources_want(struct pci_resources *r, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < r->samples.labels.key_count; i++) {
+        struct pci_label_key *key = &r->samples.labels.keys[i];
+        key->unwanted = key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_INTEGER ||
+                        key->kind == PCI_LABEL_DOUBLE || key->kind == PCI_LABEL_BIGINT ||
+                        key->kind == PCI_LABEL_BOOL;
+        for (size_t k = 0; k < count && key->unwanted; k++)
+            key->unwanted = key->key.size != strlen(keys[k]) ||
+                            memcmp(key->key.data, keys[k], key->key.size) != 0;
+    }
 }
 
 void pci_resources_keys(struct pci_resources *r)
@@ -436,9 +451,36 @@ static pcol_status is_of_perun(const struct pci_resources *r, int64_t source, co
     return PCOL_OK;
 }
 
+/* Rows behind `row` that have the same cell in a column, of those in its batch. */
+static uint64_t alike(const struct column *c, uint64_t row)
+{
+    if (!c->column)
+        return UINT64_MAX;
+    size_t at = (size_t)(row - c->first), i = at + 1;
+    while (i < c->count && c->values[i] == c->values[at] && c->valid[i] == c->valid[at])
+        i++;
+    return i - at - 1;
+}
+
+/* How many rows behind one differ from it in nothing but what is its own. */
+static uint64_t count_repeats(const struct pci_resources_state *s, uint64_t row)
+{
+    uint64_t source = alike(&s->source, row), type = alike(&s->type, row);
+    uint64_t snapshot = alike(&s->snapshot, row);
+    uint64_t least = type < snapshot ? type : snapshot;
+    return source < least ? source : least == UINT64_MAX ? 0 : least;
+}
+
 pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err)
 {
     struct pci_resources_state *s = r->state;
+    if (s->repeats) {
+        s->repeats--;
+        s->row++;
+        r->number++;
+        r->same = *more = 1;
+        return PCOL_OK;
+    }
     for (*more = 0; s->row < r->sample_rows;) {
         uint64_t row = s->row++;
         int64_t source;
@@ -447,7 +489,9 @@ pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *e
         PCI_TRY(is_of_perun(r, source, "samples", row, more, err));
         if (*more) {
             r->number++;
-            return merge_row(r, row, err);
+            PCI_TRY(merge_row(r, row, err));
+            s->repeats = s->shared_only ? count_repeats(s, row) : 0;
+            return PCOL_OK;
         }
     }
     return PCOL_OK;

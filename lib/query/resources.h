@@ -43,6 +43,8 @@ void pci_resources_close(struct pci_resources *r);
 /* From now on, until the next rewind, only this key is asked for: if rows have it from their type or snapshot alone, their
  * own cells are not read. */
 void pci_resources_only(struct pci_resources *r, pcol_str key);
+/* From now on the values of a row's own keys are read only for these; others are anything. */
+void pci_resources_want(struct pci_resources *r, const char *const *keys, size_t count);
 /* From now on, until the next rewind, only keys are asked for, not values: `same` says for a resource
  * that it has those of the one before, and the same frames, stacks and trees. */
 void pci_resources_keys(struct pci_resources *r);
