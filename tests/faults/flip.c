@@ -250,6 +250,8 @@ static void all_fields(const struct file *file)
     struct pcf_header h;
     memcpy(&h, file->bytes, sizeof h);
     descriptors(file, 0, 1, sizeof h, FIELDS(of_header));
+    if (h.incompatible & PCF_INCOMPATIBLE_ARCHIVE)
+        return; /* its index is compressed: no field of it has a place, and flips go through it */
     size_t at = (size_t)h.index_offset;
     at = descriptors(file, at, h.table_count, h.table_stride, FIELDS(of_table));
     at = descriptors(file, at, h.column_count, h.column_stride, FIELDS(of_column));
