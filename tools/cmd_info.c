@@ -99,6 +99,13 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
     if (status == PCOL_OK)
         status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "source_types", &order,
                                 &order_rows, err);
+    if (status == PCOL_OK && info->thread_rows >> 20 > pcol_file_size(input->file) >> 17) {
+        memset(err, 0, sizeof *err);
+        err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+        snprintf(err->message, sizeof err->message,
+                 "so many threads in a file of this size are not believed");
+        status = err->status = PCOL_E_LIMIT;
+    }
     if (status != PCOL_OK)
         return status;
     /* A table of constants may claim any number of rows at no cost. */

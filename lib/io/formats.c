@@ -375,6 +375,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
                         names);
     }
     PCI_TRY(pci_plausible_samples(file, err));
+    PCI_TRY(pci_plausible(file, "sources", err));
     const struct pci_table *sources = pci_table_find(file, "sources");
     uint64_t count = sources ? sources->rows : 0;
     if (known.source_id > count)

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define BELIEVED_ROWS (UINT64_C(1) << 33)
-#define BELIEVED_PER_BYTE 65536u
+#define BELIEVED_ROWS (UINT64_C(1) << 30)
+#define BELIEVED_PER_BYTE (UINT64_C(1) << 20)
 
 /* What is found in a column. */
 struct found {

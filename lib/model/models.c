@@ -78,6 +78,10 @@ static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index,
            : model == PCOL_MODEL_V1 ? &models->v1[index]
                                     : &models->physical[index];
     if (!*slot) {
+        const char *name = pcol_file_table_name(file, model, index);
+        /* Of samples any number may be listed; other rows are gone through by whoever shows them. */
+        if (model == PCOL_MODEL_V2 && strcmp(name, "samples") != 0)
+            PCI_TRY(pci_plausible(file, name, err));
         if (model == PCOL_MODEL_V2)
             PCI_TRY(v2[index].make(file, slot, err));
         else if (model == PCOL_MODEL_V1)

@@ -3,6 +3,8 @@
  */
 #include "rprof/export.h"
 
+#include "model/table.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,6 +170,8 @@ pcol_status pci_rprof_locations_open(struct pci_rprof_locations *locations, cons
     };
     memset(l, 0, sizeof *l);
     l->file = file;
+    PCI_TRY(pci_plausible(file, "location_groups", err));
+    PCI_TRY(pci_plausible(file, "locations", err));
     l->group_count = pci_rprof_rows(file, "location_groups");
     l->location_count = pci_rprof_rows(file, "locations");
     l->function_count = pci_rprof_rows(file, "functions");
