@@ -37,7 +37,7 @@ static int transform_fits(const struct pcf_column *c, const struct pcf_section *
 int pcf_column_known(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
-    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_SPANS)
+    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_DELTAS)
         return 0;
     if ((c->flags & ~PCF_COLUMN_KNOWN_FLAGS) && (c->flags & PCF_COLUMN_MUST_UNDERSTAND))
         return 0;
@@ -76,12 +76,12 @@ static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
         *may = validity;
         break;
     case PCF_BLOCKED:
-    case PCF_SPANS:
         *must = BIT(PCF_ROLE_VALUES) | BIT(PCF_ROLE_BLOCKS);
         *may = validity;
         break;
     case PCF_SPARSE:
     case PCF_CHAIN:
+    case PCF_DELTAS:
         *must = BIT(PCF_ROLE_BITMAP) | BIT(PCF_ROLE_RANK);
         break;
     case PCF_RUNS:
@@ -106,8 +106,7 @@ static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
     uint64_t need = 0, extra = 0;
     switch ((enum pcf_role)role) {
     case PCF_ROLE_VALUES:
-        if (c->encoding == PCF_BLOCKED ||
-            c->encoding == PCF_SPANS) /* each block is checked when it is used */
+        if (c->encoding == PCF_BLOCKED) /* each block is checked when it is used */
             return size >= PCF_PACK_PADDING;
         if (!pcf_multiply(c->rows, bits_per_row(c), &need))
             return 0;
@@ -117,8 +116,9 @@ static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
     case PCF_ROLE_BITMAP:
         return size == pcf_bytes_of_bits(c->rows);
     case PCF_ROLE_BLOCKS:
-        extra = c->encoding == PCF_SPANS ? sizeof(struct pcf_span_block) : sizeof(struct pcf_block);
-        return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), extra, &need) && size == need;
+        return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), sizeof(struct pcf_block),
+                            &need) &&
+               size == need;
     case PCF_ROLE_RANK:
         return pcf_multiply(pcf_ceil_div(c->rows, PCF_RANK_ROWS), 8, &need) && size == need;
     case PCF_ROLE_DATA:
@@ -172,21 +172,25 @@ static int check_child(const struct pcf_check *check, uint32_t child, uint8_t ty
     return 0;
 }
 
-/* Values of the marked rows and successors. A successor is looked up for each row, so it must be had
- * without looking up others. */
-static int check_chain(const struct pcf_check *check, uint32_t column)
+/* Values of the marked rows, and successors or differences, which are looked up for each of the other
+ * rows and so must be had without looking up others. */
+static int check_follow(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
     const struct pcf_column *child = check->index->columns + c->first_child;
     if (child[0].rows > c->rows)
-        return pcf_fault_column(check, c->first_child, FIELD(rows),
-                                "chain has more values than rows");
-    if (child[1].rows > PCF_MAX_U32_ROWS || child[1].encoding > PCF_BLOCKED)
+        return pcf_fault_column(check, c->first_child, FIELD(rows), "more marked rows than rows");
+    if (child[1].encoding > PCF_BLOCKED)
         return pcf_fault_column(check, c->first_child + 1, FIELD(encoding),
-                                "successors must be plain, linear, packed or blocked");
+                                "successors and differences must be plain, linear, packed or "
+                                "blocked");
+    if (c->encoding == PCF_CHAIN ? child[1].rows > PCF_MAX_U32_ROWS
+                                 : child[1].rows != c->rows - child[0].rows)
+        return pcf_fault_column(check, c->first_child + 1, FIELD(rows),
+                                "successors or differences are not as many as there can be");
     if (check_child(check, c->first_child, c->type))
         return -1;
-    return check_child(check, c->first_child + 1, c->type);
+    return check_child(check, c->first_child + 1, c->encoding == PCF_CHAIN ? c->type : PCF_I64);
 }
 
 static int check_children(const struct pcf_check *check, uint32_t column)
@@ -197,6 +201,7 @@ static int check_children(const struct pcf_check *check, uint32_t column)
     unsigned need = c->encoding == PCF_SPARSE                          ? 1
                     : c->encoding == PCF_RUNS                          ? 2
                     : c->encoding == PCF_CHAIN                         ? 2
+                    : c->encoding == PCF_DELTAS                        ? 2
                     : c->encoding == PCF_PLAIN && c->type == PCF_BYTES ? 1
                                                                        : 0;
     if (c->child_count != need)
@@ -219,8 +224,8 @@ static int check_children(const struct pcf_check *check, uint32_t column)
                                     "null count disagrees with the number of values");
         return check_child(check, first, c->type);
     }
-    if (c->encoding == PCF_CHAIN)
-        return check_chain(check, column);
+    if (c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS)
+        return check_follow(check, column);
     if (child[0].rows > c->rows || child[0].rows != child[1].rows)
         return pcf_fault_column(check, first, FIELD(rows),
                                 "run ends and run values must be equally many, at most one a row");
@@ -231,7 +236,7 @@ static int check_children(const struct pcf_check *check, uint32_t column)
 
 static int has_scale(const struct pcf_column *c)
 {
-    return c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED || c->encoding == PCF_SPANS;
+    return c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED;
 }
 
 /* Parameters that type and encoding allow. */
@@ -248,7 +253,7 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
     if (c->encoding == PCF_CHAIN && c->type != PCF_U32 && c->type != PCF_STRING)
         return pcf_fault_column(check, column, FIELD(encoding), "chain of other than row numbers");
     if (c->type == PCF_F64) {
-        if (has_scale(c))
+        if (has_scale(c) || c->encoding == PCF_DELTAS)
             return pcf_fault_column(check, column, FIELD(encoding),
                                     "doubles cannot have this encoding");
         if ((c->encoding == PCF_LINEAR || c->encoding == PCF_SPARSE) && c->step != 0)
@@ -271,9 +276,10 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
     if (c->null_count > c->rows || (c->null_count && !nullable))
         return pcf_fault_column(check, column, FIELD(null_count),
                                 "more nulls than the column can have");
-    if (c->null_count && (c->encoding == PCF_RUNS || c->encoding == PCF_CHAIN))
+    if (c->null_count &&
+        (c->encoding == PCF_RUNS || c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS))
         return pcf_fault_column(check, column, FIELD(null_count),
-                                "column of runs or a chain cannot have nulls");
+                                "column of this encoding cannot have nulls");
     if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
         return pcf_fault_column(check, column, FIELD(null_count),
                                 "sparse column with nulls must be null by default");

@@ -11,7 +11,6 @@
 #include "load.h"
 #include "marked.h"
 #include "range.h"
-#include "spans.h"
 
 #include <string.h>
 
@@ -348,12 +347,9 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
         if ((result = find_run(d, row, &at)) != PCF_OK)
             return result;
         return pcf_get(d->child[1], at, value, valid);
-    case PCF_SPANS:
-        if ((result = pcf_spans_at(d, row, value)) != PCF_OK)
-            return result;
-        break;
     case PCF_CHAIN:
-        if ((result = pcf_chain_at(d, row, value)) != PCF_OK)
+    case PCF_DELTAS:
+        if ((result = pcf_follow_at(d, row, value)) != PCF_OK)
             return result;
         break;
     default:
@@ -403,11 +399,9 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
     case PCF_RUNS:
         result = read_runs(d, row, count, values);
         break;
-    case PCF_SPANS:
-        result = pcf_read_spans(d, row, count, values);
-        break;
     case PCF_CHAIN:
-        result = pcf_read_chain(d, row, count, values);
+    case PCF_DELTAS:
+        result = pcf_read_follow(d, row, count, values);
         break;
     default:
         return PCF_BAD_ROW;

@@ -20,9 +20,9 @@ struct pcf_data {
     const uint8_t *values;
     uint64_t values_size;
     const uint8_t *validity;
-    const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)]; SPANS: pcf_span_block */
-    const uint8_t *bitmap; /* SPARSE, CHAIN */
-    const uint8_t *rank;   /* SPARSE, CHAIN: u64[ceil(rows / 1024)] */
+    const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)] */
+    const uint8_t *bitmap; /* SPARSE, CHAIN, DELTAS */
+    const uint8_t *rank;   /* SPARSE, CHAIN, DELTAS: u64[ceil(rows / 1024)] */
     const uint8_t *bytes;  /* PCF_BYTES */
     uint64_t bytes_size;
     const struct pcf_data *child[2];
@@ -43,7 +43,8 @@ enum pcf_result {
 const char *pcf_result_text(enum pcf_result result);
 
 /* Row `row` as 64 bits (f64: its bits, string: its code, bool: 0 or 1). *valid is 0 for a null,
- * *value then 0. Not for PCF_BYTES. O(1); RUNS O(log runs). */
+ * *value then 0. Not for PCF_BYTES. O(1); RUNS O(log runs); CHAIN and
+ * DELTAS up to 63 steps. */
 enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
 
 /* `count` rows from `row`; `valid` holds bytes 0 and 1 and may be NULL. Decodes blockwise: scans run

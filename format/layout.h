@@ -98,7 +98,8 @@ enum pcf_type {
 };
 
 /*
- * Encodings: each gives row i in O(1) (RUNS: O(log runs)). All arithmetic is modulo 2^64.
+ * Encodings: each gives row i in O(1) (RUNS: O(log runs); CHAIN, DELTAS: 63
+ * steps at most). All arithmetic is modulo 2^64.
  *   PLAIN    the values in Arrow's layout
  *   LINEAR   base + step*i; no bytes (constants, dense ids)
  *   PACKED   base + step*i + scale*u[i], u of `width` bits, least significant bit first
@@ -107,8 +108,8 @@ enum pcf_type {
  *   RUNS     child 0: run ends (exclusive, ascending), child 1: run values
  *   CHAIN    child 1 says what follows a value in the next row but for the rows marked in a bitmap,
  *            one in 64 at least; those stand in child 0
- *   SPANS    base_b + scale*(x + ((x' - x)*j >> 4) + u[j] - half), x and x' the knots before and
- *            behind 16 rows, own width per 16 rows
+ *   DELTAS   the row before and the next value of child 1 but for the rows marked in a bitmap, one in 64
+ *            at least; those stand in child 0
  */
 enum pcf_encoding {
     PCF_PLAIN = 0,
@@ -118,19 +119,15 @@ enum pcf_encoding {
     PCF_SPARSE = 4,
     PCF_RUNS = 5,
     PCF_CHAIN = 6,
-    PCF_SPANS = 7
+    PCF_DELTAS = 7
 };
 
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
 #define PCF_SLOPE_SHIFT 16
-#define PCF_RANK_ROWS 1024u     /* SPARSE, CHAIN: one count per 1024 bitmap bits */
+#define PCF_RANK_ROWS 1024u     /* SPARSE, CHAIN, DELTAS: one count per 1024 bitmap bits */
 #define PCF_MAX_PACKED_WIDTH 57 /* or 64: any value then lies within one unaligned 64-bit load */
 #define PCF_MAX_CHILD_DEPTH 3
-#define PCF_SPAN_ROWS 16u
-#define PCF_SPAN_SHIFT 4
-#define PCF_SPAN_SUM_BITS 12  /* 64 spans of at most 57 bits, added up */
-#define PCF_MAX_KNOT_WIDTH 45 /* knot and sum within one load */
 
 struct pcf_column {
     uint32_t name_offset;
@@ -148,18 +145,18 @@ struct pcf_column {
     uint8_t reserved[5];
     int64_t base; /* PCF_F64 LINEAR and SPARSE: bits of the constant; step is 0 */
     int64_t step;
-    uint64_t scale; /* PACKED, BLOCKED, SPANS: at least 1 */
+    uint64_t scale; /* PACKED, BLOCKED: at least 1 */
     uint64_t null_count;
     int64_t min; /* PCF_F64: bits; otherwise the value as i64 or u64 */
     int64_t max;
 };
 
 enum pcf_role {
-    PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED, BLOCKED or SPANS bits */
+    PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED or BLOCKED bits */
     PCF_ROLE_VALIDITY = 2, /* Arrow validity bitmap, 1 = there is a value */
-    PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block; SPANS: of pcf_span_block */
-    PCF_ROLE_BITMAP = 4,   /* SPARSE, CHAIN: 1 = value in the child */
-    PCF_ROLE_RANK = 5,     /* SPARSE, CHAIN: u64 set bits before each 1024th row */
+    PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block */
+    PCF_ROLE_BITMAP = 4,   /* SPARSE, CHAIN, DELTAS: 1 = value in the child */
+    PCF_ROLE_RANK = 5,     /* SPARSE, CHAIN, DELTAS: u64 set bits before each 1024th row */
     PCF_ROLE_DATA = 6      /* PCF_BYTES: the bytes */
 };
 
@@ -205,11 +202,6 @@ struct pcf_block {
     uint64_t bits; /* low 56 bits: byte offset into values; high 8: width */
 };
 
-struct pcf_span_block {
-    int64_t base;
-    uint64_t bits; /* low 56 bits: byte offset of the directory in values; high 8: width of knots */
-};
-
 struct pcf_end {
     uint64_t file_size;
     uint8_t mark[8];
@@ -235,7 +227,6 @@ _Static_assert(offsetof(struct pcf_column, rows) == 16, "spec.md: column descrip
 _Static_assert(offsetof(struct pcf_column, base) == 40, "spec.md: column descriptor");
 _Static_assert(sizeof(struct pcf_section) == 40, "spec.md: section descriptor");
 _Static_assert(sizeof(struct pcf_block) == 24, "spec.md: block");
-_Static_assert(sizeof(struct pcf_span_block) == 16, "spec.md: block of spans");
 _Static_assert(sizeof(struct pcf_end) == 16, "spec.md: end mark");
 
 #endif

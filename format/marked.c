@@ -1,9 +1,10 @@
 /*
- * marked.c - columns of which some rows have values of their own: SPARSE and CHAIN
+ * marked.c - columns of which some rows have values of their own: SPARSE, CHAIN, DELTAS
  *
  * A bitmap marks those rows, a directory counts the marks before every 1024th row, and their values
- * stand in a child. What the other rows hold follows from their number (SPARSE) or from the row
- * before (CHAIN, whose marks are never more than 64 rows apart).
+ * stand in a child. What the other rows hold follows from their number (SPARSE), from the value of
+ * the row before (CHAIN) or is a difference to that (DELTAS): marks of these two are never more than
+ * 64 rows apart.
  */
 #include "marked.h"
 
@@ -126,7 +127,7 @@ enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t
     return PCF_OK;
 }
 
-/* ---- chain */
+/* ---- chain, deltas */
 
 /* The value that stands behind another one. */
 static inline enum pcf_result successor(const struct pcf_data *d, int64_t value, int64_t *next)
@@ -142,10 +143,18 @@ static inline enum pcf_result successor(const struct pcf_data *d, int64_t value,
     return PCF_OK;
 }
 
+/* The differences of `count` rows that are not marked, from `row` on, with `rank` marks before it. */
+static enum pcf_result read_steps(const struct pcf_data *d, uint64_t row, uint64_t rank,
+                                  uint64_t count, int64_t *steps)
+{
+    return rank > row ? PCF_BAD_RANK : pcf_read(d->child[1], row - rank, count, steps, NULL);
+}
+
 /* From the last marked row on, which is at most 63 rows back. */
-enum pcf_result pcf_chain_at(const struct pcf_data *d, uint64_t row, int64_t *value)
+enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *value)
 {
     uint64_t word = bitmap_word(d, row / 64) & (UINT64_MAX >> (63 - row % 64)), rank;
+    int64_t steps[64];
     enum pcf_result result;
     int valid;
     if (!(word & 1))
@@ -154,57 +163,107 @@ enum pcf_result pcf_chain_at(const struct pcf_data *d, uint64_t row, int64_t *va
     if (!pcf_marked_rank(d, marked, &rank))
         return PCF_BAD_RANK;
     result = pcf_get(d->child[0], rank, value, &valid);
-    for (; result == PCF_OK && marked < row; marked++)
-        result = successor(d, *value, value);
+    if (d->encoding == PCF_CHAIN) {
+        for (; result == PCF_OK && marked < row; marked++)
+            result = successor(d, *value, value);
+    } else if (result == PCF_OK && marked < row) {
+        result = read_steps(d, marked + 1, rank + 1, row - marked, steps);
+        for (uint64_t i = 0; result == PCF_OK && i < row - marked; i++)
+            *value = (int64_t)((uint64_t)*value + (uint64_t)steps[i]);
+    }
     if (result != PCF_OK)
         *value = 0;
     return result;
 }
 
-/* Where a read of a chain stands: the value of the row before, the row of child 0 for the next marked
- * one (PCF_MAX_ROWS: not known yet). */
-struct chain {
+/* Where a read stands: the value of the row before, the row of child 0 for the next marked one
+ * (PCF_MAX_ROWS: not known yet). */
+struct follow {
     int64_t last;
     uint64_t rank;
 };
 
-/* Rows [row, row + n) of one rank block. */
-static enum pcf_result chain_block(const struct pcf_data *d, uint64_t row, uint64_t n,
-                                   int64_t *values, struct chain *chain)
+/* Rows of a block in words, with the values of the marked ones and the row before. */
+struct marks {
+    uint64_t words[WORDS];
+    uint64_t first, end; /* within the block */
+    int64_t values[PCF_RANK_ROWS + 1];
+};
+
+static enum pcf_result follow_chain(const struct pcf_data *d, const struct marks *m,
+                                    int64_t *values, int64_t *last)
 {
-    int64_t marked[PCF_RANK_ROWS];
-    uint64_t words[WORDS], first = row % PCF_RANK_ROWS, within = 0;
-    uint64_t rank = pcf_load64(d->rank + 8 * (row / PCF_RANK_ROWS));
+    int64_t value = *last;
+    for (uint64_t i = m->first, k = 0; i < m->end; i++) {
+        if (m->words[i / 64] >> (i % 64) & 1) {
+            value = m->values[k++];
+        } else {
+            enum pcf_result result = successor(d, value, &value);
+            if (result != PCF_OK)
+                return result;
+        }
+        values[i - m->first] = value;
+    }
+    *last = value;
+    return PCF_OK;
+}
+
+/* Both ways are computed and one is taken: nothing foretells which row is marked. */
+static void follow_deltas(const struct marks *m, const int64_t *steps, int64_t *values,
+                          int64_t *last)
+{
+    uint64_t value = (uint64_t)*last, k = 0;
+    for (uint64_t i = m->first; i < m->end; i++) {
+        uint64_t is_marked = m->words[i / 64] >> (i % 64) & 1;
+        uint64_t own = (uint64_t)m->values[k], next = value + (uint64_t)steps[i - m->first - k];
+        value = is_marked ? own : next;
+        k += is_marked;
+        values[i - m->first] = (int64_t)value;
+    }
+    *last = (int64_t)value;
+}
+
+/* Rows [row, row + n) of one rank block. */
+static enum pcf_result follow_block(const struct pcf_data *d, uint64_t row, uint64_t n,
+                                    int64_t *values, struct follow *follow)
+{
+    struct marks m;
+    int64_t steps[PCF_RANK_ROWS + 1];
+    uint64_t rank = pcf_load64(d->rank + 8 * (row / PCF_RANK_ROWS)), within = 0;
     enum pcf_result result;
-    int64_t value = chain->last;
-    if (rank > d->child[0]->rows || (chain->rank != PCF_MAX_ROWS && rank != chain->rank))
+    if (rank > d->child[0]->rows || (follow->rank != PCF_MAX_ROWS && rank != follow->rank))
         return PCF_BAD_RANK;
-    marked_words(d, row / PCF_RANK_ROWS, first, first + n, words, &rank, &within);
+    m.first = row % PCF_RANK_ROWS;
+    m.end = m.first + n;
+    marked_words(d, row / PCF_RANK_ROWS, m.first, m.end, m.words, &rank, &within);
     if (!pcf_range(rank, within, 1, d->child[0]->rows))
         return PCF_BAD_RANK;
-    result = pcf_read(d->child[0], rank, within, marked, NULL);
-    for (uint64_t i = first, k = 0; i < first + n && result == PCF_OK; i++) {
-        if (words[i / 64] >> (i % 64) & 1)
-            value = marked[k++];
-        else if (i % 64 == 0)
+    for (uint64_t i = (m.first + 63) / 64 * 64; i < m.end; i += 64) {
+        if (!(m.words[i / 64] & 1))
             return PCF_BAD_CHAIN;
-        else
-            result = successor(d, value, &value);
-        values[i - first] = value;
     }
-    chain->last = value;
-    chain->rank = rank + within;
+    m.values[within] = 0;
+    result = pcf_read(d->child[0], rank, within, m.values, NULL);
+    if (result == PCF_OK && d->encoding == PCF_CHAIN) {
+        result = follow_chain(d, &m, values, &follow->last);
+    } else if (result == PCF_OK) {
+        steps[n - within] = 0;
+        result = read_steps(d, row, rank, n - within, steps);
+        if (result == PCF_OK)
+            follow_deltas(&m, steps, values, &follow->last);
+    }
+    follow->rank = rank + within;
     return result;
 }
 
-enum pcf_result pcf_read_chain(const struct pcf_data *d, uint64_t row, uint64_t count,
-                               int64_t *values)
+enum pcf_result pcf_read_follow(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                int64_t *values)
 {
-    struct chain chain = {0, PCF_MAX_ROWS};
-    enum pcf_result result = row % 64 ? pcf_chain_at(d, row - 1, &chain.last) : PCF_OK;
+    struct follow follow = {0, PCF_MAX_ROWS};
+    enum pcf_result result = row % 64 ? pcf_follow_at(d, row - 1, &follow.last) : PCF_OK;
     while (result == PCF_OK && count) {
         uint64_t left = PCF_RANK_ROWS - row % PCF_RANK_ROWS, n = left < count ? left : count;
-        result = chain_block(d, row, n, values, &chain);
+        result = follow_block(d, row, n, values, &follow);
         row += n;
         count -= n;
         values += n;

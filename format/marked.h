@@ -1,6 +1,6 @@
 /*
  * marked.h - inside of decode.c, split off for its size: columns of which marked rows have values of
- * their own (SPARSE, CHAIN), and the few loads that all decoders share
+ * their own (SPARSE, CHAIN, DELTAS), and the few loads that all decoders share
  */
 #ifndef PCF_MARKED_H
 #define PCF_MARKED_H
@@ -35,11 +35,12 @@ static inline void pcf_read_linear(const struct pcf_data *d, uint64_t row, uint6
 /* Row of the child that holds a marked row's value; 0 if the directory is wrong. */
 int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank);
 
-/* As pcf_get() and pcf_read() of columns that are known to be SPARSE or CHAIN; the row is in range. */
+/* As pcf_get() and pcf_read() of columns that are known to be SPARSE; the row is in range. */
 enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t count,
                                 int64_t *values, uint8_t *valid);
-enum pcf_result pcf_chain_at(const struct pcf_data *d, uint64_t row, int64_t *value);
-enum pcf_result pcf_read_chain(const struct pcf_data *d, uint64_t row, uint64_t count,
-                               int64_t *values);
+/* The same of CHAIN and DELTAS, whose rows follow from the row before. */
+enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *value);
+enum pcf_result pcf_read_follow(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                int64_t *values);
 
 #endif

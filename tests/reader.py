@@ -13,7 +13,7 @@ import zlib
 
 MAGIC, MARK = b"\x89PCOL\r\n\x1a", b"PCOLEND\n"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, SPANS = range(8)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS = range(8)
 VALUES, VALIDITY, BLOCKS, BITMAP, RANK, DATA = range(1, 7)
 KINDS = b"string integer double bigint bool null empty frame stack rstack".split()
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
@@ -75,27 +75,28 @@ class Column:
         elif self.encoding == PACKED:
             need(t not in (F64, BYTES) and self.scale and (1 <= self.width <= 57 or self.width == 64), "PACKED column")
             roles[VALUES] = (n * self.width + 7) // 8 + 8
-        elif self.encoding in (BLOCKED, SPANS):
-            need(t not in (F64, BYTES) and self.scale, "BLOCKED or SPANS column")
-            roles[BLOCKS] = (24 if self.encoding == BLOCKED else 16) * ((n + 1023) // 1024)
+        elif self.encoding == BLOCKED:
+            need(t not in (F64, BYTES) and self.scale, "BLOCKED column")
+            roles[BLOCKS] = 24 * ((n + 1023) // 1024)
             roles[VALUES] = self.section[VALUES].raw_size if VALUES in self.section else 8
-        elif self.encoding in (SPARSE, CHAIN):
-            need(t != BYTES if self.encoding == SPARSE else t in (U32, STRING), "type of a SPARSE or CHAIN column")
+        elif self.encoding in (SPARSE, CHAIN, DELTAS):
+            need(t in (U32, STRING) if self.encoding == CHAIN else t != BYTES and (self.encoding, t) != (DELTAS, F64), "type of the column")
             roles[BITMAP], roles[RANK] = bits, 8 * ((n + 1023) // 1024)
-            children = [(t, None)] if self.encoding == SPARSE else [(t, None), (t, None)]
+            children = {SPARSE: [(t, None)], CHAIN: [(t, None)] * 2, DELTAS: [(t, None), (I64, None)]}[self.encoding]
         else:
             need(t != BYTES, "column of bytes in runs")
             children = [(U64, None), (t, None)]
         need(not self.flags & DEFAULT_NULL or self.flags & NULLABLE and self.encoding in (SPARSE, LINEAR), "DEFAULT_NULL")
         if VALIDITY in self.section:
-            need(self.encoding in (PLAIN, LINEAR, PACKED, BLOCKED, SPANS) and self.flags & NULLABLE
+            need(self.encoding in (PLAIN, LINEAR, PACKED, BLOCKED) and self.flags & NULLABLE
                  and not self.flags & DEFAULT_NULL, "VALIDITY section out of place")
             roles[VALIDITY] = bits
         need({r: s.raw_size for r, s in self.section.items()} == roles, "sections do not fit the encoding")
         need(len(self.child) == len(children), "children do not fit the encoding")
         for c, (kind, rows) in zip(self.child, children):
             need(c.type == kind and not c.flags & NULLABLE and rows in (None, c.rows), "child does not fit its parent")
-        need(self.encoding != CHAIN or self.child[1].encoding <= BLOCKED, "successors with children")
+        need(self.encoding not in (CHAIN, DELTAS) or self.child[1].encoding <= BLOCKED, "successors with children")
+        need(self.encoding != DELTAS or self.child[0].rows + self.child[1].rows == n, "number of differences")
         need(self.encoding != RUNS or self.child[0].rows == self.child[1].rows > 0, "runs without rows")
 
     def file_damaged_child(self):
@@ -145,17 +146,18 @@ class Column:
             used = (min(1024, self.rows - 1024 * b) * width + 7) // 8
             need((width <= 57 or width == 64) and start + used + 8 <= self.section[VALUES].raw_size, "block out of place")
             return base + (signed(slope * j & ALL) >> 16) + self.scale * self.unpack(start, j, width) & ALL
-        if self.encoding == SPANS:
-            return self.span(i)
         if self.encoding == SPARSE:
-            return self.marked(i) if self.bit(BITMAP, i) else None if self.flags & DEFAULT_NULL else line
-        if self.encoding == CHAIN:
+            return self.marked(i)[0] if self.bit(BITMAP, i) else None if self.flags & DEFAULT_NULL else line
+        if self.encoding in (CHAIN, DELTAS):
             first = i
             while not self.bit(BITMAP, first):
                 need(first % 64, "first of 64 rows has no value of its own")
                 first -= 1
-            value = self.marked(first)
-            for _ in range(i - first):
+            value, rank = self.marked(first)
+            for row in range(first + 1, i + 1) if self.encoding == DELTAS else ():
+                need(rank < row, "rank beyond the rows")
+                value = value + self.child[1].bits(row - rank - 1) & ALL
+            for _ in range(i - first) if self.encoding == CHAIN else ():
                 need(value < self.child[1].rows, "value without successor")
                 value = self.child[1].bits(value)
             return value
@@ -172,20 +174,7 @@ class Column:
         before &= (1 << i - 1024 * k) - 1
         row = int.from_bytes(self.at(RANK, 8 * k, 8), "little") + bin(before).count("1")
         need(row < self.child[0].rows, "rank beyond the values")
-        return self.child[0].bits(row)
-
-    def span(self, i):
-        (b, j), size = divmod(i, 1024), self.section[VALUES].raw_size
-        s, t = divmod(j, 16)
-        base, packed = struct.unpack("<QQ", self.at(BLOCKS, 16 * b, 16))
-        k, start = packed >> 56, packed & (1 << 56) - 1
-        spans = (min(1024, self.rows - 1024 * b) + 15) // 16
-        behind = start + ((spans + 1) * (k + 12) + 7) // 8
-        need(k <= 45 and behind + 8 <= size, "block out of place")
-        (c, x), (c1, x1) = (divmod(self.unpack(start, n, k + 12), 1 << k) for n in (s, s + 1))
-        need(0 <= c1 - c <= 57 and behind + 2 * c1 + 8 <= size, "span out of place")
-        rest = self.unpack(behind + 2 * c, t, c1 - c) - (1 << c1 - c - 1 if c1 > c else 0)
-        return base + self.scale * (x + ((x1 - x) * t >> 4) + rest) & ALL
+        return self.child[0].bits(row), row
 
     def cell(self, i):
         need(not self.why, f"column {self.name}: {self.why}")

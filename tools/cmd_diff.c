@@ -305,10 +305,11 @@ static int judge(const struct view *view, double percent)
         return CLI_OK;
     pcol_diff_get(view->diff, at, &row);
     if (whole > 0)
-        return cli_fail(
-            CLI_NO, "%zu row%s rose by more than %g%% of the base, most of all %.*s: +%.2f%%", above,
-            above == 1 ? "" : "s", percent, (int)(row.frame.name.size < 200 ? row.frame.name.size : 200),
-            row.frame.name.data, 100 * worst / whole);
+        return cli_fail(CLI_NO,
+                        "%zu row%s rose by more than %g%% of the base, most of all %.*s: +%.2f%%",
+                        above, above == 1 ? "" : "s", percent,
+                        (int)(row.frame.name.size < 200 ? row.frame.name.size : 200),
+                        row.frame.name.data, 100 * worst / whole);
     return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, above == 1 ? "" : "s");
 }
 

@@ -67,7 +67,7 @@ static const char *parameters(const pcol_column_info *info, char *text, size_t s
     int linear = strcmp(info->encoding, "linear") == 0;
     int sparse = strcmp(info->encoding, "sparse") == 0;
     int packed = strcmp(info->encoding, "packed") == 0;
-    int blocked = strcmp(info->encoding, "blocked") == 0 || strcmp(info->encoding, "spans") == 0;
+    int blocked = strcmp(info->encoding, "blocked") == 0;
     size_t used = 0;
 
     text[0] = '\0';

@@ -24,34 +24,21 @@ static pcol_status read_next(void *context, uint64_t row, size_t n, int64_t *val
     return PCOL_OK;
 }
 
+static int is_link(const void *context, const struct pci_reader *block, size_t i)
+{
+    return pci_is_link(context, block, i);
+}
+
 static pcol_status read_links(void *context, uint64_t row, size_t n, int64_t *values,
                               uint8_t *valid, pcol_error *err)
 {
     struct pci_links *links = context;
-    struct pci_reader *r = &links->reader;
-    size_t got = 0;
-    if (row == 0) {
-        pci_reader_init(r, links->all);
-        links->at = 0;
-    }
-    while (got < n) {
-        if (links->at >= r->n) {
-            PCI_TRY(pci_reader_next(r, err));
-            links->at = 0;
-            if (!r->n)
-                return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
-        }
-        for (; links->at < r->n && got < n; links->at++)
-            if (pci_is_link(links, r, links->at))
-                values[got++] = r->values[links->at];
-    }
-    memset(valid, 1, n);
-    return PCOL_OK;
+    return pci_gather(&links->from, PCI_MARKED, is_link, links, row, n, values, valid, err);
 }
 
 static void vote(struct pci_links *links, uint32_t *weights)
 {
-    const struct pci_reader *r = &links->reader;
+    const struct pci_reader *r = &links->from.reader;
     for (size_t i = 1; i < r->n; i++) {
         size_t value = (size_t)r->values[i - 1];
         uint32_t next = (uint32_t)r->values[i];
@@ -68,26 +55,15 @@ static void vote(struct pci_links *links, uint32_t *weights)
 
 static pcol_status find_next(struct pci_links *links, pcol_error *err)
 {
-    struct pci_reader *r = &links->reader;
+    struct pci_reader *r = &links->from.reader;
     uint32_t *weights = pci_calloc((size_t)links->next.rows, sizeof *weights);
     pcol_status status;
     if (!weights)
         return pci_fail_memory(err);
-    pci_reader_init(r, links->all);
+    pci_reader_init(r, links->from.all);
     while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
         vote(links, weights);
     pci_free(weights);
-    return status;
-}
-
-static pcol_status count_links(struct pci_links *links, pcol_error *err)
-{
-    struct pci_reader *r = &links->reader;
-    pcol_status status;
-    pci_reader_init(r, links->all);
-    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
-        for (size_t i = 0; i < r->n; i++)
-            links->source.rows += (uint64_t)pci_is_link(links, r, i);
     return status;
 }
 
@@ -105,13 +81,13 @@ pcol_status pci_links_new(const struct pci_source *source, const struct pci_shap
     l = pci_calloc(1, sizeof *l);
     if (!l)
         return pci_fail_memory(err);
-    l->all = source;
+    l->from.all = source;
     l->source = (struct pci_source){0, source->type, read_links, l};
     l->next = (struct pci_source){(uint64_t)shape->max + 1, source->type, read_next, l};
     l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);
     status = l->next_values ? find_next(l, err) : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = count_links(l, err);
+        status = pci_gather_count(&l->from, is_link, l, &l->source.rows, err);
     if (status != PCOL_OK) {
         pci_links_free(l);
         return status;

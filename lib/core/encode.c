@@ -21,29 +21,16 @@ static struct pcf_column *column_of(struct pci_writer *writer, uint32_t column)
 
 /* ---- sparse ---- */
 
+static int is_rest(const void *context, const struct pci_reader *block, size_t i)
+{
+    return pci_is_rest(context, block, i);
+}
+
 static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                              pcol_error *err)
 {
     struct pci_rest *rest = context;
-    struct pci_reader *r = &rest->reader;
-    size_t got = 0;
-    if (row == 0) {
-        pci_reader_init(r, rest->all);
-        rest->at = 0;
-    }
-    while (got < n) {
-        if (rest->at >= r->n) {
-            PCI_TRY(pci_reader_next(r, err));
-            rest->at = 0;
-            if (!r->n)
-                return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
-        }
-        for (; rest->at < r->n && got < n; rest->at++)
-            if (pci_is_rest(rest, r, rest->at))
-                values[got++] = r->values[rest->at];
-    }
-    memset(valid, 1, n);
-    return PCOL_OK;
+    return pci_gather(&rest->from, PCI_MARKED, is_rest, rest, row, n, values, valid, err);
 }
 
 /* A rest over `all`; its rows are counted in one pass. Freed with pci_free(). */
@@ -51,31 +38,21 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
                             uint64_t step, struct pci_rest **out, pcol_error *err)
 {
     struct pci_rest *rest = pci_malloc(1, sizeof *rest);
-    struct pci_reader *r;
     pcol_status status;
     *out = NULL;
     if (!rest)
         return pci_fail_memory(err);
     rest->source = (struct pci_source){0, all->type, read_rest, rest};
-    rest->all = all;
+    rest->from.all = all;
     rest->null_default = null_default;
     rest->base = base;
     rest->step = step;
-    r = &rest->reader;
-    pci_reader_init(r, all);
-    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
-        for (size_t i = 0; i < r->n; i++)
-            rest->source.rows += (uint64_t)pci_is_rest(rest, r, i);
+    status = pci_gather_count(&rest->from, is_rest, rest, &rest->source.rows, err);
     if (status != PCOL_OK)
         pci_free(rest);
     else
         *out = rest;
     return status;
-}
-
-static int is_rest(const void *context, const struct pci_reader *block, size_t i)
-{
-    return pci_is_rest(context, block, i);
 }
 
 static pcol_status put_child(struct pci_writer *writer, uint32_t child,
@@ -96,7 +73,7 @@ static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct
     c->step = (int64_t)rest->step;
     if (rest->null_default)
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
-    PCI_TRY(pci_emit_marks(writer, column, rest->all, is_rest, rest, err));
+    PCI_TRY(pci_emit_marks(writer, column, rest->from.all, is_rest, rest, err));
     PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
     return put_child(writer, child, &rest->source, depth + 1, err);
 }
@@ -113,11 +90,35 @@ static pcol_status put_chain(struct pci_writer *writer, uint32_t column, struct 
 {
     uint32_t child;
     column_of(writer, column)->encoding = PCF_CHAIN;
-    PCI_TRY(pci_emit_marks(writer, column, links->all, is_link, links, err));
+    PCI_TRY(pci_emit_marks(writer, column, links->from.all, is_link, links, err));
     PCI_TRY(pci_writer_children(writer, column, 2, &child, err));
     PCI_TRY(put_child(writer, child, &links->source, depth + 1, err));
     /* So deep that it can have no children: readers look successors up in one step. */
     return put_child(writer, child + 1, &links->next, MAX_DEPTH, err);
+}
+
+/* ---- deltas ---- */
+
+static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
+                              const struct pci_source *source, const struct pci_shape *shape,
+                              int depth, pcol_error *err)
+{
+    struct pci_deltas *deltas;
+    uint32_t child;
+    pcol_status status = pci_deltas_new(source, shape, &deltas, err);
+    if (status == PCOL_OK) {
+        column_of(writer, column)->encoding = PCF_DELTAS;
+        status = pci_emit_marks(writer, column, source, pci_is_own, deltas, err);
+    }
+    if (status == PCOL_OK)
+        status = pci_writer_children(writer, column, 2, &child, err);
+    if (status == PCOL_OK)
+        status = put_child(writer, child, &deltas->own, depth + 1, err);
+    /* As the successors of a chain. */
+    if (status == PCOL_OK)
+        status = put_child(writer, child + 1, &deltas->rises, MAX_DEPTH, err);
+    pci_free(deltas);
+    return status;
 }
 
 /* ---- runs ---- */
@@ -202,7 +203,7 @@ static pcol_status cost_sparse(const struct pci_source *source, const struct pci
     *bits = UINT64_MAX;
     if (rest->source.rows > source->rows / 2)
         return PCOL_OK;
-    PCI_TRY(pci_shape_of(&rest->source, &shape, err));
+    PCI_TRY(pci_shape_of(&rest->source, 1, &shape, err));
     *bits = source->rows + source->rows / 16 + 2 * PCI_SECTION_BITS + 88 * 8 +
             (source->type == PCF_F64 ? shape.rows * 64
                                      : least(pci_cost_packed(&shape), pci_cost_blocked(&shape)));
@@ -266,7 +267,7 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
         PACKED,
         BLOCKED,
         SLOPED,
-        SPANS,
+        DELTAS,
         SPARSE,
         RUNS,
         CHAIN
@@ -278,9 +279,9 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
         way = BLOCKED, best = cost;
     if (!is_double && clearly_less(cost = pci_cost_sloped(shape), best))
         way = SLOPED, best = cost;
-    /* At the greatest depth stand successors of a chain, which may have a block's cost at most. */
-    if (depth < MAX_DEPTH && !is_double && clearly_less(cost = pci_cost_spans(shape), best))
-        way = SPANS, best = cost;
+    /* At the greatest depth stand successors and rises, which may have a block's cost at most. */
+    if (depth < MAX_DEPTH && !is_double && clearly_less(cost = pci_cost_deltas(shape), best))
+        way = DELTAS, best = cost;
     if (depth < MAX_DEPTH && shape->rows >= 64) {
         PCI_TRY(best_rest(source, shape, &rest, &sparse, err));
         if (clearly_less(sparse, best))
@@ -307,8 +308,8 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
     case SLOPED:
         status = pci_emit_blocked(writer, column, source, shape, way == SLOPED, err);
         break;
-    case SPANS:
-        status = pci_emit_spans(writer, column, source, shape, err);
+    case DELTAS:
+        status = put_deltas(writer, column, source, shape, depth, err);
         break;
     case SPARSE:
         status = put_sparse(writer, column, rest, depth, err);
@@ -400,7 +401,7 @@ static pcol_status best_form(struct pci_writer *writer, const struct pci_source 
     int tree = depth == 0 && writer->tree.transform;
     first.rows = all->rows < TRIAL_ROWS ? all->rows : TRIAL_ROWS;
     *form = ENCODED;
-    PCI_TRY(pci_shape_of(&first, &shape, err));
+    PCI_TRY(pci_shape_of(&first, 0, &shape, err));
     status = measure(writer, &first, &shape, ENCODED, depth, &best, err);
     best -= best / 32; /* a plain column takes more memory */
     for (uint8_t t = 0; status == PCOL_OK && t <= PCF_TRANSFORM_LAST; t++) {
@@ -497,7 +498,7 @@ static pcol_status encode_at(struct pci_writer *writer, uint32_t column,
     pcol_status status;
     if (writer->quick) /* no source but a builder's column has nulls */
         return pci_encode_quick(writer, column, source, 0, NULL, err);
-    PCI_TRY(pci_shape_of(source, &shape, err));
+    PCI_TRY(pci_shape_of(source, depth >= MAX_DEPTH, &shape, err));
     status = encode_shape(writer, column, source, &shape, depth, err);
     pci_shape_clear(&shape);
     return status;

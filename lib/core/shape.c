@@ -33,6 +33,12 @@ unsigned pci_width_of(uint64_t range)
     return width > PCF_MAX_PACKED_WIDTH ? 64 : width;
 }
 
+/* Bits from the lowest to the highest that is set. */
+static unsigned bits_of(uint64_t x)
+{
+    return x ? 64u - (unsigned)__builtin_clzll(x) : 0;
+}
+
 /* Values mapped so that unsigned comparison gives the type's order. */
 static uint64_t key_of(int64_t value, uint8_t type)
 {
@@ -113,6 +119,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 struct pass {
     struct pci_shape *shape;
     uint8_t type;
+    int leaf;
     struct vote common, start;
     int64_t last;
     uint64_t present;
@@ -137,8 +144,10 @@ static void add_value(struct pass *pass, uint64_t row, int64_t value)
         if (s->scale != 1 && (s->scale == 0 || distance % s->scale))
             s->scale = gcd(distance, s->scale);
     }
-    vote_add(&pass->common, value);
-    vote_add(&pass->start, (int64_t)((uint64_t)value - row));
+    if (!pass->leaf) {
+        vote_add(&pass->common, value);
+        vote_add(&pass->start, (int64_t)((uint64_t)value - row));
+    }
     pass->last = value;
 }
 
@@ -196,14 +205,27 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
             s->scale = gcd(distance, s->scale);
     }
     struct vote common = pass->common, start = pass->start; /* in registers */
-    for (size_t k = i; k < n; k++)
+    for (size_t k = i; k < n && !pass->leaf; k++)
         vote_add(&common, values[k]);
-    for (size_t k = i; k < n; k++)
+    for (size_t k = i; k < n && !pass->leaf; k++)
         vote_add(&start, (int64_t)((uint64_t)values[k] - (row + k)));
     pass->common = common;
     pass->start = start;
     pass->present += n - i;
     pass->last = last;
+}
+
+/* Differences to the row before of a block without nulls. */
+static void count_rises(struct pci_shape *s, const int64_t *values, size_t n)
+{
+    for (size_t row = 0; row < n; row += 64) {
+        size_t end = n - row < 64 ? n : row + 64;
+        for (size_t k = row + 1; k < end; k++) {
+            uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1];
+            uint64_t falls = -(rise >> 63); /* all bits or none */
+            (falls ? s->falls : s->rises)[bits_of(rise ^ falls)]++;
+        }
+    }
 }
 
 /* What blocks of integers take as they are packed. */
@@ -213,8 +235,10 @@ static void add_fits(struct pass *pass, const int64_t *values, size_t n)
     struct pci_fit flat = fit_flat(values, n, pass->type);
     struct pci_fit best = fit_slope(values, n, &flat);
     add_integer_stats(pass, &flat);
-    if (!s->nulls) /* with nulls there are no spans */
-        pci_count_spans(s, values, n, &flat);
+    if (!flat.range)
+        s->rises[0] += n - (n + 63) / 64;
+    else if (!s->nulls && !pass->leaf)
+        count_rises(s, values, n);
     s->ranges[s->block_count] = flat.range;
     s->slope_bits += (uint64_t)n * pci_width_of(best.range);
 }
@@ -269,9 +293,10 @@ static void add_block(struct pass *pass, struct pci_reader *r)
     s->block_count++;
 }
 
-pcol_status pci_shape_of(const struct pci_source *source, struct pci_shape *shape, pcol_error *err)
+pcol_status pci_shape_of(const struct pci_source *source, int leaf, struct pci_shape *shape,
+                         pcol_error *err)
 {
-    struct pass pass = {.shape = shape, .type = source->type};
+    struct pass pass = {.shape = shape, .type = source->type, .leaf = leaf};
     struct pci_reader *reader = pci_malloc(1, sizeof *reader);
     size_t blocks = (size_t)(source->rows / PCF_BLOCK_ROWS + 1);
     pcol_status status;

@@ -45,13 +45,15 @@ struct pci_shape {
         start_lead;   /* at most (rows + lead) / 2 rows have what the candidate says */
     uint64_t *ranges; /* max - min of each block of 1024 rows */
     size_t block_count;
-    uint64_t spans[65];  /* spans of 16 rows by the width of their residuals, scale 1 */
-    int spans_fail;      /* a block's range is too wide for SPANS */
+    uint64_t rises[65], falls[65]; /* differences to the row before by their bits but for a sign;
+                                      not of rows whose number is a multiple of 64 */
     uint64_t slope_bits; /* packed bits of all blocks when each has its best slope, scale 1 */
 };
 
-/* One pass. The shape's arrays are freed by pci_shape_clear(). */
-pcol_status pci_shape_of(const struct pci_source *source, struct pci_shape *shape, pcol_error *err);
+/* One pass. `leaf`: only what encodings without children need; common_lead, start_lead, rises and
+ * falls stay 0. The shape's arrays are freed by pci_shape_clear(). */
+pcol_status pci_shape_of(const struct pci_source *source, int leaf, struct pci_shape *shape,
+                         pcol_error *err);
 void pci_shape_clear(struct pci_shape *shape);
 
 /* Minimum and maximum of some more values; nothing else of a shape that began zeroed. */
@@ -64,16 +66,13 @@ unsigned pci_width_of(uint64_t range); /* bits for 0..range, as PACKED can have 
 uint64_t pci_cost_packed(const struct pci_shape *shape);
 uint64_t pci_cost_blocked(const struct pci_shape *shape); /* without slopes */
 uint64_t pci_cost_sloped(const struct pci_shape *shape);
-uint64_t pci_cost_spans(const struct pci_shape *shape); /* UINT64_MAX: impossible */
+uint64_t pci_cost_deltas(const struct pci_shape *shape); /* UINT64_MAX: impossible */
 
 /* Base, slope and range of residuals of a block; with try_slope the narrower of slope and none. */
 struct pci_fit {
     int64_t base, slope;
     uint64_t range;
 };
-/* Add a block, whose flat fit is known, to shape->spans. */
-void pci_count_spans(struct pci_shape *shape, const int64_t *values, size_t n,
-                     const struct pci_fit *flat);
 struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope);
 
 #endif

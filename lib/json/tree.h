@@ -5,8 +5,8 @@
 #define PCI_JSON_TREE_H
 
 #include "core/rows.h"
-#include "json/json.h"
 #include "model/rows.h"
+#include "json/json.h"
 
 /* With the current token the first of a value: add the value under `parent` (PCI_NO_NODE: a new
  * root) as member `key` (PCOL_NONE: element or root), and go to its last token. Numbers, order and

@@ -5,7 +5,6 @@
 #include "load.h"
 #include "model/check.h"
 #include "range.h"
-#include "spans.h"
 
 #define BLOCK_OFFSET ((UINT64_C(1) << 56) - 1)
 
@@ -81,27 +80,6 @@ static void check_blocks(struct pci_tally *tally, const struct pcf_data *data)
     check_padding(tally, data, expected);
 }
 
-static void check_spans(struct pci_tally *tally, const struct pcf_data *data)
-{
-    uint64_t expected = 0;
-    for (uint64_t row = 0; row < data->rows; row += PCF_BLOCK_ROWS) {
-        struct pcf_span_use use;
-        if (!pcf_span_block(data, row / PCF_BLOCK_ROWS, &use)) {
-            pci_fault(tally, row, "the directory of the block is wrong");
-            return;
-        }
-        if (use.offset != expected) {
-            pci_fault(tally, row, "the block does not begin where the one before ends");
-            return;
-        }
-        if (!tail_is_zero(data->values + use.offset, use.directory_bits) ||
-            !zero_bits(data->values + use.residuals, use.used_bits, use.end - use.residuals))
-            pci_fault(tally, row, "bits behind the block's last value are not zero");
-        expected = use.end;
-    }
-    check_padding(tally, data, expected);
-}
-
 static void check_packed(struct pci_tally *tally, const struct pcf_data *data)
 {
     uint64_t bits = data->rows * data->width;
@@ -158,14 +136,13 @@ static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *da
         return PCOL_OK;
     if (data->validity && !tail_is_zero(data->validity, data->rows))
         pci_fault(tally, PCOL_NOWHERE, "bits behind the last row's validity are not zero");
-    if (data->encoding == PCF_SPARSE || data->encoding == PCF_CHAIN) {
+    if (data->encoding == PCF_SPARSE || data->encoding == PCF_CHAIN ||
+        data->encoding == PCF_DELTAS) {
         if (!tail_is_zero(data->bitmap, data->rows))
             pci_fault(tally, PCOL_NOWHERE, "bits behind the bitmap's last row are not zero");
         check_rank(tally, data);
     } else if (data->encoding == PCF_BLOCKED) {
         check_blocks(tally, data);
-    } else if (data->encoding == PCF_SPANS) {
-        check_spans(tally, data);
     } else if (data->encoding == PCF_PACKED) {
         check_packed(tally, data);
     } else if (data->encoding == PCF_RUNS) {

@@ -27,7 +27,7 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
 static const char *encoding_name(uint8_t encoding)
 {
     static const char *const names[] = {"plain",  "linear", "packed", "blocked",
-                                        "sparse", "runs",   "chain",  "spans"};
+                                        "sparse", "runs",   "chain",  "deltas"};
     return encoding < sizeof names / sizeof *names ? names[encoding] : "unknown";
 }
 

@@ -115,8 +115,8 @@ struct pci_order {
 /* thread: PCOL_NONE for a table that is not of a thread. The first call for a file indexes
  * source_rows in O(its rows); after that the cost is that of the entries. Rows are within the table
  * of ours that they are of. The caller clears *order, also after a failure. */
-pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread,
-                         const char *table, struct pci_order *order, pcol_error *err);
+pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread, const char *table,
+                         struct pci_order *order, pcol_error *err);
 void pci_order_clear(struct pci_order *order);
 /* For checks: all of source_rows. */
 pcol_status pci_orders_check(const pcol_file *file, pcol_error *err);

@@ -23,7 +23,7 @@ from xxh3 import xxh3  # noqa: E402
 FOLDER = HERE / "1.0"
 DATA = HERE.parent / "data"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, SPANS = range(8)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS = range(8)
 VALUES, VALIDITY, BLOCKS, BITMAP, RANK, DATA_BYTES = range(1, 7)
 NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
 ALL = (1 << 64) - 1
@@ -111,21 +111,13 @@ def chain(kind, values, successors, child):
                   [child([v for v, mark in zip(values, marks) if mark]), plain(kind, successors)])
 
 
-def spans(kind, scale, blocks, valid=None):
-    """blocks: (base, knot width, [(knot, width, residuals)], last knot)."""
-    directory, data, rows = b"", b"", 0
-    for base, k, all_spans, last in blocks:
-        directory += struct.pack("<QQ", base & ALL, len(data) | k << 56)
-        entries, sums = [], 0
-        for knot, width, residuals in all_spans + [(last, 0, [])]:
-            entries.append(knot | sums << k)
-            sums += width
-            rows += len(residuals)
-        data += bits(entries, k + 12)
-        for knot, width, residuals in all_spans:
-            data += bits(residuals + [0] * (16 - len(residuals)), width) if width else b""
-    sections, flags, nulls = validity(valid or [0])
-    return Column(kind, SPANS, rows, [(BLOCKS, directory), (VALUES, data + bytes(8))] + sections, flags=flags, scale=scale, nulls=nulls)
+def deltas(kind, values, low, high, child, rises):
+    """child, rises: make a column of the values of marked rows, of the differences of the others."""
+    marks = [int(i % 64 == 0 or not low <= v - values[i - 1] <= high) for i, v in enumerate(values)]
+    rank = struct.pack(f"<{(len(values) + 1023) // 1024}Q", *(sum(marks[:k]) for k in range(0, len(values), 1024)))
+    return Column(kind, DELTAS, len(values), [(BITMAP, bits(marks, 1)), (RANK, rank)],
+                  [child([v for v, mark in zip(values, marks) if mark]),
+                   rises([v - values[i - 1] for i, (v, mark) in enumerate(zip(values, marks)) if not mark])])
 
 
 def runs(kind, ends, values):
@@ -247,32 +239,32 @@ def encodings():
 
 
 def chains():
-    """CHAIN and SPANS over three blocks of rows, small sections at multiples of 8, and the examples of spec.md."""
+    """CHAIN and DELTAS over three blocks of rows, small sections at multiples of 8, and the examples of spec.md."""
     n = 2100
     mix = [i * 2654435761 % 2 ** 32 for i in range(n)]
     following = [(i * 7 + 3) % 40 for i in range(40)]
     walk = [5]
     for m in mix[1:]:
         walk.append(following[walk[-1]] if m >> 7 & 7 else m >> 11 & 31)
-    part = [list(range(a, min(a + 1024, n))) for a in range(0, n, 1024)]
-
-    def some_spans(rows, k, width):
-        return [(mix[rows[a]] & (1 << k) - 1, width(a // 16), [mix[i] * mix[i] & (1 << width(a // 16)) - 1 for i in rows[a:a + 16]])
-                for a in range(0, len(rows), 16)]
+    heap = [2 ** 62]
+    for m in mix[1:]:
+        heap.append(heap[-1] + 56 * (m >> 20 & 15) if m & 31 else heap[-1] - (m >> 8))
+    mixed = lambda kind: (lambda values: plain(kind, values))
 
     large = [
         named("chain", chain(U32, walk, following, lambda values: plain(U32, values))),
         named("chain_packed", chain(STRING, [w % 5 for w in walk], [1, 2, 3, 4, 0],
                                     lambda values: packed(STRING, 3, 0, 0, 1, values))),
         named("chain_linear", chain(U32, [i % 64 for i in range(n)], list(range(1, 65)), lambda values: linear(U32, len(values)))),
-        named("spans", spans(I64, 1, [(-1000 * b, 20, some_spans(p, 20, lambda s: s % 58), 77) for b, p in enumerate(part)])),
-        named("spans_scale", spans(U64, 56, [(2 ** 63, 45, some_spans(p, 32, lambda s: 9), 2 ** 45 - 1) for p in part])),
-        named("spans_flat", spans(I64, 8, [(b, 0, [(0, 0, [0] * len(p[a:a + 16])) for a in range(0, len(p), 16)], 0) for b, p in enumerate(part)])),
-        named("spans_null", spans(U32, 1, [(2 ** 20, 12, some_spans(p, 12, lambda s: 11), 9) for p in part], [m if m & 3 else None for m in mix])),
+        named("deltas", deltas(I64, heap, 0, 56 * 15, mixed(I64), lambda rises: packed(I64, 4, 0, 0, 56, [r // 56 for r in rises]))),
+        named("deltas_u64", deltas(U64, [h * 2 for h in heap], -2 ** 26, 2 ** 26, mixed(U64), mixed(I64))),
+        named("deltas_constant", deltas(U32, [5 * i for i in range(n)], 5, 5, lambda values: linear(U32, len(values), 0, 320),
+                                        lambda rises: linear(I64, len(rises), 5))),
+        named("deltas_own", deltas(STRING, [m & 3 for m in mix], 9, 9, mixed(STRING), mixed(I64))),
     ]
     examples = [
         named("chain", chain(U32, [2, 5, 1, 2, 5, 5], [0, 0, 5, 0, 0, 1], lambda values: plain(U32, values))),
-        named("spans", spans(I64, 1, [(100, 5, [(0, 5, [16, 19, 23, 25, 27, 30])], 20)])),
+        named("deltas", deltas(I64, [100, 104, 109, 20, 23, 27], 3, 5, mixed(I64), lambda rises: packed(I64, 2, 3, 0, 1, [r - 3 for r in rises]))),
     ]
     return write([("x_blocks", 0, n, large), ("x_examples", 0, 6, examples)], [b"", b"a", b"b", b"c", b"d"], small=3)
 
@@ -834,11 +826,13 @@ def faults():
     cell("chain-not-marked", ("x_blocks", "chain", BITMAP), 8, b"\0", steps)
     cell("chain-without-successor", ("x_blocks", "chain/1", VALUES), 4 * 3, struct.pack("<I", 40), steps)
     cell("chain-rank", ("x_blocks", "chain", RANK), 8, struct.pack("<Q", 0), steps)
-    cell("span-knot-width", ("x_blocks", "spans", BLOCKS), 15, b"\x2e", steps)
-    cell("span-offset", ("x_blocks", "spans", BLOCKS), 16 + 8 + 4, b"\1", steps)
-    cell("span-widths-fall", ("x_blocks", "spans", VALUES), 7, b"\xf0", steps)
-    cell("span-first-sum", ("x_blocks", "spans_flat", VALUES), 0, b"\1", steps)
-    cell("span-tail", ("x_examples", "spans", VALUES), 5 + 4, b"\1", steps)
+    column("deltas-successors-sparse", ("x_blocks", "deltas/1"), "encoding", SPARSE, steps)
+    column("deltas-of-doubles", ("x_blocks", "deltas"), "type", F64, steps)
+    column("deltas-too-few", ("x_blocks", "deltas_u64/1"), "rows", 3, steps)
+    column("deltas-of-wide", ("x_blocks", "deltas/1"), "type", U64, steps)
+    cell("deltas-not-marked", ("x_blocks", "deltas", BITMAP), 8, b"\0", steps)
+    cell("deltas-rank", ("x_blocks", "deltas", RANK), 8, struct.pack("<Q", 0), steps)
+    cell("deltas-rank-high", ("x_blocks", "deltas_constant", RANK), 8, struct.pack("<Q", 2 ** 40), steps)
     column("bool-not-bool", ("x_blocks", "packed_1"), "base", 1, enc)
     return made
 

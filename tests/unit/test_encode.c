@@ -357,10 +357,10 @@ Test(encode, the_choice_fits_the_shape)
         uint8_t encoding;
     } expected[] = {
         {"constant", PCF_LINEAR},      {"linear", PCF_LINEAR},       {"small", PCF_PACKED},
-        {"timestamps", PCF_BLOCKED},   {"sawtooth", PCF_SPANS},      {"mostly_zero", PCF_SPARSE},
+        {"timestamps", PCF_BLOCKED},   {"sawtooth", PCF_DELTAS},     {"mostly_zero", PCF_SPARSE},
         {"mostly_before", PCF_SPARSE}, {"runs", PCF_RUNS},           {"mostly_null", PCF_SPARSE},
         {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE}, {"callees", PCF_CHAIN},
-        {"heap", PCF_SPANS},           {"heap_u64", PCF_SPANS},
+        {"heap", PCF_DELTAS},          {"heap_u64", PCF_DELTAS},
     };
     void *data;
     size_t size;
