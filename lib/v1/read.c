@@ -14,7 +14,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAX_SAMPLES (UINT64_C(1) << 31)
+/* A value of n is n samples. Values that add up to more stay in one row each: a short text must not
+ * become a long file. */
+#define MAX_EXPANDED (UINT64_C(1) << 24)
 
 /* Rows by their id; the ids of a table stand at the beginning of its structs. */
 struct ids {
@@ -164,9 +166,6 @@ static pcol_status take_sample(struct v1 *v, const struct pci_v1_row *row, pcol_
 {
     uint32_t node = 0;
     v->total += (uint64_t)row->cell[0].integer;
-    if (v->total > MAX_SAMPLES)
-        return pci_fail_text(err, PCOL_E_LIMIT, row->cell[0].place.line, row->cell[0].place.column,
-                             "the values add up to more than %" PRIu64 " samples", MAX_SAMPLES);
     for (size_t i = row->list_size; i-- > 0;) { /* from the root inwards */
         uint32_t index;
         void *used = find_id(&v->used, row->list[i], &index);
@@ -274,6 +273,7 @@ static pcol_status add_samples(struct v1 *v, uint32_t type, pcol_error *err)
     pcol_builder *builder = v->import->builder;
     const struct used *used = v->used.rows;
     pcol_value value = {.sample_type = type, .as.i64 = 1};
+    int expand = v->total <= MAX_EXPANDED;
     pcol_sample sample = {.size = sizeof sample,
                           .source = v->import->source,
                           .values = &value,
@@ -289,7 +289,10 @@ static pcol_status add_samples(struct v1 *v, uint32_t type, pcol_error *err)
                                     used[v->nodes[i].used].group, &stacks[i], err);
     for (size_t i = 0; status == PCOL_OK && i < v->sample_count; i++) {
         sample.stack = stacks[v->samples[i].node];
-        for (uint32_t n = 0; status == PCOL_OK && n < v->samples[i].value; n++)
+        uint32_t rows = expand ? v->samples[i].value : 1;
+        if (!expand)
+            value.as.i64 = v->samples[i].value;
+        for (uint32_t n = 0; status == PCOL_OK && n < rows; n++)
             status = pcol_builder_sample(builder, &sample, NULL, err);
     }
     pci_free(stacks);
@@ -309,6 +312,11 @@ static pcol_status finish(struct v1 *v, pcol_error *err)
     pci_repeats_clear(&locations);
     if (status == PCOL_OK)
         status = add_samples(v, type, err);
+    if (status == PCOL_OK && v->total > MAX_EXPANDED && v->total > v->sample_count)
+        pci_import_message(v->import,
+                           "%" PRIu64 " samples stay %zu rows, each with its value: only up to "
+                           "%" PRIu64 " become rows of their own",
+                           v->total, v->sample_count, MAX_EXPANDED);
     if (status == PCOL_OK && v->empty)
         pci_import_message(v->import,
                            "%" PRIu64 " samples have no locations: v1 will not show them again",

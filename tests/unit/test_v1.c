@@ -181,9 +181,6 @@ Test(v1, every_rule)
          "samples, row 1: value must be an integer, not a string"},
         {"{\"samples\":[{\"locations\":[1,null]}]}", PCOL_E_SYNTAX, 1, 29,
          "samples, row 1: locations must be an integer, not null"},
-        {"{\"samples\":[{\"value\":2147483647,\"locations\":[]},\n"
-         "{\"value\":2,\"locations\":[]}]}",
-         PCOL_E_LIMIT, 2, 10, "the values add up to more than 2147483648 samples"},
         {"{\"locations\":[{\"line\":-1}]}", PCOL_E_SYNTAX, 1, 23,
          "locations, row 1: line must not be negative"},
         {"{\"functions\":[{\"name\":\"\"}]}", PCOL_E_SYNTAX, 1, 23,
