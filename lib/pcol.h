@@ -248,6 +248,21 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_table_by_name(const pcol_file *fil
 /* Name of table @index of a model, or NULL; costs nothing and cannot fail otherwise. */
 PCOL_API const char *pcol_file_table_name(const pcol_file *file, pcol_model model, uint32_t index);
 
+/**
+ * pcol_file_default_types() - which sample type each of some sources is about
+ * @first_source: row of the first source
+ * @count:        how many sources, and the length of @sample_types
+ * @sample_types: receives rows of the physical table sample_types: the type that the source names as
+ *                its default, else for pprof its last, else its first; a level only where it has
+ *                nothing else; PCOL_NONE for a source without types
+ * What queries and exports use where no sample type is asked for. Cost: one read of sample_types and
+ * source_types. Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT, E_UNSUPPORTED.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_types(const pcol_file *file,
+                                                            uint64_t first_source, size_t count,
+                                                            uint32_t *sample_types,
+                                                            pcol_error *err);
+
 PCOL_API const char *pcol_table_name(const pcol_table *table);
 PCOL_API uint64_t pcol_table_rows(const pcol_table *table);
 PCOL_API uint32_t pcol_table_column_count(const pcol_table *table);

@@ -36,51 +36,26 @@ struct info {
 
 /* ---- gathering ---- */
 
-/* The default of one source: its own word, else its last type for pprof, else its first. */
-static pcol_status mark_default(struct info *info, uint64_t source, const pcol_table *order,
-                                uint64_t order_rows, pcol_error *err)
+/* The defaults of the sources, of which a file may claim any number. */
+static pcol_status mark_defaults(struct info *info, pcol_error *err)
 {
-    struct cli_cell own;
-    struct cli_cell kind;
-    struct cli_cell cell;
-    uint64_t count = order != NULL ? order_rows : info->type_rows;
-    uint64_t chosen = UINT64_MAX;
-    pcol_status status = cli_cell_find(info->sources, ".default_sample_type", source, &own, err);
+    uint32_t types[256];
+    pcol_status status = PCOL_OK;
+    uint64_t rows = info->source_rows < 10000 ? info->source_rows : 10000;
 
-    if (status == PCOL_OK)
-        status = cli_cell_find(info->sources, "source_type", source, &kind, err);
-    for (uint64_t i = 0; i < count && status == PCOL_OK; i++) {
-        uint64_t type = i;
-        if (order != NULL) {
-            status = cli_cell_find(order, "source", i, &cell, err);
-            if (status != PCOL_OK || cell.as.u64 != source)
-                continue;
-            status = cli_cell_find(order, "sample_type", i, &cell, err);
-            type = cell.as.u64;
+    for (uint64_t i = 0; i < rows && status == PCOL_OK; i += 256) {
+        size_t n = rows - i < 256 ? (size_t)(rows - i) : 256;
+        status = pcol_file_default_types(info->input->file, i, n, types, err);
+        for (size_t k = 0; k < n && status == PCOL_OK; k++) {
+            if (types[k] < info->type_rows)
+                info->is_default[types[k]] = 1;
         }
-        if (status != PCOL_OK || type >= info->type_rows)
-            continue;
-        if (own.kind == CLI_CELL_TEXT) {
-            status = cli_cell_find(info->types, "type", type, &cell, err);
-            if (status == PCOL_OK && cell.kind == CLI_CELL_TEXT &&
-                cell.as.text.size == own.as.text.size &&
-                memcmp(cell.as.text.data, own.as.text.data, own.as.text.size) == 0) {
-                chosen = type;
-                break;
-            }
-        }
-        if (chosen == UINT64_MAX || cli_cell_is(&kind, "pprof") || cli_cell_is(&kind, "gperftools"))
-            chosen = type;
     }
-    if (chosen != UINT64_MAX)
-        info->is_default[chosen] = 1;
     return status;
 }
 
 static pcol_status gather(struct info *info, const struct cli_input *input, pcol_error *err)
 {
-    const pcol_table *order;
-    uint64_t order_rows;
     pcol_status status;
 
     memset(info, 0, sizeof *info);
@@ -96,9 +71,6 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
     if (status == PCOL_OK)
         status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "threads", &info->threads,
                                 &info->thread_rows, err);
-    if (status == PCOL_OK)
-        status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "source_types", &order,
-                                &order_rows, err);
     if (status == PCOL_OK && info->thread_rows >> 20 > pcol_file_size(input->file) >> 17) {
         memset(err, 0, sizeof *err);
         err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
@@ -119,9 +91,7 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
         strcpy(err->message, pcol_status_text(err->status));
         return err->status;
     }
-    for (uint64_t i = 0; i < info->source_rows && i < 10000 && status == PCOL_OK; i++)
-        status = mark_default(info, i, order, order_rows, err);
-    return status;
+    return mark_defaults(info, err);
 }
 
 /* ---- for people ---- */

@@ -200,7 +200,7 @@ static pcol_status source_text(const struct pci_types *types, const char *name, 
     return pci_get_str(types->file, column, source, text, &(int){0}, err);
 }
 
-static pcol_status default_of(const struct pci_types *types, uint64_t source, const uint32_t *list,
+pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
                               uint32_t count, uint32_t *row, pcol_error *err)
 {
     pcol_str own, type;
@@ -216,6 +216,8 @@ static pcol_status default_of(const struct pci_types *types, uint64_t source, co
     for (uint32_t i = 0; i < count; i++)
         if (!types->level[list[i]] && (last || *row == PCOL_NONE))
             *row = list[i];
+    if (*row == PCOL_NONE && count)
+        *row = list[0];
     return PCOL_OK;
 }
 
@@ -246,7 +248,9 @@ static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_
     for (uint64_t source = first; row == PCOL_NONE && source <= last; source++) {
         PCI_TRY(pci_types_of(types, source, list, &count, err));
         if (!wanted)
-            PCI_TRY(default_of(types, source, list, count, &row, err));
+            PCI_TRY(pci_types_default(types, source, list, count, &row, err));
+        if (!wanted && row != PCOL_NONE && types->level[row])
+            row = PCOL_NONE;
         for (uint32_t i = 0; wanted && row == PCOL_NONE && i < count; i++)
             if (is_wanted(types, list[i], wanted))
                 row = list[i];
@@ -282,5 +286,25 @@ pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint
         pci_free(chosen->rows);
         chosen->rows = NULL;
     }
+    return status;
+}
+
+pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source, size_t count,
+                                    uint32_t *sample_types, pcol_error *err)
+{
+    struct pci_types types;
+    uint32_t *list = NULL, listed;
+    if (!file || (count && !sample_types))
+        return pci_fail(err, PCOL_E_ARGUMENT, "file and sample_types must not be NULL");
+    PCI_TRY(pci_types_open(file, &types, err));
+    list = pci_calloc((size_t)types.count + 1, sizeof *list);
+    pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
+    for (size_t i = 0; i < count && status == PCOL_OK; i++) {
+        status = pci_types_of(&types, first_source + i, list, &listed, err);
+        if (status == PCOL_OK)
+            status = pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err);
+    }
+    pci_free(list);
+    pci_types_close(&types);
     return status;
 }

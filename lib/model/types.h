@@ -37,8 +37,14 @@ struct pci_chosen {
     int is_double;
 };
 
+/* What a source is asked about if nobody says what: out of its list of types the one that it names
+ * itself, else for pprof the last, else the first; a level only if there is nothing else; PCOL_NONE
+ * if the list is empty. */
+pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
+                              uint32_t count, uint32_t *row, pcol_error *err);
+
 /* The type that sources first..last are asked about. `wanted`: "TYPE" or "TYPE/UNIT"; NULL: the
- * default of the first source, which is its own default, else for pprof the last, else the first.
+ * default of the first source that has one which is not a level.
  * Errors: E_NOT_FOUND (the message lists the types), E_ARGUMENT for a level, which is never summed. */
 pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_chosen *chosen, pcol_error *err);

@@ -43,24 +43,6 @@ static pcol_status source_text(const pcol_file *file, const char *column, uint64
     return cells ? pci_get_str(file, cells, source, text, valid, err) : PCOL_OK;
 }
 
-/* The default of a source out of its list of types, which is not empty. */
-static pcol_status default_of(const struct pci_types *types, uint64_t source, const uint32_t *list,
-                              uint32_t count, uint32_t *k, pcol_error *err)
-{
-    pcol_str own, kind;
-    int valid;
-    PCI_TRY(source_text(types->file, "default_sample_type", source, &own, &valid, err));
-    for (uint32_t i = 0; valid && i < count; i++) {
-        if (same(types->type[list[i]], own)) {
-            *k = list[i];
-            return PCOL_OK;
-        }
-    }
-    PCI_TRY(source_text(types->file, "type", source, &kind, &valid, err));
-    *k = valid && pci_type_is_pprof(kind) ? list[count - 1] : list[0];
-    return PCOL_OK;
-}
-
 /* That of the first source selected that has any types. */
 static pcol_status find_default(const struct pci_types *types, const uint8_t *selected,
                                 uint64_t source_count, uint32_t *k, pcol_error *err)
@@ -77,7 +59,7 @@ static pcol_status find_default(const struct pci_types *types, const uint8_t *se
     }
     *k = PCOL_NONE;
     if (status == PCOL_OK && count)
-        status = default_of(types, source, list, count, k, err);
+        status = pci_types_default(types, source, list, count, k, err);
     pci_free(list);
     return status;
 }
