@@ -3,7 +3,7 @@
  */
 #include "folded/count.h"
 
-#include "io/put.h"
+#include "core/put.h"
 
 #include <math.h>
 #include <string.h>

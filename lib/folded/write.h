@@ -4,8 +4,8 @@
 #ifndef PCI_FOLDED_WRITE_H
 #define PCI_FOLDED_WRITE_H
 
+#include "core/put.h"
 #include "io/input.h"
-#include "io/put.h"
 #include "model/types.h"
 
 #define PCI_FOLDED_LONGEST ((size_t)64 << 20) /* bytes of a line: what an importer would take */

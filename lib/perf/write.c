@@ -7,8 +7,8 @@
  * text can use.
  */
 #include "core/alloc.h"
+#include "core/put.h"
 #include "io/input.h"
-#include "io/put.h"
 #include "model/names.h"
 #include "model/path.h"
 #include "model/rows.h"

@@ -8,7 +8,7 @@
 #define PCI_PPROF_WRITE_H
 
 #include "core/hash.h"
-#include "io/put.h"
+#include "core/put.h"
 #include "pprof/profile.pb-c.h"
 
 struct pci_pprof_writer {

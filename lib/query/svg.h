@@ -4,7 +4,7 @@
 #ifndef PCI_SVG_H
 #define PCI_SVG_H
 
-#include "io/put.h"
+#include "core/put.h"
 
 /* Text as XML character data: everything that XML cannot hold, or that would change how text around
  * it is read (controls, bidi, invalid UTF-8), as \xNN. At most `width` characters are written, the

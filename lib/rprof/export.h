@@ -9,8 +9,8 @@
 #define PCI_RPROF_EXPORT_H
 
 #include "core/file.h"
+#include "core/put.h"
 #include "io/input.h"
-#include "io/put.h"
 
 #define PCI_RPROF_BATCH 1024u
 

@@ -1,7 +1,7 @@
 /*
  * put.c - text on its way to a sink (put.h)
  */
-#include "io/put.h"
+#include "core/put.h"
 
 #include <string.h>
 
