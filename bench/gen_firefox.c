@@ -117,7 +117,7 @@ static void make_program(struct program *p)
 static void walk(const struct program *p, struct stacks *s, struct thread *t, size_t samples,
                  uint32_t start, uint32_t idle)
 {
-    uint32_t at[DEPTH], node[DEPTH], depth = 1, blocked = 0;
+    uint32_t at[DEPTH] = {0}, node[DEPTH] = {0}, depth = 1, blocked = 0;
     uint64_t now = 100000000 + below(50000000);
     at[0] = start;
     node[0] = intern(s, 0, start * SITES);

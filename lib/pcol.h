@@ -18,8 +18,10 @@
  *     error that names the table, the column and the row, never a read out of bounds.
  *   - The library never prints, never exits and reads neither the environment nor the clock.
  *   - Row numbers count from 0, ids shown in the logical tables from 1.
- *   - Options start with a `size` field: set it to sizeof the struct (PCOL_INIT does). NULL means
- *     the defaults.
+ *   - Structs that a caller fills start with a `size` field: set it to sizeof the struct (PCOL_INIT
+ *     does); one that is not set is E_ARGUMENT. Later versions append members: a library ignores
+ *     those that it does not know, and takes a struct without them as one where they are 0. Options
+ *     may be NULL: the defaults.
  *
  * A mapped file that another process cuts while it is read raises SIGBUS in the reader, as with
  * any mapping. PCOL_OPEN_GUARD makes that an error of the file; PCOL_OPEN_COPY reads the file into

@@ -165,18 +165,28 @@ static int has_string(const pcol_builder *b, uint32_t string)
     return string == PCOL_NONE || string < b->strings.count;
 }
 
+/* A struct that a caller fills has at least the members that this version reads; what a later
+ * version's has behind them is not looked at. */
+static pcol_status check_size(size_t size, size_t known, const char *name, pcol_error *err)
+{
+    return size >= known ? PCOL_OK
+                         : pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_%s is not set", name);
+}
+
 pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *function,
                                   uint32_t *row, pcol_error *err)
 {
     pcol_builder *b = builder;
-    struct pci_bfunction f = {.name = function->name,
-                              .system_name = function->system_name,
-                              .filename = function->filename,
-                              .variant = function->variant};
+    struct pci_bfunction f;
     uint64_t hash;
     size_t at;
     uint32_t id;
     *row = 0;
+    PCI_TRY(check_size(function->size, sizeof *function, "function", err));
+    f = (struct pci_bfunction){.name = function->name,
+                               .system_name = function->system_name,
+                               .filename = function->filename,
+                               .variant = function->variant};
     if (!has_string(b, f.name) || !has_string(b, f.system_name) || !has_string(b, f.filename))
         return pci_fail(err, PCOL_E_ARGUMENT, "function refers to a string that does not exist");
     if (f.system_name == PCOL_NONE)
@@ -259,6 +269,7 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     uint32_t id;
     pcol_line *lines;
     *row = 0;
+    PCI_TRY(check_size(group->size, sizeof *group, "group", err));
     PCI_TRY(check_group(b, group, err));
     memset(&g, 0, sizeof g);
     g.line_count = (uint32_t)group->line_count;
@@ -330,6 +341,7 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
     const pcol_source *s = source;
     uint32_t r = builder->source_count;
     *row = 0;
+    PCI_TRY(check_size(source->size, sizeof *source, "source", err));
     if (!s->type)
         return pci_fail(err, PCOL_E_ARGUMENT, "a source needs a type");
     if (r >= PCOL_NONE - 1)
@@ -427,6 +439,7 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
 {
     pcol_builder *b = builder;
     uint64_t r = b->sample_count;
+    PCI_TRY(check_size(sample->size, sizeof *sample, "sample", err));
     PCI_TRY(check_sample(b, sample, err));
     PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_SOURCE], r, sample->source, err));
     if (sample->stack != PCOL_NONE)

@@ -302,7 +302,8 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         status = pci_types_of(&types, first_source + i, list, &listed, err);
         if (status == PCOL_OK)
-            status = pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err);
+            status =
+                pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err);
     }
     pci_free(list);
     pci_types_close(&types);

@@ -210,4 +210,72 @@ Test(builder, many_samples)
     rows.sample_type = 1;
     cr_assert_eq(pci_builder_samples(b[1], &rows, &row, NULL), PCOL_E_ARGUMENT);
     expect_same_file(b[0], b[1]);
+
+/* A struct whose size was not set may hold anything; one of a later version is read as far as known. */
+Test(builder, sizes_of_structs)
+{
+    struct {
+        pcol_source source;
+        uint64_t later;
+    } longer = {PCOL_INIT(pcol_source), UINT64_MAX};
+    pcol_builder *b;
+    pcol_error err;
+    pcol_function function = {0};
+    pcol_group group = {0};
+    pcol_source source = {.type = "test"};
+    pcol_sample sample = {.size = sizeof sample - 1, .stack = PCOL_NONE, .thread = PCOL_NONE};
+    uint32_t row;
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    longer.source.type = "test";
+    longer.source.size = sizeof longer;
+    cr_expect_eq(pcol_builder_source(b, &longer.source, &row, NULL), PCOL_OK);
+    cr_expect_eq(pcol_builder_source(b, &source, &row, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "size of the pcol_source is not set");
+    cr_expect_eq(pcol_builder_function(b, &function, &row, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "size of the pcol_function is not set");
+    cr_expect_eq(pcol_builder_group(b, &group, &row, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "size of the pcol_group is not set");
+    cr_expect_eq(pcol_builder_sample(b, &sample, NULL, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "size of the pcol_sample is not set");
+    pcol_builder_free(b);
+}
+
+/* Its own word, else the last of pprof's and the first of others, levels never but alone. */
+Test(builder, default_types)
+{
+    static const struct {
+        const char *source, *own, *types[2];
+        unsigned flags[2];
+        uint32_t expected; /* of all types below */
+    } cases[] = {
+        {"test", NULL, {"a", "b"}, {0, 0}, 0},
+        {"pprof", NULL, {"a", "b"}, {0, 0}, 1},
+        {"gperftools", NULL, {"a", "b"}, {0, 0}, 1},
+        {"pprof", "a", {"a", "b"}, {0, 0}, 0},
+        {"test", "none", {"b", "a"}, {0, 0}, 1},
+        {"test", "heap", {"heap", "b"}, {PCOL_SAMPLE_TYPE_LEVEL, 0}, 1},
+        {"test", NULL, {"heap", "heap"}, {PCOL_SAMPLE_TYPE_LEVEL, PCOL_SAMPLE_TYPE_LEVEL}, 2},
+    };
+    enum { COUNT = sizeof cases / sizeof *cases };
+    uint32_t found[COUNT + 1], row;
+    pcol_builder *b;
+    pcol_file *file;
+    void *data;
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        pcol_source source = PCOL_INIT(pcol_source);
+        source.type = cases[i].source;
+        source.default_sample_type = cases[i].own;
+        cr_assert_eq(pcol_builder_source(b, &source, &row, NULL), PCOL_OK);
+        for (size_t k = 0; k < 2; k++)
+            cr_assert_eq(pcol_builder_sample_type(b, cases[i].types[k], "count", cases[i].flags[k],
+                                                  0, &row, NULL),
+                         PCOL_OK);
+    }
+    file = finish(b, &data);
+    cr_assert_eq(pcol_file_default_types(file, 0, COUNT, found, NULL), PCOL_OK);
+    for (size_t i = 0; i < COUNT; i++)
+        cr_expect_eq(found[i], cases[i].expected, "case %zu: %u", i, found[i]);
+    pcol_file_close(file);
+    pcol_free(data);
 }
