@@ -210,6 +210,7 @@ Test(builder, many_samples)
     rows.sample_type = 1;
     cr_assert_eq(pci_builder_samples(b[1], &rows, &row, NULL), PCOL_E_ARGUMENT);
     expect_same_file(b[0], b[1]);
+}
 
 /* A struct whose size was not set may hold anything; one of a later version is read as far as known. */
 Test(builder, sizes_of_structs)
