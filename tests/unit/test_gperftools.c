@@ -11,211 +11,14 @@
 #include <criterion/criterion.h>
 
 #include "core/alloc.h"
+#include "gperftools_case.h"
 #include "io/open.h"
-#include "pcol.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- printing profile.proto; the input is our own writer's, so it is not checked */
-
-struct printer {
-    char text[8192];
-    size_t used;
-    const uint8_t *strings[64];
-    size_t sizes[64];
-    size_t string_count;
-};
-
-__attribute__((format(printf, 2, 3))) static void print(struct printer *p, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(p->text + p->used, sizeof p->text - p->used, format, arguments);
-    va_end(arguments);
-    cr_assert(n >= 0 && (size_t)n < sizeof p->text - p->used);
-    p->used += (size_t)n;
-}
-
-struct field {
-    unsigned number;
-    uint64_t value; /* or the size of */
-    const uint8_t *data;
-};
-
-static uint64_t varint(const uint8_t **p)
-{
-    uint64_t n = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        uint8_t byte = *(*p)++;
-        n |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128)
-            return n;
-    }
-}
-
-static int next(const uint8_t **p, const uint8_t *end, struct field *f)
-{
-    if (*p == end)
-        return 0;
-    uint64_t key = varint(p);
-    f->number = (unsigned)(key >> 3);
-    f->value = varint(p);
-    f->data = NULL;
-    if ((key & 7) == 2) {
-        f->data = *p;
-        *p += f->value;
-    }
-    return 1;
-}
-
-/* The numbers of a message, by field; `inner` are its last submessages. */
-static void numbers(const struct field *f, uint64_t *values, struct field *inner)
-{
-    const uint8_t *p = f->data, *end = p + f->value;
-    struct field g;
-    memset(values, 0, 12 * sizeof *values);
-    while (next(&p, end, &g)) {
-        values[g.number] = g.value;
-        if (g.data)
-            inner[g.number] = g;
-    }
-}
-
-static const char *text_of(const struct printer *p, uint64_t n)
-{
-    static char text[4][512];
-    static int turn;
-    cr_assert_lt(n, p->string_count);
-    turn = (turn + 1) % 4;
-    snprintf(text[turn], sizeof text[turn], "%.*s", (int)p->sizes[n], (const char *)p->strings[n]);
-    return text[turn];
-}
-
-static void print_sample(struct printer *p, const struct field *f)
-{
-    struct field inner[12] = {{0}};
-    uint64_t v[12], label[12];
-    numbers(f, v, inner);
-    const char *between = "sample ";
-    for (const uint8_t *q = inner[2].data; q < inner[2].data + inner[2].value; between = ",")
-        print(p, "%s%" PRId64, between, (int64_t)varint(&q));
-    print(p, " :");
-    for (const uint8_t *q = inner[1].data; q && q < inner[1].data + inner[1].value;)
-        print(p, " %" PRIu64, varint(&q));
-    if (inner[3].data) {
-        numbers(&inner[3], label, inner);
-        print(p, " {%s=%" PRId64 "}", text_of(p, label[1]), (int64_t)label[3]);
-    }
-    print(p, "\n");
-}
-
-static void print_message(struct printer *p, const struct field *f)
-{
-    struct field inner[12] = {{0}};
-    uint64_t v[12], line[12];
-    if (f->number == 2) {
-        print_sample(p, f);
-        return;
-    }
-    if (f->data && f->number != 6)
-        numbers(f, v, inner);
-    if (f->number == 1)
-        print(p, "type %s/%s\n", text_of(p, v[1]), text_of(p, v[2]));
-    if (f->number == 3)
-        print(p, "mapping %" PRIu64 " %" PRIx64 "-%" PRIx64 "+%" PRIx64 " %s %s\n", v[1], v[2],
-              v[3], v[4], text_of(p, v[5]), text_of(p, v[6]));
-    if (f->number == 4) {
-        print(p, "location %" PRIu64 " m%" PRIu64 " %" PRIx64, v[1], v[2], v[3]);
-        if (inner[4].data) {
-            numbers(&inner[4], line, inner);
-            print(p, " f%" PRIu64 ":%" PRIu64, line[1], line[2]);
-        }
-        print(p, "\n");
-    }
-    if (f->number == 5)
-        print(p, "function %" PRIu64 " %s %s %s\n", v[1], text_of(p, v[2]), text_of(p, v[3]),
-              text_of(p, v[4]));
-    if (f->number == 7)
-        print(p, "drop %.9s\n", text_of(p, f->value));
-    if (f->number == 8)
-        print(p, "keep %.9s\n", text_of(p, f->value));
-    if (f->number == 10)
-        print(p, "duration %" PRId64 "\n", (int64_t)f->value);
-    if (f->number == 11)
-        print(p, "period %s/%s", text_of(p, v[1]), text_of(p, v[2]));
-    if (f->number == 12)
-        print(p, " %" PRId64, (int64_t)f->value);
-}
-
-static void print_profile(struct printer *p, const uint8_t *data, size_t size)
-{
-    struct field f;
-    const uint8_t *q = data;
-    memset(p, 0, sizeof *p);
-    while (next(&q, data + size, &f))
-        if (f.number == 6) {
-            cr_assert_lt(p->string_count, 64);
-            p->strings[p->string_count] = f.data;
-            p->sizes[p->string_count++] = f.value;
-        }
-    for (q = data; next(&q, data + size, &f);)
-        print_message(p, &f);
-    print(p, "\n");
-}
-
-/* ---- */
-
-static struct printer printed;
-static char said[512];
-static pcol_error failure;
-
-static void hear(void *context, const char *message)
-{
-    (void)context;
-    snprintf(said, sizeof said, "%s", message);
-}
-
-static pcol_status translate(const void *data, size_t size, int lenient)
-{
-    struct pci_input_options how = {.piece = 7}; /* small pieces: words and lines lie across them */
-    struct pci_input input;
-    pcol_import_options options = PCOL_INIT(pcol_import_options);
-    options.lenient = lenient;
-    options.message = hear;
-    struct pci_import import = {NULL, &input, &options, "gperftools", PCOL_NONE};
-    uint8_t *proto = NULL;
-    size_t proto_size;
-    said[0] = 0;
-    memset(&failure, 0, sizeof failure);
-    pcol_status status = pci_input_open_memory(&input, data, size, "in", &how, &failure);
-    cr_assert_eq(status, PCOL_OK, "%s", failure.message);
-    status = pci_gperftools_translate(&import, &proto, &proto_size, &failure);
-    if (status == PCOL_OK)
-        print_profile(&printed, proto, proto_size);
-    pci_free(proto);
-    pci_input_close(&input);
-    return status;
-}
-
-static void becomes(const char *text, const char *expected)
-{
-    cr_assert_eq(translate(text, strlen(text), 0), PCOL_OK, "%s", failure.message);
-    cr_assert_str_eq(printed.text, expected);
-    cr_assert_eq(pci_gperftools_sniff((const uint8_t *)text, strlen(text), 1), 2);
-}
-
-static void refused(const char *text, uint64_t line, uint64_t column, const char *why)
-{
-    cr_assert_eq(translate(text, strlen(text), 0), PCOL_E_SYNTAX, "%s", text);
-    cr_assert_not_null(strstr(failure.message, why), "%s", failure.message);
-    cr_assert_eq(failure.line, line, "%s: line %" PRIu64, text, failure.line);
-    cr_assert_eq(failure.text_column, column, "%s: column %" PRIu64, text, failure.text_column);
-}
-
 /* ---- CPU profiles */
 
 struct words {
@@ -268,9 +71,9 @@ Test(gperftools, cpu_of_every_word)
         text_behind(&w, "00401000-00403000 r-xp 00000000 08:01 77 /bin/a\n"
                         "00403000-00404000 rw-p 00003000 08:01 77 /bin/a\n");
         cr_assert_eq(pci_gperftools_sniff(w.data, w.size, 1), 2);
-        cr_assert_eq(translate(w.data, w.size, 0), PCOL_OK, "%s", failure.message);
-        cr_assert_str_eq(printed.text, cpu_expected);
-        cr_assert_str_empty(said);
+        cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_OK, "%s", gp_failure.message);
+        cr_assert_str_eq(gp_printed.text, cpu_expected);
+        cr_assert_str_empty(gp_said);
     }
 }
 
@@ -283,10 +86,11 @@ Test(gperftools, cpu_handlers)
         WORDS(&w, 1, 4, 0x10 + i, i == 7 ? 0x99 : 0x1001, 0x2001, 0x3001);
     WORDS(&w, 1, 4, 0x3000, 0x1001, 0x2001, 0x5001);
     WORDS(&w, 0, 1, 0);
-    cr_assert_eq(translate(w.data, w.size, 0), PCOL_OK, "%s", failure.message);
-    cr_assert_not_null(strstr(printed.text, "nanoseconds\nsample 1,1000 : 1 2\n"));
-    cr_assert_not_null(strstr(printed.text, "sample 1,1000 : 9 10 11 2\n"), "%s", printed.text);
-    cr_assert_null(strstr(printed.text, "m1 1000\n"), "the handler is still there");
+    cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_OK, "%s", gp_failure.message);
+    cr_assert_not_null(strstr(gp_printed.text, "nanoseconds\nsample 1,1000 : 1 2\n"));
+    cr_assert_not_null(strstr(gp_printed.text, "sample 1,1000 : 9 10 11 2\n"), "%s",
+                       gp_printed.text);
+    cr_assert_null(strstr(gp_printed.text, "m1 1000\n"), "the handler is still there");
 }
 
 /* The innermost address once as it is, once as a return address. */
@@ -298,9 +102,9 @@ Test(gperftools, cpu_double_leaf)
     WORDS(&w, 1, 2, 0x700, 0x801);
     WORDS(&w, 1, 2, 0x700, 0x901);
     WORDS(&w, 0, 1, 0);
-    cr_assert_eq(translate(w.data, w.size, 0), PCOL_OK, "%s", failure.message);
-    cr_assert_not_null(strstr(printed.text, "sample 1,1000 : 1 3\n"), "%s", printed.text);
-    cr_assert_not_null(strstr(printed.text, "location 2 m1 4ff\n"), "%s", printed.text);
+    cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_OK, "%s", gp_failure.message);
+    cr_assert_not_null(strstr(gp_printed.text, "sample 1,1000 : 1 3\n"), "%s", gp_printed.text);
+    cr_assert_not_null(strstr(gp_printed.text, "location 2 m1 4ff\n"), "%s", gp_printed.text);
 }
 
 Test(gperftools, cpu_cut)
@@ -310,45 +114,45 @@ Test(gperftools, cpu_cut)
     WORDS(&w, 1, 2, 0x500, 0x601);
     WORDS(&w, 1, 2, 0x500, 0x701);
     size_t whole = w.size;
-    cr_assert_eq(translate(w.data, w.size, 0), PCOL_OK, "%s", failure.message);
-    cr_assert_not_null(strstr(said, "no end mark"));
+    cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_OK, "%s", gp_failure.message);
+    cr_assert_not_null(strstr(gp_said, "no end mark"));
     WORDS(&w, 3, 3, 0x500, 0x601);
     for (size_t size = whole + 1; size <= w.size; size++) {
-        cr_assert_eq(translate(w.data, size, 0), PCOL_E_SYNTAX);
-        cr_assert_eq(failure.inflated_offset == PCOL_NOWHERE ? failure.offset
-                                                             : failure.inflated_offset,
+        cr_assert_eq(gp_translate(w.data, size, 0), PCOL_E_SYNTAX);
+        cr_assert_eq(gp_failure.inflated_offset == PCOL_NOWHERE ? gp_failure.offset
+                                                                : gp_failure.inflated_offset,
                      whole);
-        cr_assert_eq(translate(w.data, size, 1), PCOL_OK, "%s", failure.message);
-        cr_assert_not_null(strstr(printed.text, "sample 1,1000 : 1 3\nmapping"), "%s",
-                           printed.text);
-        cr_assert_not_null(strstr(said, "cut"));
+        cr_assert_eq(gp_translate(w.data, size, 1), PCOL_OK, "%s", gp_failure.message);
+        cr_assert_not_null(strstr(gp_printed.text, "sample 1,1000 : 1 3\nmapping"), "%s",
+                           gp_printed.text);
+        cr_assert_not_null(strstr(gp_said, "cut"));
     }
     /* A depth that the input cannot hold costs nothing. */
     w.size = whole;
     WORDS(&w, 1, 0xffffffff, 1);
-    cr_assert_eq(translate(w.data, w.size, 0), PCOL_E_SYNTAX);
+    cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_E_SYNTAX);
 }
 
 /* ---- heap */
 
 Test(gperftools, heap_in_use_only)
 {
-    becomes("heap profile:    2:   96 [   2:   96] @ heapprofile\n"
-            "     1:   64 [     1:   64] @ 0x401001 0x402001\n"
-            "     1:   32 [     1:   32] @\n"
-            "\n"
-            "MAPPED_LIBRARIES:\n"
-            "400000-500000: /bin/a (@0) c0ffee\n",
-            "type objects/count\n"
-            "type space/bytes\n"
-            "sample 1,64 : 1 2 {bytes=64}\n"
-            "sample 1,32 : {bytes=32}\n"
-            "mapping 1 400000-500000+0 /bin/a c0ffee\n"
-            "location 1 m1 401000\n"
-            "location 2 m1 402000\n"
-            "drop calloc|cf\n"
-            "keep runtime\\.\n"
-            "period space/bytes 1\n");
+    gp_becomes("heap profile:    2:   96 [   2:   96] @ heapprofile\n"
+               "     1:   64 [     1:   64] @ 0x401001 0x402001\n"
+               "     1:   32 [     1:   32] @\n"
+               "\n"
+               "MAPPED_LIBRARIES:\n"
+               "400000-500000: /bin/a (@0) c0ffee\n",
+               "type objects/count\n"
+               "type space/bytes\n"
+               "sample 1,64 : 1 2 {bytes=64}\n"
+               "sample 1,32 : {bytes=32}\n"
+               "mapping 1 400000-500000+0 /bin/a c0ffee\n"
+               "location 1 m1 401000\n"
+               "location 2 m1 402000\n"
+               "drop calloc|cf\n"
+               "keep runtime\\.\n"
+               "period space/bytes 1\n");
 }
 
 /* 1 / (1 - exp(-1024 / 1024)) = 1.58197...; Go's rate is halved; blocks of much more than the rate
@@ -366,15 +170,15 @@ Test(gperftools, heap_unsampled)
                                    "drop calloc|cf\n"
                                    "keep runtime\\.\n"
                                    "period space/bytes 1024\n";
-    becomes("heap profile: 1: 1024 [12: 2010240] @ heap/2048\n"
-            "1: 1024 [10: 10240] @ 0x100\n"
-            "#\t0xff\tmain.f+0x1\tf.go:3\n"
-            "0: 0 [2: 2000000] @\n",
-            expected);
-    becomes("heap profile: 1: 1024 [12: 2010240] @ heap_v2/1024\n"
-            "1: 1024 [10: 10240] @ 0x100\n"
-            "0: 0 [2: 2000000] @\n",
-            expected);
+    gp_becomes("heap profile: 1: 1024 [12: 2010240] @ heap/2048\n"
+               "1: 1024 [10: 10240] @ 0x100\n"
+               "#\t0xff\tmain.f+0x1\tf.go:3\n"
+               "0: 0 [2: 2000000] @\n",
+               expected);
+    gp_becomes("heap profile: 1: 1024 [12: 2010240] @ heap_v2/1024\n"
+               "1: 1024 [10: 10240] @ 0x100\n"
+               "0: 0 [2: 2000000] @\n",
+               expected);
 }
 
 Test(gperftools, heap_growth_and_fragmentation)
@@ -387,172 +191,173 @@ Test(gperftools, heap_growth_and_fragmentation)
                                    "drop calloc|cf\n"
                                    "keep runtime\\.\n"
                                    "period space/bytes 1\n";
-    becomes(
+    gp_becomes(
         "heap profile:  1: 2097152 [ 1: 2097152] @ growthz\n 1: 2097152 [ 1: 2097152] @ 0xb83003\n",
         expected);
-    becomes("heap profile:  1: 2097152 [ 1: 2097152] @ fragmentationz\r\n"
-            " 1: 2097152 [ 1: 2097152] @ 0xb83003\r\n",
-            expected);
+    gp_becomes("heap profile:  1: 2097152 [ 1: 2097152] @ fragmentationz\r\n"
+               " 1: 2097152 [ 1: 2097152] @ 0xb83003\r\n",
+               expected);
 }
 
 Test(gperftools, heap_refused)
 {
-    refused("heap profile: 1: 1 [1: 1] @ heap/2\n 1: 1 @ 0x1\n", 2, 2, "not a sample");
-    refused("heap profile: 1: 1 [1: 1] @ heap/2\n0: 1 [1: 1] @ 0x1\n", 2, 1, "count is 0");
-    refused("heap profile: 1: 1 [1: 1] @ heap/2\n1: 1 [1: 1] @ 0x1 0x10000000000000000\n", 2, 19,
-            "64 bits");
-    refused("heap profile: 1: 1 [1: 1] @ heap/2\n9223372036854775808: 1 [1: 1] @\n", 2, 1,
-            "64 bits");
-    refused("heap profile: 1: 1 [1: 1] @ heap_v3/2\n", 1, 1, "not a profile");
-    refused("heap profile: 1: 1 [1: 1] @ heap_v2/9000000000000000000\n1: 1 [1: 1] @\n", 2, 1,
-            "unsampled");
-    refused("", 1, 1, "not a profile");
+    gp_refused("heap profile: 1: 1 [1: 1] @ heap/2\n 1: 1 @ 0x1\n", 2, 2, "not a sample");
+    gp_refused("heap profile: 1: 1 [1: 1] @ heap/2\n0: 1 [1: 1] @ 0x1\n", 2, 1, "count is 0");
+    gp_refused("heap profile: 1: 1 [1: 1] @ heap/2\n1: 1 [1: 1] @ 0x1 0x10000000000000000\n", 2, 19,
+               "64 bits");
+    gp_refused("heap profile: 1: 1 [1: 1] @ heap/2\n9223372036854775808: 1 [1: 1] @\n", 2, 1,
+               "64 bits");
+    gp_refused("heap profile: 1: 1 [1: 1] @ heap_v3/2\n", 1, 1, "not a profile");
+    gp_refused("heap profile: 1: 1 [1: 1] @ heap_v2/9000000000000000000\n1: 1 [1: 1] @\n", 2, 1,
+               "unsampled");
+    gp_refused("", 1, 1, "not a profile");
 }
 
 /* ---- counts */
 
 Test(gperftools, count)
 {
-    becomes("# a comment\n"
-            "\n"
-            "goroutine profile: total 3\n"
-            "2 @ 0x2 0x3\n"
-            "# labels: {\"a\":\"b\"}\n"
-            "#\t0x1\tmain.f+0x1\tf.go:3\n"
-            "\n"
-            "1 @ 0x3 0x0\n",
-            "type goroutine/count\n"
-            "sample 2 : 1 2\n"
-            "sample 1 : 2 3\n"
-            "mapping 1 0-ffffffffffffffff+0  \n"
-            "location 1 m1 1\n"
-            "location 2 m1 2\n"
-            "location 3 m1 ffffffffffffffff\n"
-            "drop ProfileDa\n"
-            "period goroutine/count 1\n");
-    refused("x profile: total 1\n1 @ 0x1 0x\n", 2, 11, "address");
-    refused("x profile: total 1\n1  @ 0x1\n", 2, 2, "not a sample");
-    refused("x profile: total 1\n-1 @ 0x1\n", 2, 1, "not a sample");
-    refused("x profile: total 1\n1 @ 0x1 \n", 2, 8, "address");
-    refused("x profile: total one\n", 1, 1, "not a profile");
-    refused("x profile: total 1\n1 @\n", 2, 4, "without addresses");
+    gp_becomes("# a comment\n"
+               "\n"
+               "goroutine profile: total 3\n"
+               "2 @ 0x2 0x3\n"
+               "# labels: {\"a\":\"b\"}\n"
+               "#\t0x1\tmain.f+0x1\tf.go:3\n"
+               "\n"
+               "1 @ 0x3 0x0\n",
+               "type goroutine/count\n"
+               "sample 2 : 1 2\n"
+               "sample 1 : 2 3\n"
+               "mapping 1 0-ffffffffffffffff+0  \n"
+               "location 1 m1 1\n"
+               "location 2 m1 2\n"
+               "location 3 m1 ffffffffffffffff\n"
+               "drop ProfileDa\n"
+               "period goroutine/count 1\n");
+    gp_refused("x profile: total 1\n1 @ 0x1 0x\n", 2, 11, "address");
+    gp_refused("x profile: total 1\n1  @ 0x1\n", 2, 2, "not a sample");
+    gp_refused("x profile: total 1\n-1 @ 0x1\n", 2, 1, "not a sample");
+    gp_refused("x profile: total 1\n1 @ 0x1 \n", 2, 8, "address");
+    gp_refused("x profile: total one\n", 1, 1, "not a profile");
+    gp_refused("x profile: total 1\n1 @\n", 2, 4, "without addresses");
 }
 
 Test(gperftools, count_without_addresses_leniently)
 {
     static const char text[] = "threadcreate profile: total 5\n5 @\n#\t0x0\n\n";
-    cr_assert_eq(translate(text, strlen(text), 1), PCOL_OK, "%s", failure.message);
-    cr_assert_str_eq(printed.text, "type threadcreate/count\nsample 5 :\ndrop ProfileDa\n"
-                                   "period threadcreate/count 1\n");
-    cr_assert_str_eq(said, "samples without addresses kept: 1");
+    cr_assert_eq(gp_translate(text, strlen(text), 1), PCOL_OK, "%s", gp_failure.message);
+    cr_assert_str_eq(gp_printed.text, "type threadcreate/count\nsample 5 :\ndrop ProfileDa\n"
+                                      "period threadcreate/count 1\n");
+    cr_assert_str_eq(gp_said, "samples without addresses kept: 1");
 }
 
 /* ---- threads */
 
 Test(gperftools, threads)
 {
-    becomes("--- threadz 1 ---\n"
-            "\n"
-            "--- Thread 7f79 (name: main/14748) stack: ---\n"
-            "  PC:  0x00401010: helper(arg *)\n"
-            "  0x00402021: main\n"
-            "--- Thread 7f80 (name: a/b/1) stack: ---\n"
-            "  [same as previous thread]\n"
-            "--- Thread 7f81 (name: /2) stack: ---\n"
-            "  PC:  0x401010 0x401010\n"
-            "      creator: 0x402021\n"
-            "--- Memory map: ---\n"
-            "  00400000-00500000: /bin/a\n"
-            "  7fff000-7fff100: [vdso]\n",
-            "type thread/count\n"
-            "sample 2 : 1 2\n"
-            "sample 1 : 1 2\n"
-            "mapping 1 400000-500000+0 /bin/a \n"
-            "mapping 2 7fff000-7fff100+0 [vdso] \n"
-            "location 1 m1 401010\n"
-            "location 2 m1 402020\n"
-            "location 3 m1 40100f\n"
-            "drop ProfileDa\n"
-            "period thread/count 1\n");
-    refused("--- threadz 1 ---\n\n--- Thread 7f79 (name: main/1) stack: ---\n  0x1\n", 5, 1,
-            "without a memory map");
-    refused("--- threadz 1 ---\n--- Thread 7f79 (name: main) stack: ---\n", 2, 1, "not a thread");
+    gp_becomes("--- threadz 1 ---\n"
+               "\n"
+               "--- Thread 7f79 (name: main/14748) stack: ---\n"
+               "  PC:  0x00401010: helper(arg *)\n"
+               "  0x00402021: main\n"
+               "--- Thread 7f80 (name: a/b/1) stack: ---\n"
+               "  [same as previous thread]\n"
+               "--- Thread 7f81 (name: /2) stack: ---\n"
+               "  PC:  0x401010 0x401010\n"
+               "      creator: 0x402021\n"
+               "--- Memory map: ---\n"
+               "  00400000-00500000: /bin/a\n"
+               "  7fff000-7fff100: [vdso]\n",
+               "type thread/count\n"
+               "sample 2 : 1 2\n"
+               "sample 1 : 1 2\n"
+               "mapping 1 400000-500000+0 /bin/a \n"
+               "mapping 2 7fff000-7fff100+0 [vdso] \n"
+               "location 1 m1 401010\n"
+               "location 2 m1 402020\n"
+               "location 3 m1 40100f\n"
+               "drop ProfileDa\n"
+               "period thread/count 1\n");
+    gp_refused("--- threadz 1 ---\n\n--- Thread 7f79 (name: main/1) stack: ---\n  0x1\n", 5, 1,
+               "without a memory map");
+    gp_refused("--- threadz 1 ---\n--- Thread 7f79 (name: main) stack: ---\n", 2, 1,
+               "not a thread");
 }
 
 /* ---- contention */
 
 Test(gperftools, contention)
 {
-    becomes("--- contentionz 1 ---\n"
-            "cycles/second = 2000000000\n"
-            "sampling period = 100\n"
-            "ms since reset = 16\n"
-            "discarded samples = 0\n"
-            "  50 2 @ 0x11 0x21\n"
-            "--- Memory map: ---\n"
-            "10-30 /bin/a\n",
-            "type contentions/count\n"
-            "type delay/nanoseconds\n"
-            "sample 200,2500 : 1 2\n"
-            "mapping 1 10-30+0 /bin/a \n"
-            "location 1 m1 10\n"
-            "location 2 m1 20\n"
-            "drop RecordLoc\n"
-            "duration 16000000\n"
-            "period contentions/count 100\n");
-    becomes("--- mutex:\ncycles/second=1000000000\nsampling period=1\n7 1 @ 0x11\n#\t0x10\tf\n",
-            "type contentions/count\n"
-            "type delay/nanoseconds\n"
-            "sample 1,7 : 1\n"
-            "mapping 1 0-ffffffffffffffff+0  \n"
-            "location 1 m1 10\n"
-            "drop RecordLoc\n"
-            "period contentions/count 1\n");
-    refused("--- mutex:\nsampling period=x\n", 2, 17, "not a number");
-    refused("--- mutex:\nspeed=1\n", 2, 1, "unknown attribute");
-    refused("--- mutex:\n1 @ 0x1\n", 2, 1, "not a sample");
-    refused("--- mutex:\n1 99999999999999999999 @ 0x1\n", 2, 1, "64 bits");
+    gp_becomes("--- contentionz 1 ---\n"
+               "cycles/second = 2000000000\n"
+               "sampling period = 100\n"
+               "ms since reset = 16\n"
+               "discarded samples = 0\n"
+               "  50 2 @ 0x11 0x21\n"
+               "--- Memory map: ---\n"
+               "10-30 /bin/a\n",
+               "type contentions/count\n"
+               "type delay/nanoseconds\n"
+               "sample 200,2500 : 1 2\n"
+               "mapping 1 10-30+0 /bin/a \n"
+               "location 1 m1 10\n"
+               "location 2 m1 20\n"
+               "drop RecordLoc\n"
+               "duration 16000000\n"
+               "period contentions/count 100\n");
+    gp_becomes("--- mutex:\ncycles/second=1000000000\nsampling period=1\n7 1 @ 0x11\n#\t0x10\tf\n",
+               "type contentions/count\n"
+               "type delay/nanoseconds\n"
+               "sample 1,7 : 1\n"
+               "mapping 1 0-ffffffffffffffff+0  \n"
+               "location 1 m1 10\n"
+               "drop RecordLoc\n"
+               "period contentions/count 1\n");
+    gp_refused("--- mutex:\nsampling period=x\n", 2, 17, "not a number");
+    gp_refused("--- mutex:\nspeed=1\n", 2, 1, "unknown attribute");
+    gp_refused("--- mutex:\n1 @ 0x1\n", 2, 1, "not a sample");
+    gp_refused("--- mutex:\n1 99999999999999999999 @ 0x1\n", 2, 1, "64 bits");
 }
 
 /* ---- Java */
 
 Test(gperftools, java)
 {
-    becomes("--- contentionz 1 ---\n"
-            "format = java\n"
-            "resolution = microseconds\n"
-            "sampling period = 10\n"
-            "   7  2 @ 0x00000003 0x00000004 0x5\n"
-            "\n"
-            " 0x00000003 com.f (F.java:31)\n"
-            " 0x00000004 libjvm (/usr/lib/libjvm.so)\n"
-            " 0x00000004 GC\n"
-            " 0x00000005 x generated stub/JIT y\n"
-            " 0x00000006 unused (U.java:1)\n",
-            "type contentions/count\n"
-            "type delay/microseconds\n"
-            "sample 20,70 : 1 2 3\n"
-            "location 1 m0 0 f1:31\n"
-            "location 2 m0 0 f2:0\n"
-            "location 3 m0 0 f3:0\n"
-            "function 1 com.f com.f F.java\n"
-            "function 2 GC GC \n"
-            "function 3 STUB STUB \n"
-            "drop RecordLoc\n"
-            "period contentions/count 10\n");
-    becomes("--- heapz 1 ---\nformat = java\nresolution = bytes\n"
-            "   524288  1 @ 0x3\n 0x3 f (/lib/g.so)\n",
-            "type inuse_objects/count\n"
-            "type inuse_space/bytes\n"
-            "sample 1,829411 : 1 {bytes=524288}\n"
-            "location 1 m0 0 f1:0\n"
-            "function 1 f f g.so\n"
-            "drop calloc|cf\n"
-            "keep runtime\\.\n"
-            "period /\n");
-    refused("--- heapz 1 ---\n 1 1 @ 0x3\n", 2, 2, "resolution");
-    refused("--- heapz 1 ---\nformat = c\n", 2, 10, "java");
-    refused("--- heapz 1 ---\nformat = java\nresolution = bytes\n1 0 @ 0x3\n", 4, 3, "is 0");
+    gp_becomes("--- contentionz 1 ---\n"
+               "format = java\n"
+               "resolution = microseconds\n"
+               "sampling period = 10\n"
+               "   7  2 @ 0x00000003 0x00000004 0x5\n"
+               "\n"
+               " 0x00000003 com.f (F.java:31)\n"
+               " 0x00000004 libjvm (/usr/lib/libjvm.so)\n"
+               " 0x00000004 GC\n"
+               " 0x00000005 x generated stub/JIT y\n"
+               " 0x00000006 unused (U.java:1)\n",
+               "type contentions/count\n"
+               "type delay/microseconds\n"
+               "sample 20,70 : 1 2 3\n"
+               "location 1 m0 0 f1:31\n"
+               "location 2 m0 0 f2:0\n"
+               "location 3 m0 0 f3:0\n"
+               "function 1 com.f com.f F.java\n"
+               "function 2 GC GC \n"
+               "function 3 STUB STUB \n"
+               "drop RecordLoc\n"
+               "period contentions/count 10\n");
+    gp_becomes("--- heapz 1 ---\nformat = java\nresolution = bytes\n"
+               "   524288  1 @ 0x3\n 0x3 f (/lib/g.so)\n",
+               "type inuse_objects/count\n"
+               "type inuse_space/bytes\n"
+               "sample 1,829411 : 1 {bytes=524288}\n"
+               "location 1 m0 0 f1:0\n"
+               "function 1 f f g.so\n"
+               "drop calloc|cf\n"
+               "keep runtime\\.\n"
+               "period /\n");
+    gp_refused("--- heapz 1 ---\n 1 1 @ 0x3\n", 2, 2, "resolution");
+    gp_refused("--- heapz 1 ---\nformat = c\n", 2, 10, "java");
+    gp_refused("--- heapz 1 ---\nformat = java\nresolution = bytes\n1 0 @ 0x3\n", 4, 3, "is 0");
 }
 
 /* ---- memory maps */
@@ -565,8 +370,8 @@ static void maps_to(const char *addresses, const char *map, const char *expected
              "heap profile: 1: 1 [1: 1] @ heapprofile\n1: 1 [1: 1] @ %s\n"
              "--- Memory map: ---\n%s",
              addresses, map);
-    cr_assert_eq(translate(text, strlen(text), 0), PCOL_OK, "%s", failure.message);
-    const char *begin = strstr(printed.text, "{bytes=1}\n") + 10, *end = strstr(begin, "drop");
+    cr_assert_eq(gp_translate(text, strlen(text), 0), PCOL_OK, "%s", gp_failure.message);
+    const char *begin = strstr(gp_printed.text, "{bytes=1}\n") + 10, *end = strstr(begin, "drop");
     char got[4096];
     snprintf(got, sizeof got, "%.*s", (int)(end - begin), begin);
     cr_assert_str_eq(got, expected);
@@ -711,8 +516,8 @@ Test(gperftools, map_names_are_bounded)
         strcpy(at, line);
         strcat(text, rest);
     }
-    cr_assert_eq(translate(text, strlen(text), 0), PCOL_E_SYNTAX, "%s", printed.text);
-    cr_assert_not_null(strstr(failure.message, "65536"), "%s", failure.message);
+    cr_assert_eq(gp_translate(text, strlen(text), 0), PCOL_E_SYNTAX, "%s", gp_printed.text);
+    cr_assert_not_null(strstr(gp_failure.message, "65536"), "%s", gp_failure.message);
 }
 
 /* Every prefix of every kind ends in an answer, and so does every single changed byte. */
@@ -731,13 +536,13 @@ Test(gperftools, damaged_everywhere)
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
         size_t size = strlen(texts[t]);
         for (size_t cut = 0; cut < size; cut++)
-            (void)translate(texts[t], cut, cut % 2);
+            (void)gp_translate(texts[t], cut, cut % 2);
         for (size_t at = 0; at < size; at++)
             for (size_t b = 0; b + 1 < sizeof bytes; b++) {
                 char text[256];
                 memcpy(text, texts[t], size);
                 text[at] = bytes[b];
-                (void)translate(text, size, 0);
+                (void)gp_translate(text, size, 0);
             }
     }
 }
@@ -760,11 +565,11 @@ Test(gperftools, out_of_memory)
         struct pci_import import = {NULL, &input, &options, "gperftools", PCOL_NONE};
         uint8_t *proto = NULL;
         size_t size;
-        cr_assert_eq(pci_input_open_memory(&input, text, strlen(text), "in", NULL, &failure),
+        cr_assert_eq(pci_input_open_memory(&input, text, strlen(text), "in", NULL, &gp_failure),
                      PCOL_OK);
         allocations_left = n;
         pci_alloc_hook = fail_later;
-        status = pci_gperftools_translate(&import, &proto, &size, &failure);
+        status = pci_gperftools_translate(&import, &proto, &size, &gp_failure);
         pci_alloc_hook = NULL;
         cr_assert(status == PCOL_OK || status == PCOL_E_NO_MEMORY);
         pci_free(proto);
