@@ -256,22 +256,40 @@ static int clearly_less(uint64_t a, uint64_t b)
     return a < b - b / 20;
 }
 
+enum way { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, CHAIN };
+
+static pcol_status put_way(struct pci_writer *writer, uint32_t column,
+                           const struct pci_source *source, const struct pci_shape *shape,
+                           enum way way, struct pci_rest *rest, struct pci_links *links, int depth,
+                           pcol_error *err)
+{
+    switch (way) {
+    case PLAIN:
+        return pci_emit_plain(writer, column, source, 0, NULL, err);
+    case PACKED:
+        return pci_emit_packed(writer, column, source, shape, err);
+    case BLOCKED:
+    case SLOPED:
+        return pci_emit_blocked(writer, column, source, shape, way == SLOPED, err);
+    case DELTAS:
+        return put_deltas(writer, column, source, shape, depth, err);
+    case SPARSE:
+        return put_sparse(writer, column, rest, depth, err);
+    case RUNS:
+        return put_runs(writer, column, source, shape, depth, err);
+    case CHAIN:
+        break;
+    }
+    return put_chain(writer, column, links, depth, err);
+}
+
 static pcol_status put_best(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, const struct pci_shape *shape,
                             int depth, pcol_error *err)
 {
     int is_double = source->type == PCF_F64;
     uint64_t best = is_double ? shape->rows * 64 : pci_cost_packed(shape), sparse, cost;
-    enum {
-        PLAIN,
-        PACKED,
-        BLOCKED,
-        SLOPED,
-        DELTAS,
-        SPARSE,
-        RUNS,
-        CHAIN
-    } way = is_double ? PLAIN : PACKED;
+    enum way way = is_double ? PLAIN : PACKED;
     struct pci_rest *rest = NULL;
     struct pci_links *links = NULL;
     pcol_status status = PCOL_OK;
@@ -297,30 +315,7 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
     }
     if (links && clearly_less(cost, best))
         way = CHAIN;
-    switch (way) {
-    case PLAIN:
-        status = pci_emit_plain(writer, column, source, 0, NULL, err);
-        break;
-    case PACKED:
-        status = pci_emit_packed(writer, column, source, shape, err);
-        break;
-    case BLOCKED:
-    case SLOPED:
-        status = pci_emit_blocked(writer, column, source, shape, way == SLOPED, err);
-        break;
-    case DELTAS:
-        status = put_deltas(writer, column, source, shape, depth, err);
-        break;
-    case SPARSE:
-        status = put_sparse(writer, column, rest, depth, err);
-        break;
-    case RUNS:
-        status = put_runs(writer, column, source, shape, depth, err);
-        break;
-    case CHAIN:
-        status = put_chain(writer, column, links, depth, err);
-        break;
-    }
+    status = put_way(writer, column, source, shape, way, rest, links, depth, err);
     pci_free(rest);
     pci_links_free(links);
     return status;

@@ -22,6 +22,14 @@ pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table
     PCI_PRINTF(6, 7);
 /* E_IO with the text of errno: "cannot WHAT: No such file or directory" */
 pcol_status pci_fail_errno(pcol_error *err, const char *what);
+#ifdef __clang_analyzer__
+/* The analyzer does not see into error.c: that what is returned is not PCOL_OK. */
+#define pci_fail(e, s, ...) ((void)pci_fail(e, s, __VA_ARGS__), (s))
+#define pci_fail_byte(e, s, ...) ((void)pci_fail_byte(e, s, __VA_ARGS__), (s))
+#define pci_fail_text(e, s, ...) ((void)pci_fail_text(e, s, __VA_ARGS__), (s))
+#define pci_fail_cell(e, s, ...) ((void)pci_fail_cell(e, s, __VA_ARGS__), (s))
+#endif
+
 /* Inline, so that compilers and analyzers see that it is never PCOL_OK. */
 static inline pcol_status pci_fail_memory(pcol_error *err)
 {

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef pci_ff_fail
+#undef pci_ff_fail_at
+
 /* A value that a double cannot hold, or text that UTF-8 cannot, would not come back. */
 static const struct pci_json_options json_options = {PCI_JSON_SOUND, 0};
 
@@ -213,7 +216,7 @@ pcol_status pci_ff_next(struct pci_ff_stream *stream, pcol_error *err)
         }
         if (!stream->slabs || stream->type != PCI_JSON_OBJECT || !is_reference(stream->json))
             return PCOL_OK;
-        int again;
+        int again = 0;
         PCI_TRY(place_error(stream, follow(stream, &again, err), err));
         if (!again)
             return PCOL_OK;

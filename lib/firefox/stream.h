@@ -92,6 +92,10 @@ pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, con
                         ...) PCI_PRINTF(3, 4);
 pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, const char *format,
                            ...) PCI_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* as in core/error.h */
+#define pci_ff_fail(s, e, ...) ((void)pci_ff_fail(s, e, __VA_ARGS__), PCOL_E_SYNTAX)
+#define pci_ff_fail_at(p, e, ...) ((void)pci_ff_fail_at(p, e, __VA_ARGS__), PCOL_E_SYNTAX)
+#endif
 /* E_SYNTAX unless the current token opens an object (an array). */
 pcol_status pci_ff_want(const struct pci_ff_stream *stream, int type, const char *what,
                         pcol_error *err);

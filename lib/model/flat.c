@@ -77,19 +77,17 @@ static size_t take_apart(const char *text, size_t size, char *digits, int *expon
 
 size_t pci_flat_double(double value, char text[PCI_FLAT_NUMBER])
 {
-    char shortest[PCI_NUMBER_SIZE], digits[PCI_NUMBER_SIZE];
+    char shortest[PCI_NUMBER_SIZE], digits[PCI_NUMBER_SIZE] = "0";
     char *to = text;
-    int exponent;
+    int exponent = 0;
     if (isnan(value))
         return (size_t)snprintf(text, PCI_FLAT_NUMBER, "nan");
     if (isinf(value))
         return (size_t)snprintf(text, PCI_FLAT_NUMBER, value < 0 ? "-inf" : "inf");
     if (signbit(value))
         *to++ = '-';
-    if (value == 0) {
-        memcpy(to, "0.0", 3);
-        return (size_t)(to - text) + 3;
-    }
+    if (value == 0)
+        return (size_t)(to - text) + (size_t)snprintf(to, 4, "0.0");
     size_t size = pci_number_format(fabs(value), shortest);
     size_t count = take_apart(shortest, size, digits, &exponent);
     if (exponent < -4 || exponent >= 16) {

@@ -52,8 +52,8 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
 
 pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err)
 {
-    const struct pci_column *columns[] = {tree->parent, tree->group, tree->first};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    const struct pci_column *columns[3] = {tree->parent, tree->group, tree->first};
+    for (size_t i = 0; i < 3; i++)
         if (columns[i])
             PCI_TRY(pci_verify(tree->file, columns[i], err));
     return PCOL_OK;
