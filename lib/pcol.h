@@ -128,7 +128,7 @@ PCOL_API const char *pcol_error_place(const pcol_error *err, char *text, size_t 
 
 /* The library's version, "1.0.0". */
 PCOL_API const char *pcol_version(void);
-/* The versions of the libraries that libpcol runs with, "zlib 1.2.13, LZ4 1.9.4, xxHash 0.8.1", as snprintf()
+/* The versions of the libraries that libpcol runs with, "zlib 1.2.13, xxHash 0.8.1, ...", as snprintf()
  * writes it: at most @size bytes with a NUL. Returns the bytes that the whole text needs without it. */
 PCOL_API size_t pcol_libraries(char *text, size_t size);
 
@@ -280,7 +280,7 @@ typedef struct pcol_column_info {
     pcol_type type;
     /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas"; "view": computed */
     const char *encoding;
-    const char *codec; /* archives: "zlib" or "lz4" if sections are compressed; else "none" */
+    const char *codec;      /* archives: "zlib" or "lz4" if sections are compressed; else "none" */
     const char *references; /* table whose rows (or ids) the values name, or NULL */
     int primary_key;        /* part of the table's primary key (logical tables) */
     int nullable;

@@ -6,6 +6,7 @@
 #include "pcol.h"
 
 #include <lz4.h>
+#include <protobuf-c/protobuf-c.h>
 #include <stdio.h>
 #include <xxhash.h>
 #include <zlib.h>
@@ -13,7 +14,8 @@
 size_t pcol_libraries(char *text, size_t size)
 {
     unsigned hash = XXH_versionNumber();
-    int n = snprintf(text, size, "zlib %s, LZ4 %s, xxHash %u.%u.%u", zlibVersion(),
-                     LZ4_versionString(), hash / 10000, hash / 100 % 100, hash % 100);
+    int n = snprintf(text, size, "zlib %s, LZ4 %s, xxHash %u.%u.%u, protobuf-c %s", zlibVersion(),
+                     LZ4_versionString(), hash / 10000, hash / 100 % 100, hash % 100,
+                     protobuf_c_version());
     return n > 0 ? (size_t)n : 0;
 }
