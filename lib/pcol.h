@@ -876,8 +876,8 @@ typedef struct pcol_filter_options {
     int anonymize;
     /* Called for each name at the end, in the order of kinds and numbers; may be NULL. */
     pcol_pseudonym_fn pseudonym;
-    pcol_message_fn message; /* what stays behind; may be NULL */
-    void *context;           /* of both functions */
+    pcol_message_fn message;    /* what stays behind; may be NULL */
+    void *context;              /* of both functions */
     uint64_t idle_tolerance_ns; /* with PCOL_IDLE_COLLAPSE: as in pcol_import_options */
 } pcol_filter_options;
 
