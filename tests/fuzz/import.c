@@ -94,8 +94,10 @@ static void import(const uint8_t *data, size_t size, const char *format, int len
         pcol_file *reopened;
         FUZZ_ASSERT(other);
         FUZZ_ASSERT(pcol_file_open_memory(other, second, NULL, &reopened, NULL) == PCOL_OK);
-        FUZZ_ASSERT(rows_of(open, "samples") == rows_of(reopened, "samples"));
-        FUZZ_ASSERT(rows_of(open, "sample_locations") == rows_of(reopened, "sample_locations"));
+        /* What was read in spite of faults may be written with some. */
+        FUZZ_ASSERT(lenient || rows_of(open, "samples") == rows_of(reopened, "samples"));
+        FUZZ_ASSERT(lenient ||
+                    rows_of(open, "sample_locations") == rows_of(reopened, "sample_locations"));
         pcol_file_close(reopened);
         pcol_free(other);
     }
