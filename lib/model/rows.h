@@ -17,7 +17,7 @@ struct pci_label_key { /* row K of label_keys, of one table */
     uint32_t number;   /* K */
     pcol_str key, unit;
     uint8_t has_unit;
-    uint8_t kind; /* enum pci_label_kind */
+    uint8_t kind;     /* enum pci_label_kind */
     uint8_t unwanted; /* set by who reads rows: values of this key are not read, and are anything */
     uint32_t occurrence;
     const struct pci_column *column; /* label.K; NULL for kinds without a column */
