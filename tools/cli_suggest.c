@@ -53,7 +53,7 @@ void cli_suggest_offer(struct cli_suggest *suggest, const char *candidate, size_
 {
     size_t wanted = strlen(suggest->wanted);
     size_t longer = wanted > size ? wanted : size;
-    size_t allowed = longer < 4 ? 1 : (longer + 2) / 3;
+    size_t allowed = longer < 4 ? 1 : (longer + 1) / 3;
 
     if (wanted == 0 || size == 0 || longer > LONGEST)
         return;

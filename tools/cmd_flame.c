@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -326,6 +327,18 @@ static int parse_options(const struct cli_args *args, pcol_flame_options *option
     return CLI_OK;
 }
 
+/* A name that promises something else than it would hold is a slip. */
+static int check_name(const char *name)
+{
+    static const char *const others[] = {".png", ".html", ".jpg", ".jpeg", ".pdf", ".json"};
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    for (size_t i = 0; dot != NULL && i < sizeof others / sizeof *others; i++) {
+        if (strcasecmp(dot, others[i]) == 0)
+            return cli_usage("'%s' would hold SVG or text (-o FILE.svg)", name);
+    }
+    return CLI_OK;
+}
+
 int cmd_flame(struct cli_args *args)
 {
     struct cli_input input, base_input;
@@ -333,6 +346,8 @@ int cmd_flame(struct cli_args *args)
     pcol_query *query = NULL, *base = NULL;
     int code = parse_options(args, &options), has_base = 0;
 
+    if (code == CLI_OK)
+        code = check_name(args->output);
     if (code == CLI_OK)
         code = cli_input_open(&input, args->operands[0], args);
     if (code != CLI_OK)

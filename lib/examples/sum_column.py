@@ -19,6 +19,8 @@ def find(data, table_name, column_name):
     """(kind, rows, values offset and size, validity offset or None) of a plain column."""
     if data[:8] != b"\x89PCOL\r\n\x1a":
         sys.exit("not a pcol file")
+    if struct.unpack_from("<Q", data, 16)[0]:
+        sys.exit("an archive, or newer than this reader: pack with --plain, without --archive")
     index, = struct.unpack_from("<Q", data, 48)
     tables, columns, sections, names_size, t_stride, c_stride, s_stride = struct.unpack_from("<4I3H", data, 72)
     columns_at = index + tables * t_stride

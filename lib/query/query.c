@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* The caller's struct may be of an earlier version, which had fewer members. */
 static pcol_status check_selection(const pcol_selection *selection, pcol_error *err)
@@ -25,12 +26,22 @@ pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samp
 /* An empty answer to a question about a range of time deserves a reason. */
 static pcol_status note_untimed(pcol_query *query, pcol_error *err)
 {
-    const struct pci_column *time;
+    const struct pci_column *time, *duration;
     if (!query->picks.has_time)
         return PCOL_OK;
     PCI_TRY(pci_want(query->file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
+    PCI_TRY(pci_want(query->file, "samples", "duration", ~0u, &duration, err));
     if (!time && pci_rows(query->file, "samples"))
         query->note = "no sample has a time, so none lies in the range";
+    /* With durations, a sample from before the range may reach into it. */
+    if (time && (time->desc->flags & PCF_COLUMN_STATS) &&
+        (time->desc->min >= query->picks.to ||
+         (time->desc->max < query->picks.from && !duration))) {
+        snprintf(query->note_text, sizeof query->note_text,
+                 "--time holds no sample: their times go from %.3f to %.3f ms",
+                 (double)time->desc->min / 1e6, (double)time->desc->max / 1e6);
+        query->note = query->note_text;
+    }
     return PCOL_OK;
 }
 

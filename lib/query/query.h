@@ -136,6 +136,7 @@ struct pcol_query {
     uint8_t *passes;          /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
     const char *note;
+    char note_text[96];          /* for notes with numbers */
     struct pci_samples *picking; /* of pcol_query_samples(); NULL: not made yet */
 };
 
