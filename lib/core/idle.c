@@ -41,8 +41,8 @@ void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t
     *run = (struct pci_idle_run){.end_ns = first->time_ns,
                                  .tolerance_ns = tolerance_ns,
                                  .count = 1,
-                                 .least = -INFINITY,
-                                 .most = INFINITY};
+                                 .least = -HUGE_VAL,
+                                 .most = HUGE_VAL};
     if (first->has_time && first->has_duration && first->duration_ns > 0 &&
         __builtin_add_overflow(first->time_ns, first->duration_ns, &run->end_ns))
         run->end_ns = INT64_MAX;
