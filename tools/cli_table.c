@@ -194,8 +194,10 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
     table->header = !args->no_header;
     table->layout = layout_of(out, args->format);
     table->safe = args->csv_safe;
-    if (table->safe && table->layout != LAYOUT_CSV && table->layout != LAYOUT_TSV)
+    if (table->safe && table->layout != LAYOUT_CSV && table->layout != LAYOUT_TSV) {
+        table->failed = 1; /* nothing to end */
         return cli_usage("--csv-safe belongs to the formats csv and tsv");
+    }
     if (table->layout == LAYOUT_TABLE) {
         table->widths = calloc(count + 1, sizeof *table->widths);
         table->kept = calloc(count * MEASURED_ROWS + 1, sizeof *table->kept);
