@@ -16,9 +16,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-#define MAX_POWER 19 /* 10^19 < 2^64 */
-
-static const uint64_t powers[MAX_POWER + 1] = {
+const uint64_t pci_powers_of_ten[PCI_MAX_POWER + 1] = {
     UINT64_C(1),
     UINT64_C(10),
     UINT64_C(100),
@@ -71,11 +69,11 @@ double pci_number_scale(uint64_t digits, int power)
     if (!digits)
         return 0;
     if (power >= 0)
-        return round_binary((u128)digits * powers[power], 0, 0);
+        return round_binary((u128)digits * pci_powers_of_ten[power], 0, 0);
     u128 numerator = (u128)digits;
     int shift = leading_zeros(numerator);
     numerator <<= shift;
-    uint64_t divisor = powers[-power];
+    uint64_t divisor = pci_powers_of_ten[-power];
     return round_binary(numerator / divisor, -shift, numerator % divisor != 0);
 }
 
@@ -123,7 +121,7 @@ double pci_number_parse(const char *text, size_t size, char *scratch)
             exponent = exponent * 10 + (text[i] - '0');
         power += sign * exponent;
     }
-    if (digits && (power < -MAX_POWER || power > MAX_POWER))
+    if (digits && (power < -PCI_MAX_POWER || power > PCI_MAX_POWER))
         return under_c_locale(text, size, scratch);
     double value = digits ? pci_number_scale(digits, power) : 0;
     return negative ? -value : value;

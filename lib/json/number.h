@@ -14,6 +14,10 @@
  * of unusual size: at least @size + 1 bytes. */
 double pci_number_parse(const char *text, size_t size, char *scratch);
 
+/* 10^0 to 10^19, all that 64 bits hold. */
+#define PCI_MAX_POWER 19
+extern const uint64_t pci_powers_of_ten[PCI_MAX_POWER + 1];
+
 /* The double nearest to digits * 10^power, |power| <= 19, ties to even. */
 double pci_number_scale(uint64_t digits, int power);
 

@@ -18,25 +18,6 @@
 /* What a number may take, with the comma, a blank and what is loaded behind it. */
 #define LOOKAHEAD 64
 
-static const uint64_t whole_powers[] = {
-    UINT64_C(1),
-    UINT64_C(10),
-    UINT64_C(100),
-    UINT64_C(1000),
-    UINT64_C(10000),
-    UINT64_C(100000),
-    UINT64_C(1000000),
-    UINT64_C(10000000),
-    UINT64_C(100000000),
-    UINT64_C(1000000000),
-    UINT64_C(10000000000),
-    UINT64_C(100000000000),
-    UINT64_C(1000000000000),
-    UINT64_C(10000000000000),
-    UINT64_C(100000000000000),
-    UINT64_C(1000000000000000),
-    UINT64_C(10000000000000000),
-};
 static const double powers[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 
@@ -65,7 +46,7 @@ static inline unsigned many_digits(const uint8_t *p, uint64_t *value)
     if (count < 8)
         return count;
     unsigned further = some_digits(p + 8, &more);
-    *value = *value * whole_powers[further] + more;
+    *value = *value * pci_powers_of_ten[further] + more;
     return count + further;
 }
 
@@ -94,7 +75,7 @@ static inline size_t plain_number(const uint8_t *p, int64_t *value, uint8_t *typ
     unsigned places = many_digits(++at, &part);
     if (!places || count + places > MAX_DIGITS)
         return 0;
-    double number = scaled(digits * whole_powers[places] + part, places);
+    double number = scaled(digits * pci_powers_of_ten[places] + part, places);
     number = negative ? -number : number;
     memcpy(value, &number, sizeof number);
     *type = PCI_JSON_DOUBLE;
