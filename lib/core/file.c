@@ -419,7 +419,8 @@ void pcol_file_close(pcol_file *file)
 {
     if (!file)
         return;
-    pci_models_free(file->models);
+    if (file->models)
+        file->models_free(file->models);
     pthread_mutex_destroy(&file->lock);
     pthread_mutex_destroy(file->thaw_lock);
     for (uint32_t i = 0;

@@ -56,11 +56,9 @@ struct pcol_file {
     void *memory; /* the terminated names; all other arrays lie behind this struct */
     /* Logical tables are made on first use (model/). */
     pthread_mutex_t lock;
-    struct pci_models *models; /* owned by model/; pci_models_free() */
+    struct pci_models *models; /* of model/, which says how they are given back at close */
+    void (*models_free)(struct pci_models *models);
 };
-
-/* model/ hands its own state back at close. */
-void pci_models_free(struct pci_models *models);
 
 /* E_IO: a guarded file changed while it was read. */
 pcol_status pci_fail_lost(const pcol_file *file, pcol_error *err);

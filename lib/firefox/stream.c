@@ -281,32 +281,10 @@ static void copy_slab(const struct pci_slab *slab, struct pci_json_writer *w, pc
 
 static void copy_token(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err)
 {
-    const struct pci_json *json = stream->json;
-    switch (stream->type) {
-    case PCI_JSON_OBJECT:
-        pci_json_put_begin(w, '{', err);
-        break;
-    case PCI_JSON_ARRAY:
-        pci_json_put_begin(w, '[', err);
-        break;
-    case PCI_JSON_OBJECT_END:
-        pci_json_put_end(w, '}', err);
-        break;
-    case PCI_JSON_ARRAY_END:
-        pci_json_put_end(w, ']', err);
-        break;
-    case PCI_JSON_KEY:
-        pci_json_put_key_bytes(w, json->text, err);
-        break;
-    case PCI_JSON_STRING:
-        pci_json_put_string(w, json->text, err);
-        break;
-    case PCI_FF_SLAB:
+    if (stream->type == PCI_FF_SLAB)
         copy_slab(stream->slab, w, err);
-        break;
-    default: /* numbers and words as they were written */
-        pci_json_put_raw(w, json->text.data, json->text.size, err);
-    }
+    else
+        pci_json_put_token(w, stream->json, err);
 }
 
 pcol_status pci_ff_copy(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err)

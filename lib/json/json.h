@@ -144,6 +144,8 @@ void pci_json_put_int(struct pci_json_writer *w, int64_t value, pcol_error *err)
 void pci_json_put_double(struct pci_json_writer *w, double value, pcol_error *err);
 /* A value as it stands: true, false, null, a number kept as text. */
 void pci_json_put_raw(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err);
+/* The token that a reader stands at; numbers and words as they were written. */
+void pci_json_put_token(struct pci_json_writer *w, const struct pci_json *json, pcol_error *err);
 /* Begin the next element, or the container's end, on a new line. */
 void pci_json_put_newline(struct pci_json_writer *w);
 /* A line feed behind the text and everything to the sink; returns the first error. */

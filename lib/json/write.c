@@ -63,6 +63,39 @@ static void before(struct pci_json_writer *w, pcol_error *err)
     w->newline = 0;
 }
 
+void pci_json_put_token(struct pci_json_writer *w, const struct pci_json *json, pcol_error *err)
+{
+    switch (json->type) {
+    case PCI_JSON_OBJECT:
+        pci_json_put_begin(w, '{', err);
+        break;
+    case PCI_JSON_OBJECT_END:
+        pci_json_put_end(w, '}', err);
+        break;
+    case PCI_JSON_ARRAY:
+        pci_json_put_begin(w, '[', err);
+        break;
+    case PCI_JSON_ARRAY_END:
+        pci_json_put_end(w, ']', err);
+        break;
+    case PCI_JSON_KEY:
+        pci_json_put_key_bytes(w, json->text, err);
+        break;
+    case PCI_JSON_STRING:
+        pci_json_put_string(w, json->text, err);
+        break;
+    case PCI_JSON_TRUE:
+    case PCI_JSON_FALSE:
+    case PCI_JSON_NULL:
+    case PCI_JSON_INT:
+    case PCI_JSON_BIG:
+    case PCI_JSON_DOUBLE:
+    case PCI_JSON_END:
+        pci_json_put_raw(w, json->text.data, json->text.size, err);
+        break;
+    }
+}
+
 void pci_json_put_newline(struct pci_json_writer *w)
 {
     w->newline = 1;

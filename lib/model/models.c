@@ -49,6 +49,20 @@ const char *pcol_file_table_name(const pcol_file *file, pcol_model model, uint32
     return model == PCOL_MODEL_V1 ? v1[index] : file->tables[index].name;
 }
 
+static void models_free(struct pci_models *models)
+{
+    for (size_t i = 0; i < PCI_V2_COUNT; i++)
+        pci_table_free(models->v2[i]);
+    for (size_t i = 0; i < PCI_V1_COUNT; i++)
+        pci_table_free(models->v1[i]);
+    for (uint32_t i = 0; i < models->physical_count; i++)
+        pci_table_free(models->physical[i]);
+    pci_v1_free(models->maps);
+    pci_order_index_free(models->orders);
+    pci_free(models->physical);
+    pci_free(models);
+}
+
 pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_error *err)
 {
     struct pci_models *m = file->models;
@@ -63,6 +77,7 @@ pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_erro
             return pci_fail_memory(err);
         }
         file->models = m;
+        file->models_free = models_free;
     }
     *models = m;
     return PCOL_OK;
@@ -123,20 +138,4 @@ pcol_status pcol_file_table_by_name(const pcol_file *file, pcol_model model, con
             return pcol_file_table(file, model, i, table, err);
     }
     return pci_fail(err, PCOL_E_NOT_FOUND, "no table '%s'", name);
-}
-
-void pci_models_free(struct pci_models *models)
-{
-    if (!models)
-        return;
-    for (size_t i = 0; i < PCI_V2_COUNT; i++)
-        pci_table_free(models->v2[i]);
-    for (size_t i = 0; i < PCI_V1_COUNT; i++)
-        pci_table_free(models->v1[i]);
-    for (uint32_t i = 0; i < models->physical_count; i++)
-        pci_table_free(models->physical[i]);
-    pci_v1_free(models->maps);
-    pci_order_index_free(models->orders);
-    pci_free(models->physical);
-    pci_free(models);
 }

@@ -91,56 +91,15 @@ pcol_status pci_perun_text_begin(struct pci_perun *p, pcol_error *err)
     return PCOL_OK;
 }
 
-static void put_token(struct pci_perun *p, pcol_error *err)
-{
-    const struct pci_json *json = &p->json;
-    struct pci_json_writer *w = &p->writer;
-    switch (json->type) {
-    case PCI_JSON_OBJECT:
-        pci_json_put_begin(w, '{', err);
-        break;
-    case PCI_JSON_OBJECT_END:
-        pci_json_put_end(w, '}', err);
-        break;
-    case PCI_JSON_ARRAY:
-        pci_json_put_begin(w, '[', err);
-        break;
-    case PCI_JSON_ARRAY_END:
-        pci_json_put_end(w, ']', err);
-        break;
-    case PCI_JSON_KEY:
-        pci_json_put_key_bytes(w, json->text, err);
-        break;
-    case PCI_JSON_STRING:
-        pci_json_put_string(w, json->text, err);
-        break;
-    case PCI_JSON_TRUE:
-        pci_json_put_raw(w, "true", 4, err);
-        break;
-    case PCI_JSON_FALSE:
-        pci_json_put_raw(w, "false", 5, err);
-        break;
-    case PCI_JSON_NULL:
-        pci_json_put_raw(w, "null", 4, err);
-        break;
-    case PCI_JSON_INT:
-    case PCI_JSON_BIG:
-    case PCI_JSON_DOUBLE:
-    case PCI_JSON_END:
-        pci_json_put_raw(w, json->text.data, json->text.size, err);
-        break;
-    }
-}
-
 pcol_status pci_perun_text_value(struct pci_perun *p, pcol_error *err)
 {
     uint32_t depth = p->json.depth;
     if (p->json.type == PCI_JSON_OBJECT || p->json.type == PCI_JSON_ARRAY)
         depth--;
-    put_token(p, err);
+    pci_json_put_token(&p->writer, &p->json, err);
     while (p->json.depth > depth) {
         PCI_TRY(pci_json_next(&p->json, err));
-        put_token(p, err);
+        pci_json_put_token(&p->writer, &p->json, err);
         PCI_TRY(p->writer.status);
     }
     return p->writer.status;
