@@ -10,6 +10,8 @@
  *
  * Integer arithmetic and our own generator only, so that the bytes are the same everywhere.
  */
+#include "gen.h"
+
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,21 +26,6 @@ enum {
     DEPTH = 120,
     LIBS = 9
 };
-
-static uint64_t state;
-
-static uint64_t draw(void) /* splitmix64 */
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint32_t below(uint32_t n)
-{
-    return (uint32_t)((draw() >> 32) * n >> 32);
-}
 
 struct program {
     uint32_t callee[FUNCTIONS][CALLEES];
@@ -224,7 +211,7 @@ int main(int argc, char **argv)
     size_t samples = option(argc, argv, "--samples", 440000);
     size_t threads = option(argc, argv, "--threads", 8);
     uint32_t idle = (uint32_t)option(argc, argv, "--idle", 2) * 10;
-    state = option(argc, argv, "--seed", 1);
+    gen_state = option(argc, argv, "--seed", 1);
     if (argc % 2 == 0 || !threads || samples / threads > UINT32_MAX) {
         fputs("usage: gen_firefox [--samples N] [--threads N] [--seed N] [--idle PERCENT]\n",
               stderr);

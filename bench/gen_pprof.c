@@ -19,6 +19,8 @@
  * Nothing but the made-up program is held in memory: ids count up in order of first use, and the
  * text of span n is a function of n.
  */
+#include "gen.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,42 +120,6 @@ static unsigned used_places[FUNCTION_COUNT * PLACE_COUNT]; /* function * PLACE_C
 static unsigned used_functions[FUNCTION_COUNT];
 static uint64_t place_count, function_count, span_count;
 static uint64_t pending; /* bytes, about, of what follows the samples */
-
-/* ---- random numbers: splitmix64 ---- */
-
-static uint64_t state;
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static uint64_t next_random(void)
-{
-    return mix(state += UINT64_C(0x9e3779b97f4a7c15));
-}
-
-/* 0 .. n-1 */
-static unsigned below(unsigned n)
-{
-    return (unsigned)(((next_random() >> 32) * n) >> 32);
-}
-
-static bool chance(unsigned of_1000)
-{
-    return below(1000) < of_1000;
-}
-
-/* Geometric with about this mean. */
-static unsigned about(unsigned mean)
-{
-    unsigned n = 0;
-    while (n < 20 * mean && below(mean + 1) != 0)
-        n++;
-    return n;
-}
 
 /* ---- output ---- */
 
@@ -369,7 +335,7 @@ static void put_strings(void)
             m.used = string_text((unsigned)n, text);
         else
             m.used = (size_t)snprintf(text, sizeof text, "%016" PRIx64,
-                                      mix(options.seed * 1000003 + n - S_SPANS));
+                                      gen_mix(options.seed * 1000003 + n - S_SPANS));
         memcpy(m.data, text, m.used);
         emit(6, &m);
     }
@@ -504,43 +470,22 @@ static const char usage[] =
     "--go writes in the order of Go's runtime.\n"
     "The same options give the same bytes (compressed: with the same zlib).\n";
 
-static uint64_t parse_number(const char *text, uint64_t most)
-{
-    char *end = NULL;
-    uint64_t n = text ? strtoull(text, &end, 10) : 0;
-    uint64_t scale = 1;
-    if (end && *end == 'k')
-        scale = 1000;
-    else if (end && *end == 'M')
-        scale = 1000000;
-    else if (end && *end == 'G')
-        scale = 1000000000;
-    if (scale > 1)
-        end++;
-    if (!end || end == text || *end || text[0] == '-' || n > most / scale) {
-        fprintf(stderr, "gen_pprof: not a number that fits: %s\n%s", text ? text : "(nothing)",
-                usage);
-        exit(2);
-    }
-    return n * scale;
-}
-
 static void parse_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(name, "--bytes") == 0) {
-            options.bytes = parse_number(value, UINT64_MAX / 2);
+            options.bytes = gen_number(value, UINT64_MAX / 2, usage);
             i++;
         } else if (strcmp(name, "--seed") == 0) {
-            options.seed = parse_number(value, UINT64_MAX);
+            options.seed = gen_number(value, UINT64_MAX, usage);
             i++;
         } else if (strcmp(name, "--run") == 0) {
-            options.run = parse_number(value, UINT64_MAX);
+            options.run = gen_number(value, UINT64_MAX, usage);
             i++;
         } else if (strcmp(name, "--depth-mean") == 0) {
-            options.depth_mean = (unsigned)parse_number(value, 100);
+            options.depth_mean = (unsigned)gen_number(value, 100, usage);
             i++;
         } else if (strcmp(name, "--no-labels") == 0) {
             options.labels = false;
@@ -563,12 +508,11 @@ static void parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     parse_options(argc, argv);
-    state = options.seed;
+    gen_state = options.seed;
     if (options.zipped && !(out.zip = gzdopen(1, "wb6")))
         fail("cannot write");
     make_program();
-    if (options.run) /* another walk through the same program */
-        state += options.run * UINT64_C(0xd1342543de82ef95);
+    gen_run(options.run); /* another walk through the same program */
     generate();
     if (out.zip ? gzclose(out.zip) != Z_OK : fflush(stdout) != 0)
         fail("cannot write");

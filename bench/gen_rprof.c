@@ -20,6 +20,8 @@
  * Integer arithmetic and our own generator only: the C library's rand and floating point would not
  * give the same bytes everywhere.
  */
+#include "gen.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,38 +78,6 @@ struct out {
     size_t used;
     uint64_t total;
 };
-
-/* ---- random numbers: splitmix64 ---- */
-
-static uint64_t state;
-
-static uint64_t next_random(void)
-{
-    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-/* 0 .. n-1 */
-static unsigned below(unsigned n)
-{
-    return (unsigned)(((next_random() >> 32) * n) >> 32);
-}
-
-static bool chance(unsigned of_1000)
-{
-    return below(1000) < of_1000;
-}
-
-/* Geometric with about this mean. */
-static unsigned about(unsigned mean)
-{
-    unsigned n = 0;
-    while (n < 20 * mean && below(mean + 1) != 0)
-        n++;
-    return n;
-}
 
 /* ---- the made-up program ---- */
 
@@ -379,43 +349,22 @@ static const char usage[] =
     "given, at most 200. Another R is another run of the same program.\n"
     "The same options give the same bytes.\n";
 
-static uint64_t parse_number(const char *text, uint64_t most)
-{
-    char *end = NULL;
-    uint64_t n = text ? strtoull(text, &end, 10) : 0;
-    uint64_t scale = 1;
-    if (end && *end == 'k')
-        scale = 1000;
-    else if (end && *end == 'M')
-        scale = 1000000;
-    else if (end && *end == 'G')
-        scale = 1000000000;
-    if (scale > 1)
-        end++;
-    if (!end || end == text || *end || text[0] == '-' || n > most / scale) {
-        fprintf(stderr, "gen_rprof: not a number that fits: %s\n%s", text ? text : "(nothing)",
-                usage);
-        exit(2);
-    }
-    return n * scale;
-}
-
 static void parse_options(int argc, char **argv, struct options *o)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(name, "--bytes") == 0) {
-            o->bytes = parse_number(value, UINT64_MAX / 2);
+            o->bytes = gen_number(value, UINT64_MAX / 2, usage);
             i++;
         } else if (strcmp(name, "--seed") == 0) {
-            o->seed = parse_number(value, UINT64_MAX);
+            o->seed = gen_number(value, UINT64_MAX, usage);
             i++;
         } else if (strcmp(name, "--run") == 0) {
-            o->run = parse_number(value, UINT64_MAX);
+            o->run = gen_number(value, UINT64_MAX, usage);
             i++;
         } else if (strcmp(name, "--depth-mean") == 0) {
-            o->depth_mean = (unsigned)parse_number(value, 200);
+            o->depth_mean = (unsigned)gen_number(value, 200, usage);
             i++;
         } else if (strcmp(name, "--memory") == 0) {
             o->memory = true;
@@ -442,11 +391,10 @@ int main(int argc, char **argv)
     struct out out = {.data = buffer};
     struct options o = {.bytes = 1000000, .seed = 1, .depth_mean = 28};
     parse_options(argc, argv, &o);
-    state = o.seed;
+    gen_state = o.seed;
     setvbuf(stdout, NULL, _IONBF, 0);
     make_program(&walk);
-    if (o.run) /* another walk through the same program */
-        state += o.run * UINT64_C(0xd1342543de82ef95);
+    gen_run(o.run); /* another walk through the same program */
     generate(&walk, &o, &out);
     return 0;
 }

@@ -10,6 +10,8 @@
  * grows with N is samples alone, as in a long run. OUT is written through the library's builder; as
  * text, the samples of all cores are lines of Rprof. The same options give the same bytes.
  */
+#include "gen.h"
+
 #include <pcol.h>
 
 #include <stdio.h>
@@ -25,21 +27,6 @@ struct tree {
     uint32_t count;
     uint32_t *parents, *functions;
 };
-
-static uint64_t state;
-
-static uint64_t next_random(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static uint32_t below(uint32_t limit)
-{
-    return (uint32_t)((next_random() >> 32) * limit >> 32);
-}
 
 static _Noreturn void fail(const char *what, const pcol_error *err)
 {
@@ -199,14 +186,8 @@ static void write_text(const struct tree *t, uint64_t count)
         fail("cannot write", NULL);
 }
 
-static uint64_t number(const char *text)
-{
-    char *end;
-    uint64_t value = text ? strtoull(text, &end, 10) : 0;
-    if (!text || *end || !value)
-        fail("a number is missing", NULL);
-    return value;
-}
+static const char usage[] = "usage: gen_scale --samples N [--stacks N] [--seed S] "
+                            "[--plain|--archive] OUT | --text\n";
 
 int main(int argc, char **argv)
 {
@@ -217,11 +198,11 @@ int main(int argc, char **argv)
     struct tree tree;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--samples") == 0)
-            samples = number(argv[++i]);
+            samples = gen_number(argv[++i], UINT64_MAX, usage);
         else if (strcmp(argv[i], "--stacks") == 0)
-            stacks = number(argv[++i]);
+            stacks = gen_number(argv[++i], UINT32_MAX, usage);
         else if (strcmp(argv[i], "--seed") == 0)
-            seed = number(argv[++i]);
+            seed = gen_number(argv[++i], UINT64_MAX, usage);
         else if (strcmp(argv[i], "--plain") == 0)
             flags = PCOL_WRITE_PLAIN;
         else if (strcmp(argv[i], "--archive") == 0)
@@ -232,11 +213,10 @@ int main(int argc, char **argv)
             path = argv[i];
     }
     if (!text == !path || stacks < 2 || stacks > 10000000) {
-        fprintf(stderr, "usage: gen_scale --samples N [--stacks N] [--seed S] "
-                        "[--plain|--archive] OUT | --text\n");
+        fputs(usage, stderr);
         return 2;
     }
-    state = seed * UINT64_C(0x9e3779b97f4a7c15);
+    gen_state = seed;
     grow(&tree, (uint32_t)stacks);
     if (text)
         write_text(&tree, samples);
