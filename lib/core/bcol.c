@@ -296,15 +296,25 @@ static pcol_status next_run(struct pci_bcol_source *s, pcol_error *err)
 static pcol_status fetch(const struct pci_bcol *c, uint64_t at, int64_t *values, size_t n,
                          pcol_error *err)
 {
-    int32_t narrow[256];
+    int32_t narrow[1024];
+    size_t size;
     while (n && at < c->narrow) {
         size_t part = sizeof narrow / sizeof *narrow;
         part = part < n ? part : n;
         part = part < c->narrow - at ? part : (size_t)(c->narrow - at);
-        PCI_TRY(
-            pci_spool_read(&c->values, at * sizeof *narrow, narrow, part * sizeof *narrow, err));
-        for (size_t i = 0; i < part; i++)
-            values[i] = narrow[i];
+        const uint8_t *from = pci_spool_at(&c->values, at * sizeof *narrow, &size);
+        if (!from) {
+            PCI_TRY(pci_spool_read(&c->values, at * sizeof *narrow, narrow, part * sizeof *narrow,
+                                   err));
+            from = (const uint8_t *)narrow;
+        } else if (size / sizeof *narrow < part) {
+            part = size / sizeof *narrow;
+        }
+        for (size_t i = 0; i < part; i++) {
+            int32_t value;
+            memcpy(&value, from + i * sizeof value, sizeof value);
+            values[i] = value;
+        }
         values += part;
         at += part;
         n -= part;

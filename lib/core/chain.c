@@ -24,16 +24,21 @@ static pcol_status read_next(void *context, uint64_t row, size_t n, int64_t *val
     return PCOL_OK;
 }
 
-static int is_link(const void *context, const struct pci_reader *block, size_t i)
+/* Blocks of a reader begin at multiples of 64, so the row before is in the block too. */
+void pci_mark_links(const void *context, const struct pci_reader *block, uint8_t *marks)
 {
-    return pci_is_link(context, block, i);
+    const struct pci_links *links = context;
+    for (size_t i = 1; i < block->n; i++)
+        marks[i] = links->next_values[block->values[i - 1]] != (uint64_t)block->values[i];
+    for (size_t i = 0; i < block->n; i += 64)
+        marks[i] = 1;
 }
 
 static pcol_status read_links(void *context, uint64_t row, size_t n, int64_t *values,
                               uint8_t *valid, pcol_error *err)
 {
     struct pci_links *links = context;
-    return pci_gather(&links->from, PCI_MARKED, is_link, links, row, n, values, valid, err);
+    return pci_gather(&links->from, PCI_MARKED, row, n, values, valid, err);
 }
 
 static void vote(struct pci_links *links, uint32_t *weights)
@@ -82,12 +87,14 @@ pcol_status pci_links_new(const struct pci_source *source, const struct pci_shap
     if (!l)
         return pci_fail_memory(err);
     l->from.all = source;
+    l->from.mark = pci_mark_links;
+    l->from.context = l;
     l->source = (struct pci_source){0, source->type, read_links, l};
     l->next = (struct pci_source){(uint64_t)shape->max + 1, source->type, read_next, l};
     l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);
     status = l->next_values ? find_next(l, err) : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = pci_gather_count(&l->from, is_link, l, &l->source.rows, err);
+        status = pci_gather_count(&l->from, &l->source.rows, err);
     if (status != PCOL_OK) {
         pci_links_free(l);
         return status;

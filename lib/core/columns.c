@@ -175,11 +175,12 @@ static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci
     else if (c->references)
         map = pci_final_rows(b, c->references - 1);
     pci_bcol_source_init(&source, c, map);
-    if (w->quick) {
-        int64_t first = c->present && map ? map[c->first] : c->first;
+    int64_t first = c->present && map ? map[c->first] : c->first;
+    if (w->quick)
         return pci_encode_quick(w, number, &source.source, c->rows - c->present,
                                 c->constant ? &first : NULL, err);
-    }
+    if (c->constant && c->present == c->rows)
+        return pci_encode_constant(w, number, &source.source, first, err);
     return pci_encode(w, number, &source.source, err);
 }
 

@@ -49,28 +49,30 @@ uint64_t pci_cost_deltas(const struct pci_shape *shape)
     return shape->nulls || shape->rows < MIN_ROWS ? UINT64_MAX : best_choice(shape).bits;
 }
 
-int pci_is_own(const void *context, const struct pci_reader *block, size_t i)
+void pci_mark_own(const void *context, const struct pci_reader *block, uint8_t *marks)
 {
     const struct pci_deltas *d = context;
-    int64_t rise;
-    if (i % MARK_ROWS == 0)
-        return 1;
-    rise = (int64_t)((uint64_t)block->values[i] - (uint64_t)block->values[i - 1]);
-    return rise < d->low || rise > d->high;
+    uint64_t low = (uint64_t)d->low, most = (uint64_t)d->high - low;
+    for (size_t i = 1; i < block->n; i++) {
+        uint64_t rise = (uint64_t)block->values[i] - (uint64_t)block->values[i - 1];
+        marks[i] = rise - low > most;
+    }
+    for (size_t i = 0; i < block->n; i += MARK_ROWS)
+        marks[i] = 1;
 }
 
 static pcol_status read_own(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                             pcol_error *err)
 {
     struct pci_deltas *d = context;
-    return pci_gather(&d->from_own, PCI_MARKED, pci_is_own, d, row, n, values, valid, err);
+    return pci_gather(&d->from_own, PCI_MARKED, row, n, values, valid, err);
 }
 
 static pcol_status read_rises(void *context, uint64_t row, size_t n, int64_t *values,
                               uint8_t *valid, pcol_error *err)
 {
     struct pci_deltas *d = context;
-    return pci_gather(&d->from_rises, PCI_RISES, pci_is_own, d, row, n, values, valid, err);
+    return pci_gather(&d->from_rises, PCI_RISES, row, n, values, valid, err);
 }
 
 pcol_status pci_deltas_new(const struct pci_source *source, const struct pci_shape *shape,
@@ -84,6 +86,8 @@ pcol_status pci_deltas_new(const struct pci_source *source, const struct pci_sha
     d->high = (int64_t)((UINT64_C(1) << best.width) - 1);
     d->low = best.falls ? ~d->high : 0;
     d->from_own.all = d->from_rises.all = source;
+    d->from_own.mark = d->from_rises.mark = pci_mark_own;
+    d->from_own.context = d->from_rises.context = d;
     d->own = (struct pci_source){source->rows - best.near_rows, source->type, read_own, d};
     d->rises = (struct pci_source){best.near_rows, PCF_I64, read_rises, d};
     *deltas = d;

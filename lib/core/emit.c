@@ -116,6 +116,11 @@ static pcol_status put_packed(struct pci_bits *bits, const struct pci_reader *bl
     const struct pcf_column *c = context;
     uint64_t base = (uint64_t)c->base, scale = c->scale;
     unsigned width = c->width;
+    if (scale == 1) { /* mostly, and a division takes as long as all else */
+        for (size_t i = 0; i < block->n; i++)
+            PCI_TRY(pci_bits_put(bits, (uint64_t)block->values[i] - base, width, err));
+        return PCOL_OK;
+    }
     for (size_t i = 0; i < block->n; i++)
         PCI_TRY(pci_bits_put(bits, ((uint64_t)block->values[i] - base) / scale, width, err));
     return PCOL_OK;
@@ -156,7 +161,7 @@ static pcol_status put_blocked(struct pci_bits *bits, const struct pci_reader *b
     for (size_t j = 0; j < block->n; j++) {
         uint64_t line = (uint64_t)((fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT);
         uint64_t rest = (uint64_t)block->values[j] - (uint64_t)fit.base - line;
-        PCI_TRY(pci_bits_put(bits, rest / b->scale, width, err));
+        PCI_TRY(pci_bits_put(bits, b->scale == 1 ? rest : rest / b->scale, width, err));
     }
     b->offset += (block->n * width + 7) / 8;
     return pci_bits_align(bits, err);
@@ -198,11 +203,12 @@ pcol_status pci_emit_blocked(struct pci_writer *writer, uint32_t column,
 /* ---- marks: which rows have a value of their own ---- */
 
 struct marks {
-    pci_is_marked is_marked;
+    pci_mark_block mark;
     const void *context;
     uint64_t *ranks;
     size_t count;
     uint64_t rank;
+    uint8_t block[PCF_BLOCK_ROWS];
 };
 
 static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *block, void *context,
@@ -210,19 +216,23 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *blo
 {
     struct marks *m = context;
     m->ranks[m->count++] = m->rank;
-    for (size_t i = 0; i < block->n; i++) {
-        unsigned mark = (unsigned)m->is_marked(m->context, block, i);
-        m->rank += mark;
-        PCI_TRY(pci_bits_put(bits, mark, 1, err));
+    m->mark(m->context, block, m->block);
+    for (size_t i = 0, end; i < block->n; i = end) {
+        uint64_t word = 0;
+        end = block->n - i < 32 ? block->n : i + 32;
+        for (size_t k = i; k < end; k++)
+            word |= (uint64_t)m->block[k] << (k - i);
+        m->rank += (uint64_t)__builtin_popcountll(word);
+        PCI_TRY(pci_bits_put(bits, word, (unsigned)(end - i), err));
     }
     return PCOL_OK;
 }
 
 pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
-                           const struct pci_source *source, pci_is_marked is_marked,
+                           const struct pci_source *source, pci_mark_block mark,
                            const void *context, pcol_error *err)
 {
-    struct marks m = {.is_marked = is_marked, .context = context};
+    struct marks m = {.mark = mark, .context = context};
     pcol_status status;
     m.ranks = pci_malloc((size_t)(source->rows / PCF_RANK_ROWS + 1), sizeof *m.ranks);
     if (!m.ranks)
@@ -232,5 +242,75 @@ pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
         status =
             pci_emit_array(writer, column, PCF_ROLE_RANK, m.ranks, m.count * sizeof *m.ranks, err);
     pci_free(m.ranks);
+    return status;
+}
+
+/* ---- rows that are marked, and rises of the others ---- */
+
+/* Cells of a block from `at` on, up to n of them. Each is written, and the place for it moves on if it
+ * is wanted. Returns the first cell that was not looked at. */
+static size_t gather_marked(const struct pci_gather *g, size_t at, size_t n, int64_t *values,
+                            size_t *got)
+{
+    size_t count = *got, end = g->reader.n;
+    for (; at < end && count < n; at++) {
+        values[count] = g->reader.values[at];
+        count += g->marks[at];
+    }
+    *got = count;
+    return at;
+}
+
+static size_t gather_rises(const struct pci_gather *g, size_t at, size_t n, int64_t *values,
+                           size_t *got)
+{
+    size_t count = *got, end = g->reader.n;
+    for (; at < end && count < n; at++) {
+        uint64_t before = (uint64_t)g->reader.values[at ? at - 1 : 0];
+        values[count] = (int64_t)((uint64_t)g->reader.values[at] - before);
+        count += !g->marks[at];
+    }
+    *got = count;
+    return at;
+}
+
+static pcol_status next_block(struct pci_gather *g, pcol_error *err)
+{
+    PCI_TRY(pci_reader_next(&g->reader, err));
+    g->at = 0;
+    g->mark(g->context, &g->reader, g->marks);
+    return PCOL_OK;
+}
+
+pcol_status pci_gather(struct pci_gather *g, enum pci_what what, uint64_t row, size_t n,
+                       int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    size_t got = 0;
+    if (row == 0) {
+        pci_reader_init(&g->reader, g->all);
+        g->at = 0;
+    }
+    while (got < n) {
+        if (g->at >= g->reader.n) {
+            PCI_TRY(next_block(g, err));
+            if (!g->reader.n)
+                return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
+        }
+        g->at = what == PCI_MARKED ? gather_marked(g, g->at, n, values, &got)
+                                   : gather_rises(g, g->at, n, values, &got);
+    }
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+pcol_status pci_gather_count(struct pci_gather *g, uint64_t *count, pcol_error *err)
+{
+    uint64_t marked = 0;
+    pcol_status status;
+    pci_reader_init(&g->reader, g->all);
+    while ((status = next_block(g, err)) == PCOL_OK && g->reader.n)
+        for (size_t i = 0; i < g->reader.n; i++)
+            marked += g->marks[i];
+    *count = marked;
     return status;
 }

@@ -21,16 +21,21 @@ static struct pcf_column *column_of(struct pci_writer *writer, uint32_t column)
 
 /* ---- sparse ---- */
 
-static int is_rest(const void *context, const struct pci_reader *block, size_t i)
+static void mark_rest(const void *context, const struct pci_reader *block, uint8_t *marks)
 {
-    return pci_is_rest(context, block, i);
+    const struct pci_rest *rest = context;
+    uint64_t base = rest->base + rest->step * block->row;
+    for (size_t i = 0; i < block->n && rest->null_default; i++)
+        marks[i] = block->valid[i] != 0;
+    for (size_t i = 0; i < block->n && !rest->null_default; i++)
+        marks[i] = (uint64_t)block->values[i] != base + rest->step * i;
 }
 
 static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                              pcol_error *err)
 {
     struct pci_rest *rest = context;
-    return pci_gather(&rest->from, PCI_MARKED, is_rest, rest, row, n, values, valid, err);
+    return pci_gather(&rest->from, PCI_MARKED, row, n, values, valid, err);
 }
 
 /* A rest over `all`; its rows are counted in one pass. Freed with pci_free(). */
@@ -44,15 +49,31 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
         return pci_fail_memory(err);
     rest->source = (struct pci_source){0, all->type, read_rest, rest};
     rest->from.all = all;
+    rest->from.mark = mark_rest;
+    rest->from.context = rest;
     rest->null_default = null_default;
     rest->base = base;
     rest->step = step;
-    status = pci_gather_count(&rest->from, is_rest, rest, &rest->source.rows, err);
+    status = pci_gather_count(&rest->from, &rest->source.rows, err);
     if (status != PCOL_OK)
         pci_free(rest);
     else
         *out = rest;
     return status;
+}
+
+struct array {
+    struct pci_source source;
+    const int64_t *values;
+};
+
+static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *values,
+                              uint8_t *valid, pcol_error *err)
+{
+    (void)err;
+    memcpy(values, ((struct array *)context)->values + row, n * sizeof *values);
+    memset(valid, 1, n);
+    return PCOL_OK;
 }
 
 static pcol_status put_child(struct pci_writer *writer, uint32_t child,
@@ -61,6 +82,31 @@ static pcol_status put_child(struct pci_writer *writer, uint32_t child,
     column_of(writer, child)->type = source->type;
     column_of(writer, child)->rows = source->rows;
     return encode_at(writer, child, source, depth, err);
+}
+
+/* Some of a column's rows are read through all of them, and more than once: so many are kept. */
+#define KEPT_ROWS 131072u
+
+static pcol_status put_gathered(struct pci_writer *writer, uint32_t child,
+                                const struct pci_source *source, int depth, pcol_error *err)
+{
+    uint8_t valid[PCF_BLOCK_ROWS];
+    pcol_status status = PCOL_OK;
+    if (!source->rows || source->rows > KEPT_ROWS)
+        return put_child(writer, child, source, depth, err);
+    int64_t *values = pci_malloc((size_t)source->rows, sizeof *values);
+    if (!values)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0, n; status == PCOL_OK && row < source->rows; row += n) {
+        n = source->rows - row < PCF_BLOCK_ROWS ? source->rows - row : PCF_BLOCK_ROWS;
+        status = source->read(source->context, row, (size_t)n, values + row, valid, err);
+    }
+    struct array kept = {.values = values};
+    kept.source = (struct pci_source){source->rows, source->type, read_array, &kept};
+    if (status == PCOL_OK)
+        status = put_child(writer, child, &kept.source, depth, err);
+    pci_free(values);
+    return status;
 }
 
 static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct pci_rest *rest,
@@ -73,26 +119,21 @@ static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct
     c->step = (int64_t)rest->step;
     if (rest->null_default)
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
-    PCI_TRY(pci_emit_marks(writer, column, rest->from.all, is_rest, rest, err));
+    PCI_TRY(pci_emit_marks(writer, column, rest->from.all, mark_rest, rest, err));
     PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
-    return put_child(writer, child, &rest->source, depth + 1, err);
+    return put_gathered(writer, child, &rest->source, depth + 1, err);
 }
 
 /* ---- chain ---- */
-
-static int is_link(const void *context, const struct pci_reader *block, size_t i)
-{
-    return pci_is_link(context, block, i);
-}
 
 static pcol_status put_chain(struct pci_writer *writer, uint32_t column, struct pci_links *links,
                              int depth, pcol_error *err)
 {
     uint32_t child;
     column_of(writer, column)->encoding = PCF_CHAIN;
-    PCI_TRY(pci_emit_marks(writer, column, links->from.all, is_link, links, err));
+    PCI_TRY(pci_emit_marks(writer, column, links->from.all, pci_mark_links, links, err));
     PCI_TRY(pci_writer_children(writer, column, 2, &child, err));
-    PCI_TRY(put_child(writer, child, &links->source, depth + 1, err));
+    PCI_TRY(put_gathered(writer, child, &links->source, depth + 1, err));
     /* So deep that it can have no children: readers look successors up in one step. */
     return put_child(writer, child + 1, &links->next, MAX_DEPTH, err);
 }
@@ -108,12 +149,12 @@ static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
     pcol_status status = pci_deltas_new(source, shape, &deltas, err);
     if (status == PCOL_OK) {
         column_of(writer, column)->encoding = PCF_DELTAS;
-        status = pci_emit_marks(writer, column, source, pci_is_own, deltas, err);
+        status = pci_emit_marks(writer, column, source, pci_mark_own, deltas, err);
     }
     if (status == PCOL_OK)
         status = pci_writer_children(writer, column, 2, &child, err);
     if (status == PCOL_OK)
-        status = put_child(writer, child, &deltas->own, depth + 1, err);
+        status = put_gathered(writer, child, &deltas->own, depth + 1, err);
     /* As the successors of a chain. */
     if (status == PCOL_OK)
         status = put_child(writer, child + 1, &deltas->rises, MAX_DEPTH, err);
@@ -122,20 +163,6 @@ static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
 }
 
 /* ---- runs ---- */
-
-struct array {
-    struct pci_source source;
-    const int64_t *values;
-};
-
-static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    (void)err;
-    memcpy(values, ((struct array *)context)->values + row, n * sizeof *values);
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
 
 static pcol_status gather_runs(const struct pci_source *source, int64_t *ends, int64_t *values,
                                uint64_t *count, pcol_error *err)
@@ -484,6 +511,18 @@ pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
     c->encoding = PCF_LINEAR;
     describe(c, &shape, source->type);
     return PCOL_OK;
+}
+
+pcol_status pci_encode_constant(struct pci_writer *writer, uint32_t column,
+                                const struct pci_source *source, int64_t value, pcol_error *err)
+{
+    static const uint8_t valid = 1;
+    struct pci_shape shape = {
+        .rows = source->rows, .first = value, .constant = 1, .ascending = 1, .scale = 1};
+    if (writer->plain || !source->rows)
+        return pci_encode(writer, column, source, err);
+    pci_add_stats(&shape, source->type, &value, &valid, 1);
+    return encode_shape(writer, column, source, &shape, 0, err);
 }
 
 static pcol_status encode_at(struct pci_writer *writer, uint32_t column,

@@ -11,6 +11,9 @@
  * PLAIN and a validity bitmap. */
 pcol_status pci_encode(struct pci_writer *writer, uint32_t column, const struct pci_source *source,
                        pcol_error *err);
+/* The same for a column all of whose rows are `value`, none null: nothing has to be read. */
+pcol_status pci_encode_constant(struct pci_writer *writer, uint32_t column,
+                                const struct pci_source *source, int64_t value, pcol_error *err);
 /* The values as they are, in one pass, with minimum and maximum where values may be negative, which
  * those who read ask: so many rows are null, and all
  * others are *constant (NULL: they are not). What pci_encode() does with writer->quick. */

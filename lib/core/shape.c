@@ -33,10 +33,10 @@ unsigned pci_width_of(uint64_t range)
     return width > PCF_MAX_PACKED_WIDTH ? 64 : width;
 }
 
-/* Bits from the lowest to the highest that is set. */
+/* Bits from the lowest to the highest that is set, of numbers below 2^63. */
 static unsigned bits_of(uint64_t x)
 {
-    return x ? 64u - (unsigned)__builtin_clzll(x) : 0;
+    return 63u - (unsigned)__builtin_clzll(2 * x + 1);
 }
 
 /* Values mapped so that unsigned comparison gives the type's order. */
@@ -61,16 +61,36 @@ static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
     return (struct pci_fit){value_of(min, type), 0, max - min};
 }
 
-/* The slope through the first and the last value, if its residuals are narrower than `flat`. */
-static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pci_fit *flat)
+/* Least and greatest difference to the row before. */
+struct rises {
+    int64_t least, greatest;
+};
+
+/* Whether residuals from a slope are surely no narrower than `flat`: those of two neighbours are as far
+ * apart as their rise is from the slope, but for 1 by rounding. */
+static int is_steep(const struct rises *rises, int64_t slope, const struct pci_fit *flat)
+{
+    int64_t half = INT64_C(1) << (pci_width_of(flat->range) - 1);
+    int64_t step = slope >> PCF_SLOPE_SHIFT; /* of the line, this or one more */
+    return rises->greatest - step > half || step - rises->least >= half;
+}
+
+/* The slope through the first and the last value, if its residuals are narrower than `flat`. rises:
+ * NULL if they are not known. */
+static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pci_fit *flat,
+                                const struct rises *rises)
 {
     struct pci_fit fit = {0};
-    int64_t distance = (int64_t)((uint64_t)values[n - 1] - (uint64_t)values[0]);
     int64_t min = 0, max = 0;
+    if (n < 3 || !flat->range)
+        return *flat;
+    int64_t distance = (int64_t)((uint64_t)values[n - 1] - (uint64_t)values[0]);
     /* Past 2^46 the slope times 2^16 would leave 64 bits. */
-    if (n < 3 || !flat->range || distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
+    if (distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
         return *flat;
     fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
+    if (rises && flat->range < UINT64_C(1) << 46 && is_steep(rises, fit.slope, flat))
+        return *flat;
     for (size_t j = 0; j < n; j++) {
         int64_t line = (fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT;
         int64_t rest = (int64_t)((uint64_t)values[j] - (uint64_t)values[0] - (uint64_t)line);
@@ -85,7 +105,7 @@ static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pc
 struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope)
 {
     struct pci_fit flat = fit_flat(values, n, type);
-    return try_slope ? fit_slope(values, n, &flat) : flat;
+    return try_slope ? fit_slope(values, n, &flat, NULL) : flat;
 }
 
 /* Boyer-Moore: the value that more than half of the rows have, if there is one. */
@@ -121,6 +141,7 @@ struct pass {
     uint8_t type;
     int leaf;
     struct vote common, start;
+    uint64_t common_slack, start_slack; /* what blocks that were not asked might add to the lead */
     int64_t last;
     uint64_t present;
 };
@@ -177,70 +198,170 @@ static void add_double_stats(struct pci_shape *s, int64_t bits)
     s->has_stats = 1;
 }
 
-/* The same for a block without nulls, one question at a time: few instructions a value each. */
-static void add_values(struct pass *pass, uint64_t row, const int64_t *values, size_t n)
+/* What one pass over values without nulls finds. */
+struct sweep {
+    uint64_t changes, steps;      /* rows that differ from the one before; by exactly 1 */
+    uint64_t falls, other, bends; /* not 0: not ascending, constant, linear */
+    uint64_t least, greatest;     /* keys */
+    struct rises rises;
+};
+
+/* Values from `i` on, at least 1, against those before them and the shape's first value and step. */
+static struct sweep sweep_values(const struct pass *pass, const int64_t *values, size_t i, size_t n)
+{
+    uint64_t flip = key_of(0, pass->type), last = (uint64_t)values[0] ^ flip;
+    uint64_t first = (uint64_t)pass->shape->first ^ flip, step = (uint64_t)pass->shape->step;
+    struct sweep w = {.least = last, .greatest = last};
+    for (size_t k = 1; k < i; k++) { /* two at most */
+        last = (uint64_t)values[k] ^ flip;
+        w.least = last < w.least ? last : w.least;
+        w.greatest = last > w.greatest ? last : w.greatest;
+    }
+    for (size_t k = i; k < n; k++) {
+        uint64_t key = (uint64_t)values[k] ^ flip, rise = key - last;
+        w.changes += rise != 0;
+        w.steps += rise == 1;
+        w.falls |= key < last;
+        w.other |= key ^ first;
+        w.bends |= rise ^ step;
+        w.least = key < w.least ? key : w.least;
+        w.greatest = key > w.greatest ? key : w.greatest;
+        w.rises.least = (int64_t)rise < w.rises.least ? (int64_t)rise : w.rises.least;
+        w.rises.greatest = (int64_t)rise > w.rises.greatest ? (int64_t)rise : w.rises.greatest;
+        last = key;
+    }
+    return w;
+}
+
+static void find_scale(const struct pass *pass, const int64_t *values, size_t n)
 {
     struct pci_shape *s = pass->shape;
-    size_t i = 0;
-    for (; i < n && pass->present < 2; i++)
-        add_value(pass, row + i, values[i]);
-    uint64_t flip = key_of(0, pass->type), runs = 0, falls = 0, others = 0, bends = 0;
-    int64_t last = pass->last;
-    for (size_t k = i; k < n; k++) {
-        int64_t value = values[k];
-        runs += value != last;
-        falls |= ((uint64_t)value ^ flip) < ((uint64_t)last ^ flip);
-        others |= (uint64_t)value ^ (uint64_t)s->first;
-        bends |= ((uint64_t)value - (uint64_t)last) ^ (uint64_t)s->step;
-        last = value;
-    }
-    s->runs += runs;
-    s->ascending &= !falls;
-    s->constant &= !others;
-    s->linear &= !bends;
-    for (size_t k = i; k < n && s->scale != 1; k++) {
-        uint64_t key = (uint64_t)values[k] ^ flip, first = (uint64_t)s->first ^ flip;
+    uint64_t flip = key_of(0, pass->type), first = (uint64_t)s->first ^ flip;
+    for (size_t k = 0; k < n && s->scale != 1; k++) {
+        uint64_t key = (uint64_t)values[k] ^ flip;
         uint64_t distance = key > first ? key - first : first - key;
         if (s->scale == 0 || distance % s->scale)
             s->scale = gcd(distance, s->scale);
     }
-    struct vote common = pass->common, start = pass->start; /* in registers */
-    for (size_t k = i; k < n && !pass->leaf; k++)
-        vote_add(&common, values[k]);
-    for (size_t k = i; k < n && !pass->leaf; k++)
-        vote_add(&start, (int64_t)((uint64_t)values[k] - (row + k)));
-    pass->common = common;
-    pass->start = start;
-    pass->present += n - i;
-    pass->last = last;
 }
 
-/* Differences to the row before of a block without nulls. */
+/* Whether n values may give one of them a lead. Each value that is another takes part in two changes
+ * at most, so none is there more than n - changes / 2 times (of the changes, one may be that to the
+ * first of them). Where nearly all values differ from the one before, what they might add to a lead is
+ * taken as added: it stays an upper bound, and a majority of all is one of the rest too. */
+static int may_lead(size_t n, uint64_t changes, uint64_t *slack)
+{
+    if (changes + n / 32 < n)
+        return 1;
+    *slack += n + 1 - changes;
+    return 0;
+}
+
+static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, size_t n,
+                      const struct sweep *sweep)
+{
+    struct vote common = pass->common, start = pass->start; /* in registers */
+    if (may_lead(n, sweep->changes, &pass->common_slack))
+        for (size_t k = 0; k < n; k++)
+            vote_add(&common, values[k]);
+    if (may_lead(n, n - sweep->steps, &pass->start_slack))
+        for (size_t k = 0; k < n; k++)
+            vote_add(&start, (int64_t)((uint64_t)values[k] - (row + k)));
+    pass->common = common;
+    pass->start = start;
+}
+
+/* Differences to the row before of a block without nulls. Two counts for each number of bits: one that
+ * is raised again at once waits for itself. */
 static void count_rises(struct pci_shape *s, const int64_t *values, size_t n)
 {
+    uint32_t counts[2][2][64] = {{{0}}};
     for (size_t row = 0; row < n; row += 64) {
         size_t end = n - row < 64 ? n : row + 64;
         for (size_t k = row + 1; k < end; k++) {
             uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1];
-            uint64_t falls = -(rise >> 63); /* all bits or none */
-            (falls ? s->falls : s->rises)[bits_of(rise ^ falls)]++;
+            uint64_t falls = rise >> 63;
+            counts[k % 2][falls][bits_of(rise ^ (0 - falls))]++;
         }
+    }
+    for (size_t i = 0; i < 64; i++) {
+        s->rises[i] += counts[0][0][i] + counts[1][0][i];
+        s->falls[i] += counts[0][1][i] + counts[1][1][i];
     }
 }
 
 /* What blocks of integers take as they are packed. */
-static void add_fits(struct pass *pass, const int64_t *values, size_t n)
+static void add_fits(struct pass *pass, const int64_t *values, size_t n, const struct pci_fit *flat,
+                     const struct rises *rises)
 {
     struct pci_shape *s = pass->shape;
-    struct pci_fit flat = fit_flat(values, n, pass->type);
-    struct pci_fit best = fit_slope(values, n, &flat);
-    add_integer_stats(pass, &flat);
-    if (!flat.range)
+    struct pci_fit best = fit_slope(values, n, flat, rises);
+    add_integer_stats(pass, flat);
+    if (!flat->range)
         s->rises[0] += n - (n + 63) / 64;
     else if (!s->nulls && !pass->leaf)
         count_rises(s, values, n);
-    s->ranges[s->block_count] = flat.range;
+    s->ranges[s->block_count] = flat->range;
     s->slope_bits += (uint64_t)n * pci_width_of(best.range);
+}
+
+/* Whether all values are the one before them. */
+static int is_flat(const struct pass *pass, const int64_t *values, size_t n)
+{
+    uint64_t other = 0, last = (uint64_t)pass->last;
+    if (pass->present < 2 || values[0] != pass->last || values[n - 1] != pass->last)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        other |= (uint64_t)values[i] ^ last;
+    return !other;
+}
+
+static void add_flat(struct pass *pass, size_t n)
+{
+    struct pci_shape *s = pass->shape;
+    struct vote *common = &pass->common;
+    s->constant &= pass->last == s->first;
+    s->linear &= s->step == 0;
+    if (common->value == pass->last) {
+        common->weight += n;
+    } else if (common->weight >= n) {
+        common->weight -= n;
+    } else {
+        common->weight = n - common->weight;
+        common->value = pass->last;
+    }
+    pass->start_slack++; /* value - row is another in each row */
+    pass->present += n;
+    const struct pci_fit flat = {pass->last, 0, 0};
+    if (pass->type != PCF_F64)
+        add_fits(pass, NULL, n, &flat, NULL);
+}
+
+/* A block without nulls, at few instructions a value. */
+static void add_values(struct pass *pass, uint64_t row, const int64_t *values, size_t n)
+{
+    struct pci_shape *s = pass->shape;
+    size_t i = 0;
+    if (is_flat(pass, values, n)) {
+        add_flat(pass, n);
+        return;
+    }
+    do
+        add_value(pass, row + i, values[i]);
+    while (++i < n && pass->present < 2);
+    struct sweep sweep = sweep_values(pass, values, i, n);
+    s->runs += sweep.changes;
+    s->ascending &= !sweep.falls;
+    s->constant &= !sweep.other;
+    s->linear &= !sweep.bends;
+    find_scale(pass, values + i, n - i);
+    if (!pass->leaf && i < n)
+        add_votes(pass, row + i, values + i, n - i, &sweep);
+    pass->present += n - i;
+    pass->last = values[n - 1];
+    struct pci_fit flat = {value_of(sweep.least, pass->type), 0, sweep.greatest - sweep.least};
+    if (pass->type != PCF_F64)
+        add_fits(pass, values, n, &flat, &sweep.rises);
 }
 
 void pci_add_stats(struct pci_shape *shape, uint8_t type, const int64_t *values,
@@ -268,28 +389,36 @@ void pci_add_stats(struct pci_shape *shape, uint8_t type, const int64_t *values,
 }
 
 /* Nulls are left out by moving the values that are there together. */
+static void add_some(struct pass *pass, struct pci_reader *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!r->valid[i]) {
+            pass->shape->nulls++;
+            continue;
+        }
+        add_value(pass, r->row + i, r->values[i]);
+        r->values[n++] = r->values[i];
+    }
+    r->n = n;
+    if (!n || pass->type == PCF_F64)
+        return;
+    struct pci_fit flat = fit_flat(r->values, n, pass->type);
+    add_fits(pass, r->values, n, &flat, NULL);
+}
+
 static void add_block(struct pass *pass, struct pci_reader *r)
 {
     struct pci_shape *s = pass->shape;
     size_t n = r->n;
-    if (!memchr(r->valid, 0, r->n)) {
-        add_values(pass, r->row, r->values, r->n);
-    } else {
-        n = 0;
-        for (size_t i = 0; i < r->n; i++) {
-            if (!r->valid[i]) {
-                s->nulls++;
-                continue;
-            }
-            add_value(pass, r->row + i, r->values[i]);
-            r->values[n++] = r->values[i];
-        }
-    }
     s->ranges[s->block_count] = 0;
-    for (size_t i = 0; i < n && pass->type == PCF_F64; i++)
+    if (!memchr(r->valid, 0, n))
+        add_values(pass, r->row, r->values, n);
+    else
+        add_some(pass, r);
+    for (size_t i = 0; i < r->n && pass->type == PCF_F64; i++)
         add_double_stats(s, r->values[i]);
-    if (n && pass->type != PCF_F64)
-        add_fits(pass, r->values, n);
+    r->n = n;
     s->block_count++;
 }
 
@@ -317,8 +446,8 @@ pcol_status pci_shape_of(const struct pci_source *source, int leaf, struct pci_s
     }
     shape->common = pass.common.value;
     shape->common_start = pass.start.value;
-    shape->common_lead = pass.common.weight;
-    shape->start_lead = pass.start.weight;
+    shape->common_lead = pass.common.weight + pass.common_slack;
+    shape->start_lead = pass.start.weight + pass.start_slack;
     if (shape->nulls)
         shape->linear = shape->ascending = 0;
     if (!shape->scale)

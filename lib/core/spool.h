@@ -73,6 +73,17 @@ static inline pcol_status pci_spool_append_u64(struct pci_spool *spool, uint64_t
     return pci_spool_append(spool, &value, sizeof value, err);
 }
 
+/* Bytes from `offset` on where they lie, *size of them at hand and at least 1; NULL: in the file. */
+static inline const uint8_t *pci_spool_at(const struct pci_spool *spool, uint64_t offset,
+                                          size_t *size)
+{
+    size_t page = (size_t)(offset / PCI_PAGE_BYTES), at = (size_t)(offset % PCI_PAGE_BYTES);
+    *size = (page == spool->page_count ? spool->tail_used : PCI_PAGE_BYTES) - at;
+    if (page == spool->page_count)
+        return spool->tail + at;
+    return spool->pages[page].memory ? spool->pages[page].memory + at : NULL;
+}
+
 /* Copy out `size` bytes from `offset`; the range must have been appended. */
 pcol_status pci_spool_read(const struct pci_spool *spool, uint64_t offset, void *data, size_t size,
                            pcol_error *err);

@@ -150,6 +150,29 @@ static int64_t first_null(uint64_t row, int *valid)
     return 4;
 }
 
+/* Blocks that have mostly one value between blocks of which no two rows agree. */
+static int64_t patches(uint64_t row, int *valid)
+{
+    uint64_t random = next_random();
+    (void)valid;
+    return row / 1024 % 5 < 2 || random % 8 == 0 ? (int64_t)(random >> 20) : 7;
+}
+
+/* The same about the row number. */
+static int64_t row_patches(uint64_t row, int *valid)
+{
+    uint64_t random = next_random();
+    (void)valid;
+    return row / 1024 % 5 < 2 || random % 8 == 0 ? (int64_t)(random >> 20) : (int64_t)row + 5;
+}
+
+/* Blocks of one value each. */
+static int64_t terraces(uint64_t row, int *valid)
+{
+    (void)valid;
+    return row / 1024 % 3 == 1 ? 900 : 5;
+}
+
 static int64_t bit(uint64_t row, int *valid)
 {
     (void)valid;
@@ -204,6 +227,9 @@ static const struct shape {
     {"some_null", some_null, PCOL_I64},
     {"mostly_null", mostly_null, PCOL_I64},
     {"first_null", first_null, PCOL_U32},
+    {"patches", patches, PCOL_I64},
+    {"row_patches", row_patches, PCOL_U64},
+    {"terraces", terraces, PCOL_U32},
     {"bit", bit, PCOL_BOOL},
     {"doubles", doubles, PCOL_F64},
     {"same_doubles", same_doubles, PCOL_F64},
@@ -360,7 +386,8 @@ Test(encode, the_choice_fits_the_shape)
         {"timestamps", PCF_BLOCKED},   {"sawtooth", PCF_DELTAS},     {"mostly_zero", PCF_SPARSE},
         {"mostly_before", PCF_SPARSE}, {"runs", PCF_RUNS},           {"mostly_null", PCF_SPARSE},
         {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE}, {"callees", PCF_CHAIN},
-        {"heap", PCF_DELTAS},          {"heap_u64", PCF_DELTAS},
+        {"heap", PCF_DELTAS},          {"heap_u64", PCF_DELTAS},     {"patches", PCF_SPARSE},
+        {"row_patches", PCF_SPARSE},   {"terraces", PCF_RUNS},
     };
     void *data;
     size_t size;
