@@ -78,7 +78,7 @@ struct cli_args {
     const char *map;
 
     const char *by, *sort, *demangle;
-    int bottom_up;
+    int cum, bottom_up;
     uint64_t max_depth; /* CLI_UNSET where not given */
 
     int normalize;
@@ -207,6 +207,11 @@ struct cli_option {
         0, "csv-safe", NULL,                                                                   \
             "csv, tsv: a ' before text that a spreadsheet would take for a formula", CLI_FLAG, \
             CLI_AT(csv_safe), 1, NULL                                                          \
+    }
+#define CLI_OPTION_CUM                                                                           \
+    {                                                                                            \
+        0, "cum", NULL, "the same as --sort total, as pprof calls it", CLI_FLAG, CLI_AT(cum), 1, \
+            NULL                                                                                 \
     }
 #define CLI_OPTION_DEMANGLE                                                                 \
     {                                                                                       \
@@ -545,6 +550,8 @@ struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amoun
 void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
 /* A function's name as --demangle wants it; `people`: they will read it. *room is to be freed. */
 pcol_str cli_demangle(const struct cli_args *args, int people, pcol_str name, char **room);
+/* What --sort and --cum say. */
+pcol_order cli_order(const struct cli_args *args);
 /* Read --by: gives a kind of rows, and the label's key or NULL. frames: only kinds of frames. */
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
 /* A copy of an input with nothing but what is selected takes its place, in memory. */

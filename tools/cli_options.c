@@ -195,6 +195,17 @@ static int parse_long(struct parser *parser)
     return store(parser->args, option, parser->argv[parser->next++]);
 }
 
+/* Some tools have words behind one dash. */
+static int unknown_letter(const struct parser *parser, char letter)
+{
+    const char *word = parser->argv[parser->next - 1] + 1;
+    size_t size = strcspn(word, "=");
+
+    if (size > 1 && find_long(parser, word, size) != NULL)
+        return cli_usage("unknown option -%s, did you mean --%.*s?", word, (int)size, word);
+    return cli_usage("unknown option -%c", letter);
+}
+
 /* argv[next] starts with one dash and something more: letters, the last of which may take a value. */
 static int parse_letters(struct parser *parser)
 {
@@ -203,7 +214,7 @@ static int parse_letters(struct parser *parser)
         int code;
 
         if (option == NULL)
-            return cli_usage("unknown option -%c", *text);
+            return unknown_letter(parser, *text);
         if (option->kind == CLI_FLAG) {
             code = store(parser->args, option, NULL);
             if (code != CLI_OK)
@@ -277,7 +288,8 @@ int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **arg
     if (args->help || args->version)
         return CLI_OK;
     if (args->operand_count < cmd->min_operands)
-        return cli_usage("missing operand: pcol %s %s", cmd->name, cmd->args);
+        return cli_usage("missing operand: pcol %s %s%s", cmd->name, cmd->args,
+                         strcmp(cmd->group, "More") != 0 ? "; - is standard input" : "");
     if (args->operand_count > cmd->max_operands)
         return cli_usage("one operand too many: '%s'", args->operands[cmd->max_operands]);
     return CLI_OK;

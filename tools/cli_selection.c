@@ -248,6 +248,15 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
                      cli_suggest_text(&suggest, hint, sizeof hint));
 }
 
+pcol_order cli_order(const struct cli_args *args)
+{
+    const char *sort = args->cum ? "total" : args->sort != NULL ? args->sort : "self";
+
+    return strcmp(sort, "name") == 0                                ? PCOL_ORDER_NAME
+           : strcmp(sort, "total") == 0 || strcmp(sort, "cum") == 0 ? PCOL_ORDER_TOTAL
+                                                                    : PCOL_ORDER_SELF;
+}
+
 /* ---- amounts ---- */
 
 static int is_text(pcol_str text, const char *const *list, size_t count)

@@ -110,7 +110,12 @@ static void put_aligned(struct cli_table *table, const struct kept *cells)
         if (!table->columns[i].right && i + 1 < table->count)
             pad(out, gap);
     }
-    cli_out_write(out, "\n", 1);
+}
+
+static void put_line(struct cli_table *table, const struct kept *cells)
+{
+    put_aligned(table, cells);
+    cli_out_write(table->out, "\n", 1);
 }
 
 static void put_aligned_header(struct cli_table *table)
@@ -132,8 +137,7 @@ static void put_aligned_header(struct cli_table *table)
     if (out->color)
         cli_out_text(out, "\x1b[1m");
     put_aligned(table, cells);
-    if (out->color)
-        cli_out_text(out, "\x1b[0m");
+    cli_out_text(out, out->color ? "\x1b[0m\n" : "\n");
     free(cells);
 }
 
@@ -156,7 +160,7 @@ static void end_measuring(struct cli_table *table)
         table->text_capacity = capacity;
     }
     for (size_t row = 0; row < table->kept_rows && !table->failed; row++)
-        put_aligned(table, table->kept + row * table->count);
+        put_line(table, table->kept + row * table->count);
     table->kept_rows = 0;
     table->text_size = 0;
 }
@@ -176,7 +180,7 @@ static void aligned_row(struct cli_table *table, const struct cli_cell *cells)
     if (measuring)
         table->kept_rows++;
     else if (!table->failed)
-        put_aligned(table, kept);
+        put_line(table, kept);
 }
 
 int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct cli_args *args,

@@ -87,7 +87,7 @@ const struct cmd cmd_table[] = {
      "Exit code: 0 sound, 1 faults, 3 not even the index can be read; of several files the "
      "worst.\n",
      1, CMD_ANY, cmd_check},
-    {"Ask", "top", NULL, "FILE", "print which functions, files or lines the values belong to",
+    {"Ask", "top", NULL, "FILE...", "print which functions, files or lines the values belong to",
      cmd_top_options,
      "self counts samples whose innermost frame a row is, total samples that hold it at least "
      "once;\n"
@@ -97,7 +97,7 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol top run.pcol\n"
      "  pcol top --by line --sort total -n 50 cpu.pb.gz\n",
-     1, 1, cmd_top},
+     1, CMD_ANY, cmd_top},
     {"Ask", "tree", NULL, "FILE", "print the call tree", cmd_tree_options,
      "Callees stand below their callers, the largest first. --bottom-up starts from the innermost\n"
      "frames: below a function stand its callers.\n"
@@ -123,10 +123,11 @@ const struct cmd cmd_table[] = {
      "  pcol flame --base before.pcol after.pcol -o change.svg\n",
      1, 1, cmd_flame},
     {"Ask", "diff", NULL, "BASE NEW", "print what changed between two profiles", cmd_diff_options,
-     "Rows are matched by what they are called. Programs get all of them as name, self_base,\n"
-     "self_new, self_delta, total_base, total_new, total_delta; people get those that changed, "
-     "and\n"
-     "which are new or gone. --format markdown is for a comment on a pull request.\n"
+     "Rows are matched by what they are called; those that changed are shown, with -n 0 all of\n"
+     "them. Programs get name, self_base, self_new, self_delta, total_base, total_new, "
+     "total_delta;\n"
+     "people also see which are new or gone. --format markdown is for a comment on a pull\n"
+     "request. A row that --fail-above objects to is always shown.\n"
      "\n"
      "  pcol diff before.pcol after.pcol\n"
      "  pcol diff --normalize --fail-above 5% --format markdown main.pb.gz branch.pb.gz\n"

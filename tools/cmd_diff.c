@@ -1,8 +1,9 @@
 /*
  * cmd_diff.c - diff: what changed between two profiles
  *
- * Programs get every row. People, and a pull request that a markdown table goes into, get the rows
- * that changed, the largest changes first. --fail-above looks at all rows, whichever are shown.
+ * Rows that changed are shown, the largest changes first: to programs all of them, to people and in
+ * a pull request that a markdown table goes into the first few, and those that --fail-above objects
+ * to. -n 0 shows what did not change, too.
  */
 #include "cmd.h"
 
@@ -22,10 +23,11 @@ const struct cli_option cmd_diff_options[] = {
     {0, "fail-above", "P%",
      "exit 1 if a row's total rose by more than P percentage points of BASE's total", CLI_TEXT,
      CLI_AT(fail_above), 0, NULL},
-    {0, "sort", "HOW", "by the change of self (default) or total; or by name", CLI_TEXT,
-     CLI_AT(sort), 0, "self|total|flat|cum|name"},
+    {0, "sort", "HOW", "by the change of self (default) or total (with --fail-above); or by name",
+     CLI_TEXT, CLI_AT(sort), 0, "self|total|flat|cum|name"},
+    CLI_OPTION_CUM,
     {'n', "rows", "N",
-     "at most N rows; 0: all (default: 20 that changed for people, all elsewhere)", CLI_COUNT,
+     "at most N rows that changed (default: 20 for people, all elsewhere); 0: every row", CLI_COUNT,
      CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
     {0, "format", "FORMAT",
@@ -49,6 +51,7 @@ struct view {
     pcol_diff_info info;
     struct cli_amounts amounts;
     int markdown, place; /* place: rows have a file and a line, too */
+    double percent;      /* --fail-above; negative: not given */
     uint64_t limit;
 };
 
@@ -62,6 +65,32 @@ static int changed(const struct view *view, const pcol_diff_row *row)
     return to_double(view, row->self_delta) != 0 || to_double(view, row->total_delta) != 0;
 }
 
+/* Does --fail-above object to it? */
+static int is_above(const struct view *view, const pcol_diff_row *row)
+{
+    double rise = to_double(view, row->total_delta);
+
+    return view->percent >= 0 && rise > 0 &&
+           100 * rise > view->percent * fabs(to_double(view, view->info.total[0]));
+}
+
+/* The next row to show from row *at on, which becomes the one behind it. */
+static int next_row(const struct view *view, size_t *at, uint64_t *shown, pcol_diff_row *row)
+{
+    size_t count = pcol_diff_count(view->diff);
+
+    while (*at < count) {
+        pcol_diff_get(view->diff, (*at)++, row);
+        if (!changed(view, row) && view->args->rows != 0)
+            continue;
+        if (*shown >= view->limit && (view->args->rows != CLI_UNSET || !is_above(view, row)))
+            continue;
+        ++*shown;
+        return 1;
+    }
+    return 0;
+}
+
 /* ---- for programs ---- */
 
 static int print_rows(const struct view *view, struct cli_out *out)
@@ -70,14 +99,13 @@ static int print_rows(const struct view *view, struct cli_out *out)
         {"name", 0},      {"self_base", 1},   {"self_new", 1}, {"self_delta", 1}, {"total_base", 1},
         {"total_new", 1}, {"total_delta", 1}, {"file", 0},     {"line", 1}};
     struct cli_table *table;
-    size_t count = pcol_diff_count(view->diff);
+    uint64_t shown = 0;
+    pcol_diff_row row;
     int code = cli_table_begin(&table, out, view->args, columns, view->place ? 9 : 7);
 
     if (code != CLI_OK)
         return code;
-    for (size_t i = 0; i < count && i < view->limit && out->code == 0; i++) {
-        pcol_diff_row row;
-        pcol_diff_get(view->diff, i, &row);
+    for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
         const pcol_frame *frame = &row.frame;
         const pcol_amount amounts[6] = {row.self[0],  row.self[1],  row.self_delta,
                                         row.total[0], row.total[1], row.total_delta};
@@ -206,8 +234,8 @@ static int print_people(const struct view *view, struct cli_out *out)
         {"self", 1},   {"base", 1}, {"new", 1}, {"total", 1},
         {"total%", 1}, {"base", 1}, {"", 0},    {"name", 0}};
     struct cli_table *table = NULL;
-    size_t count = pcol_diff_count(view->diff);
     uint64_t shown = 0;
+    pcol_diff_row row;
     int code = CLI_OK;
 
     if (view->markdown)
@@ -217,12 +245,8 @@ static int print_people(const struct view *view, struct cli_out *out)
         code = cli_table_begin(&table, out, view->args, columns, PEOPLE_COLUMNS);
     if (code != CLI_OK)
         return code;
-    for (size_t i = 0; i < count && shown < view->limit && out->code == 0; i++) {
+    for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
         char room[7][CLI_NUMBER_SIZE + 1];
-        pcol_diff_row row;
-        pcol_diff_get(view->diff, i, &row);
-        if (!changed(view, &row) && view->args->rows != 0)
-            continue;
         points_text(view, row.total_delta, room[4]);
         pcol_str name = row.frame.has_name ? row.frame.name : (pcol_str){"", 0};
         struct cli_cell cells[PEOPLE_COLUMNS] = {
@@ -238,14 +262,27 @@ static int print_people(const struct view *view, struct cli_out *out)
             print_markdown_row(out, cells);
         else
             cli_table_row(table, cells);
-        shown++;
     }
     return table ? cli_table_end(table, CLI_OK) : CLI_OK;
+}
+
+static int has_changes(const struct view *view)
+{
+    size_t count = pcol_diff_count(view->diff);
+    pcol_diff_row row;
+
+    for (size_t i = 0; i < count; i++) {
+        pcol_diff_get(view->diff, i, &row);
+        if (changed(view, &row))
+            return 1;
+    }
+    return 0;
 }
 
 static int print(struct view *view, const pcol_query *query)
 {
     static struct cli_out out;
+    int same = !has_changes(view);
     int code = cli_out_open(&out, view->args);
 
     if (code != CLI_OK)
@@ -260,7 +297,10 @@ static int print(struct view *view, const pcol_query *query)
         view->limit = UINT64_MAX;
     if (view->amounts.people && !view->args->no_header)
         print_header(view, &out);
-    code = view->amounts.people ? print_people(view, &out) : print_rows(view, &out);
+    if (same && view->amounts.people && view->args->rows != 0)
+        cli_out_text(&out, view->markdown ? "\nNo difference.\n" : "no difference\n");
+    else
+        code = view->amounts.people ? print_people(view, &out) : print_rows(view, &out);
     return cli_out_finish(&out, code);
 }
 
@@ -284,32 +324,37 @@ static int parse_percent(const char *text, double *percent)
     return cli_usage("--fail-above: '%s' is not a percentage", text);
 }
 
-static int judge(const struct view *view, double percent)
+static int judge(const struct view *view)
 {
     double whole = fabs(to_double(view, view->info.total[0])), worst = 0;
     size_t count = pcol_diff_count(view->diff), at = 0, above = 0;
+    char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE];
+    struct cli_amounts amounts = view->amounts;
     pcol_diff_row row;
 
     for (size_t i = 0; i < count; i++) {
         pcol_diff_get(view->diff, i, &row);
-        double rise = to_double(view, row.total_delta);
-        if (!(rise > 0) || 100 * rise <= percent * whole)
+        if (!is_above(view, &row))
             continue;
         above++;
-        if (rise > worst) {
-            worst = rise;
+        if (to_double(view, row.total_delta) > worst) {
+            worst = to_double(view, row.total_delta);
             at = i;
         }
     }
     if (above == 0)
         return CLI_OK;
     pcol_diff_get(view->diff, at, &row);
+    amounts.people = 1;
+    (void)cli_amount_cell(&amounts, row.total[0], from);
+    (void)cli_amount_cell(&amounts, row.total[1], to);
     if (whole > 0)
         return cli_fail(CLI_NO,
-                        "%zu row%s rose by more than %g%% of the base, most of all %.*s: +%.2f%%",
-                        above, above == 1 ? "" : "s", percent,
+                        "the total of %zu row%s rose by more than %g%% of the base, most of all "
+                        "%.*s: from %s to %s, +%.2f%%",
+                        above, above == 1 ? "" : "s", view->percent,
                         (int)(row.frame.name.size < 200 ? row.frame.name.size : 200),
-                        row.frame.name.data, 100 * worst / whole);
+                        row.frame.name.data, from, to, 100 * worst / whole);
     return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, above == 1 ? "" : "s");
 }
 
@@ -319,7 +364,8 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
                    double percent)
 {
     pcol_query *queries[2] = {NULL, NULL};
-    struct view view = {.args = args, .names = {inputs[0].name, inputs[1].name}};
+    struct view view = {
+        .args = args, .names = {inputs[0].name, inputs[1].name}, .percent = percent};
     pcol_diff *diff = NULL;
     pcol_error err;
     int code = cli_query_pair(&inputs[0], &inputs[1], args, &queries[0], &queries[1]);
@@ -334,7 +380,7 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
         pcol_diff_describe(diff, &view.info);
         code = print(&view, queries[1]);
         if (code == CLI_OK && args->fail_above != NULL)
-            code = judge(&view, percent);
+            code = judge(&view);
     }
     pcol_diff_free(diff);
     pcol_query_free(queries[0]);
@@ -346,17 +392,16 @@ int cmd_diff(struct cli_args *args)
 {
     struct cli_input inputs[2];
     pcol_diff_options options = PCOL_INIT(pcol_diff_options);
-    double percent = 0;
+    double percent = -1;
     int code = CLI_OK;
 
     options.normalize = args->normalize;
     options.by_stack = args->by != NULL && strcmp(args->by, "stack") == 0;
     if (!options.by_stack)
         code = cli_parse_by(args->by, 0, &options.by, &options.label);
-    if (args->sort != NULL)
-        options.order = args->sort[0] == 'n'                                     ? PCOL_ORDER_NAME
-                        : args->sort[0] == 't' || strcmp(args->sort, "cum") == 0 ? PCOL_ORDER_TOTAL
-                                                                                 : PCOL_ORDER_SELF;
+    options.order = cli_order(args);
+    if (args->fail_above != NULL && args->sort == NULL)
+        options.order = PCOL_ORDER_TOTAL; /* what is judged */
     if (code == CLI_OK && args->fail_above != NULL)
         code = parse_percent(args->fail_above, &percent);
     if (code == CLI_OK)

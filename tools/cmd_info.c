@@ -153,7 +153,7 @@ static pcol_status put_source(struct cli_out *out, const struct info *info, uint
         pcol_column_info what;
         pcol_column_describe(column, &what);
         if (strcmp(what.name, "source_id") == 0 || strcmp(what.name, "source_type") == 0 ||
-            strcmp(what.name, "source_uri") == 0)
+            strcmp(what.name, "source_uri") == 0 || what.references != NULL)
             continue;
         status = cli_cell_read(column, row, &cell, err);
         if (status != PCOL_OK || cell.kind == CLI_CELL_NULL ||
@@ -165,7 +165,9 @@ static pcol_status put_source(struct cli_out *out, const struct info *info, uint
         cli_out_safe(out, name, strlen(name));
         cli_out_text(out, ": ");
         put_cell(out, &cell);
-        if (ends_in(name, "_ns") && cell.kind == CLI_CELL_I64)
+        if (strcmp(name, "time_ns") == 0) /* pprof: an instant; timestamp is the same, readable */
+            cli_out_text(out, " (since 1970)");
+        else if (ends_in(name, "_ns") && cell.kind == CLI_CELL_I64)
             put_duration(out, cell.as.i64);
         cli_out_text(out, "\n");
     }
@@ -202,16 +204,18 @@ static pcol_status put_types(struct cli_out *out, const struct info *info, pcol_
     return status;
 }
 
-#define THREADS_SHOWN 20
+#define THREADS_SHOWN 5
 
-static pcol_status put_threads(struct cli_out *out, const struct info *info, pcol_error *err)
+static pcol_status put_threads(struct cli_out *out, const struct info *info, int all,
+                               pcol_error *err)
 {
     pcol_status status = PCOL_OK;
+    uint64_t shown = all || info->thread_rows <= THREADS_SHOWN ? info->thread_rows : THREADS_SHOWN;
 
     if (info->thread_rows == 0)
         return status;
     cli_out_printf(out, "  threads: %llu (", (unsigned long long)info->thread_rows);
-    for (uint64_t i = 0; i < info->thread_rows && i < THREADS_SHOWN && status == PCOL_OK; i++) {
+    for (uint64_t i = 0; i < shown && status == PCOL_OK && out->code == 0; i++) {
         struct cli_cell name;
         struct cli_cell tid;
         status = cli_cell_find(info->threads, "name", i, &name, err);
@@ -226,7 +230,10 @@ static pcol_status put_threads(struct cli_out *out, const struct info *info, pco
         else
             put_cell(out, &tid);
     }
-    cli_out_text(out, info->thread_rows > THREADS_SHOWN ? ", ...)\n" : ")\n");
+    if (shown < info->thread_rows)
+        cli_out_printf(out, " and %llu more, -v shows all",
+                       (unsigned long long)(info->thread_rows - shown));
+    cli_out_text(out, ")\n");
     return status;
 }
 
@@ -264,7 +271,56 @@ static pcol_status put_tables(struct cli_out *out, const struct info *info, pcol
     return PCOL_OK;
 }
 
-static pcol_status put_text(struct cli_out *out, const struct info *info, pcol_error *err)
+/* What the values of the default sample type add up to, as top says it; a level has no sum. */
+static void put_total(struct cli_out *out, const struct info *info, const struct cli_args *args)
+{
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_query *query;
+    struct cli_amounts amounts;
+    pcol_error err;
+
+    if (info->sample_rows == 0 ||
+        pcol_query_new(info->input->file, &selection, &query, &err) != PCOL_OK)
+        return;
+    cli_amounts_init(&amounts, query, args, out);
+    amounts.people = 1;
+    cli_out_text(out, "  values: ");
+    cli_amounts_header(&amounts, out);
+    pcol_query_free(query);
+}
+
+/* From the first sample's time to the last one's, by the index alone. Each source has a clock of its
+ * own, so that of several there is nothing to say. */
+static int time_range(const struct info *info, int64_t *first, int64_t *last)
+{
+    const pcol_column *column = info->samples != NULL && info->source_rows == 1
+                                    ? pcol_table_column_by_name(info->samples, "time", NULL)
+                                    : NULL;
+    pcol_column_info what;
+
+    if (column == NULL)
+        return 0;
+    pcol_column_describe(column, &what);
+    *first = what.min;
+    *last = what.max;
+    return what.type == PCOL_I64 && what.has_stats && what.min <= what.max &&
+           what.rows > what.null_count;
+}
+
+static void put_times(struct cli_out *out, const struct info *info)
+{
+    int64_t first, last;
+
+    if (!time_range(info, &first, &last))
+        return;
+    cli_out_printf(out, "  times: from %.3f to %.3f ms", (double)first / 1e6, (double)last / 1e6);
+    if (first >= 0 || last < INT64_MAX + first)
+        put_duration(out, last - first);
+    cli_out_text(out, "\n");
+}
+
+static pcol_status put_text(struct cli_out *out, const struct info *info,
+                            const struct cli_args *args, pcol_error *err)
 {
     const pcol_file *file = info->input->file;
     char number[CLI_NUMBER_SIZE];
@@ -285,12 +341,16 @@ static pcol_status put_text(struct cli_out *out, const struct info *info, pcol_e
                        cli_format_grouped(number, pcol_file_unpacked_size(file)));
     cli_out_printf(out, "\n  samples: %s\n", cli_format_grouped(number, info->sample_rows));
     status = put_types(out, info, err);
+    if (status == PCOL_OK) {
+        put_total(out, info, args);
+        put_times(out, info);
+    }
     for (uint64_t i = 0; i < info->source_rows && status == PCOL_OK && out->code == 0; i++)
         status = put_source(out, info, i, err);
     if (status == PCOL_OK)
-        status = put_threads(out, info, err);
+        status = put_threads(out, info, args->verbose, err);
     if (status == PCOL_OK)
-        status = info_put_labels(out, file, err);
+        status = info_put_labels(out, file, args->verbose, err);
     return status == PCOL_OK ? put_tables(out, info, err) : status;
 }
 
@@ -387,6 +447,16 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
         info->sample_rows > 0 ? (double)pcol_file_size(file) / (double)info->sample_rows : 0;
     cli_json_key(out, first, "bytes_per_sample");
     cli_json_cell(out, &cell);
+    int64_t from, to;
+    if (time_range(info, &from, &to)) {
+        struct cli_cell time = {CLI_CELL_F64, 0, {0}};
+        time.as.f64 = (double)from / 1e6;
+        cli_json_key(out, first, "first_time_ms");
+        cli_json_cell(out, &time);
+        time.as.f64 = (double)to / 1e6;
+        cli_json_key(out, first, "last_time_ms");
+        cli_json_cell(out, &time);
+    }
     cli_json_key(out, first, "sample_types");
     status = json_rows(out, info->types, info->type_rows, info->is_default, err);
     cli_json_key(out, first, "sources");
@@ -417,7 +487,7 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
         return code;
     pcol_status status = gather(&info, &input, &err);
     if (status == PCOL_OK)
-        status = json ? put_json(out, &info, &first, &err) : put_text(out, &info, &err);
+        status = json ? put_json(out, &info, &first, &err) : put_text(out, &info, args, &err);
     if (status != PCOL_OK)
         code = cli_fail_error(path, &err);
     else if (args->time != NULL)

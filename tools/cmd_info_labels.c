@@ -132,13 +132,20 @@ static const pcol_table *keys_of(const pcol_file *file)
                : NULL;
 }
 
-pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, pcol_error *err)
+pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all, pcol_error *err)
 {
     const pcol_table *keys = keys_of(file);
     char number[CLI_NUMBER_SIZE];
+    uint64_t others = 0;
     for (uint64_t row = 0; keys != NULL && row < pcol_table_rows(keys) && out->code == 0; row++) {
         struct key key;
-        pcol_status status = look(file, keys, row, &key, err);
+        pcol_status status = cli_cell_find(keys, "table", row, &key.table, err);
+        if (status == PCOL_OK && !all && !cli_cell_is(&key.table, "samples")) {
+            others++;
+            continue;
+        }
+        if (status == PCOL_OK)
+            status = look(file, keys, row, &key, err);
         if (status != PCOL_OK)
             return status;
         cli_out_text(out, cli_cell_is(&key.table, "samples") ? "  label " : "  key of ");
@@ -158,6 +165,9 @@ pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, pcol_err
             cli_out_printf(out, ", values: %s", cli_format_grouped(number, key.distinct));
         cli_out_text(out, "\n");
     }
+    if (others > 0)
+        cli_out_printf(out, "  keys of other tables: %s, -v shows them\n",
+                       cli_format_grouped(number, others));
     return PCOL_OK;
 }
 

@@ -15,6 +15,7 @@ const struct cli_option cmd_top_options[] = {
      CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location|thread|source|label:|"},
     {0, "sort", "HOW", "self (default), total; flat and cum mean the same", CLI_TEXT, CLI_AT(sort),
      0, "self|total|flat|cum"},
+    CLI_OPTION_CUM,
     {'n', "rows", "N", "at most N rows; 0: all (default: 20 on a terminal, all elsewhere)",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
@@ -31,7 +32,7 @@ const struct cli_option cmd_top_options[] = {
     CLI_OPTION_END,
 };
 
-enum { MAX_COLUMNS = 10 };
+enum { MAX_COLUMNS = 11 };
 
 /* What a column of the table shows. */
 enum shown {
@@ -45,7 +46,8 @@ enum shown {
     SHOW_ADDRESS,
     SHOW_ID,
     SHOW_SELF_TIME,
-    SHOW_TOTAL_TIME
+    SHOW_TOTAL_TIME,
+    SHOW_UNIT
 };
 
 struct layout {
@@ -93,6 +95,8 @@ static void lay_out(struct layout *layout, pcol_by by)
         add_column(layout, SHOW_SELF_TIME, "self_time_s", 1);
         add_column(layout, SHOW_TOTAL_TIME, "total_time_s", 1);
     }
+    if (!people) /* people have it in the line above the table */
+        add_column(layout, SHOW_UNIT, "unit", 0);
 }
 
 static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *row,
@@ -115,6 +119,8 @@ static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *
         return cli_amount_seconds(amounts, row->self, room);
     case SHOW_TOTAL_TIME:
         return cli_amount_seconds(amounts, row->total, room);
+    case SHOW_UNIT:
+        return cli_cell_str(amounts->info.unit);
     case SHOW_NAME:
         return frame->has_name ? cli_cell_str(frame->name) : cell;
     case SHOW_FILE:
@@ -189,13 +195,6 @@ static int print(const struct cli_args *args, const pcol_query *query, const pco
     return cli_out_finish(&out, code);
 }
 
-static pcol_order order_of(const char *sort)
-{
-    return sort != NULL && (strcmp(sort, "total") == 0 || strcmp(sort, "cum") == 0)
-               ? PCOL_ORDER_TOTAL
-               : PCOL_ORDER_SELF;
-}
-
 int cmd_top(struct cli_args *args)
 {
     struct cli_input input;
@@ -207,12 +206,11 @@ int cmd_top(struct cli_args *args)
     int code = cli_parse_by(args->by, 0, &by, &label);
 
     if (code == CLI_OK)
-        code = cli_input_open(&input, args->operands[0], args);
+        code = cli_input_open_all(&input, args);
     if (code != CLI_OK)
         return code;
     code = cli_query_new(&input, args, &query);
-    if (code == CLI_OK &&
-        pcol_query_top(query, by, label, order_of(args->sort), &top, &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_query_top(query, by, label, cli_order(args), &top, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
         code = print(args, query, top, by);

@@ -5,6 +5,7 @@
  * place; stdout gets nothing because the export runs into nothing first.
  */
 #include "cmd.h"
+#include "cmd_unpack_losses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,20 +124,9 @@ static int choose_format(const struct cli_args *args, const pcol_file *file, con
 
 /* ---- exporting ---- */
 
-struct losses {
-    const struct cli_args *args;
-    const char *name;
-    size_t count;
-    int silent;
-};
-
 static void on_loss(void *context, const char *message)
 {
-    struct losses *losses = context;
-
-    losses->count++;
-    if (!losses->silent)
-        cli_warn(losses->args, losses->name, message);
+    losses_add(context, message);
 }
 
 static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
@@ -224,20 +214,20 @@ static pcol_status screen_write(void *context, const void *data, size_t size, pc
     return PCOL_OK;
 }
 
-static int export_to(const struct cli_input *input, const char *format, struct losses *losses,
-                     struct cli_out *out, pcol_sink sink)
+static int export_to(const struct cli_input *input, const struct cli_args *args, const char *format,
+                     struct losses *losses, struct cli_out *out, pcol_sink sink)
 {
     pcol_export_options options = PCOL_INIT(pcol_export_options);
     pcol_error err;
 
-    options.source_id = losses->args->source == CLI_UNSET ? 0 : losses->args->source;
-    options.sample_type = losses->args->sample_type;
-    options.expand_idle = losses->args->expand_idle;
-    options.compress = compression(losses->args->output);
+    options.source_id = args->source == CLI_UNSET ? 0 : args->source;
+    options.sample_type = args->sample_type;
+    options.expand_idle = args->expand_idle;
+    options.compress = compression(args->output);
     options.loss = on_loss;
-    options.threads = cli_threads(losses->args);
+    options.threads = cli_threads(args);
     options.context = losses;
-    losses->count = 0;
+    losses_clear(losses);
     if (pcol_export(input->file, format, &options, sink, &err) == PCOL_OK)
         return CLI_OK;
     if (out != NULL && out->code != 0)
@@ -245,8 +235,10 @@ static int export_to(const struct cli_input *input, const char *format, struct l
     return cli_fail_error(input->name, &err);
 }
 
-static int refuse_loss(const struct cli_input *input, const char *format)
+static int refuse_loss(const struct cli_input *input, const struct cli_args *args,
+                       const char *format, const struct losses *losses)
 {
+    losses_tell(losses, args, input->name);
     return cli_fail(CLI_REFUSED, "%s: %s cannot hold everything, nothing was written", input->name,
                     format);
 }
@@ -255,7 +247,8 @@ static int export(const struct cli_input *input, const char *format, const struc
 {
     static struct cli_out out;
     static struct screen screen;
-    struct losses losses = {args, input->name, 0, 0};
+    struct losses losses = {0};
+    int told = 0;
     pcol_sink nothing = {discard, NULL};
     int code = cli_out_open(&out, args);
 
@@ -269,17 +262,20 @@ static int export(const struct cli_input *input, const char *format, const struc
         sink.context = &screen;
     }
     if (args->fail_on_loss && out.file == NULL) {
-        code = export_to(input, format, &losses, NULL, nothing);
+        code = export_to(input, args, format, &losses, NULL, nothing);
         if (code == CLI_OK && losses.count > 0)
-            code = refuse_loss(input, format);
-        losses.silent = 1;
+            code = refuse_loss(input, args, format, &losses);
+        told = 1;
     }
     if (code == CLI_OK)
-        code = export_to(input, format, &losses, &out, sink);
+        code = export_to(input, args, format, &losses, &out, sink);
     if (code == CLI_OK && out.terminal)
         show(&out, screen.hold, screen.held);
     if (code == CLI_OK && args->fail_on_loss && losses.count > 0)
-        code = refuse_loss(input, format);
+        code = refuse_loss(input, args, format, &losses);
+    else if (code == CLI_OK && !told)
+        losses_tell(&losses, args, input->name);
+    losses_clear(&losses);
     return cli_out_finish(&out, code);
 }
 

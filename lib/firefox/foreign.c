@@ -24,7 +24,7 @@ enum {
 };
 
 static const char *const losses[] = {
-    "a thread's profile cannot hold sample types but one (--sample-type chooses)",
+    "a Firefox profile cannot hold more than one sample type (--sample-type chooses)",
     "the samples have no times: even ones are made up",
     "a Firefox profile cannot hold labels of samples",
     "a Firefox profile cannot hold what only the source's own format has",

@@ -33,7 +33,7 @@ static const char *const losses[] = {
     "samples without a call stack",
     "threads of samples",
     "times of samples",
-    "sample types but one",
+    "more than one sample type (--sample-type chooses)",
     "labels of samples",
     "addresses and mappings of the code",
     "which source a sample is of",

@@ -179,7 +179,9 @@ static pcol_status recognise(struct pci_input *input, const struct pci_format **
     if (!input->size)
         return pci_fail(err, PCOL_E_FORMAT, "input is empty");
     list_formats(0, names, sizeof names);
-    return pci_fail(err, PCOL_E_FORMAT, "format not recognised (try --from %s)", names);
+    return pci_fail(err, PCOL_E_FORMAT,
+                    "format not recognised: it looks like none of %s; --from says which it is",
+                    names);
 }
 
 /* ---- importing */

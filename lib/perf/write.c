@@ -31,7 +31,7 @@ enum {
 
 static const char *const losses[] = {
     "line ends in names: they become blanks",
-    "sample types but one",
+    "more than one sample type (--sample-type chooses)",
     "labels of samples but cpu, misc and trace",
     "durations of samples",
     "start lines and columns of functions",

@@ -86,7 +86,7 @@ static pcol_status open_types(struct foreign *f, pcol_error *err)
         f->type_count++;
     }
     if (levels)
-        pci_export_loss(f->export, "Perun cannot hold levels, which are no amounts");
+        pci_export_loss(f->export, "Perun cannot hold levels (they are no amounts)");
     return PCOL_OK;
 }
 
@@ -340,7 +340,7 @@ static pcol_status tell_losses(const struct foreign *f, pcol_error *err)
         {"samples", "time", "when a sample was taken: equal stacks are added up"},
         {"samples", "thread", "threads"},
         {"samples", "label_shape", "labels of samples"},
-        {"location_groups", "address", "addresses, where there are functions"},
+        {"location_groups", "address", "addresses (where there are functions)"},
         {"markers", "name", "markers"},
     };
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {

@@ -144,7 +144,7 @@ static void tell_losses(const struct pci_export *export, const pcol_file *file)
     if (physical_rows(file, "sources") > 1)
         pci_export_loss(export, "v1 does not tell the sources of samples apart");
     if (physical_rows(file, "sample_types") > 1)
-        pci_export_loss(export, "v1 has no place for sample types beside samples/count");
+        pci_export_loss(export, "v1 has no place for sample types other than samples/count");
     uint64_t all = physical_rows(file, "samples"), kept = v1_rows(file, "samples");
     if (kept < all)
         pci_export_loss(export, "v1 leaves out %" PRIu64 " samples without a function", all - kept);

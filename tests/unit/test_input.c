@@ -304,7 +304,7 @@ Test(input, recognising)
     cr_assert_eq(import(rprof, sizeof rprof - 1, "x", "nosuch", &err), PCOL_E_NOT_FOUND);
     cr_assert_not_null(strstr(err.message, "rprof, rprofmem"), "%s", err.message);
     cr_assert_eq(import("hello", 5, "x", NULL, &err), PCOL_E_FORMAT);
-    cr_assert_not_null(strstr(err.message, "format not recognised (try --from rprof"));
+    cr_assert_not_null(strstr(err.message, "format not recognised: it looks like none of rprof"));
     cr_assert_eq(import("", 0, "x", NULL, &err), PCOL_E_FORMAT);
     cr_assert_str_eq(err.message, "input is empty");
     cr_assert_eq(import("", 0, "dir/x.Rprof", NULL, &err), PCOL_OK);
