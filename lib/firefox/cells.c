@@ -36,16 +36,6 @@ static pcol_status put_bytes(struct pci_spool *spool, int byte, uint64_t count, 
     return PCOL_OK;
 }
 
-/* Kinds differ from now on: those so far are written out, and values where there were none. */
-static pcol_status mix(struct pci_ff_cells *cells, pcol_error *err)
-{
-    PCI_TRY(put_bytes(&cells->kinds, cells->kind, cells->count, err));
-    if (!has_value(cells->kind))
-        PCI_TRY(put_bytes(&cells->values, 0, cells->count * (cells->wide ? 8 : 4), err));
-    cells->mixed = 1;
-    return PCOL_OK;
-}
-
 /* A value does not fit: all so far become eight bytes. */
 static pcol_status widen(struct pci_ff_cells *cells, pcol_error *err)
 {
@@ -88,20 +78,67 @@ static pcol_status put_values(struct pci_ff_cells *cells, const int64_t *values,
     return PCOL_OK;
 }
 
+/* Cells differ from now on: the values so far are written out. */
+static pcol_status vary(struct pci_ff_cells *cells, pcol_error *err)
+{
+    int64_t values[256];
+    for (size_t i = 0; i < 256; i++)
+        values[i] = cells->first;
+    for (uint64_t left = cells->count, part; left; left -= part) {
+        part = left < 256 ? left : 256;
+        PCI_TRY(put_values(cells, values, (size_t)part, err));
+    }
+    cells->varied = 1;
+    return PCOL_OK;
+}
+
+/* Kinds differ from now on: those so far are written out. */
+static pcol_status mix(struct pci_ff_cells *cells, pcol_error *err)
+{
+    PCI_TRY(put_bytes(&cells->kinds, cells->kind, cells->count, err));
+    cells->mixed = 1;
+    return PCOL_OK;
+}
+
+/* How many of some cells are as all have been so far, from the first on. */
+static size_t count_same(const struct pci_ff_cells *cells, int kind, const uint8_t *kinds,
+                         const int64_t *values, size_t n)
+{
+    size_t same = 0;
+    if (kinds || kind != cells->kind)
+        return 0;
+    if (!has_value(kind))
+        return n;
+    while (same < n && values[same] == cells->first)
+        same++;
+    return same;
+}
+
 pcol_status pci_ff_cells_append(struct pci_ff_cells *cells, int kind, const uint8_t *kinds,
                                 const int64_t *values, size_t n, pcol_error *err)
 {
     if (!n)
         return PCOL_OK;
-    if (!cells->count)
+    if (!cells->count) {
         cells->kind = kinds ? kinds[0] : (uint8_t)kind;
+        cells->first = has_value(cells->kind) ? values[0] : 0;
+    }
+    if (!cells->varied) {
+        size_t same = count_same(cells, kind, kinds, values, n);
+        cells->count += same;
+        if (same == n)
+            return PCOL_OK;
+        values += same;
+        n -= same;
+        PCI_TRY(vary(cells, err));
+    }
     if (!cells->mixed && (kinds || kind != cells->kind))
         PCI_TRY(mix(cells, err));
     if (cells->mixed)
         PCI_TRY(kinds ? pci_spool_append(&cells->kinds, kinds, n, err)
                       : put_bytes(&cells->kinds, kind, n, err));
     cells->count += n;
-    return cells->mixed || has_value(kind) ? put_values(cells, values, n, err) : PCOL_OK;
+    return put_values(cells, values, n, err);
 }
 
 static pcol_status put_value(struct pci_ff_cells *cells, int64_t value, pcol_error *err)
@@ -123,14 +160,23 @@ static pcol_status put_value(struct pci_ff_cells *cells, int64_t value, pcol_err
 pcol_status pci_ff_cells_add(struct pci_ff_cells *cells, int kind, int64_t value, pcol_error *err)
 {
     uint8_t byte = (uint8_t)kind;
-    if (!cells->count)
+    if (!cells->count) {
         cells->kind = byte;
-    else if (!cells->mixed && byte != cells->kind)
+        cells->first = value;
+    }
+    if (!cells->varied) {
+        if (byte == cells->kind && value == cells->first) {
+            cells->count++;
+            return PCOL_OK;
+        }
+        PCI_TRY(vary(cells, err));
+    }
+    if (!cells->mixed && byte != cells->kind)
         PCI_TRY(mix(cells, err));
     if (cells->mixed)
         PCI_TRY(pci_spool_append(&cells->kinds, &byte, 1, err));
     cells->count++;
-    return cells->mixed || has_value(kind) ? put_value(cells, value, err) : PCOL_OK;
+    return put_value(cells, value, err);
 }
 
 void pci_ff_cursor_init(struct pci_ff_cursor *cursor, const struct pci_ff_cells *cells)
@@ -166,8 +212,9 @@ pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_
     else
         memset(cursor->kinds, c->kind, count);
     cursor->kind = c->mixed ? kind_of(cursor->kinds, count) : c->kind;
-    if (!c->mixed && !has_value(c->kind)) {
-        memset(cursor->values, 0, count * sizeof cursor->values[0]);
+    if (!c->varied) {
+        for (size_t i = 0; i < count; i++)
+            cursor->values[i] = c->first;
         return PCOL_OK;
     }
     if (c->wide)

@@ -9,11 +9,12 @@
 
 struct pci_ff_cells {
     /* Integers, bits of doubles, codes of strings: four bytes each while all of them fit, then eight;
-     * none while the only kind has no value. */
+     * none while all cells are `kind` and `first`. */
     struct pci_spool values;
     struct pci_spool kinds; /* a byte each, once they differ */
     uint64_t count;
-    uint8_t kind, mixed, wide;
+    int64_t first; /* 0 where the kind has no value */
+    uint8_t kind, varied, mixed, wide;
 };
 
 #define PCI_FF_BATCH 512u

@@ -9,7 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define CELL_MEMORY (UINT64_C(4) << 20) /* of columns that wait; more goes to a temporary file */
+/* Of columns that wait; more goes to a temporary file. They go as the builder's columns come, so this is
+ * no more than the columns of as many samples take in the end. */
+#define CELL_MEMORY (UINT64_C(12) << 20)
 
 /* ---- recognising */
 
@@ -220,12 +222,22 @@ static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
     return PCOL_OK;
 }
 
+/* The text is not looked at any more: a container's bytes make room for what they become. */
+static void end_input(struct pci_ff *ff)
+{
+    struct pci_slabs *slabs = ff->in.slabs;
+    pci_ff_stream_close(&ff->in);
+    if (slabs)
+        pci_slabs_close(slabs);
+}
+
 static pcol_status read_all(struct pci_ff *ff, pcol_error *err)
 {
     uint32_t markers;
     PCI_TRY(pcol_builder_table(ff->b, "markers", &markers, err));
     ff->marker_base = pci_builder_rows(ff->b, markers);
     PCI_TRY(pci_ff_document(ff, err));
+    end_input(ff);
     PCI_TRY(add_source(ff, err));
     PCI_TRY(map_categories(ff, err));
     PCI_TRY(pci_ff_resolve(ff, &ff->shared, err));
