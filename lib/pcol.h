@@ -798,7 +798,9 @@ typedef struct pcol_selection {
  * @query: receives the query, which borrows @file; the caller frees it with pcol_query_free()
  *
  * Cost: O(stacks + locations) if nothing selects samples and the file carries sums, else also
- * O(samples); under a time range only blocks of samples that may lie in it are looked at.
+ * O(samples); under a time range only blocks of samples that may lie in it are looked at. If nothing
+ * is selected and the file carries the sums of its functions it is O(functions): stacks are then read
+ * by the first call that asks for more than the top functions, which may have to fail for them.
  * Samples without any stack are outside every query. A query belongs to one thread at a time.
  *
  * Errors: E_ARGUMENT (unknown or level sample type, bad pattern, no such source), E_LIMIT (a sum
@@ -970,7 +972,7 @@ typedef struct pcol_top_row {
  * @label: key of the label for PCOL_BY_LABEL, else NULL
  * @top: receives the answer, which borrows the query's file; freed with pcol_top_free()
  * Rows whose self and total are both 0 are left out. Cost: O(stacks + rows log rows), however deep
- * stacks and recursion are; by thread, source or label O(samples). Errors: as pcol_query_new().
+ * stacks and recursion are; by function O(rows log rows) where the file carries their sums; by thread, source or label O(samples). Errors: as pcol_query_new().
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(const pcol_query *query, pcol_by by,
                                                    const char *label, pcol_order order,

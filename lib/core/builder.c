@@ -23,6 +23,7 @@ static const char *const known_tables[PCI_T_COUNT] = {
     [PCI_T_STACKS] = "stacks",
     [PCI_T_SAMPLES] = "samples",
     [PCI_T_STACK_SUMS] = "stack_sums",
+    [PCI_T_FUNCTION_SUMS] = "function_sums",
     [PCI_T_SAMPLE_ZONES] = "sample_zones",
     [PCI_T_SAMPLE_VALUES] = "sample_values",
     [PCI_T_SAMPLE_LOCATIONS] = "sample_locations",

@@ -30,6 +30,7 @@ enum pci_known_table {
     PCI_T_STACKS,
     PCI_T_SAMPLES,
     PCI_T_STACK_SUMS,
+    PCI_T_FUNCTION_SUMS,
     PCI_T_SAMPLE_ZONES,
     PCI_T_SAMPLE_VALUES,
     PCI_T_SAMPLE_LOCATIONS,
@@ -371,6 +372,16 @@ struct pci_plan {
 };
 pcol_status pci_encode_columns(pcol_builder *b, struct pci_writer *w, const struct pci_plan *plan,
                                pcol_error *err);
+
+/* function_sums.c: begun before strings are sorted, since it may need some (NULL: no such table), added
+ * up when stacks have their places, which reads columns of samples, functions, groups and stacks and
+ * changes nothing, then put into columns. */
+struct pci_function_sums;
+pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **sums,
+                                  pcol_error *err);
+pcol_status pci_function_sums_make(struct pci_function_sums *sums, pcol_error *err);
+pcol_status pci_function_sums_put(struct pci_function_sums *sums, pcol_error *err);
+void pci_function_sums_free(struct pci_function_sums *sums);
 
 /* derive.c: tables made from others when the file is written */
 pcol_status pci_derive(pcol_builder *b, int plain, pcol_error *err);

@@ -2,6 +2,7 @@
  * derive.c - tables that follow from others, made when the file is written
  *
  *   stack_sums        per stack that ends samples, the sum of each additive value, where it pays
+ *   function_sums     (function_sums.c)
  *   sample_zones      where the rows of sample_locations and sample_values of a sample begin
  *   sample_values, sample_locations   as real columns, for plain files
  *

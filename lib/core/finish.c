@@ -8,6 +8,7 @@
 #include "core/builder.h"
 
 #include "core/alloc.h"
+#include "core/beside.h"
 
 /* ---- structs to columns ---- */
 
@@ -228,24 +229,55 @@ static pcol_status declare(pcol_builder *b, struct pci_writer *w, struct pci_pla
 
 /* ---- the whole ---- */
 
-static pcol_status prepare(pcol_builder *b, int plain, pcol_error *err)
+struct preparing {
+    pcol_builder *b;
+    struct pci_function_sums *sums;
+    int plain;
+};
+
+static pcol_status put_all(pcol_builder *b, int plain, pcol_error *err)
 {
-    b->tables[PCI_T_SOURCES].rows = b->source_count;
-    PCI_TRY(pci_blabels_finish(b, err));
-    PCI_TRY(pci_strtab_sort(&b->strings, err));
-    pci_hash_clear(&b->function_hash);
-    pci_hash_clear(&b->group_hash);
-    PCI_TRY(pci_tree_finish(&b->tree, err));
     PCI_TRY(pci_bnodes_finish(b, err));
     PCI_TRY(pci_border_finish(b, err));
     PCI_TRY(put_types(b, err));
     PCI_TRY(pci_source_types_finish(b, err));
     PCI_TRY(put_functions(b, err));
     PCI_TRY(put_locations(b, err));
+    return pci_derive(b, plain, err);
+}
+
+/* Two tasks: only the first one changes the builder. */
+static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
+{
+    struct preparing *p = context;
+    return number ? pci_function_sums_make(p->sums, err) : put_all(p->b, p->plain, err);
+}
+
+static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
+{
+    pcol_builder *b = p->b;
+    b->tables[PCI_T_SOURCES].rows = b->source_count;
+    PCI_TRY(pci_blabels_finish(b, err));
+    if (!quick)
+        PCI_TRY(pci_function_sums_new(b, &p->sums, err));
+    PCI_TRY(pci_strtab_sort(&b->strings, err));
+    pci_hash_clear(&b->function_hash);
+    pci_hash_clear(&b->group_hash);
+    PCI_TRY(pci_tree_finish(&b->tree, err));
     PCI_TRY(pci_bcol_fill(b->columns[PCI_C_SAMPLE_STACK], b->sample_count, err));
     for (size_t k = 0; k < b->type_count; k++)
         PCI_TRY(pci_bcol_fill(b->columns[b->types[k].column], b->sample_count, err));
-    return pci_derive(b, plain, err);
+    PCI_TRY(pci_beside_each(b->threads, p->sums ? 2 : 1, prepare_part, p, err));
+    return pci_function_sums_put(p->sums, err);
+}
+
+/* quick: nobody will read the file again, so what helps those who do is not made. */
+static pcol_status prepare(pcol_builder *b, int plain, int quick, pcol_error *err)
+{
+    struct preparing p = {b, NULL, plain};
+    pcol_status status = prepare_all(&p, quick, err);
+    pci_function_sums_free(p.sums);
+    return status;
 }
 
 static void plan_free(struct pci_plan *plan)
@@ -274,7 +306,7 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     pci_writer_init(&w, &b->store);
     w.plain = (flags & PCOL_WRITE_PLAIN) != 0;
     w.quick = (flags & PCOL_WRITE_QUICK) != 0 && !w.plain;
-    status = prepare(b, w.plain, err);
+    status = prepare(b, w.plain, w.quick, err);
     if (status == PCOL_OK && flags & PCOL_WRITE_ARCHIVE)
         status = pci_press_new(flags, &w.press, err);
     if (status != PCOL_OK)

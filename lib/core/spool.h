@@ -4,7 +4,7 @@
  * A spool grows in pages of 64 KiB. All spools of a builder share one store with a memory budget:
  * past it, each page that fills up is written to one unlinked temporary file and its memory used
  * again. Reading goes by offset and does not care where a page lies. Spools of one store may be used
- * by several threads, each spool by one at a time.
+ * by several threads, each spool by one at a time; one that nobody appends to may be read by several.
  */
 #ifndef PCI_SPOOL_H
 #define PCI_SPOOL_H

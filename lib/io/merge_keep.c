@@ -227,8 +227,8 @@ static void add_name(struct list *list, const char *table, const char *column)
 
 static int is_derived(const char *table)
 {
-    static const char *const names[] = {"stack_sums", "sample_zones", "sample_values",
-                                        "sample_locations"};
+    static const char *const names[] = {"stack_sums", "function_sums", "sample_zones",
+                                        "sample_values", "sample_locations"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(table, names[i]))
             return 1;

@@ -17,10 +17,11 @@
 static int is_special(const char *name)
 {
     static const char *const others[] = {
-        "strings",      "sources",       "sample_types",     "source_types",     "functions",
-        "locations",    "stacks",        "samples",          "stack_sums",       "location_groups",
-        "sample_zones", "sample_values", "sample_locations", "label_keys",       "label_shapes",
-        "nodes",        "node_integers", "node_doubles",     "label_shape_keys", "source_rows"};
+        "strings",         "sources",      "sample_types",  "source_types",     "functions",
+        "locations",       "stacks",       "samples",       "stack_sums",       "function_sums",
+        "location_groups", "sample_zones", "sample_values", "sample_locations", "label_keys",
+        "label_shapes",    "nodes",        "node_integers", "node_doubles",     "label_shape_keys",
+        "source_rows"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcmp(name, others[i]))
             return 1;

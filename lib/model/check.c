@@ -180,14 +180,14 @@ static pcol_status check_bytes(struct pci_check *check, pcol_error *err)
 static pcol_status run(struct pci_check *check, pcol_error *err)
 {
     static pcol_status (*const parts[])(struct pci_check *, pcol_error *) = {
-        check_bytes,      pci_check_columns, pci_check_schema,     pci_check_keys,
-        pci_check_stacks, pci_check_zones,   pci_check_nodes,      pci_check_labels,
-        pci_check_orders, pci_check_sums,    pci_check_label_rows, pci_check_plain,
-        pci_check_model,
+        check_bytes,      pci_check_columns, pci_check_schema,        pci_check_keys,
+        pci_check_stacks, pci_check_zones,   pci_check_nodes,         pci_check_labels,
+        pci_check_orders, pci_check_sums,    pci_check_function_sums, pci_check_label_rows,
+        pci_check_plain,  pci_check_model,
     };
     size_t count = sizeof parts / sizeof *parts;
     if (check->depth < PCOL_CHECK_STRICT)
-        count -= 4; /* sums, rows of labels, plain, model */
+        count -= 5; /* sums, rows of labels, plain, model */
     for (size_t i = 0; i < count && !check->stop; i++)
         PCI_TRY(parts[i](check, err));
     return PCOL_OK;

@@ -71,6 +71,7 @@ static const struct known {
     {"stacks", "parent", "stacks", U32, 1},
     {"stacks", "group", "location_groups", U32, 1},
     {"stack_sums", "stack", "stacks", U32, 1},
+    {"function_sums", "name", NULL, TEXT, 0},
     {"samples", "source", "sources", U32, 0},
     {"samples", "stack", "stacks", U32, 0},
     {"samples", "thread", "threads", U32, 0},
@@ -232,5 +233,7 @@ pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
         check_open(check, &check->file->tables[i]);
     check_numbered(check, "samples", "value.");
     check_numbered(check, "stack_sums", "sum.");
+    check_numbered(check, "function_sums", "self.");
+    check_numbered(check, "function_sums", "total.");
     return PCOL_OK;
 }

@@ -362,14 +362,16 @@ static void say_losses(const struct pci_pprof_export *e)
 /* Tables and columns beyond those that become part of the profile. */
 static void note_rest(struct pci_pprof_export *e)
 {
-    static const char *const held[] = {
-        "strings",         "sources",      "source_meta",      "sample_types",
-        "source_types",    "functions",    "locations",        "location_groups",
-        "mappings",        "threads",      "stacks",           "stack_sums",
-        "samples",         "sample_zones", "sample_values",    "sample_locations",
-        "label_keys",      "label_shapes", "label_shape_keys", "nodes",
-        "node_integers",   "node_doubles", "source_rows",      "source_columns",
-        "source_comments", "rprof_files",  "rprof_segments"};
+    static const char *const held[] = {"strings",        "sources",          "source_meta",
+                                       "sample_types",   "source_types",     "functions",
+                                       "locations",      "location_groups",  "mappings",
+                                       "threads",        "stacks",           "stack_sums",
+                                       "function_sums",  "samples",          "sample_zones",
+                                       "sample_values",  "sample_locations", "label_keys",
+                                       "label_shapes",   "label_shape_keys", "nodes",
+                                       "node_integers",  "node_doubles",     "source_rows",
+                                       "source_columns", "source_comments",  "rprof_files",
+                                       "rprof_segments"};
     static const struct {
         const char *column;
         unsigned loss;

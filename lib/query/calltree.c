@@ -340,7 +340,9 @@ pcol_status pcol_query_calltree(const pcol_query *query, const pcol_calltree_opt
     t = pci_calloc(1, sizeof *t);
     if (!t)
         return pci_fail_memory(err);
-    status = build(query, options, t, err);
+    status = pci_query_load(query, err);
+    if (status == PCOL_OK)
+        status = build(query, options, t, err);
     if (status == PCOL_OK)
         *tree = t;
     else

@@ -405,10 +405,27 @@ static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep,
 
 /* ---- all */
 
+static int is_given(const char *pattern)
+{
+    return pattern && *pattern;
+}
+
+pcol_status pci_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
+                           pcol_error *err)
+{
+    pcol_str drop = {"", 0}, keep;
+    *any = selection && (is_given(selection->focus) || is_given(selection->ignore) ||
+                         is_given(selection->hide) || is_given(selection->show));
+    if (!*any && !(selection && selection->keep_dropped))
+        PCI_TRY(find_drops(query, &drop, &keep, err));
+    *any |= drop.size > 0;
+    return PCOL_OK;
+}
+
 static pcol_status compile(struct filter *f, int pattern, const char *text, const char *what,
                            pcol_error *err)
 {
-    return text && *text ? pci_match_new(text, strlen(text), what, 0, &f->match[pattern], err)
+    return is_given(text) ? pci_match_new(text, strlen(text), what, 0, &f->match[pattern], err)
                          : PCOL_OK;
 }
 

@@ -293,6 +293,7 @@ pcol_status pcol_query_peek(const pcol_query *query, const char *name, pcol_peek
     *peek = NULL;
     if (!name || !*name)
         return pci_fail(err, PCOL_E_ARGUMENT, "no name");
+    PCI_TRY(pci_query_load(query, err));
     p.peek = pci_calloc(1, sizeof *p.peek);
     if (!p.peek)
         return pci_fail_memory(err);

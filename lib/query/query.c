@@ -19,6 +19,8 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
 pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samples,
                               pcol_error *err)
 {
+    *samples = NULL;
+    PCI_TRY(pci_query_load(query, err));
     return pci_samples_open(query->file, &query->types, &query->measure, &query->picks,
                             query->calls.count, samples, err);
 }
@@ -45,6 +47,53 @@ static pcol_status note_untimed(pcol_query *query, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Weights for all stacks, and what the filters leave of them. */
+static pcol_status weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err)
+{
+    PCI_TRY(pci_calls_open(query->file, &query->calls, err));
+    PCI_TRY(pci_weigh(query, selection, err));
+    return pci_filter(query, selection, err);
+}
+
+/* A question about the whole file may be answered by the sums of functions alone; then the stacks wait
+ * until somebody asks for more (pci_query_load()). */
+static pcol_status find_function_sums(pcol_query *query, const pcol_selection *selection,
+                                      pcol_error *err)
+{
+    int other;
+    if (query->unweighed || pci_picks_any(&query->picks))
+        return PCOL_OK;
+    PCI_TRY(pci_filter_any(query, selection, &other, err));
+    if (!other)
+        PCI_TRY(pci_label_exists(query->file, "pprof::base", &other, err));
+    if (other)
+        return PCOL_OK;
+    query->keep_dropped = selection && selection->keep_dropped;
+    PCI_TRY(pci_function_sums_open(query, &query->function_sums, err));
+    query->from_sums = query->function_sums;
+    query->unloaded = query->function_sums ? query : NULL;
+    return PCOL_OK;
+}
+
+pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
+{
+    pcol_query *q = query->unloaded;
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    if (!q)
+        return PCOL_OK;
+    selection.keep_dropped = q->keep_dropped;
+    q->from_sums = 0;
+    pcol_status status = weigh(q, &selection, err);
+    if (status == PCOL_OK) {
+        q->unloaded = NULL;
+        return PCOL_OK;
+    }
+    pci_calls_close(&q->calls);
+    pci_free(q->weight);
+    q->weight = NULL;
+    return status;
+}
+
 static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     PCI_TRY(pci_types_open(query->file, &query->types, err));
@@ -57,9 +106,8 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
         !query->measure.is_memory)
         query->measure.is_double = 1;
     PCI_TRY(note_untimed(query, err));
-    PCI_TRY(pci_calls_open(query->file, &query->calls, err));
-    PCI_TRY(pci_weigh(query, selection, err));
-    return pci_filter(query, selection, err);
+    PCI_TRY(find_function_sums(query, selection, err));
+    return query->function_sums ? PCOL_OK : weigh(query, selection, err);
 }
 
 static pcol_status new_query(const pcol_file *file, const pcol_selection *selection, int unweighed,
@@ -145,5 +193,5 @@ pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, 
 
 int pcol_query_shows_location(const pcol_query *query, uint64_t location)
 {
-    return location < query->calls.location_count && (!query->kept || query->kept[location]);
+    return location < pci_rows(query->file, "locations") && (!query->kept || query->kept[location]);
 }

@@ -4,6 +4,7 @@
  *     measure.c   which sample type, of which sources, and how long one unit of it lasts
  *     picks.c     which samples: sources, threads, labels (labels.c), time (model/share.c)
  *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
+ *     sums.c      the file's sums of functions, where they answer all that is asked
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
  *     frames.c    what the rows of an answer are: a small key for each row of `locations`
  *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
@@ -129,11 +130,14 @@ struct pcol_query {
     struct pci_picks picks;
     struct pci_measure measure;
     struct pci_calls calls;
-    int from_sums, unweighed; /* unweighed: all weights are 0, for those who only pick */
-    pcol_amount *weight;      /* by stack, with all filters applied */
-    uint8_t *kept;            /* by location: 0 = hidden; NULL: all are kept */
-    uint8_t *cut;             /* by stack: 1 = drop_frames join it with its caller; NULL: none */
-    uint8_t *passes;          /* by stack: 0 = not in focus; NULL: all pass */
+    int from_sums, unweighed;    /* unweighed: all weights are 0, for those who only pick */
+    int function_sums;           /* the file's sums of functions are about what is asked */
+    struct pcol_query *unloaded; /* itself: `calls`, `weight` and what follows are not there yet */
+    int keep_dropped;            /* for loading */
+    pcol_amount *weight;         /* by stack, with all filters applied */
+    uint8_t *kept;               /* by location: 0 = hidden; NULL: all are kept */
+    uint8_t *cut;                /* by stack: 1 = drop_frames join it with its caller; NULL: none */
+    uint8_t *passes;             /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
     const char *note;
     char note_text[96];          /* for notes with numbers */
@@ -143,6 +147,12 @@ struct pcol_query {
 /* pcol_query_new() without weights: for pcol_query_samples() and what is hidden. */
 pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
                            pcol_query **query, pcol_error *err);
+
+/* What needs the call tree or weights begins with this: they may not have been read yet. */
+pcol_status pci_query_load(const pcol_query *query, pcol_error *err);
+
+/* sums.c: whether the file's sums of functions cover the sample type; if so, the query's totals. */
+pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *err);
 
 /* calls.c */
 pcol_status pci_calls_open(const pcol_file *file, struct pci_calls *calls, pcol_error *err);
@@ -156,6 +166,9 @@ pcol_status pci_add_selected(pcol_query *query, pcol_error *err);
 
 /* filter.c: frames out, weights of samples without focus out, dropped frames joined with callers */
 pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
+/* Whether there is anything to filter by. */
+pcol_status pci_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
+                           pcol_error *err);
 
 /* ---- frames.c */
 

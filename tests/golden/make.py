@@ -329,6 +329,35 @@ def rich():
     return write(tables, words)
 
 
+def sums():
+    """function_sums: two functions of one name, recursion, an inlined line, code that shows its binary, nothing at all, or no name."""
+    words = sorted([b"pprof", b"samples", b"count", b"delta", b"main", b"sort", b"", b"a.c", b"b.c", b"top.R", b"/opt/bin/prog//", b"[prog]", b"<unknown>"])
+
+    def text(*values):
+        return plain(STRING, [None if v is None else words.index(v) for v in values])
+
+    def col(name, kind, *values, ref=None):
+        return named(name, plain(kind, values), ref)
+
+    tables = [
+        ("sources", 0, 1, [named("type", text(b"pprof"))]),
+        ("sample_types", 0, 2, [named("type", text(b"samples", b"delta")), named("unit", text(b"count", b"count"))]),
+        ("functions", 0, 4, [named("name", text(b"main", b"main", b"sort", b"")), named("filename", text(b"a.c", b"b.c", b"a.c", None))]),
+        ("locations", 0, 6, [col("function", U32, 0, 2, 1, 3, None, None, ref="functions"),
+                             named("filename", text(None, None, None, None, b"top.R", None))]),
+        ("location_groups", 0, 5, [col("first_location", U32, 0, 1, 3, 4, 5, ref="locations"), col("mapping", U32, 0, 0, 0, 0, None, ref="mappings")]),
+        ("mappings", 0, 1, [named("filename", text(b"/opt/bin/prog//"))]),
+        # 1 main, 2 main main sort, 3 main main sort main, 4 main [prog], 5 (top.R), 6 (top.R) <unknown>
+        ("stacks", 2, 7, [col("parent", U32, 0, 0, 1, 2, 1, 0, 5, ref="stacks"), col("group", U32, 0, 0, 1, 0, 2, 3, 4, ref="location_groups")]),
+        ("samples", 0, 9, [col("stack", U32, 1, 2, 3, 4, 5, 6, 0, 3, None, ref="stacks"), col("value.0", I64, 1, 2, 4, 8, 16, 32, 64, 128, 256),
+                           col("value.1", I64, 1, -1, None, None, None, None, None, None, None)]),
+        ("function_sums", 0, 5, [named("name", text(b"<unknown>", b"[prog]", b"main", b"sort", None)), col("self.0", I64, 32, 8, 133, 2, 80),
+                                 col("total.0", I64, 32, 8, 143, 134, 80)]),
+        ("sample_zones", 0, 2, [col("location_row", U64, 0, 17), col("value_row", U64, 0, 11)]),
+    ]
+    return write(tables, words)
+
+
 def labels():
     """Labels of most kinds, trees with every tag, source rows, and columns beyond the data model in every view."""
     words = sorted([b"perun", b"samples", b"count", b"location_groups", b"k", b"a\0b", b"k#2", b"", b"bytes", b"string", b"integer", b"double",
@@ -706,7 +735,7 @@ class Image:
 
 def faults():
     """name -> bytes of each damaged file."""
-    base, enc, steps = ((FOLDER / "valid" / f"{name}.pcol").read_bytes() for name in ("rich", "encodings", "chains"))
+    base, enc, steps, totals = ((FOLDER / "valid" / f"{name}.pcol").read_bytes() for name in ("rich", "encodings", "chains", "sums"))
     made = {}
 
     def case(name, change, source=base, **seal):
@@ -814,6 +843,10 @@ def faults():
     cell("strings-unsorted", ("strings", "value", DATA_BYTES), 0, b"~")
     cell("zone-wrong", ("sample_zones", "location_row", VALUES), 8, struct.pack("<Q", 20))
     cell("sum-wrong", ("stack_sums", "sum.0", VALUES), 0, struct.pack("<q", 5))
+    cell("function-sum-self", ("function_sums", "self.0", VALUES), 16, struct.pack("<q", 134), totals)
+    cell("function-sum-total", ("function_sums", "total.0", VALUES), 16, struct.pack("<q", 144), totals)
+    cell("function-sum-negative", ("function_sums", "self.0", VALUES), 0, struct.pack("<q", -32), totals)
+    cell("function-sum-names", ("function_sums", "name", VALUES), 8, struct.pack("<I", 0), totals)
     cell("validity-tail", ("samples", "stack", VALIDITY), 1, b"\xff")
     cell("sibling-twice", ("stacks", "group", VALUES), 4 * 4, struct.pack("<I", 3))
     cell("block-width", ("x_blocks", "blocked", BLOCKS), 23, b"\x3a", enc)
@@ -868,7 +901,7 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, stacks_only=stacks_only, later=later, chains=chains, labels=labels, archive=archive, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, labels=labels, archive=archive, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():

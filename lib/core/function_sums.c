@@ -1,0 +1,504 @@
+/*
+ * function_sums.c - self and total of each function, made when the file is written
+ *
+ * What most people ask first, and what otherwise takes a walk over all stacks. A function is a name
+ * here, as it is shown: stacks of functions that are called the same are not told apart, and code
+ * without a function goes by the binary that it is in. That walk is done here once: the rows of the
+ * tree stand in pre-order, so the path to the row at hand is what is left of those before it. A name
+ * counts only where it stands on the path for the first time, so that recursion counts once.
+ */
+#include "core/builder.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+
+/* Small files answer soon enough, and would grow; so do those whose functions are many. */
+#define LEAST_STACKS 16384u
+#define STACKS_OF_CELL 16u
+#define LINES_OF_STACK 16u
+
+#define TYPES 2u /* that a walk takes at a time */
+
+struct amounts {
+    int64_t of[TYPES];
+};
+
+struct name {
+    uint64_t serial; /* of the line that had it first, on the path that had it last */
+    uint32_t depth;
+    uint32_t code;
+    uint32_t met;
+    struct amounts self, total;
+};
+
+/* A line on the path. Serials rise, so they tell whether it is still the one that was meant. */
+struct step {
+    uint32_t row;  /* PCOL_NONE: not the innermost line of its row */
+    uint32_t leaf; /* the innermost name so far, PCOL_NONE: none */
+    uint32_t name; /* that stands here for the first time, PCOL_NONE: none */
+    uint64_t serial;
+    struct amounts sum;
+};
+
+struct pci_function_sums {
+    pcol_builder *b;
+    const struct pci_bcol *stack; /* samples.stack */
+    uint32_t *binary_names;       /* by mapping; one more: of code without */
+    uint64_t binary_count;
+    uint32_t *name_of_code;  /* 1 + name, by string; 0: none */
+    uint32_t *name_of_group; /* SEVERAL: see its lines */
+    struct name *names;      /* one more, without a string: samples that show none */
+    size_t count, capacity;
+    struct step *path;
+    size_t path_capacity;
+    uint64_t serial;
+    struct amounts *weight;         /* by node */
+    size_t *types;                  /* those that are summed */
+    const struct pci_bcol **values; /* by entry of types */
+    uint8_t *good;                  /* by entry of types: all values and their sum can be had */
+    int any;                        /* one of them */
+    size_t type_count;
+    int64_t *self, *total; /* by entry of types and name */
+};
+
+#define SEVERAL (PCOL_NONE - 1)
+
+void pci_function_sums_free(struct pci_function_sums *w)
+{
+    if (!w)
+        return;
+    pci_free(w->binary_names);
+    pci_free((void *)w->values);
+    pci_free(w->name_of_code);
+    pci_free(w->name_of_group);
+    pci_free(w->names);
+    pci_free(w->path);
+    pci_free(w->weight);
+    pci_free(w->types);
+    pci_free(w->good);
+    pci_free(w->self);
+    pci_free(w->total);
+    pci_free(w);
+}
+
+/* ---- names of binaries, while strings may still come */
+
+/* "[NAME]" of a path's last part; "<unknown>" if there is none. */
+static pcol_status name_binary(pcol_builder *b, uint32_t path, uint32_t *code, pcol_error *err)
+{
+    pcol_str text = path == PCOL_NONE ? (pcol_str){"", 0} : pci_strtab_get(&b->strings, path);
+    size_t start;
+    while (text.size && text.data[text.size - 1] == '/')
+        text.size--;
+    for (start = text.size; start && text.data[start - 1] != '/'; start--)
+        ;
+    if (start == text.size)
+        return pci_strtab_intern(&b->strings, "<unknown>", 9, code, err);
+    size_t size = text.size - start + 2;
+    char *name = pci_malloc(size, 1);
+    if (!name)
+        return pci_fail_memory(err);
+    name[0] = '[';
+    memcpy(name + 1, text.data + start, size - 2);
+    name[size - 1] = ']';
+    pcol_status status = pci_strtab_intern(&b->strings, name, size, code, err);
+    pci_free(name);
+    return status;
+}
+
+static int has_name(const pcol_builder *b, uint32_t function)
+{
+    uint32_t name = b->functions[function].name;
+    return name != PCOL_NONE && pci_strtab_get(&b->strings, name).size > 0;
+}
+
+/* Whether a line goes by its binary. NULL: the line of a group without lines. */
+static int is_of_binary(const pcol_builder *b, const pcol_line *line)
+{
+    if (line && line->function != PCOL_NONE)
+        return !has_name(b, line->function);
+    return !line || line->filename == PCOL_NONE;
+}
+
+static int group_is_of_binary(const pcol_builder *b, const struct pci_bgroup *group)
+{
+    for (uint32_t l = 0; l < group->line_count; l++)
+        if (is_of_binary(b, &b->lines[group->first_line + l]))
+            return 1;
+    return !group->line_count;
+}
+
+/* Paths of all mappings. */
+static pcol_status read_paths(pcol_builder *b, uint32_t *paths, uint64_t count, pcol_error *err)
+{
+    struct pci_bcol_source source;
+    const struct pci_bcol *column = NULL;
+    struct pci_reader *r;
+    pcol_status status;
+    memset(paths, 0xff, (size_t)count * sizeof *paths); /* PCOL_NONE */
+    for (size_t c = 0; c < b->column_count; c++)
+        if (b->columns[c]->table == PCI_T_MAPPINGS && !strcmp(b->columns[c]->name, "filename"))
+            column = b->columns[c];
+    if (!column || column->type != PCF_STRING)
+        return PCOL_OK;
+    r = pci_malloc(1, sizeof *r);
+    if (!r)
+        return pci_fail_memory(err);
+    pci_bcol_source_init(&source, column, NULL);
+    pci_reader_init(r, &source.source);
+    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
+        for (size_t i = 0; i < r->n; i++)
+            if (r->valid[i])
+                paths[r->row + i] = (uint32_t)r->values[i];
+    pci_free(r);
+    return status;
+}
+
+static uint64_t binary_of(const struct pci_function_sums *w, const struct pci_bgroup *group)
+{
+    return group->mapping < w->binary_count ? group->mapping : w->binary_count;
+}
+
+static pcol_status name_binaries(struct pci_function_sums *w, pcol_error *err)
+{
+    pcol_builder *b = w->b;
+    uint64_t count = w->binary_count = pci_builder_rows(b, PCI_T_MAPPINGS);
+    uint32_t *names = w->binary_names = pci_malloc((size_t)count + 1, sizeof *names);
+    uint32_t *paths = pci_malloc((size_t)count + 1, sizeof *paths);
+    pcol_status status = names && paths ? read_paths(b, paths, count, err) : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        memset(names, 0xff, ((size_t)count + 1) * sizeof *names); /* PCOL_NONE */
+    for (size_t g = 0; g < b->group_count && status == PCOL_OK; g++) {
+        uint64_t at = binary_of(w, &b->groups[g]);
+        if (names[at] == PCOL_NONE && group_is_of_binary(b, &b->groups[g]))
+            status = name_binary(b, at < count ? paths[at] : PCOL_NONE, &names[at], err);
+    }
+    pci_free(paths);
+    return status;
+}
+
+/* ---- names of lines */
+
+static pcol_status add_name(struct pci_function_sums *w, uint32_t code, pcol_error *err)
+{
+    if (pci_grow((void **)&w->names, &w->capacity, w->count + 1, sizeof *w->names))
+        return pci_fail_memory(err);
+    w->names[w->count++] = (struct name){.code = code};
+    return PCOL_OK;
+}
+
+static pcol_status name_of_string(struct pci_function_sums *w, uint32_t code, uint32_t *name,
+                                  pcol_error *err)
+{
+    uint32_t *known = &w->name_of_code[code];
+    if (!*known) {
+        PCI_TRY(add_name(w, code, err));
+        *known = (uint32_t)w->count;
+    }
+    *name = *known - 1;
+    return PCOL_OK;
+}
+
+static pcol_status name_of_line(struct pci_function_sums *w, const struct pci_bgroup *group,
+                                const pcol_line *line, uint32_t *name, pcol_error *err)
+{
+    const pcol_builder *b = w->b;
+    if (is_of_binary(b, line))
+        return name_of_string(w, w->binary_names[binary_of(w, group)], name, err);
+    *name = PCOL_NONE;
+    return line->function == PCOL_NONE
+               ? PCOL_OK
+               : name_of_string(w, b->functions[line->function].name, name, err);
+}
+
+static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
+{
+    const pcol_builder *b = w->b;
+    uint32_t name;
+    w->name_of_code = pci_calloc(b->strings.count, sizeof *w->name_of_code);
+    w->name_of_group = pci_malloc(b->group_count, sizeof *w->name_of_group);
+    if (!w->name_of_code || !w->name_of_group)
+        return pci_fail_memory(err);
+    for (size_t g = 0; g < b->group_count; g++) {
+        const struct pci_bgroup *group = &b->groups[g];
+        const pcol_line *lines = b->lines + group->first_line;
+        if (group->line_count < 2)
+            PCI_TRY(name_of_line(w, group, group->line_count ? lines : NULL, &name, err));
+        for (uint32_t l = 0; group->line_count > 1 && l < group->line_count; l++)
+            PCI_TRY(name_of_line(w, group, &lines[l], &name, err));
+        w->name_of_group[g] = group->line_count < 2 ? name : SEVERAL;
+    }
+    return add_name(w, PCOL_NONE, err);
+}
+
+/* ---- weights of stacks */
+
+/* Adds up one type. It is not good if a value is negative, since those who ask want the magnitudes of
+ * samples beside their sums, or if the sum of all does not fit. */
+static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_reader *stacks,
+                         struct pci_reader *values, pcol_error *err)
+{
+    struct pci_bcol_source of_stacks, of_values;
+    int64_t whole = 0;
+    pcol_status status;
+    pci_bcol_source_init(&of_stacks, w->stack, NULL);
+    pci_reader_init(stacks, &of_stacks.source);
+    pci_bcol_source_init(&of_values, w->values[type], NULL);
+    pci_reader_init(values, &of_values.source);
+    while ((status = pci_reader_next(stacks, err)) == PCOL_OK && stacks->n) {
+        PCI_TRY(pci_reader_next(values, err));
+        for (size_t i = 0; i < stacks->n; i++) {
+            int64_t value = values->values[i];
+            if (!stacks->valid[i] || !values->valid[i])
+                continue;
+            if (value < 0 || __builtin_add_overflow(whole, value, &whole))
+                return PCOL_OK;
+            w->weight[stacks->values[i]].of[type % TYPES] += value;
+        }
+    }
+    w->good[type] = status == PCOL_OK;
+    return status;
+}
+
+/* ---- the walk */
+
+static inline void add(struct amounts *to, const struct amounts *amounts)
+{
+    for (size_t t = 0; t < TYPES; t++)
+        to->of[t] += amounts->of[t];
+}
+
+static inline struct step *leave(struct pci_function_sums *w, struct step *top)
+{
+    add(&top[-1].sum, &top->sum);
+    if (top->name != PCOL_NONE)
+        add(&w->names[top->name].total, &top->sum);
+    return top - 1;
+}
+
+/* A line comes onto the path. */
+static inline pcol_status enter(struct pci_function_sums *w, struct step **top, uint32_t row,
+                                uint32_t name, pcol_error *err)
+{
+    size_t depth = (size_t)(*top - w->path) + 1;
+    if (depth == w->path_capacity) {
+        if (pci_grow((void **)&w->path, &w->path_capacity, depth + 1, sizeof *w->path))
+            return pci_fail_memory(err);
+        *top = w->path + depth - 1;
+    }
+    struct step *step = ++*top;
+    *step = (struct step){row, step[-1].leaf, PCOL_NONE, ++w->serial, {{0}}};
+    if (name == PCOL_NONE)
+        return PCOL_OK;
+    struct name *of = &w->names[name];
+    step->leaf = name;
+    if (of->depth >= depth || w->path[of->depth].serial != of->serial) {
+        of->depth = (uint32_t)depth;
+        of->serial = step->serial;
+        of->met = 1;
+        step->name = name;
+    }
+    return PCOL_OK;
+}
+
+/* All lines of a row, the last of them first: it is the outermost. */
+static pcol_status enter_lines(struct pci_function_sums *w, struct step **top, uint32_t row,
+                               uint32_t group, pcol_error *err)
+{
+    const struct pci_bgroup *g = &w->b->groups[group];
+    for (uint32_t l = g->line_count; l-- > 0;) {
+        uint32_t name;
+        PCI_TRY(name_of_line(w, g, &w->b->lines[g->first_line + l], &name, err));
+        PCI_TRY(enter(w, top, l ? PCOL_NONE : row, name, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status walk(struct pci_function_sums *w, pcol_error *err)
+{
+    const struct pci_tree *tree = &w->b->tree;
+    struct step *top;
+    struct name *none = &w->names[w->count - 1];
+    if (pci_grow((void **)&w->path, &w->path_capacity, 64, sizeof *w->path))
+        return pci_fail_memory(err);
+    top = w->path;
+    *top = (struct step){0, PCOL_NONE, PCOL_NONE, 0, {{0}}};
+    w->serial = 0;
+    add(&none->self, &w->weight[tree->order[0]]);
+    for (uint32_t row = 1; row < tree->count; row++) {
+        uint32_t name = w->name_of_group[tree->groups[row]];
+        while (top->row != tree->parents[row])
+            top = leave(w, top);
+        PCI_TRY(name == SEVERAL ? enter_lines(w, &top, row, tree->groups[row], err)
+                                : enter(w, &top, row, name, err));
+        top->sum = w->weight[tree->order[row]];
+        add(top->leaf == PCOL_NONE ? &none->self : &w->names[top->leaf].self, &top->sum);
+    }
+    while (top != w->path)
+        top = leave(w, top);
+    none->total = none->self;
+    return PCOL_OK;
+}
+
+/* Types [first, first + n), n <= TYPES. */
+static pcol_status add_up(struct pci_function_sums *w, size_t first, size_t n,
+                          struct pci_reader *readers, pcol_error *err)
+{
+    memset(w->weight, 0, w->b->tree.count * sizeof *w->weight);
+    for (size_t t = first; t < first + n; t++) {
+        PCI_TRY(weigh(w, t, &readers[0], &readers[1], err));
+        for (size_t i = 0; !w->good[t] && i < w->b->tree.count; i++)
+            w->weight[i].of[t - first] = 0;
+    }
+    for (size_t i = 0; i < w->count; i++)
+        w->names[i] = (struct name){.code = w->names[i].code, .depth = UINT32_MAX};
+    PCI_TRY(walk(w, err));
+    for (size_t t = first; t < first + n; t++)
+        for (size_t i = 0; i < w->count; i++) {
+            w->self[t * w->count + i] = w->names[i].self.of[t - first];
+            w->total[t * w->count + i] = w->names[i].total.of[t - first];
+        }
+    return PCOL_OK;
+}
+
+static pcol_status add_up_all(struct pci_function_sums *w, pcol_error *err)
+{
+    struct pci_reader *readers = pci_malloc(2, sizeof *readers);
+    pcol_status status = PCOL_OK;
+    w->weight = pci_malloc(w->b->tree.count, sizeof *w->weight);
+    w->self = pci_malloc(w->type_count * w->count, sizeof *w->self);
+    w->total = pci_malloc(w->type_count * w->count, sizeof *w->total);
+    if (!readers || !w->weight || !w->self || !w->total)
+        status = pci_fail_memory(err);
+    for (size_t t = 0; t < w->type_count && status == PCOL_OK; t += TYPES)
+        status = add_up(w, t, w->type_count - t < TYPES ? w->type_count - t : TYPES, readers, err);
+    pci_free(readers);
+    return status;
+}
+
+/* ---- beginning and adding up */
+
+static pcol_status find_types(struct pci_function_sums *w, pcol_error *err)
+{
+    pcol_builder *b = w->b;
+    w->types = pci_malloc(b->type_count, sizeof *w->types);
+    w->good = pci_calloc(b->type_count, 1);
+    w->values = pci_malloc(b->type_count, sizeof(struct pci_bcol *));
+    if (!w->types || !w->good || !w->values)
+        return pci_fail_memory(err);
+    for (size_t k = 0; k < b->type_count; k++) {
+        if (b->types[k].flags & (PCOL_SAMPLE_TYPE_LEVEL | PCOL_SAMPLE_TYPE_DOUBLE))
+            continue;
+        w->values[w->type_count] = b->columns[b->types[k].column];
+        w->types[w->type_count++] = k;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **sums, pcol_error *err)
+{
+    *sums = NULL;
+    if (b->tree.count < LEAST_STACKS || !b->columns[PCI_C_SAMPLE_STACK]->present)
+        return PCOL_OK;
+    struct pci_function_sums *w = pci_calloc(1, sizeof *w);
+    if (!w)
+        return pci_fail_memory(err);
+    w->b = b;
+    w->stack = b->columns[PCI_C_SAMPLE_STACK];
+    pcol_status status = find_types(w, err);
+    if (status == PCOL_OK && w->type_count)
+        status = name_binaries(w, err);
+    if (status == PCOL_OK && w->type_count) {
+        *sums = w;
+        return PCOL_OK;
+    }
+    pci_function_sums_free(w);
+    return status;
+}
+
+/* Whether the table is small beside the stacks, and the walk not longer than them: a group may have
+ * any number of lines. */
+static int pays(const struct pci_function_sums *w)
+{
+    const struct pci_tree *tree = &w->b->tree;
+    uint64_t lines = 0;
+    if (w->count - 1 > tree->count / STACKS_OF_CELL / w->type_count)
+        return 0;
+    for (size_t row = 1; row < tree->count; row++)
+        if (w->name_of_group[tree->groups[row]] == SEVERAL)
+            lines += w->b->groups[tree->groups[row]].line_count;
+    return lines / LINES_OF_STACK < tree->count;
+}
+
+pcol_status pci_function_sums_make(struct pci_function_sums *w, pcol_error *err)
+{
+    PCI_TRY(name_lines(w, err));
+    if (!pays(w))
+        return PCOL_OK;
+    PCI_TRY(add_up_all(w, err));
+    for (size_t t = 0; t < w->type_count; t++)
+        w->any |= w->good[t];
+    return PCOL_OK;
+}
+
+/* ---- columns */
+
+/* Rows are in the order of their strings, which is that of their bytes; samples that show no name come
+ * last, if they have anything. *rows of name_of_row are filled in. */
+static pcol_status put_names(struct pci_function_sums *w, uint32_t *name_of_row, uint64_t *rows,
+                             pcol_error *err)
+{
+    pcol_builder *b = w->b;
+    uint32_t column, none = (uint32_t)w->count - 1;
+    PCI_TRY(
+        pci_bcol_new(b, PCI_T_FUNCTION_SUMS, "name", PCF_STRING, 0, PCI_DROP_NEVER, &column, err));
+    *rows = 0;
+    for (size_t rank = 0; rank < b->strings.count; rank++) {
+        uint32_t code = b->strings.order[rank], name = w->name_of_code[code];
+        if (!name || !w->names[name - 1].met)
+            continue;
+        PCI_TRY(pci_bcol_set(b->columns[column], *rows, code, err));
+        name_of_row[(*rows)++] = name - 1;
+    }
+    for (size_t t = 0; t < w->type_count; t++)
+        if (w->good[t] && w->self[t * w->count + none]) {
+            name_of_row[(*rows)++] = none;
+            break;
+        }
+    return pci_bcol_fill(b->columns[column], *rows, err);
+}
+
+static pcol_status put_amounts(struct pci_function_sums *w, const char *what, size_t type,
+                               const int64_t *amounts, const uint32_t *name_of_row, uint64_t rows,
+                               pcol_error *err)
+{
+    uint32_t column;
+    char name[32];
+    snprintf(name, sizeof name, "%s.%zu", what, w->types[type]);
+    PCI_TRY(
+        pci_bcol_new(w->b, PCI_T_FUNCTION_SUMS, name, PCF_I64, 0, PCI_DROP_NEVER, &column, err));
+    for (uint64_t row = 0; row < rows; row++)
+        PCI_TRY(pci_bcol_set(w->b->columns[column], row, amounts[name_of_row[row]], err));
+    return PCOL_OK;
+}
+
+pcol_status pci_function_sums_put(struct pci_function_sums *w, pcol_error *err)
+{
+    if (!w || !w->any)
+        return PCOL_OK;
+    uint32_t *name_of_row = pci_malloc(w->count, sizeof *name_of_row);
+    pcol_status status = name_of_row ? PCOL_OK : pci_fail_memory(err);
+    uint64_t rows = 0;
+    if (status == PCOL_OK)
+        status = put_names(w, name_of_row, &rows, err);
+    for (size_t t = 0; t < w->type_count && status == PCOL_OK; t++) {
+        if (!w->good[t])
+            continue;
+        status = put_amounts(w, "self", t, w->self + t * w->count, name_of_row, rows, err);
+        if (status == PCOL_OK)
+            status = put_amounts(w, "total", t, w->total + t * w->count, name_of_row, rows, err);
+    }
+    pci_free(name_of_row);
+    return status;
+}
