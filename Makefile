@@ -222,7 +222,7 @@ bench-page: ## docs/benchmarks.md and its chart from the results of the last `ma
 	@bench/page.py $(OUT)/bench/results.jsonl docs
 
 .PHONY: bench-quick
-bench-quick: all bench-programs ## the same with small inputs, about a minute
+bench-quick: all bench-programs ## the same with small inputs, within a minute
 	@bench/run --quick $(BENCH_ARGS)
 
 # ---- installing

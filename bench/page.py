@@ -95,7 +95,7 @@ Machine: {machine}
 Commands:
 
     make bench                      # everything; inputs are generated, the same bytes everywhere
-    make bench-quick                # small inputs, about a minute
+    make bench-quick                # small inputs, within a minute
     bench/run --only NAME           # one of: {names}
 
 ![times faster than the peer](benchmarks.svg)

@@ -39,7 +39,7 @@ def measure(options):
                   peak / size, "MB")
         yield row(f"perun.size.{form}", f"{label}, packed", round(packed.stat().st_size / MB, 3), "zlib of the type map",
                   round(zipped / MB, 3), packed.stat().st_size / zipped, "MB")
-    yield from questions(min(options.runs, 3), folder)
+    yield from questions(1 if options.quick else min(options.runs, 3), folder)
 
 
 def questions(runs, folder):
