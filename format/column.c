@@ -1,7 +1,7 @@
 /*
  * column.c - what a column may consist of (spec.md, "Encodings")
  *
- * Everything that a descriptor says about its own sections and children is held against the type,
+ * Everything that a record says about its own sections and children is held against the type,
  * the encoding and the number of rows. After this no decoder can leave a section by a row number
  * that it has compared with `rows`.
  */
@@ -11,7 +11,6 @@
 
 #define BIT(role) (1u << (role))
 #define LAST_ROLE PCF_ROLE_DATA
-#define FIELD(name) offsetof(struct pcf_column, name)
 
 /* Compressed sections stand in archives only. */
 static int codec_known(const struct pcf_index *index, const struct pcf_section *s)
@@ -138,26 +137,22 @@ static int check_sections(const struct pcf_check *check, uint32_t column)
         if (s->role == 0 || s->role > LAST_ROLE)
             continue; /* unknown and optional */
         if (!(may & BIT(s->role)))
-            return pcf_fault_section(check, number, offsetof(struct pcf_section, role),
+            return pcf_fault_section(check, number,
                                      "section of a role that its column's encoding does not have");
         if (seen & BIT(s->role))
-            return pcf_fault_section(check, number, offsetof(struct pcf_section, role),
-                                     "second section of the same role");
+            return pcf_fault_section(check, number, "second section of the same role");
         if (!transform_fits(c, s))
-            return pcf_fault_section(check, number, offsetof(struct pcf_section, codec),
-                                     "transform that the section cannot have");
+            return pcf_fault_section(check, number, "transform that the section cannot have");
         if (!size_fits(c, s->role, s->raw_size))
-            return pcf_fault_section(check, number, offsetof(struct pcf_section, size),
+            return pcf_fault_section(check, number,
                                      "size of a section does not follow from its column's rows");
         seen |= BIT(s->role);
     }
     if (must & ~seen)
-        return pcf_fault_column(check, column, FIELD(section_count),
-                                "column lacks a section that its encoding needs");
+        return pcf_fault_column(check, column, "column lacks a section that its encoding needs");
     if (c->flags & PCF_COLUMN_NULLABLE && !(c->flags & PCF_COLUMN_DEFAULT_NULL) &&
         !(seen & BIT(PCF_ROLE_VALIDITY)) && c->null_count)
-        return pcf_fault_column(check, column, FIELD(null_count),
-                                "column counts nulls but has no validity section");
+        return pcf_fault_column(check, column, "column counts nulls but has no validity section");
     return 0;
 }
 
@@ -166,9 +161,9 @@ static int check_child(const struct pcf_check *check, uint32_t child, uint8_t ty
 {
     const struct pcf_column *c = &check->index->columns[child];
     if (c->type != type)
-        return pcf_fault_column(check, child, FIELD(type), "child column of the wrong type");
+        return pcf_fault_column(check, child, "child column of the wrong type");
     if (c->flags & (PCF_COLUMN_NULLABLE | PCF_COLUMN_DEFAULT_NULL))
-        return pcf_fault_column(check, child, FIELD(flags), "child column with nulls");
+        return pcf_fault_column(check, child, "child column with nulls");
     return 0;
 }
 
@@ -179,14 +174,14 @@ static int check_follow(const struct pcf_check *check, uint32_t column)
     const struct pcf_column *c = &check->index->columns[column];
     const struct pcf_column *child = check->index->columns + c->first_child;
     if (child[0].rows > c->rows)
-        return pcf_fault_column(check, c->first_child, FIELD(rows), "more marked rows than rows");
+        return pcf_fault_column(check, c->first_child, "more marked rows than rows");
     if (child[1].encoding > PCF_BLOCKED)
-        return pcf_fault_column(check, c->first_child + 1, FIELD(encoding),
+        return pcf_fault_column(check, c->first_child + 1,
                                 "successors and differences must be plain, linear, packed or "
                                 "blocked");
     if (c->encoding == PCF_CHAIN ? child[1].rows > PCF_MAX_U32_ROWS
                                  : child[1].rows != c->rows - child[0].rows)
-        return pcf_fault_column(check, c->first_child + 1, FIELD(rows),
+        return pcf_fault_column(check, c->first_child + 1,
                                 "successors or differences are not as many as there can be");
     if (check_child(check, c->first_child, c->type))
         return -1;
@@ -205,29 +200,26 @@ static int check_children(const struct pcf_check *check, uint32_t column)
                     : c->encoding == PCF_PLAIN && c->type == PCF_BYTES ? 1
                                                                        : 0;
     if (c->child_count != need)
-        return pcf_fault_column(check, column, FIELD(child_count),
-                                "wrong number of child columns for the encoding");
+        return pcf_fault_column(check, column, "wrong number of child columns for the encoding");
     if (need == 0)
         return 0;
     if (c->encoding == PCF_PLAIN) {
         if (child[0].rows != c->rows + 1)
-            return pcf_fault_column(check, first, FIELD(rows),
-                                    "byte offsets must be one more than rows");
+            return pcf_fault_column(check, first, "byte offsets must be one more than rows");
         return check_child(check, first, PCF_U64);
     }
     if (c->encoding == PCF_SPARSE) {
         if (child[0].rows > c->rows)
-            return pcf_fault_column(check, first, FIELD(rows),
-                                    "sparse column has more values than rows");
+            return pcf_fault_column(check, first, "sparse column has more values than rows");
         if ((c->flags & PCF_COLUMN_DEFAULT_NULL) && c->null_count != c->rows - child[0].rows)
-            return pcf_fault_column(check, column, FIELD(null_count),
+            return pcf_fault_column(check, column,
                                     "null count disagrees with the number of values");
         return check_child(check, first, c->type);
     }
     if (c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS)
         return check_follow(check, column);
     if (child[0].rows > c->rows || child[0].rows != child[1].rows)
-        return pcf_fault_column(check, first, FIELD(rows),
+        return pcf_fault_column(check, first,
                                 "run ends and run values must be equally many, at most one a row");
     if (check_child(check, first, PCF_U64))
         return -1;
@@ -244,27 +236,23 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
     if (c->rows == 0 && c->encoding != PCF_LINEAR)
-        return pcf_fault_column(check, column, FIELD(encoding),
-                                "column without rows must be linear");
+        return pcf_fault_column(check, column, "column without rows must be linear");
     if (c->type == PCF_BYTES && c->encoding != PCF_PLAIN &&
         (c->encoding != PCF_LINEAR || (c->rows && !(c->flags & PCF_COLUMN_DEFAULT_NULL))))
-        return pcf_fault_column(check, column, FIELD(encoding),
-                                "byte strings cannot have this encoding");
+        return pcf_fault_column(check, column, "byte strings cannot have this encoding");
     if (c->encoding == PCF_CHAIN && c->type != PCF_U32 && c->type != PCF_STRING)
-        return pcf_fault_column(check, column, FIELD(encoding), "chain of other than row numbers");
+        return pcf_fault_column(check, column, "chain of other than row numbers");
     if (c->type == PCF_F64) {
         if (has_scale(c) || c->encoding == PCF_DELTAS)
-            return pcf_fault_column(check, column, FIELD(encoding),
-                                    "doubles cannot have this encoding");
+            return pcf_fault_column(check, column, "doubles cannot have this encoding");
         if ((c->encoding == PCF_LINEAR || c->encoding == PCF_SPARSE) && c->step != 0)
-            return pcf_fault_column(check, column, FIELD(step), "doubles cannot have a step");
+            return pcf_fault_column(check, column, "doubles cannot have a step");
     }
     if (c->encoding == PCF_PACKED &&
         (c->width == 0 || (c->width > PCF_MAX_PACKED_WIDTH && c->width != 64)))
-        return pcf_fault_column(check, column, FIELD(width),
-                                "width of packed values is not 1 to 57 or 64");
+        return pcf_fault_column(check, column, "width of packed values is not 1 to 57 or 64");
     if (has_scale(c) && c->scale == 0)
-        return pcf_fault_column(check, column, FIELD(scale), "scale is 0");
+        return pcf_fault_column(check, column, "scale is 0");
     return 0;
 }
 
@@ -274,23 +262,20 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
     int nullable = (c->flags & PCF_COLUMN_NULLABLE) != 0;
     int by_default = (c->flags & PCF_COLUMN_DEFAULT_NULL) != 0;
     if (c->null_count > c->rows || (c->null_count && !nullable))
-        return pcf_fault_column(check, column, FIELD(null_count),
-                                "more nulls than the column can have");
+        return pcf_fault_column(check, column, "more nulls than the column can have");
     if (c->null_count &&
         (c->encoding == PCF_RUNS || c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS))
-        return pcf_fault_column(check, column, FIELD(null_count),
-                                "column of this encoding cannot have nulls");
+        return pcf_fault_column(check, column, "column of this encoding cannot have nulls");
     if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
-        return pcf_fault_column(check, column, FIELD(null_count),
-                                "sparse column with nulls must be null by default");
+        return pcf_fault_column(check, column, "sparse column with nulls must be null by default");
     if (by_default && (!nullable || (c->encoding != PCF_SPARSE && c->encoding != PCF_LINEAR)))
-        return pcf_fault_column(check, column, FIELD(flags),
+        return pcf_fault_column(check, column,
                                 "column cannot be null by default with this encoding");
     if (by_default && c->encoding == PCF_LINEAR && c->null_count != c->rows)
-        return pcf_fault_column(check, column, FIELD(null_count),
+        return pcf_fault_column(check, column,
                                 "null count of an empty column is not its number of rows");
     if ((c->flags & PCF_COLUMN_ASCENDING) && c->null_count)
-        return pcf_fault_column(check, column, FIELD(flags), "ascending column has nulls");
+        return pcf_fault_column(check, column, "ascending column has nulls");
     return 0;
 }
 

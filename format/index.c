@@ -1,10 +1,10 @@
 /*
  * index.c - the header and the index, checked once at open
  *
- * One pass over the private copy of the index, in the order of the file: names, tables, columns,
- * sections. Every number is compared before it is used as an index, every sum and product goes
- * through range.h, and a fault is reported at the byte of the descriptor field that is wrong. Time
- * is linear in the size of the index whatever stands in it.
+ * The records of the private copy of the index are read (record.c) and what they say is checked:
+ * tables, columns, sections. Every number is compared before it is used as an index, every sum and
+ * product goes through range.h, and a fault is reported at the record that is wrong. Time is linear
+ * in the size of the index whatever stands in it.
  */
 #define XXH_INLINE_ALL
 #include "index.h"
@@ -12,14 +12,12 @@
 #include "column.h"
 #include "load.h"
 #include "range.h"
+#include "record.h"
 
 #include <string.h>
 #include <xxhash.h>
 
 #define HEADER(name) offsetof(struct pcf_header, name)
-#define TABLE(name) offsetof(struct pcf_table, name)
-#define COLUMN(name) offsetof(struct pcf_column, name)
-#define SECTION(name) offsetof(struct pcf_section, name)
 
 uint64_t pcf_checksum(const void *data, uint64_t size)
 {
@@ -44,29 +42,20 @@ static int fault_number(struct pcf_fault *fault, enum pcf_fault_kind kind, uint6
     return -1;
 }
 
-static int fault_table(const struct pcf_check *check, uint32_t table, uint64_t field,
-                       const char *message)
+int pcf_fault_place(const struct pcf_check *check, uint32_t place, const char *message)
 {
-    return pcf_fault_set(
-        check->fault, PCF_FAULT_CORRUPT,
-        check->tables_at + (uint64_t)table * check->index->header.table_stride + field, message);
-}
-
-int pcf_fault_column(const struct pcf_check *check, uint32_t column, uint64_t field,
-                     const char *message)
-{
-    return pcf_fault_set(
-        check->fault, PCF_FAULT_CORRUPT,
-        check->columns_at + (uint64_t)column * check->index->header.column_stride + field, message);
-}
-
-int pcf_fault_section(const struct pcf_check *check, uint32_t section, uint64_t field,
-                      const char *message)
-{
-    return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT,
-                         check->sections_at +
-                             (uint64_t)section * check->index->header.section_stride + field,
+    return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->index->header.index_offset + place,
                          message);
+}
+
+int pcf_fault_column(const struct pcf_check *check, uint32_t column, const char *message)
+{
+    return pcf_fault_place(check, check->index->columns[column].place, message);
+}
+
+int pcf_fault_section(const struct pcf_check *check, uint32_t section, const char *message)
+{
+    return pcf_fault_place(check, check->index->sections[section].place, message);
 }
 
 /* ---- header and end mark */
@@ -106,13 +95,8 @@ static int check_counts(const struct pcf_header *h, struct pcf_fault *fault)
         {h->table_count, 0, PCF_MAX_TABLES, HEADER(table_count), "too many tables:"},
         {h->column_count, 0, PCF_MAX_COLUMNS, HEADER(column_count), "too many columns:"},
         {h->section_count, 0, PCF_MAX_SECTIONS, HEADER(section_count), "too many sections:"},
-        {h->names_size, 0, PCF_MAX_NAMES, HEADER(names_size), "too many bytes of names:"},
-        {h->table_stride, sizeof(struct pcf_table), PCF_MAX_STRIDE, HEADER(table_stride),
-         "impossible size of table descriptors:"},
-        {h->column_stride, sizeof(struct pcf_column), PCF_MAX_STRIDE, HEADER(column_stride),
-         "impossible size of column descriptors:"},
-        {h->section_stride, sizeof(struct pcf_section), PCF_MAX_STRIDE, HEADER(section_stride),
-         "impossible size of section descriptors:"},
+        {h->records_size, 0, PCF_MAX_RECORDS, HEADER(records_size), "too many bytes of records:"},
+        {h->child_count, 0, h->column_count, HEADER(child_count), "too many child columns:"},
         {h->header_size, sizeof *h, UINT32_MAX, HEADER(header_size), "impossible header size:"},
     };
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
@@ -120,9 +104,10 @@ static int check_counts(const struct pcf_header *h, struct pcf_fault *fault)
             return fault_number(fault, PCF_FAULT_CORRUPT, limits[i].field, limits[i].message,
                                 limits[i].value);
     }
-    if ((h->table_stride | h->column_stride | h->section_stride) % 8)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(table_stride),
-                             "size of a descriptor is not a multiple of 8");
+    /* A record takes two bytes at least: nobody allocates by a count alone. */
+    if ((uint64_t)h->table_count + h->column_count + h->section_count > h->records_size / 2)
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(records_size),
+                             "more records than their bytes can hold");
     if (h->minor <= PCF_VERSION_MINOR &&
         (h->reserved0 || !all_zero(h->reserved1, sizeof h->reserved1)))
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(reserved0),
@@ -130,12 +115,10 @@ static int check_counts(const struct pcf_header *h, struct pcf_fault *fault)
     return 0;
 }
 
-/* The parts are small (limits above), so their sum cannot overflow. */
+/* Both parts are small (limits above), so their sum cannot overflow. */
 uint64_t pcf_index_raw_size(const struct pcf_header *h)
 {
-    uint64_t size = (uint64_t)h->table_count * h->table_stride +
-                    (uint64_t)h->column_count * h->column_stride +
-                    (uint64_t)h->section_count * h->section_stride + h->names_size;
+    uint64_t size = (uint64_t)h->section_count * 8 + h->records_size;
     return (size + 7) / 8 * 8;
 }
 
@@ -259,32 +242,6 @@ int pcf_name_valid(const char *name, uint64_t size)
            printable((const uint8_t *)name, (size_t)size) == size;
 }
 
-static int check_names(const struct pcf_check *check)
-{
-    const uint8_t *names = (const uint8_t *)check->index->names;
-    size_t size = check->index->header.names_size, good = printable(names, size);
-    if (good < size)
-        return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->names_at + good,
-                             "name is not printable UTF-8");
-    if (!all_zero(names + size, (8 - size % 8) % 8))
-        return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->names_at + size,
-                             "bytes behind the names are not zero");
-    return 0;
-}
-
-/* Whether names[offset..offset+size] is a whole name of a decent length. All names together are
- * valid UTF-8, so it is enough that no character is cut. */
-static int name_fits(const struct pcf_index *index, uint32_t offset, uint16_t size)
-{
-    uint64_t all = index->header.names_size;
-    if (size == 0 || size > PCF_MAX_NAME || !pcf_range(offset, size, 1, all))
-        return 0;
-    if (((uint8_t)index->names[offset] & 0xc0) == 0x80)
-        return 0;
-    uint64_t end = (uint64_t)offset + size;
-    return end == all || ((uint8_t)index->names[end] & 0xc0) != 0x80;
-}
-
 /*
  * Set of names, each of an owner (a table for its columns; none for the tables). Slots hold 1 + number
  * of the column, or 1 + column_count + number of the table. The seed is an address, so that no file
@@ -335,54 +292,31 @@ static int name_add(struct names *names, uint32_t owner, uint32_t offset, uint16
 
 /* ---- tables */
 
-/* Columns of the tables stand one table after the other, from the first on; *listed is their sum. */
-static int check_tables(const struct pcf_check *check, struct names *names, uint32_t *listed)
+static int check_tables(const struct pcf_check *check, struct names *names)
 {
     const struct pcf_header *h = &check->index->header;
-    uint32_t next = 0;
     for (uint32_t i = 0; i < h->table_count; i++) {
         const struct pcf_table *t = &check->index->tables[i];
-        if (!name_fits(check->index, t->name_offset, t->name_size))
-            return fault_table(check, i, TABLE(name_offset), "name of a table is out of range");
         if (!name_add(names, UINT32_MAX, t->name_offset, t->name_size, h->column_count + i))
-            return fault_table(check, i, TABLE(name_offset), "two tables have the same name");
-        if (t->rows > PCF_MAX_ROWS)
-            return fault_table(check, i, TABLE(rows), "table has too many rows");
-        if (t->column_count && t->first_column != next)
-            return fault_table(check, i, TABLE(first_column),
-                               "columns of the tables do not follow one another");
-        if (!pcf_range(next, t->column_count, 1, h->column_count))
-            return fault_table(check, i, TABLE(column_count), "table has columns beyond the last");
-        if (t->reserved && h->minor <= PCF_VERSION_MINOR)
-            return fault_table(check, i, TABLE(reserved), "reserved bytes are not zero");
-        next += t->column_count;
+            return pcf_fault_place(check, t->place, "two tables have the same name");
     }
-    *listed = next;
     return 0;
 }
 
-/* Columns of tables: name, rows and the table they refer to. */
+/* Columns of tables: the name and the table they refer to. */
 static int check_table_columns(const struct pcf_check *check, struct names *names, uint32_t table)
 {
     const struct pcf_index *x = check->index;
     const struct pcf_table *t = &x->tables[table];
     for (uint32_t i = t->first_column; i < t->first_column + t->column_count; i++) {
         const struct pcf_column *c = &x->columns[i];
-        if (!name_fits(x, c->name_offset, c->name_size))
-            return pcf_fault_column(check, i, COLUMN(name_offset),
-                                    "name of a column is out of range");
         if (!name_add(names, table, c->name_offset, c->name_size, i))
-            return pcf_fault_column(check, i, COLUMN(name_offset),
-                                    "two columns of a table have the same name");
-        if (c->rows != t->rows)
-            return pcf_fault_column(check, i, COLUMN(rows),
-                                    "column has not as many rows as its table");
+            return pcf_fault_column(check, i, "two columns of a table have the same name");
         if (c->ref_table > x->header.table_count)
-            return pcf_fault_column(check, i, COLUMN(ref_table),
-                                    "column refers to a table that does not exist");
+            return pcf_fault_column(check, i, "column refers to a table that does not exist");
         if (c->ref_table && (c->type == PCF_U32 || c->type == PCF_STRING) &&
             x->tables[c->ref_table - 1].rows > PCF_MAX_U32_ROWS)
-            return pcf_fault_column(check, i, COLUMN(ref_table),
+            return pcf_fault_column(check, i,
                                     "column refers to a table of more rows than it can name");
     }
     return 0;
@@ -390,76 +324,29 @@ static int check_table_columns(const struct pcf_check *check, struct names *name
 
 /* ---- columns and sections */
 
-/* What a column refers to. A child has exactly one parent, which stands before it. depth[i]: of
- * nesting; children have 0 until their parent has been met. */
-static int check_references(const struct pcf_check *check, uint32_t listed, uint32_t *depth)
+static int check_children(const struct pcf_check *check)
 {
     const struct pcf_header *h = &check->index->header;
-    memset(depth, 0, h->column_count * sizeof *depth);
-    for (uint32_t i = 0; i < h->column_count; i++) {
+    for (uint32_t i = h->column_count - h->child_count; i < h->column_count; i++) {
         const struct pcf_column *c = &check->index->columns[i];
-        if (i >= listed) {
-            if (depth[i] == 0)
-                return pcf_fault_column(check, i, 0, "column belongs to no table and no column");
-            if (c->name_size)
-                return pcf_fault_column(check, i, COLUMN(name_size), "child column with a name");
-            if (c->ref_table || c->rows > PCF_MAX_ROWS + 1)
-                return pcf_fault_column(check, i, COLUMN(rows), "child column out of limits");
-        }
-        if (!pcf_range(c->first_section, c->section_count, 1, h->section_count))
-            return pcf_fault_column(check, i, COLUMN(first_section),
-                                    "sections of a column are out of range");
-        if (c->child_count == 0)
-            continue;
-        if (c->first_child <= i || c->first_child < listed ||
-            !pcf_range(c->first_child, c->child_count, 1, h->column_count))
-            return pcf_fault_column(check, i, COLUMN(first_child),
-                                    "child columns are out of range");
-        if (depth[i] >= PCF_MAX_CHILD_DEPTH)
-            return pcf_fault_column(check, i, COLUMN(child_count), "columns are nested too deeply");
-        for (uint32_t k = c->first_child; k < c->first_child + c->child_count; k++) {
-            if (depth[k])
-                return pcf_fault_column(check, i, COLUMN(first_child),
-                                        "child column has two parents");
-            depth[k] = depth[i] + 1;
-        }
+        if (c->ref_table || c->rows > PCF_MAX_ROWS + 1)
+            return pcf_fault_column(check, i, "child column out of limits");
     }
     return 0;
 }
 
-/* Sections ascend without overlap between the index and the end mark, and name the column that
- * claims them. */
-static int check_section_ranges(const struct pcf_check *check)
+static int check_sections(const struct pcf_check *check)
 {
     const struct pcf_header *h = &check->index->header;
-    uint64_t end = h->index_offset + h->index_size;
-    uint64_t limit = h->file_size - sizeof(struct pcf_end);
     for (uint32_t i = 0; i < h->section_count; i++) {
         const struct pcf_section *s = &check->index->sections[i];
-        if (s->align_log2 < 3 || s->align_log2 > 30 ||
-            s->offset & ((UINT64_C(1) << s->align_log2) - 1))
-            return pcf_fault_section(check, i, SECTION(align_log2), "section is not aligned");
-        if (s->offset < end)
-            return pcf_fault_section(check, i, SECTION(offset),
-                                     "section overlaps the index or the section before");
-        if (s->size == 0 || !pcf_range(s->offset, s->size, 1, limit))
-            return pcf_fault_section(check, i, SECTION(size),
-                                     "section is empty or leaves the file");
-        if (s->codec != 0 && (s->raw_size == 0 || s->raw_size / PCF_PRESS_RATIO > s->size))
-            return pcf_fault_section(check, i, SECTION(raw_size),
+        if (s->codec != 0 && s->raw_size / PCF_PRESS_RATIO > s->size)
+            return pcf_fault_section(check, i,
                                      "section is larger than its compressed bytes can be");
         if (s->codec == 0 && s->raw_size != s->size)
-            return pcf_fault_section(check, i, SECTION(raw_size),
-                                     "section that is not compressed has two sizes");
+            return pcf_fault_section(check, i, "section that is not compressed has two sizes");
         if ((s->flags & ~PCF_SECTION_OPTIONAL) && h->minor <= PCF_VERSION_MINOR)
-            return pcf_fault_section(check, i, SECTION(flags), "unknown flag of a section");
-        if (s->column >= h->column_count)
-            return pcf_fault_section(check, i, SECTION(column), "section of no column");
-        const struct pcf_column *c = &check->index->columns[s->column];
-        if (i < c->first_section || i - c->first_section >= c->section_count)
-            return pcf_fault_section(check, i, SECTION(column),
-                                     "section is not among those of its column");
-        end = s->offset + s->size;
+            return pcf_fault_section(check, i, "unknown flag of a section");
     }
     return 0;
 }
@@ -469,14 +356,6 @@ static int check_columns(const struct pcf_check *check)
     const struct pcf_index *x = check->index;
     const struct pcf_header *h = &x->header;
     for (uint32_t i = 0; i < h->column_count; i++) {
-        const struct pcf_column *c = &x->columns[i];
-        for (uint32_t k = 0; k < c->section_count; k++) {
-            if (x->sections[c->first_section + k].column != i)
-                return pcf_fault_column(check, i, COLUMN(first_section),
-                                        "section belongs to another column");
-        }
-        if (!all_zero(c->reserved, sizeof c->reserved) && h->minor <= PCF_VERSION_MINOR)
-            return pcf_fault_column(check, i, COLUMN(reserved), "reserved bytes are not zero");
         if (pcf_column_known(x, i) && pcf_column_check(check, i))
             return -1;
     }
@@ -487,58 +366,32 @@ static int check_columns(const struct pcf_check *check)
 
 uint64_t pcf_index_scratch(const struct pcf_header *header)
 {
-    return name_slots(
-        header); /* at least twice the columns: check_references takes them afterwards */
+    return name_slots(header);
 }
 
-/* Move descriptors of `size` bytes together that lie `stride` apart. */
-static void gather(uint8_t *bytes, uint32_t count, size_t size, size_t stride)
-{
-    if (stride == size)
-        return;
-    for (size_t i = 1; i < count; i++)
-        memmove(bytes + i * size, bytes + i * stride, size);
-}
-
-/* The buffer is 8-aligned and the strides are multiples of 8, so that descriptors are aligned. */
-static void *descriptors(uint8_t *bytes, uint32_t count, size_t size, size_t stride)
-{
-    gather(bytes, count, size, stride);
-    return bytes;
-}
-
-int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
+int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
                    struct pcf_fault *fault)
 {
     const struct pcf_header *h = &index->header;
     struct names names = {index, scratch, (uint32_t)name_slots(h) - 1};
-    uint32_t listed = 0;
+    struct pcf_check check = {index, fault};
+    uint32_t records = h->section_count * 8, end = records + h->records_size;
     if (!pcf_is_archive(h) && pcf_checksum(bytes, h->index_size) != h->index_checksum)
         return pcf_fault_set(fault, PCF_FAULT_CHECKSUM, h->index_offset,
                              "checksum of the index is wrong");
-    uint64_t columns = (uint64_t)h->table_count * h->table_stride;
-    uint64_t sections = columns + (uint64_t)h->column_count * h->column_stride;
-    uint64_t heap = sections + (uint64_t)h->section_count * h->section_stride;
-    struct pcf_check check = {index,
-                              fault,
-                              h->index_offset,
-                              h->index_offset + columns,
-                              h->index_offset + sections,
-                              h->index_offset + heap};
-    index->tables = descriptors(bytes, h->table_count, sizeof *index->tables, h->table_stride);
-    index->columns =
-        descriptors(bytes + columns, h->column_count, sizeof *index->columns, h->column_stride);
-    index->sections =
-        descriptors(bytes + sections, h->section_count, sizeof *index->sections, h->section_stride);
-    index->names = (const char *)bytes + heap;
+    index->names = (const char *)bytes;
+    if (pcf_records_read(&check, bytes + records, h->records_size, records))
+        return -1;
+    if (!all_zero(bytes + end, (8 - end % 8) % 8))
+        return pcf_fault_place(&check, end, "bytes behind the records are not zero");
     memset(scratch, 0, ((size_t)names.mask + 1) * sizeof *scratch);
-    if (check_names(&check) || check_tables(&check, &names, &listed))
+    if (check_tables(&check, &names))
         return -1;
     for (uint32_t i = 0; i < h->table_count; i++) {
         if (check_table_columns(&check, &names, i))
             return -1;
     }
-    if (check_references(&check, listed, scratch) || check_section_ranges(&check))
+    if (check_children(&check) || check_sections(&check))
         return -1;
     return check_columns(&check);
 }

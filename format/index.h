@@ -2,7 +2,7 @@
  * index.h - the header and the index, checked once at open
  *
  * After pcf_index_load() every section lies in the file, has the size that its column's encoding
- * needs, starts where the one before has ended, and every number that refers to a descriptor is in
+ * needs, starts where the one before has ended, and every number that refers to a table is in
  * range. No byte of a section is touched. No malloc, stdio or
  * errno here.
  */
@@ -34,13 +34,13 @@ struct pcf_fault {
 int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
                      struct pcf_header *header, struct pcf_fault *fault);
 
-/* The index in native structs; all pointers lead into the buffer given to pcf_index_load(). */
+/* The index in native structs: as many as the header says. */
 struct pcf_index {
     struct pcf_header header;
     struct pcf_table *tables;
     struct pcf_column *columns;
     struct pcf_section *sections;
-    const char *names; /* header.names_size bytes of UTF-8, not terminated */
+    const char *names; /* UTF-8, not terminated; once loaded: the bytes of the index */
 };
 
 /* Whether a table or column may have this name: 1 to 255 bytes of printable UTF-8. */
@@ -57,12 +57,16 @@ static inline int pcf_is_archive(const struct pcf_header *header)
     return (header->incompatible & PCF_INCOMPATIBLE_ARCHIVE) != 0;
 }
 
-/* Take over and check an index. `bytes`: a private, 8-aligned copy of its pcf_index_raw_size() bytes,
- * of an archive decompressed after its checksum was compared; descriptors are moved together in it
- * (strides may exceed the structs) and stay there. `scratch`: free again afterwards. index->header
- * must be filled. Returns 0 or -1 with *fault. */
-int pcf_index_load(uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
+/* Read and check an index. `bytes`: a private copy of its pcf_index_raw_size() bytes, of an archive
+ * decompressed after its checksum was compared; names stay in it. `scratch`: free again afterwards.
+ * index->header must be filled, the arrays there. Returns 0 or -1 with *fault. */
+int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
                    struct pcf_fault *fault);
+
+/* The bytes of an index: pcf_index_raw_size() of them, which is returned; `to` may be NULL. Sections
+ * must be numbered in the order of their columns, each followed by its children, and the header have
+ * the counts. */
+uint64_t pcf_index_store(const struct pcf_index *index, uint8_t *to, uint64_t *records_size);
 
 /* The end mark: `bytes` are the last 16 of the file. */
 int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fault);

@@ -4,12 +4,12 @@
  * Mirrors the byte tables of spec.md; the static_asserts at the end hold the two together.
  *
  *     0        header (128 bytes)
- *     128      index: table descriptors | column descriptors | section descriptors | names
+ *     128      index: checksums of the sections | records of tables, columns and sections
  *     ...      sections, ascending, aligned by size (8, 64, 4096 bytes), zero padding between
  *     end-16   end mark: u64 file size, 8 bytes "PCOLEND\n"
  *
- * Everything is little-endian. The structs are for offsets and sizes: a reader loads fields with
- * memcpy (load.h), so neither alignment nor aliasing of the mapped bytes can hurt it.
+ * Everything is little-endian. Header, blocks and end mark lie in the file as these structs have
+ * them; tables, columns and sections are what records say (record.c), with the places that follow.
  */
 #ifndef PCF_LAYOUT_H
 #define PCF_LAYOUT_H
@@ -52,13 +52,11 @@ struct pcf_header {
     uint32_t table_count;
     uint32_t column_count;
     uint32_t section_count;
-    uint32_t names_size;
-    uint16_t table_stride;
-    uint16_t column_stride;
-    uint16_t section_stride;
+    uint32_t records_size;
+    uint32_t child_count; /* of the columns */
+    uint16_t reserved0;
     uint8_t checksum_algorithm;
-    uint8_t reserved0;
-    uint8_t reserved1[24];
+    uint8_t reserved1[25];
     uint64_t header_checksum; /* of the 120 bytes before it */
 };
 
@@ -68,13 +66,13 @@ struct pcf_header {
 #define PCF_TABLE_KNOWN_FLAGS 0x0003u
 
 struct pcf_table {
-    uint32_t name_offset; /* into names */
+    uint32_t name_offset; /* into the names of a struct pcf_index */
     uint16_t name_size;
     uint16_t flags;
     uint64_t rows;
-    uint32_t first_column;
+    uint32_t first_column; /* columns of tables have the first numbers, in order, then children */
     uint32_t column_count;
-    uint64_t reserved;
+    uint32_t place; /* of the record in the index */
 };
 
 /* Column flags */
@@ -141,9 +139,9 @@ struct pcf_column {
     uint32_t first_child; /* column number, always greater than the parent's; 0: none */
     uint8_t section_count;
     uint8_t child_count;
-    uint8_t width; /* PACKED: bits of u */
-    uint8_t reserved[5];
-    int64_t base; /* PCF_F64 LINEAR and SPARSE: bits of the constant; step is 0 */
+    uint8_t width;  /* PACKED: bits of u */
+    uint32_t place; /* of the record in the index */
+    int64_t base;   /* PCF_F64 LINEAR and SPARSE: bits of the constant; step is 0 */
     int64_t step;
     uint64_t scale; /* PACKED, BLOCKED: at least 1 */
     uint64_t null_count;
@@ -170,6 +168,7 @@ struct pcf_section {
     uint8_t align_log2;
     uint8_t flags; /* bit 0: a reader that does not know the role may skip it */
     uint32_t column;
+    uint32_t place; /* of the record in the index */
 };
 #define PCF_SECTION_OPTIONAL 0x01u
 
@@ -211,9 +210,8 @@ struct pcf_end {
 #define PCF_MAX_TABLES 4096u
 #define PCF_MAX_COLUMNS 65536u
 #define PCF_MAX_SECTIONS 262144u
-#define PCF_MAX_NAMES (1u << 24)
-#define PCF_MAX_NAME 255u    /* bytes of one table or column name */
-#define PCF_MAX_STRIDE 1024u /* bytes of one descriptor; strides are multiples of 8 */
+#define PCF_MAX_RECORDS (1u << 26) /* bytes */
+#define PCF_MAX_NAME 255u          /* bytes of one table or column name */
 #define PCF_MAX_ROWS (UINT64_C(1) << 48)
 #define PCF_MAX_U32_ROWS UINT64_C(0xfffffffe) /* of a table that PCF_U32 columns refer to */
 
@@ -221,11 +219,7 @@ _Static_assert(sizeof(struct pcf_header) == 128, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, file_size) == 40, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, table_count) == 72, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, header_checksum) == 120, "spec.md: header");
-_Static_assert(sizeof(struct pcf_table) == 32, "spec.md: table descriptor");
-_Static_assert(sizeof(struct pcf_column) == 88, "spec.md: column descriptor");
-_Static_assert(offsetof(struct pcf_column, rows) == 16, "spec.md: column descriptor");
-_Static_assert(offsetof(struct pcf_column, base) == 40, "spec.md: column descriptor");
-_Static_assert(sizeof(struct pcf_section) == 40, "spec.md: section descriptor");
+_Static_assert(offsetof(struct pcf_header, checksum_algorithm) == 94, "spec.md: header");
 _Static_assert(sizeof(struct pcf_block) == 24, "spec.md: block");
 _Static_assert(sizeof(struct pcf_end) == 16, "spec.md: end mark");
 

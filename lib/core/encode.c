@@ -453,6 +453,8 @@ static void describe(struct pcf_column *c, const struct pci_shape *shape, uint8_
     c->null_count = shape->nulls;
     if (shape->nulls)
         c->flags |= PCF_COLUMN_NULLABLE;
+    if (!c->name_size) /* nobody asks what a child holds */
+        return;
     if (shape->has_stats) {
         c->flags |= PCF_COLUMN_STATS;
         c->min = shape->min;

@@ -81,6 +81,9 @@ struct parts {
     pcol_file *file;
     uint8_t *index;
     uint32_t *scratch;
+    struct pcf_table *table_records;
+    struct pcf_column *column_records;
+    struct pcf_section *section_records;
     struct pcf_data *data;
     struct pci_table *tables;
     struct pci_column *columns;
@@ -94,6 +97,9 @@ static void carve_all(struct carve *c, const struct pcf_header *h, struct parts 
     p->file = carve(c, 1, sizeof *p->file);
     p->index = carve(c, 1, pcf_index_raw_size(h));
     p->scratch = carve(c, pcf_index_scratch(h), sizeof *p->scratch);
+    p->table_records = carve(c, h->table_count, sizeof *p->table_records);
+    p->column_records = carve(c, h->column_count, sizeof *p->column_records);
+    p->section_records = carve(c, h->section_count, sizeof *p->section_records);
     p->data = carve(c, h->column_count, sizeof *p->data);
     p->tables = carve(c, h->table_count, sizeof *p->tables);
     p->columns = carve(c, h->column_count, sizeof *p->columns);
@@ -114,7 +120,8 @@ static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_er
     memset(f, 0, sizeof *f);
     atomic_init(&f->lost, 0);
     f->fd = -1;
-    f->index.header = *h;
+    f->index =
+        (struct pcf_index){*h, p->table_records, p->column_records, p->section_records, NULL};
     f->data = p->data;
     f->tables = p->tables;
     f->columns = p->columns;

@@ -30,8 +30,8 @@ static pcol_status add_name(struct pci_writer *writer, const char *name, uint32_
     if (!pcf_name_valid(name, n))
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "name of a table or column is not 1 to 255 bytes of printable UTF-8");
-    if (writer->names_size + n > PCF_MAX_NAMES)
-        return pci_fail(err, PCOL_E_LIMIT, "names of tables and columns are too long together");
+    if (writer->names_size + n > PCF_MAX_RECORDS)
+        return pci_fail(err, PCOL_E_LIMIT, "names and columns take too many bytes together");
     if (pci_grow((void **)&writer->names, &writer->names_capacity, writer->names_size + n, 1))
         return pci_fail_memory(err);
     memcpy(writer->names + writer->names_size, name, n);
@@ -240,82 +240,57 @@ static uint64_t align_up(uint64_t offset, unsigned log2)
     return (offset + mask) & ~mask;
 }
 
-static size_t index_size(const struct pci_writer *w)
+/* What the header says of the index. Its children are all columns behind those of the tables. */
+static struct pcf_index index_of(const struct pci_writer *w, const struct pcf_header *h)
 {
-    size_t size = w->table_count * sizeof *w->tables + w->column_count * sizeof *w->columns +
-                  w->section_count * sizeof *w->sections + w->names_size;
-    return (size + 7) / 8 * 8;
+    struct pcf_index index = {*h, w->tables, w->columns, w->sections, w->names};
+    index.header.table_count = (uint32_t)w->table_count;
+    index.header.column_count = index.header.child_count = (uint32_t)w->column_count;
+    for (size_t i = 0; i < w->table_count; i++)
+        index.header.child_count -= w->tables[i].column_count;
+    index.header.section_count = (uint32_t)w->section_count;
+    return index;
 }
 
-/* The index into `at`, with the sections one behind the other from `offset` on; the end of the last. */
-static uint64_t fill_index(struct pci_writer *w, uint64_t offset, uint8_t *at)
+/* The sections one behind the other from `offset` on; the end of the last. */
+static uint64_t place_sections(struct pci_writer *w, uint64_t offset)
 {
-    size_t tables = w->table_count * sizeof *w->tables;
-    size_t columns = w->column_count * sizeof *w->columns;
-    size_t sections = w->section_count * sizeof *w->sections;
     for (size_t i = 0; i < w->section_count; i++) {
         offset = align_up(offset, w->sections[i].align_log2);
         w->sections[i].offset = offset;
         offset += w->sections[i].size;
     }
-    if (tables)
-        memcpy(at, w->tables, tables);
-    if (columns)
-        memcpy(at + tables, w->columns, columns);
-    if (sections)
-        memcpy(at + tables + columns, w->sections, sections);
-    if (w->names_size)
-        memcpy(at + tables + columns + sections, w->names, w->names_size);
     return offset;
-}
-
-/* Compressed, the index has a size that depends on the offsets of the sections, which depend on that
- * size: it is made again until it fits in front of them. *begin: of the sections. */
-static pcol_status press_index(struct pci_writer *w, uint8_t *raw, size_t raw_size, uint8_t **index,
-                               size_t *size, uint64_t *begin, pcol_error *err)
-{
-    *begin = sizeof(struct pcf_header);
-    for (;;) {
-        fill_index(w, *begin, raw);
-        PCI_TRY(pci_press_index(w->press, raw, raw_size, index, size, err));
-        if (sizeof(struct pcf_header) + *size <= *begin)
-            return PCOL_OK;
-        *begin = align_up(sizeof(struct pcf_header) + *size, 3);
-        pci_free(*index);
-        *index = NULL;
-    }
 }
 
 /* The index as it lies in the file, and what the header says of it. */
 static pcol_status make_index(struct pci_writer *w, struct pcf_header *h, uint8_t **index,
                               pcol_error *err)
 {
-    size_t raw_size = index_size(w), size = raw_size;
-    uint64_t begin = sizeof *h + size, offset;
-    uint8_t *at = pci_calloc(raw_size + 1, 1);
-    if (!at)
+    struct pcf_index x = index_of(w, h);
+    uint64_t records;
+    size_t size = (size_t)pcf_index_store(&x, NULL, &records);
+    if (records > PCF_MAX_RECORDS)
+        return pci_fail(err, PCOL_E_LIMIT, "names and columns take too many bytes together");
+    *index = pci_malloc(size + 1, 1);
+    if (!*index)
         return pci_fail_memory(err);
+    pcf_index_store(&x, *index, &records);
+    *h = x.header;
     if (w->press) {
-        pcol_status status = press_index(w, at, raw_size, index, &size, &begin, err);
-        if (status != PCOL_OK) {
-            pci_free(at);
+        uint8_t *raw = *index;
+        *index = NULL;
+        pcol_status status = pci_press_index(w->press, raw, size, index, &size, err);
+        pci_free(raw);
+        if (status != PCOL_OK)
             return status;
-        }
         h->incompatible = PCF_INCOMPATIBLE_ARCHIVE;
     }
-    offset = fill_index(w, begin, at);
-    if (w->press)
-        pci_free(at);
-    else
-        *index = at;
-    h->file_size = align_up(offset, 3) + sizeof(struct pcf_end);
+    h->records_size = (uint32_t)records;
     h->index_offset = sizeof *h;
     h->index_size = size;
     h->index_checksum = pcf_checksum(*index, size);
-    h->table_count = (uint32_t)w->table_count;
-    h->column_count = (uint32_t)w->column_count;
-    h->section_count = (uint32_t)w->section_count;
-    h->names_size = (uint32_t)w->names_size;
+    h->file_size = align_up(place_sections(w, sizeof *h + size), 3) + sizeof(struct pcf_end);
     return PCOL_OK;
 }
 
@@ -358,9 +333,6 @@ pcol_status pci_writer_finish(struct pci_writer *writer, pcol_sink sink, pcol_er
                                 .major = PCF_VERSION_MAJOR,
                                 .minor = PCF_VERSION_MINOR,
                                 .header_size = sizeof header,
-                                .table_stride = sizeof(struct pcf_table),
-                                .column_stride = sizeof(struct pcf_column),
-                                .section_stride = sizeof(struct pcf_section),
                                 .checksum_algorithm = PCF_CHECKSUM_XXH3_64};
     struct pcf_end end = {.mark = PCF_END_MARK};
     uint8_t *index = NULL;

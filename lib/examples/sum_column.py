@@ -15,38 +15,59 @@ PLAIN, VALUES, VALIDITY = 0, 1, 2
 KINDS = {1: "q", 2: "Q", 3: "d", 4: "I", 5: "I"}  # of values: i64, u64, f64, u32, string codes
 
 
+class Index:
+    """Goes through the records of the index: each a mask and a number for each of its bits."""
+
+    def __init__(self, data):
+        if data[:8] != b"\x89PCOL\r\n\x1a":
+            sys.exit("not a pcol file")
+        if struct.unpack_from("<Q", data, 16)[0]:
+            sys.exit("an archive, or newer than this reader: pack with --plain, without --archive")
+        index, size = struct.unpack_from("<QQ", data, 48)
+        self.tables, _, sections = struct.unpack_from("<3I", data, 72)
+        self.data, self.at, self.section_end = data, index + 8 * sections, index + size
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            value, shift, self.at = value | (byte & 127) << shift, shift + 7, self.at + 1
+            if byte < 128:
+                return value
+
+    def record(self, count):
+        mask = self.number()
+        return [self.number() if mask >> k & 1 else 0 for k in range(max(count, mask.bit_length()))][:count]
+
+    def name(self, size):
+        self.at += size
+        return self.data[self.at - size:self.at].decode()
+
+    def column(self):
+        """(name, type, encoding, place of each role) of a column; its children are passed over."""
+        kind, name_size, _, _, _, sections, _, _, _, children = self.record(10)
+        name, place = self.name(name_size), {}
+        for _ in range(sections):
+            size, role, align = self.record(3)
+            start = -(-self.section_end >> 3 + align) << 3 + align
+            place[role], self.section_end = (start, size), start + size
+        for _ in range(children):
+            self.column()
+        return name, kind % 16, kind // 16, place
+
+
 def find(data, table_name, column_name):
     """(kind, rows, values offset and size, validity offset or None) of a plain column."""
-    if data[:8] != b"\x89PCOL\r\n\x1a":
-        sys.exit("not a pcol file")
-    if struct.unpack_from("<Q", data, 16)[0]:
-        sys.exit("an archive, or newer than this reader: pack with --plain, without --archive")
-    index, = struct.unpack_from("<Q", data, 48)
-    tables, columns, sections, names_size, t_stride, c_stride, s_stride = struct.unpack_from("<4I3H", data, 72)
-    columns_at = index + tables * t_stride
-    sections_at = columns_at + columns * c_stride
-    names = sections_at + sections * s_stride
-
-    def name(at):
-        offset, size = struct.unpack_from("<IH", data, at)
-        return data[names + offset:names + offset + size].decode()
-
-    for t in range(index, columns_at, t_stride):
-        if name(t) != table_name:
-            continue
-        first, count = struct.unpack_from("<II", data, t + 16)
-        for c in range(columns_at + first * c_stride, columns_at + (first + count) * c_stride, c_stride):
-            if name(c) != column_name:
-                continue
-            kind, encoding = struct.unpack_from("<BB", data, c + 6)
-            rows, first_section = struct.unpack_from("<QI", data, c + 16)
-            place = {}
-            for s in range(first_section, first_section + data[c + 32]):
-                offset, size = struct.unpack_from("<QQ", data, sections_at + s * s_stride)
-                place[data[sections_at + s * s_stride + 32]] = (offset, size)
-            if rows and encoding != PLAIN or kind not in KINDS:
-                sys.exit(f"{table_name}.{column_name} is not a plain column of numbers: pack with --plain")
-            return KINDS[kind], rows, place.get(VALUES, (0, 0)), place.get(VALIDITY)
+    index = Index(data)
+    for _ in range(index.tables):
+        name_size, rows, columns = index.record(3)
+        table = index.name(name_size)
+        for _ in range(columns):
+            column, kind, encoding, place = index.column()
+            if (table, column) == (table_name, column_name):
+                if rows and encoding != PLAIN or kind not in KINDS:
+                    sys.exit(f"{table_name}.{column_name} is not a plain column of numbers: pack with --plain")
+                return KINDS[kind], rows, place.get(VALUES, (0, 0)), place.get(VALIDITY)
     sys.exit(f"no column {table_name}.{column_name}")
 
 

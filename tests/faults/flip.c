@@ -4,7 +4,7 @@
  *     flip [-n EVERY] [-s SEED] FILE...
  *
  * Of each sound file: every bit flipped, every length it can be cut to, every field of the header
- * and of the descriptors set to every value at which a check may be off by one. Flips are found by
+ * and every byte of the records set to every value at which a check may be off by one. Flips are found by
  * opening or by check, all of them; cuts by opening; fields come with their checksums made right,
  * and what is then wrong is met with an error or with an answer within bounds. Each damaged file
  * lies in a block of exactly its size, so that ASan sees the first byte too many. -n looks at one
@@ -158,7 +158,6 @@ struct field {
     {                                                               \
         offsetof(struct type, name), sizeof((struct type *)0)->name \
     }
-#define FIELDS(array) (array), sizeof(array) / sizeof *(array)
 
 static const struct field of_header[] = {FIELD(pcf_header, magic[0]),
                                          FIELD(pcf_header, major),
@@ -174,34 +173,12 @@ static const struct field of_header[] = {FIELD(pcf_header, magic[0]),
                                          FIELD(pcf_header, table_count),
                                          FIELD(pcf_header, column_count),
                                          FIELD(pcf_header, section_count),
-                                         FIELD(pcf_header, names_size),
-                                         FIELD(pcf_header, table_stride),
-                                         FIELD(pcf_header, column_stride),
-                                         FIELD(pcf_header, section_stride),
+                                         FIELD(pcf_header, records_size),
+                                         FIELD(pcf_header, child_count),
                                          FIELD(pcf_header, checksum_algorithm),
                                          FIELD(pcf_header, reserved0),
                                          FIELD(pcf_header, reserved1[0]),
                                          FIELD(pcf_header, header_checksum)};
-static const struct field of_table[] = {
-    FIELD(pcf_table, name_offset), FIELD(pcf_table, name_size),    FIELD(pcf_table, flags),
-    FIELD(pcf_table, rows),        FIELD(pcf_table, first_column), FIELD(pcf_table, column_count),
-    FIELD(pcf_table, reserved)};
-static const struct field of_column[] = {
-    FIELD(pcf_column, name_offset), FIELD(pcf_column, name_size),
-    FIELD(pcf_column, type),        FIELD(pcf_column, encoding),
-    FIELD(pcf_column, flags),       FIELD(pcf_column, ref_table),
-    FIELD(pcf_column, rows),        FIELD(pcf_column, first_section),
-    FIELD(pcf_column, first_child), FIELD(pcf_column, section_count),
-    FIELD(pcf_column, child_count), FIELD(pcf_column, width),
-    FIELD(pcf_column, reserved[0]), FIELD(pcf_column, base),
-    FIELD(pcf_column, step),        FIELD(pcf_column, scale),
-    FIELD(pcf_column, null_count),  FIELD(pcf_column, min),
-    FIELD(pcf_column, max)};
-static const struct field of_section[] = {
-    FIELD(pcf_section, offset),     FIELD(pcf_section, size),  FIELD(pcf_section, raw_size),
-    FIELD(pcf_section, checksum),   FIELD(pcf_section, role),  FIELD(pcf_section, codec),
-    FIELD(pcf_section, align_log2), FIELD(pcf_section, flags), FIELD(pcf_section, column)};
-
 /* One field of a sound file set to each value of interest; little-endian, as this machine is. */
 static void field_values(const struct file *file, size_t at, size_t size)
 {
@@ -213,6 +190,8 @@ static void field_values(const struct file *file, size_t at, size_t size)
                                now,
                                now + 1,
                                INT32_MAX,
+                               127,
+                               128,
                                UINT64_C(1) << 31,
                                UINT32_MAX,
                                UINT64_C(1) << 32,
@@ -235,27 +214,16 @@ static void field_values(const struct file *file, size_t at, size_t size)
     }
 }
 
-/* `count` descriptors from byte `at`; returns where they end. */
-static size_t descriptors(const struct file *file, size_t at, uint32_t count, size_t stride,
-                          const struct field *fields, size_t field_count)
-{
-    for (uint32_t i = 0; i < count; i++, at += stride)
-        for (size_t k = 0; k < field_count; k++)
-            field_values(file, at + fields[k].offset, fields[k].size);
-    return at;
-}
-
 static void all_fields(const struct file *file)
 {
     struct pcf_header h;
     memcpy(&h, file->bytes, sizeof h);
-    descriptors(file, 0, 1, sizeof h, FIELDS(of_header));
+    for (size_t k = 0; k < sizeof of_header / sizeof *of_header; k++)
+        field_values(file, of_header[k].offset, of_header[k].size);
     if (h.incompatible & PCF_INCOMPATIBLE_ARCHIVE)
         return; /* its index is compressed: no field of it has a place, and flips go through it */
-    size_t at = (size_t)h.index_offset;
-    at = descriptors(file, at, h.table_count, h.table_stride, FIELDS(of_table));
-    at = descriptors(file, at, h.column_count, h.column_stride, FIELDS(of_column));
-    descriptors(file, at, h.section_count, h.section_stride, FIELDS(of_section));
+    for (size_t at = (size_t)h.section_count * 8; at < h.index_size; at++)
+        field_values(file, (size_t)h.index_offset + at, 1);
 }
 
 /* ---- files */

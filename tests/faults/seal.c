@@ -5,12 +5,42 @@
 
 #include "index.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether [offset, offset + size) lies in the file. */
 static int inside(size_t total, uint64_t offset, uint64_t size)
 {
     return offset <= total && size <= total - offset;
+}
+
+/* Checksums of sections, which stand in front of the index: where it can be read at all, and is not
+ * compressed. */
+static void seal_sections(uint8_t *data, size_t size, const struct pcf_header *header)
+{
+    struct pcf_header checked = *header;
+    struct pcf_fault fault;
+    uint8_t head[sizeof *header], *index = data + header->index_offset;
+    checked.header_checksum = pcf_checksum(header, offsetof(struct pcf_header, header_checksum));
+    memcpy(head, &checked, sizeof head);
+    if (pcf_is_archive(header) || pcf_header_check(head, sizeof head, size, &checked, &fault))
+        return;
+    struct pcf_index x = {.header = checked};
+    x.tables = calloc(checked.table_count + (size_t)1, sizeof *x.tables);
+    x.columns = calloc(checked.column_count + (size_t)1, sizeof *x.columns);
+    x.sections = calloc(checked.section_count + (size_t)1, sizeof *x.sections);
+    uint32_t *scratch = calloc(pcf_index_scratch(&checked), sizeof *scratch);
+    if (x.tables && x.columns && x.sections && scratch &&
+        pcf_index_load(index, scratch, &x, &fault) == 0) {
+        for (uint32_t i = 0; i < checked.section_count; i++) {
+            uint64_t sum = pcf_checksum(data + x.sections[i].offset, x.sections[i].size);
+            memcpy(index + (size_t)i * 8, &sum, sizeof sum);
+        }
+    }
+    free(x.tables);
+    free(x.columns);
+    free(x.sections);
+    free(scratch);
 }
 
 void seal(uint8_t *data, size_t size)
@@ -21,21 +51,9 @@ void seal(uint8_t *data, size_t size)
     memcpy(&header, data, sizeof header);
     header.file_size = size;
     if (inside(size, header.index_offset, header.index_size)) {
-        uint8_t *index = data + header.index_offset;
-        uint64_t at = (uint64_t)header.table_count * header.table_stride +
-                      (uint64_t)header.column_count * header.column_stride;
-        uint32_t count = pcf_is_archive(&header) ? 0 : header.section_count; /* else compressed */
-        for (uint32_t i = 0; i < count; i++, at += header.section_stride) {
-            struct pcf_section section;
-            if (!inside(header.index_size, at, sizeof section) || !header.section_stride)
-                break;
-            memcpy(&section, index + at, sizeof section);
-            if (!inside(size, section.offset, section.size))
-                continue;
-            section.checksum = pcf_checksum(data + section.offset, section.size);
-            memcpy(index + at, &section, sizeof section);
-        }
-        header.index_checksum = pcf_checksum(index, header.index_size);
+        header.index_checksum = pcf_checksum(data + header.index_offset, header.index_size);
+        seal_sections(data, size, &header);
+        header.index_checksum = pcf_checksum(data + header.index_offset, header.index_size);
     }
     memcpy(data, &header, sizeof header);
     header.header_checksum = pcf_checksum(data, offsetof(struct pcf_header, header_checksum));

@@ -17,46 +17,51 @@
 
 #define MOST_ROWS 400000u
 
-struct index {
+#define BEGIN UINT64_C(1024) /* of sections: the first one's alignment leads there */
+
+struct parts {
     struct pcf_table table;
     struct pcf_column columns[2];
     struct pcf_section sections[2];
-    char names[24];
 };
 
 /* Table `stacks`: `parent` has half of each row's number, `group` is what the input says. */
-static void fill(struct index *x, uint32_t rows, uint64_t begin, uint8_t codec, uint64_t size)
+static struct pcf_index fill(struct parts *x, uint32_t rows, uint8_t codec, uint64_t size)
 {
-    static const char names[] = "stacksparentgroup";
     uint64_t parents = (uint64_t)rows * 4;
-    *x = (struct index){
+    *x = (struct parts){
         .table = {.name_size = 6, .flags = PCF_TABLE_PREORDER, .rows = rows, .column_count = 2}};
-    memcpy(x->names, names, sizeof names - 1);
     for (uint32_t i = 0; i < 2; i++) {
         x->columns[i] = (struct pcf_column){.name_offset = i ? 12 : 6,
                                             .name_size = i ? 5 : 6,
                                             .type = PCF_U32,
-                                            .rows = rows,
                                             .first_section = i,
                                             .section_count = 1};
-        x->sections[i] = (struct pcf_section){.offset = i ? begin + (parents + 7) / 8 * 8 : begin,
+        x->sections[i] = (struct pcf_section){.offset = i ? BEGIN + (parents + 7) / 8 * 8 : BEGIN,
                                               .size = i ? size : parents,
                                               .raw_size = parents,
                                               .role = PCF_ROLE_VALUES,
                                               .codec = i ? codec : 0,
-                                              .align_log2 = 3,
-                                              .column = i};
+                                              .align_log2 = i ? 3 : 10};
     }
+    return (struct pcf_index){.tables = &x->table,
+                              .columns = x->columns,
+                              .sections = x->sections,
+                              .names = "stacksparentgroup"};
 }
 
-static size_t press(const struct index *x, uint8_t *to, size_t room)
+static size_t press(const struct pcf_index *x, uint32_t *records_size, uint8_t *to, size_t room)
 {
+    uint8_t raw[256];
+    uint64_t records, size = pcf_index_store(x, NULL, &records);
     z_stream z;
-    size_t raw = (sizeof *x - sizeof x->names + 17 + 7) / 8 * 8;
+    FUZZ_ASSERT(size <= sizeof raw);
+    pcf_index_store(x, raw, &records);
+    *records_size = (uint32_t)records;
     if (pci_zlib_deflate(&z, 9) != 0)
         abort();
-    z.next_in = (const uint8_t *)x;
-    z.avail_in = (uInt)raw;
+    z.next_in = raw;
+    z.avail_in = (uInt)size;
     z.next_out = to;
     z.avail_out = (uInt)room;
     FUZZ_ASSERT(deflate(&z, Z_FINISH) == Z_STREAM_END);
@@ -98,22 +103,17 @@ void fuzz_thaw(const uint8_t *data, size_t size)
                                 .table_count = 1,
                                 .column_count = 2,
                                 .section_count = 2,
-                                .names_size = 17,
-                                .table_stride = sizeof(struct pcf_table),
-                                .column_stride = sizeof(struct pcf_column),
-                                .section_stride = sizeof(struct pcf_section),
                                 .checksum_algorithm = PCF_CHECKSUM_XXH3_64};
     struct pcf_end end = {.mark = PCF_END_MARK};
-    const uint64_t begin = 1024;
-    struct index index;
+    struct parts parts;
     uint32_t rows;
     if (size < 6 || data[0] == 0)
         return;
     memcpy(&rows, data + 1, sizeof rows);
     rows = rows % MOST_ROWS + 1;
     size -= 5;
-    fill(&index, rows, begin, data[0], size);
-    uint64_t at = index.sections[1].offset;
+    struct pcf_index index = fill(&parts, rows, data[0], size);
+    uint64_t at = parts.sections[1].offset;
     header.file_size = (at + size + 7) / 8 * 8 + sizeof end;
     end.file_size = header.file_size;
     uint8_t *file = calloc(1, header.file_size);
@@ -121,12 +121,14 @@ void fuzz_thaw(const uint8_t *data, size_t size)
         return;
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t parent = i / 2;
-        memcpy(file + begin + (size_t)i * 4, &parent, sizeof parent);
+        memcpy(file + BEGIN + (size_t)i * 4, &parent, sizeof parent);
     }
     memcpy(file + at, data + 5, size);
-    index.sections[0].checksum = pcf_checksum(file + begin, index.sections[0].size);
-    index.sections[1].checksum = pcf_checksum(file + at, size);
-    header.index_size = press(&index, file + sizeof header, begin - sizeof header);
+    parts.sections[0].checksum = pcf_checksum(file + BEGIN, parts.sections[0].size);
+    parts.sections[1].checksum = pcf_checksum(file + at, size);
+    index.header = header;
+    header.index_size =
+        press(&index, &header.records_size, file + sizeof header, BEGIN - sizeof header);
     header.index_checksum = pcf_checksum(file + sizeof header, header.index_size);
     header.header_checksum = pcf_checksum(&header, offsetof(struct pcf_header, header_checksum));
     memcpy(file, &header, sizeof header);

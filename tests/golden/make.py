@@ -129,48 +129,105 @@ def named(name, column, ref=None):
     return column
 
 
+def varint(number):
+    out = b""
+    while number > 127:
+        number, out = number >> 7, out + bytes([number & 127 | 128])
+    return out + bytes([number])
+
+
+def folded(bits):
+    """The number of a signed value, given as 64 bits."""
+    return (bits << 1 ^ ALL * (bits >> 63)) & ALL
+
+
+def record(fields):
+    """A mask, and a number for each field that is not 0."""
+    return varint(sum(1 << k for k, v in enumerate(fields) if v)) + b"".join(varint(v) for v in fields if v)
+
+
+class Node:
+    """A record with its name, and what hangs on it: columns of a table, sections and children of a column. Fields as in the file."""
+
+    TABLE = "name_size rows column_count flags".split()
+    COLUMN = "kind name_size flags ref_table range section_count base width rows child_count step scale null_count min".split()
+    SECTION = "size role align codec raw_size flags".split()
+
+    def __init__(self, kind, fields, name=b"", data=None):
+        self.kind, self.fields, self.name, self.data, self.parts = kind, dict(zip(kind, fields)), name, data, []
+        self.checksum, self.start, self.later = None, 0, b""
+
+    def bytes(self):
+        """later: numbers of a later version's fields, from bit 20 on."""
+        fields = [self.fields[name] for name in self.kind]
+        known = record(fields)
+        if self.later:
+            fields = [*fields, *[0] * (20 - len(fields)), *self.later]
+            known = record(fields)
+        return known + self.name + b"".join(part.bytes() for part in self.parts)
+
+    def all(self):
+        yield self
+        for part in self.parts:
+            yield from part.all()
+
+
+def column_node(c, numbers, small):
+    name = c.name.encode()
+    node = Node(Node.COLUMN, [c.kind + 16 * c.encoding, len(name), c.flags, numbers.get(c.ref, 0), 0, len(c.sections), folded(c.base), c.width,
+                              0 if name else c.rows, len(c.children), folded(c.step), max(c.scale - 1, 0), c.nulls, 0], name)
+    for role, data, *rest in c.sections:
+        codec, raw_size = rest or (0, len(data))
+        align = 12 if len(data) >= 65536 else 6 if len(data) >= 4096 else small
+        node.parts.append(Node(Node.SECTION, [len(data), role, align - 3, codec, 0 if raw_size == len(data) else raw_size, 0], data=data))
+    node.parts += [column_node(child, numbers, small) for child in c.children]
+    return node
+
+
+HEADER = dict(magic="0Q", major="8H", minor="10H", header_size="12I", incompatible="16Q", read_only_compatible="24Q", compatible="32Q",
+              file_size="40Q", index_offset="48Q", index_size="56Q", index_checksum="64Q", table_count="72I", column_count="76I",
+              section_count="80I", records_size="84I", child_count="88I", reserved0="92H", checksum_algorithm="94B", reserved1="95B")
+
+
+def assemble(tables, archive=None, header=(), behind=b"", front=b""):
+    """The bytes of a file of tables. header: fields that are to say something else; behind: bytes behind the last record; front: of a longer header."""
+    nodes = [node for table in tables for node in table.all()]
+    sections = [node for node in nodes if node.kind is Node.SECTION]
+    columns = [node for node in nodes if node.kind is Node.COLUMN]
+    sums = [xxh3(node.data) if node.checksum is None else node.checksum for node in sections]
+    records = b"".join(table.bytes() for table in tables) + behind
+    index = struct.pack(f"<{len(sums)}Q", *sums) + records
+    index += bytes(-len(index) % 8)
+    stored = archive(index) if archive else index
+    body, begin = b"", 128 + len(front) + len(stored)
+    for node in sections:
+        body += bytes(-(begin + len(body)) % (8 << node.fields["align"] if node.fields["align"] < 10 else 8))
+        node.start = begin + len(body)
+        body += node.data
+    body += bytes(-(begin + len(body)) % 8)
+    size = begin + len(body) + 16
+    fields = dict(magic=int.from_bytes(b"\x89PCOL\r\n\x1a", "little"), major=1, header_size=128 + len(front), file_size=size,
+                  index_offset=128 + len(front), index_size=len(stored), index_checksum=xxh3(stored), table_count=len(tables),
+                  column_count=len(columns), section_count=len(sections), records_size=len(records),
+                  child_count=sum(not node.name for node in columns), checksum_algorithm=1, incompatible=int(archive is not None))
+    fields.update(header)
+    head = bytearray(128)
+    for name, value in fields.items():
+        struct.pack_into("<" + HEADER[name][-1], head, int(HEADER[name][:-1]), value)
+    struct.pack_into("<Q", head, 120, xxh3(bytes(head[:120])))
+    return bytes(head) + front + stored + body + struct.pack("<Q", size) + b"PCOLEND\n"
+
+
 def write(tables, strings=(), small=6, archive=None):
     """The bytes of a file. tables: (name, flags, rows, [columns]); strings: those that string columns use, sorted; small: log2 of the
     alignment of small sections. archive: a function from the raw index to its bytes in the file."""
     if strings:
         tables = [("strings", 0, len(strings), [named("value", plain(BYTES, strings))])] + tables
-    numbers = {table[0]: i + 1 for i, table in enumerate(tables)}
-    columns = [c for table in tables for c in table[3]]
-    first_child, at = {}, 0
-    while at < len(columns):
-        if columns[at].children:
-            first_child[at] = len(columns)
-            columns += columns[at].children
-        at += 1
-    names, sections, descriptors = b"", [], [b"", b"", b""]
-    first = 0
-    for name, flags, rows, own in tables:
-        descriptors[0] += struct.pack("<IHHQIIQ", len(names), len(name), flags, rows, first, len(own), 0)
-        names, first = names + name.encode(), first + len(own)
-    for i, c in enumerate(columns):
-        ref = numbers.get(c.ref, 0)
-        descriptors[1] += struct.pack("<IHBBIIQIIBBB5xQQQQQQ", len(names) if c.name else 0, len(c.name), c.kind, c.encoding, c.flags, ref,
-                                      c.rows, len(sections) if c.sections else 0, first_child.get(i, 0), len(c.sections),
-                                      len(c.children), c.width, c.base, c.step, c.scale, c.nulls, 0, 0)
-        names += c.name.encode()
-        sections += [(i, role, data, *([0, len(data)] if not rest else rest)) for role, data, *rest in c.sections]
-    index_size = (len(descriptors[0]) + len(descriptors[1]) + 40 * len(sections) + len(names) + 7) // 8 * 8
-    end, body = 128 + index_size, b""
-    for column, role, data, codec, raw_size in sections:
-        align = 12 if len(data) >= 65536 else 6 if len(data) >= 4096 else small
-        offset = (end + (1 << align) - 1) >> align << align
-        descriptors[2] += struct.pack("<QQQQBBBBI", offset, len(data), raw_size, xxh3(data), role, codec, align, 0, column)
-        body += bytes(offset - end) + data
-        end = offset + len(data)
-    index = b"".join(descriptors) + names
-    index += bytes(index_size - len(index))
-    if archive:
-        stored = archive(index)
-        body, index, index_size = bytes(index_size - len(stored)) + body, stored, len(stored)
-    size = (end + 7) // 8 * 8 + 16
-    header = struct.pack("<8sHHIQQQQQQQIIIIHHHBB24x", b"\x89PCOL\r\n\x1a", 1, 0, 128, int(archive is not None), 0, 0, size, 128, index_size, xxh3(index),
-                         len(tables), len(columns), len(sections), len(names), 32, 88, 40, 1, 0)
-    return header + struct.pack("<Q", xxh3(header)) + index + body + bytes(size - 16 - end) + struct.pack("<Q", size) + b"PCOLEND\n"
+    numbers, nodes = {table[0]: i + 1 for i, table in enumerate(tables)}, []
+    for name, flags, rows, columns in tables:
+        nodes.append(Node(Node.TABLE, [len(name.encode()), rows, len(columns), flags], name.encode()))
+        nodes[-1].parts = [column_node(c, numbers, small) for c in columns]
+    return assemble(nodes, archive)
 
 
 # ---- valid files
@@ -442,9 +499,14 @@ def stacks_only():
 
 
 def later():
-    """A file of a later 1.x: higher minor, longer header and descriptors, unknown table, column, optional section, features."""
+    """A file of a later 1.x: higher minor, longer header, unknown fields, table, column, features, bytes behind the records."""
     image = Image(write([("x_new", 0, 2, [named("a", plain(I64, [1, 2]))])]))
-    return image.grown()
+    for table in image.tables:
+        for node in table.all():
+            node.later = [5, 2 ** 64 - 1]
+    image.header = dict(minor=7, compatible=1 << 40, read_only_compatible=2)
+    image.behind, image.front = b"\xee" * 11, b"\xdd" * 32
+    return image.bytes()
 
 
 # ---- archives
@@ -473,13 +535,6 @@ def lz4_literals(data, copy):
     length = copy[1] - 4 if copy else 0
     token = bytes([min(15, len(data)) << 4 | min(15, length)])
     return token + more(len(data)) + data + (struct.pack("<H", copy[0]) + more(length) if copy else b"")
-
-
-def varint(value):
-    out = b""
-    while value > 127:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
 
 
 def fold(value, width):
@@ -637,100 +692,61 @@ def archive_faults():
 # ---- faults
 
 class Image:
-    """A file in parts that can be changed; bytes() makes its checksums right again unless told otherwise."""
-
-    TABLE = dict(name_offset="0I", name_size="4H", flags="6H", rows="8Q", first_column="16I", column_count="20I", reserved="24Q")
-    COLUMN = dict(name_offset="0I", name_size="4H", type="6B", encoding="7B", flags="8I", ref_table="12I", rows="16Q",
-                  first_section="24I", first_child="28I", section_count="32B", child_count="33B", width="34B", reserved="35B", base="40Q",
-                  step="48Q", scale="56Q", null_count="64Q", min="72Q", max="80Q")
-    SECTION = dict(offset="0Q", size="8Q", raw_size="16Q", checksum="24Q", role="32B", codec="33B", align_log2="34B", flags="35B",
-                   column="36I")
-    HEADER = dict(magic="0Q", major="8H", minor="10H", header_size="12I", incompatible="16Q", read_only_compatible="24Q", compatible="32Q",
-                  file_size="40Q", index_offset="48Q", index_size="56Q", index_checksum="64Q", table_count="72I", column_count="76I",
-                  section_count="80I", names_size="84I", table_stride="88H", column_stride="90H", section_stride="92H",
-                  checksum_algorithm="94B", reserved0="95B", reserved1="96B")
+    """A file in parts that can be changed; bytes() puts them together again, with right checksums."""
 
     def __init__(self, data):
-        self.data = bytearray(data)
-        count = [self.get(0, self.HEADER, c) for c in ("table_count", "column_count", "section_count", "names_size")]
-        self.tables_at = 128
-        self.columns_at = 128 + 32 * count[0]
-        self.sections_at = self.columns_at + 88 * count[1]
-        self.names_at = self.sections_at + 40 * count[2]
-        self.count = count
+        self.data, self.tables, self.header, self.behind, self.front = data, [], {}, b"", b""
+        tables, _, sections = struct.unpack_from("<3I", data, 72)
+        index, size = struct.unpack_from("<2Q", data, 48)
+        self.at, self.section_end = index + 8 * sections, index + size
+        for _ in range(tables):
+            table = self.node(Node.TABLE)
+            table.parts = [self.column() for _ in range(table.fields["column_count"])]
+            self.tables.append(table)
+        self.records = self.at - index - 8 * sections
 
-    def get(self, at, fields, name):
-        offset, code = int(fields[name][:-1]), fields[name][-1]
-        return struct.unpack_from("<" + code, self.data, at + offset)[0]
+    def count(self, kind):
+        return struct.unpack_from("<I", self.data, int(HEADER[f"{kind}_count"][:-1]))[0]
 
-    def put(self, at, fields, name, value):
-        offset, code = int(fields[name][:-1]), fields[name][-1]
-        struct.pack_into("<" + code, self.data, at + offset, value)
+    def number(self):
+        number = shift = 0
+        while True:
+            byte = self.data[self.at]
+            number, shift, self.at = number | (byte & 127) << shift, shift + 7, self.at + 1
+            if byte < 128:
+                return number
 
-    def name(self, at):
-        offset, size = struct.unpack_from("<IH", self.data, at)
-        return bytes(self.data[self.names_at + offset:self.names_at + offset + size]).decode()
+    def node(self, kind):
+        mask = self.number()
+        node = Node(kind, [self.number() if mask >> k & 1 else 0 for k in range(len(kind))])
+        size = node.fields.get("name_size", 0)
+        node.name, self.at = self.data[self.at:self.at + size], self.at + size
+        return node
+
+    def column(self):
+        column = self.node(Node.COLUMN)
+        for _ in range(column.fields["section_count"]):
+            section = self.node(Node.SECTION)
+            self.section_end += -self.section_end % (8 << section.fields["align"])
+            section.start, self.section_end = self.section_end, self.section_end + section.fields["size"]
+            section.data = self.data[section.start:self.section_end]
+            column.parts.append(section)
+        column.parts += [self.column() for _ in range(column.fields["child_count"])]
+        return column
 
     def table(self, name):
-        return next(at for at in range(self.tables_at, self.columns_at, 32) if self.name(at) == name)
+        return next(t for t in self.tables if t.name == name.encode())
 
-    def column(self, table, name):
-        """Where the descriptor of a column lies; name `parent/0` is child 0 of parent."""
-        name, *children = name.split("/")
-        at = self.table(table)
-        first, count = self.get(at, self.TABLE, "first_column"), self.get(at, self.TABLE, "column_count")
-        at = next(at for at in range(self.columns_at + 88 * first, self.columns_at + 88 * (first + count), 88) if self.name(at) == name)
-        for child in children:
-            at = self.columns_at + 88 * (self.get(at, self.COLUMN, "first_child") + int(child))
-        return at
+    def find(self, table, name="", role=0):
+        """The node of a table, a column (`parent/0` is child 0 of parent) or a section."""
+        node = self.table(table)
+        for part in name.split("/") if name else ():
+            columns = [p for p in node.parts if p.kind is Node.COLUMN]
+            node = columns[int(part)] if part.isdigit() else next(c for c in columns if c.name == part.encode())
+        return next(p for p in node.parts if p.kind is Node.SECTION and p.fields["role"] == role) if role else node
 
-    def section(self, table, column, role):
-        at = self.column(table, column)
-        first, count = self.get(at, self.COLUMN, "first_section"), self.get(at, self.COLUMN, "section_count")
-        return next(s for s in range(self.sections_at + 40 * first, self.sections_at + 40 * (first + count), 40) if self.data[s + 32] == role)
-
-    def start(self, table, column, role):
-        return self.get(self.section(table, column, role), self.SECTION, "offset")
-
-    def seal(self, sections=True, index=True, header=True):
-        size, end = len(self.data), self.names_at
-        for s in range(self.sections_at, end, 40) if sections else ():
-            offset, length = self.get(s, self.SECTION, "offset"), self.get(s, self.SECTION, "size")
-            if offset + length <= size:
-                self.put(s, self.SECTION, "checksum", xxh3(bytes(self.data[offset:offset + length])))
-        if index:
-            start, length = self.get(0, self.HEADER, "index_offset"), self.get(0, self.HEADER, "index_size")
-            if start + length <= size:
-                self.put(0, self.HEADER, "index_checksum", xxh3(bytes(self.data[start:start + length])))
-        if header:
-            struct.pack_into("<Q", self.data, 120, xxh3(bytes(self.data[:120])))
-        return bytes(self.data)
-
-    def grown(self):
-        """The same file with longer header and descriptors, as a later 1.x may write it."""
-        header, body = bytearray(self.data[:128]), self.data[self.names_at:]
-        parts = [(self.tables_at, 32, 40), (self.columns_at, 88, 96), (self.sections_at, 40, 64)]
-        index = b""
-        for (at, size, stride), count in zip(parts, self.count):
-            for i in range(count):
-                index += bytes(self.data[at + i * size:at + (i + 1) * size]) + b"\xee" * (stride - size)
-        index += bytes(body[:self.count[3]])
-        index += bytes(-len(index) % 8)
-        grown = Image.__new__(Image)
-        grown.data, grown.count = header + b"\xdd" * 32 + index, self.count
-        offset = len(grown.data) + -len(grown.data) % 64
-        first = min(self.get(s, self.SECTION, "offset") for s in range(self.sections_at, self.names_at, 40))
-        at = 160 + 40 * self.count[0] + 96 * self.count[1]
-        for i in range(self.count[2]):
-            grown.put(at + 64 * i, self.SECTION, "offset", grown.get(at + 64 * i, self.SECTION, "offset") + offset - first)
-        grown.data += bytes(offset - len(grown.data)) + self.data[first:]
-        for name, value in dict(minor=7, header_size=160, index_offset=160, index_size=len(index), file_size=len(grown.data),
-                                table_stride=40, column_stride=96, section_stride=64, compatible=1 << 40, read_only_compatible=2).items():
-            grown.put(0, self.HEADER, name, value)
-        struct.pack_into("<Q", grown.data, len(grown.data) - 16, len(grown.data))
-        grown.put(0, self.HEADER, "index_checksum", xxh3(bytes(grown.data[160:160 + len(index)])))
-        struct.pack_into("<Q", grown.data, 120, xxh3(bytes(grown.data[:120])))
-        return bytes(grown.data)
+    def bytes(self):
+        return assemble(self.tables, None, self.header, self.behind, self.front)
 
 
 def faults():
@@ -738,36 +754,39 @@ def faults():
     base, enc, steps, totals = ((FOLDER / "valid" / f"{name}.pcol").read_bytes() for name in ("rich", "encodings", "chains", "sums"))
     made = {}
 
-    def case(name, change, source=base, **seal):
+    def case(name, change, source=base):
         image = Image(source)
         change(image)
-        made[name] = image.seal(**seal)
+        made[name] = image.bytes()
 
     def raw(name, data):
         made[name] = bytes(data)
 
     def header(name, field, value):
-        case(name, lambda m: m.put(0, m.HEADER, field, value))
+        case(name, lambda m: m.header.update({field: value}))
 
-    def table(name, which, field, value, source=base):
-        case(name, lambda m: m.put(m.table(which), m.TABLE, field, value), source)
-
-    def column(name, where, field, value, source=base):
-        case(name, lambda m: m.put(m.column(*where), m.COLUMN, field, value), source)
-
-    def section(name, where, field, value, source=base):
-        case(name, lambda m: m.put(m.section(*where), m.SECTION, field, value), source)
-
-    def cell(name, where, offset, data, source=base, **seal):
+    def put(name, where, field, value, source=base):
+        """A field of a record set to another number; type and encoding are one."""
         def change(m):
-            at = m.start(*where) + offset
-            m.data[at:at + len(data)] = data
-        case(name, change, source, **seal)
+            node = m.find(*where)
+            kind = node.fields.get("kind", 0)
+            whole = {"type": kind // 16 * 16 + value, "encoding": kind % 16 + 16 * value}
+            node.fields["kind" if field in whole else field] = whole.get(field, value)
+        case(name, change, source)
+
+    def cell(name, where, offset, data, source=base):
+        def change(m):
+            node = m.find(*where)
+            node.data = node.data[:offset] + data + node.data[offset + len(data):]
+        case(name, change, source)
 
     def flipped(at):
         data = bytearray(base)
         data[at] ^= 1
         return data
+
+    def start(*where):
+        return Image(base).find(*where).start
 
     size = len(base)
     raw("empty", b"")
@@ -775,15 +794,15 @@ def faults():
     raw("magic-wrong", b"PAR1" + base[4:])
     raw("cut-in-magic", base[:5])
     raw("cut-in-header", base[:100])
-    raw("cut-in-index", base[:1000])
+    raw("cut-in-index", base[:300])
     raw("cut-in-sections", base[:size // 2 // 64 * 64])
     raw("cut-last-byte", base[:-1])
     raw("grown", base + b"\0")
     raw("flip-header", flipped(84))
     raw("flip-header-reserved", flipped(100))
     raw("flip-index", flipped(128 + 8))
-    raw("flip-section", flipped(Image(base).start("samples", "value.1", VALUES)))
-    raw("flip-padding", flipped(Image(base).start("samples", "value.1", VALUES) - 1))
+    raw("flip-section", flipped(start("samples", "value.1", VALUES)))
+    raw("flip-padding", flipped(start("samples", "value.1", VALUES) - 1))
     raw("flip-end-mark", flipped(size - 1))
     header("version-2", "major", 2)
     header("feature-unknown", "incompatible", 1 << 17)
@@ -793,43 +812,69 @@ def faults():
     header("index-offset-huge", "index_offset", 2 ** 64 - 8)
     header("index-size", "index_size", 8)
     header("tables-too-many", "table_count", 5000)
-    header("stride-small", "column_stride", 80)
+    header("children-too-many", "child_count", 1000)
+    header("children-fewer", "child_count", 1)
+    header("columns-more", "column_count", Image(base).count("column") + 1)
+    header("sections-fewer", "section_count", 1)
+    header("records-cut", "records_size", Image(base).records - 8)
+    header("records-none", "records_size", 4)
     header("reserved", "reserved1", 1)
-    case("end-mark-size", lambda m: struct.pack_into("<Q", m.data, size - 16, size + 8))
-    table("table-name-outside", "samples", "name_offset", 2 ** 31)
+    raw("end-mark-size", base[:-16] + struct.pack("<Q", size + 8) + base[-8:])
+    put("table-name-outside", ("samples",), "name_size", 255)
+    put("table-name-empty", ("samples",), "name_size", 0)
+
     def twice(m):
-        at, other = m.table("threads"), m.table("stacks")
-        m.data[at:at + 6] = m.data[other:other + 6]
+        node, other = m.table("threads"), m.table("stacks")
+        node.name, node.fields["name_size"] = other.name, other.fields["name_size"]
 
     case("table-name-twice", twice)
-    table("table-rows-huge", "samples", "rows", 2 ** 60)
-    table("table-columns-outside", "sample_zones", "column_count", 60000)
-    table("table-flag-unknown", "locations", "flags", 0x100)
-    case("column-must-understand", lambda m: m.put(m.column("samples", "text"), m.COLUMN, "flags", 2 | NULLABLE))
-    table("table-must-understand", "locations", "flags", 1)
-    column("column-rows", ("samples", "time"), "rows", 8)
-    column("column-ref-outside", ("samples", "stack"), "ref_table", 99)
-    column("column-type-unknown", ("samples", "stack"), "type", 77)
-    column("column-encoding-unknown", ("samples", "stack"), "encoding", 66)
-    column("column-encoding-other", ("samples", "stack"), "encoding", LINEAR)
-    column("column-sections-outside", ("samples", "time"), "first_section", 2 ** 32 - 1)
-    column("column-of-two", ("stacks", "parent"), "first_child", 0)
-    column("column-child-self", ("stacks", "parent"), "first_child", 2 ** 31)
-    column("column-null-count", ("samples", "stack"), "null_count", 2)
-    column("packed-width-58", ("x_blocks", "packed_57"), "width", 58, enc)
-    column("packed-width-0", ("x_blocks", "packed_1"), "width", 0, enc)
-    column("packed-scale-0", ("x_blocks", "packed_13"), "scale", 0, enc)
-    column("f64-step", ("x_small", "constant"), "step", 1, enc)
-    section("section-beyond-file", ("samples", "time", VALUES), "offset", 1 << 40)
-    section("section-size-huge", ("samples", "time", VALUES), "size", 2 ** 64 - 64)
-    section("section-size-other", ("samples", "time", VALUES), "size", 64)
-    section("section-unaligned", ("samples", "time", VALUES), "offset", Image(base).start("samples", "time", VALUES) + 8)
-    case("section-overlap", lambda m: m.put(m.section("samples", "time", VALUES), m.SECTION, "offset",
-                                            m.start("samples", "stack", VALUES)))
-    section("section-role-unknown", ("samples", "time", VALUES), "role", 55)
-    section("section-codec-unknown", ("samples", "time", VALUES), "codec", 3)
-    section("section-of-other-column", ("samples", "time", VALUES), "column", 0)
-    case("checksum-of-section", lambda m: m.put(m.section("samples", "value.1", VALUES), m.SECTION, "checksum", 1), sections=False)
+    put("table-rows-huge", ("samples",), "rows", 2 ** 60)
+    put("table-columns-outside", ("sample_zones",), "column_count", 60000)
+    put("table-columns-beyond-u32", ("sample_zones",), "column_count", 2 ** 32)
+    put("table-flag-unknown", ("locations",), "flags", 0x100)
+    put("column-must-understand", ("samples", "text"), "flags", 2 | NULLABLE)
+    put("table-must-understand", ("locations",), "flags", 1)
+    put("column-rows", ("samples", "time"), "rows", 8)
+    put("column-ref-outside", ("samples", "stack"), "ref_table", 99)
+    put("column-type-unknown", ("samples", "stack"), "type", 15)
+    put("column-encoding-unknown", ("samples", "stack"), "encoding", 66)
+    put("column-encoding-other", ("samples", "stack"), "encoding", LINEAR)
+    put("column-sections-outside", ("samples", "time"), "section_count", 255)
+    put("column-children-outside", ("stacks", "parent"), "child_count", 200)
+    put("column-null-count", ("samples", "stack"), "null_count", 2)
+    put("child-with-name", ("stacks", "parent/0"), "name_size", 1)
+
+    def nested(m):
+        node = m.find("x_blocks", "sparse_sparse/0/0")
+        for _ in range(2):
+            child = Node(Node.COLUMN, [I64 + 16 * LINEAR] + [0] * 13)
+            node.parts, node.fields["child_count"] = [*node.parts, child], 1
+            node = child
+
+    case("children-too-deep", nested, enc)
+    case("field-unknown", lambda m: setattr(m.table("samples"), "later", [1]))
+    case("records-long", lambda m: setattr(m, "behind", b"\0"))
+
+    def long_number(m):
+        m.table("samples").later = [0]
+        m.table("samples").bytes = lambda: b"\xff" * 10 + b"\1"
+
+    case("number-too-long", long_number)
+    put("packed-width-58", ("x_blocks", "packed_57"), "width", 58, enc)
+    put("packed-width-0", ("x_blocks", "packed_1"), "width", 0, enc)
+    put("packed-scale-0", ("x_blocks", "packed_13"), "scale", ALL, enc)
+    put("f64-step", ("x_small", "constant"), "step", 2, enc)
+    put("section-beyond-file", ("samples", "time", VALUES), "size", 1 << 40)
+    put("section-size-huge", ("samples", "time", VALUES), "size", 2 ** 64 - 64)
+    put("section-size-other", ("samples", "time", VALUES), "size", 64)
+    put("section-size-0", ("samples", "time", VALUES), "size", 0)
+    put("section-align-27", ("samples", "time", VALUES), "align", 27)
+    put("section-align-28", ("samples", "time", VALUES), "align", 28)
+    put("section-raw-size", ("samples", "time", VALUES), "raw_size", 64)
+    put("section-flag-unknown", ("samples", "time", VALUES), "flags", 2)
+    put("section-role-unknown", ("samples", "time", VALUES), "role", 55)
+    put("section-codec-unknown", ("samples", "time", VALUES), "codec", 3)
+    case("checksum-of-section", lambda m: setattr(m.find("samples", "value.1", VALUES), "checksum", 1))
     cell("parent-not-before", ("stacks", "parent/0", VALUES), 4, struct.pack("<I", 6))
     cell("parent-is-itself", ("stacks", "parent/0", VALUES), 12, struct.pack("<I", 7))
     cell("group-outside", ("stacks", "group", VALUES), 4 * 3, struct.pack("<I", 6))
@@ -854,19 +899,19 @@ def faults():
     cell("rank-wrong", ("x_blocks", "sparse", RANK), 8, struct.pack("<Q", 2 ** 40), enc)
     cell("runs-fall", ("x_blocks", "runs/0", VALUES), 8, struct.pack("<Q", 2), enc)
     cell("runs-short", ("x_blocks", "runs/0", VALUES), 24, struct.pack("<Q", 2000), enc)
-    column("chain-of-wide", ("x_blocks", "chain"), "type", U64, steps)
-    column("chain-successors-sparse", ("x_blocks", "chain/1"), "encoding", SPARSE, steps)
+    put("chain-of-wide", ("x_blocks", "chain"), "type", U64, steps)
+    put("chain-successors-sparse", ("x_blocks", "chain/1"), "encoding", SPARSE, steps)
     cell("chain-not-marked", ("x_blocks", "chain", BITMAP), 8, b"\0", steps)
     cell("chain-without-successor", ("x_blocks", "chain/1", VALUES), 4 * 3, struct.pack("<I", 40), steps)
     cell("chain-rank", ("x_blocks", "chain", RANK), 8, struct.pack("<Q", 0), steps)
-    column("deltas-successors-sparse", ("x_blocks", "deltas/1"), "encoding", SPARSE, steps)
-    column("deltas-of-doubles", ("x_blocks", "deltas"), "type", F64, steps)
-    column("deltas-too-few", ("x_blocks", "deltas_u64/1"), "rows", 3, steps)
-    column("deltas-of-wide", ("x_blocks", "deltas/1"), "type", U64, steps)
+    put("deltas-successors-sparse", ("x_blocks", "deltas/1"), "encoding", SPARSE, steps)
+    put("deltas-of-doubles", ("x_blocks", "deltas"), "type", F64, steps)
+    put("deltas-too-few", ("x_blocks", "deltas_u64/1"), "rows", 3, steps)
+    put("deltas-of-wide", ("x_blocks", "deltas/1"), "type", U64, steps)
     cell("deltas-not-marked", ("x_blocks", "deltas", BITMAP), 8, b"\0", steps)
     cell("deltas-rank", ("x_blocks", "deltas", RANK), 8, struct.pack("<Q", 0), steps)
     cell("deltas-rank-high", ("x_blocks", "deltas_constant", RANK), 8, struct.pack("<Q", 2 ** 40), steps)
-    column("bool-not-bool", ("x_blocks", "packed_1"), "base", 1, enc)
+    put("bool-not-bool", ("x_blocks", "packed_1"), "base", 2, enc)
     return made
 
 

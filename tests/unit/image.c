@@ -94,27 +94,64 @@ void image_seal(struct image *image)
                 pcf_checksum(image->bytes, HEADER(header_checksum)));
 }
 
-size_t image_table_at(const struct image *image, uint32_t number, size_t field)
+static void *need(size_t count, size_t size)
 {
-    struct pcf_header h = image_header(image);
-    return h.index_offset + (size_t)number * h.table_stride + field;
+    void *memory = calloc(count + 1, size);
+    cr_assert_not_null(memory);
+    return memory;
 }
 
-size_t image_column_at(const struct image *image, uint32_t number, size_t field)
+struct pcf_index *image_index(const struct image *image)
 {
-    struct pcf_header h = image_header(image);
-    return image_table_at(image, h.table_count, 0) + (size_t)number * h.column_stride + field;
+    struct pcf_index *x = need(1, sizeof *x);
+    struct pcf_fault fault;
+    x->header = image_header(image);
+    x->tables = need(x->header.table_count, sizeof *x->tables);
+    x->columns = need(x->header.column_count, sizeof *x->columns);
+    x->sections = need(x->header.section_count, sizeof *x->sections);
+    uint8_t *bytes = need(1, pcf_index_raw_size(&x->header));
+    memcpy(bytes, image->bytes + x->header.index_offset, pcf_index_raw_size(&x->header));
+    uint32_t *scratch = need(pcf_index_scratch(&x->header), sizeof *scratch);
+    cr_assert_eq(pcf_index_load(bytes, scratch, x, &fault), 0, "%s", fault.message);
+    free(scratch);
+    return x;
 }
 
-size_t image_section_at(const struct image *image, uint32_t number, size_t field)
+void image_put_index(struct image *image, struct pcf_index *x)
 {
-    struct pcf_header h = image_header(image);
-    return image_column_at(image, h.column_count, 0) + (size_t)number * h.section_stride + field;
-}
-
-size_t image_names_at(const struct image *image)
-{
-    return image_section_at(image, image_header(image).section_count, 0);
+    struct pcf_index *old = image_index(image);
+    uint64_t records, size = pcf_index_store(x, NULL, &records);
+    struct image made = {need(1, image->size + size + 8192), 0};
+    struct pcf_header *h = &x->header;
+    struct pcf_end end = {.mark = PCF_END_MARK};
+    pcf_index_store(x, made.bytes + sizeof *h, &records);
+    made.size = sizeof *h + size;
+    for (uint32_t i = 0; i < old->header.section_count; i++) {
+        const struct pcf_section *s = &old->sections[i];
+        uint64_t mask = (UINT64_C(1) << s->align_log2) - 1;
+        made.size = (made.size + mask) & ~mask;
+        memcpy(made.bytes + made.size, image->bytes + s->offset, s->size);
+        made.size += s->size;
+    }
+    made.size = (made.size + 7) / 8 * 8 + sizeof end;
+    h->file_size = end.file_size = made.size;
+    h->index_offset = sizeof *h;
+    h->index_size = size;
+    h->records_size = (uint32_t)records;
+    memcpy(made.bytes, h, sizeof *h);
+    memcpy(made.bytes + made.size - sizeof end, &end, sizeof end);
+    free(image->bytes);
+    *image = image_copy(&made, made.size); /* of its exact size */
+    free(made.bytes);
+    image_seal(image);
+    for (int k = 0; k < 2; k++) {
+        struct pcf_index *one = k ? old : x;
+        free(one->tables);
+        free(one->columns);
+        free(one->sections);
+        free((void *)(uintptr_t)one->names);
+        free(one);
+    }
 }
 
 pcol_status image_open(const struct image *image, pcol_file **file, pcol_error *err)

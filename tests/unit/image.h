@@ -26,20 +26,14 @@ struct image image_copy(const struct image *image, size_t size);
 struct pcf_header image_header(const struct image *image);
 /* Make the checksums of index and header right again, where the index is in the file at all. */
 void image_seal(struct image *image);
-/* Where descriptors and their fields lie. */
-size_t image_table_at(const struct image *image, uint32_t number, size_t field);
-size_t image_column_at(const struct image *image, uint32_t number, size_t field);
-size_t image_section_at(const struct image *image, uint32_t number, size_t field);
-size_t image_names_at(const struct image *image);
+/* The index of a sound image, to be changed and put back: what it says of sections moves none of
+ * their bytes. Frees the index. */
+struct pcf_index *image_index(const struct image *image);
+void image_put_index(struct image *image, struct pcf_index *index);
 pcol_status image_open(const struct image *image, pcol_file **file, pcol_error *err);
 /* The first and the last cells of every column: a hostile file may claim any number of rows. */
 void image_walk(const pcol_file *file);
 /* 1 if the image was refused. */
 int image_refused(const struct image *image);
-
-#define COLUMN_AT(image, number, name) \
-    image_column_at(image, number, offsetof(struct pcf_column, name))
-#define SECTION_AT(image, number, name) \
-    image_section_at(image, number, offsetof(struct pcf_section, name))
 
 #endif

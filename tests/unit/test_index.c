@@ -270,8 +270,8 @@ Test(index, header_faults_name_their_byte)
     expect(HEADER(checksum_algorithm), 9, 1, PCOL_E_VERSION,
            "file has an unknown kind of checksum: 9");
     expect(HEADER(table_count), 5000, 4, PCOL_E_CORRUPT, "too many tables: 5000");
-    expect(HEADER(column_stride), 80, 2, PCOL_E_CORRUPT,
-           "impossible size of column descriptors: 80");
+    expect(HEADER(child_count), 8000, 4, PCOL_E_CORRUPT, "too many child columns: 8000");
+    expect(HEADER(records_size), 30, 4, PCOL_E_CORRUPT, "more records than their bytes can hold");
     expect(HEADER(reserved0), 1, 1, PCOL_E_CORRUPT, "reserved bytes of the header are not zero");
 }
 
@@ -284,7 +284,6 @@ Test(index, compatible_news_are_welcome)
     store(image.bytes + HEADER(compatible), UINT64_MAX, 8);
     store(image.bytes + HEADER(read_only_compatible), UINT64_MAX, 8);
     store(image.bytes + HEADER(reserved1), UINT64_MAX, 8);
-    store(image.bytes + COLUMN_AT(&image, 0, reserved), 1, 1);
     image_seal(&image);
     MUST(image_open(&image, &file, &err));
     check_cells(file, 0);
@@ -303,53 +302,124 @@ static uint32_t number_of(const struct image *image, int column)
     return number;
 }
 
-Test(index, column_faults_name_their_byte)
+/* One change in what the index says: what is said about it, and at which record. */
+#define EXPECT(change, column, text)                                                       \
+    do {                                                                                   \
+        struct image image = image_build(0);                                               \
+        struct pcf_index *x = image_index(&image);                                         \
+        pcol_file *file;                                                                   \
+        pcol_error err = {.message = ""};                                                  \
+        uint64_t place = x->header.index_offset + x->column.place;                         \
+        x->change;                                                                         \
+        image_put_index(&image, x);                                                        \
+        cr_assert_eq(image_open(&image, &file, &err), PCOL_E_CORRUPT, "%s", text);         \
+        cr_assert_str_eq(err.message, text);                                               \
+        cr_assert_eq(err.offset, place, "%s: %llu", text, (unsigned long long)err.offset); \
+        free(image.bytes);                                                                 \
+    } while (0)
+#define COLUMN(number, field, value, text) \
+    EXPECT(columns[number].field = (value), columns[number], text)
+#define SECTION(number, field, value, text) \
+    EXPECT(sections[number].field = (value), sections[number], text)
+
+Test(index, column_faults_name_their_record)
 {
+    struct image whole = image_build(0);
+    struct pcf_index *all = image_index(&whole);
+    uint32_t packed = number_of(&whole, PACKED), blocked = number_of(&whole, BLOCKED);
+    uint32_t doubles = number_of(&whole, DOUBLE), own = number_of(&whole, OWN);
+    uint32_t section = all->columns[packed].first_section;
+    uint32_t ends = all->columns[number_of(&whole, RUNS)].first_child;
+    COLUMN(packed, width, 58, "width of packed values is not 1 to 57 or 64");
+    COLUMN(packed, ref_table, 1000, "column refers to a table that does not exist");
+    COLUMN(packed, null_count, 1, "more nulls than the column can have");
+    COLUMN(blocked, flags, PCF_COLUMN_DEFAULT_NULL,
+           "column cannot be null by default with this encoding");
+    COLUMN(doubles, encoding, PCF_PACKED, "doubles cannot have this encoding");
+    COLUMN(own, encoding, PCF_SPARSE, "byte strings cannot have this encoding");
+    COLUMN(ends, type, PCF_I64, "child column of the wrong type");
+    COLUMN(ends, flags, PCF_COLUMN_NULLABLE, "child column with nulls");
+    COLUMN(ends, rows, 3, "run ends and run values must be equally many, at most one a row");
+    COLUMN(ends, name_size, 2, "child column with a name");
+    SECTION(section, size, 0, "section is empty or leaves the file");
+    SECTION(section, size, UINT64_MAX - 100, "section is empty or leaves the file");
+    SECTION(section, role, PCF_ROLE_RANK,
+            "section of a role that its column's encoding does not have");
+    SECTION(section, align_log2, 30, "section is empty or leaves the file");
+    SECTION(section, raw_size, 3, "section that is not compressed has two sizes");
+    SECTION(section, flags, 2, "unknown flag of a section");
+    EXPECT(tables[0].rows = PCF_MAX_ROWS + 1, tables[0], "table has too many rows");
+    image_put_index(&whole, all);
+    free(whole.bytes);
+}
+
+/* Every field of every record at every border, under right checksums. */
+static void mutate_field(const struct image *image, size_t part, uint32_t number, size_t at,
+                         size_t width, unsigned *survivors)
+{
+    static const uint64_t borders[] = {0,          1,
+                                       7,          64,
+                                       255,        UINT16_MAX,
+                                       INT32_MAX,  UINT32_MAX,
+                                       ROWS - 1,   ROWS + 1,
+                                       INT64_MAX,  UINT64_C(1) << 63,
+                                       UINT64_MAX, UINT64_C(1) << 48};
+    for (size_t i = 0; i < sizeof borders / sizeof borders[0]; i++) {
+        struct image copy = image_copy(image, image->size);
+        struct pcf_index *x = image_index(&copy);
+        uint8_t *record = part == 0   ? (uint8_t *)&x->tables[number]
+                          : part == 1 ? (uint8_t *)&x->columns[number]
+                                      : (uint8_t *)&x->sections[number];
+        memcpy(record + at, &borders[i], width);
+        image_put_index(&copy, x);
+        *survivors += !image_refused(&copy);
+        free(copy.bytes);
+    }
+}
+
+#define FIELD(part, type, name)                                             \
+    {                                                                       \
+        part, offsetof(struct type, name), sizeof(((struct type *)0)->name) \
+    }
+
+Test(index, mutated_fields)
+{
+    static const struct {
+        size_t part, at, width;
+    } fields[] = {FIELD(0, pcf_table, rows),         FIELD(0, pcf_table, flags),
+                  FIELD(1, pcf_column, type),        FIELD(1, pcf_column, encoding),
+                  FIELD(1, pcf_column, flags),       FIELD(1, pcf_column, ref_table),
+                  FIELD(1, pcf_column, rows),        FIELD(1, pcf_column, width),
+                  FIELD(1, pcf_column, base),        FIELD(1, pcf_column, step),
+                  FIELD(1, pcf_column, scale),       FIELD(1, pcf_column, null_count),
+                  FIELD(1, pcf_column, min),         FIELD(1, pcf_column, max),
+                  FIELD(2, pcf_section, size),       FIELD(2, pcf_section, role),
+                  FIELD(2, pcf_section, align_log2), FIELD(2, pcf_section, codec),
+                  FIELD(2, pcf_section, raw_size),   FIELD(2, pcf_section, flags)};
     struct image image = image_build(0);
-    uint32_t packed = number_of(&image, PACKED), blocked = number_of(&image, BLOCKED);
-    uint32_t doubles = number_of(&image, DOUBLE), own = number_of(&image, OWN);
-    struct pcf_column c, runs;
-    memcpy(&c, image.bytes + image_column_at(&image, packed, 0), sizeof c);
-    memcpy(&runs, image.bytes + image_column_at(&image, number_of(&image, RUNS), 0), sizeof runs);
-    uint32_t section = c.first_section, ends = runs.first_child;
-    expect(COLUMN_AT(&image, packed, width), 58, 1, PCOL_E_CORRUPT,
-           "width of packed values is not 1 to 57 or 64");
-    expect(COLUMN_AT(&image, packed, scale), 0, 8, PCOL_E_CORRUPT, "scale is 0");
-    expect(COLUMN_AT(&image, packed, rows), ROWS + 1, 8, PCOL_E_CORRUPT,
-           "column has not as many rows as its table");
-    expect(COLUMN_AT(&image, packed, ref_table), 1000, 4, PCOL_E_CORRUPT,
-           "column refers to a table that does not exist");
-    expect(COLUMN_AT(&image, packed, null_count), 1, 8, PCOL_E_CORRUPT,
-           "more nulls than the column can have");
-    expect(COLUMN_AT(&image, packed, first_section), UINT32_MAX, 4, PCOL_E_CORRUPT,
-           "sections of a column are out of range");
-    expect(COLUMN_AT(&image, packed, child_count), 1, 1, PCOL_E_CORRUPT, NULL);
-    expect(COLUMN_AT(&image, packed, name_offset), 1u << 30, 4, PCOL_E_CORRUPT,
-           "name of a column is out of range");
-    expect(COLUMN_AT(&image, packed, reserved), 1, 1, PCOL_E_CORRUPT,
-           "reserved bytes are not zero");
-    expect(COLUMN_AT(&image, blocked, scale), 0, 8, PCOL_E_CORRUPT, "scale is 0");
-    expect(COLUMN_AT(&image, doubles, encoding), PCF_PACKED, 1, PCOL_E_CORRUPT,
-           "doubles cannot have this encoding");
-    expect(COLUMN_AT(&image, own, encoding), PCF_SPARSE, 1, PCOL_E_CORRUPT,
-           "byte strings cannot have this encoding");
-    expect(COLUMN_AT(&image, ends, type), PCF_I64, 1, PCOL_E_CORRUPT,
-           "child column of the wrong type");
-    expect(COLUMN_AT(&image, ends, flags), PCF_COLUMN_NULLABLE, 4, PCOL_E_CORRUPT,
-           "child column with nulls");
-    expect(COLUMN_AT(&image, ends, rows), 3, 8, PCOL_E_CORRUPT,
-           "run ends and run values must be equally many, at most one a row");
-    expect(SECTION_AT(&image, section, size), 0, 8, PCOL_E_CORRUPT,
-           "section is empty or leaves the file");
-    expect(SECTION_AT(&image, section, role), PCF_ROLE_RANK, 1, PCOL_E_CORRUPT,
-           "section of a role that its column's encoding does not have");
-    expect(SECTION_AT(&image, section, align_log2), 2, 1, PCOL_E_CORRUPT, "section is not aligned");
-    expect(SECTION_AT(&image, section, raw_size), 3, 8, PCOL_E_CORRUPT,
-           "section that is not compressed has two sizes");
-    expect(SECTION_AT(&image, section, offset), 0, 8, PCOL_E_CORRUPT,
-           "section overlaps the index or the section before");
-    expect(SECTION_AT(&image, section, column), 100000, 4, PCOL_E_CORRUPT, "section of no column");
+    struct pcf_header h = image_header(&image);
+    const uint32_t counts[] = {h.table_count, h.column_count, h.section_count};
+    unsigned survivors = 0;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        for (uint32_t k = 0; k < counts[fields[i].part]; k++)
+            mutate_field(&image, fields[i].part, k, fields[i].at, fields[i].width, &survivors);
+    cr_assert(survivors > 0);
     free(image.bytes);
+}
+
+/* What is read and stored again is the same, byte for byte. */
+Test(index, stored_as_read)
+{
+    static const unsigned flags[] = {0, PCOL_WRITE_PLAIN};
+    for (size_t i = 0; i < 2; i++) {
+        struct image image = image_build(flags[i]);
+        struct image copy = image_copy(&image, image.size);
+        image_put_index(&copy, image_index(&copy));
+        cr_assert_eq(copy.size, image.size);
+        cr_assert_eq(memcmp(copy.bytes, image.bytes, image.size), 0);
+        free(copy.bytes);
+        free(image.bytes);
+    }
 }
 
 Test(index, unknown_encoding_refuses_its_column_only)
@@ -360,8 +430,9 @@ Test(index, unknown_encoding_refuses_its_column_only)
     int64_t value;
     int valid;
     uint32_t sparse = number_of(&image, SPARSE);
-    store(image.bytes + COLUMN_AT(&image, sparse, encoding), 77, 1);
-    image_seal(&image);
+    struct pcf_index *x = image_index(&image);
+    x->columns[sparse].encoding = 77;
+    image_put_index(&image, x);
     MUST(image_open(&image, &file, &err));
     cr_assert_not(find(file, SPARSE)->supported);
     cr_assert(pci_table_find(file, "things")->supported);
@@ -372,8 +443,9 @@ Test(index, unknown_encoding_refuses_its_column_only)
     MUST(pci_verify(file, find(file, SPARSE), &err));
     pcol_file_close(file);
 
-    store(image.bytes + COLUMN_AT(&image, sparse, flags), PCF_COLUMN_MUST_UNDERSTAND, 1);
-    image_seal(&image);
+    x = image_index(&image);
+    x->columns[sparse].flags = PCF_COLUMN_MUST_UNDERSTAND;
+    image_put_index(&image, x);
     MUST(image_open(&image, &file, &err));
     cr_assert_not(pci_table_find(file, "things")->supported);
     pcol_file_close(file);
@@ -383,13 +455,11 @@ Test(index, unknown_encoding_refuses_its_column_only)
 Test(index, unknown_kind_of_child_refuses_the_parent)
 {
     struct image image = image_build(0);
-    struct pcf_column column;
+    struct pcf_index *x = image_index(&image);
     pcol_file *file;
     pcol_error err;
-    memcpy(&column, image.bytes + image_column_at(&image, number_of(&image, RUNS), 0),
-           sizeof column);
-    store(image.bytes + COLUMN_AT(&image, column.first_child, encoding), 99, 1);
-    image_seal(&image);
+    x->columns[x->columns[number_of(&image, RUNS)].first_child].encoding = 99;
+    image_put_index(&image, x);
     MUST(image_open(&image, &file, &err));
     cr_assert_not(find(file, RUNS)->supported);
     cr_assert(find(file, SPARSE)->supported);
@@ -400,16 +470,14 @@ Test(index, unknown_kind_of_child_refuses_the_parent)
 Test(index, wrong_checksum_names_table_and_column)
 {
     struct image image = image_build(0);
-    struct pcf_column column;
+    struct pcf_index *x = image_index(&image);
     pcol_file *file;
     pcol_error err;
-    memcpy(&column, image.bytes + image_column_at(&image, number_of(&image, RUNS), 0),
-           sizeof column);
-    struct pcf_column child;
-    memcpy(&child, image.bytes + image_column_at(&image, column.first_child + 1, 0), sizeof child);
-    cr_assert(child.section_count > 0);
-    size_t at = SECTION_AT(&image, child.first_section, offset);
-    image.bytes[pcf_load64(image.bytes + at)] ^= 1;
+    const struct pcf_column *child =
+        &x->columns[x->columns[number_of(&image, RUNS)].first_child + 1];
+    cr_assert(child->section_count > 0);
+    image.bytes[x->sections[child->first_section].offset] ^= 1;
+    image_put_index(&image, x); /* whose checksums are those of before */
     MUST(image_open(&image, &file, &err));
     cr_assert_eq(pci_verify(file, find(file, RUNS), &err), PCOL_E_CHECKSUM);
     cr_assert_eq(pci_verify(file, find(file, RUNS), &err), PCOL_E_CHECKSUM, "said once only");
@@ -454,40 +522,26 @@ Test(index, names)
          "bcdefgh",
          0},
     };
-    struct image image = image_build(0);
-    size_t at = image_names_at(&image);
-    /* Give the first table's name a place of 8 bytes: the last column of `things` has `own`. */
-    uint32_t table = 0;
-    struct pcf_table t;
-    memcpy(&t, image.bytes + image_table_at(&image, table, 0), sizeof t);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct image copy = image_copy(&image, image.size);
-        memcpy(copy.bytes + at, names[i].bytes, 8);
-        store(copy.bytes + image_table_at(&copy, table, offsetof(struct pcf_table, name_offset)), 0,
-              4);
-        store(copy.bytes + image_table_at(&copy, table, offsetof(struct pcf_table, name_size)), 8,
-              2);
-        image_seal(&copy);
+        struct image image = image_build(0);
+        struct pcf_index *x = image_index(&image);
+        memcpy((char *)(uintptr_t)x->names + x->columns[0].name_offset, names[i].bytes, 8);
+        x->columns[0].name_size = 8; /* over what follows, which is in x already */
+        image_put_index(&image, x);
         cr_assert_eq(pcf_name_valid(names[i].bytes, 8), names[i].good);
-        if (names[i].good) {
-            cr_assert_not(image_refused(&copy), "name %zu", i);
-        } else {
-            cr_assert(image_refused(&copy), "name %zu", i);
-        }
-        free(copy.bytes);
+        cr_assert_eq(image_refused(&image), !names[i].good, "name %zu", i);
+        free(image.bytes);
     }
-    free(image.bytes);
 }
 
 Test(index, same_name_twice)
 {
     struct image image = image_build(0);
-    struct pcf_column column;
+    struct pcf_index *x = image_index(&image);
     uint32_t first = number_of(&image, LINEAR);
-    memcpy(&column, image.bytes + image_column_at(&image, first, 0), sizeof column);
-    store(image.bytes + COLUMN_AT(&image, first + 5, name_offset), column.name_offset, 4);
-    store(image.bytes + COLUMN_AT(&image, first + 5, name_size), column.name_size, 2);
-    image_seal(&image);
+    x->columns[first + 5].name_offset = x->columns[first].name_offset;
+    x->columns[first + 5].name_size = x->columns[first].name_size;
+    image_put_index(&image, x);
     pcol_file *file;
     pcol_error err;
     cr_assert_eq(image_open(&image, &file, &err), PCOL_E_CORRUPT);
@@ -495,46 +549,86 @@ Test(index, same_name_twice)
     free(image.bytes);
 }
 
-/* Descriptors of a later minor version are longer: the rest is skipped. */
-Test(index, longer_descriptors)
+/* The index of an image with other bytes for its records, checksums right: an error, or the file. */
+static pcol_status with_records(const uint8_t *records, size_t size, uint16_t minor,
+                                pcol_error *err)
 {
-    struct image old = image_build(0);
-    struct pcf_header h = image_header(&old), n = h;
-    n.table_stride = sizeof(struct pcf_table) + 8;
-    n.column_stride = sizeof(struct pcf_column) + 24;
-    n.section_stride = sizeof(struct pcf_section) + 16;
-    size_t grown =
-        8 * (size_t)h.table_count + 24 * (size_t)h.column_count + 16 * (size_t)h.section_count;
-    size_t shift = (grown + 4095) / 4096 * 4096; /* keeps every alignment */
-    struct image image = {calloc(1, old.size + shift), old.size + shift};
-    n.index_size = h.index_size + grown;
-    n.index_size = (n.index_size + 7) / 8 * 8;
-    n.file_size = image.size;
-    size_t front = h.index_offset + h.index_size;
-    memcpy(image.bytes, &n, sizeof n);
-    memcpy(image.bytes + front + shift, old.bytes + front, old.size - front);
-    store(image.bytes + image.size - sizeof(struct pcf_end), image.size, 8);
-    for (uint32_t i = 0; i < h.table_count; i++)
-        memcpy(image.bytes + image_table_at(&image, i, 0), old.bytes + image_table_at(&old, i, 0),
-               sizeof(struct pcf_table));
-    for (uint32_t i = 0; i < h.column_count; i++)
-        memcpy(image.bytes + image_column_at(&image, i, 0), old.bytes + image_column_at(&old, i, 0),
-               sizeof(struct pcf_column));
-    for (uint32_t i = 0; i < h.section_count; i++) {
-        struct pcf_section s;
-        memcpy(&s, old.bytes + image_section_at(&old, i, 0), sizeof s);
-        s.offset += shift;
-        memcpy(image.bytes + image_section_at(&image, i, 0), &s, sizeof s);
-    }
-    memcpy(image.bytes + image_names_at(&image), old.bytes + image_names_at(&old), h.names_size);
+    struct pcf_header h = {.magic = PCF_MAGIC,
+                           .major = PCF_VERSION_MAJOR,
+                           .minor = minor,
+                           .header_size = sizeof h,
+                           .index_offset = sizeof h,
+                           .index_size = (size + 7) / 8 * 8,
+                           .table_count = 1,
+                           .column_count = 1,
+                           .records_size = (uint32_t)size,
+                           .checksum_algorithm = PCF_CHECKSUM_XXH3_64};
+    struct pcf_end end = {.mark = PCF_END_MARK};
+    struct image image = {calloc(1, sizeof h + h.index_size + sizeof end), 0};
+    image.size = h.file_size = end.file_size = sizeof h + h.index_size + sizeof end;
+    memcpy(image.bytes, &h, sizeof h);
+    memcpy(image.bytes + sizeof h, records, size);
+    memcpy(image.bytes + image.size - sizeof end, &end, sizeof end);
     image_seal(&image);
     pcol_file *file;
-    pcol_error err;
-    MUST(image_open(&image, &file, &err));
-    check_cells(file, 0);
-    pcol_file_close(file);
+    pcol_status status = image_open(&image, &file, err);
+    if (status == PCOL_OK) {
+        const struct pci_column *c = pci_column_find(pci_table_find(file, "t"), "c");
+        int64_t value;
+        int valid;
+        cr_assert_not_null(c);
+        cr_assert_eq(pci_get(file, c, 4, &value, &valid, NULL), PCOL_OK);
+        cr_assert(valid && value == -1);
+        pcol_file_close(file);
+    }
     free(image.bytes);
-    free(old.bytes);
+    return status;
+}
+
+/* Table `t` of 5 rows, column `c`, i64, LINEAR, base -5, step 1. */
+#define TABLE_RECORD "\x07\x01\x05\x01t"
+#define COLUMN_RECORD          \
+    "\xc3\x08\x11\x01\x09\x02" \
+    "c"
+
+Test(index, records)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        uint16_t minor;
+        const char *message; /* NULL: fine */
+    } cases[] = {
+#define CASE(bytes, minor, message) {bytes, sizeof(bytes) - 1, minor, message}
+        CASE(TABLE_RECORD COLUMN_RECORD, 0, NULL),
+        CASE(TABLE_RECORD COLUMN_RECORD, 7, NULL),
+        /* a field 20 of a later version, and bytes behind the last record */
+        CASE("\x87\x80\x40\x01\x05\x01\xff\x01t" COLUMN_RECORD "\xee\xee", 7, NULL),
+        CASE("\x87\x80\x40\x01\x05\x01\xff\x01t" COLUMN_RECORD, 0, "record has an unknown field"),
+        CASE(TABLE_RECORD COLUMN_RECORD "\xee", 0, "bytes behind the last record"),
+        CASE(TABLE_RECORD "\xc3\x08\x11\x01\x09\x02", 0, "records of the index are cut"),
+        CASE(TABLE_RECORD "\xc3\x08\x11\x01\x09\x82", 0, "records of the index are cut"),
+        CASE("\x07\x01\x05\x02t" COLUMN_RECORD, 0, "more columns than the header says"),
+        CASE("\x03\x01\x05t", 0, "fewer columns or sections than the header says"),
+        CASE("\x07\xff\x01\x05\x01t" COLUMN_RECORD, 0, "records of the index are cut"),
+        CASE("\x07\x80\x02\x05\x01t" COLUMN_RECORD, 0, "number of a record is too large"),
+        CASE("\x07\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x01t", 0,
+             "number of the index is beyond 64 bits"),
+        CASE("\x07\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01t", 0, "table has too many rows"),
+        CASE("\x06\x05\x01t" COLUMN_RECORD, 0, "name is not 1 to 255 bytes of printable UTF-8"),
+        CASE(TABLE_RECORD "\xe3\x08\x11\x01\x01\x09\x02"
+                          "c",
+             0, "more sections than the header says"),
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pcol_error err = {.message = ""};
+        pcol_status status =
+            with_records((const uint8_t *)cases[i].bytes, cases[i].size, cases[i].minor, &err);
+        cr_assert_eq(status, cases[i].message ? PCOL_E_CORRUPT : PCOL_OK, "case %zu: %s", i,
+                     err.message);
+        if (cases[i].message)
+            cr_assert_str_eq(err.message, cases[i].message, "case %zu: %s", i, err.message);
+    }
 }
 
 /* ---- memory that runs out */
