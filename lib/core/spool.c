@@ -12,6 +12,10 @@
 
 #define FIRST_TAIL 512u
 
+/* What a reader lets go at the front of one spool, it mostly fills others with: pages that are handed on
+ * were cleared by the kernel before, and lie in no other thread's part of the heap. So many wait. */
+#define MOST_IDLE 64u
+
 pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const char *folder,
                            pcol_error *err)
 {
@@ -33,6 +37,9 @@ void pci_store_close(struct pci_store *store)
 {
     if (!store->folder)
         return;
+    for (struct pci_idle_page *page; (page = store->idle); pci_free(page))
+        store->idle = page->next;
+    store->idle_count = 0;
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;
@@ -82,23 +89,45 @@ void pci_spool_init(struct pci_spool *spool, struct pci_store *store)
 
 static void give_back(struct pci_store *store, uint64_t bytes)
 {
-    if (!bytes)
-        return;
     pthread_mutex_lock(&store->lock);
     store->memory_used -= bytes;
     pthread_mutex_unlock(&store->lock);
 }
 
+/* Let the memory of a full page go. */
+static void free_page(struct pci_store *store, uint8_t *memory)
+{
+    struct pci_idle_page *page = (struct pci_idle_page *)(void *)memory;
+    pthread_mutex_lock(&store->lock);
+    store->memory_used -= PCI_PAGE_BYTES;
+    int kept = store->idle_count < MOST_IDLE;
+    if (kept) {
+        page->next = store->idle;
+        store->idle = page;
+        store->idle_count++;
+    }
+    pthread_mutex_unlock(&store->lock);
+    if (!kept)
+        pci_free(memory);
+}
+
+static uint8_t *new_page(struct pci_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    struct pci_idle_page *page = store->idle;
+    if (page) {
+        store->idle = page->next;
+        store->idle_count--;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return page ? (uint8_t *)page : pci_malloc(PCI_PAGE_BYTES, 1);
+}
+
 void pci_spool_clear(struct pci_spool *spool)
 {
-    uint64_t freed = 0;
-    for (size_t i = 0; i < spool->page_count; i++) {
-        if (spool->pages[i].memory) {
-            pci_free(spool->pages[i].memory);
-            freed += PCI_PAGE_BYTES;
-        }
-    }
-    give_back(spool->store, freed);
+    for (size_t i = 0; i < spool->page_count; i++)
+        if (spool->pages[i].memory)
+            free_page(spool->store, spool->pages[i].memory);
     pci_free(spool->pages);
     pci_free(spool->tail);
     pci_spool_init(spool, spool->store);
@@ -136,7 +165,7 @@ static pcol_status turn_page(struct pci_spool *spool, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(place_page(store, &in_memory, &offset, err));
     if (in_memory) {
-        uint8_t *tail = pci_malloc(PCI_PAGE_BYTES, 1);
+        uint8_t *tail = new_page(store);
         if (!tail) {
             give_back(store, PCI_PAGE_BYTES);
             return pci_fail_memory(err);
@@ -270,15 +299,11 @@ void pci_spool_view_clear(struct pci_spool_view *view)
 
 void pci_spool_drop(struct pci_spool *spool, uint64_t offset)
 {
-    uint64_t freed = 0;
     for (; spool->dropped < spool->page_count && spool->dropped < (size_t)(offset / PCI_PAGE_BYTES);
          spool->dropped++) {
         struct pci_page *page = &spool->pages[spool->dropped];
-        if (!page->memory)
-            continue;
-        pci_free(page->memory);
+        if (page->memory)
+            free_page(spool->store, page->memory);
         page->memory = NULL;
-        freed += PCI_PAGE_BYTES;
     }
-    give_back(spool->store, freed);
 }

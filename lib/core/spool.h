@@ -21,6 +21,10 @@ struct pci_store {
     uint64_t memory_used;
     uint64_t file_size;
     int fd; /* -1 until needed; then it stays */
+    struct pci_idle_page {
+        struct pci_idle_page *next;
+    } * idle; /* pages that one spool let go, for the next one that fills a page */
+    size_t idle_count;
 };
 
 #define PCI_PAGE_BYTES 65536u
