@@ -47,6 +47,18 @@ void pci_bcol_free(struct pci_bcol *column)
     pci_free(column);
 }
 
+void pci_bcol_reset(struct pci_bcol *column)
+{
+    struct pci_bcol *c = column;
+    pci_spool_clear(&c->values);
+    pci_spool_clear(&c->runs);
+    pci_spool_clear(&c->data);
+    c->rows = c->present = c->narrow = c->run = 0;
+    c->first = c->all_bits = 0;
+    c->wide = 0;
+    c->constant = c->run_valid = 1;
+}
+
 static pcol_status append_run(struct pci_bcol *c, uint64_t run, pcol_error *err)
 {
     uint8_t bytes[10];

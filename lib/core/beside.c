@@ -288,6 +288,17 @@ pcol_status pci_ahead_take(struct pci_ahead *ahead, const uint8_t **data, size_t
     return a->taken ? PCOL_OK : ring_status(&a->ring, err);
 }
 
+int pci_ahead_waits(struct pci_ahead *ahead)
+{
+    struct ring *r = &ahead->ring;
+    if (!r->threaded)
+        return 0;
+    pthread_mutex_lock(&r->lock);
+    int waits = r->filled <= (size_t)(ahead->taken != 0) && !r->ended;
+    pthread_mutex_unlock(&r->lock);
+    return waits;
+}
+
 void pci_ahead_free(struct pci_ahead *ahead)
 {
     if (!ahead)

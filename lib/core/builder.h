@@ -324,6 +324,8 @@ pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err);
 pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
                          uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err);
 void pci_bcol_free(struct pci_bcol *column);
+/* As if no row had been set. */
+void pci_bcol_reset(struct pci_bcol *column);
 pcol_status pci_bcol_set(struct pci_bcol *column, uint64_t row, int64_t value, pcol_error *err);
 /* The same for `n` rows from `row` on, and for `n` rows of one value: a fraction of the cost of as many
  * calls of pci_bcol_set(). */

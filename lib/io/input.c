@@ -111,12 +111,16 @@ static pcol_status make_piece(void *context, void *data, size_t capacity, size_t
     return PCOL_OK;
 }
 
-static pcol_status read_ahead(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
-                              pcol_error *err)
+static pcol_status read_ahead(const struct pci_input *input, uint8_t *data, size_t size,
+                              size_t *got, pcol_error *err)
 {
+    struct pci_input_state *s = input->state;
     struct piece_head head;
     *got = 0;
     if (!s->rest_size) {
+        while (input->meanwhile && pci_ahead_waits(s->ahead))
+            if (!input->meanwhile(input->meanwhile_context))
+                break;
         pci_inflate_mark(s->inflate, s->total, s->consumed);
         PCI_TRY(pci_ahead_take(s->ahead, &s->rest, &s->rest_size, err));
         if (!s->rest_size)
@@ -148,9 +152,10 @@ static int is_worth_a_thread(const struct pci_input_state *s)
     return s->threads > 1 && !s->is_ahead && raw && s->total + 4 * raw >= PCI_BESIDE_BYTES;
 }
 
-static pcol_status read_inflated(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
-                                 pcol_error *err)
+static pcol_status read_inflated(const struct pci_input *input, uint8_t *data, size_t size,
+                                 size_t *got, pcol_error *err)
 {
+    struct pci_input_state *s = input->state;
     if (is_worth_a_thread(s)) {
         s->consumed = pci_inflate_consumed(s->inflate);
         s->is_ahead = 1;
@@ -158,16 +163,17 @@ static pcol_status read_inflated(struct pci_input_state *s, uint8_t *data, size_
                               PIECES_AHEAD, &s->ahead, err));
     }
     if (s->is_ahead)
-        return read_ahead(s, data, size, got, err);
+        return read_ahead(input, data, size, got, err);
     pci_inflate_mark(s->inflate, s->total, pci_inflate_consumed(s->inflate));
     return pci_inflate_read(s->inflate, data, size, got, err);
 }
 
-static pcol_status read_source(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
-                               pcol_error *err)
+static pcol_status read_source(const struct pci_input *input, uint8_t *data, size_t size,
+                               size_t *got, pcol_error *err)
 {
+    struct pci_input_state *s = input->state;
     if (s->inflate)
-        return read_inflated(s, data, size, got, err);
+        return read_inflated(input, data, size, got, err);
     if (s->raw_at < s->raw_size) {
         *got = s->raw_size - s->raw_at < size ? s->raw_size - s->raw_at : size;
         memcpy(data, s->raw + s->raw_at, *got);
@@ -254,7 +260,7 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
     size_t room = s->capacity - used < s->piece ? s->capacity - used : s->piece;
     if (s->limit - s->total < room)
         room = (size_t)(s->limit - s->total) + 1;
-    PCI_TRY(read_source(s, s->buffer + used, room, &got, err));
+    PCI_TRY(read_source(input, s->buffer + used, room, &got, err));
     s->total += got;
     if (s->total > s->limit)
         return too_large(s, err);

@@ -19,6 +19,10 @@ struct pci_input {
     int counting;        /* set by an importer: consumed characters are counted */
     uint64_t characters; /* consumed: bytes that do not go on with a UTF-8 character */
     const char *name;    /* as given by the user, for sniffing by name and as the default uri */
+    /* Set by an importer that has other work to do while bytes are not there yet: a short piece of it
+     * for each call; 0: there is none. It leaves the input alone. May be NULL. */
+    int (*meanwhile)(void *context);
+    void *meanwhile_context;
     struct pci_input_state *state;
 };
 

@@ -52,11 +52,25 @@ static void set_limits(struct pci_pprof_reader *r)
         r->unknown.most = MOST_ENTRIES, r->unknown.most_rows = MOST_ENTRIES + bytes / 4;
 }
 
+static int guess_stacks(void *context)
+{
+    struct pci_pprof_reader *r = context;
+    set_limits(r); /* of what was taken up to now: not more than in the end */
+    return pci_pprof_stacks_guess(&r->stacks);
+}
+
 static pcol_status read_profile(struct pci_pprof_reader *r, pcol_error *err)
 {
-    if (!r->import->input->size && r->import->input->end)
+    struct pci_input *input = r->import->input;
+    if (!input->size && input->end)
         return pci_fail(err, PCOL_E_SYNTAX, "input is empty");
-    PCI_TRY(collect(r, err));
+    PCI_TRY(pci_pprof_stacks_init(&r->stacks, r, err));
+    input->meanwhile_context = r;
+    input->meanwhile = guess_stacks;
+    pcol_status status = collect(r, err);
+    input->meanwhile = NULL;
+    if (status != PCOL_OK)
+        return status;
     set_limits(r);
     PCI_TRY(pci_pprof_strings_end(r, err));
     PCI_TRY(pci_pprof_read_header(r, err));
@@ -76,6 +90,7 @@ pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err)
     pcol_status status = read_profile(&r, err);
     for (size_t i = 0; i < 6; i++)
         pci_pprof_queue_clear(queues[i]);
+    pci_pprof_stacks_clear(&r.stacks);
     pci_strtab_clear(&r.texts);
     pci_pprof_unknown_clear(&r.unknown);
     pci_pprof_ids_clear(&r.mapping_ids);

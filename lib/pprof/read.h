@@ -90,7 +90,9 @@ struct pci_pprof_limits {
  * the one is told that a single reader would have met first. */
 struct pci_pprof_stacks {
     const struct pci_pprof_queue *samples;
-    const struct pci_pprof_ids *location_ids;
+    const struct pci_pprof_ids *location_ids; /* NULL: not known yet, guessed */
+    uint32_t guessed_first;                   /* group of the location with id 1 */
+    uint64_t guessed_highest;                 /* id so far */
     const struct pci_pprof_limits *most;
     struct pci_tree *tree;
     struct pci_bcol *column;
@@ -105,8 +107,9 @@ struct pci_pprof_stacks {
     uint32_t *groups; /* theirs, one stack behind the other, each leaf first */
     size_t group_count, group_capacity;
 
-    uint32_t *path_groups, *path_nodes; /* of the stack entered last, from the root inwards */
-    size_t path_size, path_capacity, path_node_capacity;
+    struct pci_pprof_step *path; /* of the stack entered last, from the root inwards */
+    size_t path_size, path_capacity;
+    struct pci_pprof_trail *paths; /* of others, by a hash of their outermost groups */
     uint32_t *recent; /* stacks by hash, 0: none */
 
     /* The failure that ended it. */
@@ -115,6 +118,10 @@ struct pci_pprof_stacks {
     uint64_t failed; /* which sample */
     int in_field;    /* while its fields were read: another field may stand before this one */
 };
+/* While the input is inflated by another thread, there is time to look at samples that are there
+ * already, though the table of locations mostly comes behind them. Nearly all writers number locations
+ * from 1 on in the order of their table, so that is guessed. Where it turns out not to be so, or
+ * anything else is odd, what was entered is forgotten, and all samples are looked at again. */
 struct pci_pprof_reader {
     struct pci_import *import;
     pcol_builder *b;
@@ -148,6 +155,7 @@ struct pci_pprof_reader {
     size_t label_capacity;
     int values_short; /* the last failure was that of their number, behind all fields */
     uint64_t line_total;
+    struct pci_pprof_stacks stacks;
 };
 
 /* strings.c */
@@ -166,6 +174,11 @@ pcol_status pci_pprof_read_tables(struct pci_pprof_reader *r, pcol_error *err);
 /* stacks.c */
 pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pprof_reader *r,
                                   pcol_error *err);
+/* Enter the stacks of some samples ahead, by a guess; 0: there are none to be entered. */
+int pci_pprof_stacks_guess(struct pci_pprof_stacks *stacks);
+/* The locations are known now: keep what was guessed, or forget it. */
+pcol_status pci_pprof_stacks_settle(struct pci_pprof_stacks *stacks, struct pci_pprof_reader *r,
+                                    pcol_error *err);
 void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks);
 /* Look at samples, up to number `end` and to the last, and enter their stacks. */
 void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic uint64_t *stop);

@@ -177,7 +177,7 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
 
 struct readers {
     struct pci_pprof_reader *r;
-    struct pci_pprof_stacks stacks;
+    struct pci_pprof_stacks *stacks;
     _Atomic uint64_t stop; /* no sample behind this one is read: it has failed */
     uint64_t count;        /* of samples */
     pcol_status status;
@@ -202,7 +202,7 @@ static pcol_status next_sample(struct readers *both, int *end, pcol_error *err)
 static void drop_read(struct readers *both)
 {
     struct pci_pprof_queue *q = &both->r->samples;
-    uint64_t seen = atomic_load(&both->stacks.seen);
+    uint64_t seen = atomic_load(&both->stacks->seen);
     pci_spool_drop(&q->spool, q->taker.taken < seen ? q->taker.taken : seen);
 }
 
@@ -228,17 +228,17 @@ static pcol_status run_one(void *context, size_t number, pcol_error *err)
 {
     struct readers *both = context;
     (void)err;
-    if (number)
+    if (!number) /* the longer of the two, since some stacks may be there already */
         run_rest(both, UINT64_MAX);
     else
-        pci_pprof_stacks_run(&both->stacks, UINT64_MAX, &both->stop);
+        pci_pprof_stacks_run(both->stacks, UINT64_MAX, &both->stop);
     return PCOL_OK;
 }
 
 static void take_turns(struct readers *both)
 {
     for (uint64_t end = TURN; both->status == PCOL_OK && both->count + TURN == end; end += TURN) {
-        pci_pprof_stacks_run(&both->stacks, end, &both->stop);
+        pci_pprof_stacks_run(both->stacks, end, &both->stop);
         run_rest(both, end);
     }
 }
@@ -246,7 +246,7 @@ static void take_turns(struct readers *both)
 /* The failure that one reader of whole samples would have met first. */
 static pcol_status first_failure(const struct readers *both, pcol_error *err)
 {
-    const struct pci_pprof_stacks *s = &both->stacks;
+    const struct pci_pprof_stacks *s = both->stacks;
     int of_stacks = s->status != PCOL_OK;
     if (of_stacks && both->status != PCOL_OK && s->failed >= both->failed)
         of_stacks = s->failed == both->failed && s->in_field &&
@@ -258,17 +258,14 @@ static pcol_status first_failure(const struct readers *both, pcol_error *err)
 
 pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err)
 {
-    struct readers both = {.r = r, .stop = UINT64_MAX};
+    struct readers both = {.r = r, .stacks = &r->stacks, .stop = UINT64_MAX};
     unsigned threads = r->import->options->threads;
-    pcol_status status = pci_pprof_stacks_init(&both.stacks, r, err);
+    pcol_status status = pci_pprof_stacks_settle(&r->stacks, r, err);
     for (size_t i = 0; i < r->type_count; i++)
         r->values[i].sample_type = r->type_rows[i];
     if (status == PCOL_OK && threads > 1 && pci_spool_size(&r->samples.spool) >= PCI_BESIDE_BYTES)
         status = pci_beside_each(2, 2, run_one, &both, err);
     else if (status == PCOL_OK)
         take_turns(&both);
-    if (status == PCOL_OK)
-        status = first_failure(&both, err);
-    pci_pprof_stacks_clear(&both.stacks);
-    return status;
+    return status == PCOL_OK ? first_failure(&both, err) : status;
 }

@@ -2,7 +2,8 @@
  * stacks.c - the stacks of the samples, and nothing else of them
  *
  * A stack comes leaf first and is entered from the root inwards; what it shares with the one entered
- * before is not looked up again, and a stack met lately not at all. Tables and tree are far larger
+ * before, or with another one that began alike, is not looked up again, and a stack met lately not at
+ * all. Tables and tree are far larger
  * than the caches: so stacks are looked at first and entered some samples later, and what they will
  * need is asked for in between.
  */
@@ -15,6 +16,19 @@
 #define RECENT 65536u      /* stacks that are remembered */
 #define WAITING 16u        /* stacks between looking and entering */
 #define MOST_GROUPS 65536u /* theirs, together; but one may have more */
+#define GUESSED_AT_ONCE 64u
+#define MOST_GUESSED (UINT32_C(1) << 31) /* ids */
+
+#define OUTERMOST 6u /* groups that tell which remembered path is compared */
+#define PATHS 512u
+#define PATH_STEPS 63u
+
+struct pci_pprof_trail {
+    uint32_t size, unused;
+    struct pci_pprof_step {
+        uint32_t group, node;
+    } steps[PATH_STEPS];
+};
 
 struct pci_pprof_waiting {
     uint64_t offset;     /* of the sample in the input */
@@ -26,7 +40,7 @@ pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pp
                                   pcol_error *err)
 {
     *stacks = (struct pci_pprof_stacks){.samples = &r->samples,
-                                        .location_ids = &r->location_ids,
+                                        .guessed_first = (uint32_t)r->b->group_count,
                                         .most = &r->most,
                                         .tree = &r->b->tree,
                                         .column = r->b->columns[PCI_C_SAMPLE_STACK],
@@ -34,7 +48,8 @@ pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pp
                                         .first_node = r->b->tree.count};
     stacks->recent = pci_calloc(RECENT, sizeof *stacks->recent);
     stacks->waiting = pci_malloc(WAITING, sizeof *stacks->waiting);
-    return stacks->recent && stacks->waiting ? PCOL_OK : pci_fail_memory(err);
+    stacks->paths = pci_calloc(PATHS, sizeof *stacks->paths);
+    return stacks->recent && stacks->waiting && stacks->paths ? PCOL_OK : pci_fail_memory(err);
 }
 
 void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks)
@@ -42,8 +57,8 @@ void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks)
     pci_spool_view_clear(&stacks->taker.view);
     pci_free(stacks->waiting);
     pci_free(stacks->groups);
-    pci_free(stacks->path_groups);
-    pci_free(stacks->path_nodes);
+    pci_free(stacks->path);
+    pci_free(stacks->paths);
     pci_free(stacks->recent);
 }
 
@@ -68,17 +83,31 @@ static int is_stack(const struct pci_tree *tree, uint32_t node, const uint32_t *
     return !node;
 }
 
-/* From the root inwards, beginning where the stack leaves the one entered before. */
+/* How many groups of a stack, from the root inwards, a path has too. */
+static size_t shared(const struct pci_pprof_step *path, size_t size, const uint32_t *groups,
+                     size_t depth)
+{
+    size_t n = size < depth ? size : depth, i = 0;
+    while (i < n && path[i].group == groups[depth - 1 - i])
+        i++;
+    return i;
+}
+
+/* From the root inwards, beginning where the stack leaves the one entered before, or one that began
+ * like it: samples of many threads come in turn. */
 static pcol_status enter(struct pci_pprof_stacks *s, const uint32_t *groups, size_t depth,
                          uint32_t *stack, pcol_error *err)
 {
-    uint32_t node = 0;
-    size_t i = 0;
-    if (pci_grow((void **)&s->path_groups, &s->path_capacity, depth, sizeof *s->path_groups) ||
-        pci_grow((void **)&s->path_nodes, &s->path_node_capacity, depth, sizeof *s->path_nodes))
+    size_t begin = depth < OUTERMOST ? depth : OUTERMOST;
+    uint64_t hash = pci_hash_bytes(groups + depth - begin, begin * sizeof *groups);
+    struct pci_pprof_trail *like = &s->paths[hash % PATHS];
+    size_t i = shared(s->path, s->path_size, groups, depth);
+    size_t kept = shared(like->steps, like->size, groups, depth);
+    if (pci_grow((void **)&s->path, &s->path_capacity, depth, sizeof *s->path))
         return pci_fail_memory(err);
-    while (i < depth && i < s->path_size && s->path_groups[i] == groups[depth - 1 - i])
-        node = s->path_nodes[i++];
+    for (; i < kept; i++)
+        s->path[i] = like->steps[i];
+    uint32_t node = i ? s->path[i - 1].node : 0;
     for (; i < depth; i++) {
         uint32_t group = groups[depth - 1 - i];
         const struct pci_node *guess = &s->tree->nodes[node + 1];
@@ -86,10 +115,12 @@ static pcol_status enter(struct pci_pprof_stacks *s, const uint32_t *groups, siz
             node++;
         else
             PCI_TRY(pci_tree_child(s->tree, node, group, &node, err));
-        s->path_groups[i] = group;
-        s->path_nodes[i] = node;
+        s->path[i] = (struct pci_pprof_step){group, node};
     }
     s->path_size = depth;
+    like->size = depth < PATH_STEPS ? (uint32_t)depth : PATH_STEPS;
+    for (i = kept; i < like->size; i++)
+        like->steps[i] = s->path[i];
     *stack = node;
     return PCOL_OK;
 }
@@ -143,12 +174,22 @@ static pcol_status unknown_id(struct pci_pprof_stacks *s, const struct pci_pprof
                          "Sample.location_id %" PRIu64 " names no location", id);
 }
 
+static inline uint32_t group_of(struct pci_pprof_stacks *s, uint64_t id)
+{
+    if (s->location_ids)
+        return pci_pprof_ids_find(s->location_ids, id);
+    if (id - 1 >= MOST_GUESSED)
+        return PCOL_NONE;
+    if (id > s->guessed_highest)
+        s->guessed_highest = id;
+    return s->guessed_first + (uint32_t)(id - 1);
+}
+
 /* The groups of packed ids behind those at `to`. */
 static pcol_status map_packed(struct pci_pprof_stacks *s, const struct pci_pprof_message *m,
                               const struct pci_pprof_field *field, uint32_t **to, pcol_error *err)
 {
     const uint8_t *p = field->data, *end = p + field->size;
-    const struct pci_pprof_ids *ids = s->location_ids;
     uint32_t *out = *to;
     while (p < end) {
         const uint8_t *at = p;
@@ -164,7 +205,7 @@ static pcol_status map_packed(struct pci_pprof_stacks *s, const struct pci_pprof
                 return pci_fail_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
                                      "Sample.location_id: bad varint");
         }
-        *out = pci_pprof_ids_find(ids, id);
+        *out = group_of(s, id);
         if (*out++ == PCOL_NONE)
             return unknown_id(s, m, at, id, err);
     }
@@ -185,7 +226,7 @@ static pcol_status map_ids(struct pci_pprof_stacks *s, struct pci_pprof_waiting 
         return pci_fail_memory(err);
     uint32_t *to = s->groups + s->group_count;
     if (field->type == PCI_PB_VARINT) {
-        *to = pci_pprof_ids_find(s->location_ids, field->value);
+        *to = group_of(s, field->value);
         if (*to++ == PCOL_NONE)
             return unknown_id(s, m, field->key, field->value, err);
     } else if (field->type != PCI_PB_BYTES) {
@@ -264,4 +305,40 @@ void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic
     atomic_store(&s->seen, s->taker.taken);
     if (s->status != PCOL_OK && s->failed < atomic_load(stop))
         atomic_store(stop, s->failed);
+}
+
+/* ---- ahead of the locations ---- */
+
+int pci_pprof_stacks_guess(struct pci_pprof_stacks *stacks)
+{
+    struct pci_pprof_stacks *s = stacks;
+    _Atomic uint64_t stop = UINT64_MAX;
+    uint64_t before = s->count;
+    /* Only in a tree that can be made anew. */
+    if (s->status != PCOL_OK || s->first_node != 1 || s->row - s->count)
+        return 0;
+    pci_pprof_stacks_run(s, s->count + GUESSED_AT_ONCE, &stop);
+    return s->count != before;
+}
+
+static int is_right(const struct pci_pprof_stacks *s, const struct pci_pprof_ids *ids)
+{
+    int right = s->status == PCOL_OK && s->guessed_highest < ids->dense;
+    for (uint64_t id = 1; right && id <= s->guessed_highest; id++)
+        right = ids->rows[id] == s->guessed_first + (uint32_t)id;
+    return right;
+}
+
+pcol_status pci_pprof_stacks_settle(struct pci_pprof_stacks *stacks, struct pci_pprof_reader *r,
+                                    pcol_error *err)
+{
+    if (stacks->count && !is_right(stacks, &r->location_ids)) {
+        pci_pprof_stacks_clear(stacks);
+        pci_bcol_reset(r->b->columns[PCI_C_SAMPLE_STACK]);
+        pci_tree_clear(&r->b->tree);
+        PCI_TRY(pci_tree_init(&r->b->tree, err));
+        PCI_TRY(pci_pprof_stacks_init(stacks, r, err));
+    }
+    stacks->location_ids = &r->location_ids;
+    return PCOL_OK;
 }
