@@ -22,6 +22,8 @@
 #define HUGE_BYTES \
     ((size_t)2 << 20) /* of a huge page of most machines; where not, a hint is lost */
 
+/* Arrays that grow to less do without huge pages: of their last one, too much would be cleared for
+ * nothing, since half of what they are given is not used yet. */
 #define LEAST_GROWN ((size_t)8 << 20)
 
 int (*pci_alloc_hook)(void);
@@ -113,7 +115,8 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
     if (wanted < needed)
         wanted = needed;
     void *grown;
-    if (__builtin_mul_overflow(wanted, size, &bytes) || bytes < LEAST_GROWN || bytes > MOST_COPIED) {
+    if (__builtin_mul_overflow(wanted, size, &bytes) || bytes < LEAST_GROWN ||
+        bytes > MOST_COPIED) {
         grown = pci_realloc(*array, wanted, size);
         if (!grown)
             return -1;

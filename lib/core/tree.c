@@ -19,9 +19,6 @@ void pci_tree_clear(struct pci_tree *tree)
 {
     pci_free(tree->nodes);
     pci_free(tree->place);
-    pci_free(tree->order);
-    pci_free(tree->parents);
-    pci_free(tree->groups);
     pci_hash_clear(&tree->hash);
     *tree = (struct pci_tree){0};
 }
@@ -72,14 +69,11 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
 pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
 {
     size_t n = tree->count;
-    uint32_t *size = pci_malloc(n, sizeof *size), *next = pci_malloc(n, sizeof *next);
     pci_hash_clear(&tree->hash);
-    tree->place = pci_malloc(n, sizeof *tree->place);
-    if (!size || !next || !tree->place) {
-        pci_free(size);
-        pci_free(next);
+    tree->place = pci_malloc(n, 4 * sizeof *tree->place);
+    if (!tree->place)
         return pci_fail_memory(err);
-    }
+    uint32_t *size = tree->place + 2 * n, *next = tree->place + 3 * n;
     for (size_t i = 0; i < n; i++)
         size[i] = 1;
     for (size_t i = n; i-- > 1;)
@@ -104,9 +98,7 @@ pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
     pci_free(tree->nodes);
     tree->nodes = NULL;
     tree->capacity = 0;
-    tree->order = pci_malloc(n, sizeof *tree->order);
-    if (!tree->order)
-        return pci_fail_memory(err);
+    tree->order = tree->place + n;
     for (uint32_t i = 0; i < n; i++)
         tree->order[tree->place[i]] = i;
     return PCOL_OK;

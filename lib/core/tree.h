@@ -18,7 +18,7 @@ struct pci_tree {
     struct pci_node *nodes; /* nodes[0]: the root; gone after finishing */
     size_t count, capacity;
     struct pci_hash hash;
-    uint32_t *place;            /* by node, after finishing */
+    uint32_t *place;            /* by node, after finishing; the others lie behind it */
     uint32_t *order;            /* node by place */
     uint32_t *parents, *groups; /* of the nodes in order: places of parents */
 };

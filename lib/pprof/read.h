@@ -110,7 +110,7 @@ struct pci_pprof_stacks {
     struct pci_pprof_step *path; /* of the stack entered last, from the root inwards */
     size_t path_size, path_capacity;
     struct pci_pprof_trail *paths; /* of others, by a hash of their outermost groups */
-    uint32_t *recent; /* stacks by hash, 0: none */
+    uint32_t *recent;              /* stacks by hash, 0: none */
 
     /* The failure that ended it. */
     pcol_status status;
