@@ -1234,6 +1234,35 @@ PCOL_API pcol_str pcol_answers_column(const pcol_answers *answers, size_t index)
  * the end. Rows come in the order of the document. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_answers_next(pcol_answers *answers,
                                                       const pcol_answer **cells, pcol_error *err);
+
+/* A cell of a block that is a number each time. */
+typedef struct pcol_answer_part {
+    size_t row, column;    /* which cell */
+    pcol_answer_kind kind; /* I64, BOOL, or F64, then values are the bits of doubles */
+    pcol_str before;       /* not empty: the cell is a text, this and the number behind it */
+    const int64_t *values; /* `times` of them; equal parts may share them */
+} pcol_answer_part;
+
+/* Rows that come several times, one time behind the other, with other numbers each time: */
+typedef struct pcol_answer_block {
+    size_t size;
+    size_t rows;              /* of one time; 0: the end */
+    size_t times;             /* at least 1 */
+    const pcol_answer *cells; /* rows * columns, row by row, as they are the first time */
+    const pcol_answer_part *parts; /* what differs, in no order, each cell at most once */
+    size_t part_count;
+} pcol_answer_block;
+
+/**
+ * pcol_answers_block() - the next rows, several at a time
+ * @block: size set by the caller (PCOL_INIT); what it points to is valid until the next call
+ * The rows are those that pcol_answers_next() would give next, times * rows of them; the two may be
+ * called in turn. Resources mostly differ from the one before only in a few numbers, so that a program
+ * which makes what is equal once, and then sets in the numbers, is several times as fast.
+ * Errors: those of pcol_answers_next(); E_ARGUMENT (no size).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_answers_block(pcol_answers *answers,
+                                                       pcol_answer_block *block, pcol_error *err);
 PCOL_API void pcol_answers_free(pcol_answers *answers);
 
 #ifdef __cplusplus

@@ -501,6 +501,16 @@ struct cli_table_column {
 int cli_table_begin(struct cli_table **table, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count);
 void cli_table_row(struct cli_table *table, const struct cli_cell *cells);
+/* A cell that is a number each time. */
+struct cli_part {
+    size_t row, column;
+    enum cli_cell_kind kind; /* I64, F64 or BOOL */
+    const int64_t *values;   /* of each time; of doubles the bits */
+};
+/* Rows that come several times: `rows` of them `times` times, with the values of parts in their cells,
+ * which are changed. */
+void cli_table_block(struct cli_table *table, struct cli_cell *cells, size_t rows, size_t times,
+                     const struct cli_part *parts, size_t count);
 /* Cells are often those of the row before, and say so: their text is kept. */
 void cli_table_reuse(struct cli_table *table);
 /* Write what is left and free it. After a failure (`code`) the rows so far are written without an

@@ -39,6 +39,10 @@ struct shown {
     struct cli_table_column *headings;
     struct cli_cell *cells; /* to print */
     struct cli_where *where;
+    struct cli_cell *block; /* the cells to print of a block, */
+    size_t block_capacity;
+    struct cli_part *parts; /* and its parts */
+    size_t part_capacity;
 };
 
 /* The name with a NUL as \0: names of columns are text. */
@@ -168,6 +172,93 @@ static int next_row(struct shown *shown, const pcol_answer **cells)
     }
 }
 
+static int grow(void **items, size_t *capacity, size_t count, size_t size)
+{
+    if (count < *capacity)
+        return 0;
+    free(*items);
+    *capacity = 0;
+    if ((*items = calloc(2 * count + 1, size)) == NULL)
+        return -1;
+    *capacity = 2 * count + 1;
+    return 0;
+}
+
+/* The columns to print of a block's cells and parts. */
+static int choose_block(struct shown *shown, const pcol_answer_block *block, size_t *part_count)
+{
+    size_t width = shown->order_count;
+    void *cells = shown->block, *parts = shown->parts;
+    int failed = grow(&cells, &shown->block_capacity, block->rows * width, sizeof *shown->block);
+
+    shown->block = cells;
+    failed |=
+        grow(&parts, &shown->part_capacity, block->part_count * width, sizeof *shown->parts);
+    shown->parts = parts;
+    if (failed != 0)
+        return cli_fail_memory();
+    for (size_t row = 0; row < block->rows; row++)
+        for (size_t i = 0; i < width; i++)
+            shown->block[row * width + i] =
+                cell_of(&block->cells[row * shown->count + shown->order[i]]);
+    *part_count = 0;
+    for (size_t n = 0; n < block->part_count; n++) {
+        const pcol_answer_part *part = &block->parts[n];
+        const pcol_answer kind = {part->kind, 0, {0}};
+        for (size_t i = 0; i < width; i++)
+            if (shown->order[i] == part->column)
+                shown->parts[(*part_count)++] =
+                    (struct cli_part){part->row, i, cell_of(&kind).kind, part->values};
+    }
+    return CLI_OK;
+}
+
+/* Rows of text with a number behind it as what they are: one text each. */
+static int print_texts(struct shown *shown, struct cli_table *table, const pcol_answer_block *block)
+{
+    const pcol_answer_part *part = &block->parts[0];
+    size_t size = part->before.size;
+    char *text = malloc(size + CLI_NUMBER_SIZE);
+
+    if (text == NULL)
+        return cli_fail_memory();
+    memcpy(text, part->before.data, size);
+    for (size_t time = 0; time < block->times; time++) {
+        struct cli_cell cell = {CLI_CELL_TEXT, 0, {0}};
+        cell.as.text.data = text;
+        cell.as.text.size = size + cli_format_i64(text + size, part->values[time]);
+        for (size_t i = 0; i < shown->order_count; i++)
+            shown->cells[i] = cell;
+        cli_table_row(table, shown->cells);
+    }
+    free(text);
+    return CLI_OK;
+}
+
+/* All rows. */
+static int print_blocks(struct shown *shown, struct cli_table *table, const struct cli_out *out)
+{
+    pcol_answer_block block = PCOL_INIT(pcol_answer_block);
+    pcol_error err;
+    size_t part_count = 0;
+    int code = CLI_OK;
+
+    while (code == CLI_OK && out->code == 0) {
+        if (pcol_answers_block(shown->answers, &block, &err) != PCOL_OK)
+            return cli_fail_error(shown->file_name, &err);
+        if (block.rows == 0)
+            break;
+        if (block.part_count == 1 && block.parts[0].before.size > 0) {
+            code = print_texts(shown, table, &block);
+            continue;
+        }
+        code = choose_block(shown, &block, &part_count);
+        if (code == CLI_OK)
+            cli_table_block(table, shown->block, block.rows, block.times, shown->parts, part_count);
+    }
+    return code;
+}
+
 static int print_rows(struct shown *shown, struct cli_out *out, const struct cli_args *args,
                       uint64_t offset, uint64_t limit)
 {
@@ -177,6 +268,8 @@ static int print_rows(struct shown *shown, struct cli_out *out, const struct cli
 
     if (code == CLI_OK)
         cli_table_reuse(table);
+    if (code == CLI_OK && offset == 0 && limit == UINT64_MAX && shown->where == NULL)
+        return cli_table_end(table, print_blocks(shown, table, out));
     while (code == CLI_OK && limit > 0 && out->code == 0) {
         code = next_row(shown, &cells);
         if (code != CLI_OK || cells == NULL)
@@ -193,12 +286,53 @@ static int print_rows(struct shown *shown, struct cli_out *out, const struct cli
     return cli_table_end(table, code);
 }
 
+static void print_line(struct cli_out *out, const char *text, size_t size)
+{
+    if (out->terminal)
+        cli_out_safe(out, text, size);
+    else
+        cli_out_write(out, text, size);
+    cli_out_write(out, "\n", 1);
+}
+
+/* All lines. */
+static int print_line_blocks(struct shown *shown, struct cli_out *out)
+{
+    pcol_answer_block block = PCOL_INIT(pcol_answer_block);
+    char number[CLI_NUMBER_SIZE];
+    pcol_error err;
+
+    while (out->code == 0) {
+        if (pcol_answers_block(shown->answers, &block, &err) != PCOL_OK)
+            return cli_fail_error(shown->file_name, &err);
+        if (block.rows == 0)
+            break;
+        const pcol_str before = block.part_count > 0 ? block.parts[0].before : (pcol_str){"", 0};
+        for (size_t time = 0; time < block.times; time++) {
+            if (block.part_count == 0) {
+                print_line(out, block.cells[0].as.text.data, block.cells[0].as.text.size);
+                continue;
+            }
+            if (out->terminal)
+                cli_out_safe(out, before.data, before.size);
+            else
+                cli_out_write(out, before.data, before.size);
+            size_t size = cli_format_i64(number, block.parts[0].values[time]);
+            number[size++] = '\n';
+            cli_out_write(out, number, size);
+        }
+    }
+    return CLI_OK;
+}
+
 /* Lines of text as they are. */
 static int print_lines(struct shown *shown, struct cli_out *out, uint64_t offset, uint64_t limit)
 {
     const pcol_answer *cells;
     int code = CLI_OK;
 
+    if (offset == 0 && limit == UINT64_MAX && shown->where == NULL)
+        return print_line_blocks(shown, out);
     while (code == CLI_OK && limit > 0 && out->code == 0) {
         code = next_row(shown, &cells);
         if (code != CLI_OK || cells == NULL)
@@ -207,11 +341,7 @@ static int print_lines(struct shown *shown, struct cli_out *out, uint64_t offset
             offset--;
             continue;
         }
-        if (out->terminal)
-            cli_out_safe(out, cells[0].as.text.data, cells[0].as.text.size);
-        else
-            cli_out_write(out, cells[0].as.text.data, cells[0].as.text.size);
-        cli_out_write(out, "\n", 1);
+        print_line(out, cells[0].as.text.data, cells[0].as.text.size);
         limit--;
     }
     return code;
@@ -253,6 +383,8 @@ static void done(struct shown *shown)
     free(shown->order);
     free(shown->headings);
     free(shown->cells);
+    free(shown->block);
+    free(shown->parts);
     cli_where_free(shown->where);
     pcol_answers_free(shown->answers);
 }

@@ -242,18 +242,28 @@ static void put_any(struct cli_table *table, const struct cli_cell *cell)
         put_cell(table, cell);
 }
 
-static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first)
+void cli_lines_before(struct cli_table *table, size_t i, int *first)
 {
     if (table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON) {
-        if (table->layout == LAYOUT_NDJSON && cell->kind == CLI_CELL_ABSENT)
-            return;
         put_key(table, i, first);
-    } else {
-        if (!*first)
-            cli_out_write(table->out, table->layout == LAYOUT_TSV ? "\t" : ",", 1);
-        *first = 0;
+        return;
     }
+    if (!*first)
+        cli_out_write(table->out, table->layout == LAYOUT_TSV ? "\t" : ",", 1);
+    *first = 0;
+}
+
+static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first)
+{
+    if (table->layout == LAYOUT_NDJSON && cell->kind == CLI_CELL_ABSENT)
+        return;
+    cli_lines_before(table, i, first);
     put_any(table, cell);
+}
+
+void cli_lines_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first)
+{
+    put_piece(table, i, cell, first);
 }
 
 /* ---- kept text */
@@ -364,32 +374,33 @@ static void put_cells(struct cli_table *table, const struct cli_cell *cells)
     put_kept(table, from, lines->kept->used, &first);
 }
 
+void cli_lines_open(struct cli_table *table, int first)
+{
+    if (table->layout == LAYOUT_JSON)
+        cli_out_write(table->out, first ? "[\n{" : ",\n{", 3);
+    else if (table->layout == LAYOUT_NDJSON)
+        cli_out_write(table->out, "{", 1);
+}
+
+void cli_lines_close(struct cli_table *table)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+    } ends[] = {[LAYOUT_TABLE] = {"", 0},
+                [LAYOUT_TSV] = {"\n", 1},
+                [LAYOUT_CSV] = {"\r\n", 2},
+                [LAYOUT_JSON] = {"}", 1},
+                [LAYOUT_NDJSON] = {"}\n", 2}};
+
+    cli_out_write(table->out, ends[table->layout].text, ends[table->layout].size);
+}
+
 void cli_lines_row(struct cli_table *table, const struct cli_cell *cells)
 {
-    struct cli_out *out = table->out;
-
-    switch (table->layout) {
-    case LAYOUT_TSV:
-        put_cells(table, cells);
-        cli_out_write(out, "\n", 1);
-        break;
-    case LAYOUT_CSV:
-        put_cells(table, cells);
-        cli_out_write(out, "\r\n", 2);
-        break;
-    case LAYOUT_JSON:
-        cli_out_text(out, table->rows == 0 ? "[\n{" : ",\n{");
-        put_cells(table, cells);
-        cli_out_write(out, "}", 1);
-        break;
-    case LAYOUT_NDJSON:
-        cli_out_write(out, "{", 1);
-        put_cells(table, cells);
-        cli_out_write(out, "}\n", 2);
-        break;
-    case LAYOUT_TABLE:
-        break;
-    }
+    cli_lines_open(table, table->rows == 0);
+    put_cells(table, cells);
+    cli_lines_close(table);
 }
 
 /* ---- beginning and end */

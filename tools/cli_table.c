@@ -234,6 +234,7 @@ int cli_table_end(struct cli_table *table, int code)
     if (table->failed && code == CLI_OK)
         code = cli_fail_memory();
     cli_lines_end(table);
+    cli_blocks_end(table);
     free(table->widths);
     free(table->kept);
     free(table->text);

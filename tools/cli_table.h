@@ -31,11 +31,22 @@ struct cli_table {
     size_t text_size, text_capacity;
     /* the other formats */
     struct cli_lines *lines; /* NULL: none needed, or no memory for them */
+    struct cli_blocks *blocks;
 };
 
 /* TSV, CSV, JSON and ndjson (cli_lines.c). */
 void cli_lines_begin(struct cli_table *table);
 void cli_lines_row(struct cli_table *table, const struct cli_cell *cells);
 void cli_lines_end(struct cli_table *table);
+
+/* What a row is made of, for cli_blocks.c: what stands before it, its cells, and what ends it. */
+void cli_lines_open(struct cli_table *table, int first);
+void cli_lines_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first);
+/* What stands before cell number i; *first: no other cell of the row does. */
+void cli_lines_before(struct cli_table *table, size_t i, int *first);
+void cli_lines_close(struct cli_table *table);
+
+/* Release what blocks need (cli_blocks.c). */
+void cli_blocks_end(struct cli_table *table);
 
 #endif

@@ -398,3 +398,54 @@ pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err
     k->members = k->state->members;
     return PCOL_OK;
 }
+
+/* ---- runs of rows */
+
+static int in_batched(const struct batched *b, uint64_t row)
+{
+    return b && row - b->first < b->count;
+}
+
+/* The cells of one label, as pci_labels_run() counts those that have a column of their own. */
+static size_t run_of(const struct pci_keyed *k, int kind, uint64_t row, size_t most)
+{
+    const struct pci_keyed_state *s = k->state;
+    int is_value = kind == PCI_LABEL_VALUE;
+    const struct batched *b = s->stack;
+    if (is_value)
+        b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
+    else if (kind == PCI_LABEL_NAME || kind == PCI_LABEL_FILENAME || kind == PCI_LABEL_LINE ||
+             kind == PCI_LABEL_COLUMN)
+        return 1;
+    else if (kind != PCI_LABEL_OWNSTACK && kind != PCI_LABEL_OWNRSTACK &&
+             kind != PCI_LABEL_OWNFRAME && kind != PCI_LABEL_OWNNAME)
+        return most;
+    if (!in_batched(b, row))
+        return 1;
+    size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
+    most = most < left ? most : left;
+    return is_value ? pci_run_valid(b->valid + at, most)
+                    : pci_run_same(b->values + at, b->valid + at, most);
+}
+
+size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most)
+{
+    const struct pci_label_reader *labels = &keyed->labels;
+    if (keyed->count != labels->cell_count || !keyed->count)
+        return 1;
+    most = pci_labels_run(labels, row, most);
+    for (size_t i = 0; i < labels->cell_count && most > 1; i++)
+        if (!labels->cells[i].key->unwanted)
+            most = run_of(keyed, labels->cells[i].key->kind, row, most);
+    return most ? most : 1;
+}
+
+const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row)
+{
+    const struct pci_label_key *key = keyed->labels.cells[member].key;
+    const struct pci_keyed_state *s = keyed->state;
+    if (key->kind != PCI_LABEL_VALUE)
+        return pci_labels_values(&keyed->labels, member, row);
+    const struct batched *b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
+    return in_batched(b, row) ? b->values + (row - b->first) : NULL;
+}

@@ -430,6 +430,67 @@ static int read_again(struct pci_label_reader *r, uint64_t row)
     return 1;
 }
 
+/* ---- runs of rows */
+
+size_t pci_run_same(const int64_t *values, const uint8_t *valid, size_t most)
+{
+    size_t n = most > 0;
+    while (n < most && values[n] == values[0] && valid[n] == valid[0])
+        n++;
+    return n;
+}
+
+size_t pci_run_valid(const uint8_t *valid, size_t most)
+{
+    const uint8_t *null = memchr(valid, 0, most);
+    return null ? (size_t)(null - valid) : most;
+}
+
+/* A kind whose values may differ within a run: numbers, which mean themselves. */
+static int is_number(int kind)
+{
+    return kind == PCI_LABEL_INTEGER || kind == PCI_LABEL_DOUBLE || kind == PCI_LABEL_BOOL;
+}
+
+/* The same for one batch, which must hold the row. */
+static size_t run_of(const struct batch *b, uint64_t row, size_t most, int same)
+{
+    if (!in_batch(b, row))
+        return 1;
+    size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
+    most = most < left ? most : left;
+    return same ? pci_run_same(b->values + at, b->valid + at, most)
+                : pci_run_valid(b->valid + at, most);
+}
+
+size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most)
+{
+    const struct pci_label_state *s = reader->state;
+    if (!pci_labels_alike(reader, row))
+        return 1;
+    most = run_of(s->shapes, row, most, 1);
+    if (s->extra)
+        most = run_of(s->extras, row, most, 1);
+    for (size_t i = 0; i < s->entry_count; i++) {
+        const struct pci_label_key *key = &reader->keys[s->entries[i].key - 1];
+        if (kinds[key->kind].types && !key->unwanted)
+            most = run_of(s->batches[s->entries[i].key - 1], row, most, !is_number(key->kind));
+    }
+    return most ? most : 1;
+}
+
+const int64_t *pci_labels_values(const struct pci_label_reader *reader, size_t cell, uint64_t row)
+{
+    const struct pci_label_state *s = reader->state;
+    const uint32_t k = s->entries[cell].key - 1;
+    const struct batch *b = s->batches[k];
+    return is_number(reader->keys[k].kind) && !reader->keys[k].unwanted && in_batch(b, row)
+               ? b->values + (row - b->first)
+               : NULL;
+}
+
+/* ---- rows */
+
 pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err)
 {
     struct pci_label_reader *r = reader;

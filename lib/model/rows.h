@@ -64,7 +64,16 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
 /* Whether the row has the cells of the row asked for last, but for their values; 0 also if that would
  * take time to find out. */
 int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row);
+/* How many rows from the one asked for last on, at least 1 and at most `most`, have its cells and differ
+ * from it only in cells that pci_labels_values() gives; as far as that shows without reading more. */
+size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most);
+/* The values of a cell (of a double the bits) in the rows of such a run, until the next row is asked
+ * for; NULL if all have that of the first. */
+const int64_t *pci_labels_values(const struct pci_label_reader *reader, size_t cell, uint64_t row);
 void pci_labels_close(struct pci_label_reader *reader);
+/* Of `most` cells: how many, from the first on, are the same as it; how many have a value. */
+size_t pci_run_same(const int64_t *values, const uint8_t *valid, size_t most);
+size_t pci_run_valid(const uint8_t *valid, size_t most);
 /* For checks and views: the types that label.K of a kind may have (0: no column) and the table that
  * it refers to, or NULL; the number of a kind's name, -1 if there is none. */
 unsigned pci_label_types(int kind, const char **references);

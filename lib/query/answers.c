@@ -170,12 +170,9 @@ static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
     return PCOL_OK;
 }
 
-pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
-                            pcol_error *err)
+pcol_status pci_answers_cell(struct pcol_answers *a, pcol_answer *cell,
+                             const struct pci_value *value, pcol_error *err)
 {
-    pcol_answer *cell = &a->cells[column];
-    if (cell->kind == PCOL_ANSWER_ABSENT)
-        a->touched[a->touched_count++] = column;
     switch ((enum pci_value_kind)value->kind) {
     case PCI_VALUE_NULL:
         cell->kind = PCOL_ANSWER_NULL;
@@ -203,6 +200,23 @@ pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struc
         break;
     }
     return set_json(a, cell, value, err);
+}
+
+pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
+                            pcol_error *err)
+{
+    pcol_answer *cell = &a->cells[column];
+    if (cell->kind == PCOL_ANSWER_ABSENT)
+        a->touched[a->touched_count++] = column;
+    return pci_answers_cell(a, cell, value, err);
+}
+
+void pci_answers_settle(pcol_answer *cell, const char **json)
+{
+    if (cell->kind == PCOL_ANSWER_JSON && !cell->as.text.data) {
+        cell->as.text.data = *json;
+        *json += cell->as.text.size;
+    }
 }
 
 pcol_status pci_answers_int(struct pcol_answers *a, uint32_t column, int64_t value, pcol_error *err)
@@ -325,10 +339,13 @@ static pcol_status flat_node(struct pcol_answers *a, uint32_t field, const struc
 pcol_status pci_answers_slots(struct pcol_answers *a, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
-    void *fields = a->slot_fields;
+    void *fields = a->slot_fields, *cells = a->slot_cells;
     if (pci_grow(&fields, &a->slot_capacity, r->count + 1, sizeof *a->slot_fields))
         return pci_fail_memory(err);
     a->slot_fields = fields;
+    if (pci_grow(&cells, &a->slot_cell_capacity, r->count + 1, sizeof *a->slot_cells))
+        return pci_fail_memory(err);
+    a->slot_cells = cells;
     for (size_t i = 0; i < r->count; i++)
         PCI_TRY(pci_strtab_intern(&a->fields, r->members[i].key.data, r->members[i].key.size,
                                   &a->slot_fields[i], err));
@@ -346,6 +363,7 @@ pcol_status pci_answers_flat(struct pcol_answers *a, pcol_error *err)
         PCI_TRY(pci_answers_slots(a, err));
     for (size_t i = 0; i < r->count; i++) {
         const struct pci_value *value = &r->members[i].value;
+        a->slot_cells[i] = (uint32_t)a->flat_count;
         if (value->kind < PCI_VALUE_FRAME)
             PCI_TRY(push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, a->slot_fields[i],
                               value, err));
@@ -375,13 +393,21 @@ static pcol_status name_field(struct pcol_answers *a, uint32_t field, pcol_error
     return PCOL_OK;
 }
 
-pcol_status pci_answers_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
-                                  pcol_error *err)
+pcol_status pci_answers_name(struct pcol_answers *a, pcol_answer *cell, uint32_t field,
+                             pcol_error *err)
 {
     if (field >= a->field_name_count || !a->field_names[field].data)
         PCI_TRY(name_field(a, field, err));
     const struct pci_value name = {.kind = PCI_VALUE_STRING, .as.text = a->field_names[field]};
-    return pci_answers_set(a, column, &name, err);
+    return pci_answers_cell(a, cell, &name, err);
+}
+
+pcol_status pci_answers_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
+                                  pcol_error *err)
+{
+    if (a->cells[column].kind == PCOL_ANSWER_ABSENT)
+        a->touched[a->touched_count++] = column;
+    return pci_answers_name(a, &a->cells[column], field, err);
 }
 
 /* ---- the interface */
@@ -453,6 +479,14 @@ pcol_str pcol_answers_column(const pcol_answers *answers, size_t index)
                                           : (pcol_str){"", 0};
 }
 
+/* JSON that a cell waits for lies in the order in which cells were set. */
+static void settle_row(struct pcol_answers *a)
+{
+    const char *text = a->json.data;
+    for (size_t i = 0; a->json.size && i < a->touched_count; i++)
+        pci_answers_settle(&a->cells[a->touched[i]], &text);
+}
+
 pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, pcol_error *err)
 {
     struct pcol_answers *a = answers;
@@ -463,14 +497,7 @@ pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, 
     PCI_TRY(a->next(a, &more, err));
     if (!more)
         return PCOL_OK;
-    const char *text = a->json.data;
-    for (size_t i = 0; a->json.size && i < a->touched_count; i++) {
-        pcol_answer *cell = &a->cells[a->touched[i]];
-        if (cell->kind == PCOL_ANSWER_JSON && !cell->as.text.data) {
-            cell->as.text.data = text;
-            text += cell->as.text.size;
-        }
-    }
+    settle_row(a);
     *cells = a->cells;
     return PCOL_OK;
 }
@@ -506,5 +533,9 @@ void pcol_answers_free(pcol_answers *answers)
     pci_free(a->found);
     pci_free(a->found_next);
     pci_free(a->ids);
+    pci_free(a->slot_cells);
+    pci_free(a->block_cells);
+    pci_free(a->block_parts);
+    pci_free(a->numbers);
     pci_free(a);
 }

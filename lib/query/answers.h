@@ -65,7 +65,8 @@ struct pcol_answers {
     struct pci_flat_cell *flat_cells; /* of the object at hand */
     size_t flat_count, flat_capacity;
     uint32_t *slot_fields; /* fields of the members' keys, while the plan is the same */
-    size_t slot_capacity;
+    uint32_t *slot_cells;  /* the first of each member's cells in flat_cells */
+    size_t slot_capacity, slot_cell_capacity;
     uint64_t plan;
     /* texts */
     struct pci_json_writer writer;
@@ -95,6 +96,14 @@ struct pcol_answers {
     double plot[6]; /* b0, b1, b2, x_start, x_end, step */
     int plot_model, plot_at;
     int in_object;
+    /* blocks; NULL: of one row each */
+    pcol_status (*block)(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err);
+    pcol_answer *block_cells;
+    size_t block_capacity;
+    pcol_answer_part *block_parts;
+    size_t block_part_count, block_part_capacity;
+    int64_t *numbers;
+    size_t number_capacity;
 };
 
 /* answers.c */
@@ -107,6 +116,18 @@ pcol_status pci_answers_new_column(struct pcol_answers *a, pcol_str name, uint32
 pcol_status pci_answers_row(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
                             pcol_error *err);
+/* The same for a cell that is not of the row; its JSON gets its place by pci_answers_settle(), called
+ * for all such cells in the order in which they were set, *json first being a->json.data. */
+pcol_status pci_answers_cell(struct pcol_answers *a, pcol_answer *cell,
+                             const struct pci_value *value, pcol_error *err);
+void pci_answers_settle(pcol_answer *cell, const char **json);
+/* Cells of a block of `rows` rows, all absent; NULL if memory is out. */
+pcol_answer *pci_block_cells(struct pcol_answers *a, size_t rows);
+pcol_status pci_block_part(struct pcol_answers *a, size_t row, size_t column,
+                           const struct pci_run_part *run, pcol_error *err);
+/* The numbers of `count` resources from the one at hand on, as a part. */
+pcol_status pci_block_numbers(struct pcol_answers *a, size_t count, struct pci_run_part *run,
+                              pcol_error *err);
 pcol_status pci_answers_int(struct pcol_answers *a, uint32_t column, int64_t value,
                             pcol_error *err);
 pcol_status pci_answers_push(struct pcol_answers *a, int64_t x, int64_t y, pcol_error *err);
@@ -127,6 +148,8 @@ pcol_status pci_answers_sort(struct pcol_answers *a, pcol_error *err);
 /* The fields of the members' own keys, into a->slot_fields. */
 pcol_status pci_answers_slots(struct pcol_answers *a, pcol_error *err);
 /* The name of a field as a cell. */
+pcol_status pci_answers_name(struct pcol_answers *a, pcol_answer *cell, uint32_t field,
+                             pcol_error *err);
 pcol_status pci_answers_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
                                   pcol_error *err);
 /* The flat items of the object at hand, into a->flat_cells. */
@@ -140,6 +163,11 @@ pcol_status pci_ask_best(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_ask_plot(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_ask_snapshots(struct pcol_answers *a, pcol_error *err);
+
+/* Blocks of the questions. */
+pcol_status pci_table_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err);
+pcol_status pci_snapshot_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err);
+pcol_status pci_item_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err);
 
 /* tables.c */
 /* Whether resources come in the order of their snapshots; they begin again. */

@@ -268,6 +268,64 @@ static pcol_status next_line(struct pcol_answers *a, int *more, pcol_error *err)
     }
 }
 
+/* Whether all resources of the run have the line of the first but for an integral amount. */
+static int one_stack(const struct pcol_answers *a)
+{
+    const struct pci_resources *r = &a->resources;
+    for (size_t i = 0; i < r->run_part_count; i++) {
+        const struct pci_run_part *part = &r->run_parts[i];
+        if (part->slot == a->line_roles[UID] || part->slot == a->line_roles[TRACE] ||
+            (part->slot == a->line_roles[AMOUNT] && part->kind != PCI_VALUE_INTEGER))
+            return 0;
+    }
+    return 1;
+}
+
+/* The line of the resource at hand, and those of the resources behind it with the same stack. */
+static pcol_status put_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    pcol_answer *cells = pci_block_cells(a, 1);
+    if (!cells)
+        return pci_fail_memory(err);
+    cells[0] =
+        (pcol_answer){.kind = PCOL_ANSWER_TEXT, .as.text = {a->other.data, a->other.size}};
+    for (size_t i = 0; i < r->run_part_count; i++) {
+        if (r->run_parts[i].slot != a->line_roles[AMOUNT] || block->times == 1)
+            continue;
+        PCI_TRY(pci_block_part(a, 0, 0, &r->run_parts[i], err));
+        a->block_parts[a->block_part_count - 1].before = (pcol_str){a->other.data, a->stack_size};
+    }
+    block->rows = 1;
+    block->cells = cells;
+    return PCOL_OK;
+}
+
+static pcol_status line_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
+{
+    struct pci_resources *r = &a->resources;
+    for (;;) {
+        int ok, more;
+        PCI_TRY(pci_resources_next(r, &more, err));
+        if (!more) {
+            tell_left_out(a);
+            return PCOL_OK;
+        }
+        int free = is_free(a);
+        if (!free)
+            PCI_TRY(make_line(a, &ok, err));
+        PCI_TRY(pci_resources_run(r, &block->times, err));
+        if (!one_stack(a))
+            block->times = 1;
+        if (!free && ok)
+            PCI_TRY(put_block(a, block, err));
+        a->left_out += free || ok ? 0 : block->times;
+        pci_resources_skip(r, block->times);
+        if (block->rows)
+            return PCOL_OK;
+    }
+}
+
 /* Others are kept and sorted: a list of (snapshot, number of the line). */
 static pcol_status next_kept(struct pcol_answers *a, int *more, pcol_error *err)
 {
@@ -315,5 +373,6 @@ pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err)
     PCI_TRY(pci_answers_sorted(a, &sorted, err));
     pci_resources_want(&a->resources, wanted, sizeof wanted / sizeof *wanted);
     a->next = sorted ? next_line : next_kept;
+    a->block = sorted ? line_block : NULL;
     return sorted ? PCOL_OK : keep_lines(a, err);
 }

@@ -173,6 +173,16 @@ static pcol_status is_new(struct pcol_answers *a, const struct pci_value *value,
     return PCOL_OK;
 }
 
+/* Resources that are the same as the one at hand. */
+static pcol_status pass_run(struct pcol_answers *a, pcol_error *err)
+{
+    size_t count;
+    PCI_TRY(pci_resources_run(&a->resources, &count, err));
+    if (!a->resources.run_part_count)
+        pci_resources_skip(&a->resources, count);
+    return PCOL_OK;
+}
+
 static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err)
 {
     for (;;) {
@@ -181,7 +191,9 @@ static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err
             if (!*more)
                 return PCOL_OK;
             if (a->resources.same && !a->options.models) {
-                if (!a->options.unique) /* the values found for the object before */
+                if (a->options.unique) /* all were given, or their equals */
+                    PCI_TRY(pass_run(a, err));
+                else /* the values found for the object before */
                     a->found_at = 0;
                 continue;
             }
@@ -198,6 +210,65 @@ static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err
         PCI_TRY(is_new(a, &value, &new, err));
         if (new)
             return pci_answers_set(a, 0, &value, err);
+    }
+}
+
+/* 1 + the part of the run that the path leads to, 0: none. */
+static size_t own_part(const struct pcol_answers *a)
+{
+    const struct pci_resources *r = &a->resources;
+    for (size_t i = 0; i < r->run_part_count; i++)
+        if (r->run_parts[i].slot == a->path_slot)
+            return i + 1;
+    return 0;
+}
+
+/* The values found in the resource at hand, and in `times` of them. */
+static pcol_status found_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
+{
+    struct pci_run_part number;
+    pcol_answer *cells = pci_block_cells(a, a->found_count);
+    size_t own = own_part(a);
+    if (!cells)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_block_numbers(a, block->times, &number, err));
+    for (size_t i = 0; i < a->found_count; i++) {
+        cells[2 * i] = (pcol_answer){.kind = PCOL_ANSWER_I64, .as.i64 = number.values[0]};
+        PCI_TRY(pci_block_part(a, i, 0, &number, err));
+        PCI_TRY(pci_answers_cell(a, &cells[2 * i + 1], &a->found[i], err));
+    }
+    if (own && block->times > 1)
+        PCI_TRY(pci_block_part(a, 0, 1, &a->resources.run_parts[own - 1], err));
+    block->rows = a->found_count;
+    block->cells = cells;
+    return PCOL_OK;
+}
+
+/* The values of a resource, and of those behind it that differ from it only in numbers. */
+static pcol_status value_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
+{
+    struct pci_resources *r = &a->resources;
+    int more;
+    if (a->found_at < a->found_count) { /* begun by rows */
+        const pcol_answer *row;
+        PCI_TRY(pcol_answers_next(a, &row, err));
+        block->rows = row != NULL;
+        block->cells = row;
+        return PCOL_OK;
+    }
+    for (;;) {
+        PCI_TRY(pci_resources_next(r, &more, err));
+        if (!more)
+            return PCOL_OK;
+        if (!r->same)
+            PCI_TRY(follow(a, err));
+        a->found_at = a->found_count;
+        PCI_TRY(pci_resources_run(r, &block->times, err));
+        if (a->found_count)
+            PCI_TRY(found_block(a, block, err));
+        pci_resources_skip(r, block->times);
+        if (block->rows)
+            return PCOL_OK;
     }
 }
 
@@ -220,5 +291,6 @@ pcol_status pci_ask_values(struct pcol_answers *a, pcol_error *err)
     if (!a->options.unique)
         PCI_TRY(pci_answers_column(a, "row", err));
     a->next = next_value;
+    a->block = a->options.unique || a->options.models ? NULL : value_block;
     return pci_answers_column(a, "value", err);
 }

@@ -167,6 +167,7 @@ void pci_resources_close(struct pci_resources *r)
     pci_free(r->is_perun);
     pci_free(r->numbers);
     pci_free(r->members);
+    pci_free(r->run_parts);
     memset(r, 0, sizeof *r);
 }
 
@@ -463,12 +464,56 @@ static uint64_t alike(const struct column *c, uint64_t row)
 }
 
 /* How many rows behind one differ from it in nothing but what is its own. */
-static uint64_t count_repeats(const struct pci_resources_state *s, uint64_t row)
+static uint64_t count_repeats(const struct pci_resources *r, uint64_t row)
 {
-    uint64_t source = alike(&s->source, row), type = alike(&s->type, row);
-    uint64_t snapshot = alike(&s->snapshot, row);
-    uint64_t least = type < snapshot ? type : snapshot;
-    return source < least ? source : least == UINT64_MAX ? 0 : least;
+    const struct pci_resources_state *s = r->state;
+    uint64_t least = r->sample_rows - row - 1;
+    const uint64_t counts[] = {alike(&s->source, row), alike(&s->type, row),
+                               alike(&s->snapshot, row)};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        least = counts[i] < least ? counts[i] : least;
+    return least;
+}
+
+static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t row, pcol_error *err)
+{
+    const uint32_t slot = r->state->own.slots[cell];
+    const int64_t *values = pci_keyed_values(&r->samples, cell, row);
+    void *parts = r->run_parts;
+    if (slot == PCOL_NONE || !values)
+        return PCOL_OK;
+    if (pci_grow(&parts, &r->run_part_capacity, r->run_part_count + 1, sizeof *r->run_parts))
+        return pci_fail_memory(err);
+    r->run_parts = parts;
+    r->run_parts[r->run_part_count++] =
+        (struct pci_run_part){slot, r->members[slot].value.kind, values};
+    return PCOL_OK;
+}
+
+pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error *err)
+{
+    const struct pci_resources_state *s = r->state;
+    uint64_t row = s->row - 1;
+    r->run_part_count = 0;
+    if (s->shared_only) {
+        *count = (size_t)s->repeats + 1;
+        return PCOL_OK;
+    }
+    uint64_t repeats = count_repeats(r, row);
+    *count = 1;
+    if (repeats && s->own.count == r->samples.count)
+        *count = pci_keyed_run(&r->samples, row, (size_t)repeats + 1);
+    for (size_t i = 0; i < s->own.count && *count > 1; i++)
+        PCI_TRY(add_run_part(r, i, row, err));
+    return PCOL_OK;
+}
+
+void pci_resources_skip(struct pci_resources *r, size_t count)
+{
+    struct pci_resources_state *s = r->state;
+    s->row += count - 1;
+    r->number += count - 1;
+    s->repeats = s->repeats > count - 1 ? s->repeats - (count - 1) : 0;
 }
 
 pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err)
@@ -490,7 +535,7 @@ pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *e
         if (*more) {
             r->number++;
             PCI_TRY(merge_row(r, row, err));
-            s->repeats = s->shared_only ? count_repeats(s, row) : 0;
+            s->repeats = s->shared_only ? count_repeats(r, row) : 0;
             return PCOL_OK;
         }
     }

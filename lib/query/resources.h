@@ -10,6 +10,13 @@
 
 #include "model/keyed.h"
 
+/* A member that is a number in all resources of a run. */
+struct pci_run_part {
+    uint32_t slot;         /* the member */
+    uint8_t kind;          /* of its values: INTEGER, DOUBLE or BOOL */
+    const int64_t *values; /* of each resource; of doubles the bits */
+};
+
 struct pci_resources {
     const pcol_file *file;
     struct pci_values values;
@@ -32,6 +39,8 @@ struct pci_resources {
     int own_only;
     const uint32_t *own_slots;
     size_t own_count;
+    struct pci_run_part *run_parts; /* of pci_resources_run() */
+    size_t run_part_count, run_part_capacity;
     struct pci_resources_state *state;
 };
 
@@ -51,6 +60,11 @@ void pci_resources_keys(struct pci_resources *r);
 /* Begin with the first resource (or model) again. */
 void pci_resources_rewind(struct pci_resources *r);
 pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err);
+/* How many resources from the one at hand on, at least 1, differ from it in nothing but the numbers of
+ * run_parts, which stay until the next one is asked for; members that are not wanted are anything. */
+pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error *err);
+/* Go on behind `count` of these. */
+void pci_resources_skip(struct pci_resources *r, size_t count);
 pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err);
 /* Whether resources come in the order of their snapshots, as far as that shows without making them. */
 pcol_status pci_resources_sorted(struct pci_resources *r, int *sorted, pcol_error *err);

@@ -168,6 +168,7 @@ pcol_status pci_ask_table(struct pcol_answers *a, pcol_error *err)
     a->plan = UINT64_MAX;
     a->partial = 1;
     a->next = next_row;
+    a->block = a->question == PCOL_ASK_RESOURCES ? pci_table_block : NULL;
     return PCOL_OK;
 }
 
@@ -314,6 +315,7 @@ pcol_status pci_ask_snapshots(struct pcol_answers *a, pcol_error *err)
     pci_resources_only(&a->resources, (pcol_str){"snapshot", 8});
     if (sorted) {
         a->next = next_sorted;
+        a->block = pci_snapshot_block;
         return PCOL_OK;
     }
     for (;;) {
@@ -391,6 +393,7 @@ pcol_status pci_ask_fields(struct pcol_answers *a, pcol_error *err)
         PCI_TRY(pci_answers_column(a, "key", err));
         PCI_TRY(pci_answers_column(a, "value", err));
         a->next = next_item;
+        a->block = pci_item_block;
         return PCOL_OK;
     }
     PCI_TRY(pci_answers_column(a, "field", err));

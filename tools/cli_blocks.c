@@ -1,0 +1,191 @@
+/*
+ * cli_blocks.c - rows that come several times with other numbers, as TSV, CSV, JSON and ndjson
+ *
+ * The rows of one time are made once, with holes where the numbers go; every time is then a copy of
+ * what lies between the holes, and the numbers. Many holes have the same number, that of the row, so
+ * its digits are made once a time.
+ *
+ *     {"amount":|,"address":|,"uid":"f"}      two holes
+ */
+#include "cli_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORT 64u /* bytes that are copied without asking how many they are */
+#define FEW 3u    /* times for which it is not worth while */
+
+/* Where a number goes. */
+struct hole {
+    size_t at; /* in the text */
+    const struct cli_part *part;
+};
+
+struct cli_blocks {
+    struct cli_out *text; /* its buffer holds the rows of one time */
+    struct hole *holes;
+    size_t hole_count, hole_capacity;
+    const struct cli_part **parts; /* by cell; NULL: none */
+    size_t part_capacity;
+};
+
+/* Room for a block; 0 if there is no memory. */
+static int make_room(struct cli_blocks *b, size_t cells, size_t holes)
+{
+    if (cells > b->part_capacity) {
+        free(b->parts);
+        b->part_capacity = 0;
+        if ((b->parts = calloc(cells, sizeof *b->parts)) == NULL)
+            return 0;
+        b->part_capacity = cells;
+    }
+    if (holes > b->hole_capacity) {
+        free(b->holes);
+        b->hole_capacity = 0;
+        if ((b->holes = calloc(holes, sizeof *b->holes)) == NULL)
+            return 0;
+        b->hole_capacity = holes;
+    }
+    if (b->text == NULL)
+        b->text = malloc(sizeof *b->text);
+    return b->text != NULL;
+}
+
+static struct cli_blocks *blocks_of(struct cli_table *table, size_t cells, size_t holes)
+{
+    if (table->blocks == NULL)
+        table->blocks = calloc(1, sizeof *table->blocks);
+    return table->blocks != NULL && make_room(table->blocks, cells, holes) ? table->blocks : NULL;
+}
+
+void cli_blocks_end(struct cli_table *table)
+{
+    struct cli_blocks *b = table->blocks;
+
+    if (b != NULL) {
+        free(b->text);
+        free(b->holes);
+        free(b->parts);
+    }
+    free(b);
+    table->blocks = NULL;
+}
+
+/* Make the rows of one time, with holes; 0 if they are too long to be kept. */
+static int make_text(struct cli_table *table, const struct cli_cell *cells, size_t rows)
+{
+    struct cli_blocks *b = table->blocks;
+    struct cli_out *out = table->out;
+
+    cli_out_open_memory(b->text, out);
+    b->hole_count = 0;
+    table->out = b->text;
+    for (size_t row = 0; row < rows; row++) {
+        int first = 1;
+        cli_lines_open(table, 0);
+        for (size_t i = 0; i < table->count; i++) {
+            size_t at = row * table->count + i;
+            if (b->parts[at] == NULL) {
+                cli_lines_piece(table, i, &cells[at], &first);
+                continue;
+            }
+            cli_lines_before(table, i, &first);
+            b->holes[b->hole_count++] = (struct hole){b->text->used, b->parts[at]};
+        }
+        cli_lines_close(table);
+    }
+    table->out = out;
+    return b->text->code == 0 &&
+           b->text->used + b->hole_count * CLI_NUMBER_SIZE + SHORT <= CLI_OUT_SIZE;
+}
+
+/* Both sides have room for SHORT bytes. */
+static inline char *copy(char *to, const char *from, size_t size)
+{
+    if (size <= SHORT)
+        memcpy(to, from, SHORT);
+    else
+        memcpy(to, from, size);
+    return to + size;
+}
+
+static size_t put_number(struct cli_table *table, const struct cli_part *part, size_t time,
+                         char *to)
+{
+    struct cli_cell cell = {part->kind, 0, {.i64 = part->values[time]}};
+
+    if (part->kind == CLI_CELL_I64)
+        return cli_format_i64(to, part->values[time]);
+    if (part->kind == CLI_CELL_F64)
+        memcpy(&cell.as.f64, &part->values[time], sizeof cell.as.f64);
+    if (part->kind != CLI_CELL_F64 || isfinite(cell.as.f64) || table->layout < LAYOUT_JSON)
+        return cli_cell_number(&cell, to);
+    size_t size = cli_cell_number(&cell, to + 1); /* JSON has no such numbers */
+    to[0] = to[size + 1] = '"';
+    return size + 2;
+}
+
+/* The rows of one time; gives where they begin. */
+static char *put_time(struct cli_table *table, size_t time)
+{
+    const struct cli_blocks *b = table->blocks;
+    const int64_t *number = NULL;
+    char digits[CLI_NUMBER_SIZE];
+    size_t digit_count = 0, at = 0;
+    size_t most = b->text->used + b->hole_count * CLI_NUMBER_SIZE + SHORT;
+    char *begin = cli_out_room(table->out, most), *to = begin;
+
+    for (size_t i = 0; i < b->hole_count; i++) {
+        const struct hole *hole = &b->holes[i];
+        to = copy(to, b->text->buffer + at, hole->at - at);
+        at = hole->at;
+        if (hole->part->values != number) {
+            number = hole->part->values;
+            digit_count = put_number(table, hole->part, time, digits);
+        }
+        memcpy(to, digits, sizeof digits);
+        to += digit_count;
+    }
+    to = copy(to, b->text->buffer + at, b->text->used - at);
+    cli_out_took(table->out, (size_t)(to - begin));
+    return begin;
+}
+
+/* Every row on its own. */
+static void put_rows(struct cli_table *table, struct cli_cell *cells, size_t rows, size_t times,
+                     const struct cli_part *parts, size_t count)
+{
+    for (size_t time = 0; time < times; time++) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(&cells[parts[i].row * table->count + parts[i].column].as, &parts[i].values[time],
+                   sizeof(int64_t));
+        for (size_t row = 0; row < rows; row++)
+            cli_table_row(table, cells + row * table->count);
+    }
+}
+
+void cli_table_block(struct cli_table *table, struct cli_cell *cells, size_t rows, size_t times,
+                     const struct cli_part *parts, size_t count)
+{
+    struct cli_blocks *b;
+
+    if (times <= FEW || table->count == 0 || table->layout == LAYOUT_TABLE || table->failed ||
+        (b = blocks_of(table, rows * table->count, count)) == NULL) {
+        put_rows(table, cells, rows, times, parts, count);
+        return;
+    }
+    memset(b->parts, 0, rows * table->count * sizeof *b->parts);
+    for (size_t i = 0; i < count; i++)
+        b->parts[parts[i].row * table->count + parts[i].column] = &parts[i];
+    if (!make_text(table, cells, rows)) {
+        put_rows(table, cells, rows, times, parts, count);
+        return;
+    }
+    for (size_t time = 0; time < times && table->out->code == 0; time++) {
+        char *begin = put_time(table, time);
+        if (table->layout == LAYOUT_JSON && table->rows == 0)
+            *begin = '['; /* in place of the comma before a row */
+        table->rows += rows;
+    }
+}
