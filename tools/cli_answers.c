@@ -299,7 +299,6 @@ static void print_line(struct cli_out *out, const char *text, size_t size)
 static int print_line_blocks(struct shown *shown, struct cli_out *out)
 {
     pcol_answer_block block = PCOL_INIT(pcol_answer_block);
-    char number[CLI_NUMBER_SIZE];
     pcol_error err;
 
     while (out->code == 0) {
@@ -317,9 +316,10 @@ static int print_line_blocks(struct shown *shown, struct cli_out *out)
                 cli_out_safe(out, before.data, before.size);
             else
                 cli_out_write(out, before.data, before.size);
-            size_t size = cli_format_i64(number, block.parts[0].values[time]);
-            number[size++] = '\n';
-            cli_out_write(out, number, size);
+            char *to = cli_out_room(out, CLI_NUMBER_SIZE);
+            size_t size = cli_format_i64(to, block.parts[0].values[time]);
+            to[size++] = '\n';
+            cli_out_took(out, size);
         }
     }
     return CLI_OK;

@@ -14,18 +14,28 @@
 #include <string.h>
 
 #define SHORT 64u /* bytes that are copied without asking how many they are */
+#define BRIEF 24u /* the same of numbers */
 #define FEW 3u    /* times for which it is not worth while */
+
+/* A number's text, which is mostly that of the last time or the one behind it. */
+struct number {
+    const struct cli_part *part;
+    int64_t value;
+    size_t size; /* 0: nothing yet */
+    char text[CLI_NUMBER_SIZE];
+};
 
 /* Where a number goes. */
 struct hole {
     size_t at; /* in the text */
-    const struct cli_part *part;
+    size_t number;
 };
 
 struct cli_blocks {
     struct cli_out *text; /* its buffer holds the rows of one time */
     struct hole *holes;
-    size_t hole_count, hole_capacity;
+    struct number *numbers;
+    size_t hole_count, number_count, hole_capacity;
     const struct cli_part **parts; /* by cell; NULL: none */
     size_t part_capacity;
 };
@@ -42,8 +52,11 @@ static int make_room(struct cli_blocks *b, size_t cells, size_t holes)
     }
     if (holes > b->hole_capacity) {
         free(b->holes);
+        free(b->numbers);
         b->hole_capacity = 0;
-        if ((b->holes = calloc(holes, sizeof *b->holes)) == NULL)
+        b->holes = calloc(holes, sizeof *b->holes);
+        b->numbers = calloc(holes, sizeof *b->numbers);
+        if (b->holes == NULL || b->numbers == NULL)
             return 0;
         b->hole_capacity = holes;
     }
@@ -66,10 +79,23 @@ void cli_blocks_end(struct cli_table *table)
     if (b != NULL) {
         free(b->text);
         free(b->holes);
+        free(b->numbers);
         free(b->parts);
     }
     free(b);
     table->blocks = NULL;
+}
+
+static void add_hole(struct cli_blocks *b, const struct cli_part *part)
+{
+    size_t n = b->number_count;
+
+    if (n == 0 || b->numbers[n - 1].part->values != part->values) {
+        b->numbers[n].part = part;
+        b->numbers[n].size = 0;
+        b->number_count++;
+    }
+    b->holes[b->hole_count++] = (struct hole){b->text->used, b->number_count - 1};
 }
 
 /* Make the rows of one time, with holes; 0 if they are too long to be kept. */
@@ -79,7 +105,7 @@ static int make_text(struct cli_table *table, const struct cli_cell *cells, size
     struct cli_out *out = table->out;
 
     cli_out_open_memory(b->text, out);
-    b->hole_count = 0;
+    b->hole_count = b->number_count = 0;
     table->out = b->text;
     for (size_t row = 0; row < rows; row++) {
         int first = 1;
@@ -91,7 +117,7 @@ static int make_text(struct cli_table *table, const struct cli_cell *cells, size
                 continue;
             }
             cli_lines_before(table, i, &first);
-            b->holes[b->hole_count++] = (struct hole){b->text->used, b->parts[at]};
+            add_hole(b, b->parts[at]);
         }
         cli_lines_close(table);
     }
@@ -110,15 +136,13 @@ static inline char *copy(char *to, const char *from, size_t size)
     return to + size;
 }
 
-static size_t put_number(struct cli_table *table, const struct cli_part *part, size_t time,
-                         char *to)
+static size_t other_number(const struct cli_table *table, const struct cli_part *part,
+                           int64_t value, char *to)
 {
-    struct cli_cell cell = {part->kind, 0, {.i64 = part->values[time]}};
+    struct cli_cell cell = {part->kind, 0, {.i64 = value}};
 
-    if (part->kind == CLI_CELL_I64)
-        return cli_format_i64(to, part->values[time]);
     if (part->kind == CLI_CELL_F64)
-        memcpy(&cell.as.f64, &part->values[time], sizeof cell.as.f64);
+        memcpy(&cell.as.f64, &value, sizeof cell.as.f64);
     if (part->kind != CLI_CELL_F64 || isfinite(cell.as.f64) || table->layout < LAYOUT_JSON)
         return cli_cell_number(&cell, to);
     size_t size = cli_cell_number(&cell, to + 1); /* JSON has no such numbers */
@@ -126,28 +150,42 @@ static size_t put_number(struct cli_table *table, const struct cli_part *part, s
     return size + 2;
 }
 
+static void make_number(const struct cli_table *table, struct number *number, int64_t value)
+{
+    if (number->part->kind != CLI_CELL_I64)
+        number->size = other_number(table, number->part, value, number->text);
+    else if (number->size > 0 && value > 0 && value - 1 == number->value &&
+             number->text[number->size - 1] < '9')
+        number->text[number->size - 1]++;
+    else
+        number->size = cli_format_i64(number->text, value);
+    number->value = value;
+}
+
 /* The rows of one time; gives where they begin. */
 static char *put_time(struct cli_table *table, size_t time)
 {
     const struct cli_blocks *b = table->blocks;
-    const int64_t *number = NULL;
-    char digits[CLI_NUMBER_SIZE];
-    size_t digit_count = 0, at = 0;
-    size_t most = b->text->used + b->hole_count * CLI_NUMBER_SIZE + SHORT;
+    const char *text = b->text->buffer;
+    size_t at = 0, most = b->text->used + b->hole_count * CLI_NUMBER_SIZE + SHORT;
     char *begin = cli_out_room(table->out, most), *to = begin;
 
+    for (size_t i = 0; i < b->number_count; i++) {
+        int64_t value = b->numbers[i].part->values[time];
+        if (value != b->numbers[i].value || b->numbers[i].size == 0)
+            make_number(table, &b->numbers[i], value);
+    }
     for (size_t i = 0; i < b->hole_count; i++) {
         const struct hole *hole = &b->holes[i];
-        to = copy(to, b->text->buffer + at, hole->at - at);
+        const struct number *number = &b->numbers[hole->number];
+        to = copy(to, text + at, hole->at - at);
         at = hole->at;
-        if (hole->part->values != number) {
-            number = hole->part->values;
-            digit_count = put_number(table, hole->part, time, digits);
-        }
-        memcpy(to, digits, sizeof digits);
-        to += digit_count;
+        memcpy(to, number->text, BRIEF);
+        if (number->size > BRIEF)
+            memcpy(to, number->text, number->size);
+        to += number->size;
     }
-    to = copy(to, b->text->buffer + at, b->text->used - at);
+    to = copy(to, text + at, b->text->used - at);
     cli_out_took(table->out, (size_t)(to - begin));
     return begin;
 }

@@ -17,24 +17,31 @@ static const char digit_pairs[201] = "000102030405060708091011121314151617181920
                                      "50515253545556575859606162636465666768697071727374"
                                      "75767778798081828384858687888990919293949596979899";
 
+static size_t count_digits(uint64_t value)
+{
+    size_t count = 1;
+
+    while (value >= 10000) {
+        value /= 10000;
+        count += 4;
+    }
+    return count + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
 size_t cli_format_u64(char *text, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
+    size_t count = count_digits(value), at = count;
 
     while (value >= 100) {
         at -= 2;
-        memcpy(digits + at, digit_pairs + 2 * (value % 100), 2);
+        memcpy(text + at, digit_pairs + 2 * (value % 100), 2);
         value /= 100;
     }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(digits + at, digit_pairs + 2 * value, 2);
-    } else {
-        digits[--at] = (char)('0' + value);
-    }
-    memcpy(text, digits + at, sizeof digits - at);
-    return sizeof digits - at;
+    if (value >= 10)
+        memcpy(text, digit_pairs + 2 * value, 2);
+    else
+        *text = (char)('0' + value);
+    return count;
 }
 
 size_t cli_format_i64(char *text, int64_t value)

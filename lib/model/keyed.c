@@ -384,7 +384,9 @@ pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err
         PCI_TRY(push(k, &member, err));
         if (cell->key) {
             member->key = cell->key->key;
-            PCI_TRY(label_value(k, row, cell, &member->value, err));
+            member->value = (struct pci_value){.kind = PCI_VALUE_NULL};
+            if (!cell->key->unwanted)
+                PCI_TRY(label_value(k, row, cell, &member->value, err));
         } else {
             struct pci_node_value node;
             PCI_TRY(pci_nodes_get(&k->nodes, cell->node, &node, err));

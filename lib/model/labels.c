@@ -61,7 +61,8 @@ struct pci_label_state {
     uint64_t known; /* 1 + its row */
     struct shape_entry *entries;
     size_t entry_count, entry_capacity;
-    int plain; /* the cells are those of that shape, with no member of `extra` among them */
+    int plain; /* the cells are those of that shape, with no member of `extra` among them; */
+    int whole; /* or: the row has no shape, and every key that has a column */
 };
 
 unsigned pci_label_types(int kind, const char **references)
@@ -374,6 +375,7 @@ static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t
         s->cells[r->cell_count - 1].joined = entry->joined;
     }
     s->plain = plain;
+    s->whole = 0;
     return PCOL_OK;
 }
 
@@ -381,6 +383,12 @@ static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t
 static int in_batch(const struct batch *b, uint64_t row)
 {
     return b && row - b->first < b->count;
+}
+
+/* Whether a value is null in a row, or is not in a batch. */
+static int is_null(const struct batch *b, uint64_t row)
+{
+    return !in_batch(b, row) || !b->valid[row - b->first];
 }
 
 /* One value of a row whose shape is that of the row before; 0 if it has to be read in the slow way. */
@@ -411,10 +419,20 @@ static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
 int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row)
 {
     const struct pci_label_state *s = reader->state;
-    if (!s->plain || !in_batch(s->shapes, row) || !s->shapes->valid[row - s->shapes->first] ||
-        (uint64_t)s->shapes->values[row - s->shapes->first] + 1 != s->known)
+    if (!s->plain ||
+        (s->extra && (!in_batch(s->extras, row) || s->extras->valid[row - s->extras->first])))
         return 0;
-    return !s->extra || (in_batch(s->extras, row) && !s->extras->valid[row - s->extras->first]);
+    if (!s->whole)
+        return !is_null(s->shapes, row) &&
+               (uint64_t)s->shapes->values[row - s->shapes->first] + 1 == s->known;
+    if (s->shape && (!in_batch(s->shapes, row) || !is_null(s->shapes, row)))
+        return 0;
+    for (size_t i = 0; i < s->entry_count; i++) {
+        const uint32_t k = s->entries[i].key - 1;
+        if (!reader->keys[k].unwanted && is_null(s->batches[k], row))
+            return 0;
+    }
+    return 1;
 }
 
 /* Most rows have the shape of the row before and nothing in `extra`: their cells stay, and only the
@@ -428,6 +446,31 @@ static int read_again(struct pci_label_reader *r, uint64_t row)
         if (!renew(r, i, row))
             return 0;
     return 1;
+}
+
+/* The values of a row without a shape. If it has all that there are, and no more, the next row is
+ * probably like it. */
+static pcol_status add_all(struct pci_label_reader *r, uint64_t row, pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    int there, whole = r->extra == PCI_NO_NODE;
+    for (size_t k = 0; k < r->key_count; k++) {
+        if (!r->keys[k].column)
+            continue;
+        PCI_TRY(add_value(r, k, row, &there, err));
+        whole = whole && there;
+    }
+    s->plain = s->whole = whole;
+    if (!whole)
+        return PCOL_OK;
+    s->known = 0; /* the entries are no shape's */
+    s->entry_count = 0;
+    if (pci_grow((void **)&s->entries, &s->entry_capacity, r->cell_count + 1, sizeof *s->entries))
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < r->cell_count; i++)
+        s->entries[s->entry_count++] =
+            (struct shape_entry){(uint32_t)(s->cells[i].key - r->keys) + 1, 0};
+    return PCOL_OK;
 }
 
 /* ---- runs of rows */
@@ -463,15 +506,26 @@ static size_t run_of(const struct batch *b, uint64_t row, size_t most, int same)
                 : pci_run_valid(b->valid + at, most);
 }
 
-size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most)
+size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, size_t most)
 {
     const struct pci_label_state *s = reader->state;
     if (!pci_labels_alike(reader, row))
         return 1;
-    most = run_of(s->shapes, row, most, 1);
+    if (s->shape)
+        most = run_of(s->shapes, row, most, 1);
     if (s->extra)
         most = run_of(s->extras, row, most, 1);
-    for (size_t i = 0; i < s->entry_count; i++) {
+    for (size_t i = 0; i < s->entry_count && s->whole; i++)
+        if (!reader->keys[s->entries[i].key - 1].unwanted)
+            most = run_of(s->batches[s->entries[i].key - 1], row, most, 0);
+    return most ? most : 1;
+}
+
+size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most)
+{
+    const struct pci_label_state *s = reader->state;
+    most = pci_labels_shaped(reader, row, most);
+    for (size_t i = 0; i < s->entry_count && most > 1; i++) {
         const struct pci_label_key *key = &reader->keys[s->entries[i].key - 1];
         if (kinds[key->kind].types && !key->unwanted)
             most = run_of(s->batches[s->entries[i].key - 1], row, most, !is_number(key->kind));
@@ -522,11 +576,7 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
     PCI_TRY(get(r->file, s->shape, &s->shapes, row, &shape, &r->has_shape, err));
     if (r->has_shape)
         return read_shape(r, row, (uint64_t)shape, &member, err);
-    for (size_t k = 0; k < r->key_count; k++) {
-        int there;
-        if (r->keys[k].column)
-            PCI_TRY(add_value(r, k, row, &there, err));
-    }
+    PCI_TRY(add_all(r, row, err));
     while (member != PCI_NO_NODE)
         PCI_TRY(add_member(r, &member, err));
     return PCOL_OK;

@@ -64,6 +64,9 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
 /* Whether the row has the cells of the row asked for last, but for their values; 0 also if that would
  * take time to find out. */
 int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row);
+/* How many rows from one on, at least 1 and at most `most`, are alike in this sense; as far as that
+ * shows without reading more. */
+size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, size_t most);
 /* How many rows from the one asked for last on, at least 1 and at most `most`, have its cells and differ
  * from it only in cells that pci_labels_values() gives; as far as that shows without reading more. */
 size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most);

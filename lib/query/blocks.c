@@ -54,17 +54,6 @@ pcol_status pci_block_numbers(struct pcol_answers *a, size_t count, struct pci_r
 
 /* ---- the questions */
 
-/* Whether a member differs within the run. */
-static int is_part(const struct pci_resources *r, const char *key)
-{
-    for (size_t i = 0; i < r->run_part_count; i++) {
-        pcol_str text = r->members[r->run_parts[i].slot].key;
-        if (text.size == strlen(key) && !memcmp(text.data, key, text.size))
-            return 1;
-    }
-    return 0;
-}
-
 /* A row and those behind it that differ from it only in numbers. */
 pcol_status pci_table_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
@@ -77,7 +66,7 @@ pcol_status pci_table_block(struct pcol_answers *a, pcol_answer_block *block, pc
     if (!cells || !a->apart)
         return PCOL_OK;
     PCI_TRY(pci_resources_run(r, &count, err));
-    if (a->options.flat && is_part(r, "snapshot")) /* it is in two columns */
+    if (a->options.flat && pci_run_has(r, "snapshot")) /* it is in two columns */
         return PCOL_OK;
     for (size_t i = 0; i < r->run_part_count && count > 1; i++)
         PCI_TRY(pci_block_part(a, 0, a->columns_of[a->slot_fields[r->run_parts[i].slot]],
@@ -98,7 +87,7 @@ pcol_status pci_snapshot_block(struct pcol_answers *a, pcol_answer_block *block,
     if (!cells)
         return PCOL_OK;
     PCI_TRY(pci_resources_run(&a->resources, &block->times, err));
-    if (is_part(&a->resources, "snapshot"))
+    if (pci_run_has(&a->resources, "snapshot"))
         block->times = 1;
     PCI_TRY(pci_block_numbers(a, block->times, &numbers, err));
     PCI_TRY(pci_block_part(a, 0, 1, &numbers, err));

@@ -367,7 +367,8 @@ static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
 
 pcol_status pci_ask_flame(struct pcol_answers *a, pcol_error *err)
 {
-    static const char *const wanted[] = {"uid", "trace", "amount", "subtype", "snapshot"};
+    static const pcol_str wanted[] = {
+        {"uid", 3}, {"trace", 5}, {"amount", 6}, {"subtype", 7}, {"snapshot", 8}};
     int sorted;
     PCI_TRY(pci_answers_column(a, "line", err));
     PCI_TRY(pci_answers_sorted(a, &sorted, err));

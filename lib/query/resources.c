@@ -171,6 +171,28 @@ void pci_resources_close(struct pci_resources *r)
     memset(r, 0, sizeof *r);
 }
 
+static int same_text(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* keys: NULL for all. */
+static void want(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
+{
+    for (size_t i = 0; i < keyed->labels.key_count; i++) {
+        struct pci_label_key *key = &keyed->labels.keys[i];
+        key->unwanted = keys != NULL;
+        for (size_t k = 0; k < count && key->unwanted; k++)
+            key->unwanted = !same_text(key->key, keys[k]);
+    }
+}
+
+void pci_resources_want(struct pci_resources *r, const pcol_str *keys, size_t count)
+{
+    want(&r->samples, keys, count);
+    want(&r->types, keys, count);
+}
+
 void pci_resources_rewind(struct pci_resources *r)
 {
     struct pci_resources_state *s = r->state;
@@ -179,19 +201,7 @@ void pci_resources_rewind(struct pci_resources *r)
     s->planned = s->keys_only = s->shared_only = 0;
     s->repeats = 0;
     r->number = UINT64_MAX; /* the first one makes it 0 */
-}
-
-void pci_resources_want(struct pci_resources *r, const char *const *keys, size_t count)
-{
-    for (size_t i = 0; i < r->samples.labels.key_count; i++) {
-        struct pci_label_key *key = &r->samples.labels.keys[i];
-        key->unwanted = key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_INTEGER ||
-                        key->kind == PCI_LABEL_DOUBLE || key->kind == PCI_LABEL_BIGINT ||
-                        key->kind == PCI_LABEL_BOOL;
-        for (size_t k = 0; k < count && key->unwanted; k++)
-            key->unwanted = key->key.size != strlen(keys[k]) ||
-                            memcmp(key->key.data, keys[k], key->key.size) != 0;
-    }
+    pci_resources_want(r, NULL, 0);
 }
 
 void pci_resources_keys(struct pci_resources *r)
@@ -200,11 +210,6 @@ void pci_resources_keys(struct pci_resources *r)
 }
 
 /* ---- members */
-
-static int same_text(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
 
 static uint32_t find(const struct pci_resources *r, pcol_str key, uint64_t hash)
 {
@@ -315,6 +320,7 @@ static int may_have(const struct pci_keyed *keyed, const char *table, pcol_str k
 void pci_resources_only(struct pci_resources *r, pcol_str key)
 {
     r->state->shared_only = !may_have(&r->samples, "samples", key);
+    pci_resources_want(r, &key, 1);
 }
 
 static pcol_status cell(const pcol_file *file, struct column *c, uint64_t row, int64_t *value,
@@ -501,11 +507,22 @@ pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error
     }
     uint64_t repeats = count_repeats(r, row);
     *count = 1;
-    if (repeats && s->own.count == r->samples.count)
+    if (repeats && s->keys_only && s->plain)
+        *count = pci_labels_shaped(&r->samples.labels, row, (size_t)repeats + 1);
+    else if (repeats && s->own.count == r->samples.count)
         *count = pci_keyed_run(&r->samples, row, (size_t)repeats + 1);
-    for (size_t i = 0; i < s->own.count && *count > 1; i++)
+    for (size_t i = 0; i < s->own.count && *count > 1 && !s->keys_only; i++)
         PCI_TRY(add_run_part(r, i, row, err));
     return PCOL_OK;
+}
+
+int pci_run_has(const struct pci_resources *r, const char *key)
+{
+    const pcol_str wanted = {key, strlen(key)};
+    for (size_t i = 0; i < r->run_part_count; i++)
+        if (same_text(r->members[r->run_parts[i].slot].key, wanted))
+            return 1;
+    return 0;
 }
 
 void pci_resources_skip(struct pci_resources *r, size_t count)

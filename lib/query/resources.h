@@ -52,8 +52,9 @@ void pci_resources_close(struct pci_resources *r);
 /* From now on, until the next rewind, only this key is asked for: if rows have it from their type or snapshot alone, their
  * own cells are not read. */
 void pci_resources_only(struct pci_resources *r, pcol_str key);
-/* From now on the values of a row's own keys are read only for these; others are anything. */
-void pci_resources_want(struct pci_resources *r, const char *const *keys, size_t count);
+/* From now on, until the next rewind, values are read only of these keys; those of others, but for
+ * the snapshot's, are anything. */
+void pci_resources_want(struct pci_resources *r, const pcol_str *keys, size_t count);
 /* From now on, until the next rewind, only keys are asked for, not values: `same` says for a resource
  * that it has those of the one before, and the same frames, stacks and trees. */
 void pci_resources_keys(struct pci_resources *r);
@@ -63,6 +64,8 @@ pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *e
 /* How many resources from the one at hand on, at least 1, differ from it in nothing but the numbers of
  * run_parts, which stay until the next one is asked for; members that are not wanted are anything. */
 pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error *err);
+/* Whether a member is among the run's parts. */
+int pci_run_has(const struct pci_resources *r, const char *key);
 /* Go on behind `count` of these. */
 void pci_resources_skip(struct pci_resources *r, size_t count);
 pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err);

@@ -142,7 +142,7 @@ static pcol_status flat_columns(struct pcol_answers *a, pcol_error *err)
 pcol_status pci_ask_table(struct pcol_answers *a, pcol_error *err)
 {
     const char *group = a->options.group;
-    size_t done = 0;
+    size_t done = 0, count;
     int more;
     if (group && strcmp(group, "model") && strcmp(group, "param") && strcmp(group, "nonparam"))
         return pci_fail(err, PCOL_E_ARGUMENT, "no group '%.40s' (model, param or nonparam)", group);
@@ -155,8 +155,12 @@ pcol_status pci_ask_table(struct pcol_answers *a, pcol_error *err)
         PCI_TRY(next_object(a, &more, err));
         if (!more)
             break;
-        if (a->resources.same && a->question == PCOL_ASK_RESOURCES)
-            continue;
+        if (a->question == PCOL_ASK_RESOURCES) {
+            PCI_TRY(pci_resources_run(&a->resources, &count, err));
+            pci_resources_skip(&a->resources, count);
+            if (a->resources.same)
+                continue;
+        }
         if (a->options.flat) {
             PCI_TRY(flat_columns(a, err));
         } else if (a->plan != a->resources.plan) {
@@ -281,6 +285,7 @@ pcol_status pci_answers_sorted(struct pcol_answers *a, int *sorted, pcol_error *
 {
     struct pci_resources *r = &a->resources;
     int64_t before = 0, snapshot = 0;
+    size_t count;
     int more;
     PCI_TRY(pci_resources_sorted(r, sorted, err));
     if (*sorted)
@@ -295,6 +300,9 @@ pcol_status pci_answers_sorted(struct pcol_answers *a, int *sorted, pcol_error *
             snapshot = pci_snapshot_of(r);
         *sorted = snapshot >= before;
         before = snapshot;
+        PCI_TRY(pci_resources_run(r, &count, err));
+        if (!pci_run_has(r, "snapshot"))
+            pci_resources_skip(r, count);
     }
     pci_resources_rewind(r);
     return PCOL_OK;
