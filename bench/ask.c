@@ -3,8 +3,8 @@
  *
  *     ask FILE
  *
- * For each question that bench/perun_query.py knows: open FILE, ask, go over all rows of the answer,
- * close; a line of the seconds and the question, the median of five.
+ * For each question that bench/perun_query.py knows: open FILE, ask, take all rows of the answer, in
+ * blocks, close; a line of the seconds and the question, the median of five.
  */
 #include <pcol.h>
 
@@ -47,7 +47,7 @@ static pcol_status drain(const pcol_file *file, const struct question *q, pcol_e
 {
     pcol_ask_options options = PCOL_INIT(pcol_ask_options);
     pcol_answers *answers;
-    const pcol_answer *cells;
+    pcol_answer_block block = PCOL_INIT(pcol_answer_block);
 
     options.all_rows = 1;
     options.flat = q->flat;
@@ -59,8 +59,8 @@ static pcol_status drain(const pcol_file *file, const struct question *q, pcol_e
     if (status != PCOL_OK)
         return status;
     do
-        status = pcol_answers_next(answers, &cells, err);
-    while (status == PCOL_OK && cells != NULL);
+        status = pcol_answers_block(answers, &block, err);
+    while (status == PCOL_OK && block.rows != 0);
     pcol_answers_free(answers);
     return status;
 }

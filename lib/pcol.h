@@ -1246,9 +1246,9 @@ typedef struct pcol_answer_part {
 /* Rows that come several times, one time behind the other, with other numbers each time: */
 typedef struct pcol_answer_block {
     size_t size;
-    size_t rows;              /* of one time; 0: the end */
-    size_t times;             /* at least 1 */
-    const pcol_answer *cells; /* rows * columns, row by row, as they are the first time */
+    size_t rows;                   /* of one time; 0: the end */
+    size_t times;                  /* at least 1 */
+    const pcol_answer *cells;      /* rows * columns, row by row, as they are the first time */
     const pcol_answer_part *parts; /* what differs, in no order, each cell at most once */
     size_t part_count;
 } pcol_answer_block;

@@ -317,6 +317,8 @@ int cli_has_failed(void);
 #define CLI_NUMBER_SIZE 40 /* room that always suffices */
 size_t cli_format_u64(char *text, uint64_t value);
 size_t cli_format_i64(char *text, int64_t value);
+/* The same, quicker where lengths differ: at least CLI_NUMBER_SIZE of text may be overwritten. */
+size_t cli_format_quick(char *text, int64_t value);
 /* The shortest digits that give the same double back; as Python's repr. NaN, Infinity, -Infinity. */
 size_t cli_format_f64(char *text, double value);
 size_t cli_format_percent(char *text, double value); /* as printf's %.2f */

@@ -192,8 +192,7 @@ static int choose_block(struct shown *shown, const pcol_answer_block *block, siz
     int failed = grow(&cells, &shown->block_capacity, block->rows * width, sizeof *shown->block);
 
     shown->block = cells;
-    failed |=
-        grow(&parts, &shown->part_capacity, block->part_count * width, sizeof *shown->parts);
+    failed |= grow(&parts, &shown->part_capacity, block->part_count * width, sizeof *shown->parts);
     shown->parts = parts;
     if (failed != 0)
         return cli_fail_memory();
@@ -317,7 +316,7 @@ static int print_line_blocks(struct shown *shown, struct cli_out *out)
             else
                 cli_out_write(out, before.data, before.size);
             char *to = cli_out_room(out, CLI_NUMBER_SIZE);
-            size_t size = cli_format_i64(to, block.parts[0].values[time]);
+            size_t size = cli_format_quick(to, block.parts[0].values[time]);
             to[size++] = '\n';
             cli_out_took(out, size);
         }

@@ -158,7 +158,7 @@ static void make_number(const struct cli_table *table, struct number *number, in
              number->text[number->size - 1] < '9')
         number->text[number->size - 1]++;
     else
-        number->size = cli_format_i64(number->text, value);
+        number->size = cli_format_quick(number->text, value);
     number->value = value;
 }
 

@@ -52,6 +52,24 @@ size_t cli_format_i64(char *text, int64_t value)
     return 1 + cli_format_u64(text + 1, 0 - (uint64_t)value);
 }
 
+size_t cli_format_quick(char *text, int64_t value)
+{
+    char digits[16] = {0}; /* what is copied behind the number is anything */
+
+    if ((uint64_t)value >= 100000000)
+        return cli_format_i64(text, value);
+    const uint32_t number = (uint32_t)value, high = number / 10000, low = number % 10000;
+    memcpy(digits, digit_pairs + 2 * (size_t)(high / 100), 2);
+    memcpy(digits + 2, digit_pairs + 2 * (size_t)(high % 100), 2);
+    memcpy(digits + 4, digit_pairs + 2 * (size_t)(low / 100), 2);
+    memcpy(digits + 6, digit_pairs + 2 * (size_t)(low % 100), 2);
+    size_t zeros = 7 - (size_t)(number >= 10) - (number >= 100) - (number >= 1000) -
+                   (number >= 10000) - (number >= 100000) - (number >= 1000000) -
+                   (number >= 10000000);
+    memcpy(text, digits + zeros, 8);
+    return 8 - zeros;
+}
+
 const char *cli_format_grouped(char *text, uint64_t value)
 {
     char digits[CLI_NUMBER_SIZE];

@@ -158,6 +158,8 @@ pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, 
     PCI_TRY(a->block(a, block, err));
     block->parts = a->block_parts;
     block->part_count = a->block_part_count;
+    if (block->cells != a->block_cells) /* a row, which is settled */
+        return PCOL_OK;
     const char *text = a->json.data;
     for (size_t i = 0; a->json.size && i < block->rows * a->columns.count; i++)
         pci_answers_settle(&a->block_cells[i], &text);

@@ -288,8 +288,7 @@ static pcol_status put_block(struct pcol_answers *a, pcol_answer_block *block, p
     pcol_answer *cells = pci_block_cells(a, 1);
     if (!cells)
         return pci_fail_memory(err);
-    cells[0] =
-        (pcol_answer){.kind = PCOL_ANSWER_TEXT, .as.text = {a->other.data, a->other.size}};
+    cells[0] = (pcol_answer){.kind = PCOL_ANSWER_TEXT, .as.text = {a->other.data, a->other.size}};
     for (size_t i = 0; i < r->run_part_count; i++) {
         if (r->run_parts[i].slot != a->line_roles[AMOUNT] || block->times == 1)
             continue;

@@ -463,10 +463,8 @@ static uint64_t alike(const struct column *c, uint64_t row)
 {
     if (!c->column)
         return UINT64_MAX;
-    size_t at = (size_t)(row - c->first), i = at + 1;
-    while (i < c->count && c->values[i] == c->values[at] && c->valid[i] == c->valid[at])
-        i++;
-    return i - at - 1;
+    size_t at = (size_t)(row - c->first);
+    return pci_run_same(c->values + at, c->valid + at, (size_t)c->count - at) - 1;
 }
 
 /* How many rows behind one differ from it in nothing but what is its own. */
@@ -511,7 +509,7 @@ pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error
         *count = pci_labels_shaped(&r->samples.labels, row, (size_t)repeats + 1);
     else if (repeats && s->own.count == r->samples.count)
         *count = pci_keyed_run(&r->samples, row, (size_t)repeats + 1);
-    for (size_t i = 0; i < s->own.count && *count > 1 && !s->keys_only; i++)
+    for (size_t i = 0; i<s->own.count && * count> 1 && !s->keys_only; i++)
         PCI_TRY(add_run_part(r, i, row, err));
     return PCOL_OK;
 }

@@ -271,6 +271,20 @@ static const char whole_profile[] =
     "[]}}],"
     "\"snapshots\":[{\"time\":\"1\",\"resources\":[{\"amount\":3,\"uid\":\"u\",\"trace\":[]}]}]}";
 
+static pcol_status use_blocks(const pcol_file *file, pcol_question question,
+                              const pcol_ask_options *ask)
+{
+    pcol_answer_block block = PCOL_INIT(pcol_answer_block);
+    pcol_answers *answers;
+    pcol_error err;
+    pcol_status status = pcol_ask(file, question, ask, &answers, &err);
+    do
+        status = status == PCOL_OK ? pcol_answers_block(answers, &block, &err) : status;
+    while (status == PCOL_OK && block.rows);
+    pcol_answers_free(answers);
+    return status;
+}
+
 /* All that can be done with a profile; PCOL_OK or the first failure. */
 static pcol_status use(int *failed_to_import)
 {
@@ -307,6 +321,7 @@ static pcol_status use(int *failed_to_import)
             status = status == PCOL_OK ? pcol_answers_next(answers, &cells, &err) : status;
         while (status == PCOL_OK && cells);
         pcol_answers_free(answers);
+        status = status == PCOL_OK ? use_blocks(file, (pcol_question)question, &ask) : status;
     }
     pcol_file_close(file);
     pcol_free(data);
