@@ -20,7 +20,8 @@ enum {
     LOSS_LABELS = 4,
     LOSS_SOURCE = 8,
     LOSS_REFERENCES = 16,
-    LOSS_COLUMNS = 32
+    LOSS_COLUMNS = 32,
+    LOSS_AROUND = 64
 };
 
 static const char *const losses[] = {
@@ -30,6 +31,7 @@ static const char *const losses[] = {
     "a Firefox profile cannot hold what only the source's own format has",
     "strings, stacks or threads that markers and counters name are not known any more",
     "columns that only the source's version has are not written",
+    "of several sources' members with one name only that of the first is written",
 };
 
 /* What the front end calls values of a unit; *scale: to what it counts. */
@@ -139,6 +141,17 @@ static pcol_status put_meta(struct pci_ff_foreign *f, pcol_error *err)
     static const char *const but[] = {"interval",     "preprocessedProfileVersion",
                                       "categories",   "sampleUnits",
                                       "markerSchema", NULL};
+    /* Of several sources, not what names threads by number or the end of one. */
+    static const char *const but_several[] = {"interval",
+                                              "preprocessedProfileVersion",
+                                              "categories",
+                                              "sampleUnits",
+                                              "markerSchema",
+                                              "initialVisibleThreads",
+                                              "initialSelectedThreads",
+                                              "profilingStartTime",
+                                              "profilingEndTime",
+                                              NULL};
     static const char *const wanted[] = {"startTime", "processType",  "stackwalk", "debug",
                                          "version",   "symbolicated", "product",   NULL};
     struct pci_json_writer *w = &f->out.w;
@@ -155,9 +168,11 @@ static pcol_status put_meta(struct pci_ff_foreign *f, pcol_error *err)
     pci_json_put_begin(w, '{', err);
     pci_json_put_key(w, "interval", err);
     pci_json_put_double(w, (double)ns / 1e6, err);
-    if (f->is_firefox) {
+    if (!none)
         PCI_TRY(pci_ff_carry_source(&f->carry, f->export->first_source, err));
-        PCI_TRY(pci_ff_carry_around(&f->carry, 1, but, wanted, &seen, err));
+    if (!none && f->carry.firefox) {
+        PCI_TRY(pci_ff_carry_around(&f->carry, 1, f->is_firefox ? but : but_several, wanted, &seen,
+                                    err));
     } else {
         pci_json_put_key(w, "importedFrom", err);
         pci_json_put_string(w, type, err);
@@ -372,16 +387,16 @@ static void note_losses(struct pci_ff_foreign *f)
     for (uint32_t i = 0; samples && i < samples->column_count; i++)
         if (!strncmp(samples->columns[i].name, "label.", 6))
             f->lost |= LOSS_LABELS;
-    int each = !f->export->options->sample_type; /* each thread has its own type */
+    int each = 1; /* whether each thread has a type and members of its own */
     for (size_t i = 0; i < f->track_count; i++)
         each &= f->tracks[i].is_firefox;
-    if (f->types.count > f->chosen.count && !each)
+    if (f->types.count > f->chosen.count && (!each || f->export->options->sample_type))
         f->lost |= LOSS_TYPES;
     if (f->carry.dropped)
         f->lost |= LOSS_REFERENCES;
     if (f->is_firefox)
         f->lost |= pci_ff_carry_has_columns(&f->carry) ? LOSS_COLUMNS : 0;
-    else if (pci_rows(f->file, "nodes") || pci_rows(f->file, "source_rows"))
+    else if (!each && (pci_rows(f->file, "nodes") || pci_rows(f->file, "source_rows")))
         f->lost |= LOSS_SOURCE;
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         if (f->lost >> i & 1)
@@ -429,6 +444,10 @@ static pcol_status put_document(struct pci_ff_foreign *f, pcol_error *err)
         unsigned seen;
         PCI_TRY(pci_ff_carry_source(&f->carry, f->export->first_source, err));
         PCI_TRY(pci_ff_carry_around(&f->carry, 0, but, wanted, &seen, err));
+    } else {
+        int lost = 0;
+        PCI_TRY(pci_ff_carry_several(&f->carry, &lost, err));
+        f->lost |= lost ? LOSS_AROUND : 0;
     }
     PCI_TRY(pci_ff_put_shared(&f->code, &f->out, err));
     pci_json_put_end(w, '}', err);
