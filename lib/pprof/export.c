@@ -119,9 +119,10 @@ static int is_text(pcol_str s, const char *text)
     return s.size == strlen(text) && !memcmp(s.data, text, s.size);
 }
 
-/* Numbers and texts of one source, where the header has none yet. */
+/* Numbers and texts of one source, where the header has none yet. Where pprof merges profiles, those of
+ * the first say what is dropped. */
 static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint32_t source,
-                             pcol_error *err)
+                             int is_first, pcol_error *err)
 {
     PciPprof__Profile *m = &h->message;
     const struct source_columns *c = &h->columns;
@@ -129,8 +130,8 @@ static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint3
         const struct pci_column *column;
         int64_t *value;
         protobuf_c_boolean *has;
-    } texts[] = {{c->drop, &m->drop_frames, &m->has_drop_frames},
-                 {c->keep, &m->keep_frames, &m->has_keep_frames},
+    } texts[] = {{is_first ? c->drop : NULL, &m->drop_frames, &m->has_drop_frames},
+                 {is_first ? c->keep : NULL, &m->keep_frames, &m->has_keep_frames},
                  {c->default_type, &m->default_sample_type, &m->has_default_sample_type},
                  {c->doc, &m->doc_url, &m->has_doc_url}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -254,10 +255,12 @@ static pcol_status source_comment(struct pci_pprof_export *e, struct header *h, 
 
 static pcol_status make_header(struct pci_pprof_export *e, struct header *h, pcol_error *err)
 {
+    int is_first = 1;
     for (uint32_t source = 0; source < e->source_count; source++) {
         if (!e->wanted[source])
             continue;
-        PCI_TRY(add_texts(e, h, source, err));
+        PCI_TRY(add_texts(e, h, source, is_first, err));
+        is_first = 0;
         PCI_TRY(add_period(e, h, source, err));
         PCI_TRY(add_times(e, h, source, err));
         if (!e->exact)

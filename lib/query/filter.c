@@ -363,10 +363,11 @@ static pcol_status takes_part(const pcol_query *query, uint64_t source, uint32_t
     return PCOL_OK;
 }
 
-/* The patterns that all sources asked about have in common. Where they differ nothing is dropped, and
- * the query says so: a stack that two sources share cannot be cut for one of them only. */
-static pcol_status common_drops(pcol_query *query, uint32_t *list, pcol_str *drop, pcol_str *keep,
-                                pcol_error *err)
+/* The patterns of the first source asked about, as pprof keeps those of the first profile where it
+ * merges several. Where another one's differ the query says so: a stack that two sources share cannot
+ * be cut for one of them only. */
+static pcol_status first_drops(pcol_query *query, uint32_t *list, pcol_str *drop, pcol_str *keep,
+                               pcol_error *err)
 {
     const struct pci_column *drops, *keeps;
     int first = 1;
@@ -386,9 +387,9 @@ static pcol_status common_drops(pcol_query *query, uint32_t *list, pcol_str *dro
             *keep = own_keep;
             first = 0;
         } else if (pci_str_compare(*drop, own_drop) || pci_str_compare(*keep, own_keep)) {
-            query->note = "the sources of this sample type differ in their drop_frames, so no "
-                          "frames are dropped; select one source for that";
-            *drop = *keep = (pcol_str){"", 0};
+            query->note =
+                "the sources of this sample type differ in their drop_frames; those of the "
+                "first one are applied, as pprof does";
             break;
         }
     }
@@ -398,7 +399,7 @@ static pcol_status common_drops(pcol_query *query, uint32_t *list, pcol_str *dro
 static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep, pcol_error *err)
 {
     uint32_t *list = pci_malloc((size_t)query->types.count + 1, sizeof *list);
-    pcol_status status = list ? common_drops(query, list, drop, keep, err) : pci_fail_memory(err);
+    pcol_status status = list ? first_drops(query, list, drop, keep, err) : pci_fail_memory(err);
     pci_free(list);
     return status;
 }
@@ -426,7 +427,7 @@ static pcol_status compile(struct filter *f, int pattern, const char *text, cons
                            pcol_error *err)
 {
     return is_given(text) ? pci_match_new(text, strlen(text), what, 0, &f->match[pattern], err)
-                         : PCOL_OK;
+                          : PCOL_OK;
 }
 
 static pcol_status compile_all(struct filter *f, const pcol_selection *selection, pcol_error *err)

@@ -266,7 +266,10 @@ Test(query, drop_frames_of_several_sources)
     cr_assert_eq(m->type, of_first);
     sample(m, "axb", 2, 0, 0);
     finish(m);
-    check_top(m, NULL, PCOL_BY_FUNCTION, "b:3/3 a:0/3 x:0/3");
+    check_top(m, NULL, PCOL_BY_FUNCTION, "a:3/3");
+    s.sample_type = NULL;
+    s.source = "2";
+    check_top(m, &s, PCOL_BY_FUNCTION, "b:2/2 a:0/2 x:0/2");
     OK(pcol_query_new(m->file, NULL, &query, &m->err));
     pcol_query_describe(query, &info);
     cr_assert_not_null(info.note);
