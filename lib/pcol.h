@@ -894,7 +894,9 @@ typedef struct pcol_filter_options {
  * range of time is cut: its time and duration are those of the part inside, its values are shared by
  * time_share, levels and CPU deltas stay. Of a source stays what it says of itself, and an Rprof file's
  * header lines at their new places; what the source wrote of samples word for word stays where samples
- * are whole. What belongs to no sample (markers, counters, models) stays behind and is said.
+ * are whole. Markers, allocations and counters are taken by source, thread and time as samples are (one
+ * that reaches into the range stays whole; counters only where all threads of their source stay), and
+ * not if focus, ignore or labels select. What else belongs to no sample (models) stays behind and is said.
  *
  * With `anonymize` equal names of a kind have the same pseudonym: f1, f2, ... for functions, file1.R for
  * files, in order of first use. Numbers, structure, names of sample types and R's `<GC>` stay.

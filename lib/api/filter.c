@@ -99,6 +99,11 @@ static pcol_status tell_keys(const pcol_file *file, const pcol_filter_options *o
     return PCOL_OK;
 }
 
+static int is_given(const char *pattern)
+{
+    return pattern && *pattern;
+}
+
 static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol_file *file,
                           const pcol_filter_options *options, pcol_error *err)
 {
@@ -119,6 +124,11 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
     f->keep.drop_key_count = options->drop_label_key_count;
     f->keep.idle = options->idle;
     f->keep.idle_tolerance_ns = options->idle_tolerance_ns;
+    /* Events have neither frames nor labels of samples to be selected by. */
+    f->keep.events =
+        !selection->label_count && !is_given(selection->focus) && !is_given(selection->ignore);
+    f->keep.threads = f->query->picks.threads;
+    f->keep.thread_count = f->query->picks.thread_count;
     f->keep.has_range = selection->has_time;
     f->keep.range =
         (struct pci_range){selection->time_from_ns, selection->time_to_ns, selection->time_share};

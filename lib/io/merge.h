@@ -50,6 +50,9 @@ struct pci_keep {
     size_t drop_key_count;
     pcol_idle idle; /* samples of a waiting thread */
     uint64_t idle_tolerance_ns;
+    int events;             /* markers, allocations and counters of what stays come along, */
+    const uint8_t *threads; /* of these threads, by row; NULL: all */
+    uint64_t thread_count;
     int has_range; /* samples that reach out of the range are cut to it */
     struct pci_range range;
     struct pci_pseudonyms *names; /* NULL: everything keeps its name */
@@ -132,6 +135,9 @@ pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cell
 
 /* merge_mark.c: of a part, what its samples need */
 pcol_status pci_merge_mark(struct pci_merge *merge, pcol_error *err);
+
+/* merge_events.c: of a part, the markers, allocations and counters that stay, into merge->used. */
+pcol_status pci_merge_events(struct pci_merge *merge, pcol_error *err);
 
 /* merge_keep.c: what of the rows and columns of a part stays */
 int pci_keeps_source(const struct pci_merge *merge, uint64_t row);

@@ -174,7 +174,12 @@ static pcol_status mark_first(struct marking *k, pcol_error *err)
         status = find_bare(k, "resource_types", err);
     for (uint64_t row = 0; kept && row < m->source_count; row++)
         kept[row] = pci_keeps_source(m, row) && !(m->bare && m->bare[row]);
+    if (status == PCOL_OK)
+        status = pci_merge_events(m, err);
     k->further = 1;
+    for (uint32_t i = 0; status == PCOL_OK && i < m->file->index.header.table_count; i++)
+        if (m->used[i])
+            status = mark_table(k, &m->file->tables[i], m->used[i], err);
     if (status == PCOL_OK && samples)
         status = find_alive(k, samples, err);
     if (status == PCOL_OK && samples)
