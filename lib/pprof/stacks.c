@@ -13,14 +13,14 @@
 #include <inttypes.h>
 
 #define S_LOCATION_ID 1u
-#define RECENT 65536u      /* stacks that are remembered */
+#define RECENT 32768u      /* stacks that are remembered */
 #define WAITING 16u        /* stacks between looking and entering */
 #define MOST_GROUPS 65536u /* theirs, together; but one may have more */
 #define GUESSED_AT_ONCE 64u
 #define MOST_GUESSED (UINT32_C(1) << 31) /* ids */
 
 #define OUTERMOST 6u /* groups that tell which remembered path is compared */
-#define PATHS 512u
+#define PATHS 128u
 #define PATH_STEPS 63u
 
 struct pci_pprof_trail {
