@@ -578,6 +578,39 @@ unsigned cli_threads(const struct cli_args *args);
 /* Would a table be shown to people rather than written for a program? */
 int cli_for_people(const struct cli_args *args, const struct cli_out *out);
 
+/* ---- columns of a table as they are shown (cli_columns.c, cli_about.c) ---- */
+
+#define CLI_ROW_NUMBER UINT32_MAX
+
+struct cli_column {
+    const char *name;
+    const char *own; /* in the file, if that is another one; else NULL */
+    pcol_type type;
+    uint32_t number; /* in the table; CLI_ROW_NUMBER: the row's own number */
+    enum { CLI_AS_IS, CLI_AS_ID /* a row from 1 */, CLI_AS_MS } as;
+    int primary_key, nullable;
+    const char *references; /* a table, or NULL */
+    const char *unit;       /* NULL: none, or not one for all rows */
+    const char *about;      /* one line for people, or NULL */
+    char *made, *made_unit; /* owned texts */
+};
+
+struct cli_columns {
+    struct cli_column *list;
+    size_t count;
+};
+
+/* `further`: a physical table that is shown beside those of the data model. */
+int cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
+                    struct cli_columns *columns);
+void cli_columns_free(struct cli_columns *columns);
+/* A cell of the table as the column shows it. */
+void cli_column_cell(const struct cli_column *column, struct cli_cell *cell);
+/* The name of physical table `index` if it is such a table, else NULL. */
+const char *cli_further_table(const pcol_file *file, uint32_t index);
+/* Fill in unit and about, as far as they are known. */
+void cli_about(const char *table, struct cli_column *column);
+
 /* ---- rows of a table (cli_rows.c, cli_join.c, cli_where.c) ---- */
 
 struct cli_join;
@@ -590,7 +623,11 @@ enum cli_join_what {
     CLI_JOIN_FUNCTION_FILE,
     CLI_JOIN_SOURCE_URI,
     CLI_JOIN_SOURCE_TYPE,
-    CLI_JOIN_STACK
+    CLI_JOIN_STACK,
+    /* names of rows that are counted from 0 */
+    CLI_JOIN_THREAD,
+    CLI_JOIN_CATEGORY,
+    CLI_JOIN_MAPPING
 };
 pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_join **join,
                          pcol_error *err);
@@ -607,6 +644,8 @@ struct cli_rows_column {
     enum cli_join_what join;
     uint32_t scan; /* place in the scan, once it is wanted */
     int wanted;
+    const struct cli_column *shown; /* how its cells are shown */
+    int made;                       /* a cell is made from what the scan gives */
 };
 
 #define CLI_TYPE_OPEN 0 /* in place of a pcol_type: each cell has its own */
@@ -639,6 +678,8 @@ struct cli_rows {
     const char *file_name;
     const pcol_table *table;
     pcol_model model;
+    int further; /* a physical table that is shown beside those of the data model */
+    struct cli_columns table_columns;
     struct cli_rows_column *columns; /* all that there are */
     size_t column_count;
     size_t *shown; /* those to print, in order */

@@ -16,6 +16,10 @@ struct cli_join {
     const pcol_column *function_name, *function_file;
     const pcol_column *source_uri, *source_type;
     uint64_t location_rows, function_rows, source_rows;
+    struct {
+        const pcol_column *name, *other; /* where there is no name */
+        uint64_t rows;
+    } named[3]; /* by what is joined, from CLI_JOIN_THREAD on */
     /* the last location */
     int64_t location;
     struct cli_cell name, filename, line;
@@ -54,6 +58,11 @@ static pcol_status find(const pcol_file *file, pcol_model model, const char *nam
     return PCOL_OK;
 }
 
+static const struct {
+    const char *table, *columns[2];
+} rows_named[] = {
+    {"threads", {"name", "tid"}}, {"categories", {"name", ""}}, {"mappings", {"filename", ""}}};
+
 pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_join **made,
                          pcol_error *err)
 {
@@ -76,6 +85,11 @@ pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_joi
         status = find(file, model, "functions", &join->function_rows, functions, function, 2, err);
     if (status == PCOL_OK)
         status = find(file, model, "sources", &join->source_rows, sources, source, 2, err);
+    for (size_t i = 0; i < 3 && status == PCOL_OK; i++) {
+        const pcol_column **named[] = {&join->named[i].name, &join->named[i].other};
+        status = find(file, PCOL_MODEL_PHYSICAL, rows_named[i].table, &join->named[i].rows,
+                      rows_named[i].columns, named, 2, err);
+    }
     return status;
 }
 
@@ -210,6 +224,21 @@ static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_
     return status;
 }
 
+/* The name of a row that is counted from 0. */
+static pcol_status name_of(const struct cli_join *join, size_t what, const struct cli_cell *id,
+                           struct cli_cell *cell, pcol_error *err)
+{
+    uint64_t rows = join->named[what].rows;
+    pcol_status status;
+
+    if (id->as.u64 >= rows)
+        return fail(err, PCOL_E_CORRUPT, "an id names no row");
+    status = text_of(join->named[what].name, rows, (int64_t)id->as.u64 + 1, cell, err);
+    if (status == PCOL_OK && cell->kind == CLI_CELL_NULL)
+        status = text_of(join->named[what].other, rows, (int64_t)id->as.u64 + 1, cell, err);
+    return status;
+}
+
 pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const struct cli_cell *id,
                           struct cli_cell *cell, pcol_error *err)
 {
@@ -239,6 +268,10 @@ pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const 
         return text_of(join->source_uri, join->source_rows, id->as.i64, cell, err);
     case CLI_JOIN_SOURCE_TYPE:
         return text_of(join->source_type, join->source_rows, id->as.i64, cell, err);
+    case CLI_JOIN_THREAD:
+    case CLI_JOIN_CATEGORY:
+    case CLI_JOIN_MAPPING:
+        return name_of(join, (size_t)(what - CLI_JOIN_THREAD), id, cell, err);
     case CLI_JOIN_STACK:
         return find_stack(join, id->as.u64, cell, err);
     }

@@ -23,10 +23,27 @@ static void offer_tables(struct cli_suggest *suggest, const pcol_file *file, pco
     }
 }
 
-/* "no table 'x', did you mean 'y'? (a, b, c)" */
+static void list_name(char *list, size_t size, size_t *used, const char *name)
+{
+    if (name != NULL && *used + strlen(name) + 3 < size)
+        *used += (size_t)snprintf(list + *used, size - *used, "%s%s", *used > 0 ? ", " : "", name);
+}
+
+static int has_perun(const pcol_file *file)
+{
+    const pcol_table *sources;
+    uint64_t rows;
+    struct cli_cell type;
+
+    return cli_find_table(file, PCOL_MODEL_V2, "sources", &sources, &rows, NULL) == PCOL_OK &&
+           rows > 0 && cli_cell_find(sources, "source_type", 0, &type, NULL) == PCOL_OK &&
+           cli_cell_is(&type, "perun");
+}
+
+/* "no table 'x', did you mean 'y'? tables: a, b, c" */
 static int fail_table(const struct cli_rows *rows, const char *name)
 {
-    char list[600] = "";
+    char list[800] = "";
     char hint[96];
     size_t used = 0;
     struct cli_suggest suggest;
@@ -34,13 +51,15 @@ static int fail_table(const struct cli_rows *rows, const char *name)
 
     cli_suggest_start(&suggest, name);
     offer_tables(&suggest, rows->file, rows->model);
-    if (rows->model == PCOL_MODEL_V2)
+    for (uint32_t i = 0; i < count; i++)
+        list_name(list, sizeof list, &used, pcol_file_table_name(rows->file, rows->model, i));
+    if (rows->model == PCOL_MODEL_V2) {
         offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *one = pcol_file_table_name(rows->file, rows->model, i);
-        if (one != NULL && used + strlen(one) + 3 < sizeof list)
-            used +=
-                (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", one);
+        count = pcol_file_table_count(rows->file, PCOL_MODEL_PHYSICAL);
+        for (uint32_t i = 0; i < count; i++)
+            list_name(list, sizeof list, &used, cli_further_table(rows->file, i));
+        if (has_perun(rows->file))
+            list_name(list, sizeof list, &used, "resources");
     }
     cli_suggest_text(&suggest, hint, sizeof hint);
     return cli_fail(CLI_USAGE, "%s: no table '%s'%s%s tables: %s", rows->file_name, name, hint,
@@ -62,8 +81,7 @@ static int find_table(struct cli_rows *rows, const struct cli_args *args)
     /* A name that no logical table has may be that of a physical one. */
     if (status == PCOL_E_NOT_FOUND && rows->model == PCOL_MODEL_V2) {
         status = pcol_file_table_by_name(rows->file, PCOL_MODEL_PHYSICAL, name, &rows->table, &err);
-        if (status != PCOL_E_NOT_FOUND)
-            rows->model = PCOL_MODEL_PHYSICAL;
+        rows->further = status == PCOL_OK;
     }
     if (status == PCOL_E_NOT_FOUND)
         return fail_table(rows, name);
@@ -87,59 +105,83 @@ static const struct joined joined[] = {
     {"source_id", "source_uri", CLI_JOIN_SOURCE_URI, PCOL_STRING},
     {"source_id", "source_type", CLI_JOIN_SOURCE_TYPE, PCOL_STRING},
     {".stack_id", "stack", CLI_JOIN_STACK, PCOL_STRING},
+    {".thread_id", "thread", CLI_JOIN_THREAD, PCOL_STRING},
+    {".category", "category", CLI_JOIN_CATEGORY, PCOL_STRING},
+    {".mapping_id", "mapping", CLI_JOIN_MAPPING, PCOL_STRING},
+    /* of tables beside those of the data model */
+    {"stack", "stack", CLI_JOIN_STACK, PCOL_STRING},
+    {"thread", "thread", CLI_JOIN_THREAD, PCOL_STRING},
+    {"category", "category", CLI_JOIN_CATEGORY, PCOL_STRING},
+    {"mapping", "mapping", CLI_JOIN_MAPPING, PCOL_STRING},
 };
 #define JOINED (sizeof joined / sizeof *joined)
 
 /* An id is not replaced in the table whose own it is. */
-static int is_joined(const struct cli_rows *rows, const pcol_column_info *info,
+static int is_joined(const struct cli_rows *rows, const struct cli_column *column,
                      const struct joined *one)
 {
     const char *table = pcol_table_name(rows->table);
 
-    if (strcmp(info->name, one->id) != 0)
+    if (strcmp(column->name, one->id) != 0 || column->references == NULL)
         return 0;
     return !(strcmp(table, "locations") == 0 && strcmp(one->id, "location_id") == 0) &&
            !(strcmp(table, "functions") == 0 && strcmp(one->id, "function_id") == 0) &&
            !(strcmp(table, "sources") == 0 && strcmp(one->id, "source_id") == 0);
 }
 
+static void add_column(struct cli_rows *rows, const struct cli_column *column, const char *name,
+                       pcol_type type, enum cli_join_what join)
+{
+    rows->columns[rows->column_count++] = (struct cli_rows_column){
+        name,
+        type,
+        column->number,
+        join,
+        0,
+        0,
+        column,
+        join != CLI_JOIN_NONE || column->number == CLI_ROW_NUMBER || column->as != CLI_AS_IS};
+}
+
 static int list_columns(struct cli_rows *rows, int join)
 {
-    uint32_t count = pcol_table_column_count(rows->table);
     size_t shown = 0;
+    int code = cli_columns_new(rows->file, rows->table, rows->further, &rows->table_columns);
 
-    rows->columns = calloc((size_t)count + JOINED + 1, sizeof *rows->columns);
-    rows->shown = calloc((size_t)count + JOINED + 1, sizeof *rows->shown);
+    if (code != CLI_OK)
+        return code;
+    size_t room = rows->table_columns.count + JOINED + 1;
+    rows->columns = calloc(room, sizeof *rows->columns);
+    rows->shown = calloc(room, sizeof *rows->shown);
     if (rows->columns == NULL || rows->shown == NULL)
         return cli_fail_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        pcol_column_info info;
+    for (size_t i = 0; i < rows->table_columns.count; i++) {
+        const struct cli_column *column = &rows->table_columns.list[i];
         int replaced = 0;
-        pcol_column_describe(pcol_table_column(rows->table, i), &info);
         for (size_t k = 0; join && k < JOINED; k++) {
-            if (!is_joined(rows, &info, &joined[k]))
+            if (!is_joined(rows, column, &joined[k]))
                 continue;
             rows->shown[shown++] = rows->column_count;
-            rows->columns[rows->column_count++] =
-                (struct cli_rows_column){joined[k].name, joined[k].type, i, joined[k].what, 0, 0};
+            add_column(rows, column, joined[k].name, joined[k].type, joined[k].what);
             replaced = 1;
         }
         if (!replaced)
             rows->shown[shown++] = rows->column_count;
-        rows->columns[rows->column_count++] =
-            (struct cli_rows_column){info.name, info.type, i, CLI_JOIN_NONE, 0, 0};
+        add_column(rows, column, column->name, column->type, CLI_JOIN_NONE);
     }
     rows->shown_count = shown;
     return CLI_OK;
 }
 
-/* A column by its name, with or without its dot; the exact name goes first. */
+/* A column by its name, with or without its dot, or by the one that it has in the file; the exact name
+ * goes first. */
 static size_t find_column(const struct cli_rows *rows, const char *name, size_t size)
 {
-    for (int dot = 0; dot < 2; dot++)
+    for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < rows->column_count; i++) {
-            const char *own = rows->columns[i].name;
-            if (own == NULL || (dot && *own++ != '.'))
+            const struct cli_rows_column *column = &rows->columns[i];
+            const char *own = pass < 2 ? column->name : column->shown->own;
+            if (own == NULL || (pass == 1 && *own++ != '.'))
                 continue;
             if (strlen(own) == size && memcmp(own, name, size) == 0)
                 return i;
@@ -198,7 +240,7 @@ static int plan_scan(struct cli_rows *rows)
     for (size_t i = 0; i < rows->column_count; i++) {
         struct cli_rows_column *column = &rows->columns[i];
         uint32_t k = 0;
-        if (!column->wanted)
+        if (!column->wanted || column->number == CLI_ROW_NUMBER)
             continue;
         while (k < rows->scanned_count && rows->scanned[k] != column->number)
             k++;
@@ -236,6 +278,7 @@ int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const st
 
 void cli_rows_close(struct cli_rows *rows)
 {
+    cli_columns_free(&rows->table_columns);
     free(rows->columns);
     free(rows->shown);
     free(rows->scanned);
@@ -252,7 +295,14 @@ static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_
 {
     const struct cli_rows_column *what = &rows->columns[column];
 
+    if (what->number == CLI_ROW_NUMBER) {
+        *cell = cli_cell_u64(batch->first_row + row);
+        return PCOL_OK;
+    }
     *cell = cli_cell_of(&batch->columns[what->scan], row);
+    if (!what->made)
+        return PCOL_OK;
+    cli_column_cell(what->shown, cell);
     if (what->join == CLI_JOIN_NONE)
         return PCOL_OK;
     struct cli_cell id = *cell;

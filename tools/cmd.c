@@ -51,9 +51,8 @@ const struct cmd cmd_table[] = {
      "  pcol filter --anonymize --map names.tsv run.out -o to-share.pcol\n",
      1, CMD_ANY, cmd_filter},
     {"Look", "cat", NULL, "[--table TABLE] FILE", "print the rows of a table", cmd_cat_options,
-     "A name that is no table of the data model is looked up among the physical tables. Columns "
-     "may\n"
-     "be named without their leading dot. --where takes COLUMN OP VALUE with one of\n"
+     "schema FILE lists the tables and columns. A column with a leading dot is one that not all\n"
+     "profiles have; the dot may be left out. --where takes COLUMN OP VALUE with one of\n"
      "< <= == != >= > ~ (regular expression), or COLUMN is null, COLUMN is not null; several mean\n"
      "and. --join shows functions, files, sources and whole stacks in the place of their ids.\n"
      "Samples are selected (--focus to --time) in samples, sample_values and sample_locations.\n"
@@ -73,7 +72,10 @@ const struct cmd cmd_table[] = {
      "--format json and ndjson write one object a line for each file.\n", 1, CMD_ANY, cmd_info},
     {"Look", "schema", NULL, "[FILE]", "list tables, columns, types, keys and encodings",
      cmd_schema_options,
-     "Without FILE: the data model that every profile has in common. --physical lists the columns\n"
+     "Without FILE: the data model that every profile has in common; with one also what else "
+     "there\n"
+     "is: columns with a leading dot, and tables such as threads and markers. --physical lists the "
+     "columns\n"
      "as they lie in the file; its json holds all that a program needs to map them.\n"
      "\n"
      "  pcol schema --format sql\n"

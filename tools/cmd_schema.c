@@ -2,8 +2,10 @@
  * cmd_schema.c - schema: tables and columns, of the data model or of one file
  *
  * Without a file an empty one is made in memory and described, so that what is printed is what the
- * library does. The table, json, sql and mermaid forms come from one walk over the columns.
+ * library does. Of a file, the tables that it has beyond the data model are described as well, as cat
+ * shows them.
  */
+#include "cmd_schema.h"
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -28,33 +30,48 @@ const struct cli_option cmd_schema_options[] = {
     CLI_OPTION_END,
 };
 
-struct schema {
-    const pcol_file *file;
-    const char *name;
-    pcol_model model;
-    int with_rows; /* a real file: its numbers of rows mean something */
-    const pcol_table **tables;
-    uint32_t count;
-};
+static int add_table(struct schema *schema, const pcol_table *table, int further)
+{
+    struct schema_table *one = &schema->tables[schema->count++];
+
+    one->table = table;
+    one->name = pcol_table_name(table);
+    return cli_columns_new(schema->file, table, further, &one->columns);
+}
+
+/* Those of a model; a physical one that is not `all` is one that cat shows beside the data model. */
+static int list_model(struct schema *schema, pcol_model model, int all)
+{
+    uint32_t count = pcol_file_table_count(schema->file, model);
+    int code = CLI_OK;
+    pcol_error err;
+
+    struct schema_table *grown =
+        realloc(schema->tables, (schema->count + count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return cli_fail_memory();
+    schema->tables = grown;
+    memset(grown + schema->count, 0, ((size_t)count + 1) * sizeof *grown);
+    for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
+        const pcol_table *table;
+        if (!all && cli_further_table(schema->file, i) == NULL)
+            continue;
+        pcol_status status = pcol_file_table(schema->file, model, i, &table, &err);
+        if (status == PCOL_E_UNSUPPORTED && model == PCOL_MODEL_PHYSICAL)
+            continue; /* of a later version: the others are none the worse for it */
+        code =
+            status == PCOL_OK ? add_table(schema, table, !all) : cli_fail_error(schema->name, &err);
+    }
+    return code;
+}
 
 static int list_tables(struct schema *schema)
 {
-    uint32_t count = pcol_file_table_count(schema->file, schema->model);
-    pcol_error err;
+    int code = list_model(schema, schema->model, 1);
 
-    schema->tables = calloc((size_t)count + 1, sizeof(const pcol_table *));
-    if (schema->tables == NULL)
-        return cli_fail_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        const pcol_table **table = &schema->tables[schema->count];
-        pcol_status status = pcol_file_table(schema->file, schema->model, i, table, &err);
-        if (status == PCOL_E_UNSUPPORTED && schema->model == PCOL_MODEL_PHYSICAL)
-            continue; /* of a later version: the others are none the worse for it */
-        if (status != PCOL_OK)
-            return cli_fail_error(schema->name, &err);
-        schema->count++;
-    }
-    return CLI_OK;
+    return code == CLI_OK && schema->model == PCOL_MODEL_V2
+               ? list_model(schema, PCOL_MODEL_PHYSICAL, 0)
+               : code;
 }
 
 /* ---- table, tsv, csv ---- */
@@ -104,14 +121,15 @@ static int print_physical(const struct schema *schema, struct cli_out *out,
     struct cli_table *table;
     int code = cli_table_begin(&table, out, args, columns, 8);
 
-    for (uint32_t t = 0; t < schema->count && code == CLI_OK; t++) {
-        uint32_t count = pcol_table_column_count(schema->tables[t]);
+    for (size_t t = 0; t < schema->count && code == CLI_OK; t++) {
+        const pcol_table *one = schema->tables[t].table;
+        uint32_t count = pcol_table_column_count(one);
         for (uint32_t i = 0; i < count; i++) {
             pcol_column_info info;
             char text[160];
-            pcol_column_describe(pcol_table_column(schema->tables[t], i), &info);
+            pcol_column_describe(pcol_table_column(one, i), &info);
             struct cli_cell cells[] = {
-                cli_cell_text(pcol_table_name(schema->tables[t])),
+                cli_cell_text(schema->tables[t].name),
                 cli_cell_text(info.name),
                 cli_cell_text(pcol_type_name(info.type)),
                 cli_cell_text(info.encoding),
@@ -129,27 +147,31 @@ static int print_physical(const struct schema *schema, struct cli_out *out,
 static int print_logical(const struct schema *schema, struct cli_out *out,
                          const struct cli_args *args)
 {
-    static const struct cli_table_column columns[] = {
-        {"table", 0},      {"column", 0},   {"type", 0}, {"key", 0},
-        {"references", 0}, {"nullable", 0}, {"rows", 1}};
-    size_t shown = schema->with_rows ? 7 : 6;
+    struct cli_table_column columns[9] = {{"table", 0}, {"column", 0},     {"type", 0},
+                                          {"key", 0},   {"references", 0}, {"nullable", 0},
+                                          {"rows", 1}};
+    size_t fixed = schema->with_rows ? 7 : 6;
     struct cli_table *table;
-    int code = cli_table_begin(&table, out, args, columns, shown);
 
-    for (uint32_t t = 0; t < schema->count && code == CLI_OK; t++) {
-        uint32_t count = pcol_table_column_count(schema->tables[t]);
-        for (uint32_t i = 0; i < count; i++) {
-            pcol_column_info info;
-            pcol_column_describe(pcol_table_column(schema->tables[t], i), &info);
-            struct cli_cell cells[] = {
-                cli_cell_text(pcol_table_name(schema->tables[t])),
-                cli_cell_text(info.name),
-                cli_cell_text(pcol_type_name(info.type)),
-                cli_cell_text(info.primary_key ? "primary" : NULL),
-                cli_cell_text(info.references),
-                cli_cell_bool(info.nullable),
-                cli_cell_u64(pcol_table_rows(schema->tables[t])),
+    columns[fixed] = (struct cli_table_column){"unit", 0};
+    columns[fixed + 1] = (struct cli_table_column){"about", 0};
+    const char *none = cli_for_people(args, out) ? "" : NULL; /* people need not see what is not */
+    int code = cli_table_begin(&table, out, args, columns, fixed + 2);
+    for (size_t t = 0; t < schema->count && code == CLI_OK; t++) {
+        const struct cli_columns *list = &schema->tables[t].columns;
+        for (size_t i = 0; i < list->count; i++) {
+            const struct cli_column *column = &list->list[i];
+            struct cli_cell cells[9] = {
+                cli_cell_text(schema->tables[t].name),
+                cli_cell_text(column->name),
+                cli_cell_text(pcol_type_name(column->type)),
+                cli_cell_text(column->primary_key ? "primary" : none),
+                cli_cell_text(column->references != NULL ? column->references : none),
+                cli_cell_bool(column->nullable),
+                cli_cell_u64(pcol_table_rows(schema->tables[t].table)),
             };
+            cells[fixed] = cli_cell_text(column->unit != NULL ? column->unit : none);
+            cells[fixed + 1] = cli_cell_text(column->about != NULL ? column->about : none);
             cli_table_row(table, cells);
         }
     }
@@ -225,244 +247,35 @@ static void print_json(const struct schema *schema, struct cli_out *out, int lin
 {
     int written = 0;
 
-    for (uint32_t t = 0; t < schema->count; t++) {
-        uint32_t count = pcol_table_column_count(schema->tables[t]);
-        for (uint32_t i = 0; i < count; i++) {
+    for (size_t t = 0; t < schema->count; t++) {
+        const struct schema_table *table = &schema->tables[t];
+        for (size_t i = 0; i < table->columns.count; i++) {
+            const struct cli_column *column = &table->columns.list[i];
             pcol_column_info info;
             int first = 1;
-            pcol_column_describe(pcol_table_column(schema->tables[t], i), &info);
             if (!lines)
                 cli_out_text(out, written++ == 0 ? "[\n" : ",\n");
             cli_out_text(out, "{");
-            json_text(out, &first, "table", pcol_table_name(schema->tables[t]));
-            json_text(out, &first, "name", info.name);
-            json_text(out, &first, "type", pcol_type_name(info.type));
+            json_text(out, &first, "table", table->name);
+            json_text(out, &first, "name", column->name);
+            json_text(out, &first, "type", pcol_type_name(column->type));
             if (schema->model == PCOL_MODEL_PHYSICAL) {
+                pcol_column_describe(pcol_table_column(table->table, column->number), &info);
                 json_physical(out, &first, &info);
             } else {
-                json_bool(out, &first, "primary_key", info.primary_key);
-                json_text(out, &first, "references", info.references);
-                json_bool(out, &first, "nullable", info.nullable);
+                json_bool(out, &first, "primary_key", column->primary_key);
+                json_text(out, &first, "references", column->references);
+                json_bool(out, &first, "nullable", column->nullable);
                 if (schema->with_rows)
-                    json_u64(out, &first, "rows", pcol_table_rows(schema->tables[t]));
+                    json_u64(out, &first, "rows", pcol_table_rows(table->table));
+                json_text(out, &first, "unit", column->unit);
+                json_text(out, &first, "about", column->about);
             }
             cli_out_text(out, lines ? "}\n" : "}");
         }
     }
     if (!lines)
         cli_out_text(out, written == 0 ? "[]\n" : "\n]\n");
-}
-
-/* ---- sql and mermaid ---- */
-
-static const char *sql_type(pcol_type type)
-{
-    switch (type) {
-    case PCOL_I64:
-    case PCOL_U32:
-        return "BIGINT";
-    case PCOL_U64:
-        return "NUMERIC(20)";
-    case PCOL_F64:
-        return "DOUBLE PRECISION";
-    case PCOL_STRING:
-        return "TEXT";
-    case PCOL_BYTES:
-        return "TEXT";
-    case PCOL_BOOL:
-        return "BOOLEAN";
-    case PCOL_LIST:
-        return "BIGINT[]";
-    }
-    return "TEXT";
-}
-
-static void sql_name(struct cli_out *out, const char *name)
-{
-    cli_out_text(out, "\"");
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            cli_out_text(out, "\"");
-        cli_out_safe(out, name, 1);
-    }
-    cli_out_text(out, "\"");
-}
-
-static const pcol_table *table_named(const struct schema *schema, const char *name, uint32_t *at)
-{
-    for (uint32_t i = 0; i < schema->count; i++)
-        if (strcmp(pcol_table_name(schema->tables[i]), name) == 0) {
-            *at = i;
-            return schema->tables[i];
-        }
-    return NULL;
-}
-
-/* The only column of a table's primary key; NULL if it has another number of them. */
-static const char *only_key(const pcol_table *table)
-{
-    const char *key = NULL;
-    uint32_t count = pcol_table_column_count(table);
-
-    for (uint32_t i = 0; i < count; i++) {
-        pcol_column_info info;
-        pcol_column_describe(pcol_table_column(table, i), &info);
-        if (!info.primary_key)
-            continue;
-        if (key != NULL)
-            return NULL;
-        key = info.name;
-    }
-    return key;
-}
-
-/* The table and key that a column refers to; NULL if it refers to none. */
-static const char *foreign_key(const struct schema *schema, const pcol_column_info *info,
-                               uint32_t *at)
-{
-    const pcol_table *table =
-        info->references != NULL ? table_named(schema, info->references, at) : NULL;
-
-    return table != NULL ? only_key(table) : NULL;
-}
-
-static void sql_table(const struct schema *schema, struct cli_out *out, const pcol_table *table)
-{
-    uint32_t count = pcol_table_column_count(table);
-    pcol_column_info info;
-    int keys = 0;
-
-    cli_out_text(out, "CREATE TABLE ");
-    sql_name(out, pcol_table_name(table));
-    for (uint32_t i = 0; i < count; i++) {
-        pcol_column_describe(pcol_table_column(table, i), &info);
-        cli_out_text(out, i == 0 ? " (\n  " : ",\n  ");
-        sql_name(out, info.name);
-        cli_out_printf(out, " %s%s", sql_type(info.type), info.nullable ? "" : " NOT NULL");
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        pcol_column_describe(pcol_table_column(table, i), &info);
-        if (!info.primary_key)
-            continue;
-        cli_out_text(out, keys++ == 0 ? ",\n  PRIMARY KEY (" : ", ");
-        sql_name(out, info.name);
-    }
-    cli_out_text(out, keys > 0 ? ")" : "");
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at;
-        pcol_column_describe(pcol_table_column(table, i), &info);
-        const char *key = foreign_key(schema, &info, &at);
-        if (key == NULL)
-            continue;
-        cli_out_text(out, ",\n  FOREIGN KEY (");
-        sql_name(out, info.name);
-        cli_out_text(out, ") REFERENCES ");
-        sql_name(out, info.references);
-        cli_out_text(out, " (");
-        sql_name(out, key);
-        cli_out_text(out, ")");
-    }
-    cli_out_text(out, "\n);\n");
-}
-
-/* A table can be made when those that it refers to are there. */
-static int can_make(const struct schema *schema, uint32_t table, const unsigned char *made)
-{
-    uint32_t count = pcol_table_column_count(schema->tables[table]);
-
-    for (uint32_t i = 0; i < count; i++) {
-        pcol_column_info info;
-        uint32_t at;
-        pcol_column_describe(pcol_table_column(schema->tables[table], i), &info);
-        if (foreign_key(schema, &info, &at) != NULL && at != table && !made[at])
-            return 0;
-    }
-    return 1;
-}
-
-static int print_sql(const struct schema *schema, struct cli_out *out)
-{
-    unsigned char *made = calloc((size_t)schema->count + 1, 1);
-    uint32_t left = schema->count;
-
-    if (made == NULL)
-        return cli_fail_memory();
-    while (left > 0) {
-        uint32_t before = left;
-        for (uint32_t i = 0; i < schema->count; i++)
-            if (!made[i] && can_make(schema, i, made)) {
-                sql_table(schema, out, schema->tables[i]);
-                made[i] = 1;
-                left--;
-            }
-        if (left == before)
-            break; /* a circle of references; our models have none */
-    }
-    free(made);
-    return CLI_OK;
-}
-
-/* Mermaid's names are letters, digits and '_'; the real one stands behind as a comment. */
-static void mermaid_name(struct cli_out *out, const char *name)
-{
-    const char *at = name + (*name == '.');
-
-    if (*at >= '0' && *at <= '9')
-        cli_out_text(out, "_");
-    for (; *at != '\0'; at++) {
-        int plain = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
-                    (*at >= 'A' && *at <= 'Z') || *at == '_';
-        cli_out_write(out, plain ? at : "_", 1);
-    }
-}
-
-static void print_mermaid(const struct schema *schema, struct cli_out *out)
-{
-    pcol_column_info info;
-    uint32_t at;
-
-    cli_out_text(out, "erDiagram\n");
-    for (uint32_t t = 0; t < schema->count; t++) {
-        const pcol_table *table = schema->tables[t];
-        uint32_t count = pcol_table_column_count(table);
-        cli_out_text(out, "    ");
-        mermaid_name(out, pcol_table_name(table));
-        cli_out_text(out, " {\n");
-        for (uint32_t i = 0; i < count; i++) {
-            pcol_column_describe(pcol_table_column(table, i), &info);
-            int refers =
-                info.references != NULL && table_named(schema, info.references, &at) != NULL;
-            cli_out_printf(out, "        %s ", pcol_type_name(info.type));
-            mermaid_name(out, info.name);
-            cli_out_text(out, info.primary_key && refers ? " PK, FK"
-                              : info.primary_key         ? " PK"
-                              : refers                   ? " FK"
-                                                         : "");
-            if (info.name[0] == '.') {
-                cli_out_text(out, " \"");
-                for (const char *c = info.name; *c != '\0'; c++)
-                    cli_out_safe(out, *c == '"' ? "'" : c, 1);
-                cli_out_text(out, "\"");
-            }
-            cli_out_text(out, "\n");
-        }
-        cli_out_text(out, "    }\n");
-    }
-    for (uint32_t t = 0; t < schema->count; t++) {
-        uint32_t count = pcol_table_column_count(schema->tables[t]);
-        for (uint32_t i = 0; i < count; i++) {
-            pcol_column_describe(pcol_table_column(schema->tables[t], i), &info);
-            if (info.references == NULL || table_named(schema, info.references, &at) == NULL)
-                continue;
-            cli_out_text(out, "    ");
-            mermaid_name(out, info.references);
-            cli_out_text(out, info.nullable ? " |o--o{ " : " ||--o{ ");
-            mermaid_name(out, pcol_table_name(schema->tables[t]));
-            cli_out_text(out, " : \"");
-            mermaid_name(out, info.name);
-            cli_out_text(out, "\"\n");
-        }
-    }
 }
 
 /* ---- the command ---- */
@@ -478,9 +291,9 @@ static int print_schema(struct schema *schema, const struct cli_args *args)
     if (code != CLI_OK)
         return code;
     if (strcmp(format, "sql") == 0)
-        code = print_sql(schema, &out);
+        code = schema_sql(schema, &out);
     else if (strcmp(format, "mermaid") == 0)
-        print_mermaid(schema, &out);
+        schema_mermaid(schema, &out);
     else if (strcmp(format, "json") == 0 || strcmp(format, "ndjson") == 0)
         print_json(schema, &out, strcmp(format, "ndjson") == 0);
     else if (schema->model == PCOL_MODEL_PHYSICAL)
@@ -528,7 +341,9 @@ int cmd_schema(struct cli_args *args)
         schema.model = args->physical ? PCOL_MODEL_PHYSICAL : v1 ? PCOL_MODEL_V1 : PCOL_MODEL_V2;
         code = print_schema(&schema, args);
     }
-    free((void *)schema.tables);
+    for (size_t i = 0; i < schema.count; i++)
+        cli_columns_free(&schema.tables[i].columns);
+    free(schema.tables);
     cli_input_close(&input);
     return code;
 }

@@ -1,0 +1,125 @@
+/*
+ * cli_about.c - what the columns of tables mean, and their units, in a line for schema
+ */
+#include "cli.h"
+
+#include <string.h>
+
+#define ANY NULL
+#define ID_OF_SOURCE "its own id in the source"
+
+static const struct about {
+    const char *table, *column, *unit, *text;
+} abouts[] = {
+    {"sources", "source_id", NULL, "number of the source, from 1"},
+    {"sources", "source_type", NULL, "format that it was read from"},
+    {"sources", "source_uri", NULL, "where it was read from"},
+    {"sources", "source_timestamp", NULL, "when it was recorded, as the source says it"},
+    {"sources", ".period", NULL, "one sample for so many .period_unit"},
+    {"sources", ".period_type", NULL, "what the period counts"},
+    {"sources", ".period_unit", NULL, "unit of .period"},
+    {"sources", ".interval_ns", "ns", "time between two samples that was asked for"},
+    {"sources", ".duration_ns", "ns", "length of the recording"},
+    {"sources", ".time_ns", "ns", "begin of the recording, since 1970"},
+    {"sources", ".default_sample_type", NULL, "sample type that is shown if none is asked for"},
+    {"sources", ".collapsed", NULL, "idle samples were joined (--collapse-idle)"},
+    {"sources", ".crlf", NULL, "lines end in CR LF"},
+    {"sources", ".text", NULL, "comment lines of the source"},
+    {"sources", ".drop_frames", NULL, "expression for frames that pprof leaves out"},
+    {"sources", ".keep_frames", NULL, "expression for frames that pprof keeps"},
+    {"sources", ".doc_url", NULL, "where the profile is explained"},
+    {"samples", "sample_id", NULL, "number of the sample, from 1, in the source's order"},
+    {"samples", ".time", "ms", "on the clock of its source"},
+    {"samples", ".duration", "ms", "time that the sample covers from .time on"},
+    {"samples", ".cpu_delta", "ms", "CPU time of its thread since the sample before"},
+    {"samples", ".cpu_cycles", "cycles", "CPU cycles of its thread since the sample before"},
+    {"samples", ".thread_id", NULL, "row of threads, from 0; --join shows its name"},
+    {"samples", ".stack_id", NULL, "row of stacks, from 0; --join shows the functions"},
+    {"samples", ".text", NULL, "the source's own text of the sample"},
+    {"samples", ".resource_type", NULL, "row of resource_types, from 0"},
+    {"samples", ".snapshot", NULL, "row of snapshots, from 0"},
+    {"sample_values", "type", NULL, "what was measured"},
+    {"sample_values", "unit", NULL, "unit of value"},
+    {"sample_values", "value", NULL, "the value, in the unit beside it"},
+    {"sample_values", ".ord", NULL, "tells repeated types of one source apart"},
+    {"sample_locations", "depth", NULL, "1 is the innermost call"},
+    {"locations", "location_id", NULL, "number of the place in the code, from 1"},
+    {"locations", "function_id", NULL, "null: no function is known"},
+    {"locations", "line", NULL, "line of filename"},
+    {"locations", ".filename", NULL, "file of code outside functions"},
+    {"locations", ".group_id", NULL, "the same for calls that were inlined at one place"},
+    {"locations", ".mapping_id", NULL, "row of mappings, from 0: the binary or library"},
+    {"locations", ".address", NULL, "address of the instruction"},
+    {"locations", ".inline", NULL, "the call is inlined into the next location"},
+    {"locations", ".inline_depth", NULL, "0: a call that is not inlined"},
+    {"locations", ".folded", NULL, "stands for several places"},
+    {"locations", ".file_number", NULL, "number of its file in the Rprof file"},
+    {"locations", ".category", NULL, "row of categories, from 0"},
+    {"locations", ".subcategory", NULL, "number among the category's subcategories"},
+    {"locations", ".inner_window_id", NULL, "page that the code belongs to"},
+    {"functions", "function_id", NULL, "number of the function, from 1"},
+    {"functions", "name", NULL, "as shown"},
+    {"functions", "system_name", NULL, "as the linker knows it"},
+    {"functions", "filename", NULL, "source file"},
+    {"functions", "start_line", NULL, "line where the function begins"},
+    {"functions", ".is_js", NULL, "a JavaScript function"},
+    {"functions", ".code_resource", NULL, "row of code_resources, from 0"},
+    {"threads", "name", NULL, "name of the thread"},
+    {"threads", "tid", NULL, "id of the thread in its system"},
+    {"threads", "pid", NULL, "id of its process"},
+    {"threads", ".label.registerTime", "ms", "on the clock of its source"},
+    {"threads", ".label.unregisterTime", "ms", "on the clock of its source"},
+    {"threads", ".label.processStartupTime", "ms", "on the clock of its source"},
+    {"threads", ".label.processShutdownTime", "ms", "on the clock of its source"},
+    {"sample_types", "level", NULL, "a level such as a heap size, never summed"},
+    {"sample_types", "ordinal", NULL, "tells repeated types of one source apart"},
+    {"mappings", "filename", NULL, "binary or library"},
+    {"mappings", "start", NULL, "first address"},
+    {"mappings", "limit", NULL, "address behind the last"},
+    {"mappings", "file_offset", NULL, "place of start in the file"},
+    {"stacks", "parent", NULL, "row of the caller's stack; row 0 is the empty stack"},
+    {"stacks", "group", NULL, "the innermost call: .group_id of its locations"},
+    {"markers", "start", "ms", "on the clock of its source"},
+    {"markers", "end", "ms", "on the clock of its source"},
+    {"markers", "phase", NULL, "0 instant, 1 interval, 2 begin, 3 end of one"},
+    {"allocations", "kind", NULL, "js or native"},
+    {"allocations", "weight", "bytes", "negative: freed"},
+    {"counter_samples", "counter", NULL, "row of counters, from 0"},
+    {"counter_samples", "count", NULL, "change of the counter"},
+    {"counter_samples", "number", NULL, "number of events"},
+    {ANY, "time", "ms", "on the clock of its source"},
+    {ANY, "row", NULL, "number of the row, from 0"},
+    {ANY, "source_id", NULL, "which source it is of"},
+    {ANY, "sample_id", NULL, "which sample it is of"},
+    {ANY, "location_id", NULL, "place in the code"},
+    {ANY, "function_id", NULL, "its function"},
+    {ANY, "thread", NULL, "row of threads, from 0"},
+    {ANY, "stack", NULL, "row of stacks, from 0"},
+    {ANY, "category", NULL, "row of categories, from 0"},
+    {ANY, "mapping", NULL, "row of mappings, from 0"},
+    {ANY, "id", NULL, ID_OF_SOURCE},
+    {ANY, ".id", NULL, ID_OF_SOURCE},
+    {ANY, ".column", NULL, "column of the line"},
+    {ANY, "extra", NULL, "what else the source says, a row of the physical table nodes"},
+    {ANY, ".extra", NULL, "what else the source says, a row of the physical table nodes"},
+};
+
+void cli_about(const char *table, struct cli_column *column)
+{
+    const char *name = column->name;
+
+    column->unit = column->made_unit;
+    for (size_t i = 0; i < sizeof abouts / sizeof *abouts; i++)
+        if (strcmp(abouts[i].column, name) == 0 &&
+            (abouts[i].table == ANY || strcmp(abouts[i].table, table) == 0)) {
+            column->unit = abouts[i].unit;
+            column->about = abouts[i].text;
+            return;
+        }
+    if (strncmp(name, ".label.", 7) == 0)
+        column->about = "a label of the source";
+    else if (name[0] == '.' && strcmp(table, "sources") == 0)
+        column->about = "what the source or --meta said";
+    else if (name[0] == '.' && strstr(name, "_ulp") != NULL)
+        column->about = "what rounding to ns took from the source's double, in its last bits";
+}

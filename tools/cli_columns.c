@@ -1,0 +1,298 @@
+/*
+ * cli_columns.c - the columns of a table as cat and schema show them
+ *
+ * The tables of the data model are shown as the library makes them. What a file has beyond them
+ * (threads, markers, counters, ...) lies in physical tables, whose columns are put into the same terms
+ * here: a first column `row`, which is what other tables refer to; ids of the data model's tables from
+ * 1; times in milliseconds; labels under the name of their key. What only serves to give the source
+ * back to the bit is left out, as are tables that do; --physical shows both.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which tables ---- */
+
+static int is_one_of(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return 1;
+    return 0;
+}
+#define IS_ONE_OF(name, list) is_one_of(name, list, sizeof(list) / sizeof *(list))
+
+/* Tables whose content the data model shows, or that only its reader needs. */
+static const char *const inner[] = {
+    "strings",       "source_meta",    "source_types", "location_groups",  "stack_sums",
+    "sample_zones",  "label_keys",     "label_shapes", "label_shape_keys", "nodes",
+    "node_integers", "node_doubles",   "source_rows",  "source_columns",   "source_cells",
+    "rprof_files",   "rprof_segments", "function_sums"};
+
+static int in_model(const pcol_file *file, const char *name)
+{
+    uint32_t count = pcol_file_table_count(file, PCOL_MODEL_V2);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const char *own = pcol_file_table_name(file, PCOL_MODEL_V2, i);
+        if (own != NULL && strcmp(own, name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+const char *cli_further_table(const pcol_file *file, uint32_t index)
+{
+    const char *name = pcol_file_table_name(file, PCOL_MODEL_PHYSICAL, index);
+
+    return name == NULL || IS_ONE_OF(name, inner) || in_model(file, name) ? NULL : name;
+}
+
+/* ---- columns ---- */
+
+static struct cli_column *add(struct cli_columns *columns)
+{
+    struct cli_column *column = &columns->list[columns->count++];
+
+    memset(column, 0, sizeof *column);
+    return column;
+}
+
+static void add_own(struct cli_columns *columns, const pcol_table *table, uint32_t number)
+{
+    struct cli_column *column = add(columns);
+    pcol_column_info info;
+
+    pcol_column_describe(pcol_table_column(table, number), &info);
+    column->name = info.name;
+    column->type = info.type;
+    column->number = number;
+    column->primary_key = info.primary_key;
+    column->nullable = info.nullable;
+    column->references = info.references;
+}
+
+/* i64 ns in the file. */
+static int is_time(const char *table, const struct cli_column *column)
+{
+    static const char *const tables[] = {"markers", "allocations", "counter_samples"};
+    static const char *const names[] = {"time", "start", "end"};
+
+    return column->type == PCOL_I64 && IS_ONE_OF(table, tables) && IS_ONE_OF(column->name, names);
+}
+
+/* The id that the data model calls a row of the table; NULL: its rows are counted from 0. */
+static const char *id_of(const char *table)
+{
+    static const char *const ids[][2] = {{"sources", "source_id"},
+                                         {"samples", "sample_id"},
+                                         {"locations", "location_id"},
+                                         {"functions", "function_id"}};
+
+    for (size_t i = 0; table != NULL && i < sizeof ids / sizeof *ids; i++)
+        if (strcmp(table, ids[i][0]) == 0)
+            return ids[i][1];
+    return NULL;
+}
+
+static int ends_in(const char *name, const char *end)
+{
+    size_t size = strlen(name), length = strlen(end);
+
+    return size > length && strcmp(name + size - length, end) == 0;
+}
+
+/* Row K of label_keys, if the name is label.K and the row is there and of this table. */
+static int label_of(const pcol_table *keys, const char *table, const char *name, uint64_t *row)
+{
+    struct cli_cell cell;
+
+    return keys != NULL && strncmp(name, "label.", 6) == 0 && cli_parse_u64(name + 6, row) == 0 &&
+           *row < pcol_table_rows(keys) &&
+           cli_cell_find(keys, "table", *row, &cell, NULL) == PCOL_OK && cli_cell_is(&cell, table);
+}
+
+/* ".label.KEY", a NUL as \0, and room for the number of a repeated one. */
+static char *label_name(const struct cli_cell *key)
+{
+    static const char prefix[] = ".label.";
+    size_t used = sizeof prefix - 1;
+    char *name = malloc(used + 2 * key->as.text.size + 24);
+
+    if (name == NULL)
+        return NULL;
+    memcpy(name, prefix, used);
+    for (size_t i = 0; i < key->as.text.size; i++) {
+        char byte = key->as.text.data[i];
+        if (byte == '\0')
+            name[used++] = '\\';
+        name[used++] = byte == '\0' ? '0' : byte;
+    }
+    name[used] = '\0';
+    return name;
+}
+
+static int set_label(struct cli_column *column, const pcol_table *keys, uint64_t row)
+{
+    struct cli_cell key, unit;
+
+    if (cli_cell_find(keys, "key", row, &key, NULL) != PCOL_OK ||
+        cli_cell_find(keys, "unit", row, &unit, NULL) != PCOL_OK || key.kind != CLI_CELL_TEXT)
+        return CLI_OK; /* it keeps its own name */
+    column->made = label_name(&key);
+    if (column->made == NULL)
+        return cli_fail_memory();
+    column->own = column->name;
+    column->name = column->made;
+    if (unit.kind == CLI_CELL_TEXT) {
+        column->made_unit = calloc(unit.as.text.size + 1, 1);
+        if (column->made_unit == NULL)
+            return cli_fail_memory();
+        if (unit.as.text.size > 0)
+            memcpy(column->made_unit, unit.as.text.data, unit.as.text.size);
+    }
+    return CLI_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct cli_column *left = *(struct cli_column *const *)a;
+    const struct cli_column *right = *(struct cli_column *const *)b;
+    int order = strcmp(left->name, right->name);
+
+    return order != 0 ? order : left < right ? -1 : left > right;
+}
+
+/* A key that has several kinds has several columns: "#2" behind the second, ... */
+static int number_labels(struct cli_columns *columns)
+{
+    struct cli_column **sorted = calloc(columns->count + 1, sizeof *sorted);
+    size_t count = 0, repeat = 1;
+
+    if (sorted == NULL)
+        return cli_fail_memory();
+    for (size_t i = 0; i < columns->count; i++)
+        if (columns->list[i].made != NULL)
+            sorted[count++] = &columns->list[i];
+    if (count > 0)
+        qsort(sorted, count, sizeof(struct cli_column *), by_name);
+    const char *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (first != NULL && strcmp(first, sorted[i]->name) == 0) {
+            /* "first" keeps its name, so that the next one compares with it */
+            snprintf(sorted[i]->made + strlen(sorted[i]->made), 24, "#%zu", ++repeat);
+        } else {
+            first = sorted[i]->name;
+            repeat = 1;
+        }
+    }
+    free(sorted);
+    return CLI_OK;
+}
+
+/* Labels of kind null say of a row that the source's null stands there, and nothing to people. */
+static int add_labels(struct cli_columns *columns, const pcol_table *table, const pcol_table *keys)
+{
+    uint32_t count = pcol_table_column_count(table);
+    int code = CLI_OK;
+
+    for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
+        pcol_column_info info;
+        struct cli_cell kind;
+        uint64_t row;
+        pcol_column_describe(pcol_table_column(table, i), &info);
+        if (!label_of(keys, pcol_table_name(table), info.name, &row) ||
+            cli_cell_find(keys, "kind", row, &kind, NULL) != PCOL_OK || cli_cell_is(&kind, "null"))
+            continue;
+        add_own(columns, table, i);
+        code = set_label(&columns->list[columns->count - 1], keys, row);
+    }
+    return code == CLI_OK ? number_labels(columns) : code;
+}
+
+static void add_further(struct cli_columns *columns, const pcol_table *table,
+                        const pcol_table *keys, uint32_t number)
+{
+    const char *name = pcol_table_name(table);
+    uint64_t row;
+
+    add_own(columns, table, number);
+    struct cli_column *column = &columns->list[columns->count - 1];
+    if (strcmp(column->name, "label_shape") == 0 || ends_in(column->name, "_ulp") ||
+        label_of(keys, name, column->name, &row)) {
+        columns->count--;
+        return;
+    }
+    if (is_time(name, column)) {
+        column->as = CLI_AS_MS;
+        column->type = PCOL_F64;
+    }
+    const char *id = id_of(column->references);
+    if (id != NULL) {
+        column->as = CLI_AS_ID;
+        column->own = column->name;
+        column->type = PCOL_I64;
+        /* the id's name, unless the column has one that says more */
+        if (strncmp(id, column->name, strlen(column->name)) == 0)
+            column->name = id;
+    }
+}
+
+int cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
+                    struct cli_columns *columns)
+{
+    uint32_t count = pcol_table_column_count(table);
+    const pcol_table *keys = NULL;
+    uint64_t rows;
+    pcol_error err;
+    int code = CLI_OK;
+
+    columns->count = 0;
+    columns->list = calloc((size_t)count + 2, sizeof *columns->list);
+    if (columns->list == NULL)
+        return cli_fail_memory();
+    if (further) {
+        struct cli_column *row = add(columns);
+        row->name = "row";
+        row->type = PCOL_I64;
+        row->number = CLI_ROW_NUMBER;
+        row->primary_key = 1;
+        if (cli_find_table(file, PCOL_MODEL_PHYSICAL, "label_keys", &keys, &rows, &err) != PCOL_OK)
+            keys = NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (further)
+            add_further(columns, table, keys, i);
+        else
+            add_own(columns, table, i);
+    }
+    if (further)
+        code = add_labels(columns, table, keys);
+    for (size_t i = 0; i < columns->count; i++)
+        cli_about(pcol_table_name(table), &columns->list[i]);
+    return code;
+}
+
+void cli_columns_free(struct cli_columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        free(columns->list[i].made);
+        free(columns->list[i].made_unit);
+    }
+    free(columns->list);
+    *columns = (struct cli_columns){NULL, 0};
+}
+
+void cli_column_cell(const struct cli_column *column, struct cli_cell *cell)
+{
+    if (cell->kind != CLI_CELL_I64 && cell->kind != CLI_CELL_U64)
+        return;
+    if (column->as == CLI_AS_MS) {
+        cell->as.f64 = (double)cell->as.i64 / 1e6;
+        cell->kind = CLI_CELL_F64;
+    } else if (column->as == CLI_AS_ID) {
+        cell->as.i64 = (int64_t)(cell->as.u64 + 1);
+        cell->kind = CLI_CELL_I64;
+    }
+}
