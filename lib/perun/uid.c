@@ -4,99 +4,75 @@
  * Perun shows any uid as its flat text, and an object with a function, source and line as that
  * place. So an object with a function has the frame of that function, whatever else is in it; any
  * other value has a frame that is named by its flat text: "q:5:q:5" for {"k":{"line":5,"file":"q"}}.
- *
- * The text is made in one pass over the value's JSON, without recursion: items (key and text) of all
- * that is open lie in one list, and the end of an array or object turns its own into one of the level
- * above. An object's items also stay, under longer keys, since Perun has them too.
  */
 #include "perun/perun.h"
 
 #include "core/alloc.h"
 #include "io/open.h"
-#include "model/flat.h"
+#include "model/flatten.h"
 
 #include <string.h>
 
 #define MOST_BYTES 65536u /* texts can double with every level: a longer one names no frame */
 #define MOST_PARTS 8u
 
-struct piece {
-    size_t at, size; /* in `bytes` */
-};
-
-struct item {
-    struct piece key, text;
-};
-
-struct level {
-    struct piece key; /* of the container in the one above */
-    size_t first;     /* of its items */
-    int object;
-};
-
 struct walk {
     struct pci_perun *p;
     struct pci_json json;
-    struct pci_text bytes;
-    struct item *items;
-    size_t count, capacity;
-    struct level *levels;
-    size_t depth, level_capacity;
+    struct pci_arena arena;
+    struct pci_flat_tree tree;
+    struct pci_flat flat;
+    uint32_t *open; /* nodes of the objects and arrays that are */
+    size_t depth, open_capacity;
     struct pci_perun_cell parts[MOST_PARTS]; /* scalars of the outermost object that say a place */
     uint32_t part_count;
+    int in_object; /* the outermost value is one */
 };
 
-static pcol_status put(struct walk *w, const char *data, size_t size, pcol_error *err)
+static pcol_status keep(struct walk *w, pcol_str *text, pcol_error *err)
 {
-    return pci_text_put(&w->bytes, data, size, err);
-}
-
-static pcol_status add_item(struct walk *w, struct piece key, struct piece text, pcol_error *err)
-{
-    void *items = w->items;
-    if (pci_grow(&items, &w->capacity, w->count + 1, sizeof *w->items))
-        return pci_fail_memory(err);
-    w->items = items;
-    w->items[w->count++] = (struct item){key, text};
+    char *copy;
+    PCI_TRY(pci_arena_take(&w->arena, text->size, &copy, err));
+    if (text->size)
+        memcpy(copy, text->data, text->size);
+    text->data = copy;
     return PCOL_OK;
 }
 
-/* ---- scalars */
-
-static pcol_status scalar_text(struct walk *w, struct piece *text, pcol_error *err)
+/* The scalar that is the current token. */
+static pcol_status scalar(struct walk *w, struct pci_value *value, pcol_error *err)
 {
-    char number[PCI_FLAT_NUMBER];
     const struct pci_json *json = &w->json;
-    text->at = w->bytes.size;
-    if (json->type == PCI_JSON_DOUBLE)
-        PCI_TRY(put(w, number, pci_flat_double(json->number, number), err));
-    else if (json->type == PCI_JSON_TRUE)
-        PCI_TRY(put(w, "True", 4, err));
-    else if (json->type == PCI_JSON_FALSE)
-        PCI_TRY(put(w, "False", 5, err));
-    else if (json->type == PCI_JSON_NULL)
-        PCI_TRY(put(w, "None", 4, err));
-    else
-        PCI_TRY(
-            put(w, json->text.data, json->text.size, err)); /* a string, or an integer's digits */
-    text->size = w->bytes.size - text->at;
+    value->kind = json->type == PCI_JSON_DOUBLE   ? PCI_VALUE_DOUBLE
+                  : json->type == PCI_JSON_INT    ? PCI_VALUE_INTEGER
+                  : json->type == PCI_JSON_BIG    ? PCI_VALUE_BIG
+                  : json->type == PCI_JSON_STRING ? PCI_VALUE_STRING
+                  : json->type == PCI_JSON_NULL   ? PCI_VALUE_NULL
+                                                  : PCI_VALUE_BOOL;
+    if (value->kind == PCI_VALUE_DOUBLE) {
+        value->as.f64 = json->number;
+    } else if (value->kind == PCI_VALUE_BIG || value->kind == PCI_VALUE_STRING) {
+        value->as.text = json->text;
+        return keep(w, &value->as.text, err);
+    } else {
+        value->as.i64 = value->kind == PCI_VALUE_BOOL ? json->type == PCI_JSON_TRUE : json->integer;
+    }
     return PCOL_OK;
 }
 
 /* A string or integer of the outermost object: it may be its function, source, line or column. */
-static pcol_status note_part(struct walk *w, struct piece key, pcol_error *err)
+static pcol_status note_part(struct walk *w, pcol_str key, pcol_error *err)
 {
     const struct pci_perun_frames *f = &w->p->frames;
     const uint32_t keys[] = {f->function, f->func, f->source, f->file, f->line, f->column};
     struct pci_perun_cell *part = &w->parts[w->part_count];
     uint32_t string;
-    if (w->depth != 1 || !w->levels[0].object || w->part_count == MOST_PARTS ||
+    if (w->depth != 1 || !w->in_object || w->part_count == MOST_PARTS ||
         (w->json.type != PCI_JSON_STRING && w->json.type != PCI_JSON_INT))
         return PCOL_OK;
-    pcol_str text = {w->bytes.data + key.at, key.size};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         pcol_str known = pci_strtab_get(&w->p->builder->strings, keys[i]);
-        if (known.size != text.size || memcmp(known.data, text.data, text.size) != 0)
+        if (known.size != key.size || memcmp(known.data, key.data, key.size) != 0)
             continue;
         *part = (struct pci_perun_cell){keys[i], PCI_PERUN_INTEGER, w->json.integer};
         if (w->json.type == PCI_JSON_STRING) {
@@ -110,157 +86,88 @@ static pcol_status note_part(struct walk *w, struct piece key, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- containers */
-
-static pcol_status open_level(struct walk *w, struct piece key, pcol_error *err)
+/* The value that begins with the current token, as a member of what is open. */
+static pcol_status add(struct walk *w, pcol_str key, pcol_error *err)
 {
-    void *levels = w->levels;
-    if (pci_grow(&levels, &w->level_capacity, w->depth + 1, sizeof *w->levels))
-        return pci_fail_memory(err);
-    w->levels = levels;
-    w->levels[w->depth++] = (struct level){key, w->count, w->json.type == PCI_JSON_OBJECT};
-    return PCOL_OK;
-}
-
-static pcol_str piece_text(const struct walk *w, struct piece piece)
-{
-    return (pcol_str){w->bytes.data + piece.at, piece.size};
-}
-
-/* Items from `first` on, joined. order: NULL, or their order. */
-static pcol_status join(struct walk *w, size_t first, const uint32_t *order, char between,
-                        struct piece *text, pcol_error *err)
-{
-    text->at = w->bytes.size;
-    for (size_t i = 0; i < w->count - first; i++) {
-        const struct piece piece = w->items[first + (order ? order[i] : i)].text;
-        if (i)
-            PCI_TRY(put(w, &between, 1, err));
-        void *data = w->bytes.data;
-        if (pci_grow(&data, &w->bytes.capacity, w->bytes.size + piece.size + 1, 1))
-            return pci_fail_memory(err);
-        w->bytes.data = data; /* now it does not move while it is copied within itself */
-        PCI_TRY(put(w, w->bytes.data + piece.at, piece.size, err));
-        if (w->bytes.size > MOST_BYTES)
-            break;
+    struct pci_member member = {key, {.kind = PCI_VALUE_NULL}};
+    uint32_t parent = w->depth ? w->open[w->depth - 1] : PCOL_NONE;
+    enum pci_flat_shape shape = w->json.type == PCI_JSON_OBJECT  ? PCI_FLAT_OBJECT
+                                : w->json.type == PCI_JSON_ARRAY ? PCI_FLAT_ARRAY
+                                                                 : PCI_FLAT_SCALAR;
+    if (shape == PCI_FLAT_SCALAR) {
+        PCI_TRY(note_part(w, key, err));
+        PCI_TRY(scalar(w, &member.value, err));
+        return pci_flat_add(&w->tree, parent, &member, shape, err);
     }
-    text->size = w->bytes.size - text->at;
-    return PCOL_OK;
+    void *open = w->open;
+    if (pci_grow(&open, &w->open_capacity, w->depth + 1, sizeof *w->open))
+        return pci_fail_memory(err);
+    w->open = open;
+    if (!w->depth)
+        w->in_object = shape == PCI_FLAT_OBJECT;
+    w->open[w->depth++] = (uint32_t)w->tree.count;
+    return pci_flat_add(&w->tree, parent, &member, shape, err);
 }
 
-/* The same in the order of their keys' meaning; stable, by merging. */
-static pcol_status join_sorted(struct walk *w, size_t first, struct piece *text, pcol_error *err)
+/* *whole is 0 if there is too much of it. */
+static pcol_status read_value(struct walk *w, int *whole, pcol_error *err)
 {
-    size_t n = w->count - first;
-    uint32_t *order = pci_malloc(2 * n + 1, sizeof *order), *from = order, *to = order + n;
-    if (!order)
-        return pci_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        from[i] = (uint32_t)i;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t begin = 0; begin < n; begin += 2 * width) {
-            size_t middle = n - begin > width ? begin + width : n, a = begin, b = middle;
-            size_t end = n - middle > width ? middle + width : n;
-            for (size_t i = begin; i < end; i++) {
-                int left = b == end ||
-                           (a < middle &&
-                            pci_flat_compare(piece_text(w, w->items[first + from[a]].key),
-                                             piece_text(w, w->items[first + from[b]].key)) <= 0);
-                to[i] = left ? from[a++] : from[b++];
-            }
+    pcol_str key = {"", 0};
+    *whole = 1;
+    do {
+        PCI_TRY(pci_json_next(&w->json, err));
+        if (w->json.type == PCI_JSON_KEY) {
+            key = w->json.text;
+            PCI_TRY(keep(w, &key, err));
+            continue;
         }
-        uint32_t *other = from;
-        from = to;
-        to = other;
+        if (w->json.type == PCI_JSON_OBJECT_END || w->json.type == PCI_JSON_ARRAY_END)
+            w->depth--;
+        else
+            PCI_TRY(add(w, key, err));
+        key = (pcol_str){"", 0};
+        *whole = w->tree.count <= MOST_BYTES && w->arena.total <= 2 * MOST_BYTES;
+    } while (w->depth && *whole);
+    return PCOL_OK;
+}
+
+/* The flat text; empty if it is too long, as may be that which it is made of. */
+static pcol_status make_text(struct walk *w, struct pci_text *text, pcol_error *err)
+{
+    pcol_error too_long;
+    pcol_status status = pci_flat_items(&w->tree, &w->flat, &w->arena, &too_long);
+    if (status == PCOL_OK)
+        status = pci_flat_text(&w->flat.items[w->flat.count - 1].value, text, &too_long);
+    if (status == PCOL_E_LIMIT || text->size > MOST_BYTES) {
+        text->size = 0;
+        return PCOL_OK;
     }
-    pcol_status status = join(w, first, from, ':', text, err);
-    pci_free(order);
+    if (status != PCOL_OK)
+        *err = too_long;
     return status;
 }
 
-/* "KEY:" before the keys of the items of an object within an object. */
-static pcol_status longer_keys(struct walk *w, const struct level *level, pcol_error *err)
-{
-    for (size_t i = level->first; i < w->count && w->bytes.size <= MOST_BYTES; i++) {
-        const struct piece inner = w->items[i].key;
-        size_t size = level->key.size + 1 + inner.size;
-        void *data = w->bytes.data;
-        if (pci_grow(&data, &w->bytes.capacity, w->bytes.size + size, 1))
-            return pci_fail_memory(err);
-        w->bytes.data = data;
-        w->items[i].key = (struct piece){w->bytes.size, size};
-        PCI_TRY(put(w, w->bytes.data + level->key.at, level->key.size, err));
-        PCI_TRY(put(w, ":", 1, err));
-        PCI_TRY(put(w, w->bytes.data + inner.at, inner.size, err));
-    }
-    return PCOL_OK;
-}
-
-static pcol_status close_level(struct walk *w, pcol_error *err)
-{
-    const struct level level = w->levels[--w->depth];
-    int in_object = w->depth && w->levels[w->depth - 1].object, in_array = w->depth && !in_object;
-    struct piece text;
-    if (!level.object || in_array)
-        PCI_TRY(join(w, level.first, NULL, level.object ? ':' : ',', &text, err));
-    else
-        PCI_TRY(join_sorted(w, level.first, &text, err));
-    if (level.object && in_object)
-        PCI_TRY(longer_keys(w, &level, err));
-    else
-        w->count = level.first;
-    return add_item(w, level.key, text, err);
-}
-
-static pcol_status read_value(struct walk *w, pcol_error *err)
-{
-    struct piece key = {0, 0}, text;
-    do {
-        PCI_TRY(pci_json_next(&w->json, err));
-        switch (w->json.type) {
-        case PCI_JSON_KEY:
-            key = (struct piece){w->bytes.size, w->json.text.size};
-            PCI_TRY(put(w, w->json.text.data, w->json.text.size, err));
-            continue;
-        case PCI_JSON_OBJECT:
-        case PCI_JSON_ARRAY:
-            PCI_TRY(open_level(w, key, err));
-            break;
-        case PCI_JSON_OBJECT_END:
-        case PCI_JSON_ARRAY_END:
-            PCI_TRY(close_level(w, err));
-            break;
-        case PCI_JSON_STRING:
-        case PCI_JSON_INT:
-        case PCI_JSON_BIG:
-        case PCI_JSON_DOUBLE:
-        case PCI_JSON_TRUE:
-        case PCI_JSON_FALSE:
-        case PCI_JSON_NULL:
-        case PCI_JSON_END:
-            PCI_TRY(note_part(w, key, err));
-            PCI_TRY(scalar_text(w, &text, err));
-            PCI_TRY(add_item(w, key, text, err));
-            break;
-        }
-    } while (w->depth && w->bytes.size <= MOST_BYTES);
-    return PCOL_OK;
-}
-
-/* ---- the whole */
-
 static pcol_status name_group(struct walk *w, uint32_t *group, pcol_error *err)
 {
+    struct pci_text text = {0};
     uint32_t name;
-    int placed;
+    pcol_status status = make_text(w, &text, err);
+    if (status == PCOL_OK && text.size) {
+        status = pcol_builder_string(w->p->builder, text.data, text.size, &name, err);
+        if (status == PCOL_OK)
+            status = pci_perun_named(w->p, name, group, err);
+    }
+    pci_text_clear(&text);
+    return status;
+}
+
+static pcol_status find_group(struct walk *w, uint32_t *group, pcol_error *err)
+{
+    int placed, whole;
+    PCI_TRY(read_value(w, &whole, err));
+    w->arena.most = w->arena.total + 4 * MOST_BYTES;
     PCI_TRY(pci_perun_placed(w->p, w->parts, w->part_count, group, &placed, err));
-    if (placed || w->depth || w->bytes.size > MOST_BYTES || !w->count)
-        return PCOL_OK;
-    pcol_str text = piece_text(w, w->items[w->count - 1].text);
-    if (!text.size)
-        return PCOL_OK;
-    PCI_TRY(pcol_builder_string(w->p->builder, text.data, text.size, &name, err));
-    return pci_perun_named(w->p, name, group, err);
+    return placed || !whole ? PCOL_OK : name_group(w, group, err);
 }
 
 pcol_status pci_perun_uid(struct pci_perun *p, int64_t place, uint32_t *group, pcol_error *err)
@@ -274,15 +181,12 @@ pcol_status pci_perun_uid(struct pci_perun *p, int64_t place, uint32_t *group, p
     PCI_TRY(pci_input_open_memory(&input, text.data, text.size, NULL, NULL, err));
     pcol_status status = pci_json_open(&w.json, &input, &options, err);
     if (status == PCOL_OK)
-        status = put(&w, "", 1, err); /* so that there are bytes */
-    if (status == PCOL_OK)
-        status = read_value(&w, err);
-    if (status == PCOL_OK)
-        status = name_group(&w, group, err);
+        status = find_group(&w, group, err);
     pci_json_close(&w.json);
     pci_input_close(&input);
-    pci_text_clear(&w.bytes);
-    pci_free(w.items);
-    pci_free(w.levels);
+    pci_flat_clear(&w.tree);
+    pci_arena_clear(&w.arena);
+    pci_free(w.flat.items);
+    pci_free(w.open);
     return status;
 }

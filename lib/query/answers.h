@@ -5,7 +5,7 @@
 #define PCI_ANSWERS_H
 
 #include "core/strtab.h"
-#include "query/flatten.h"
+#include "model/flatten.h"
 #include "query/resources.h"
 #include "json/json.h"
 

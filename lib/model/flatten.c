@@ -5,7 +5,7 @@
  * end, every container finds its members done: an object has its items (key and value of all that is
  * in it), an array its text.
  */
-#include "query/flatten.h"
+#include "model/flatten.h"
 
 #include "core/alloc.h"
 #include "core/hash.h"
@@ -92,9 +92,7 @@ pcol_status pci_flat_text(const struct pci_value *value, struct pci_text *to, pc
 
 /* ---- the layout */
 
-enum shape { SCALAR, OBJECT, ARRAY };
-
-struct node {
+struct pci_flat_node {
     pcol_str key;
     struct pci_value value;
     uint32_t parent, next; /* next member of the parent; PCOL_NONE: none */
@@ -105,10 +103,9 @@ struct node {
 };
 
 struct work {
-    struct pci_values *values;
     struct pci_arena *arena;
-    struct node *nodes;
-    size_t count, capacity;
+    struct pci_flat_node *nodes;
+    size_t count;
     struct pci_flat_item *items;
     size_t item_count, item_capacity;
     struct pci_text text;
@@ -116,54 +113,43 @@ struct work {
     size_t order_capacity;
 };
 
-static pcol_status add_node(struct work *w, uint32_t parent, const struct pci_member *member,
-                            pcol_error *err)
+pcol_status pci_flat_add(struct pci_flat_tree *tree, uint32_t parent,
+                         const struct pci_member *member, enum pci_flat_shape shape,
+                         pcol_error *err)
 {
-    void *nodes = w->nodes;
-    int object, array;
-    if (w->count >= MOST_NODES)
+    void *nodes = tree->nodes;
+    if (tree->count >= MOST_NODES)
         return pci_fail(err, PCOL_E_LIMIT, "a value has more than %llu members",
                         (unsigned long long)MOST_NODES);
-    if (pci_grow(&nodes, &w->capacity, w->count + 1, sizeof *w->nodes))
+    if (pci_grow(&nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
         return pci_fail_memory(err);
-    w->nodes = nodes;
-    uint32_t id = (uint32_t)w->count++;
-    struct node *n = &w->nodes[id];
+    tree->nodes = nodes;
+    uint32_t id = (uint32_t)tree->count++;
+    struct pci_flat_node *n = &tree->nodes[id];
     memset(n, 0, sizeof *n);
     n->key = member->key;
     n->value = member->value;
     n->parent = parent;
     n->next = n->first = n->last = PCOL_NONE;
-    PCI_TRY(pci_value_is(w->values, &member->value, &object, &array, err));
-    n->shape = object ? OBJECT : array ? ARRAY : SCALAR;
+    n->shape = (uint8_t)shape;
     if (parent == PCOL_NONE)
         return PCOL_OK;
-    struct node *p = &w->nodes[parent];
+    struct pci_flat_node *p = &tree->nodes[parent];
     if (p->last == PCOL_NONE)
         p->first = id;
     else
-        w->nodes[p->last].next = id;
+        tree->nodes[p->last].next = id;
     p->last = id;
     return PCOL_OK;
 }
 
-/* Breadth first: the members of node `id` behind all that are there. */
-static pcol_status add_members(struct work *w, uint32_t id, pcol_error *err)
+void pci_flat_clear(struct pci_flat_tree *tree)
 {
-    struct pci_each each;
-    struct pci_member member;
-    int more = 1;
-    struct pci_value value = w->nodes[id].value;
-    pcol_status status = pci_each_open(&each, w->values, &value, err);
-    while (status == PCOL_OK) {
-        status = pci_each_next(&each, &member, &more, err);
-        if (status != PCOL_OK || !more)
-            break;
-        status = add_node(w, id, &member, err);
-    }
-    pci_each_close(&each);
-    return status;
+    pci_free(tree->nodes);
+    *tree = (struct pci_flat_tree){0};
 }
+
+/* ---- what form a value has */
 
 static int is_key(pcol_str key, const char *text)
 {
@@ -171,14 +157,14 @@ static int is_key(pcol_str key, const char *text)
 }
 
 /* An object of exactly a name and a value. */
-static int is_pair(const struct work *w, const struct node *n)
+static int is_pair(const struct work *w, const struct pci_flat_node *n)
 {
-    if (n->shape != OBJECT || n->first == PCOL_NONE)
+    if (n->shape != PCI_FLAT_OBJECT || n->first == PCOL_NONE)
         return 0;
-    const struct node *a = &w->nodes[n->first];
+    const struct pci_flat_node *a = &w->nodes[n->first];
     if (a->next == PCOL_NONE || a->next != n->last)
         return 0;
-    const struct node *b = &w->nodes[a->next];
+    const struct pci_flat_node *b = &w->nodes[a->next];
     return (is_key(a->key, "name") && is_key(b->key, "value")) ||
            (is_key(b->key, "name") && is_key(a->key, "value"));
 }
@@ -187,8 +173,8 @@ static int is_pair(const struct work *w, const struct node *n)
 static void settle(struct work *w)
 {
     for (size_t i = 0; i < w->count; i++) {
-        struct node *n = &w->nodes[i];
-        if (n->shape != ARRAY || n->first == PCOL_NONE)
+        struct pci_flat_node *n = &w->nodes[i];
+        if (n->shape != PCI_FLAT_ARRAY || n->first == PCOL_NONE)
             continue;
         n->named = 1;
         for (uint32_t m = n->first; m != PCOL_NONE; m = w->nodes[m].next)
@@ -268,13 +254,14 @@ static pcol_status prefixed(struct work *w, pcol_str a, pcol_str b, pcol_str *ke
     return PCOL_OK;
 }
 
-static int has_items(const struct node *n)
+static int has_items(const struct pci_flat_node *n)
 {
-    return n->shape == OBJECT || n->named;
+    return n->shape == PCI_FLAT_OBJECT || n->named;
 }
 
 /* The items of a member under its key: those within it, then itself. */
-static pcol_status member_items(struct work *w, pcol_str key, const struct node *n, pcol_error *err)
+static pcol_status member_items(struct work *w, pcol_str key, const struct pci_flat_node *n,
+                                pcol_error *err)
 {
     if (has_items(n)) {
         for (size_t i = 0; i < n->item_count; i++) {
@@ -303,8 +290,8 @@ static pcol_status name_of(struct work *w, uint32_t pair, pcol_str *key, uint32_
 }
 
 /* The distinct members of an object, each with its last value in its first place. */
-static pcol_status distinct(struct work *w, const struct node *n, struct pci_member **members,
-                            size_t *count, pcol_error *err)
+static pcol_status distinct(struct work *w, const struct pci_flat_node *n,
+                            struct pci_member **members, size_t *count, pcol_error *err)
 {
     struct pci_hash hash = {0};
     size_t capacity = 0;
@@ -378,22 +365,16 @@ static pcol_status array_text(struct work *w, uint32_t id, pcol_error *err)
 
 /* ---- the whole */
 
-static pcol_status flatten(struct work *w, const struct pci_value *value, struct pci_flat *flat,
-                           pcol_error *err)
+static pcol_status make_items(struct work *w, struct pci_flat *flat, pcol_error *err)
 {
-    const struct pci_member root = {{"", 0}, *value};
-    PCI_TRY(add_node(w, PCOL_NONE, &root, err));
-    for (uint32_t id = 0; id < w->count; id++)
-        if (w->nodes[id].shape != SCALAR)
-            PCI_TRY(add_members(w, id, err));
     settle(w);
     for (uint32_t id = (uint32_t)w->count; id-- > 0;) {
         if (has_items(&w->nodes[id]))
             PCI_TRY(object_items(w, id, err));
-        else if (w->nodes[id].shape == ARRAY)
+        else if (w->nodes[id].shape == PCI_FLAT_ARRAY)
             PCI_TRY(array_text(w, id, err));
     }
-    const struct node *n = &w->nodes[0];
+    const struct pci_flat_node *n = &w->nodes[0];
     size_t inner = has_items(n) ? n->item_count : 0;
     struct pci_value whole = n->value;
     void *items = flat->items;
@@ -409,14 +390,61 @@ static pcol_status flatten(struct work *w, const struct pci_value *value, struct
     return PCOL_OK;
 }
 
-pcol_status pci_flatten(struct pci_values *values, const struct pci_value *value,
-                        struct pci_flat *flat, struct pci_arena *arena, pcol_error *err)
+pcol_status pci_flat_items(struct pci_flat_tree *tree, struct pci_flat *flat,
+                           struct pci_arena *arena, pcol_error *err)
 {
-    struct work w = {.values = values, .arena = arena};
-    pcol_status status = flatten(&w, value, flat, err);
-    pci_free(w.nodes);
+    struct work w = {.arena = arena, .nodes = tree->nodes, .count = tree->count};
+    pcol_status status = make_items(&w, flat, err);
     pci_free(w.items);
     pci_free(w.order);
     pci_text_clear(&w.text);
+    return status;
+}
+
+/* ---- values of a file */
+
+static pcol_status add_value(struct pci_flat_tree *tree, struct pci_values *values, uint32_t parent,
+                             const struct pci_member *member, pcol_error *err)
+{
+    int object, array;
+    PCI_TRY(pci_value_is(values, &member->value, &object, &array, err));
+    return pci_flat_add(tree, parent, member,
+                        object  ? PCI_FLAT_OBJECT
+                        : array ? PCI_FLAT_ARRAY
+                                : PCI_FLAT_SCALAR,
+                        err);
+}
+
+/* Breadth first: the members of node `id` behind all that are there. */
+static pcol_status add_members(struct pci_flat_tree *tree, struct pci_values *values, uint32_t id,
+                               pcol_error *err)
+{
+    struct pci_each each;
+    struct pci_member member;
+    int more = 1;
+    struct pci_value value = tree->nodes[id].value;
+    pcol_status status = pci_each_open(&each, values, &value, err);
+    while (status == PCOL_OK) {
+        status = pci_each_next(&each, &member, &more, err);
+        if (status != PCOL_OK || !more)
+            break;
+        status = add_value(tree, values, id, &member, err);
+    }
+    pci_each_close(&each);
+    return status;
+}
+
+pcol_status pci_flatten(struct pci_values *values, const struct pci_value *value,
+                        struct pci_flat *flat, struct pci_arena *arena, pcol_error *err)
+{
+    struct pci_flat_tree tree = {0};
+    const struct pci_member root = {{"", 0}, *value};
+    pcol_status status = add_value(&tree, values, PCOL_NONE, &root, err);
+    for (uint32_t id = 0; status == PCOL_OK && id < tree.count; id++)
+        if (tree.nodes[id].shape != PCI_FLAT_SCALAR)
+            status = add_members(&tree, values, id, err);
+    if (status == PCOL_OK)
+        status = pci_flat_items(&tree, flat, arena, err);
+    pci_flat_clear(&tree);
     return status;
 }
