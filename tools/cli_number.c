@@ -59,6 +59,13 @@ size_t cli_format_quick(char *text, int64_t value)
     if ((uint64_t)value >= 100000000)
         return cli_format_i64(text, value);
     const uint32_t number = (uint32_t)value, high = number / 10000, low = number % 10000;
+    if (high == 0) {
+        memcpy(digits, digit_pairs + 2 * (size_t)(low / 100), 2);
+        memcpy(digits + 2, digit_pairs + 2 * (size_t)(low % 100), 2);
+        size_t count = 1 + (size_t)(low >= 10) + (low >= 100) + (low >= 1000);
+        memcpy(text, digits + 4 - count, 4);
+        return count;
+    }
     memcpy(digits, digit_pairs + 2 * (size_t)(high / 100), 2);
     memcpy(digits + 2, digit_pairs + 2 * (size_t)(high % 100), 2);
     memcpy(digits + 4, digit_pairs + 2 * (size_t)(low / 100), 2);

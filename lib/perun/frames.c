@@ -60,20 +60,28 @@ struct parts {
     uint32_t name, filename, line, column;
 };
 
+/* Cells are gone over from the last one on. Of several kinds of key the first one is the part, and of
+ * equal keys, as in Python, the last one. */
+static void take_part(const struct pci_perun_cell *cells, uint32_t cell, uint32_t *part)
+{
+    if (*part == PCOL_NONE || cells[*part].key != cells[cell].key)
+        *part = cell;
+}
+
 static struct parts parts_of(const struct pci_perun_frames *f, const struct pci_perun_cell *cells,
                              uint32_t count)
 {
     struct parts parts = {PCOL_NONE, PCOL_NONE, PCOL_NONE, PCOL_NONE};
-    for (uint32_t i = count; i-- > 0;) { /* the first of its kind stays */
+    for (uint32_t i = count; i-- > 0;) {
         const struct pci_perun_cell *c = &cells[i];
         if (c->kind == PCI_PERUN_STRING && (c->key == f->function || c->key == f->func))
-            parts.name = i;
+            take_part(cells, i, &parts.name);
         if (c->kind == PCI_PERUN_STRING && (c->key == f->source || c->key == f->file))
-            parts.filename = i;
+            take_part(cells, i, &parts.filename);
         if (c->kind == PCI_PERUN_INTEGER && c->key == f->line)
-            parts.line = i;
+            take_part(cells, i, &parts.line);
         if (c->kind == PCI_PERUN_INTEGER && c->key == f->column)
-            parts.column = i;
+            take_part(cells, i, &parts.column);
     }
     return parts;
 }
