@@ -271,22 +271,30 @@ static pcol_status put_tables(struct cli_out *out, const struct info *info, pcol
     return PCOL_OK;
 }
 
-/* What the values of the default sample type add up to, as top says it; a level has no sum. */
-static void put_total(struct cli_out *out, const struct info *info, const struct cli_args *args)
+/* What the values of the default sample type add up to, as top says it; a level has no sum. A file
+ * whose stacks cannot be asked has none either: that is for top to say. */
+static pcol_status put_total(struct cli_out *out, const struct info *info,
+                             const struct cli_args *args, pcol_error *err)
 {
     pcol_selection selection = PCOL_INIT(pcol_selection);
     pcol_query *query;
     struct cli_amounts amounts;
-    pcol_error err;
+    pcol_status status;
 
-    if (info->sample_rows == 0 ||
-        pcol_query_new(info->input->file, &selection, &query, &err) != PCOL_OK)
-        return;
+    if (info->sample_rows == 0)
+        return PCOL_OK;
+    status = pcol_query_new(info->input->file, &selection, &query, err);
+    if (status == PCOL_E_ARGUMENT || status == PCOL_E_NOT_FOUND || status == PCOL_E_LIMIT ||
+        status == PCOL_E_UNSUPPORTED)
+        return PCOL_OK;
+    if (status != PCOL_OK)
+        return status;
     cli_amounts_init(&amounts, query, args, out);
     amounts.people = 1;
     cli_out_text(out, "  values: ");
     cli_amounts_header(&amounts, out);
     pcol_query_free(query);
+    return PCOL_OK;
 }
 
 /* From the first sample's time to the last one's, by the index alone. Each source has a clock of its
@@ -341,10 +349,10 @@ static pcol_status put_text(struct cli_out *out, const struct info *info,
                        cli_format_grouped(number, pcol_file_unpacked_size(file)));
     cli_out_printf(out, "\n  samples: %s\n", cli_format_grouped(number, info->sample_rows));
     status = put_types(out, info, err);
-    if (status == PCOL_OK) {
-        put_total(out, info, args);
+    if (status == PCOL_OK)
+        status = put_total(out, info, args, err);
+    if (status == PCOL_OK)
         put_times(out, info);
-    }
     for (uint64_t i = 0; i < info->source_rows && status == PCOL_OK && out->code == 0; i++)
         status = put_source(out, info, i, err);
     if (status == PCOL_OK)

@@ -263,7 +263,8 @@ pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err)
     pcol_status status = pci_pprof_stacks_settle(&r->stacks, r, err);
     for (size_t i = 0; i < r->type_count; i++)
         r->values[i].sample_type = r->type_rows[i];
-    if (status == PCOL_OK && threads > 1 && pci_spool_size(&r->samples.spool) >= PCI_BESIDE_BYTES / 4)
+    if (status == PCOL_OK && threads > 1 &&
+        pci_spool_size(&r->samples.spool) >= PCI_BESIDE_BYTES / 4)
         status = pci_beside_each(2, 2, run_one, &both, err);
     else if (status == PCOL_OK)
         take_turns(&both);
