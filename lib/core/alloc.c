@@ -40,11 +40,12 @@ static size_t request(size_t count, size_t size)
     return bytes ? bytes : 1;
 }
 
-/* Huge pages for a block, the last of them only if at least half of it is wanted. */
+/* Huge pages for a block, the last of them only if nearly all of it is wanted: what is cleared for nothing
+ * counts as the process's memory. */
 static void *allocate_large(size_t bytes)
 {
     void *memory;
-    size_t whole = (bytes + HUGE_BYTES / 2) / HUGE_BYTES * HUGE_BYTES;
+    size_t whole = (bytes + HUGE_BYTES / 8) / HUGE_BYTES * HUGE_BYTES;
     if (posix_memalign(&memory, HUGE_BYTES, bytes < whole ? whole : bytes) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE

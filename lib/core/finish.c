@@ -257,6 +257,7 @@ static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
 {
     pcol_builder *b = p->b;
     b->tables[PCI_T_SOURCES].rows = b->source_count;
+    pci_store_trim(&b->store);
     PCI_TRY(pci_blabels_finish(b, err));
     if (!quick)
         PCI_TRY(pci_function_sums_new(b, &p->sums, err));

@@ -33,13 +33,20 @@ pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const
     return PCOL_OK;
 }
 
+void pci_store_trim(struct pci_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    for (struct pci_idle_page *page; (page = store->idle); pci_free(page))
+        store->idle = page->next;
+    store->idle_count = 0;
+    pthread_mutex_unlock(&store->lock);
+}
+
 void pci_store_close(struct pci_store *store)
 {
     if (!store->folder)
         return;
-    for (struct pci_idle_page *page; (page = store->idle); pci_free(page))
-        store->idle = page->next;
-    store->idle_count = 0;
+    pci_store_trim(store);
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;

@@ -53,6 +53,8 @@ struct pci_spool_view {
 
 pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const char *folder,
                            pcol_error *err);
+/* Let go what waits to be used again, where little more will be appended. */
+void pci_store_trim(struct pci_store *store);
 void pci_store_close(struct pci_store *store);
 
 void pci_spool_init(struct pci_spool *spool, struct pci_store *store);

@@ -9,10 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Of columns that wait; more goes to a temporary file. They go as the builder's columns come, so this is
- * no more than the columns of as many samples take in the end. */
-#define CELL_MEMORY (UINT64_C(12) << 20)
-
 /* ---- recognising */
 
 static int has_text(const uint8_t *data, size_t size, const char *text)
@@ -284,7 +280,6 @@ static void clear(struct pci_ff *ff)
     pci_free(ff->clones);
     pci_free(ff->equals);
     pci_free(ff->text.data);
-    pci_store_close(&ff->store);
     pci_free(ff);
 }
 
@@ -306,12 +301,7 @@ static pcol_status read_profile(struct pci_import *import, struct pci_slabs *sla
     ff->b = import->builder;
     ff->shared.thread = PCOL_NONE;
     ff->shared.extra = PCI_NO_NODE;
-    pcol_status status = pci_store_init(&ff->store, CELL_MEMORY, ff->b->store.folder, err);
-    if (status != PCOL_OK) {
-        pci_free(ff);
-        return status;
-    }
-    status = pci_ff_stream_open(&ff->in, import->input, slabs, err);
+    pcol_status status = pci_ff_stream_open(&ff->in, import->input, slabs, err);
     if (status == PCOL_OK)
         status = read_all(ff, err);
     if (status == PCOL_E_SYNTAX || status == PCOL_E_LIMIT)

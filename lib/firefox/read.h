@@ -82,7 +82,6 @@ struct pci_ff_taken {
 struct pci_ff {
     struct pci_import *import;
     pcol_builder *b;
-    struct pci_store store; /* of cells */
     struct pci_ff_stream in;
     struct pci_ff_scope shared;
     struct pci_ff_scope **threads;

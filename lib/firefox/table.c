@@ -192,7 +192,8 @@ static pcol_status add_column(struct pci_ff *ff, struct pci_ff_table *table, uin
     *column = &table->columns[table->count++];
     memset(*column, 0, sizeof **column);
     (*column)->name = name;
-    pci_ff_cells_init(&(*column)->cells, &ff->store);
+    /* In the builder's store: what cells let go its columns take. */
+    pci_ff_cells_init(&(*column)->cells, &ff->b->store);
     return PCOL_OK;
 }
 
