@@ -44,6 +44,28 @@ static void release(voidpf unused, voidpf memory)
     pci_free(memory);
 }
 
+/* Could the bytes go on as zlib's, up to TRIED of them? A profile of protobuf whose first field is doc_url
+ * begins with the same byte, and a few bytes of it are no deflated data any more. */
+#define TRIED 256u
+
+static int goes_on(const uint8_t *data, size_t size)
+{
+    uint8_t out[1024];
+    z_stream z = {.zalloc = allocate, .zfree = release};
+    if (inflateInit2(&z, 15) != Z_OK)
+        return 1; /* whoever inflates it says that memory is out */
+    z.next_in = data;
+    z.avail_in = (uInt)(size < TRIED ? size : TRIED);
+    int result;
+    do {
+        z.next_out = out;
+        z.avail_out = sizeof out;
+        result = inflate(&z, Z_NO_FLUSH);
+    } while (result == Z_OK && z.avail_in && z.total_out < UINT64_C(64) * TRIED);
+    inflateEnd(&z);
+    return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR;
+}
+
 enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size)
 {
     if (size < 2)
@@ -53,10 +75,10 @@ enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size)
     if (data[0] != 0x78)
         return PCI_WRAP_NONE;
     if (data[1] == 0x01 || data[1] == 0x9c || data[1] == 0xda)
-        return PCI_WRAP_ZLIB;
+        return goes_on(data, size) ? PCI_WRAP_ZLIB : PCI_WRAP_NONE;
     for (size_t i = 2; data[1] == 0x5e && i < size && i < 64; i++)
         if (data[i] >= 0x7f || data[i] < 0x09)
-            return PCI_WRAP_ZLIB;
+            return goes_on(data, size) ? PCI_WRAP_ZLIB : PCI_WRAP_NONE;
     return PCI_WRAP_NONE;
 }
 

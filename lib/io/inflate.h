@@ -19,7 +19,8 @@ struct pci_inflate;
 /* How compressed bytes are wrapped. */
 enum pci_wrap { PCI_WRAP_NONE, PCI_WRAP_GZIP, PCI_WRAP_ZLIB };
 /* By the first bytes. zlib has no magic number, only a header of two bytes whose check leaves four
- * usual ones; the one of them that is text ("x^") counts only if bytes follow that are not. */
+ * usual ones; the one of them that is text ("x^") counts only if bytes follow that are not. And what
+ * follows has to be deflated data, as far as the first few hundred bytes show. */
 enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size);
 
 /* wrap: not NONE. */
