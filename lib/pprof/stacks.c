@@ -49,7 +49,11 @@ pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pp
     stacks->recent = pci_calloc(RECENT, sizeof *stacks->recent);
     stacks->waiting = pci_malloc(WAITING, sizeof *stacks->waiting);
     stacks->paths = pci_calloc(PATHS, sizeof *stacks->paths);
-    return stacks->recent && stacks->waiting && stacks->paths ? PCOL_OK : pci_fail_memory(err);
+    /* Room from the start: a place within no array is none, not even for a stack of no frames. */
+    if (!stacks->recent || !stacks->waiting || !stacks->paths ||
+        pci_grow((void **)&stacks->groups, &stacks->group_capacity, 1, sizeof *stacks->groups))
+        return pci_fail_memory(err);
+    return PCOL_OK;
 }
 
 void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks)
