@@ -51,7 +51,12 @@ fuzz-replay: $(OUT)/fuzz-replay
 $(OBJ)/tests/faults/%.o: tests/faults/%.c $(STAMP)
 	$(call compile,$(FLAGS_unit) $(if $(SANITIZE),-DFAULTS_WRAP) -fPIC)
 
-$(OUT)/faults/flip: $(OBJ)/tests/faults/flip.o $(SEAL_OBJ) $(OUT)/libpcol.a
+$(OUT)/faults/flip: $(OBJ)/tests/faults/flip.o $(FUZZ_OBJ) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
+
+$(OUT)/faults/memory: $(OBJ)/tests/faults/memory.o $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
@@ -68,7 +73,7 @@ $(OUT)/faults/pcol: $(OBJ)/tests/faults/malloc.o $(TOOLS_OBJ) $(OUT)/libpcol.a
 
 # Sanitizers bring an allocator of their own, so there the program is wrapped instead.
 .PHONY: fault-programs
-fault-programs: $(OUT)/faults/flip $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so $(OUT)/faults/bad.so)
+fault-programs: $(OUT)/faults/flip $(OUT)/faults/memory $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so $(OUT)/faults/bad.so)
 
 # ---- threads: eight readers of one file
 

@@ -175,7 +175,11 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
     if (status != PCOL_OK || !s.ends || s.ends > b->sample_count / 4)
         goto cleanup;
     s.stored = pci_calloc(b->type_count, 1);
-    for (size_t k = 0; s.stored && k < b->type_count; k++)
+    if (!s.stored) {
+        status = pci_fail_memory(err);
+        goto cleanup;
+    }
+    for (size_t k = 0; k < b->type_count; k++)
         additive |= s.stored[k] = !(b->types[k].flags & PCOL_SAMPLE_TYPE_LEVEL);
     if (!additive)
         goto cleanup;
@@ -183,7 +187,7 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
         cells = SIZE_MAX;
     s.value = pci_calloc(cells, sizeof *s.value);
     s.seen = pci_calloc(cells, 1);
-    if (!s.stored || !s.value || !s.seen) {
+    if (!s.value || !s.seen) {
         status = pci_fail_memory(err);
         goto cleanup;
     }

@@ -53,7 +53,7 @@ struct writer {
     uint32_t *list, list_count; /* types of the source */
     uint32_t source;
     int own;         /* the source was perf script text */
-    int chains;      /* a sample has more than one frame */
+    int chains;      /* a sample has more frames than one, or one without an address */
     int nanoseconds; /* a time is not whole microseconds */
     size_t event_width;
     unsigned lost;
@@ -348,6 +348,19 @@ static pcol_status is_of_source(struct writer *w, uint64_t row, int *is, pcol_er
     return PCOL_OK;
 }
 
+/* Does the stack take lines of its own? What stands in the header's line is read as a frame only if
+ * it is one, with its address. */
+static pcol_status needs_lines(struct writer *w, uint64_t stack, int *needed, pcol_error *err)
+{
+    int64_t address;
+    int has_address = 1;
+    PCI_TRY(pci_path_to(&w->path, stack, err));
+    if (w->path.depth)
+        PCI_TRY(cell(w, w->address, w->path.steps[0].group, &address, &has_address, err));
+    *needed = w->path.depth > 1 || (w->path.depth && w->path.steps[0].count > 1) || !has_address;
+    return PCOL_OK;
+}
+
 /* How wide, how exact, how deep: what perf knows before it prints the first line. */
 static pcol_status look_ahead(struct writer *w, pcol_error *err)
 {
@@ -369,10 +382,8 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
             w->types.type[type].size > w->event_width)
             w->event_width = w->types.type[type].size;
         PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
-        if (!valid || w->chains)
-            continue;
-        PCI_TRY(pci_path_to(&w->path, (uint64_t)stack, err));
-        w->chains = w->path.depth > 1 || (w->path.depth && w->path.steps[0].count > 1);
+        if (valid && !w->chains)
+            PCI_TRY(needs_lines(w, (uint64_t)stack, &w->chains, err));
     }
     return PCOL_OK;
 }

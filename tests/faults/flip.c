@@ -1,18 +1,25 @@
 /*
- * flip.c - damage done to a file in every way that can be counted: flips, cuts, fields
+ * flip.c - damage done to a file in every way that can be counted: flips, cuts, fields, values
  *
- *     flip [-n EVERY] [-s SEED] FILE...
+ *     flip [-n EVERY] [-v EVERY] [-s SEED] FILE...
  *
  * Of each sound file: every bit flipped, every length it can be cut to, every field of the header
  * and every byte of the records set to every value at which a check may be off by one. Flips are found by
  * opening or by check, all of them; cuts by opening; fields come with their checksums made right,
  * and what is then wrong is met with an error or with an answer within bounds. Each damaged file
  * lies in a block of exactly its size, so that ASan sees the first byte too many. -n looks at one
- * case in EVERY, chosen by the seed. The last line says how much was found.
+ * case in EVERY, chosen by the seed.
+ *
+ * Checksums find accidents. Whoever means harm makes them right: so every byte of every section
+ * is set to some values, too, with all checksums made right, and the file that comes of it is read,
+ * checked, asked, filtered, drawn and exported (the targets of tests/fuzz, which hold what must be
+ * true of any bytes). -v looks at one of these cases in EVERY. The last line says how much was found.
  */
 #include "layout.h"
 #include "pcol.h"
 #include "seal.h"
+
+#include "../fuzz/targets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,17 +34,17 @@ struct file {
     size_t size;
 };
 
-static uint64_t every = 1;
+static uint64_t every = 1, every_value = 1;
 static uint64_t state = 1;
 static uint64_t passed, failed;
 
 /* Whether this case is one of those to look at: xorshift, the same for the same seed. */
-static int chosen(void)
+static int chosen(uint64_t one_in)
 {
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    return state % every == 0;
+    return state % one_in == 0;
 }
 
 static void *need(size_t size)
@@ -111,7 +118,16 @@ static void expect(int right, const struct file *file, const char *what, uint64_
             (unsigned long long)number);
 }
 
-/* ---- the three kinds of damage */
+/* All that can be made of these bytes; each target copies them into a block of their size. */
+static void use(const uint8_t *bytes, size_t size)
+{
+    static const char *const targets[] = {"open",   "check", "query", "export",
+                                          "filter", "flame", "ask",   "import_pcol"};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        fuzz_run(fuzz_find(targets[i]), bytes, size);
+}
+
+/* ---- the four kinds of damage */
 
 /* What a later version added to the header: this one neither reads it nor knows its checksum. */
 static int is_ignored(const struct file *file, uint64_t byte)
@@ -127,7 +143,7 @@ static void flips(const struct file *file)
     memcpy(copy, file->bytes, file->size);
     for (uint64_t bit = 0; bit < 8 * (uint64_t)file->size; bit++) {
         uint8_t mask = (uint8_t)(1u << bit % 8);
-        if (is_ignored(file, bit / 8) || !chosen())
+        if (is_ignored(file, bit / 8) || !chosen(every))
             continue;
         copy[bit / 8] ^= mask;
         expect(judge(copy, file->size) != SOUND, file, "flipped bit", bit);
@@ -140,7 +156,7 @@ static void cuts(const struct file *file)
 {
     for (size_t size = 0; size < file->size; size++) {
         uint8_t *copy;
-        if (!chosen())
+        if (!chosen(every))
             continue;
         copy = need(size);
         memcpy(copy, file->bytes, size);
@@ -201,7 +217,7 @@ static void field_values(const struct file *file, size_t at, size_t size)
                                UINT64_MAX};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         uint8_t *copy;
-        if (!chosen())
+        if (!chosen(every))
             continue;
         copy = need(file->size);
         memcpy(copy, file->bytes, file->size);
@@ -209,6 +225,8 @@ static void field_values(const struct file *file, size_t at, size_t size)
         (void)judge(copy, file->size);
         seal(copy, file->size);
         (void)judge(copy, file->size);
+        if (chosen(every_value))
+            use(copy, file->size);
         free(copy);
         passed++;
     }
@@ -224,6 +242,44 @@ static void all_fields(const struct file *file)
         return; /* its index is compressed: no field of it has a place, and flips go through it */
     for (size_t at = (size_t)h.section_count * 8; at < h.index_size; at++)
         field_values(file, (size_t)h.index_offset + at, 1);
+}
+
+/* Each byte of a section with each value at which something may turn: none, all, one more or less,
+ * the other sign. */
+static void section_values(const struct file *file, const struct pcf_section *section)
+{
+    for (size_t at = (size_t)section->offset; at < section->offset + section->size; at++) {
+        uint8_t now = file->bytes[at];
+        const uint8_t values[] = {0,           0xff,       (uint8_t)(now + 1), (uint8_t)(now - 1),
+                                  now ^ 0x80u, now ^ 0x04u};
+        for (size_t i = 0; i < sizeof values; i++) {
+            if (values[i] == now || !chosen(every_value))
+                continue;
+            uint8_t *copy = need(file->size);
+            memcpy(copy, file->bytes, file->size);
+            copy[at] = values[i];
+            seal(copy, file->size);
+            use(copy, file->size);
+            free(copy);
+            passed++;
+        }
+    }
+}
+
+/* Of a file that is no archive: there, flips go through all that is compressed. */
+static void all_values(const struct file *file)
+{
+    struct pcf_header h;
+    memcpy(&h, file->bytes, sizeof h);
+    if (h.incompatible & PCF_INCOMPATIBLE_ARCHIVE)
+        return;
+    const uint8_t *at = file->bytes + h.index_offset + (size_t)h.table_count * h.table_stride +
+                        (size_t)h.column_count * h.column_stride;
+    for (uint32_t i = 0; i < h.section_count; i++, at += h.section_stride) {
+        struct pcf_section section;
+        memcpy(&section, at, sizeof section);
+        section_values(file, &section);
+    }
 }
 
 /* ---- files */
@@ -253,7 +309,8 @@ int main(int argc, char **argv)
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
         uint64_t number = strtoull(argv[i + 1], NULL, 10);
-        *(argv[i][1] == 'n' ? &every : &state) = number ? number : 1;
+        uint64_t *of = argv[i][1] == 'n' ? &every : argv[i][1] == 'v' ? &every_value : &state;
+        *of = number ? number : 1;
     }
     for (; i < argc; i++) {
         struct file file = load(argv[i]);
@@ -261,6 +318,7 @@ int main(int argc, char **argv)
         flips(&file);
         cuts(&file);
         all_fields(&file);
+        all_values(&file);
         free(file.bytes);
     }
     printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
