@@ -206,6 +206,7 @@ ifneq ($(wildcard tests/faults/run),)
 faults: all fault-programs ## make everything fail, and look for bytes never set; FAULTS_ARGS go to tests/faults/run
 	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/faults/run $(FAULTS_ARGS)
 	@[ -n "$(FAULTS_ARGS)" ] || PCOL=$(CURDIR)/$(OUT)/pcol tests/reproducible/run --long
+	@[ -n "$(FAULTS_ARGS)" ] || PCOL=$(CURDIR)/$(OUT)/pcol tests/scaling/run --long
 endif
 
 .PHONY: coverage

@@ -559,7 +559,7 @@ typedef struct pcol_source {
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source(pcol_builder *builder,
                                                         const pcol_source *source, uint32_t *row,
                                                         pcol_error *err);
-/* A key and value that a source keeps (--meta). */
+/* A key and value that a source keeps (--meta); a key once for each source. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source,
                                                              const char *key, const char *value,
                                                              pcol_error *err);

@@ -89,7 +89,7 @@ pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t toler
     if (!tolerance_ns)
         return PCOL_OK;
     snprintf(text, sizeof text, "%" PRIu64, tolerance_ns);
-    return pcol_builder_source_meta(builder, source, "collapse_tolerance_ns", text, err);
+    return pcol_builder_source_meta(builder, source, PCI_IDLE_KEY, text, err);
 }
 
 int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *values,

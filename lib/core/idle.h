@@ -27,7 +27,8 @@ void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t
  * duration, and the run goes on. Levels are never joined. */
 int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *values,
                   struct pci_idle_run *run, const pcol_sample *next);
-/* Note the tolerance with a source, if there is one. */
+/* Note the tolerance with a source, if there is one: by this key of source_meta. */
+#define PCI_IDLE_KEY "collapse_tolerance_ns"
 pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
                           pcol_error *err);
 

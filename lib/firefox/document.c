@@ -11,6 +11,7 @@
 #include "json/tree.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static pcol_status place_node(struct pci_ff *ff, uint64_t parent, uint32_t key, const char *table,
                               pcol_error *err)
@@ -95,6 +96,22 @@ static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int
 
 /* ---- threads */
 
+/* A key has a number, and for each number stands the thread in which it was last seen: a thread may
+ * have as many keys as it has bytes. */
+static pcol_status only_once(struct pci_ff *ff, const struct pci_ff_scope *scope, uint32_t key,
+                             pcol_error *err)
+{
+    size_t before = ff->key_capacity;
+    if (pci_grow((void **)&ff->key_thread, &ff->key_capacity, (size_t)key + 1,
+                 sizeof *ff->key_thread))
+        return pci_fail_memory(err);
+    memset(ff->key_thread + before, 0, (ff->key_capacity - before) * sizeof *ff->key_thread);
+    if (ff->key_thread[key] == ff->thread_count)
+        return pci_ff_fail(&ff->in, err, "%s has a key twice", scope->path);
+    ff->key_thread[key] = (uint32_t)ff->thread_count;
+    return PCOL_OK;
+}
+
 static pcol_status thread_member(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     struct pci_label place = {.kind = PCI_LABEL_EXTRA};
@@ -106,9 +123,7 @@ static pcol_status thread_member(struct pci_ff *ff, struct pci_ff_scope *scope, 
                            "Profiler saves them, are read",
                            scope->path);
     PCI_TRY(pci_ff_key(ff, &key, err));
-    for (size_t i = 0; i < scope->label_count; i++)
-        if (scope->labels[i].key == key)
-            return pci_ff_fail(&ff->in, err, "%s has a key twice", scope->path);
+    PCI_TRY(only_once(ff, scope, key, err));
     PCI_TRY(pci_ff_next(&ff->in, err));
     if (id >= 0)
         PCI_TRY(read_table(ff, scope, id, &taken, err));

@@ -275,6 +275,7 @@ static void clear(struct pci_ff *ff)
         pci_ff_take_end(&ff->taken[i]);
     pci_ff_clone_end(ff);
     pci_free(ff->threads);
+    pci_free(ff->key_thread);
     pci_free(ff->counters);
     pci_free(ff->marks);
     pci_free(ff->clones);

@@ -86,6 +86,8 @@ struct pci_ff {
     struct pci_ff_scope shared;
     struct pci_ff_scope **threads;
     size_t thread_count, thread_capacity;
+    uint32_t *key_thread; /* by string: the thread, from 1, in which it last was a key */
+    size_t key_capacity;
     struct pci_ff_counter **counters;
     size_t counter_count, counter_capacity;
     struct pci_ff_text text; /* for what is read twice */

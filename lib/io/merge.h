@@ -133,6 +133,9 @@ pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cell
                                  uint64_t location_rows, uint64_t *first, uint64_t *end,
                                  pcol_error *err);
 
+/* merge_meta.c: which rows of source_meta are copied; after pci_merge_unify() */
+pcol_status pci_merge_meta(struct pci_merge *merge, pcol_error *err);
+
 /* merge_mark.c: of a part, what its samples need */
 pcol_status pci_merge_mark(struct pci_merge *merge, pcol_error *err);
 

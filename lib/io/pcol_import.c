@@ -166,9 +166,7 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
     }
     pcol_status status = pcol_builder_source(m->builder, &source, &m->sources[row], err);
     pci_free(type);
-    return status == PCOL_OK
-               ? pci_idle_note(m->builder, m->sources[row], pci_merge_tolerance(m), err)
-               : status;
+    return status;
 }
 
 static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
@@ -278,6 +276,21 @@ static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error
     return pci_merge_place(m, err);
 }
 
+/* What the sources are given beyond what they had: behind that. */
+static pcol_status give_metas(struct pci_merge *m, pcol_error *err)
+{
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    for (uint64_t s = m->first_source; s <= m->last_source; s++) {
+        if (m->sources[s] == PCOL_NONE)
+            continue;
+        PCI_TRY(pci_idle_note(m->builder, m->sources[s], pci_merge_tolerance(m), err));
+        for (size_t i = 0; options && i < options->meta_count; i++)
+            PCI_TRY(pcol_builder_source_meta(m->builder, m->sources[s], options->meta[2 * i],
+                                             options->meta[2 * i + 1], err));
+    }
+    return PCOL_OK;
+}
+
 static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(m->file, "samples");
@@ -291,6 +304,7 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
     PCI_TRY(pci_merge_label_keys(m, err));
     PCI_TRY(add_sources(m, err));
     PCI_TRY(pci_merge_unify(m, err));
+    PCI_TRY(pci_merge_meta(m, err));
     PCI_TRY(pci_merge_stacks(m, err));
     PCI_TRY(pci_merge_nodes(m, err));
     PCI_TRY(make_extra(m, samples ? samples->column_count : 0, err));
@@ -299,12 +313,7 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
     PCI_TRY(pci_merge_tables(m, 1, err));
     PCI_TRY(finish_sources(m, err));
     PCI_TRY(pci_merge_orders(m, err));
-    const pcol_import_options *options = m->import ? m->import->options : NULL;
-    for (uint64_t s = m->first_source; options && s <= m->last_source; s++)
-        for (size_t i = 0; i < options->meta_count; i++)
-            PCI_TRY(pcol_builder_source_meta(m->builder, m->sources[s], options->meta[2 * i],
-                                             options->meta[2 * i + 1], err));
-    return PCOL_OK;
+    return give_metas(m, err);
 }
 
 static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,

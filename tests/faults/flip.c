@@ -1,7 +1,7 @@
 /*
  * flip.c - damage done to a file in every way that can be counted: flips, cuts, fields, values
  *
- *     flip [-n EVERY] [-v EVERY] [-s SEED] FILE...
+ *     flip [-n EVERY] [-v EVERY] [-s SEED] [-k KEPT] FILE...
  *
  * Of each sound file: every bit flipped, every length it can be cut to, every field of the header
  * and every byte of the records set to every value at which a check may be off by one. Flips are found by
@@ -13,7 +13,8 @@
  * Checksums find accidents. Whoever means harm makes them right: so every byte of every section
  * is set to some values, too, with all checksums made right, and the file that comes of it is read,
  * checked, asked, filtered, drawn and exported (the targets of tests/fuzz, which hold what must be
- * true of any bytes). -v looks at one of these cases in EVERY. The last line says how much was found.
+ * true of any bytes). -v looks at one of these cases in EVERY. What breaks a
+ * promise ends the program, and is left in the file KEPT. The last line says how much was found.
  */
 #include "layout.h"
 #include "pcol.h"
@@ -37,6 +38,7 @@ struct file {
 static uint64_t every = 1, every_value = 1;
 static uint64_t state = 1;
 static uint64_t passed, failed;
+static FILE *kept; /* holds what is being looked at */
 
 /* Whether this case is one of those to look at: xorshift, the same for the same seed. */
 static int chosen(uint64_t one_in)
@@ -123,6 +125,11 @@ static void use(const uint8_t *bytes, size_t size)
 {
     static const char *const targets[] = {"open",   "check", "query", "export",
                                           "filter", "flame", "ask",   "import_pcol"};
+    if (kept) {
+        rewind(kept);
+        if (fwrite(bytes, 1, size, kept) != size || fflush(kept))
+            perror("flip: what is kept");
+    }
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         fuzz_run(fuzz_find(targets[i]), bytes, size);
 }
@@ -309,6 +316,10 @@ int main(int argc, char **argv)
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
         uint64_t number = strtoull(argv[i + 1], NULL, 10);
+        if (argv[i][1] == 'k') {
+            kept = fopen(argv[i + 1], "wb");
+            continue;
+        }
         uint64_t *of = argv[i][1] == 'n' ? &every : argv[i][1] == 'v' ? &every_value : &state;
         *of = number ? number : 1;
     }
@@ -320,6 +331,8 @@ int main(int argc, char **argv)
         all_fields(&file);
         all_values(&file);
         free(file.bytes);
+        if (kept && !freopen(NULL, "wb", kept)) /* the next one may be shorter */
+            kept = NULL;
     }
     printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
     return failed ? 1 : 0;
