@@ -84,6 +84,10 @@ extern const struct pci_ff_spec pci_ff_counter_specs[2];
 #define PCI_FF_FORM_REAL "real"
 /* Form of a member that is no array. */
 #define PCI_FF_FORM_VALUE "value"
+/* Form of a member `length` that is the number of rows. */
+#define PCI_FF_FORM_ROWS "rows"
+/* Form of a column whose cells are all the same: one is kept. */
+#define PCI_FF_FORM_SAME "same"
 /* Form of a column without a name: the rows of the table that source_rows does not have stand in the
  * order of their first use. */
 #define PCI_FF_FORM_BY_USE "by use"

@@ -196,6 +196,7 @@ static pcol_status map_categories(struct pci_ff *ff, pcol_error *err)
 static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
 {
     uint64_t marker = ff->marker_base;
+    ff->first_thread = (uint32_t)pci_builder_rows(ff->b, PCI_T_THREADS);
     for (size_t i = 0; i < ff->thread_count; i++) {
         struct pci_ff_scope *scope = ff->threads[i];
         PCI_TRY(add_thread(ff, scope, err));
@@ -239,6 +240,7 @@ static pcol_status read_all(struct pci_ff *ff, pcol_error *err)
     PCI_TRY(pci_ff_resolve(ff, &ff->shared, err));
     PCI_TRY(finish_threads(ff, err));
     PCI_TRY(finish_counters(ff, err));
+    PCI_TRY(pci_ff_keep_end(ff, err));
     if (ff->import->options->collapse_idle)
         pci_import_message(ff->import, "%" PRIu64 " idle samples joined to the ones before them",
                            ff->join_rows);
@@ -281,6 +283,7 @@ static void clear(struct pci_ff *ff)
     pci_free(ff->clones);
     pci_free(ff->equals);
     pci_free(ff->text.data);
+    pci_free(ff->named);
     pci_free(ff);
 }
 

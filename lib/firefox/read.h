@@ -67,6 +67,14 @@ struct pci_ff_scope {
     char path[32];
 };
 
+/* A row of source_columns to be. */
+struct pci_ff_named {
+    uint32_t thread, table, column, form; /* PCOL_NONE: the document; strings; PCOL_NONE: none */
+    uint32_t rank;                        /* among all that differ in table, column or form */
+    uint8_t has_cells;
+    uint64_t first, count; /* of source_cells */
+};
+
 struct pci_ff_counter {
     struct pci_ff_table samples;
     uint32_t row;
@@ -91,6 +99,8 @@ struct pci_ff {
     struct pci_ff_counter **counters;
     size_t counter_count, counter_capacity;
     struct pci_ff_text text; /* for what is read twice */
+    struct pci_ff_named *named;
+    size_t named_count, named_capacity;
 
     /* of meta */
     int has_meta, has_version;
@@ -216,6 +226,8 @@ pcol_status pci_ff_keep(struct pci_ff *ff, uint32_t thread, const char *table, u
 pcol_status pci_ff_keep_table(struct pci_ff *ff, uint32_t thread, const struct pci_ff_table *table,
                               const char *name, const struct pci_ff_claim *claims, size_t count,
                               pcol_error *err);
+/* All rows of source_columns, when nothing more is kept. */
+pcol_status pci_ff_keep_end(struct pci_ff *ff, pcol_error *err);
 /* What a list of fields claims; `claims` has room for as many. */
 size_t pci_ff_claim_fields(const struct pci_ff_field *fields, size_t count,
                            struct pci_ff_claim *claims);

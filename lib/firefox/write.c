@@ -49,15 +49,77 @@ static int is_samples(const struct pci_ff_back *b, const struct pci_ff_kept *k)
     return b->has_joins && k->thread != PCOL_NONE && pci_ff_same(k->table, "samples");
 }
 
+static int has_form(const struct pci_ff_kept *k, const char *form)
+{
+    return k->has_form && pci_ff_same(k->form, form);
+}
+
+/* How many rows a table had, of the thread at hand. */
+static pcol_status row_count(struct pci_ff_back *b, int id, uint64_t *rows, pcol_error *err)
+{
+    const struct pci_order *order;
+    if (id <= PCI_FF_STACKS) {
+        PCI_TRY(pci_ff_back_order(b, id, &order, err));
+        *rows = order->count;
+    } else {
+        const struct pci_ff_thread_rows *t = &b->threads[b->thread - b->first_thread];
+        *rows = id == PCI_FF_SAMPLES ? t->samples.count : t->markers.count;
+    }
+    return PCOL_OK;
+}
+
+/* The one cell at hand, for all rows. */
+static pcol_status repeat_cell(struct pci_ff_back *b, int id, const struct pci_ff_kept *k,
+                               struct pci_ff_cells *cells, pcol_error *err)
+{
+    uint64_t rows;
+    if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS || k->count != 1 ||
+        (id > PCI_FF_STACKS && b->thread == PCOL_NONE))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", k->row,
+                             "not a column of one cell for all rows");
+    PCI_TRY(row_count(b, id, &rows, err));
+    if (!rows)
+        cells->count = 0;
+    for (uint64_t i = 1; i < rows; i++)
+        PCI_TRY(pci_ff_cells_add(cells, cells->kind, cells->first, err));
+    return PCOL_OK;
+}
+
+/* A member that is no array. */
+static pcol_status write_value(struct pci_ff_back *b, const struct pci_ff_cells *cells,
+                               pcol_error *err)
+{
+    struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
+    int kind = PCI_FF_NULL;
+    int64_t cell = 0;
+    if (!cursor)
+        return pci_fail_memory(err);
+    pci_ff_cursor_init(cursor, cells);
+    pcol_status status = pci_ff_cell(cursor, 0, &kind, &cell, err);
+    pci_free(cursor);
+    return status == PCOL_OK ? pci_ff_out_cell(&b->out, kind, cell, err) : status;
+}
+
+/* The cells of a column, kept or made again. */
+static pcol_status take_cells(struct pci_ff_back *b, int id, const struct pci_ff_stretch *rows,
+                              const struct pci_ff_kept *k, struct pci_ff_cells *cells,
+                              pcol_error *err)
+{
+    if (!k->has_cells)
+        return id < 0 ? pci_ff_remake_counter(b, rows, k, cells, err)
+                      : pci_ff_remake(b, id, k, cells, err);
+    PCI_TRY(stored_cells(b, k, cells, err));
+    return has_form(k, PCI_FF_FORM_SAME) ? repeat_cell(b, id, k, cells, err) : PCOL_OK;
+}
+
 /* One column or scalar of a table as a member. rows: of a counter, else NULL. */
 static pcol_status write_kept(struct pci_ff_back *b, int id, const struct pci_ff_stretch *rows,
                               const struct pci_ff_kept *k, pcol_error *err)
 {
     const char *table = id < 0 ? "counterSamples" : pci_ff_names[id];
-    int value = k->has_form && pci_ff_same(k->form, PCI_FF_FORM_VALUE);
+    int value = has_form(k, PCI_FF_FORM_VALUE);
     struct pci_ff_cells cells;
     uint64_t count;
-    pcol_status status;
     if (is_samples(b, k) && k->has_cells && !value) {
         pci_export_loss(b->export, "column %.*s of samples is not written: they were joined since",
                         (int)(k->column.size < 60 ? k->column.size : 60), k->column.data);
@@ -68,28 +130,15 @@ static pcol_status write_kept(struct pci_ff_back *b, int id, const struct pci_ff
         PCI_TRY(pci_ff_sample_count(b, &count, err));
         return pci_ff_out_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
-    pci_ff_cells_init(&cells, &b->out.store);
-    if (k->has_cells)
-        status = stored_cells(b, k, &cells, err);
-    else if (id < 0)
-        status = pci_ff_remake_counter(b, rows, k, &cells, err);
-    else
-        status = pci_ff_remake(b, id, k, &cells, err);
-    if (status == PCOL_OK && value) {
-        struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
-        int kind = PCI_FF_NULL;
-        int64_t cell = 0;
-        status = cursor ? PCOL_OK : pci_fail_memory(err);
-        if (cursor) {
-            pci_ff_cursor_init(cursor, &cells);
-            status = pci_ff_cell(cursor, 0, &kind, &cell, err);
-        }
-        pci_free(cursor);
-        if (status == PCOL_OK)
-            status = pci_ff_out_cell(&b->out, kind, cell, err);
-    } else if (status == PCOL_OK) {
-        status = pci_ff_out_column(&b->out, table, k->column, &cells, err);
+    if (id >= PCI_FF_SOURCES && id <= PCI_FF_STACKS && has_form(k, PCI_FF_FORM_ROWS)) {
+        PCI_TRY(row_count(b, id, &count, err));
+        return pci_ff_out_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
+    pci_ff_cells_init(&cells, &b->out.store);
+    pcol_status status = take_cells(b, id, rows, k, &cells, err);
+    if (status == PCOL_OK)
+        status = value ? write_value(b, &cells, err)
+                       : pci_ff_out_column(&b->out, table, k->column, &cells, err);
     pci_ff_cells_clear(&cells);
     return status;
 }
