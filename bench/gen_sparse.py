@@ -16,18 +16,25 @@ MAGIC, MARK = b"\x89PCOL\r\n\x1a", b"PCOLEND\n"
 U32, VALUES = 4, 1
 
 
+def varint(number):
+    out = b""
+    while number > 127:
+        number, out = number >> 7, out + bytes([number & 127 | 128])
+    return out + bytes([number])
+
+
 def main():
     rows, path = int(sys.argv[1]), sys.argv[2]
-    names = b"samplesstack"
-    table = struct.pack("<IHHQIIQ", 0, 7, 0, rows, 0, 1, 0)
-    column = struct.pack("<IHBBIIQIIBBB5xQQQQQQ", 7, 5, U32, 0, 0, 0, rows, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)
     size, offset = rows * 4, 4096
-    section = struct.pack("<QQQQBBBBI", offset, size, size, 0, VALUES, 0, 12, 0, 0)
-    index = table + column + section + names
+    table = b"\x07" + varint(7) + varint(rows) + varint(1) + b"samples"  # name_size, rows, column_count
+    column = b"\x23" + varint(U32) + varint(5) + varint(1) + b"stack"  # kind, name_size, section_count
+    section = b"\x07" + varint(size) + varint(VALUES) + varint(9)  # size, role, align: 4096
+    records = table + column + section
+    index = bytes(8) + records
     index += bytes(-len(index) % 8)
     total = (offset + size + 7) // 8 * 8 + 16
-    header = struct.pack("<8sHHIQQQQQQQIIIIHHHBB24x", MAGIC, 1, 0, 128, 0, 0, 0, total, 128, len(index), xxh3(index), 1, 1, 1,
-                         len(names), 32, 88, 40, 1, 0)
+    header = struct.pack("<8sHHIQQQQQQQIIIIIHB25x", MAGIC, 1, 0, 128, 0, 0, 0, total, 128, len(index), xxh3(index), 1, 1, 1,
+                         len(records), 0, 0, 1)
     with open(path, "wb") as out:
         out.write(header + struct.pack("<Q", xxh3(header)) + index)
         out.seek(total - 16)
