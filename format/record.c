@@ -82,7 +82,7 @@ static int fail(const struct reader *r, uint32_t at, const char *message)
     return pcf_fault_place(r->check, r->place + at, message);
 }
 
-static int read_number(struct reader *r, uint64_t *value)
+static int read_long(struct reader *r, uint64_t *value)
 {
     uint64_t number = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -100,8 +100,18 @@ static int read_number(struct reader *r, uint64_t *value)
     return fail(r, r->at - 1, "number of the index is beyond 64 bits");
 }
 
+/* Nearly all numbers have one byte. */
+static inline int read_number(struct reader *r, uint64_t *value)
+{
+    if (r->at < r->size && r->bytes[r->at] < 128) {
+        *value = r->bytes[r->at++];
+        return 0;
+    }
+    return read_long(r, value);
+}
+
 /* Numbers of fields that are not there are 0. Those that the version has are within their limits. */
-static int read_record(struct reader *r, const uint64_t *limits, unsigned fields)
+static inline int read_record(struct reader *r, const uint64_t *limits, unsigned fields)
 {
     uint64_t mask, number;
     uint32_t begin = r->at;

@@ -253,17 +253,31 @@ static pcol_status read_pressed_index(const struct origin *o, const struct pcf_h
     return status;
 }
 
+/* Of a small file header and index come with one call. */
+#define FRONT_BYTES 4096u
+
+/* The index as it lies in the file, from what has been read of its front if that is all of it. */
+static pcol_status read_index(const struct origin *o, const struct pcf_header *h,
+                              const uint8_t *front, uint64_t front_size, uint8_t *index,
+                              pcol_error *err)
+{
+    if (h->index_offset + h->index_size > front_size)
+        return read_piece(o, h->index_offset, index, h->index_size, err);
+    memcpy(index, front + h->index_offset, (size_t)h->index_size);
+    return PCOL_OK;
+}
+
 /* Header, index and end mark out of `o`; *file is a handle that has no bytes yet, there from the
  * moment that it is allocated. */
 static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *err)
 {
-    uint8_t head[sizeof(struct pcf_header)], end[sizeof(struct pcf_end)];
+    uint8_t front[FRONT_BYTES], end[sizeof(struct pcf_end)];
     struct pcf_header header;
     struct pcf_fault fault;
     struct parts parts;
-    uint64_t size = o->size < sizeof head ? o->size : sizeof head;
-    PCI_TRY(read_piece(o, 0, head, size, err));
-    if (pcf_header_check(head, size, o->size, &header, &fault))
+    uint64_t size = o->size < sizeof front ? o->size : sizeof front;
+    PCI_TRY(read_piece(o, 0, front, size, err));
+    if (pcf_header_check(front, size, o->size, &header, &fault))
         return fail_fault(err, &fault);
     PCI_TRY(read_piece(o, o->size - sizeof end, end, sizeof end, err));
     if (pcf_end_check(end, o->size, &fault))
@@ -274,7 +288,7 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
     if (pcf_is_archive(&header))
         PCI_TRY(read_pressed_index(o, &header, parts.index, err));
     else
-        PCI_TRY(read_piece(o, header.index_offset, parts.index, header.index_size, err));
+        PCI_TRY(read_index(o, &header, front, size, parts.index, err));
     if (pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault)) {
         pcol_status status = fail_fault(err, &fault);
         if (pcf_is_archive(&header) && err) {
