@@ -81,7 +81,7 @@ static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
     case PCF_SPARSE:
     case PCF_CHAIN:
     case PCF_DELTAS:
-        *must = BIT(PCF_ROLE_BITMAP) | BIT(PCF_ROLE_RANK);
+        *must = BIT(PCF_ROLE_MARKS);
         break;
     case PCF_RUNS:
         break;
@@ -112,14 +112,13 @@ static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
         extra = c->encoding == PCF_PACKED ? PCF_PACK_PADDING : 0;
         return pcf_add(pcf_bytes_of_bits(need), extra, &need) && size == need;
     case PCF_ROLE_VALIDITY:
-    case PCF_ROLE_BITMAP:
         return size == pcf_bytes_of_bits(c->rows);
     case PCF_ROLE_BLOCKS:
         return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), sizeof(struct pcf_block),
                             &need) &&
                size == need;
-    case PCF_ROLE_RANK:
-        return pcf_multiply(pcf_ceil_div(c->rows, PCF_RANK_ROWS), 8, &need) && size == need;
+    case PCF_ROLE_MARKS: /* 2^48 rows at most */
+        return size == pcf_bytes_of_bits(c->rows) + (c->rows - 1) / PCF_RANK_ROWS * 8;
     case PCF_ROLE_DATA:
         return 1;
     }

@@ -27,7 +27,7 @@ const char *pcf_result_text(enum pcf_result result)
     case PCF_BAD_BLOCK:
         return "block leaves the column's values";
     case PCF_BAD_RANK:
-        return "rank directory disagrees with the bitmap or the number of values";
+        return "counts of marks disagree with the marks or the number of values";
     case PCF_BAD_RUN:
         return "run ends do not rise to the number of rows";
     case PCF_BAD_OFFSET:
@@ -336,7 +336,7 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
             return result;
         break;
     case PCF_SPARSE:
-        if (pcf_bit_at(d->bitmap, row))
+        if (pcf_is_marked(d, row))
             return pcf_marked_rank(d, row, &at) ? pcf_get(d->child[0], at, value, valid)
                                                 : PCF_BAD_RANK;
         if (d->flags & PCF_COLUMN_DEFAULT_NULL)

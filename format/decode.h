@@ -21,8 +21,7 @@ struct pcf_data {
     uint64_t values_size;
     const uint8_t *validity;
     const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)] */
-    const uint8_t *bitmap; /* SPARSE, CHAIN, DELTAS */
-    const uint8_t *rank;   /* SPARSE, CHAIN, DELTAS: u64[ceil(rows / 1024)] */
+    const uint8_t *marks;  /* SPARSE, CHAIN, DELTAS */
     const uint8_t *bytes;  /* PCF_BYTES */
     uint64_t bytes_size;
     const struct pcf_data *child[2];
@@ -32,11 +31,11 @@ enum pcf_result {
     PCF_OK = 0,
     PCF_BAD_ROW,    /* row beyond the column: the caller's mistake */
     PCF_BAD_BLOCK,  /* a block's width or bit offset leaves the section */
-    PCF_BAD_RANK,   /* the rank directory disagrees with the bitmap or the child */
+    PCF_BAD_RANK,   /* the counts of marks disagree with the marks or the child */
     PCF_BAD_RUN,    /* run ends do not rise or do not reach the row */
     PCF_BAD_OFFSET, /* byte offsets fall or leave the data */
-    PCF_BAD_CHAIN, /* a value without successor, or a word of the bitmap that does not begin marked */
-    PCF_BAD_VALUE /* a u32 or string above 2^32 - 1, a bool above 1 */
+    PCF_BAD_CHAIN,  /* a value without successor, or 64 rows of which the first is not marked */
+    PCF_BAD_VALUE   /* a u32 or string above 2^32 - 1, a bool above 1 */
 };
 
 /* Sentence for a result, static. */

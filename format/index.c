@@ -420,10 +420,8 @@ void pcf_index_section(const struct pcf_index *index, uint32_t section, const ui
         d->validity = bytes;
     } else if (s->role == PCF_ROLE_BLOCKS) {
         d->blocks = bytes;
-    } else if (s->role == PCF_ROLE_BITMAP) {
-        d->bitmap = bytes;
-    } else if (s->role == PCF_ROLE_RANK) {
-        d->rank = bytes;
+    } else if (s->role == PCF_ROLE_MARKS) {
+        d->marks = bytes;
     } else if (s->role == PCF_ROLE_DATA) {
         d->bytes = bytes;
         d->bytes_size = s->raw_size;

@@ -102,11 +102,11 @@ enum pcf_type {
  *   LINEAR   base + step*i; no bytes (constants, dense ids)
  *   PACKED   base + step*i + scale*u[i], u of `width` bits, least significant bit first
  *   BLOCKED  per 1024 rows: base_b + ((slope_b*j) >> 16) + scale*u[j], own width per block
- *   SPARSE   base + step*i (or null) but for the rows marked in a bitmap; those stand in the child
+ *   SPARSE   base + step*i (or null) but for the marked rows; those stand in the child
  *   RUNS     child 0: run ends (exclusive, ascending), child 1: run values
- *   CHAIN    child 1 says what follows a value in the next row but for the rows marked in a bitmap,
+ *   CHAIN    child 1 says what follows a value in the next row but for the marked rows,
  *            one in 64 at least; those stand in child 0
- *   DELTAS   the row before and the next value of child 1 but for the rows marked in a bitmap, one in 64
+ *   DELTAS   the row before and the next value of child 1 but for the marked rows, one in 64
  *            at least; those stand in child 0
  */
 enum pcf_encoding {
@@ -123,7 +123,7 @@ enum pcf_encoding {
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
 #define PCF_SLOPE_SHIFT 16
-#define PCF_RANK_ROWS 1024u     /* SPARSE, CHAIN, DELTAS: one count per 1024 bitmap bits */
+#define PCF_RANK_ROWS 1024u     /* SPARSE, CHAIN, DELTAS: marks are counted after so many rows */
 #define PCF_MAX_PACKED_WIDTH 57 /* or 64: any value then lies within one unaligned 64-bit load */
 #define PCF_MAX_CHILD_DEPTH 3
 
@@ -153,9 +153,8 @@ enum pcf_role {
     PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED or BLOCKED bits */
     PCF_ROLE_VALIDITY = 2, /* Arrow validity bitmap, 1 = there is a value */
     PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block */
-    PCF_ROLE_BITMAP = 4,   /* SPARSE, CHAIN, DELTAS: 1 = value in the child */
-    PCF_ROLE_RANK = 5,     /* SPARSE, CHAIN, DELTAS: u64 set bits before each 1024th row */
-    PCF_ROLE_DATA = 6      /* PCF_BYTES: the bytes */
+    PCF_ROLE_MARKS = 4,    /* SPARSE, CHAIN, DELTAS: 1 = value in the child; marked.h */
+    PCF_ROLE_DATA = 5      /* PCF_BYTES: the bytes */
 };
 
 struct pcf_section {

@@ -1,8 +1,8 @@
 /*
  * marked.c - columns of which some rows have values of their own: SPARSE, CHAIN, DELTAS
  *
- * A bitmap marks those rows, a directory counts the marks before every 1024th row, and their values
- * stand in a child. What the other rows hold follows from their number (SPARSE), from the value of
+ * Bits mark those rows, with a count of the marks before every 1024th row, and their values stand in
+ * a child. What the other rows hold follows from their number (SPARSE), from the value of
  * the row before (CHAIN) or is a difference to that (DELTAS): marks of these two are never more than
  * 64 rows apart.
  */
@@ -29,26 +29,28 @@ static inline int popcount(uint64_t x)
 
 /* ---- the marks */
 
-/* Word w of the bitmap; the last one may be shorter than 8 bytes, and its spare bits do not count. */
-static inline uint64_t bitmap_word(const struct pcf_data *d, uint64_t w)
+/* Word w of the marks; the last one may be shorter than 8 bytes, and its spare bits do not count. */
+static inline uint64_t marks_word(const struct pcf_data *d, uint64_t w)
 {
     uint64_t left = d->rows - w * 64;
+    const uint8_t *at = pcf_marks_of(d, w / WORDS) + w % WORDS * 8;
     if (left >= 64)
-        return pcf_load64(d->bitmap + 8 * w);
+        return pcf_load64(at);
     uint64_t word = 0;
-    memcpy(&word, d->bitmap + 8 * w, (size_t)pcf_bytes_of_bits(left));
+    memcpy(&word, at, (size_t)pcf_bytes_of_bits(left));
     return word & (UINT64_MAX >> (64 - left));
 }
 
 int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
 {
-    uint64_t end = row / 64, limit = d->child[0]->rows;
-    uint64_t r = pcf_load64(d->rank + row / PCF_RANK_ROWS * 8);
+    uint64_t block = row / PCF_RANK_ROWS, limit = d->child[0]->rows;
+    const uint8_t *marks = pcf_marks_of(d, block);
+    uint64_t r = pcf_marks_before(d, block);
     if (r > limit)
         return 0;
-    for (uint64_t w = row / PCF_RANK_ROWS * WORDS; w < end; w++)
-        r += (uint64_t)popcount(pcf_load64(d->bitmap + 8 * w));
-    r += (uint64_t)popcount(bitmap_word(d, end) & ((UINT64_C(1) << row % 64) - 1));
+    for (uint64_t w = 0; w < row / 64 % WORDS; w++)
+        r += (uint64_t)popcount(pcf_load64(marks + 8 * w));
+    r += (uint64_t)popcount(marks_word(d, row / 64) & ((UINT64_C(1) << row % 64) - 1));
     *rank = r;
     return r < limit;
 }
@@ -64,7 +66,7 @@ static void marked_words(const struct pcf_data *d, uint64_t block, uint64_t firs
         words[w] = 0;
         if (lo >= end)
             continue;
-        uint64_t word = bitmap_word(d, block * WORDS + w);
+        uint64_t word = marks_word(d, block * WORDS + w);
         uint64_t low = first <= lo        ? 0
                        : first - lo >= 64 ? UINT64_MAX
                                           : (UINT64_C(1) << (first - lo)) - 1;
@@ -101,7 +103,7 @@ enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t
     for (int later = 0; count; later = 1) {
         uint64_t block = row / PCF_RANK_ROWS, first = row % PCF_RANK_ROWS;
         uint64_t n = PCF_RANK_ROWS - first < count ? PCF_RANK_ROWS - first : count;
-        uint64_t rank = pcf_load64(d->rank + 8 * block), within = 0;
+        uint64_t rank = pcf_marks_before(d, block), within = 0;
         if (rank > d->child[0]->rows || (later && rank != expected))
             return PCF_BAD_RANK;
         marked_words(d, block, first, first + n, words, &rank, &within);
@@ -153,7 +155,7 @@ static enum pcf_result read_steps(const struct pcf_data *d, uint64_t row, uint64
 /* From the last marked row on, which is at most 63 rows back. */
 enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *value)
 {
-    uint64_t word = bitmap_word(d, row / 64) & (UINT64_MAX >> (63 - row % 64)), rank;
+    uint64_t word = marks_word(d, row / 64) & (UINT64_MAX >> (63 - row % 64)), rank;
     int64_t steps[64];
     enum pcf_result result;
     int valid;
@@ -229,7 +231,7 @@ static enum pcf_result follow_block(const struct pcf_data *d, uint64_t row, uint
 {
     struct marks m;
     int64_t steps[PCF_RANK_ROWS + 1];
-    uint64_t rank = pcf_load64(d->rank + 8 * (row / PCF_RANK_ROWS)), within = 0;
+    uint64_t rank = pcf_marks_before(d, row / PCF_RANK_ROWS), within = 0;
     enum pcf_result result;
     if (rank > d->child[0]->rows || (follow->rank != PCF_MAX_ROWS && rank != follow->rank))
         return PCF_BAD_RANK;

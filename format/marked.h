@@ -32,6 +32,29 @@ static inline void pcf_read_linear(const struct pcf_data *d, uint64_t row, uint6
         values[i] = (int64_t)next;
 }
 
+/*
+ * Marks: a bit for each row, and after every 1024 rows but the last ones a count of the marks so far,
+ * so that what a row needs lies together.
+ *
+ *     128 bytes, rows 0 to 1023 | u64 | 128 bytes, rows 1024 to 2047 | u64 | ...
+ */
+#define PCF_MARKS_STRIDE (PCF_RANK_ROWS / 8 + 8)
+
+static inline const uint8_t *pcf_marks_of(const struct pcf_data *d, uint64_t block)
+{
+    return d->marks + block * PCF_MARKS_STRIDE;
+}
+
+static inline uint64_t pcf_marks_before(const struct pcf_data *d, uint64_t block)
+{
+    return block ? pcf_load64(pcf_marks_of(d, block) - 8) : 0;
+}
+
+static inline int pcf_is_marked(const struct pcf_data *d, uint64_t row)
+{
+    return pcf_bit_at(pcf_marks_of(d, row / PCF_RANK_ROWS), row % PCF_RANK_ROWS);
+}
+
 /* Row of the child that holds a marked row's value; 0 if the directory is wrong. */
 int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank);
 

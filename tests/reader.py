@@ -12,7 +12,7 @@ import sys
 
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
 PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS = range(8)
-VALUES, VALIDITY, BLOCKS, BITMAP, RANK, DATA = range(1, 7)
+VALUES, VALIDITY, BLOCKS, MARKS, DATA = range(1, 6)
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
 ALL = (1 << 64) - 1
 
@@ -57,10 +57,10 @@ class Column:
             need(packed >> 56 <= 57 or packed >> 56 == 64, "width of a block")
             return base + (signed(slope * j & ALL) >> 16) + self.scale * self.unpack(packed & (1 << 56) - 1, j, packed >> 56) & ALL
         if self.encoding == SPARSE:
-            return self.marked(i)[0] if self.bit(BITMAP, i) else None if self.flags & DEFAULT_NULL else line
+            return self.marked(i)[0] if self.is_marked(i) else None if self.flags & DEFAULT_NULL else line
         if self.encoding in (CHAIN, DELTAS):
             first = i
-            while not self.bit(BITMAP, first):
+            while not self.is_marked(first):
                 need(first % 64, "first of 64 rows has no value of its own")
                 first -= 1
             value, rank = self.marked(first)
@@ -84,11 +84,14 @@ class Column:
     def unpack(self, start, i, width):
         return self.number(VALUES, start + (i * width >> 3), 8) >> (i * width & 7) & (1 << width) - 1 if width else 0
 
+    def is_marked(self, i):
+        return self.bit(MARKS, i + i // 1024 * 64)
+
     def marked(self, i):
         """Value of a marked row, and the number of marked rows before it."""
-        first = i // 1024 * 1024
-        before = int.from_bytes(self.sections[BITMAP][first // 8:i // 8 + 1], "little") & (1 << i - first) - 1
-        rank = self.number(RANK, first // 128, 8) + bin(before).count("1")
+        at, i = i // 1024 * 136, i % 1024
+        before = int.from_bytes(self.sections[MARKS][at:at + i // 8 + 1], "little") & (1 << i) - 1
+        rank = (self.number(MARKS, at - 8, 8) if at else 0) + bin(before).count("1")
         return self.children[0].whole(rank), rank
 
     def whole(self, i):
@@ -133,12 +136,12 @@ class Column:
         elif self.encoding == RUNS:
             child_types = [U64, t]
         else:
-            sizes = {BITMAP: (n + 7) // 8, RANK: 8 * ((n + 1023) // 1024)}
+            sizes[MARKS] = (n + 7) // 8 + (n - 1) // 1024 * 8
             child_types = {SPARSE: [t], CHAIN: [t, t], DELTAS: [t, I64]}[self.encoding]
         if self.flags & NULLABLE and VALIDITY in self.sections and self.encoding <= BLOCKED:
             sizes[VALIDITY] = (n + 7) // 8
         sizes.update({DATA: 0} if DATA in sizes and DATA not in self.sections else {})
-        need({r: len(s) for r, s in self.sections.items() if r < 7} == {r: s for r, s in sizes.items() if s or r in self.sections},
+        need({r: len(s) for r, s in self.sections.items() if r < 6} == {r: s for r, s in sizes.items() if s or r in self.sections},
              "sections do not fit the encoding")
         need([c.type for c in self.children] == child_types and not any(c.flags & NULLABLE for c in self.children), "children do not fit")
         need(child_rows is None or self.children[0].rows == child_rows, "number of offsets")
@@ -217,7 +220,7 @@ class File:
             start = -(-self.section_end >> 3 + align) << 3 + align
             self.section_end, self.sections_left = start + size, self.sections_left - 1
             need(0 < size <= len(self.data) - 16 - start and role not in c.sections, "section out of place, or twice one role")
-            if role not in range(1, 7) and not flags & 1 or codec:
+            if role not in range(1, 6) and not flags & 1 or codec:
                 c.why = "unknown role or codec of a section"
             c.sections[role] = self.data[start:start + size]
         c.children = [self.column(None, depth + 1) for _ in range(children)]

@@ -99,8 +99,8 @@ pcol_status pci_links_new(const struct pci_source *source, const struct pci_shap
         pci_links_free(l);
         return status;
     }
-    *bits = source->rows + source->rows / 16 + (l->source.rows + l->next.rows) * width +
-            4 * PCI_SECTION_BITS + 2 * 88 * 8;
+    *bits = source->rows + source->rows / 16 + (l->source.rows + l->next.rows) * width + 2 * 64 +
+            3 * PCI_SECTION_BITS + 2 * PCI_CHILD_BITS;
     *links = l;
     return PCOL_OK;
 }

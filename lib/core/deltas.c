@@ -39,8 +39,8 @@ static struct choice best_choice(const struct pci_shape *shape)
         }
     }
     if (best.bits != UINT64_MAX)
-        best.bits += shape->rows + shape->rows / 16 + 2 * 64 + 4 * PCI_SECTION_BITS +
-                     2 * sizeof(struct pcf_column) * 8;
+        best.bits +=
+            shape->rows + shape->rows / 16 + 2 * 64 + 3 * PCI_SECTION_BITS + 2 * PCI_CHILD_BITS;
     return best;
 }
 

@@ -205,9 +205,7 @@ pcol_status pci_emit_blocked(struct pci_writer *writer, uint32_t column,
 struct marks {
     pci_mark_block mark;
     const void *context;
-    uint64_t *ranks;
-    size_t count;
-    uint64_t rank;
+    uint64_t count; /* of the blocks before */
     uint8_t block[PCF_BLOCK_ROWS];
 };
 
@@ -215,14 +213,17 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *blo
                              pcol_error *err)
 {
     struct marks *m = context;
-    m->ranks[m->count++] = m->rank;
+    if (block->row) { /* 1024 bits stand before, so this begins at a byte */
+        PCI_TRY(pci_bits_put(bits, m->count & UINT32_MAX, 32, err));
+        PCI_TRY(pci_bits_put(bits, m->count >> 32, 32, err));
+    }
     m->mark(m->context, block, m->block);
     for (size_t i = 0, end; i < block->n; i = end) {
         uint64_t word = 0;
         end = block->n - i < 32 ? block->n : i + 32;
         for (size_t k = i; k < end; k++)
             word |= (uint64_t)m->block[k] << (k - i);
-        m->rank += (uint64_t)__builtin_popcountll(word);
+        m->count += (uint64_t)__builtin_popcountll(word);
         PCI_TRY(pci_bits_put(bits, word, (unsigned)(end - i), err));
     }
     return PCOL_OK;
@@ -233,16 +234,7 @@ pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
                            const void *context, pcol_error *err)
 {
     struct marks m = {.mark = mark, .context = context};
-    pcol_status status;
-    m.ranks = pci_malloc((size_t)(source->rows / PCF_RANK_ROWS + 1), sizeof *m.ranks);
-    if (!m.ranks)
-        return pci_fail_memory(err);
-    status = put_bits(writer, column, PCF_ROLE_BITMAP, source, put_marks, &m, 0, err);
-    if (status == PCOL_OK)
-        status =
-            pci_emit_array(writer, column, PCF_ROLE_RANK, m.ranks, m.count * sizeof *m.ranks, err);
-    pci_free(m.ranks);
-    return status;
+    return put_bits(writer, column, PCF_ROLE_MARKS, source, put_marks, &m, 0, err);
 }
 
 /* ---- rows that are marked, and rises of the others ---- */

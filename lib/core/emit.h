@@ -86,7 +86,7 @@ pcol_status pci_emit_blocks(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, pci_put_block put, void *context,
                             pcol_error *err);
 
-/* Parts: the validity bitmap, the bitmap and ranks of marked rows, any bytes. */
+/* Parts: the validity bitmap, the marks, any bytes. */
 pcol_status pci_emit_validity(struct pci_writer *writer, uint32_t column,
                               const struct pci_source *source, pcol_error *err);
 pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,

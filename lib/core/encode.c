@@ -231,7 +231,7 @@ static pcol_status cost_sparse(const struct pci_source *source, const struct pci
     if (rest->source.rows > source->rows / 2)
         return PCOL_OK;
     PCI_TRY(pci_shape_of(&rest->source, 1, &shape, err));
-    *bits = source->rows + source->rows / 16 + 2 * PCI_SECTION_BITS + 88 * 8 +
+    *bits = source->rows + source->rows / 16 + PCI_SECTION_BITS + PCI_CHILD_BITS +
             (source->type == PCF_F64 ? shape.rows * 64
                                      : least(pci_cost_packed(&shape), pci_cost_blocked(&shape)));
     pci_shape_clear(&shape);
@@ -275,7 +275,7 @@ static uint64_t cost_runs(const struct pci_shape *shape)
 {
     uint64_t width =
         pci_width_of((uint64_t)shape->max - (uint64_t)shape->min) + pci_width_of(shape->rows);
-    return shape->runs * width + 2 * (PCI_SECTION_BITS + 88 * 8);
+    return shape->runs * width + 2 * (64 + PCI_SECTION_BITS + PCI_CHILD_BITS);
 }
 
 static int clearly_less(uint64_t a, uint64_t b)

@@ -60,8 +60,10 @@ void pci_shape_clear(struct pci_shape *shape);
 void pci_add_stats(struct pci_shape *shape, uint8_t type, const int64_t *values,
                    const uint8_t *valid, size_t n);
 
-/* Costs in bits, with what each section costs in alignment and descriptor. */
-#define PCI_SECTION_BITS ((40 + 4 + 8) * 8)
+/* Costs in bits, with what a section costs in alignment, checksum and record, and a child in its
+ * record. */
+#define PCI_SECTION_BITS ((4 + 8 + 4) * 8)
+#define PCI_CHILD_BITS (7 * 8)
 unsigned pci_width_of(uint64_t range); /* bits for 0..range, as PACKED can have them */
 uint64_t pci_cost_packed(const struct pci_shape *shape);
 uint64_t pci_cost_blocked(const struct pci_shape *shape); /* without slopes */

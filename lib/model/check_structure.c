@@ -4,6 +4,8 @@
  */
 #include "load.h"
 #include "model/check.h"
+
+#include "marked.h"
 #include "range.h"
 
 #define BLOCK_OFFSET ((UINT64_C(1) << 56) - 1)
@@ -42,17 +44,20 @@ static void check_padding(struct pci_tally *tally, const struct pcf_data *data, 
         pci_fault(tally, PCOL_NOWHERE, "the values do not end in 8 zero bytes");
 }
 
-static void check_rank(struct pci_tally *tally, const struct pcf_data *data)
+static void check_marks(struct pci_tally *tally, const struct pcf_data *data)
 {
-    uint64_t set = 0, bytes = pcf_bytes_of_bits(data->rows);
-    for (uint64_t at = 0; at < bytes; at += PCF_RANK_ROWS / 8) {
-        uint64_t end = at + PCF_RANK_ROWS / 8 < bytes ? at + PCF_RANK_ROWS / 8 : bytes;
-        if (pcf_load64(data->rank + at / (PCF_RANK_ROWS / 8) * 8) != set) {
-            pci_fault(tally, at * 8, "the directory of the bitmap is wrong");
+    uint64_t set = 0;
+    for (uint64_t row = 0; row < data->rows; row += PCF_RANK_ROWS) {
+        uint64_t left = data->rows - row, n = left < PCF_RANK_ROWS ? left : PCF_RANK_ROWS;
+        const uint8_t *marks = pcf_marks_of(data, row / PCF_RANK_ROWS);
+        if (pcf_marks_before(data, row / PCF_RANK_ROWS) != set) {
+            pci_fault(tally, row, "the count of marks before the row is wrong");
             return;
         }
-        for (uint64_t i = at; i < end; i++)
-            set += ones(data->bitmap[i]);
+        for (uint64_t i = 0; i < pcf_bytes_of_bits(n); i++)
+            set += ones(marks[i]);
+        if (!tail_is_zero(marks, n))
+            pci_fault(tally, PCOL_NOWHERE, "bits behind the last row's mark are not zero");
     }
     if (set != data->child[0]->rows)
         pci_fault(tally, PCOL_NOWHERE, "%llu rows have a value of their own, and there are %llu",
@@ -138,9 +143,7 @@ static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *da
         pci_fault(tally, PCOL_NOWHERE, "bits behind the last row's validity are not zero");
     if (data->encoding == PCF_SPARSE || data->encoding == PCF_CHAIN ||
         data->encoding == PCF_DELTAS) {
-        if (!tail_is_zero(data->bitmap, data->rows))
-            pci_fault(tally, PCOL_NOWHERE, "bits behind the bitmap's last row are not zero");
-        check_rank(tally, data);
+        check_marks(tally, data);
     } else if (data->encoding == PCF_BLOCKED) {
         check_blocks(tally, data);
     } else if (data->encoding == PCF_PACKED) {

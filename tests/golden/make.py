@@ -24,7 +24,7 @@ FOLDER = HERE / "1.0"
 DATA = HERE.parent / "data"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
 PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS = range(8)
-VALUES, VALIDITY, BLOCKS, BITMAP, RANK, DATA_BYTES = range(1, 7)
+VALUES, VALIDITY, BLOCKS, MARKS, DATA_BYTES = range(1, 6)
 NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
 ALL = (1 << 64) - 1
 
@@ -96,26 +96,31 @@ def blocked(kind, scale, blocks, valid=None):
     return Column(kind, BLOCKED, rows, [(BLOCKS, directory), (VALUES, data + bytes(8))] + sections, flags=flags, scale=scale, nulls=nulls)
 
 
+def marked_section(marks):
+    """Bits, and behind every 1024 of them that are not the last a count of those set so far."""
+    data = b""
+    for k in range(0, len(marks), 1024):
+        data += (struct.pack("<Q", sum(marks[:k])) if k else b"") + bits(marks[k:k + 1024], 1)
+    return MARKS, data
+
+
 def sparse(kind, rows, marked, child, base=0, step=0, null=False):
     marks = [int(i in marked) for i in range(rows)]
-    rank = struct.pack(f"<{(rows + 1023) // 1024}Q", *(sum(marks[:k]) for k in range(0, rows, 1024)))
-    return Column(kind, SPARSE, rows, [(BITMAP, bits(marks, 1)), (RANK, rank)], [child], (NULLABLE | DEFAULT_NULL) * null, base=base,
+    return Column(kind, SPARSE, rows, [marked_section(marks)], [child], (NULLABLE | DEFAULT_NULL) * null, base=base,
                   step=step, nulls=(rows - len(marked)) * null)
 
 
 def chain(kind, values, successors, child):
     """child: makes a column of the values of marked rows."""
     marks = [int(i % 64 == 0 or successors[values[i - 1]] != v) for i, v in enumerate(values)]
-    rank = struct.pack(f"<{(len(values) + 1023) // 1024}Q", *(sum(marks[:k]) for k in range(0, len(values), 1024)))
-    return Column(kind, CHAIN, len(values), [(BITMAP, bits(marks, 1)), (RANK, rank)],
+    return Column(kind, CHAIN, len(values), [marked_section(marks)],
                   [child([v for v, mark in zip(values, marks) if mark]), plain(kind, successors)])
 
 
 def deltas(kind, values, low, high, child, rises):
     """child, rises: make a column of the values of marked rows, of the differences of the others."""
     marks = [int(i % 64 == 0 or not low <= v - values[i - 1] <= high) for i, v in enumerate(values)]
-    rank = struct.pack(f"<{(len(values) + 1023) // 1024}Q", *(sum(marks[:k]) for k in range(0, len(values), 1024)))
-    return Column(kind, DELTAS, len(values), [(BITMAP, bits(marks, 1)), (RANK, rank)],
+    return Column(kind, DELTAS, len(values), [marked_section(marks)],
                   [child([v for v, mark in zip(values, marks) if mark]),
                    rises([v - values[i - 1] for i, (v, mark) in enumerate(zip(values, marks)) if not mark])])
 
@@ -896,21 +901,21 @@ def faults():
     cell("sibling-twice", ("stacks", "group", VALUES), 4 * 4, struct.pack("<I", 3))
     cell("block-width", ("x_blocks", "blocked", BLOCKS), 23, b"\x3a", enc)
     cell("block-offset", ("x_blocks", "blocked", BLOCKS), 24 + 24 + 16, b"\xff\xff\xff", enc)
-    cell("rank-wrong", ("x_blocks", "sparse", RANK), 8, struct.pack("<Q", 2 ** 40), enc)
+    cell("rank-wrong", ("x_blocks", "sparse", MARKS), 128, struct.pack("<Q", 2 ** 40), enc)
     cell("runs-fall", ("x_blocks", "runs/0", VALUES), 8, struct.pack("<Q", 2), enc)
     cell("runs-short", ("x_blocks", "runs/0", VALUES), 24, struct.pack("<Q", 2000), enc)
     put("chain-of-wide", ("x_blocks", "chain"), "type", U64, steps)
     put("chain-successors-sparse", ("x_blocks", "chain/1"), "encoding", SPARSE, steps)
-    cell("chain-not-marked", ("x_blocks", "chain", BITMAP), 8, b"\0", steps)
+    cell("chain-not-marked", ("x_blocks", "chain", MARKS), 8, b"\0", steps)
     cell("chain-without-successor", ("x_blocks", "chain/1", VALUES), 4 * 3, struct.pack("<I", 40), steps)
-    cell("chain-rank", ("x_blocks", "chain", RANK), 8, struct.pack("<Q", 0), steps)
+    cell("chain-rank", ("x_blocks", "chain", MARKS), 128, struct.pack("<Q", 0), steps)
     put("deltas-successors-sparse", ("x_blocks", "deltas/1"), "encoding", SPARSE, steps)
     put("deltas-of-doubles", ("x_blocks", "deltas"), "type", F64, steps)
     put("deltas-too-few", ("x_blocks", "deltas_u64/1"), "rows", 3, steps)
     put("deltas-of-wide", ("x_blocks", "deltas/1"), "type", U64, steps)
-    cell("deltas-not-marked", ("x_blocks", "deltas", BITMAP), 8, b"\0", steps)
-    cell("deltas-rank", ("x_blocks", "deltas", RANK), 8, struct.pack("<Q", 0), steps)
-    cell("deltas-rank-high", ("x_blocks", "deltas_constant", RANK), 8, struct.pack("<Q", 2 ** 40), steps)
+    cell("deltas-not-marked", ("x_blocks", "deltas", MARKS), 8, b"\0", steps)
+    cell("deltas-rank", ("x_blocks", "deltas", MARKS), 128, struct.pack("<Q", 0), steps)
+    cell("deltas-rank-high", ("x_blocks", "deltas_constant", MARKS), 128, struct.pack("<Q", 2 ** 40), steps)
     put("bool-not-bool", ("x_blocks", "packed_1"), "base", 2, enc)
     return made
 

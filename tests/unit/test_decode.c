@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "decode.h"
+#include "marked.h"
 #include "range.h"
 
 #include <stdlib.h>
@@ -130,8 +131,7 @@ static void free_data(struct pcf_data *d)
     free((void *)(uintptr_t)d->values);
     free((void *)(uintptr_t)d->validity);
     free((void *)(uintptr_t)d->blocks);
-    free((void *)(uintptr_t)d->bitmap);
-    free((void *)(uintptr_t)d->rank);
+    free((void *)(uintptr_t)d->marks);
     free((void *)(uintptr_t)d->bytes);
 }
 
@@ -351,13 +351,12 @@ static void check_sparse(uint64_t rows, unsigned one_in, int null)
         .type = PCF_I64, .encoding = PCF_SPARSE, .rows = rows, .base = -1, .step = 1};
     struct expected e = new_expected(rows);
     uint64_t *marked = calloc(rows + 1, 8), count = 0;
-    uint8_t *bitmap = new_bytes(pcf_bytes_of_bits(rows));
-    uint8_t *rank = new_bytes(8 * pcf_ceil_div(rows, PCF_RANK_ROWS));
+    uint8_t *marks = new_bytes(pcf_bytes_of_bits(rows) + rows / PCF_RANK_ROWS * 8);
     for (uint64_t row = 0; row < rows; row++) {
-        if (row % PCF_RANK_ROWS == 0)
-            memcpy(rank + row / PCF_RANK_ROWS * 8, &count, 8);
+        if (row && row % PCF_RANK_ROWS == 0)
+            memcpy(marks + row / PCF_RANK_ROWS * PCF_MARKS_STRIDE - 8, &count, 8);
         if (next_random() % one_in == 0) {
-            put_bits(bitmap, row, 1, 1);
+            put_bits(marks, row + row / PCF_RANK_ROWS * 64, 1, 1);
             marked[count] = next_random();
             e.values[row] = (int64_t)marked[count++];
         } else {
@@ -367,8 +366,7 @@ static void check_sparse(uint64_t rows, unsigned one_in, int null)
     }
     struct pcf_data child = plain_child(PCF_I64, marked, count);
     d.flags = null ? PCF_COLUMN_NULLABLE | PCF_COLUMN_DEFAULT_NULL : 0;
-    d.bitmap = bitmap;
-    d.rank = rank;
+    d.marks = marks;
     d.child[0] = &child;
     check_column(&d, &e);
     free_data(&child);
@@ -392,33 +390,31 @@ Test(decode, sparse)
 
 Test(decode, sparse_hostile)
 {
-    uint64_t rows = 2048, marks[3] = {7, 8, 9};
-    uint8_t *bitmap = new_bytes(rows / 8);
-    uint64_t *rank = (uint64_t *)(void *)new_bytes(16);
-    struct pcf_data child = plain_child(PCF_I64, marks, 3);
+    uint64_t rows = 2048, own[3] = {7, 8, 9}, count = 1;
+    uint8_t *marks = new_bytes(rows / 8 + 8);
+    struct pcf_data child = plain_child(PCF_I64, own, 3);
     struct pcf_data d = {.type = PCF_I64, .encoding = PCF_SPARSE, .rows = rows};
     int64_t values[2048], value;
     int valid;
-    d.bitmap = bitmap;
-    d.rank = (const uint8_t *)rank;
+    d.marks = marks;
     d.child[0] = &child;
-    put_bits(bitmap, 10, 1, 1);
-    put_bits(bitmap, 1100, 1, 1);
-    put_bits(bitmap, 2047, 1, 1);
-    rank[1] = 1;
+    put_bits(marks, 10, 1, 1);
+    put_bits(marks, 64 + 1100, 1, 1);
+    put_bits(marks, 64 + 2047, 1, 1);
+    memcpy(marks + 128, &count, 8);
     cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_OK);
     cr_assert_eq(values[2047], 9);
     static const uint64_t bad[] = {2, 3, 4, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        rank[1] = bad[i];
+        memcpy(marks + 128, &bad[i], 8);
         cr_assert_eq(pcf_get(&d, 2047, &value, &valid), PCF_BAD_RANK);
         cr_assert_eq(pcf_read(&d, 1024, 1024, values, NULL), PCF_BAD_RANK);
         cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
     }
-    rank[1] = 0; /* in range, but the block before says otherwise */
+    memset(marks + 128, 0, 8); /* in range, but the block before says otherwise */
     cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
-    rank[1] = 1;
-    memset(bitmap, 0xff, rows / 8); /* more marks than values */
+    memset(marks, 0xff, rows / 8 + 8); /* more marks than values */
+    memcpy(marks + 128, &count, 8);
     cr_assert_eq(pcf_get(&d, 3, &value, &valid), PCF_BAD_RANK);
     cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
     free_data(&child);
@@ -498,8 +494,7 @@ Test(decode, runs_hostile)
 Test(decode, nested)
 {
     /* Runs whose ends are linear and whose values are sparse over a packed child. */
-    uint8_t bitmap[1] = {0x05};
-    uint64_t rank[1] = {0};
+    uint8_t marks[1] = {0x05};
     uint8_t bits[1 + PCF_PACK_PADDING] = {0x21}; /* 1 and 2, four bits each */
     struct pcf_data packed = {.type = PCF_I64,
                               .encoding = PCF_PACKED,
@@ -513,8 +508,7 @@ Test(decode, nested)
                               .rows = 4,
                               .base = 100,
                               .step = 1,
-                              .bitmap = bitmap,
-                              .rank = (const uint8_t *)rank,
+                              .marks = marks,
                               .child = {&packed, NULL}};
     struct pcf_data ends = {
         .type = PCF_U64, .encoding = PCF_LINEAR, .rows = 4, .base = 3, .step = 3};

@@ -27,7 +27,7 @@ static void check_cells(const pcol_file *file, int plain)
 {
     static const uint8_t encodings[COLUMNS] = {PCF_LINEAR, PCF_PACKED, PCF_BLOCKED,
                                                PCF_SPARSE, PCF_SPARSE, PCF_RUNS,
-                                               PCF_PACKED, PCF_PLAIN,  PCF_PLAIN};
+                                               PCF_CHAIN,  PCF_PLAIN,  PCF_PLAIN};
     pcol_error err;
     for (int k = 0; k < COLUMNS; k++) {
         const struct pci_column *c = find(file, k);
@@ -343,7 +343,7 @@ Test(index, column_faults_name_their_record)
     COLUMN(ends, name_size, 2, "child column with a name");
     SECTION(section, size, 0, "section is empty or leaves the file");
     SECTION(section, size, UINT64_MAX - 100, "section is empty or leaves the file");
-    SECTION(section, role, PCF_ROLE_RANK,
+    SECTION(section, role, PCF_ROLE_MARKS,
             "section of a role that its column's encoding does not have");
     SECTION(section, align_log2, 30, "section is empty or leaves the file");
     SECTION(section, raw_size, 3, "section that is not compressed has two sizes");
