@@ -140,6 +140,10 @@ static pcol_status put_chain(struct pci_writer *writer, uint32_t column, struct 
 
 /* ---- deltas ---- */
 
+/* Of so many values on, own values are in one array: a cell that is read alone touches a page for each
+ * section of its column, which takes as long as all the rest. */
+#define FAR_ROWS 65536u
+
 static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
                               const struct pci_source *source, const struct pci_shape *shape,
                               int depth, pcol_error *err)
@@ -154,7 +158,8 @@ static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
     if (status == PCOL_OK)
         status = pci_writer_children(writer, column, 2, &child, err);
     if (status == PCOL_OK)
-        status = put_gathered(writer, child, &deltas->own, depth + 1, err);
+        status = put_gathered(writer, child, &deltas->own,
+                              deltas->own.rows < FAR_ROWS ? depth + 1 : MAX_DEPTH, err);
     /* As the successors of a chain. */
     if (status == PCOL_OK)
         status = put_child(writer, child + 1, &deltas->rises, MAX_DEPTH, err);
