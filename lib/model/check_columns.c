@@ -51,6 +51,35 @@ static void add(struct found *found, uint8_t type, int64_t value)
     found->last = value;
 }
 
+/* The same for many values none of which is null or a double; *largest: as unsigned numbers. One sign
+ * turned over, unsigned numbers are in the order of signed ones. */
+static void add_many(struct found *found, uint8_t type, const int64_t *values, size_t n,
+                     uint64_t *largest)
+{
+    uint64_t turned = type == PCF_I64 ? 0 : (uint64_t)1 << 63;
+    int64_t min = (int64_t)((uint64_t)values[0] ^ turned), max = min;
+    int64_t last = found->has_last ? (int64_t)((uint64_t)found->last ^ turned) : min;
+    int falls = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t value = (int64_t)((uint64_t)values[i] ^ turned);
+        min = value < min ? value : min;
+        max = value > max ? value : max;
+        falls |= value < last;
+        last = value;
+    }
+    found->falls |= falls;
+    found->has_last = 1;
+    found->last = values[n - 1];
+    min = (int64_t)((uint64_t)min ^ turned);
+    max = (int64_t)((uint64_t)max ^ turned);
+    *largest = type == PCF_I64 && min < 0 ? UINT64_MAX : (uint64_t)max;
+    if (!found->any || less(type, min, found->min))
+        found->min = min;
+    if (!found->any || less(type, found->max, max))
+        found->max = max;
+    found->any = 1;
+}
+
 /* Values are below this; UINT64_MAX if the type and references set no bound. */
 static uint64_t limit_of(const struct pci_check *check, const struct pci_column *column)
 {
@@ -124,6 +153,14 @@ static pcol_status read_values(struct pci_check *check, const struct pci_column 
         PCI_TRY(pci_check_read(check, source, row, rows, 0, &n, err));
         if (!n)
             break;
+        if (column->desc->type != PCF_F64 && !memchr(check->valid[0], 0, n)) {
+            struct found before = *found;
+            uint64_t largest;
+            add_many(found, column->desc->type, check->values[0], n, &largest);
+            if (largest < limit || limit == UINT64_MAX)
+                continue;
+            *found = before; /* one of them is beyond: which? */
+        }
         for (size_t i = 0; i < n; i++) {
             int64_t value = check->values[0][i];
             if (!check->valid[0][i]) {

@@ -251,16 +251,21 @@ static void all_fields(const struct file *file)
         field_values(file, (size_t)h.index_offset + at, 1);
 }
 
-/* Each byte of a section with each value at which something may turn: none, all, one more or less,
- * the other sign. */
-static void section_values(const struct file *file, const struct pcf_section *section)
+/* Each byte of what the header and the index lead to with each value at which something may turn:
+ * none, all, one more or less, the other sign. In an archive flips go through all that is
+ * compressed. */
+static void all_values(const struct file *file)
 {
-    for (size_t at = (size_t)section->offset; at < section->offset + section->size; at++) {
+    struct pcf_header h;
+    memcpy(&h, file->bytes, sizeof h);
+    for (size_t at = h.header_size; at < file->size; at++) {
         uint8_t now = file->bytes[at];
         const uint8_t values[] = {0,           0xff,       (uint8_t)(now + 1), (uint8_t)(now - 1),
                                   now ^ 0x80u, now ^ 0x04u};
+        int is_index = at >= h.index_offset && at - h.index_offset < h.index_size;
         for (size_t i = 0; i < sizeof values; i++) {
-            if (values[i] == now || !chosen(every_value))
+            if (is_index || h.incompatible & PCF_INCOMPATIBLE_ARCHIVE || values[i] == now ||
+                !chosen(every_value))
                 continue;
             uint8_t *copy = need(file->size);
             memcpy(copy, file->bytes, file->size);
@@ -270,22 +275,6 @@ static void section_values(const struct file *file, const struct pcf_section *se
             free(copy);
             passed++;
         }
-    }
-}
-
-/* Of a file that is no archive: there, flips go through all that is compressed. */
-static void all_values(const struct file *file)
-{
-    struct pcf_header h;
-    memcpy(&h, file->bytes, sizeof h);
-    if (h.incompatible & PCF_INCOMPATIBLE_ARCHIVE)
-        return;
-    const uint8_t *at = file->bytes + h.index_offset + (size_t)h.table_count * h.table_stride +
-                        (size_t)h.column_count * h.column_stride;
-    for (uint32_t i = 0; i < h.section_count; i++, at += h.section_stride) {
-        struct pcf_section section;
-        memcpy(&section, at, sizeof section);
-        section_values(file, &section);
     }
 }
 
