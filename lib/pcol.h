@@ -1107,10 +1107,14 @@ typedef struct pcol_flame pcol_flame;
 typedef struct pcol_flame_options {
     size_t size;
     const pcol_query *base; /* compared with: how did the share of each frame change? */
-    int inverted;           /* 1: SVG has the root at the top */
-    int reverse;            /* 1: stacks are turned round, callers stand on what they call */
-    unsigned width_px;      /* of the picture; 0: 1200 */
-    double min_width_px;    /* narrower frames are left out; 0: 0.3; negative: none */
+    int inverted;        /* 1: SVG has the root at the top; 2: if it would be higher than 900 px */
+    int reverse;         /* 1: stacks are turned round, callers stand on what they call */
+    unsigned width_px;   /* of the picture; 0: 1200 */
+    double min_width_px; /* narrower frames are left out; 0: 0.3; negative: none */
+    /* What a frame is called in the SVG, valid until the next call; NULL: its name. Asked while
+     * pcol_flame_svg() runs. */
+    pcol_str (*rename)(void *context, pcol_str name);
+    void *context; /* for rename */
 } pcol_flame_options;
 
 /**

@@ -84,7 +84,7 @@ struct cli_args {
     int normalize;
     const char *fail_above;
 
-    int inverted, reverse;
+    int inverted, upright, reverse;
     const char *base, *title, *min_width;
     uint64_t width; /* CLI_UNSET where not given */
 
@@ -213,10 +213,12 @@ struct cli_option {
         0, "cum", NULL, "the same as --sort total, as pprof calls it", CLI_FLAG, CLI_AT(cum), 1, \
             NULL                                                                                 \
     }
-#define CLI_OPTION_DEMANGLE                                                                 \
-    {                                                                                       \
-        0, "demangle", "WHEN", "C++ names as written: auto (default: for people), on, off", \
-            CLI_TEXT, CLI_AT(demangle), 0, "auto|on|off"                                    \
+#define CLI_OPTION_DEMANGLE                                                                        \
+    {                                                                                              \
+        0, "demangle", "WHEN",                                                                     \
+            "C++ names as written, addresses with their library: auto (default: for people), on, " \
+            "off",                                                                                 \
+            CLI_TEXT, CLI_AT(demangle), 0, "auto|on|off"                                           \
     }
 /* What the commands that select have in common. */
 #define CLI_OPTIONS_FRAMES                                                                     \
@@ -436,6 +438,8 @@ static inline void cli_out_took(struct cli_out *out, size_t size)
 pcol_sink cli_out_sink(struct cli_out *out);
 /* An output that is one of the inputs would be lost while it is read. */
 int cli_refuse_input(const char *output, const char *const *inputs, size_t count);
+/* Columns of the terminal that stdout is, else what COLUMNS says, else 80; 20 to 2000. */
+unsigned cli_terminal_columns(void);
 /* What the handlers of cli_signals() need; call once, first thing. */
 void cli_signals(void);
 
@@ -497,8 +501,11 @@ uint64_t cli_table_bytes(const pcol_table *table);
 struct cli_table;
 struct cli_table_column {
     const char *name;
-    int right; /* a column of numbers, for the aligned format */
+    int right; /* a column of numbers, for the aligned format; else CLI_LEFT */
 };
+#define CLI_LEFT 0
+#define CLI_RIGHT 1
+#define CLI_OPTIONAL 2 /* with one of the two: left out of a terminal that has no room for it */
 /* `format` NULL: table on a terminal, else by the output's name (.csv, ...), else tsv. */
 int cli_table_begin(struct cli_table **table, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count);
@@ -560,8 +567,25 @@ struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amoun
                                    char *room);
 /* "samples/count, total 308 (6.16s)" and a line end. */
 void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
-/* A function's name as --demangle wants it; `people`: they will read it. *room is to be freed. */
-pcol_str cli_demangle(const struct cli_args *args, int people, pcol_str name, char **room);
+/* A C++ name as written, any other as it is. *room is to be freed. */
+pcol_str cli_demangle(pcol_str name, char **room);
+
+/* Names of frames of a file as --demangle wants them (cli_names.c). */
+struct cli_names {
+    const pcol_file *file;
+    int wanted, looked;
+    const pcol_table *mappings;
+    struct cli_bare_name *bare; /* names that are addresses */
+    size_t count;
+    char *plain;     /* the last name, if it was demangled */
+    char room[1040]; /* the last one, if it was an address */
+};
+/* `people`: they will read the names. */
+void cli_names_init(struct cli_names *names, const struct cli_args *args, const pcol_file *file,
+                    int people);
+void cli_names_free(struct cli_names *names);
+/* Valid until the next call. */
+pcol_str cli_name(struct cli_names *names, pcol_str name);
 /* What --sort and --cum say. */
 pcol_order cli_order(const struct cli_args *args);
 /* Read --by: gives a kind of rows, and the label's key or NULL. frames: only kinds of frames. */

@@ -30,18 +30,15 @@ static demangle_fn *find_demangler(void)
     return found;
 }
 
-pcol_str cli_demangle(const struct cli_args *args, int people, pcol_str name, char **room)
+pcol_str cli_demangle(pcol_str name, char **room)
 {
     static demangle_fn *demangler;
     static int looked;
     char text[LONGEST + 1];
     int status = 0;
-    int wanted = args->demangle == NULL || strcmp(args->demangle, "auto") == 0
-                     ? people
-                     : strcmp(args->demangle, "on") == 0;
 
     *room = NULL;
-    if (!wanted || name.size < 3 || name.size > LONGEST || memcmp(name.data, "_Z", 2) != 0 ||
+    if (name.size < 3 || name.size > LONGEST || memcmp(name.data, "_Z", 2) != 0 ||
         memchr(name.data, '\0', name.size) != NULL)
         return name;
     if (!looked) {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,6 +135,19 @@ static int refuse_operands(const struct cli_args *args, const char *path)
     if (code == CLI_OK && args->base != NULL)
         code = cli_refuse_input(path, &args->base, 1);
     return code;
+}
+
+unsigned cli_terminal_columns(void)
+{
+    struct winsize size;
+    const char *given = getenv("COLUMNS");
+    uint64_t columns = 0;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    else if (given == NULL || cli_parse_u64(given, &columns) != 0)
+        columns = 80;
+    return columns < 20 ? 20 : columns > 2000 ? 2000 : (unsigned)columns;
 }
 
 int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const char *path,

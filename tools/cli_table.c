@@ -4,7 +4,8 @@
  * The aligned table measures its columns over the first rows, which it keeps until then, and goes
  * on with those widths: memory does not grow with the table. It is for people and shows everything
  * that a terminal would act on as \xNN; the other formats are lossless, but for TSV and CSV when a
- * terminal reads them.
+ * terminal reads them. What a terminal has no room for is cut in the middle of texts, where stacks,
+ * paths and names say least; columns that are not wanted at all costs are left out and named.
  *
  * Aligned tables are made here, the other formats in cli_lines.c.
  */
@@ -95,20 +96,166 @@ static void pad(struct cli_out *out, size_t count)
     }
 }
 
+/* ---- room on a terminal ---- */
+
+#define LEAST_TEXT 12u /* a column of text is not made narrower */
+#define GAP 2u
+
+static int is_right(const struct cli_table *table, size_t column)
+{
+    return (table->columns[column].right & CLI_RIGHT) != 0;
+}
+
+static size_t width_of(const struct cli_table *table)
+{
+    size_t sum = 0, shown = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        if (!table->hidden[i])
+            sum += table->widths[i] + (shown++ > 0 ? GAP : 0);
+    return sum;
+}
+
+/* The column of text that can give most; table->count: none can. */
+static size_t widest(const struct cli_table *table, const struct kept *header, size_t *least)
+{
+    size_t found = table->count, most = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        size_t need = header != NULL && header[i].width > LEAST_TEXT ? header[i].width : LEAST_TEXT;
+        if (!table->hidden[i] && !is_right(table, i) && table->widths[i] > need &&
+            table->widths[i] > most) {
+            most = table->widths[i];
+            *least = need;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Each step takes at least one column down to its least width or to that of the next widest, so that
+ * there are at most twice as many steps as columns. */
+static void shrink(struct cli_table *table, const struct kept *header, size_t room)
+{
+    size_t least = 0, column, width;
+
+    while ((width = width_of(table)) > room &&
+           (column = widest(table, header, &least)) < table->count) {
+        size_t excess = width - room, own = table->widths[column];
+        size_t next = 0, unused;
+        table->widths[column] = 0;
+        size_t second = widest(table, header, &unused);
+        if (second < table->count)
+            next = table->widths[second];
+        least = next > least && next < own ? next : least;
+        if (next == own && own > least + (excess + 1) / 2)
+            least = own - (excess + 1) / 2;
+        table->widths[column] = own - least > excess ? own - excess : least;
+    }
+}
+
+/* The same in all rows that were measured: it says least. */
+static int is_constant(const struct cli_table *table, size_t column)
+{
+    const struct kept *first = &table->kept[column];
+
+    for (size_t row = 1; row < table->kept_rows; row++) {
+        const struct kept *cell = &table->kept[row * table->count + column];
+        if (cell->size != first->size ||
+            memcmp(table->text + cell->start, table->text + first->start, cell->size) != 0)
+            return 0;
+    }
+    return table->kept_rows > 1;
+}
+
+/* The last column that may be left out; table->count: there is none. */
+static size_t last_optional(const struct cli_table *table)
+{
+    for (size_t i = table->count; i-- > 0;)
+        if ((table->columns[i].right & CLI_OPTIONAL) && !table->hidden[i])
+            return i;
+    return table->count;
+}
+
+/* What says the same everywhere goes first, then texts give room, then the last columns go. */
+static void fit(struct cli_table *table, const struct kept *header)
+{
+    size_t room = table->out->terminal ? cli_terminal_columns() : SIZE_MAX, column;
+    size_t *whole = malloc((table->count + 1) * sizeof *whole);
+
+    if (whole == NULL) {
+        table->failed = 1;
+        return;
+    }
+    for (size_t i = 0; i < table->count && width_of(table) > room; i++)
+        table->hidden[i] = table->constant[i];
+    memcpy(whole, table->widths, table->count * sizeof *whole);
+    shrink(table, header, room);
+    while (width_of(table) > room && (column = last_optional(table)) < table->count) {
+        table->hidden[column] = 1;
+        memcpy(table->widths, whole, table->count * sizeof *whole);
+        shrink(table, header, room);
+    }
+    free(whole);
+}
+
+static void put_left_out(struct cli_table *table)
+{
+    struct cli_out *out = table->out;
+    size_t named = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (!table->hidden[i])
+            continue;
+        cli_out_text(out, named++ > 0 ? ", " : "(no room for ");
+        cli_out_safe(out, table->columns[i].name, strlen(table->columns[i].name));
+    }
+    if (named > 0)
+        cli_out_text(out, "; -c chooses columns)\n");
+}
+
+/* The first and last characters that fit beside a sign of what is missing. */
+static void put_cut(struct cli_out *out, const char *text, size_t size, size_t width)
+{
+    size_t front = width / 2, back = width - front - 1, start = 0, end = size;
+    uint32_t code;
+
+    for (size_t i = 0; i < front && start < size; i++) {
+        size_t length = cli_utf8(text + start, size - start, &code);
+        start += length > 0 ? length : 1;
+    }
+    for (size_t i = 0; i < back && end > start; i++)
+        do
+            end--;
+        while (end > start && ((unsigned char)text[end] & 0xc0u) == 0x80u);
+    cli_out_write(out, text, start);
+    cli_out_text(out, "\xe2\x80\xa6");
+    cli_out_write(out, text + end, size - end);
+}
+
+/* ---- lines ---- */
+
 static void put_aligned(struct cli_table *table, const struct kept *cells)
 {
     struct cli_out *out = table->out;
+    size_t put = 0, waiting = 0;
 
     for (size_t i = 0; i < table->count; i++) {
         size_t width = table->widths[i];
         size_t gap = width > cells[i].width ? width - cells[i].width : 0;
-        if (i > 0)
-            pad(out, 2);
-        if (table->columns[i].right)
+        if (table->hidden[i])
+            continue;
+        if (put++ > 0)
+            pad(out, waiting + GAP);
+        waiting = 0;
+        if (is_right(table, i))
             pad(out, gap);
-        cli_out_write(out, table->text + cells[i].start, cells[i].size);
-        if (!table->columns[i].right && i + 1 < table->count)
-            pad(out, gap);
+        if (cells[i].width > width && out->terminal && !is_right(table, i))
+            put_cut(out, table->text + cells[i].start, cells[i].size, width);
+        else
+            cli_out_write(out, table->text + cells[i].start, cells[i].size);
+        if (!is_right(table, i))
+            waiting = gap; /* nothing behind the last one */
     }
 }
 
@@ -134,6 +281,7 @@ static void put_aligned_header(struct cli_table *table)
         if (cells[i].width > table->widths[i])
             table->widths[i] = cells[i].width;
     }
+    fit(table, cells);
     if (out->color)
         cli_out_text(out, "\x1b[1m");
     put_aligned(table, cells);
@@ -151,6 +299,8 @@ static void end_measuring(struct cli_table *table)
         for (size_t i = 0; i < table->count; i++)
             if (table->kept[row * table->count + i].width > table->widths[i])
                 table->widths[i] = table->kept[row * table->count + i].width;
+    for (size_t i = 0; table->out->terminal && i < table->count; i++)
+        table->constant[i] = (table->columns[i].right & CLI_OPTIONAL) && is_constant(table, i);
     if (table->header) {
         table->text = NULL;
         table->text_capacity = 0;
@@ -158,6 +308,8 @@ static void end_measuring(struct cli_table *table)
         free(table->text);
         table->text = text;
         table->text_capacity = capacity;
+    } else {
+        fit(table, NULL);
     }
     for (size_t row = 0; row < table->kept_rows && !table->failed; row++)
         put_line(table, table->kept + row * table->count);
@@ -205,7 +357,10 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
     if (table->layout == LAYOUT_TABLE) {
         table->widths = calloc(count + 1, sizeof *table->widths);
         table->kept = calloc(count * MEASURED_ROWS + 1, sizeof *table->kept);
-        table->failed = table->widths == NULL || table->kept == NULL;
+        table->hidden = calloc(count + 1, 1);
+        table->constant = calloc(count + 1, 1);
+        table->failed = table->widths == NULL || table->kept == NULL || table->hidden == NULL ||
+                        table->constant == NULL;
     } else {
         cli_lines_begin(table);
     }
@@ -229,6 +384,8 @@ int cli_table_end(struct cli_table *table, int code)
         return code;
     if (table->layout == LAYOUT_TABLE && !table->failed && table->rows == table->kept_rows)
         end_measuring(table);
+    if (table->layout == LAYOUT_TABLE && !table->failed)
+        put_left_out(table);
     if (table->layout == LAYOUT_JSON && code == CLI_OK)
         cli_out_text(table->out, table->rows == 0 ? "[]\n" : "\n]\n");
     if (table->failed && code == CLI_OK)
@@ -236,6 +393,8 @@ int cli_table_end(struct cli_table *table, int code)
     cli_lines_end(table);
     cli_blocks_end(table);
     free(table->widths);
+    free(table->hidden);
+    free(table->constant);
     free(table->kept);
     free(table->text);
     free(table);

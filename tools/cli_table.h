@@ -25,6 +25,9 @@ struct cli_table {
     int failed; /* memory */
     /* the aligned table */
     size_t *widths;
+    unsigned char *hidden; /* columns that the terminal has no room for: named below the table */
+    unsigned char
+        *constant;     /* columns that may be left out and say the same in all measured rows */
     struct kept *kept; /* MEASURED_ROWS * count cells; NULL once measured */
     size_t kept_rows;
     char *text;

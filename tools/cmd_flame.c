@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 const struct cli_option cmd_flame_options[] = {
-    {0, "inverted", NULL, "the root at the top", CLI_FLAG, CLI_AT(inverted), 1, NULL},
+    {0, "inverted", NULL, "the root at the top (default of an SVG higher than 900 px)", CLI_FLAG,
+     CLI_AT(inverted), 1, NULL},
+    {0, "upright", NULL, "the root at the bottom, however high the SVG is", CLI_FLAG,
+     CLI_AT(upright), 1, NULL},
     {0, "reverse", NULL, "stacks turned round: callers stand on what they call", CLI_FLAG,
      CLI_AT(reverse), 1, NULL},
     {0, "base", "BASE", "colours say what changed against the profile BASE", CLI_TEXT, CLI_AT(base),
@@ -29,6 +31,7 @@ const struct cli_option cmd_flame_options[] = {
     {0, "format", "FORMAT", "svg, or text as on a terminal", CLI_TEXT, CLI_AT(format), 0,
      "svg|text"},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE,
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_NO_SYNC,
@@ -45,6 +48,7 @@ const struct cli_option cmd_flame_options[] = {
 #define GONE_FRONT "153"
 
 struct screen {
+    struct cli_names *names;
     struct cli_out *out;
     const pcol_flame *flame;
     struct cli_amounts amounts;
@@ -52,19 +56,6 @@ struct screen {
     int color, compared;
     double largest; /* change */
 };
-
-static unsigned terminal_columns(void)
-{
-    struct winsize size;
-    const char *given = getenv("COLUMNS");
-    uint64_t columns = 0;
-
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        columns = size.ws_col;
-    else if (given == NULL || cli_parse_u64(given, &columns) != 0)
-        columns = 80;
-    return columns < 20 ? 20 : columns > 2000 ? 2000 : (unsigned)columns;
-}
 
 static int is_wide(uint32_t code)
 {
@@ -155,12 +146,13 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
 {
     struct cli_out *out = s->out;
     pcol_str name = box_name(box);
+    pcol_str shown = box->depth > 0 && width > 3 ? cli_name(s->names, name) : name;
 
     if (s->color) {
         cli_out_printf(out, "\033[48;5;%d;38;5;%sm", color_of(s, box, name),
                        box->is_gone ? GONE_FRONT : "16");
         /* A letter or two say nothing. */
-        put_name(out, width > 3 ? name : (pcol_str){"", 0}, width > 1 ? width - 1 : 1);
+        put_name(out, width > 3 ? shown : (pcol_str){"", 0}, width > 1 ? width - 1 : 1);
         cli_out_text(out, width > 1 ? "\033[0m " : "\033[0m");
         return;
     }
@@ -170,7 +162,7 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
     }
     cli_out_text(out, "|");
     if (width > 2)
-        put_name(out, width > 4 ? name : (pcol_str){"", 0}, width - 2);
+        put_name(out, width > 4 ? shown : (pcol_str){"", 0}, width - 2);
     cli_out_text(out, box->is_gone                     ? "x"
                       : s->compared && box->change > 0 ? "+"
                       : s->compared && box->change < 0 ? "-"
@@ -242,16 +234,18 @@ static int draw(struct screen *s, int inverted)
     return CLI_OK;
 }
 
-static int print_text(const struct cli_args *args, const pcol_query *query,
+static int print_text(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
                       pcol_flame_options *options, struct cli_out *out)
 {
-    struct screen s = {.out = out, .color = out->color, .compared = options->base != NULL};
+    struct cli_names names;
+    struct screen s = {
+        .names = &names, .out = out, .color = out->color, .compared = options->base != NULL};
     pcol_flame *flame;
     pcol_error err;
     struct cli_args people = *args;
 
     people.format = "table"; /* amounts as people read them */
-    s.columns = args->width == CLI_UNSET ? terminal_columns() : (unsigned)args->width;
+    s.columns = args->width == CLI_UNSET ? cli_terminal_columns() : (unsigned)args->width;
     options->width_px = s.columns + 20;
     options->min_width_px = args->min_width == NULL ? 0.5 : options->min_width_px;
     if (pcol_query_flame(query, options, &flame, &err) != PCOL_OK)
@@ -261,15 +255,22 @@ static int print_text(const struct cli_args *args, const pcol_query *query,
     cli_amounts_header(&s.amounts, out);
     if (s.compared)
         put_legend(&s);
+    cli_names_init(&names, args, file, 1);
     int code = draw(&s, args->inverted);
+    cli_names_free(&names);
     pcol_flame_free(flame);
     return code;
 }
 
 /* ---- SVG ---- */
 
-static int print_svg(const struct cli_args *args, const pcol_query *query,
-                     const pcol_flame_options *options, struct cli_out *out)
+static pcol_str rename_frame(void *names, pcol_str name)
+{
+    return cli_name(names, name);
+}
+
+static int print_svg(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
+                     pcol_flame_options *options, struct cli_out *out)
 {
     pcol_flame *flame;
     pcol_error err;
@@ -277,12 +278,18 @@ static int print_svg(const struct cli_args *args, const pcol_query *query,
     const char *title = args->title != NULL            ? args->title
                         : name != NULL && name[1] != 0 ? name + 1
                                                        : args->operands[0];
+    struct cli_names names;
+
+    cli_names_init(&names, args, file, 1);
+    options->rename = rename_frame;
+    options->context = &names;
     pcol_status status = pcol_query_flame(query, options, &flame, &err);
 
     if (status == PCOL_OK) {
         status = pcol_flame_svg(flame, title, cli_out_sink(out), &err);
         pcol_flame_free(flame);
     }
+    cli_names_free(&names);
     if (status == PCOL_OK)
         return CLI_OK;
     return out->code != 0 ? out->code : cli_fail_error(args->operands[0], &err);
@@ -290,7 +297,8 @@ static int print_svg(const struct cli_args *args, const pcol_query *query,
 
 /* ---- both ---- */
 
-static int print(const struct cli_args *args, const pcol_query *query, pcol_flame_options *options)
+static int print(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
+                 pcol_flame_options *options)
 {
     static struct cli_out out;
     int code = cli_out_open(&out, args);
@@ -298,9 +306,9 @@ static int print(const struct cli_args *args, const pcol_query *query, pcol_flam
     if (code != CLI_OK)
         return code;
     if (args->format != NULL ? args->format[0] == 't' : out.terminal)
-        code = print_text(args, query, options, &out);
+        code = print_text(args, file, query, options, &out);
     else
-        code = print_svg(args, query, options, &out);
+        code = print_svg(args, file, query, options, &out);
     return cli_out_finish(&out, code);
 }
 
@@ -308,7 +316,7 @@ static int parse_options(const struct cli_args *args, pcol_flame_options *option
 {
     char *end;
 
-    options->inverted = args->inverted;
+    options->inverted = args->inverted ? 1 : args->upright ? 0 : 2;
     options->reverse = args->reverse;
     if (args->width != CLI_UNSET) {
         if (args->width < 40 || args->width > 10000)
@@ -362,7 +370,7 @@ int cmd_flame(struct cli_args *args)
         options.base = base;
     }
     if (code == CLI_OK)
-        code = print(args, query, &options);
+        code = print(args, input.file, query, &options);
     pcol_query_free(base);
     pcol_query_free(query);
     if (has_base)

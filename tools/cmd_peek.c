@@ -13,7 +13,7 @@ const struct cli_option cmd_peek_options[] = {
 
 static const char *const relations[] = {"caller", "function", "callee"};
 
-static int print_rows(struct cli_args *args, const pcol_peek *peek,
+static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_peek *peek,
                       const struct cli_amounts *amounts, struct cli_out *out)
 {
     static const struct cli_table_column columns[] = {
@@ -26,21 +26,19 @@ static int print_rows(struct cli_args *args, const pcol_peek *peek,
         return code;
     for (size_t i = 0; i < count && out->code == 0; i++) {
         pcol_peek_row row;
-        char *plain;
         pcol_peek_get(peek, i, &row);
-        row.frame.name = cli_demangle(args, 0, row.frame.name, &plain);
+        row.frame.name = cli_name(names, row.frame.name);
         struct cli_cell cells[4] = {
             cli_cell_text(relations[row.relation]), cli_amount_cell(amounts, row.self, NULL),
             cli_amount_cell(amounts, row.total, NULL), cli_cell_str(row.frame.name)};
         cli_table_row(table, cells);
-        free(plain);
     }
     return cli_table_end(table, CLI_OK);
 }
 
 /* Callers above, callees below, indented; percentages of callers and callees are of the function's
  * own total. */
-static void print_people(struct cli_args *args, const pcol_peek *peek,
+static void print_people(struct cli_args *args, struct cli_names *names, const pcol_peek *peek,
                          const struct cli_amounts *amounts, struct cli_out *out)
 {
     size_t count = pcol_peek_count(peek);
@@ -52,10 +50,9 @@ static void print_people(struct cli_args *args, const pcol_peek *peek,
     }
     for (size_t i = 0; i < count && out->code == 0; i++) {
         char room[CLI_NUMBER_SIZE];
-        char *plain;
         pcol_peek_row row;
         pcol_peek_get(peek, i, &row);
-        row.frame.name = cli_demangle(args, 1, row.frame.name, &plain);
+        row.frame.name = cli_name(names, row.frame.name);
         if (i > 0 && before >= PCOL_SELF && row.relation <= PCOL_SELF)
             cli_out_text(out, "\n");
         before = row.relation;
@@ -69,12 +66,13 @@ static void print_people(struct cli_args *args, const pcol_peek *peek,
                                                      : "");
         cli_out_safe(out, row.frame.name.data, row.frame.name.size);
         cli_out_text(out, "\n");
-        free(plain);
     }
 }
 
-static int print(struct cli_args *args, const pcol_query *query, const pcol_peek *peek)
+static int print(struct cli_args *args, const pcol_file *file, const pcol_query *query,
+                 const pcol_peek *peek)
 {
+    struct cli_names names;
     static struct cli_out out;
     struct cli_amounts amounts;
     int code = cli_out_open(&out, args);
@@ -82,11 +80,28 @@ static int print(struct cli_args *args, const pcol_query *query, const pcol_peek
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&amounts, query, args, &out);
+    cli_names_init(&names, args, file, amounts.people);
     if (amounts.people)
-        print_people(args, peek, &amounts, &out);
+        print_people(args, &names, peek, &amounts, &out);
     else
-        code = print_rows(args, peek, &amounts, &out);
+        code = print_rows(args, &names, peek, &amounts, &out);
+    cli_names_free(&names);
     return cli_out_finish(&out, code);
+}
+
+/* "libc.so.6+0x9a03e" is how the function 0x9a03e is shown. */
+static int peek_address(const pcol_query *query, const char *shown, const char *name,
+                        pcol_peek **peek)
+{
+    const char *plus = strrchr(shown, '+');
+    pcol_error err;
+
+    if (plus == NULL || strncmp(plus, "+0x", 3) != 0)
+        return CLI_OK;
+    pcol_peek_free(*peek);
+    *peek = NULL;
+    return pcol_query_peek(query, plus + 1, peek, &err) == PCOL_OK ? CLI_OK
+                                                                   : cli_fail_error(name, &err);
 }
 
 int cmd_peek(struct cli_args *args)
@@ -103,10 +118,12 @@ int cmd_peek(struct cli_args *args)
     if (code == CLI_OK && pcol_query_peek(query, args->operands[0], &peek, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK && pcol_peek_count(peek) == 0)
+        code = peek_address(query, args->operands[0], input.name, &peek);
+    if (code == CLI_OK && pcol_peek_count(peek) == 0)
         code = cli_fail(CLI_NO, "%s: no function with weight is called or matches '%s'", input.name,
                         args->operands[0]);
     if (code == CLI_OK)
-        code = print(args, query, peek);
+        code = print(args, input.file, query, peek);
     pcol_peek_free(peek);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -155,7 +155,6 @@ static int print_logical(const struct schema *schema, struct cli_out *out,
 
     columns[fixed] = (struct cli_table_column){"unit", 0};
     columns[fixed + 1] = (struct cli_table_column){"about", 0};
-    const char *none = cli_for_people(args, out) ? "" : NULL; /* people need not see what is not */
     int code = cli_table_begin(&table, out, args, columns, fixed + 2);
     for (size_t t = 0; t < schema->count && code == CLI_OK; t++) {
         const struct cli_columns *list = &schema->tables[t].columns;
@@ -165,17 +164,101 @@ static int print_logical(const struct schema *schema, struct cli_out *out,
                 cli_cell_text(schema->tables[t].name),
                 cli_cell_text(column->name),
                 cli_cell_text(pcol_type_name(column->type)),
-                cli_cell_text(column->primary_key ? "primary" : none),
-                cli_cell_text(column->references != NULL ? column->references : none),
+                cli_cell_text(column->primary_key ? "primary" : NULL),
+                cli_cell_text(column->references),
                 cli_cell_bool(column->nullable),
                 cli_cell_u64(pcol_table_rows(schema->tables[t].table)),
             };
-            cells[fixed] = cli_cell_text(column->unit != NULL ? column->unit : none);
-            cells[fixed + 1] = cli_cell_text(column->about != NULL ? column->about : none);
+            cells[fixed] = cli_cell_text(column->unit);
+            cells[fixed + 1] = cli_cell_text(column->about);
             cli_table_row(table, cells);
         }
     }
     return cli_table_end(table, code);
+}
+
+/* ---- for people ---- */
+
+static void pad(struct cli_out *out, size_t used, size_t width)
+{
+    cli_out_printf(out, "%*s", used < width ? (int)(width - used) : 0, "");
+}
+
+/* Text of a file in at least `width` columns. */
+static void put_wide(struct cli_out *out, const char *text, size_t width)
+{
+    size_t size = strlen(text), used;
+    char *room = malloc(4 * size + 1);
+
+    if (room == NULL) {
+        cli_out_safe(out, text, size);
+        return;
+    }
+    size_t columns = cli_escape(text, size, room, &used);
+    cli_out_write(out, room, used);
+    pad(out, columns, width);
+    free(room);
+}
+
+#define WIDEST_NAME 30u
+
+/* "  .time  f64  in ms; on the clock of its source" */
+static void put_column(struct cli_out *out, const struct cli_column *column, size_t width)
+{
+    int said = 0;
+
+    cli_out_text(out, "  ");
+    put_wide(out, column->name, width);
+    cli_out_printf(out, "  %s", pcol_type_name(column->type));
+    if (column->primary_key || column->references != NULL || column->unit != NULL ||
+        column->about != NULL)
+        pad(out, strlen(pcol_type_name(column->type)), 7);
+    if (column->primary_key) {
+        cli_out_text(out, " key");
+        said = 1;
+    }
+    if (column->references != NULL) {
+        cli_out_text(out, said ? ", of " : " of ");
+        cli_out_safe(out, column->references, strlen(column->references));
+        said = 1;
+    }
+    if (column->unit != NULL) {
+        cli_out_text(out, said ? ", in " : " in ");
+        cli_out_safe(out, column->unit, strlen(column->unit));
+        said = 1;
+    }
+    if (column->about != NULL)
+        cli_out_printf(out, "%s%s", said ? "; " : " ", column->about);
+    cli_out_text(out, "\n");
+}
+
+static void print_people(const struct schema *schema, struct cli_out *out)
+{
+    char number[CLI_NUMBER_SIZE];
+    int dotted = 0;
+
+    for (size_t t = 0; t < schema->count && out->code == 0; t++) {
+        const struct schema_table *table = &schema->tables[t];
+        size_t width = 0;
+        cli_out_text(out, t > 0 ? "\n" : "");
+        cli_out_text(out, out->color ? "\x1b[1m" : "");
+        cli_out_safe(out, table->name, strlen(table->name));
+        cli_out_text(out, out->color ? "\x1b[0m" : "");
+        if (schema->with_rows)
+            cli_out_printf(out, ": %s row%s",
+                           cli_format_grouped(number, pcol_table_rows(table->table)),
+                           pcol_table_rows(table->table) == 1 ? "" : "s");
+        cli_out_text(out, "\n");
+        for (size_t i = 0; i < table->columns.count; i++) {
+            size_t size = strlen(table->columns.list[i].name);
+            width = size > width && size <= WIDEST_NAME ? size : width;
+            dotted |= table->columns.list[i].name[0] == '.';
+        }
+        for (size_t i = 0; i < table->columns.count; i++)
+            put_column(out, &table->columns.list[i], width);
+    }
+    if (dotted)
+        cli_out_text(out, "\nColumns with a leading dot are those that not all profiles have.\n");
 }
 
 /* ---- json ---- */
@@ -298,6 +381,8 @@ static int print_schema(struct schema *schema, const struct cli_args *args)
         print_json(schema, &out, strcmp(format, "ndjson") == 0);
     else if (schema->model == PCOL_MODEL_PHYSICAL)
         code = print_physical(schema, &out, args);
+    else if (cli_for_people(args, &out))
+        print_people(schema, &out);
     else
         code = print_logical(schema, &out, args);
     return cli_out_finish(&out, code);

@@ -134,10 +134,8 @@ static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *
         cell.as.u64 = frame->id;
         return cell;
     case SHOW_ADDRESS:
-        cell.kind = frame->has_address ? CLI_CELL_U64 : CLI_CELL_NULL;
-        cell.as.u64 = frame->address;
-        if (frame->has_address && amounts->people) {
-            snprintf(room, CLI_NUMBER_SIZE, "%#llx", (unsigned long long)frame->address);
+        if (frame->has_address) {
+            snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
             return cli_cell_text(room);
         }
         return cell;
@@ -145,32 +143,33 @@ static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *
     return cell;
 }
 
-static int print_rows(const struct cli_args *args, const pcol_top *top, struct layout *layout,
-                      struct cli_out *out, uint64_t limit)
+static int print_rows(const struct cli_args *args, const pcol_file *file, const pcol_top *top,
+                      struct layout *layout, struct cli_out *out, uint64_t limit)
 {
     struct cli_table *table;
+    struct cli_names names;
     size_t count = pcol_top_count(top);
     int code = cli_table_begin(&table, out, args, layout->columns, layout->count);
 
     if (code != CLI_OK)
         return code;
+    cli_names_init(&names, args, file, layout->amounts.people);
     for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
         struct cli_cell cells[MAX_COLUMNS];
         char room[MAX_COLUMNS][CLI_NUMBER_SIZE];
         pcol_top_row row;
-        char *plain;
         pcol_top_get(top, i, &row);
-        row.frame.name = cli_demangle(args, layout->amounts.people, row.frame.name, &plain);
+        row.frame.name = cli_name(&names, row.frame.name);
         for (size_t c = 0; c < layout->count; c++)
             cells[c] = cell_of(layout, &row, layout->shown[c], room[c]);
         cli_table_row(table, cells);
-        free(plain);
     }
+    cli_names_free(&names);
     return cli_table_end(table, CLI_OK);
 }
 
-static int print(const struct cli_args *args, const pcol_query *query, const pcol_top *top,
-                 pcol_by by)
+static int print(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
+                 const pcol_top *top, pcol_by by)
 {
     static struct cli_out out;
     struct layout layout = {0};
@@ -191,7 +190,7 @@ static int print(const struct cli_args *args, const pcol_query *query, const pco
         if (limit < count)
             cli_out_printf(&out, "the first %llu of %zu rows\n", (unsigned long long)limit, count);
     }
-    code = print_rows(args, top, &layout, &out, limit);
+    code = print_rows(args, file, top, &layout, &out, limit);
     return cli_out_finish(&out, code);
 }
 
@@ -213,7 +212,7 @@ int cmd_top(struct cli_args *args)
     if (code == CLI_OK && pcol_query_top(query, by, label, cli_order(args), &top, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = print(args, query, top, by);
+        code = print(args, input.file, query, top, by);
     pcol_top_free(top);
     pcol_query_free(query);
     cli_input_close(&input);

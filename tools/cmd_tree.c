@@ -41,7 +41,7 @@ const struct cli_option cmd_tree_options[] = {
 
 /* ---- for programs ---- */
 
-static int print_rows(struct cli_args *args, const pcol_calltree *tree,
+static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
                       const struct cli_amounts *amounts, struct cli_out *out)
 {
     static const struct cli_table_column columns[] = {
@@ -55,14 +55,12 @@ static int print_rows(struct cli_args *args, const pcol_calltree *tree,
         return code;
     for (uint32_t i = 1; i < count && i <= limit && out->code == 0; i++) {
         pcol_calltree_node node;
-        char *plain;
         pcol_calltree_get(tree, i, &node);
-        node.frame.name = cli_demangle(args, 0, node.frame.name, &plain);
+        node.frame.name = cli_name(names, node.frame.name);
         struct cli_cell cells[4] = {
             cli_cell_u64(node.depth), cli_amount_cell(amounts, node.self, NULL),
             cli_amount_cell(amounts, node.total, NULL), cli_cell_str(node.frame.name)};
         cli_table_row(table, cells);
-        free(plain);
     }
     return cli_table_end(table, CLI_OK);
 }
@@ -70,6 +68,7 @@ static int print_rows(struct cli_args *args, const pcol_calltree *tree,
 /* ---- for people ---- */
 
 struct drawing {
+    struct cli_names *names;
     const struct cli_args *args;
     const pcol_calltree *tree;
     const struct cli_amounts *amounts;
@@ -114,8 +113,7 @@ static void draw_branches(struct drawing *d, uint32_t depth)
 static void draw_node(struct drawing *d, const pcol_calltree_node *node)
 {
     char room[CLI_NUMBER_SIZE];
-    char *plain;
-    pcol_str name = cli_demangle(d->args, 1, node->frame.name, &plain);
+    pcol_str name = cli_name(d->names, node->frame.name);
     struct cli_cell cell = cli_amount_cell(d->amounts, node->total, room);
 
     cli_out_printf(d->out, "%10.*s %6.2f%%", (int)cell.as.text.size, cell.as.text.data,
@@ -124,7 +122,6 @@ static void draw_node(struct drawing *d, const pcol_calltree_node *node)
     cli_out_printf(d->out, " %10.*s  ", (int)cell.as.text.size, cell.as.text.data);
     draw_branches(d, node->depth);
     cli_out_safe(d->out, name.data, name.size);
-    free(plain);
     if (node->frame.has_line && node->frame.has_file) {
         cli_out_text(d->out, "  ");
         cli_out_safe(d->out, node->frame.file.data, node->frame.file.size);
@@ -152,12 +149,12 @@ static void draw(struct drawing *d)
     }
 }
 
-static int print_drawing(struct cli_args *args, const pcol_calltree *tree,
+static int print_drawing(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
                          const struct cli_amounts *amounts, struct cli_out *out)
 {
     uint32_t count = pcol_calltree_count(tree);
     uint32_t deepest = 0;
-    struct drawing d = {args, tree, amounts, out, 0, NULL, UINT64_MAX, 0};
+    struct drawing d = {names, args, tree, amounts, out, 0, NULL, UINT64_MAX, 0};
 
     for (uint32_t i = 1; i < count; i++) {
         pcol_calltree_node node;
@@ -185,8 +182,10 @@ static int print_drawing(struct cli_args *args, const pcol_calltree *tree,
 
 /* ---- both ---- */
 
-static int print(struct cli_args *args, const pcol_query *query, const pcol_calltree *tree)
+static int print(struct cli_args *args, const pcol_file *file, const pcol_query *query,
+                 const pcol_calltree *tree)
 {
+    struct cli_names names;
     static struct cli_out out;
     struct cli_amounts amounts;
     int code = cli_out_open(&out, args);
@@ -194,8 +193,10 @@ static int print(struct cli_args *args, const pcol_query *query, const pcol_call
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&amounts, query, args, &out);
-    code = amounts.people ? print_drawing(args, tree, &amounts, &out)
-                          : print_rows(args, tree, &amounts, &out);
+    cli_names_init(&names, args, file, amounts.people);
+    code = amounts.people ? print_drawing(args, &names, tree, &amounts, &out)
+                          : print_rows(args, &names, tree, &amounts, &out);
+    cli_names_free(&names);
     return cli_out_finish(&out, code);
 }
 
@@ -220,7 +221,7 @@ int cmd_tree(struct cli_args *args)
     if (code == CLI_OK && pcol_query_calltree(query, &options, &tree, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = print(args, query, tree);
+        code = print(args, input.file, query, tree);
     pcol_calltree_free(tree);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 enum { TOP = 56, BOTTOM = 30, ROW = 18 };
+#define WINDOW 900u    /* px that most screens show of a document */
 #define CHARACTER 7.25 /* px of a character, about */
 #define LONGEST_NAME 2000u
 
@@ -147,7 +148,8 @@ static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *er
 {
     const pcol_flame *f = d->flame;
     struct pci_put *out = d->out;
-    pcol_str name = pci_flame_name(f, i);
+    pcol_str own = pci_flame_name(f, i);
+    pcol_str name = i && f->options.rename ? f->options.rename(f->options.context, own) : own;
     double width = f->weight[i] * f->scale, x = f->start[i] * f->scale;
     PCI_TRY(pci_svg_raw(out, "<g><title>", err));
     PCI_TRY(pci_svg_text(out, name, LONGEST_NAME, err));
@@ -158,7 +160,7 @@ static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *er
     PCI_TRY(pci_svg_raw(out, "\" width=\"", err));
     PCI_TRY(pci_svg_number(out, width, 3, err));
     PCI_TRY(pci_svg_raw(out, "\" height=\"17\" class=\"", err));
-    PCI_TRY(put_class(d, i, name, err));
+    PCI_TRY(put_class(d, i, own, err));
     if (width < 2)
         PCI_TRY(pci_svg_raw(out, " t", err));
     PCI_TRY(pci_svg_raw(out, "\"/>", err));
@@ -242,13 +244,25 @@ static pcol_status put_head(const struct drawing *d, unsigned height, pcol_error
                        err);
 }
 
+static unsigned height_of(const pcol_flame *f)
+{
+    return TOP + (f->depth + 1) * ROW + BOTTOM;
+}
+
+/* What does not fit a window shows the root first, and grows downwards. */
+static int is_inverted(const pcol_flame *f)
+{
+    return f->options.inverted == 2 ? height_of(f) > WINDOW : f->options.inverted != 0;
+}
+
 static pcol_status put_rows(const struct drawing *d, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
     struct pci_put *out = d->out;
+    int inverted = is_inverted(f);
     PCI_TRY(pci_svg_raw(out, "<g transform=\"translate(10,56)\">\n", err));
     for (uint32_t depth = 0; depth <= f->depth; depth++) {
-        uint32_t at = f->options.inverted ? depth : f->depth - depth;
+        uint32_t at = inverted ? depth : f->depth - depth;
         PCI_TRY(pci_svg_raw(out, "<g class=\"r\" transform=\"translate(0,", err));
         PCI_TRY(pci_put_int(out, (int64_t)at * ROW, err));
         PCI_TRY(pci_svg_raw(out, ")\">\n", err));
@@ -262,7 +276,7 @@ static pcol_status put_rows(const struct drawing *d, pcol_error *err)
 static pcol_status put_document(const struct drawing *d, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    PCI_TRY(put_head(d, TOP + (f->depth + 1) * ROW + BOTTOM, err));
+    PCI_TRY(put_head(d, height_of(f), err));
     PCI_TRY(put_rows(d, err));
     PCI_TRY(pci_svg_raw(d->out, "<script><![CDATA[\n", err));
     for (int i = 0; pci_svg_script[i]; i++)
