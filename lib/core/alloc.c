@@ -19,8 +19,7 @@
 
 /* Arrays that grow beyond this are moved by the kernel: a copy would need the memory of both. */
 #define MOST_COPIED ((size_t)32 << 20)
-#define HUGE_BYTES \
-    ((size_t)2 << 20) /* of a huge page of most machines; where not, a hint is lost */
+#define HUGE_BYTES PCI_MAP_BYTES /* of a huge page of most machines; where not, a hint is lost */
 
 /* Arrays that grow to less do without huge pages: of their last one, too much would be cleared for
  * nothing, since half of what they are given is not used yet. */
@@ -134,6 +133,32 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
     *array = grown;
     *capacity = wanted;
     return 0;
+}
+
+/* More is mapped than wanted, and what lies before the first multiple and behind the last byte is
+ * given back. */
+void *pci_map(size_t bytes)
+{
+    size_t wanted = request(bytes, 1), more;
+    if (!wanted || __builtin_add_overflow(wanted, HUGE_BYTES, &more))
+        return NULL;
+    uint8_t *all = mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    size_t before = (HUGE_BYTES - (uintptr_t)all % HUGE_BYTES) % HUGE_BYTES;
+    if (before)
+        munmap(all, before);
+    if (before < HUGE_BYTES)
+        munmap(all + before + wanted, HUGE_BYTES - before);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(all + before, wanted, MADV_HUGEPAGE);
+#endif
+    return all + before;
+}
+
+void pci_unmap(void *memory, size_t bytes)
+{
+    munmap(memory, bytes);
 }
 
 void pcol_free(void *memory)

@@ -16,6 +16,12 @@ void pci_free(void *memory);
  * 0, or -1 with everything unchanged. */
 int pci_grow(void **array, size_t *capacity, size_t needed, size_t size);
 
+/* Zeroed memory from the system, on huge pages if it has such; both `bytes` and the address are multiples
+ * of PCI_MAP_BYTES. What is unmapped is the system's again at once. NULL: there is none. */
+#define PCI_MAP_BYTES ((size_t)2 << 20)
+void *pci_map(size_t bytes);
+void pci_unmap(void *memory, size_t bytes);
+
 /* Tests: called before each allocation; non-zero makes it fail. NULL: none. */
 extern int (*pci_alloc_hook)(void);
 

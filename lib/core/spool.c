@@ -12,10 +12,6 @@
 
 #define FIRST_TAIL 512u
 
-/* What a reader lets go at the front of one spool, it mostly fills others with: pages that are handed on
- * were cleared by the kernel before, and lie in no other thread's part of the heap. So many wait. */
-#define MOST_IDLE 64u
-
 pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const char *folder,
                            pcol_error *err)
 {
@@ -25,7 +21,13 @@ pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const
     if (!store->folder)
         return pci_fail_memory(err);
     memcpy(store->folder, folder, size);
+    if (pci_pages_init(&store->pages)) {
+        pci_free(store->folder);
+        store->folder = NULL;
+        return pci_fail_memory(err);
+    }
     if (pthread_mutex_init(&store->lock, NULL) != 0) {
+        pci_pages_clear(&store->pages);
         pci_free(store->folder);
         store->folder = NULL;
         return pci_fail_memory(err);
@@ -35,18 +37,14 @@ pcol_status pci_store_init(struct pci_store *store, uint64_t memory_limit, const
 
 void pci_store_trim(struct pci_store *store)
 {
-    pthread_mutex_lock(&store->lock);
-    for (struct pci_idle_page *page; (page = store->idle); pci_free(page))
-        store->idle = page->next;
-    store->idle_count = 0;
-    pthread_mutex_unlock(&store->lock);
+    pci_pages_trim(&store->pages);
 }
 
 void pci_store_close(struct pci_store *store)
 {
     if (!store->folder)
         return;
-    pci_store_trim(store);
+    pci_pages_clear(&store->pages);
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;
@@ -101,42 +99,24 @@ static void give_back(struct pci_store *store, uint64_t bytes)
     pthread_mutex_unlock(&store->lock);
 }
 
-/* Let the memory of a full page go. */
-static void free_page(struct pci_store *store, uint8_t *memory)
+static void free_page(struct pci_store *store, struct pci_page *page)
 {
-    struct pci_idle_page *page = (struct pci_idle_page *)(void *)memory;
-    pthread_mutex_lock(&store->lock);
-    store->memory_used -= PCI_PAGE_BYTES;
-    int kept = store->idle_count < MOST_IDLE;
-    if (kept) {
-        page->next = store->idle;
-        store->idle = page;
-        store->idle_count++;
-    }
-    pthread_mutex_unlock(&store->lock);
-    if (!kept)
-        pci_free(memory);
-}
-
-static uint8_t *new_page(struct pci_store *store)
-{
-    pthread_mutex_lock(&store->lock);
-    struct pci_idle_page *page = store->idle;
-    if (page) {
-        store->idle = page->next;
-        store->idle_count--;
-    }
-    pthread_mutex_unlock(&store->lock);
-    return page ? (uint8_t *)page : pci_malloc(PCI_PAGE_BYTES, 1);
+    if (!page->memory)
+        return;
+    pci_pages_free(&store->pages, page->memory);
+    page->memory = NULL;
+    give_back(store, PCI_PAGE_BYTES);
 }
 
 void pci_spool_clear(struct pci_spool *spool)
 {
     for (size_t i = 0; i < spool->page_count; i++)
-        if (spool->pages[i].memory)
-            free_page(spool->store, spool->pages[i].memory);
+        free_page(spool->store, &spool->pages[i]);
+    if (spool->tail_capacity == PCI_PAGE_BYTES)
+        pci_pages_free(&spool->store->pages, spool->tail);
+    else
+        pci_free(spool->tail);
     pci_free(spool->pages);
-    pci_free(spool->tail);
     pci_spool_init(spool, spool->store);
 }
 
@@ -172,7 +152,7 @@ static pcol_status turn_page(struct pci_spool *spool, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(place_page(store, &in_memory, &offset, err));
     if (in_memory) {
-        uint8_t *tail = new_page(store);
+        uint8_t *tail = pci_pages_new(&store->pages);
         if (!tail) {
             give_back(store, PCI_PAGE_BYTES);
             return pci_fail_memory(err);
@@ -308,9 +288,6 @@ void pci_spool_drop(struct pci_spool *spool, uint64_t offset)
 {
     for (; spool->dropped < spool->page_count && spool->dropped < (size_t)(offset / PCI_PAGE_BYTES);
          spool->dropped++) {
-        struct pci_page *page = &spool->pages[spool->dropped];
-        if (page->memory)
-            free_page(spool->store, page->memory);
-        page->memory = NULL;
+        free_page(spool->store, &spool->pages[spool->dropped]);
     }
 }

@@ -10,24 +10,19 @@
 #define PCI_SPOOL_H
 
 #include "core/error.h"
+#include "core/pages.h"
 
-#include <pthread.h>
 #include <string.h>
 
 struct pci_store {
     uint64_t memory_limit; /* bytes of full pages kept in memory */
     char *folder;
+    struct pci_pages pages;
     pthread_mutex_t lock; /* of what follows */
     uint64_t memory_used;
     uint64_t file_size;
     int fd; /* -1 until needed; then it stays */
-    struct pci_idle_page {
-        struct pci_idle_page *next;
-    } * idle; /* pages that one spool let go, for the next one that fills a page */
-    size_t idle_count;
 };
-
-#define PCI_PAGE_BYTES 65536u
 
 struct pci_page {
     uint8_t *memory; /* NULL: in the file */
