@@ -200,37 +200,63 @@ static void add_double_stats(struct pci_shape *s, int64_t bits)
 
 /* What one pass over values without nulls finds. */
 struct sweep {
-    uint64_t changes, steps;      /* rows that differ from the one before; by exactly 1 */
-    uint64_t falls, other, bends; /* not 0: not ascending, constant, linear */
-    uint64_t least, greatest;     /* keys */
-    struct rises rises;
+    uint64_t changes, steps;  /* rows that differ from the one before; by exactly 1 */
+    uint64_t least, greatest; /* keys */
+    struct rises rises;       /* modulo 2^64 */
 };
 
-/* Values from `i` on, at least 1, against those before them and the shape's first value and step. */
+/* Values from `i` on, at least 1, against those before them. */
 static struct sweep sweep_values(const struct pass *pass, const int64_t *values, size_t i, size_t n)
 {
     uint64_t flip = key_of(0, pass->type), last = (uint64_t)values[0] ^ flip;
-    uint64_t first = (uint64_t)pass->shape->first ^ flip, step = (uint64_t)pass->shape->step;
-    struct sweep w = {.least = last, .greatest = last};
+    struct sweep w = {.least = last, .greatest = last, .rises = {INT64_MAX, INT64_MIN}};
     for (size_t k = 1; k < i; k++) { /* two at most */
         last = (uint64_t)values[k] ^ flip;
         w.least = last < w.least ? last : w.least;
         w.greatest = last > w.greatest ? last : w.greatest;
     }
-    for (size_t k = i; k < n; k++) {
-        uint64_t key = (uint64_t)values[k] ^ flip, rise = key - last;
-        w.changes += rise != 0;
-        w.steps += rise == 1;
-        w.falls |= key < last;
-        w.other |= key ^ first;
-        w.bends |= rise ^ step;
-        w.least = key < w.least ? key : w.least;
-        w.greatest = key > w.greatest ? key : w.greatest;
-        w.rises.least = (int64_t)rise < w.rises.least ? (int64_t)rise : w.rises.least;
-        w.rises.greatest = (int64_t)rise > w.rises.greatest ? (int64_t)rise : w.rises.greatest;
+    uint64_t least = w.least, greatest = w.greatest, changes = 0, steps = 0;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (size_t k = i; k < n; k++) { /* as many variables as there are registers */
+        uint64_t key = (uint64_t)values[k] ^ flip;
+        int64_t rise = (int64_t)(key - last);
+        changes += rise != 0;
+        steps += rise == 1;
+        least = key < least ? key : least;
+        greatest = key > greatest ? key : greatest;
+        low = rise < low ? rise : low;
+        high = rise > high ? rise : high;
         last = key;
     }
+    w.changes = changes;
+    w.steps = steps;
+    w.least = least;
+    w.greatest = greatest;
+    w.rises = (struct rises){low, high};
     return w;
+}
+
+static int never_falls(const struct pass *pass, const int64_t *values, size_t n)
+{
+    for (size_t k = 1; k < n; k++)
+        if (key_of(values[k], pass->type) < key_of(values[k - 1], pass->type))
+            return 0;
+    return 1;
+}
+
+/* What a sweep says of all values so far. */
+static void add_sweep(const struct pass *pass, const struct sweep *w, const int64_t *values,
+                      size_t n)
+{
+    struct pci_shape *s = pass->shape;
+    uint64_t first = key_of(s->first, pass->type);
+    s->runs += w->changes;
+    s->constant &= w->least == first && w->greatest == first;
+    s->linear &= w->rises.least == s->step && w->rises.greatest == s->step;
+    if (w->greatest - w->least <= INT64_MAX) /* then a rise is what it looks like */
+        s->ascending &= w->rises.least >= 0;
+    else
+        s->ascending &= never_falls(pass, values, n);
 }
 
 static void find_scale(const struct pass *pass, const int64_t *values, size_t n)
@@ -340,7 +366,6 @@ static void add_flat(struct pass *pass, size_t n)
 /* A block without nulls, at few instructions a value. */
 static void add_values(struct pass *pass, uint64_t row, const int64_t *values, size_t n)
 {
-    struct pci_shape *s = pass->shape;
     size_t i = 0;
     if (is_flat(pass, values, n)) {
         add_flat(pass, n);
@@ -350,10 +375,8 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
         add_value(pass, row + i, values[i]);
     while (++i < n && pass->present < 2);
     struct sweep sweep = sweep_values(pass, values, i, n);
-    s->runs += sweep.changes;
-    s->ascending &= !sweep.falls;
-    s->constant &= !sweep.other;
-    s->linear &= !sweep.bends;
+    if (i < n)
+        add_sweep(pass, &sweep, values, n);
     find_scale(pass, values + i, n - i);
     if (!pass->leaf && i < n)
         add_votes(pass, row + i, values + i, n - i, &sweep);
