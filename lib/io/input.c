@@ -31,12 +31,14 @@
 #define BUDGET_BYTES (UINT64_C(1) << 25)
 #define BUDGET_PER_BYTE 64u
 #define MAX_WINDOW ((size_t)1 << 26)
+#define STEP_BEHIND ((size_t)1 << 12)
 #define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */
 
 struct pci_input_state {
     int fd;     /* -1: memory */
     int own_fd; /* close it */
     int file;
+    uint64_t place;     /* parts: of the byte in the file that is read next; else UINT64_MAX */
     const uint8_t *raw; /* bytes as they come: read ahead from fd, or the caller's memory */
     size_t raw_at, raw_size;
     uint8_t *raw_buffer; /* owns `raw` if it comes from fd */
@@ -69,11 +71,14 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
 {
     ssize_t n;
     do
-        n = read(s->fd, data, size);
+        n = s->place == UINT64_MAX ? read(s->fd, data, size)
+                                   : pread(s->fd, data, size, (off_t)s->place);
     while (n < 0 && errno == EINTR);
     *got = n > 0 ? (size_t)n : 0;
     if (n < 0)
         return pci_fail_errno(err, "read");
+    if (s->place != UINT64_MAX)
+        s->place += *got;
     s->read_bytes += *got;
     if (s->progress && !s->is_ahead)
         s->progress(s->context, s->read_bytes, s->file_bytes);
@@ -243,6 +248,20 @@ uint64_t pci_input_characters(const struct pci_input *input)
     return input->characters + count_characters(input->data, input->size);
 }
 
+/* How much of `room` to read at once: a byte more than is allowed shows that there is one; up to a pause,
+ * then only what the last line may need, twice as much each time. */
+static size_t room_for(const struct pci_input *input, size_t room)
+{
+    const struct pci_input_state *s = input->state;
+    if (s->limit - s->total < room)
+        room = (size_t)(s->limit - s->total) + 1;
+    if (!input->pause)
+        return room;
+    uint64_t wanted =
+        input->pause > s->total ? input->pause - s->total : s->total - input->pause + STEP_BEHIND;
+    return wanted < room ? (size_t)wanted : room;
+}
+
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
@@ -257,9 +276,7 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
         return PCOL_OK;
     PCI_TRY(make_room(input, err));
     size_t used = (size_t)(input->data - s->buffer) + input->size, got;
-    size_t room = s->capacity - used < s->piece ? s->capacity - used : s->piece;
-    if (s->limit - s->total < room)
-        room = (size_t)(s->limit - s->total) + 1;
+    size_t room = room_for(input, s->capacity - used < s->piece ? s->capacity - used : s->piece);
     PCI_TRY(read_source(input, s->buffer + used, room, &got, err));
     s->total += got;
     if (s->total > s->limit)
@@ -283,6 +300,7 @@ static pcol_status new_state(struct pci_input *input, const char *name,
         return pci_fail_memory(err);
     struct pci_input_state *s = input->state;
     s->fd = -1;
+    s->place = UINT64_MAX;
     s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
     s->limit_given = options && options->max_bytes;
     s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
@@ -401,6 +419,63 @@ pcol_status pci_input_open_memory(struct pci_input *input, const void *data, siz
     if (status != PCOL_OK)
         pci_input_close(input);
     return status;
+}
+
+/* ---- parts */
+
+/* Where in the file the input began; UINT64_MAX if it is none that can be read out of turn. */
+static uint64_t find_start(const struct pci_input_state *s)
+{
+    if (s->fd < 0 || s->inflate || !s->file_bytes || s->place != UINT64_MAX)
+        return UINT64_MAX;
+    off_t at = lseek(s->fd, 0, SEEK_CUR);
+    return at >= 0 && (uint64_t)at >= s->total ? (uint64_t)at - s->total : UINT64_MAX;
+}
+
+uint64_t pci_input_bytes(const struct pci_input *input)
+{
+    const struct pci_input_state *s = input->state;
+    uint64_t start = find_start(s);
+    if (start == UINT64_MAX || start >= s->file_bytes || s->file_bytes - start > s->limit)
+        return 0;
+    return s->file_bytes - start;
+}
+
+pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *of, pcol_error *err)
+{
+    const struct pci_input_options options = {.piece = of->state->piece,
+                                              .max_bytes = of->state->limit};
+    uint64_t start = find_start(of->state);
+    PCI_TRY(new_state(part, of->name, &options, err));
+    part->state->fd = of->state->fd;
+    part->state->place = start;
+    part->state->file_bytes = of->state->file_bytes;
+    return PCOL_OK;
+}
+
+pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    uint64_t behind = input->offset + input->size;
+    if (offset >= input->offset && offset <= behind) {
+        input->data += offset - input->offset;
+        input->size = (size_t)(behind - offset);
+        input->offset = offset;
+        return PCOL_OK;
+    }
+    if (s->place == UINT64_MAX) { /* only forwards, within the file that pci_input_bytes() found */
+        if (lseek(s->fd, (off_t)(offset - behind), SEEK_CUR) < 0)
+            return pci_fail_errno(err, "read");
+        s->read_bytes += offset - behind;
+    } else {
+        s->place += offset - behind; /* modulo 2^64 */
+        input->end = 0;
+    }
+    s->total += offset - behind;
+    input->offset = offset;
+    input->data = s->buffer ? s->buffer : (const uint8_t *)"";
+    input->size = 0;
+    return PCOL_OK;
 }
 
 void pci_input_close(struct pci_input *input)

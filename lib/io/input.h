@@ -17,6 +17,7 @@ struct pci_input {
     uint64_t offset;     /* of data[0] in the (inflated) input */
     int end;             /* no byte follows the window */
     int counting;        /* set by an importer: consumed characters are counted */
+    uint64_t pause; /* set by who is going to skip from there: not much behind it is read; 0: no */
     uint64_t characters; /* consumed: bytes that do not go on with a UTF-8 character */
     const char *name;    /* as given by the user, for sniffing by name and as the default uri */
     /* Set by an importer that has other work to do while bytes are not there yet: a short piece of it
@@ -30,6 +31,16 @@ struct pci_input {
  * or `end` is set. Errors: E_IO, E_NO_MEMORY, E_LIMIT (input larger than allowed, token larger than
  * the largest window of 64 MiB), E_SYNTAX (damaged gzip, with both offsets). */
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err);
+
+/* Bytes of an input that can be read out of turn, since it is a file and not compressed; else 0. It
+ * may have become shorter meanwhile. */
+uint64_t pci_input_bytes(const struct pci_input *input);
+/* The same bytes once more, beside `of`, which it borrows; by another thread, if one likes. To be
+ * begun with pci_input_skip(), and closed. */
+pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *of,
+                                pcol_error *err);
+/* Go on at `offset`, of a part anywhere, else not before the window. */
+pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error *err);
 
 /* Characters consumed while counting, and those in the window. */
 uint64_t pci_input_characters(const struct pci_input *input);

@@ -9,6 +9,8 @@
 #include "core/alloc.h"
 #include "load.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void pci_rprof_frames_clear(struct pci_rprof_frames *frames)
@@ -66,16 +68,21 @@ pcol_status pci_rprof_frames_file(struct pci_rprof_frames *frames, int64_t numbe
     return PCOL_OK;
 }
 
+uint32_t pci_rprof_frames_path(const struct pci_rprof_frames *frames, int64_t number)
+{
+    const struct pci_rprof_path *path =
+        find_path(frames, number, pci_hash_pair((uint64_t)number, 0));
+    return path ? path->path : PCOL_NONE;
+}
+
 /* The path that a unit's reference names, PCOL_NONE if it has none. */
 static uint32_t unit_path(const struct pci_rprof_frames *frames, const uint8_t *p,
                           const uint8_t *end)
 {
     struct pci_rprof_int number;
-    if (*p == '"' || !pci_rprof_int(p, end, 0, &number) || !number.known)
+    if (*p == '"' || frames->by_number || !pci_rprof_int(p, end, 0, &number) || !number.known)
         return PCOL_NONE;
-    const struct pci_rprof_path *path =
-        find_path(frames, number.value, pci_hash_pair((uint64_t)number.value, 0));
-    return path ? path->path : PCOL_NONE;
+    return pci_rprof_frames_path(frames, number.value);
 }
 
 /* ---- units ---- */
@@ -84,6 +91,11 @@ static pcol_status add_group(struct pci_rprof_frames *frames, const struct pci_r
                              uint32_t path, uint32_t *group, pcol_error *err)
 {
     pcol_line line = {.function = PCOL_NONE, .filename = PCOL_NONE};
+    if (frames->by_number && parts->has_ref && parts->file.known) {
+        char digits[24];
+        int size = snprintf(digits, sizeof digits, "%" PRId64, parts->file.value);
+        PCI_TRY(pcol_builder_string(frames->builder, digits, (size_t)size, &path, err));
+    }
     if (parts->has_name) {
         pcol_function function = PCOL_INIT(pcol_function);
         PCI_TRY(pcol_builder_string(frames->builder, (const char *)parts->name, parts->name_size,

@@ -56,7 +56,9 @@ struct pci_rprof_frames {
     size_t before;                 /* size of the text of the line before; 0: nothing to reuse */
     struct pci_rprof_piece *fresh; /* units of this line that are not reused, innermost first */
     size_t fresh_count, fresh_capacity;
-    /* The segment's files. */
+    /* The segment's files; by_number: they are not known here, and the number of a reference stands, as
+     * a string of digits, where its file's path would. */
+    int by_number;
     struct pci_hash path_hash;
     struct pci_rprof_path *paths;
     size_t path_count, path_capacity;
@@ -68,6 +70,9 @@ void pci_rprof_frames_clear(struct pci_rprof_frames *frames);
 void pci_rprof_frames_segment(struct pci_rprof_frames *frames);
 pcol_status pci_rprof_frames_file(struct pci_rprof_frames *frames, int64_t number, uint32_t path,
                                   pcol_error *err);
+
+/* The path of a file; PCOL_NONE if there is none. */
+uint32_t pci_rprof_frames_path(const struct pci_rprof_frames *frames, int64_t number);
 
 /* Find the units of [text, end) that are new against the line before, whose text ended at
  * before_end. What precedes a fault is found as well. */

@@ -162,7 +162,8 @@ pcol_status pci_rprof_queue_sample(struct pci_rprof_queue *queue,
     size_t size = sizeof head + count * sizeof *values + head.fresh * sizeof(uint32_t);
     if (size > PIECE_BYTES)
         PCI_TRY(pci_rprof_queue_flush(queue, err));
-    if (!queue->behind && queue->unasked >= ENOUGH && queue->record->import->options->threads > 1)
+    if (!queue->behind && !queue->alone && queue->unasked >= ENOUGH &&
+        queue->record->import->options->threads > 1)
         PCI_TRY(begin_behind(queue, err));
     queue->unasked++;
     head.size = (uint32_t)size;

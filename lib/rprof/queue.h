@@ -22,6 +22,7 @@
 struct pci_rprof_queue {
     struct pci_rprof_record *record;
     uint32_t types[PCI_RPROF_TYPES]; /* sample types, by what the reader calls them */
+    int alone;                       /* no other thread: there are others already */
     size_t unasked;                  /* samples since the builder was asked for */
     uint32_t *groups;                /* new frames of a sample, outermost first */
     size_t group_capacity;

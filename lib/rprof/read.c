@@ -13,6 +13,7 @@
  */
 #include "rprof/queue.h"
 #include "rprof/record.h"
+#include "rprof/stretches.h"
 #include "rprof/text.h"
 
 #include <assert.h>
@@ -32,6 +33,9 @@ struct reader {
     struct pci_rprof_text text;
     struct pci_rprof_record record;
     struct pci_rprof_queue queue;
+    struct pci_rprof_stretches *parts;   /* NULL: others read nothing */
+    uint64_t stop;                       /* of the reader's own stretch */
+    uint64_t headers, files;             /* lines of that kind so far */
     struct pci_rprof_header header;      /* of the segment */
     int begun;                           /* there is a segment */
     int memory_types;                    /* the types of the memory columns are known */
@@ -117,6 +121,7 @@ static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *
     if (!r->begun)
         PCI_TRY(new_source(r, header, err));
     r->begun = 1;
+    r->headers++;
     PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     if (header->memory)
         PCI_TRY(new_memory_types(r, err));
@@ -135,6 +140,7 @@ static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line
     int exact = pci_rprof_own_eol(&r->text, line) && (!file->numbered || file->number.canonical);
     uint32_t path;
     r->text.frames.before = 0;
+    r->files++;
     PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     PCI_TRY(pci_rprof_record_file(&r->record, file, exact ? NULL : text,
                                   (size_t)(line->next - line->start), &path, err));
@@ -334,16 +340,64 @@ static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol
     return read_sample(r, line, err);
 }
 
-static pcol_status read_lines(struct reader *r, pcol_error *err)
+/* The lines that begin before r->stop; it is UINT64_MAX behind the last one of all. */
+static pcol_status read_stretch(void *context, pcol_error *err)
 {
-    for (;;) {
+    struct reader *r = context;
+    while (r->text.lines.at < r->stop) {
         struct pci_rprof_line line;
         int got;
         PCI_TRY(pci_rprof_peek(&r->text.lines, r->text.lines.at, &line, &got, err));
-        if (!got)
+        if (!got) {
+            r->stop = UINT64_MAX;
             break;
+        }
         PCI_TRY(read_line(r, &line, err));
         pci_rprof_text_pass(&r->text, &line);
+    }
+    return PCOL_OK;
+}
+
+/* A stretch, and beside it those behind it as far as there are any for others to read. */
+static pcol_status read_round(struct reader *r, pcol_error *err)
+{
+    struct pci_rprof_lines *lines = &r->text.lines;
+    struct pci_input *input = r->import->input;
+    struct pci_rprof_terms terms = {&r->text.frames,  r->headers,   r->files,
+                                    r->header.memory, r->text.crlf, LONGEST_LINE};
+    uint64_t at, passed, too_long;
+    PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
+    PCI_TRY(pci_rprof_stretches_plan(r->parts, lines->at, &terms, &r->stop, err));
+    r->queue.alone = r->stop != UINT64_MAX;
+    if (!r->queue.alone)
+        return read_stretch(r, err);
+    input->pause = r->stop;
+    PCI_TRY(pci_rprof_stretches_run(r->parts, read_stretch, r, err));
+    input->pause = 0;
+    at = lines->at;
+    terms.headers = r->headers;
+    terms.files = r->files;
+    PCI_TRY(pci_rprof_stretches_take(r->parts, &terms, &r->queue, &at, &passed, &too_long, err));
+    if (at == lines->at)
+        return PCOL_OK;
+    r->too_long += too_long;
+    r->text.frames.before = 0;
+    lines->number += passed;
+    lines->at = lines->keep = at;
+    return pci_input_skip(input, at, err);
+}
+
+static pcol_status read_lines(struct reader *r, pcol_error *err)
+{
+    r->stop = 1; /* the first line, so that there is a header */
+    PCI_TRY(read_stretch(r, err));
+    while (r->stop != UINT64_MAX) {
+        if (r->parts && r->begun) {
+            PCI_TRY(read_round(r, err));
+        } else {
+            r->stop = UINT64_MAX;
+            PCI_TRY(read_stretch(r, err));
+        }
     }
     PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
     return r->begun ? PCOL_OK : new_source(r, NULL, err);
@@ -370,9 +424,12 @@ pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err)
     pcol_status status;
     pci_rprof_text_init(&r.text, import);
     r.queue.record = &r.record;
-    status = read_lines(&r, err);
+    status = pci_rprof_stretches_new(import, &r.parts, err);
+    if (status == PCOL_OK)
+        status = read_lines(&r, err);
     if (status == PCOL_OK)
         say_what_was_odd(&r);
+    pci_rprof_stretches_free(r.parts);
     pci_rprof_queue_clear(&r.queue);
     pci_rprof_text_clear(&r.text);
     return status;
