@@ -86,6 +86,48 @@ Test(input, files_whatever_their_size)
     }
 }
 
+/* A file out of turn: a part of it anywhere, the input itself forwards. */
+Test(input, parts_and_skips)
+{
+    enum { SIZE = 1000000 };
+    static const uint64_t places[] = {999999, 0, 500000, 500010, 1000000};
+    uint8_t *data = pattern(SIZE);
+    const char *path = folder_file("plain", data, SIZE);
+    struct pci_input_options options = {.piece = 4096};
+    struct pci_input input, part;
+    cr_assert_eq(pci_input_open_path(&input, path, &options, NULL), PCOL_OK);
+    cr_assert_eq(pci_input_bytes(&input), SIZE);
+    cr_assert_eq(pci_input_open_part(&part, &input, NULL), PCOL_OK);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        cr_assert_eq(pci_input_skip(&part, places[i], NULL), PCOL_OK);
+        cr_assert_eq(pci_input_more(&part, 0, NULL), PCOL_OK);
+        cr_assert_eq(part.offset, places[i]);
+        cr_assert_eq(part.end, places[i] == SIZE);
+        cr_assert(part.size > 0 || part.end);
+        cr_assert_arr_eq(part.data, data + places[i], part.size);
+    }
+    /* Up to a pause, and then only as much as is asked for once more. */
+    input.pause = 10000;
+    while (input.offset + input.size < 10000)
+        cr_assert_eq(pci_input_more(&input, 0, NULL), PCOL_OK);
+    cr_assert_eq(input.offset + input.size, 10000);
+    input.pause = 0;
+    for (size_t i = 2; i < sizeof places / sizeof *places; i++) {
+        cr_assert_eq(pci_input_skip(&input, places[i] - 5, NULL), PCOL_OK);
+        cr_assert_eq(pci_input_more(&input, 0, NULL), PCOL_OK);
+        cr_assert_eq(input.offset, places[i] - 5);
+        cr_assert_geq(input.size, 5);
+        cr_assert_arr_eq(input.data, data + places[i] - 5, input.size);
+    }
+    cr_assert_eq(pci_input_bytes(&part), 0);
+    pci_input_close(&part);
+    pci_input_close(&input);
+    cr_assert_eq(pci_input_open_memory(&input, data, SIZE, NULL, NULL, NULL), PCOL_OK);
+    cr_assert_eq(pci_input_bytes(&input), 0);
+    pci_input_close(&input);
+    free(data);
+}
+
 Test(input, gzip_of_several_members)
 {
     enum { SIZE = 700000 };
