@@ -141,7 +141,8 @@ DEMO_OUT := $(BUILD)/demo.pcol
 .PHONY: demo
 demo: ## install what is missing, build, pack a real profile and look at it
 	@scripts/deps build
-	@$(MAKE) all
+	@echo "building pcol (about half a minute of CPU time)"
+	@$(MAKE) $(if $(findstring j,$(MAKEFLAGS)),,-j$$(nproc 2>/dev/null || echo 2)) all
 	@scripts/demo $(BUILD)/pcol $(DEMO_FILE) $(DEMO_OUT)
 
 # ---- tests and checks

@@ -98,7 +98,8 @@ static void pad(struct cli_out *out, size_t count)
 
 /* ---- room on a terminal ---- */
 
-#define LEAST_TEXT 12u /* a column of text is not made narrower */
+#define GOOD_TEXT 32u  /* what a column of text should have */
+#define LEAST_TEXT 12u /* and what it must have */
 #define GAP 2u
 
 static int is_right(const struct cli_table *table, size_t column)
@@ -117,12 +118,13 @@ static size_t width_of(const struct cli_table *table)
 }
 
 /* The column of text that can give most; table->count: none can. */
-static size_t widest(const struct cli_table *table, const struct kept *header, size_t *least)
+static size_t widest(const struct cli_table *table, const struct kept *header, size_t text,
+                     size_t *least)
 {
     size_t found = table->count, most = 0;
 
     for (size_t i = 0; i < table->count; i++) {
-        size_t need = header != NULL && header[i].width > LEAST_TEXT ? header[i].width : LEAST_TEXT;
+        size_t need = header != NULL && header[i].width > text ? header[i].width : text;
         if (!table->hidden[i] && !is_right(table, i) && table->widths[i] > need &&
             table->widths[i] > most) {
             most = table->widths[i];
@@ -135,16 +137,16 @@ static size_t widest(const struct cli_table *table, const struct kept *header, s
 
 /* Each step takes at least one column down to its least width or to that of the next widest, so that
  * there are at most twice as many steps as columns. */
-static void shrink(struct cli_table *table, const struct kept *header, size_t room)
+static void shrink(struct cli_table *table, const struct kept *header, size_t text, size_t room)
 {
     size_t least = 0, column, width;
 
     while ((width = width_of(table)) > room &&
-           (column = widest(table, header, &least)) < table->count) {
+           (column = widest(table, header, text, &least)) < table->count) {
         size_t excess = width - room, own = table->widths[column];
         size_t next = 0, unused;
         table->widths[column] = 0;
-        size_t second = widest(table, header, &unused);
+        size_t second = widest(table, header, text, &unused);
         if (second < table->count)
             next = table->widths[second];
         least = next > least && next < own ? next : least;
@@ -177,24 +179,32 @@ static size_t last_optional(const struct cli_table *table)
     return table->count;
 }
 
-/* What says the same everywhere goes first, then texts give room, then the last columns go. */
+/* Texts give room, then what says the same everywhere goes, then texts give more, and at last the
+ * columns at the end go. */
 static void fit(struct cli_table *table, const struct kept *header)
 {
     size_t room = table->out->terminal ? cli_terminal_columns() : SIZE_MAX, column;
-    size_t *whole = malloc((table->count + 1) * sizeof *whole);
+    size_t size = table->count * sizeof *table->widths;
+    size_t *whole = malloc(size + 1);
 
     if (whole == NULL) {
         table->failed = 1;
         return;
     }
-    for (size_t i = 0; i < table->count && width_of(table) > room; i++)
-        table->hidden[i] = table->constant[i];
-    memcpy(whole, table->widths, table->count * sizeof *whole);
-    shrink(table, header, room);
+    memcpy(whole, table->widths, size);
+    shrink(table, header, GOOD_TEXT, room);
+    for (size_t i = 0; i < table->count && width_of(table) > room; i++) {
+        if (!table->constant[i])
+            continue;
+        table->hidden[i] = 1;
+        memcpy(table->widths, whole, size);
+        shrink(table, header, GOOD_TEXT, room);
+    }
+    shrink(table, header, LEAST_TEXT, room);
     while (width_of(table) > room && (column = last_optional(table)) < table->count) {
         table->hidden[column] = 1;
-        memcpy(table->widths, whole, table->count * sizeof *whole);
-        shrink(table, header, room);
+        memcpy(table->widths, whole, size);
+        shrink(table, header, LEAST_TEXT, room);
     }
     free(whole);
 }

@@ -3,10 +3,50 @@
  */
 #include "cmd.h"
 
+#include <string.h>
+
 const struct cli_option cmd_formats_options[] = {
     CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,  CLI_OPTION_NO_SYNC,   CLI_OPTION_END,
 };
+
+/* Words up to the 79th column, further lines as far in as the first. */
+static void put_words(struct cli_out *out, const char *text, size_t indent)
+{
+    size_t column = indent;
+
+    while (*text != '\0') {
+        size_t size = strcspn(text, " ");
+        if (column > indent && column + 1 + size > 79) {
+            cli_out_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            cli_out_text(out, " ");
+            column++;
+        }
+        cli_out_write(out, text, size);
+        column += size;
+        text += size;
+        text += strspn(text, " ");
+    }
+    cli_out_text(out, "\n");
+}
+
+static void print_people(struct cli_out *out)
+{
+    const pcol_format *format;
+
+    cli_out_text(out, "format      reads  writes  names that end in\n");
+    for (size_t i = 0; (format = pcol_format_at(i)) != NULL; i++) {
+        cli_out_printf(out, "%-12s%-7s%-8s", format->name, format->reads ? "yes" : "",
+                       format->writes ? "yes" : "");
+        put_words(out, format->suffixes, 27);
+        cli_out_text(out, "            ");
+        put_words(out, format->summary, 12);
+        cli_out_text(out, "            keeps: ");
+        put_words(out, format->keeps, 19);
+    }
+}
 
 int cmd_formats(struct cli_args *args)
 {
@@ -19,6 +59,10 @@ int cmd_formats(struct cli_args *args)
 
     if (code != CLI_OK)
         return code;
+    if (cli_for_people(args, &out)) {
+        print_people(&out);
+        return cli_out_finish(&out, CLI_OK);
+    }
     code = cli_table_begin(&table, &out, args, columns, 6);
     for (size_t i = 0; code == CLI_OK && (format = pcol_format_at(i)) != NULL; i++) {
         struct cli_cell cells[] = {

@@ -174,8 +174,9 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
     }
     draw(&d);
     if (d.hidden > 0)
-        cli_out_printf(out, "%llu smaller nodes are not shown; -n 0 shows all\n",
-                       (unsigned long long)d.hidden);
+        cli_out_printf(out, "%llu %s nodes are not shown; -n 0 shows all\n",
+                       (unsigned long long)d.hidden,
+                       args->rows == CLI_UNSET ? "smaller" : "further");
     free(d.last);
     return CLI_OK;
 }
