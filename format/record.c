@@ -113,7 +113,7 @@ static inline int read_number(struct reader *r, uint64_t *value)
 /* Numbers of fields that are not there are 0. Those that the version has are within their limits. */
 static inline int read_record(struct reader *r, const uint64_t *limits, unsigned fields)
 {
-    uint64_t mask, number;
+    uint64_t mask = 0, number = 0; /* that they are set is beyond the analyzer */
     uint32_t begin = r->at;
     if (read_number(r, &mask))
         return -1;
