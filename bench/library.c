@@ -27,14 +27,16 @@ struct bench {
     int64_t *values, *array;
     uint64_t items; /* that the last run looked at */
     const void *plain;
+    const uint32_t *plain_stack, *plain_parent;
 };
 
 static volatile int64_t kept; /* so that nothing is left out */
 
+/* Processor time: one thread, which waits for nothing, and other programs do not count. */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -166,6 +168,105 @@ static void run_range(struct bench *b)
     b->items *= 1000;
 }
 
+/* ---- what checks cost: the same loops over the plain columns in the map, with the checks that the
+ * library makes at each access, and without any */
+
+/* A check that fails ends the loop: nothing is read out of bounds. */
+static void run_gather(struct bench *b)
+{
+    const uint32_t *stack = b->plain_stack, *parent = b->plain_parent;
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < b->rows; i++) {
+        uint32_t node = stack[b->order[i]];
+        sum += parent[node];
+    }
+    kept = sum;
+    b->items = b->rows;
+}
+
+static void run_gather_checked(struct bench *b)
+{
+    const uint32_t *stack = b->plain_stack, *parent = b->plain_parent;
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < b->rows; i++) {
+        uint32_t node = stack[b->order[i]];
+        if (node >= b->nodes)
+            fail("gather", "a sample names no stack");
+        sum += parent[node];
+    }
+    kept = sum;
+    b->items = b->rows;
+}
+
+#define MOST_WALKED 200000
+
+static void run_steps(struct bench *b)
+{
+    const uint32_t *stack = b->plain_stack, *parent = b->plain_parent;
+    uint64_t steps = 0;
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < b->rows && i < MOST_WALKED; i++)
+        for (uint32_t node = stack[b->order[i]]; node; node = parent[node], steps++)
+            sum += node;
+    kept = sum;
+    b->items = steps;
+}
+
+static void run_steps_checked(struct bench *b)
+{
+    const uint32_t *stack = b->plain_stack, *parent = b->plain_parent;
+    uint64_t steps = 0;
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < b->rows && i < MOST_WALKED; i++) {
+        uint32_t node = stack[b->order[i]];
+        if (node >= b->nodes)
+            fail("walk", "a sample names no stack");
+        while (node) {
+            uint32_t up = parent[node];
+            sum += node;
+            steps++;
+            if (up >= node) /* so every walk ends, and stays below the number of rows */
+                fail("walk", "a parent stands behind its child");
+            node = up;
+        }
+    }
+    kept = sum;
+    b->items = steps;
+}
+
+static const void *plain_column(const pcol_column *column, uint64_t rows)
+{
+    pcol_buffer buffer;
+    MUST(pcol_column_data(column, &buffer, &err));
+    if (buffer.rows != rows || buffer.width_bytes != 4)
+        fail("plain column", "not 32 bits a row");
+    return buffer.values;
+}
+
+/* Pairs of runs in turn; what is said of the checked one is its median share of the other. */
+static void time_pair(struct bench *b, const char *op, const char *what,
+                      void (*raw)(struct bench *), void (*checked)(struct bench *))
+{
+    double without[TURNS], share[TURNS];
+    for (int i = 0; i < TURNS; i++) {
+        without[i] = measure(b, raw);
+        share[i] = measure(b, checked) / without[i];
+    }
+    qsort(without, TURNS, sizeof *without, compare);
+    qsort(share, TURNS, sizeof *share, compare);
+    printf("{\"op\": \"%s\", \"what\": \"%s\", \"items\": %llu, \"ns\": %.3f, \"checked\": %.4f}\n",
+           op, what, (unsigned long long)b->items, without[TURNS / 2], share[TURNS / 2]);
+}
+
+static void run_check(struct bench *b)
+{
+    uint64_t faults;
+    MUST(pcol_file_check(b->file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+    if (faults)
+        fail(b->path, "has faults");
+    b->items = pcol_file_size(b->file);
+}
+
 static void run_array(struct bench *b)
 {
     int64_t sum = 0;
@@ -246,6 +347,14 @@ static void time_plain(struct bench *b, const char *path)
     qsort(raw, TURNS, sizeof *raw, compare);
     say("sum", "sum of a plain column in the map", b->rows, ours[TURNS / 2]);
     say("array", "sum of an array in memory", b->rows, raw[TURNS / 2]);
+    plain.plain_stack = plain_column(plain.stack, plain.rows);
+    plain.plain_parent = plain_column(plain.parent, plain.nodes);
+    time_pair(&plain, "gather", "parent of a sample's stack, in no order", run_gather,
+              run_gather_checked);
+    time_pair(&plain, "steps", "step to a stack's caller, in no order", run_steps,
+              run_steps_checked);
+    double ns = measure(&plain, run_check);
+    say("check", "check of a plain file", plain.items, ns);
     pcol_file_close(plain.file);
 }
 

@@ -1,5 +1,6 @@
 """The library's calls within one process, in nanoseconds an item (build/bench/library): open, cell, scan, walk, range of a view; the sum
-of a plain column against the sum of an array in memory, which is the limit."""
+of a plain column against the sum of an array in memory, which is the limit; what checks at each
+access cost, and the speed of `check`, against their goals."""
 import json
 import subprocess
 
@@ -21,9 +22,16 @@ def measure(options):
     array = seen.pop("array")
     plain_sum = seen.pop("sum")
     opened = seen.pop("open")
+    checks = [seen.pop("gather"), seen.pop("steps")]
+    checked = seen.pop("check")
     yield row("library.open", opened["what"], round(opened["ns"] / 1000, 2), "the goal", 20, opened["ns"] / 20000, "us")
     for op, r in seen.items():
         yield row(f"library.{op}", f"{r['what']}, an item", round(r["ns"], 2), array["what"], round(array["ns"], 2),
                   r["ns"] / array["ns"], "ns")
     yield row("library.sum", plain_sum["what"] + ": speed", round(1 / plain_sum["ns"], 3), array["what"], round(1 / array["ns"], 3),
               array["ns"] / plain_sum["ns"], "values/ns")
+    for r in checks:
+        share = max(0.0, r["checked"] - 1)
+        yield row(f"library.checks.{r['op']}", f"checks at each access: {r['what']}, more than without", round(100 * share, 2), "the goal", 12,
+                  share / 0.12, "%")
+    yield row("library.check", checked["what"] + ": speed", round(1 / checked["ns"], 2), "the goal", 1.5, 1.5 * checked["ns"], "GB/s")
