@@ -163,8 +163,8 @@ static void put_array(struct text *text, const char *key, const char *pattern, i
 Test(answer_blocks, runs_of_a_type)
 {
     static const char *const kinds[] = {
-        "\"uid\":{\"function\":\"f\",\"source\":\"a.c\",\"line\":3},\"trace\":[{\"func\":\"g\"},"
-        "{\"function\":\"h\",\"source\":\"a\",\"line\":2}],\"snapshot\":0,\"x\":{\"a\":[1,{}]}",
+        ("\"uid\":{\"function\":\"f\",\"source\":\"a.c\",\"line\":3},\"trace\":[{\"func\":\"g\"},"
+         "{\"function\":\"h\",\"source\":\"a\",\"line\":2}],\"snapshot\":0,\"x\":{\"a\":[1,{}]}"),
         "\"uid\":\"u\",\"trace\":[],\"snapshot\":1,\"subtype\":\"free\"",
         "\"uid\":\"u\",\"trace\":[],\"snapshot\":1,\"x\":[1,2]", "\"uid\":\"only\",\"snapshot\":2"};
     struct text text = {0};
