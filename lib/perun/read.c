@@ -527,6 +527,10 @@ static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, 
 {
     const uint8_t *data = import->input->data;
     *w = (struct wrapping){pci_perun_wrapping(data, import->input->size), 0, 0};
+    if (pci_perun_is_broken(data, import->input->size))
+        return pci_fail_byte(err, PCOL_E_SYNTAX, 0,
+                             "an object of Perun's store begins with 'profile TYPE LENGTH' and a "
+                             "zero byte, LENGTH being a number");
     if (!w->size)
         return PCOL_OK;
     for (w->at = w->size - 1; data[w->at - 1] != ' '; w->at--)

@@ -10,15 +10,31 @@
 
 #include <string.h>
 
+#define MOST_HEADER 256u /* bytes within which the header of an object ends */
+
+static const char object_word[] = "profile ";
+
+static int begins_object(const uint8_t *data, size_t size)
+{
+    return size >= sizeof object_word - 1 && !memcmp(data, object_word, sizeof object_word - 1);
+}
+
+int pci_perun_is_broken(const uint8_t *data, size_t size)
+{
+    if (!begins_object(data, size) || pci_perun_wrapping(data, size))
+        return 0;
+    const uint8_t *end = memchr(data, 0, size < MOST_HEADER ? size : MOST_HEADER);
+    return end && end + 1 < data + size && end[1] == '{';
+}
+
 size_t pci_perun_wrapping(const uint8_t *data, size_t size)
 {
-    static const char word[] = "profile ";
-    size_t at = sizeof word - 1, begin;
-    if (size < at || memcmp(data, word, at) != 0)
+    size_t at = sizeof object_word - 1, begin;
+    if (!begins_object(data, size))
         return 0;
-    for (begin = at; at < size && data[at] > ' ' && data[at] < 0x7f; at++)
-        ;
-    if (at == begin || at == size || data[at++] != ' ')
+    while (at < size && data[at] > ' ' && data[at] < 0x7f)
+        at++; /* TYPE, which may be empty */
+    if (at == size || data[at++] != ' ')
         return 0;
     for (begin = at; at < size && data[at] >= '0' && data[at] <= '9'; at++)
         ;
@@ -88,6 +104,8 @@ int pci_perun_sniff(const uint8_t *data, size_t size, int all)
     struct scan scan = {data, data + size, 0, 0, 0};
     int candidate = 0, level, wrapped = 0;
     (void)all;
+    if (pci_perun_is_broken(data, size))
+        return 2; /* its reader says what is wrong */
     size_t length = pci_perun_wrapping(data, size);
     if (length) {
         scan.at += length;

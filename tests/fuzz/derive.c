@@ -10,6 +10,7 @@
 #include "../faults/seal.h"
 #include "pcol.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +169,101 @@ static void ask(const pcol_file *file, pcol_question question, const pcol_ask_op
     pcol_answers_free(answers);
 }
 
+/* ---- answers of which each row comes by itself, and in blocks */
+
+static uint64_t mix(uint64_t sum, const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+static uint64_t mix_cell(uint64_t sum, const pcol_answer *cell)
+{
+    sum = mix(sum, &cell->kind, sizeof cell->kind);
+    if (cell->kind >= PCOL_ANSWER_TEXT)
+        return mix(mix(sum, cell->as.text.data, cell->as.text.size), "", 1);
+    return cell->kind > PCOL_ANSWER_NULL ? mix(sum, &cell->as.i64, sizeof cell->as.i64) : sum;
+}
+
+/* Of at most MAX_ANSWERS rows. */
+static pcol_status sum_rows(pcol_answers *answers, uint64_t *sum)
+{
+    size_t columns = pcol_answers_column_count(answers);
+    const pcol_answer *cells;
+    pcol_status status;
+    for (int rows = 0; rows < MAX_ANSWERS; rows++) {
+        if ((status = pcol_answers_next(answers, &cells, NULL)) != PCOL_OK || !cells)
+            return status;
+        for (size_t i = 0; i < columns; i++)
+            *sum = mix_cell(*sum, &cells[i]);
+    }
+    return PCOL_E_LIMIT;
+}
+
+/* The cells of a block at one time, with the numbers set in; texts with a number behind lie in `line`,
+ * of which there is at most one. */
+static void set_time(const pcol_answer_block *block, size_t columns, size_t time,
+                     pcol_answer *cells, char *line)
+{
+    memcpy(cells, block->cells, block->rows * columns * sizeof *cells);
+    for (size_t i = 0; i < block->part_count; i++) {
+        const pcol_answer_part *part = &block->parts[i];
+        pcol_answer *cell = &cells[part->row * columns + part->column];
+        FUZZ_ASSERT(part->row < block->rows && part->column < columns);
+        FUZZ_ASSERT(cell->kind == (part->before.size ? PCOL_ANSWER_TEXT : part->kind));
+        if (part->before.size) {
+            size_t size = part->before.size;
+            memcpy(line, part->before.data, size);
+            size += (size_t)snprintf(line + size, 32, "%lld", (long long)part->values[time]);
+            cell->as.text = (pcol_str){line, size};
+        } else {
+            cell->as.i64 = part->values[time];
+        }
+    }
+}
+
+static void sum_blocks(pcol_answers *answers, uint64_t *sum)
+{
+    pcol_answer_block block = PCOL_INIT(pcol_answer_block);
+    size_t columns = pcol_answers_column_count(answers);
+    for (;;) {
+        FUZZ_ASSERT(pcol_answers_block(answers, &block, NULL) == PCOL_OK);
+        if (!block.rows)
+            return;
+        size_t count = block.rows * columns, before = 0;
+        for (size_t i = 0; i < block.part_count; i++)
+            before = block.parts[i].before.size > before ? block.parts[i].before.size : before;
+        pcol_answer *cells = malloc((count + 1) * sizeof *cells);
+        char *line = malloc(before + 32);
+        FUZZ_ASSERT(cells && line);
+        for (size_t time = 0; time < block.times; time++) {
+            set_time(&block, columns, time, cells, line);
+            for (size_t i = 0; i < count; i++)
+                *sum = mix_cell(*sum, &cells[i]);
+        }
+        free(cells);
+        free(line);
+    }
+}
+
+static void compare_ways(const pcol_file *file, pcol_question question,
+                         const pcol_ask_options *options)
+{
+    uint64_t rows = 0, blocks = 0;
+    pcol_answers *answers;
+    if (pcol_ask(file, question, options, &answers, NULL) != PCOL_OK)
+        return;
+    pcol_status status = sum_rows(answers, &rows);
+    pcol_answers_free(answers);
+    if (status != PCOL_OK || pcol_ask(file, question, options, &answers, NULL) != PCOL_OK)
+        return;
+    sum_blocks(answers, &blocks);
+    FUZZ_ASSERT(rows == blocks);
+    pcol_answers_free(answers);
+}
+
 /* Any profile that pcol reads, asked as if it were one of Perun's. */
 static void ask_all(const uint8_t *data, size_t size)
 {
@@ -185,6 +281,7 @@ static void ask_all(const uint8_t *data, size_t size)
             options.path = paths[(size + (size_t)question) % (sizeof paths / sizeof *paths)];
             options.filter = filters[size % (sizeof filters / sizeof *filters)];
             ask(file, (pcol_question)question, &options);
+            compare_ways(file, (pcol_question)question, &options);
         }
     }
     pcol_file_close(file);
