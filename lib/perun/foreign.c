@@ -18,6 +18,7 @@
 struct type {
     pcol_str name, unit;
     const struct pci_column *values;
+    uint64_t row; /* of sample_types */
     int is_double;
 };
 
@@ -57,6 +58,23 @@ static pcol_status text_of(const struct foreign *f, const char *column, uint64_t
     return c ? pci_get_str(f->file, c, row, text, &valid, err) : PCOL_OK;
 }
 
+/* The type that the profile is about is the header's and that of the first resources, by which it is
+ * found again. */
+static pcol_status default_first(struct foreign *f, pcol_error *err)
+{
+    uint32_t row;
+    size_t at = 0;
+    PCI_TRY(pcol_file_default_types(f->file, f->export->first_source, 1, &row, err));
+    while (at < f->type_count && f->types[at].row != row)
+        at++;
+    if (at == f->type_count || row == PCOL_NONE)
+        return PCOL_OK;
+    const struct type type = f->types[at];
+    memmove(f->types + 1, f->types, at * sizeof *f->types);
+    f->types[0] = type;
+    return PCOL_OK;
+}
+
 static pcol_status open_types(struct foreign *f, pcol_error *err)
 {
     uint64_t rows = pci_rows(f->file, "sample_types");
@@ -83,11 +101,12 @@ static pcol_status open_types(struct foreign *f, pcol_error *err)
         PCI_TRY(text_of(f, "type", row, &t->name, err));
         PCI_TRY(text_of(f, "unit", row, &t->unit, err));
         t->is_double = t->values->desc->type == PCF_F64;
+        t->row = row;
         f->type_count++;
     }
     if (levels)
         pci_export_loss(f->export, "Perun cannot hold levels (they are no amounts)");
-    return PCOL_OK;
+    return default_first(f, err);
 }
 
 static pcol_status open_foreign(struct foreign *f, pcol_error *err)
