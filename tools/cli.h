@@ -422,6 +422,8 @@ static inline void cli_out_write(struct cli_out *out, const void *data, size_t s
 }
 void cli_out_text(struct cli_out *out, const char *text);
 void cli_out_printf(struct cli_out *out, const char *format, ...) CLI_PRINTF(2, 3);
+/* Words up to column 79, further lines `indent` columns in as the first, and a line end. */
+void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t indent);
 /* Text of unknown origin for people: everything unsafe as \xNN. */
 void cli_out_safe(struct cli_out *out, const char *text, size_t size);
 /* At least `size` bytes of room, to be filled in place; then tell how many were. */

@@ -281,6 +281,29 @@ void cli_out_printf(struct cli_out *out, const char *format, ...)
         cli_out_write(out, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 }
 
+void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t indent)
+{
+    size_t column = indent, at = 0;
+
+    while (at < size) {
+        size_t end = at;
+        while (end < size && text[end] != ' ')
+            end++;
+        if (column > indent && column + 1 + (end - at) > 79) {
+            cli_out_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            cli_out_text(out, " ");
+            column++;
+        }
+        cli_out_write(out, text + at, end - at);
+        column += end - at;
+        for (at = end; at < size && text[at] == ' ';)
+            at++;
+    }
+    cli_out_text(out, "\n");
+}
+
 void cli_out_safe(struct cli_out *out, const char *text, size_t size)
 {
     char room[1024];

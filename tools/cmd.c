@@ -1,5 +1,8 @@
 /*
- * cmd.c - the table of commands, and the help that is made from it
+ * cmd.c - the table of commands
+ *
+ * Lines of `details` that begin with a blank stand in the help as they are; the others are paragraphs,
+ * which are filled.
  */
 #include "cmd.h"
 
@@ -132,7 +135,7 @@ const struct cmd cmd_table[] = {
      "request. A row that --fail-above objects to is always shown.\n"
      "\n"
      "  pcol diff before.pcol after.pcol\n"
-     "  pcol diff --normalize --fail-above 5% --format markdown main.pb.gz branch.pb.gz\n"
+     "  pcol diff --fail-above 5% --format markdown main.pb.gz branch.pb.gz\n"
      "\n"
      "Exit code: 1 if --fail-above says so.\n",
      2, 2, cmd_diff},
@@ -169,8 +172,6 @@ const struct cmd cmd_table[] = {
 };
 const size_t cmd_count = sizeof cmd_table / sizeof *cmd_table;
 
-const struct cli_option cmd_help_options[] = {CLI_OPTION_END};
-
 const struct cmd *cmd_find(const char *name)
 {
     for (size_t i = 0; i < cmd_count; i++)
@@ -192,110 +193,4 @@ int cmd_unknown(const char *name)
             cli_suggest_offer(&suggest, cmd_table[i].alias, strlen(cmd_table[i].alias));
     }
     return cli_usage("no command '%s'%s", name, cli_suggest_text(&suggest, hint, sizeof hint));
-}
-
-/* "  -o, --output OUT      write to OUT" with the text wrapped at 80 columns. */
-static void print_option(struct cli_out *out, const struct cli_option *option)
-{
-    char left[64];
-    const char *text = option->summary;
-    size_t column = 28;
-    char letter[8] = "    ";
-
-    if (option->letter != 0)
-        snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    int maybe = option->kind == CLI_MAYBE;
-    int size = snprintf(left, sizeof left, "  %s--%s%s%s%s", letter, option->name,
-                        maybe                      ? "[="
-                        : option->argument != NULL ? " "
-                                                   : "",
-                        option->argument != NULL ? option->argument : "", maybe ? "]" : "");
-    cli_out_text(out, left);
-    if (size >= 26) {
-        cli_out_text(out, "\n");
-        size = 0;
-    }
-    cli_out_printf(out, "%*s", 28 - size, "");
-    while (*text != '\0') {
-        size_t word = strcspn(text, " ");
-        if (column + word > 79 && column > 28) {
-            cli_out_printf(out, "\n%28s", "");
-            column = 28;
-        }
-        cli_out_write(out, text, word);
-        column += word;
-        text += word;
-        if (*text == ' ') {
-            if (column + 1 + strcspn(text + 1, " ") <= 79)
-                cli_out_write(out, " ", 1);
-            column++;
-            text++;
-        }
-    }
-    cli_out_text(out, "\n");
-}
-
-static void print_command(struct cli_out *out, const struct cmd *cmd)
-{
-    cli_out_printf(out, "usage: pcol %s [options]%s%s\n\n", cmd->name,
-                   *cmd->args != '\0' ? " " : "", cmd->args);
-    cli_out_printf(out, "%c%s", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
-    if (cmd->alias != NULL)
-        cli_out_printf(out, " (also called %s)", cmd->alias);
-    cli_out_text(out, ".\n\nOptions:\n");
-    for (const struct cli_option *o = cmd->options; o->name != NULL; o++)
-        print_option(out, o);
-    for (const struct cli_option *o = cli_common_options; o->name != NULL; o++)
-        print_option(out, o);
-    if (cmd->details != NULL) {
-        cli_out_text(out, "\n");
-        cli_out_text(out, cmd->details);
-    }
-}
-
-static void print_all(struct cli_out *out)
-{
-    const char *group = "";
-
-    cli_out_text(out,
-                 "usage: pcol COMMAND [options] FILE...\n\n"
-                 "Performance profiles in columns: convert them, look at them, check them.\n"
-                 "Every command that reads a .pcol also takes any profile that can be packed.\n");
-    for (size_t i = 0; i < cmd_count; i++) {
-        if (strcmp(group, cmd_table[i].group) != 0) {
-            group = cmd_table[i].group;
-            cli_out_printf(out, "\n%s:\n", group);
-        }
-        cli_out_printf(out, "  %-12s%s\n", cmd_table[i].name, cmd_table[i].summary);
-    }
-    cli_out_text(out, "\nEverywhere:\n");
-    for (const struct cli_option *o = cli_common_options; o->name != NULL; o++)
-        print_option(out, o);
-    cli_out_text(out,
-                 "\nExit codes: 0 fine; 1 the answer is no; 2 usage; 3 bad or unsupported input;\n"
-                 "4 I/O or memory; 5 refused (would overwrite, would lose something).\n"
-                 "\n`pcol help COMMAND` says more about a command.\n");
-}
-
-int cmd_print_help(const struct cmd *cmd)
-{
-    static struct cli_out out;
-    struct cli_args args = {0};
-    int code = cli_out_open_path(&out, &args, NULL, 0);
-
-    if (code != CLI_OK)
-        return code;
-    if (cmd != NULL)
-        print_command(&out, cmd);
-    else
-        print_all(&out);
-    return cli_out_finish(&out, CLI_OK);
-}
-
-int cmd_help(struct cli_args *args)
-{
-    if (args->operand_count == 0)
-        return cmd_print_help(NULL);
-    const struct cmd *cmd = cmd_find(args->operands[0]);
-    return cmd != NULL ? cmd_print_help(cmd) : cmd_unknown(args->operands[0]);
 }

@@ -10,28 +10,6 @@ const struct cli_option cmd_formats_options[] = {
     CLI_OPTION_FORCE,  CLI_OPTION_NO_SYNC,   CLI_OPTION_END,
 };
 
-/* Words up to the 79th column, further lines as far in as the first. */
-static void put_words(struct cli_out *out, const char *text, size_t indent)
-{
-    size_t column = indent;
-
-    while (*text != '\0') {
-        size_t size = strcspn(text, " ");
-        if (column > indent && column + 1 + size > 79) {
-            cli_out_printf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            cli_out_text(out, " ");
-            column++;
-        }
-        cli_out_write(out, text, size);
-        column += size;
-        text += size;
-        text += strspn(text, " ");
-    }
-    cli_out_text(out, "\n");
-}
-
 static void print_people(struct cli_out *out)
 {
     const pcol_format *format;
@@ -40,11 +18,11 @@ static void print_people(struct cli_out *out)
     for (size_t i = 0; (format = pcol_format_at(i)) != NULL; i++) {
         cli_out_printf(out, "%-12s%-7s%-8s", format->name, format->reads ? "yes" : "",
                        format->writes ? "yes" : "");
-        put_words(out, format->suffixes, 27);
+        cli_out_words(out, format->suffixes, strlen(format->suffixes), 27);
         cli_out_text(out, "            ");
-        put_words(out, format->summary, 12);
+        cli_out_words(out, format->summary, strlen(format->summary), 12);
         cli_out_text(out, "            keeps: ");
-        put_words(out, format->keeps, 19);
+        cli_out_words(out, format->keeps, strlen(format->keeps), 19);
     }
 }
 
