@@ -191,6 +191,19 @@ static int number_labels(struct cli_columns *columns)
     return CLI_OK;
 }
 
+/* What few will want stands last. */
+static void move_extra(struct cli_columns *columns)
+{
+    for (size_t i = 0; i + 1 < columns->count; i++)
+        if (strcmp(columns->list[i].name, "extra") == 0) {
+            struct cli_column extra = columns->list[i];
+            memmove(&columns->list[i], &columns->list[i + 1],
+                    (columns->count - i - 1) * sizeof extra);
+            columns->list[columns->count - 1] = extra;
+            return;
+        }
+}
+
 /* Labels of kind null say of a row that the source's null stands there, and nothing to people. */
 static int add_labels(struct cli_columns *columns, const pcol_table *table, const pcol_table *keys)
 {
@@ -269,6 +282,8 @@ int cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
     }
     if (further)
         code = add_labels(columns, table, keys);
+    if (further && code == CLI_OK)
+        move_extra(columns);
     for (size_t i = 0; i < columns->count; i++)
         cli_about(pcol_table_name(table), &columns->list[i]);
     return code;

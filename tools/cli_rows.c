@@ -191,18 +191,23 @@ static size_t find_column(const struct cli_rows *rows, const char *name, size_t 
 
 static int fail_column(const struct cli_rows *rows, const char *name, size_t size)
 {
+    char list[600] = "";
     char wanted[64];
     char hint[96];
+    size_t listed = 0;
     struct cli_suggest suggest;
     size_t kept = size < sizeof wanted - 1 ? size : sizeof wanted - 1;
 
     memcpy(wanted, name, kept);
     wanted[kept] = '\0';
     cli_suggest_start(&suggest, wanted);
-    for (size_t i = 0; i < rows->column_count; i++)
+    for (size_t i = 0; i < rows->column_count; i++) {
         cli_suggest_offer(&suggest, rows->columns[i].name, strlen(rows->columns[i].name));
-    return cli_usage("table %s has no column '%s'%s", pcol_table_name(rows->table), wanted,
-                     cli_suggest_text(&suggest, hint, sizeof hint));
+        list_name(list, sizeof list, &listed, rows->columns[i].name);
+    }
+    cli_suggest_text(&suggest, hint, sizeof hint);
+    return cli_fail(CLI_USAGE, "table %s has no column '%s'%s%s columns: %s",
+                    pcol_table_name(rows->table), wanted, hint, *hint != '\0' ? "" : ";", list);
 }
 
 /* --columns a,b: a column may be named twice. */

@@ -375,10 +375,13 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
     char room[CLI_NUMBER_SIZE];
     struct cli_cell total = cli_amount_cell(amounts, amounts->info.total, room);
 
-    cli_out_safe(out, amounts->info.type.data, amounts->info.type.size);
-    cli_out_text(out, "/");
-    cli_out_safe(out, amounts->info.unit.data, amounts->info.unit.size);
-    cli_out_text(out, ", total ");
+    if (amounts->info.type.size + amounts->info.unit.size > 0) {
+        cli_out_safe(out, amounts->info.type.data, amounts->info.type.size);
+        cli_out_text(out, "/");
+        cli_out_safe(out, amounts->info.unit.data, amounts->info.unit.size);
+        cli_out_text(out, ", ");
+    }
+    cli_out_text(out, "total ");
     cli_out_write(out, total.as.text.data, total.as.text.size);
     if (amounts->unit == CLI_UNIT_PLAIN && amounts->info.seconds_per_value > 0) {
         (void)cli_amount_seconds(amounts, amounts->info.total, room);

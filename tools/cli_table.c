@@ -101,6 +101,7 @@ static void pad(struct cli_out *out, size_t count)
 #define GOOD_TEXT 32u  /* what a column of text should have */
 #define LEAST_TEXT 12u /* and what it must have */
 #define GAP 2u
+#define MOST_NAMED 5u
 
 static int is_right(const struct cli_table *table, size_t column)
 {
@@ -212,14 +213,20 @@ static void fit(struct cli_table *table, const struct kept *header)
 static void put_left_out(struct cli_table *table)
 {
     struct cli_out *out = table->out;
-    size_t named = 0;
+    size_t named = 0, more = 0;
 
     for (size_t i = 0; i < table->count; i++) {
         if (!table->hidden[i])
             continue;
+        if (named == MOST_NAMED) {
+            more++;
+            continue;
+        }
         cli_out_text(out, named++ > 0 ? ", " : "(no room for ");
         cli_out_safe(out, table->columns[i].name, strlen(table->columns[i].name));
     }
+    if (more > 0)
+        cli_out_printf(out, " and %zu more", more);
     if (named > 0)
         cli_out_text(out, "; -c chooses columns)\n");
 }
