@@ -84,7 +84,12 @@ struct pci_bcol {
     struct pci_spool values; /* for bytes: end offsets into data; the first `narrow` of four bytes,
                                 signed, the others of eight */
     uint64_t narrow;
-    int wide;              /* no value is narrow any more */
+    int wide;      /* no value is narrow any more */
+    int stretched; /* the spool has stretches of equal values instead; `wide` is set too */
+    struct pci_stretch {
+        int64_t value;
+        uint64_t count;
+    } stretch;             /* the last one, not in the spool yet */
     struct pci_spool runs; /* lengths, alternately of rows with and without value, with first:
                                 7 bits a byte, the lowest first, bit 7 set but in the last byte */
     uint64_t run;          /* length of the run being counted */
@@ -347,7 +352,9 @@ struct pci_bcol_source {
     struct pci_source source;
     const struct pci_bcol *column;
     const uint32_t *map;
-    uint64_t value; /* next present value */
+    uint64_t value;             /* next present value */
+    uint64_t stretch_at;        /* offset of the next stretch */
+    struct pci_stretch stretch; /* what is left of the one at hand */
     uint64_t run_left;
     int run_valid;
     /* Windows over the column's spools: rows with and without value may take turns. */
