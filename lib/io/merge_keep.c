@@ -172,6 +172,10 @@ int pci_keeps_column(const struct pci_merge *merge, const struct pci_column *col
         return 0;
     if (keep && of_samples && !strcmp(column->name, "text") && changes_samples(keep))
         return 0;
+    /* What was dropped once is not to be dropped again from stacks of which other frames are gone. */
+    if (keep && keep->cut && !strcmp(column->table->name, "sources") &&
+        (!strcmp(column->name, "drop_frames") || !strcmp(column->name, "keep_frames")))
+        return 0;
     if (keep && keep->names && !find_known(column, &name))
         return 0;
     if (merge->partial && merge->label_keys && !strncmp(column->name, "label.", 6) &&
