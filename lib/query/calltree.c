@@ -216,21 +216,46 @@ static pcol_status add_totals(struct building *b, uint8_t *alive, pcol_error *er
     return PCOL_OK;
 }
 
-/* The places of nodes that are alive, but for the root, siblings together and in order. */
-static uint32_t sort_places(const struct building *b, const uint8_t *alive, const uint32_t *rank,
-                            pcol_order order, struct place *places)
+/* Most nodes are only children, and most others have few siblings. */
+static void sort_siblings(struct place *places, uint32_t count)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 1; i < b->tree.count; i++) {
+    enum { FEW = 8 };
+    if (count > FEW)
+        qsort(places, count, sizeof *places, by_place);
+    for (uint32_t i = 1; count <= FEW && i < count; i++) {
+        struct place place = places[i];
+        uint32_t at = i;
+        for (; at > 0 && by_place(&places[at - 1], &place) > 0; at--)
+            places[at] = places[at - 1];
+        places[at] = place;
+    }
+}
+
+/* The places of nodes that are alive, but for the root, siblings together and in order. next: by node,
+ * zeroed. */
+static uint32_t sort_places(const struct building *b, const uint8_t *alive, const uint32_t *rank,
+                            pcol_order order, struct place *places, uint32_t *next)
+{
+    uint32_t count = 0, n = (uint32_t)b->tree.count;
+    for (uint32_t i = 1; i < n; i++)
+        next[b->tree.nodes[i].parent] += alive[i];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t children = next[i];
+        next[i] = count;
+        count += children;
+    }
+    for (uint32_t i = 1; i < n; i++) {
         const struct pci_node *node = &b->tree.nodes[i];
         if (!alive[i])
             continue;
-        places[count++] = (struct place){
+        places[next[node->parent]++] = (struct place){
             node->parent, i,
             order == PCOL_ORDER_NAME ? 0 : pci_amount_key(b->query->measure.is_double, b->total[i]),
             rank[node->group]};
     }
-    qsort(places, count, sizeof *places, by_place);
+    for (uint32_t i = 0, first = 0; i < n; first = next[i++])
+        if (next[i] - first > 1)
+            sort_siblings(places + first, next[i] - first);
     return count;
 }
 
@@ -286,18 +311,19 @@ static pcol_status finish(struct building *b, pcol_order order, pcol_calltree *t
     size_t n = b->tree.count;
     uint8_t *alive = pci_calloc(n, 1);
     struct place *places = pci_malloc(n, sizeof *places);
-    uint32_t *rank = NULL;
-    pcol_status status = alive && places ? PCOL_OK : pci_fail_memory(err);
+    uint32_t *rank = NULL, *next = pci_calloc(n + 1, sizeof *next);
+    pcol_status status = alive && places && next ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
         status = add_totals(b, alive, err);
     if (status == PCOL_OK)
         status = rank_frames(b->frames, &rank, err);
     if (status == PCOL_OK) {
-        uint32_t count = sort_places(b, alive, rank, order, places);
+        uint32_t count = sort_places(b, alive, rank, order, places, next);
         status = lay_out(b, places, count, tree, err);
     }
     pci_free(alive);
     pci_free(places);
+    pci_free(next);
     pci_free(rank);
     return status;
 }
