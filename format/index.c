@@ -312,6 +312,8 @@ static int check_table_columns(const struct pcf_check *check, struct names *name
         const struct pcf_column *c = &x->columns[i];
         if (!name_add(names, table, c->name_offset, c->name_size, i))
             return pcf_fault_column(check, i, "two columns of a table have the same name");
+        if (c->ref_table && c->type == PCF_STRING)
+            return pcf_fault_column(check, i, "column of strings refers to a table");
         if (c->ref_table > x->header.table_count)
             return pcf_fault_column(check, i, "column refers to a table that does not exist");
         if (c->ref_table && (c->type == PCF_U32 || c->type == PCF_STRING) &&
@@ -348,6 +350,18 @@ static int check_sections(const struct pcf_check *check)
         if ((s->flags & ~PCF_SECTION_OPTIONAL) && h->minor <= PCF_VERSION_MINOR)
             return pcf_fault_section(check, i, "unknown flag of a section");
     }
+    return 0;
+}
+
+/* Nothing stands between the last section, or the index, and the end mark. */
+static int check_end(const struct pcf_check *check)
+{
+    const struct pcf_header *h = &check->index->header;
+    const struct pcf_section *last = check->index->sections + h->section_count - 1;
+    uint64_t end = h->section_count ? last->offset + last->size : h->index_offset + h->index_size;
+    if ((end + 7) / 8 * 8 + sizeof(struct pcf_end) != h->file_size)
+        return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, end,
+                             "end mark does not follow the last section");
     return 0;
 }
 
@@ -393,7 +407,7 @@ int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *in
     }
     if (check_children(&check) || check_sections(&check))
         return -1;
-    return check_columns(&check);
+    return check_columns(&check) || check_end(&check) ? -1 : 0;
 }
 
 int pcf_column_supported(const struct pcf_index *index, uint32_t column)

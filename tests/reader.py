@@ -182,7 +182,8 @@ class File:
             self.tables.append(t)
         need(len({t.name for t in self.tables}) == table_count, "two tables of a name")
         need(self.columns_left == 0 and self.sections_left == 0 and (self.minor or self.at == self.end), "columns or sections of no table")
-        need(all(c.ref <= table_count for t in self.tables for c in t.columns), "reference to no table")
+        need(all(c.ref <= table_count * (c.type != STRING) for t in self.tables for c in t.columns), "reference to no table")
+        need(-(-self.section_end // 8) * 8 + 16 == size, "end mark does not follow the last section")
 
     def varint(self):
         value = 0

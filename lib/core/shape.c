@@ -70,7 +70,10 @@ struct rises {
  * apart as their rise is from the slope, but for 1 by rounding. */
 static int is_steep(const struct rises *rises, int64_t slope, const struct pci_fit *flat)
 {
-    int64_t half = INT64_C(1) << (pci_width_of(flat->range) - 1);
+    unsigned width = pci_width_of(flat->range);
+    if (width == 0 || width > 62)
+        return 0;
+    int64_t half = INT64_C(1) << (width - 1);
     int64_t step = slope >> PCF_SLOPE_SHIFT; /* of the line, this or one more */
     return rises->greatest - step > half || step - rises->least >= half;
 }

@@ -194,8 +194,9 @@ HEADER = dict(magic="0Q", major="8H", minor="10H", header_size="12I", incompatib
               section_count="80I", records_size="84I", child_count="88I", reserved0="92H", checksum_algorithm="94B", reserved1="95B")
 
 
-def assemble(tables, archive=None, header=(), behind=b"", front=b""):
-    """The bytes of a file of tables. header: fields that are to say something else; behind: bytes behind the last record; front: of a longer header."""
+def assemble(tables, archive=None, header=(), behind=b"", front=b"", tail=b""):
+    """The bytes of a file of tables. header: fields that are to say something else; behind: bytes behind the last record; front: of a
+    longer header; tail: in front of the end mark."""
     nodes = [node for table in tables for node in table.all()]
     sections = [node for node in nodes if node.kind is Node.SECTION]
     columns = [node for node in nodes if node.kind is Node.COLUMN]
@@ -209,7 +210,7 @@ def assemble(tables, archive=None, header=(), behind=b"", front=b""):
         body += bytes(-(begin + len(body)) % (8 << node.fields["align"] if node.fields["align"] < 10 else 8))
         node.start = begin + len(body)
         body += node.data
-    body += bytes(-(begin + len(body)) % 8)
+    body += bytes(-(begin + len(body)) % 8) + tail
     size = begin + len(body) + 16
     fields = dict(magic=int.from_bytes(b"\x89PCOL\r\n\x1a", "little"), major=1, header_size=128 + len(front), file_size=size,
                   index_offset=128 + len(front), index_size=len(stored), index_checksum=xxh3(stored), table_count=len(tables),
@@ -700,7 +701,7 @@ class Image:
     """A file in parts that can be changed; bytes() puts them together again, with right checksums."""
 
     def __init__(self, data):
-        self.data, self.tables, self.header, self.behind, self.front = data, [], {}, b"", b""
+        self.data, self.tables, self.header, self.behind, self.front, self.tail = data, [], {}, b"", b"", b""
         tables, _, sections = struct.unpack_from("<3I", data, 72)
         index, size = struct.unpack_from("<2Q", data, 48)
         self.at, self.section_end = index + 8 * sections, index + size
@@ -751,7 +752,7 @@ class Image:
         return next(p for p in node.parts if p.kind is Node.SECTION and p.fields["role"] == role) if role else node
 
     def bytes(self):
-        return assemble(self.tables, None, self.header, self.behind, self.front)
+        return assemble(self.tables, None, self.header, self.behind, self.front, self.tail)
 
 
 def faults():
@@ -824,6 +825,8 @@ def faults():
     header("records-cut", "records_size", Image(base).records - 8)
     header("records-none", "records_size", 4)
     header("reserved", "reserved1", 1)
+    case("end-mark-away", lambda m: setattr(m, "tail", bytes(64)))
+    put("string-refers", ("functions", "name"), "ref_table", 1)
     raw("end-mark-size", base[:-16] + struct.pack("<Q", size + 8) + base[-8:])
     put("table-name-outside", ("samples",), "name_size", 255)
     put("table-name-empty", ("samples",), "name_size", 0)
