@@ -106,8 +106,11 @@ static pcol_status only_once(struct pci_ff *ff, const struct pci_ff_scope *scope
                  sizeof *ff->key_thread))
         return pci_fail_memory(err);
     memset(ff->key_thread + before, 0, (ff->key_capacity - before) * sizeof *ff->key_thread);
-    if (ff->key_thread[key] == ff->thread_count)
-        return pci_ff_fail(&ff->in, err, "%s has a key twice", scope->path);
+    if (ff->key_thread[key] == ff->thread_count) {
+        pcol_str text = pci_strtab_get(&ff->b->strings, key);
+        return pci_ff_fail(&ff->in, err, "%s has '%.*s' twice", scope->path,
+                           (int)(text.size < 40 ? text.size : 40), text.data);
+    }
     ff->key_thread[key] = (uint32_t)ff->thread_count;
     return PCOL_OK;
 }
