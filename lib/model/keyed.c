@@ -4,6 +4,7 @@
 #include "model/keyed.h"
 
 #include "core/alloc.h"
+#include "core/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,18 +20,29 @@ struct batched {
     uint8_t valid[ROWS];
 };
 
+#define OWN_FRAMES 256u /* a power of two */
+
+/* The frame at some depth of a stack. */
+struct own_frame {
+    uint64_t stack; /* UINT64_MAX: none */
+    int64_t depth, group;
+};
+
+struct own_name {
+    int64_t group; /* -1: none */
+    pcol_str name;
+};
+
 struct pci_keyed_state {
     struct pci_member *members;
     size_t capacity;
     struct batched **values; /* value.K of samples */
     size_t value_count;
-    size_t last_value;                      /* that had a value last */
-    struct batched *stack, *parent, *group; /* samples: the row's stack and the tree */
-    uint64_t own_stack;                     /* of the frame found last, */
-    int64_t own_depth, own_group;           /* its depth and its group */
+    size_t last_value;                       /* that had a value last */
+    struct batched *stack, *parent, *group;  /* samples: the row's stack and the tree */
+    struct own_frame own_frames[OWN_FRAMES]; /* frames found lately, by a hash of where */
     uint64_t stack_rows;
-    int64_t named_group; /* whose name was asked for last */
-    pcol_str own_name;
+    struct own_name own_names[OWN_FRAMES]; /* of groups, by their number */
     struct pci_stacks tree; /* samples, location_groups: which locations a group has */
     const struct pci_column *function, *filename, *line, *column; /* of locations */
     const struct pci_column *name, *function_file;                /* of functions */
@@ -97,8 +109,10 @@ static pcol_status open_frames(struct pci_keyed *k, pcol_error *err)
 static pcol_status open_samples(struct pci_keyed *k, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
-    s->own_stack = UINT64_MAX;
-    s->named_group = -1;
+    for (size_t i = 0; i < OWN_FRAMES; i++) {
+        s->own_frames[i].stack = UINT64_MAX;
+        s->own_names[i].group = -1;
+    }
     s->stack_rows = pci_rows(k->file, "stacks");
     PCI_TRY(open_frames(k, err));
     PCI_TRY(open_batched(k, "samples", "stack", &s->stack, err));
@@ -177,8 +191,10 @@ static pcol_status own_frame(struct pci_keyed *k, uint64_t row, int64_t depth, i
     int64_t node;
     int valid;
     PCI_TRY(own_stack(k, row, &node, err));
-    if ((uint64_t)node == s->own_stack && depth == s->own_depth) {
-        *group = s->own_group;
+    struct own_frame *known =
+        &s->own_frames[pci_hash_pair((uint64_t)node, (uint64_t)depth) % OWN_FRAMES];
+    if ((uint64_t)node == known->stack && depth == known->depth) {
+        *group = known->group;
         return PCOL_OK;
     }
     uint64_t start = (uint64_t)node;
@@ -194,9 +210,7 @@ static pcol_status own_frame(struct pci_keyed *k, uint64_t row, int64_t depth, i
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
                              "a label names a frame that the stack is not deep enough for");
     PCI_TRY(pci_get(k->file, s->group->column, (uint64_t)node, group, &valid, err));
-    s->own_stack = start;
-    s->own_depth = depth;
-    s->own_group = *group;
+    *known = (struct own_frame){start, depth, *group};
     return PCOL_OK;
 }
 
@@ -266,17 +280,18 @@ static pcol_status own_name(struct pci_keyed *k, uint64_t row, int64_t depth,
     int64_t group;
     int valid = 1;
     PCI_TRY(own_frame(k, row, depth, &group, err));
-    if (group != s->named_group) {
-        s->named_group = -1;
+    struct own_name *known = &s->own_names[(uint64_t)group % OWN_FRAMES];
+    if (group != known->group) {
+        known->group = -1;
         PCI_TRY(frame_part(k, (uint64_t)group, PCI_LABEL_NAME, value, &valid, err));
-        s->own_name = value->as.text;
+        known->name = value->as.text;
     }
     if (!valid)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
                              "a label names a function that the frame does not have");
-    s->named_group = group;
+    known->group = group;
     value->kind = PCI_VALUE_STRING;
-    value->as.text = s->own_name;
+    value->as.text = known->name;
     return PCOL_OK;
 }
 
@@ -433,13 +448,17 @@ static size_t run_of(const struct pci_keyed *k, int kind, uint64_t row, size_t m
 size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most)
 {
     const struct pci_label_reader *labels = &keyed->labels;
-    if (keyed->count != labels->cell_count || !keyed->count)
+    if (most < 2 || keyed->count != labels->cell_count || !keyed->count)
         return 1;
-    most = pci_labels_run(labels, row, most);
-    for (size_t i = 0; i < labels->cell_count && most > 1; i++)
-        if (!labels->cells[i].key->unwanted)
-            most = run_of(keyed, labels->cells[i].key->kind, row, most);
-    return most ? most : 1;
+    /* What the stack says is seen at once, and mostly ends the run. */
+    for (size_t i = 0; i < labels->cell_count && most > 1; i++) {
+        const struct pci_label_key *key = labels->cells[i].key;
+        if (!key)
+            return 1;
+        if (!key->unwanted)
+            most = run_of(keyed, key->kind, row, most);
+    }
+    return most > 1 ? pci_labels_run(labels, row, most) : 1;
 }
 
 const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row)

@@ -458,25 +458,24 @@ static pcol_status is_of_perun(const struct pci_resources *r, int64_t source, co
     return PCOL_OK;
 }
 
-/* Rows behind `row` that have the same cell in a column, of those in its batch. */
-static uint64_t alike(const struct column *c, uint64_t row)
+/* How many rows from `row` on, at most `most`, have the same cell in a column, of those in its batch. */
+static size_t alike(const struct column *c, uint64_t row, size_t most)
 {
     if (!c->column)
-        return UINT64_MAX;
-    size_t at = (size_t)(row - c->first);
-    return pci_run_same(c->values + at, c->valid + at, (size_t)c->count - at) - 1;
+        return most;
+    size_t at = (size_t)(row - c->first), left = (size_t)c->count - at;
+    return pci_run_same(c->values + at, c->valid + at, most < left ? most : left);
 }
 
-/* How many rows behind one differ from it in nothing but what is its own. */
-static uint64_t count_repeats(const struct pci_resources *r, uint64_t row)
+/* How many rows from one on, at most `most`, differ from it in nothing but what is their own. */
+static size_t count_alike(const struct pci_resources *r, uint64_t row, size_t most)
 {
     const struct pci_resources_state *s = r->state;
-    uint64_t least = r->sample_rows - row - 1;
-    const uint64_t counts[] = {alike(&s->source, row), alike(&s->type, row),
-                               alike(&s->snapshot, row)};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        least = counts[i] < least ? counts[i] : least;
-    return least;
+    if (r->sample_rows - row < most)
+        most = (size_t)(r->sample_rows - row);
+    most = alike(&s->type, row, most); /* what differs most often goes first */
+    most = alike(&s->snapshot, row, most);
+    return alike(&s->source, row, most);
 }
 
 static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t row, pcol_error *err)
@@ -494,6 +493,24 @@ static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t r
     return PCOL_OK;
 }
 
+/* Of the rows that may be in one run, as many as are; two are tried, and more as long as all were, so
+ * that a short run takes no long time to find. */
+static size_t count_run(const struct pci_resources *r, uint64_t row)
+{
+    const struct pci_resources_state *s = r->state;
+    int shaped = s->keys_only && s->plain;
+    if (!shaped && s->own.count != r->samples.count)
+        return 1;
+    for (size_t most = 2;; most *= 16) {
+        size_t count = count_alike(r, row, most);
+        if (count > 1)
+            count = shaped ? pci_labels_shaped(&r->samples.labels, row, count)
+                           : pci_keyed_run(&r->samples, row, count);
+        if (count < most)
+            return count;
+    }
+}
+
 pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error *err)
 {
     const struct pci_resources_state *s = r->state;
@@ -503,13 +520,8 @@ pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error
         *count = (size_t)s->repeats + 1;
         return PCOL_OK;
     }
-    uint64_t repeats = count_repeats(r, row);
-    *count = 1;
-    if (repeats && s->keys_only && s->plain)
-        *count = pci_labels_shaped(&r->samples.labels, row, (size_t)repeats + 1);
-    else if (repeats && s->own.count == r->samples.count)
-        *count = pci_keyed_run(&r->samples, row, (size_t)repeats + 1);
-    for (size_t i = 0; i<s->own.count && * count> 1 && !s->keys_only; i++)
+    size_t run = *count = count_run(r, row);
+    for (size_t i = 0; i < s->own.count && run > 1 && !s->keys_only; i++)
         PCI_TRY(add_run_part(r, i, row, err));
     return PCOL_OK;
 }
@@ -550,7 +562,7 @@ pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *e
         if (*more) {
             r->number++;
             PCI_TRY(merge_row(r, row, err));
-            s->repeats = s->shared_only ? count_repeats(r, row) : 0;
+            s->repeats = s->shared_only ? count_alike(r, row, SIZE_MAX) - 1 : 0;
             return PCOL_OK;
         }
     }
