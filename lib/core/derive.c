@@ -202,9 +202,9 @@ cleanup:
 /* ---- zones ---- */
 
 /* Lines on the path from the root to each node. */
-static pcol_status depths(const pcol_builder *b, uint64_t **out, pcol_error *err)
+static pcol_status depths(const pcol_builder *b, uint32_t **out, pcol_error *err)
 {
-    uint64_t *depth = pci_malloc(b->tree.count, sizeof *depth);
+    uint32_t *depth = pci_malloc(b->tree.count, sizeof *depth);
     *out = depth;
     if (!depth)
         return pci_fail_memory(err);
@@ -212,12 +212,14 @@ static pcol_status depths(const pcol_builder *b, uint64_t **out, pcol_error *err
     depth[0] = 0;
     for (size_t p = 1; p < tree->count; p++) {
         uint32_t lines = b->groups[tree->groups[p]].line_count;
-        depth[tree->order[p]] = depth[tree->order[tree->parents[p]]] + (lines ? lines : 1);
+        if (__builtin_add_overflow(depth[tree->order[tree->parents[p]]], lines ? lines : 1,
+                                   &depth[tree->order[p]]))
+            return pci_fail(err, PCOL_E_LIMIT, "a stack with more than 4294967295 locations");
     }
     return PCOL_OK;
 }
 
-static pcol_status put_zones(pcol_builder *b, const uint64_t *depth, uint32_t c_location,
+static pcol_status put_zones(pcol_builder *b, const uint32_t *depth, uint32_t c_location,
                              uint32_t c_value, pcol_error *err)
 {
     struct pass *pass;
@@ -255,7 +257,7 @@ static pcol_status put_zones(pcol_builder *b, const uint64_t *depth, uint32_t c_
 static pcol_status derive_zones(pcol_builder *b, pcol_error *err)
 {
     uint32_t c_location, c_value;
-    uint64_t *depth = NULL;
+    uint32_t *depth = NULL;
     pcol_status status;
     PCI_TRY(pci_bcol_new(b, PCI_T_SAMPLE_ZONES, "location_row", PCF_U64, 0, PCI_DROP_NEVER,
                          &c_location, err));

@@ -53,7 +53,9 @@ struct pci_function_sums {
     struct step *path;
     size_t path_capacity;
     uint64_t serial;
-    struct amounts *weight;         /* by node */
+    uint32_t *end;          /* by node: its row of `weight`, 0: it ends no stack of a sample */
+    struct amounts *weight; /* row 0: nothing */
+    size_t end_count;
     size_t *types;                  /* those that are summed */
     const struct pci_bcol **values; /* by entry of types */
     uint8_t *good;                  /* by entry of types: all values and their sum can be had */
@@ -74,6 +76,7 @@ void pci_function_sums_free(struct pci_function_sums *w)
     pci_free(w->name_of_group);
     pci_free(w->names);
     pci_free(w->path);
+    pci_free(w->end);
     pci_free(w->weight);
     pci_free(w->types);
     pci_free(w->good);
@@ -234,6 +237,25 @@ static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
 
 /* ---- weights of stacks */
 
+/* Most nodes are on the way only: weights are kept for those where samples end. */
+static pcol_status find_ends(struct pci_function_sums *w, struct pci_reader *stacks,
+                             pcol_error *err)
+{
+    struct pci_bcol_source of_stacks;
+    pcol_status status;
+    w->end = pci_calloc(w->b->tree.count, sizeof *w->end);
+    if (!w->end)
+        return pci_fail_memory(err);
+    pci_bcol_source_init(&of_stacks, w->stack, NULL);
+    pci_reader_init(stacks, &of_stacks.source);
+    while ((status = pci_reader_next(stacks, err)) == PCOL_OK && stacks->n)
+        for (size_t i = 0; i < stacks->n; i++)
+            if (stacks->valid[i] && !w->end[stacks->values[i]])
+                w->end[stacks->values[i]] = (uint32_t)++w->end_count;
+    w->weight = pci_malloc(w->end_count + 1, sizeof *w->weight);
+    return status == PCOL_OK && !w->weight ? pci_fail_memory(err) : status;
+}
+
 /* Adds up one type. It is not good if a value is negative, since those who ask want the magnitudes of
  * samples beside their sums, or if the sum of all does not fit. */
 static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_reader *stacks,
@@ -254,7 +276,7 @@ static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_re
                 continue;
             if (value < 0 || __builtin_add_overflow(whole, value, &whole))
                 return PCOL_OK;
-            w->weight[stacks->values[i]].of[type % TYPES] += value;
+            w->weight[w->end[stacks->values[i]]].of[type % TYPES] += value;
         }
     }
     w->good[type] = status == PCOL_OK;
@@ -325,14 +347,14 @@ static pcol_status walk(struct pci_function_sums *w, pcol_error *err)
     top = w->path;
     *top = (struct step){0, PCOL_NONE, PCOL_NONE, 0, {{0}}};
     w->serial = 0;
-    add(&none->self, &w->weight[tree->order[0]]);
+    add(&none->self, &w->weight[w->end[tree->order[0]]]);
     for (uint32_t row = 1; row < tree->count; row++) {
         uint32_t name = w->name_of_group[tree->groups[row]];
         while (top->row != tree->parents[row])
             top = leave(w, top);
         PCI_TRY(name == SEVERAL ? enter_lines(w, &top, row, tree->groups[row], err)
                                 : enter(w, &top, row, name, err));
-        top->sum = w->weight[tree->order[row]];
+        top->sum = w->weight[w->end[tree->order[row]]];
         add(top->leaf == PCOL_NONE ? &none->self : &w->names[top->leaf].self, &top->sum);
     }
     while (top != w->path)
@@ -345,10 +367,10 @@ static pcol_status walk(struct pci_function_sums *w, pcol_error *err)
 static pcol_status add_up(struct pci_function_sums *w, size_t first, size_t n,
                           struct pci_reader *readers, pcol_error *err)
 {
-    memset(w->weight, 0, w->b->tree.count * sizeof *w->weight);
+    memset(w->weight, 0, (w->end_count + 1) * sizeof *w->weight);
     for (size_t t = first; t < first + n; t++) {
         PCI_TRY(weigh(w, t, &readers[0], &readers[1], err));
-        for (size_t i = 0; !w->good[t] && i < w->b->tree.count; i++)
+        for (size_t i = 0; !w->good[t] && i <= w->end_count; i++)
             w->weight[i].of[t - first] = 0;
     }
     for (size_t i = 0; i < w->count; i++)
@@ -366,11 +388,12 @@ static pcol_status add_up_all(struct pci_function_sums *w, pcol_error *err)
 {
     struct pci_reader *readers = pci_malloc(2, sizeof *readers);
     pcol_status status = PCOL_OK;
-    w->weight = pci_malloc(w->b->tree.count, sizeof *w->weight);
     w->self = pci_malloc(w->type_count * w->count, sizeof *w->self);
     w->total = pci_malloc(w->type_count * w->count, sizeof *w->total);
-    if (!readers || !w->weight || !w->self || !w->total)
+    if (!readers || !w->self || !w->total)
         status = pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = find_ends(w, &readers[0], err);
     for (size_t t = 0; t < w->type_count && status == PCOL_OK; t += TYPES)
         status = add_up(w, t, w->type_count - t < TYPES ? w->type_count - t : TYPES, readers, err);
     pci_free(readers);
