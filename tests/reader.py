@@ -114,41 +114,27 @@ class Column:
 
     def check(self):
         """Sections and children that type, encoding and rows ask for (section 4)."""
-        n, t, sizes, child_types, child_rows = self.rows, self.type, {}, [], None
-        need(all(not c.why for c in self.children), next((c.why for c in self.children if c.why), ""))
-        if t not in range(1, 8) or self.encoding not in range(8):
-            self.why = "unknown type or encoding"
+        n, t, e, bits, blocks = self.rows, self.type, self.encoding, (self.rows + 7) // 8, (self.rows + 1023) // 1024
+        have = {role: len(data) for role, data in self.sections.items() if role <= DATA}
+        if t not in range(1, 8) or e not in range(8) or any(c.why for c in self.children):
+            self.why = self.why or "unknown type or encoding"
         if self.why:
             return
-        need(n or self.encoding == LINEAR, "column of 0 rows is not LINEAR")
-        if self.encoding == PLAIN and t == BYTES:
-            child_types, child_rows, sizes = [U64], n + 1, {DATA: len(self.sections.get(DATA, b""))}
-        elif self.encoding == PLAIN:
-            sizes[VALUES] = (n + 7) // 8 if t == BOOL else n * (4 if t in (U32, STRING) else 8)
-        elif self.encoding == LINEAR:
-            need(t != BYTES or not n or self.flags & DEFAULT_NULL, "LINEAR column of bytes")
-        elif self.encoding == PACKED:
-            need(self.scale and (1 <= self.width <= 57 or self.width == 64), "PACKED column")
-            sizes[VALUES] = (n * self.width + 7) // 8 + 8
-        elif self.encoding == BLOCKED:
-            sizes = {BLOCKS: 24 * ((n + 1023) // 1024), VALUES: len(self.sections.get(VALUES, bytes(8)))}
-            need(self.scale, "scale of a BLOCKED column")
-        elif self.encoding == RUNS:
-            child_types = [U64, t]
-        else:
-            sizes[MARKS] = (n + 7) // 8 + (n - 1) // 1024 * 8
-            child_types = {SPARSE: [t], CHAIN: [t, t], DELTAS: [t, I64]}[self.encoding]
-        if self.flags & NULLABLE and VALIDITY in self.sections and self.encoding <= BLOCKED:
-            sizes[VALIDITY] = (n + 7) // 8
-        sizes.update({DATA: 0} if DATA in sizes and DATA not in self.sections else {})
-        need({r: len(s) for r, s in self.sections.items() if r < 6} == {r: s for r, s in sizes.items() if s or r in self.sections},
-             "sections do not fit the encoding")
-        need([c.type for c in self.children] == child_types and not any(c.flags & NULLABLE for c in self.children), "children do not fit")
-        need(child_rows is None or self.children[0].rows == child_rows, "number of offsets")
-        need(self.encoding < CHAIN or self.children[1].encoding <= BLOCKED, "successors with children")
-        need(self.encoding != CHAIN or t in (U32, STRING), "type of a CHAIN")
-        need(t not in (F64, BYTES) or self.encoding in ((PLAIN, LINEAR, SPARSE, RUNS) if t == F64 else (PLAIN, LINEAR)), "type of the encoding")
-        need(t != F64 or not self.step, "step of doubles")
+        values = bits if t == BOOL else n * (4 if t in (U32, STRING) else 8)
+        sizes = [{DATA: have[DATA]} if DATA in have and t == BYTES else {VALUES: values} if t != BYTES else {}, {},
+                 {VALUES: (n * self.width + 7) // 8 + 8}, {BLOCKS: 24 * blocks, VALUES: max(8, have.get(VALUES, 0))}, {MARKS: bits + 8 * blocks - 8},
+                 {}, {MARKS: bits + 8 * blocks - 8}, {MARKS: bits + 8 * blocks - 8}][e]
+        if VALIDITY in have and self.flags & NULLABLE and e <= BLOCKED:
+            sizes[VALIDITY] = bits
+        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64]][e]
+        allowed = {BYTES: (PLAIN, LINEAR), F64: (PLAIN, LINEAR, SPARSE, RUNS), U32: range(8), STRING: range(8)}.get(t, set(range(8)) - {CHAIN})
+        need(e in allowed and (n or e == LINEAR) and (t != BYTES or e == PLAIN or not n or self.flags & DEFAULT_NULL), "encoding of the type")
+        need(have == sizes, "sections do not fit the encoding")
+        need([c.type for c in self.children] == types and not any(c.flags & NULLABLE for c in self.children), "children do not fit")
+        need(t != BYTES or e != PLAIN or self.children[0].rows == n + 1, "number of offsets")
+        need(e < CHAIN or self.children[1].encoding <= BLOCKED, "successors with children")
+        need(e != PACKED or self.width in (*range(1, 58), 64), "width")
+        need((e not in (PACKED, BLOCKED) or self.scale) and (t != F64 or not self.step), "scale or step")
 
 
 # ---- header and index (section 3)
@@ -271,28 +257,21 @@ def view(f, model, name):
     return rows_of([(c.name, f.get(name, c.name)) for c in f.table(name).columns], f.rows(name))
 
 
-def add_further(f, columns, table, dotted, used, row=lambda i: i):
-    """Append the dotted columns that are there, all others that are not used, then the labels; names that are taken get longer."""
-    def add(name, source):
-        get = f.get(table, source)
-        columns.append((name, lambda i: get(row(i))))
-
+def add_further(f, columns, table, used, row=lambda i: i):
+    """Append the columns that are not used, then the labels; names that are taken get longer."""
     own = [c.name for c in f.table(table).columns if not c.why] if f.table(table) else []
-    for name in dotted.split():
-        if name in own:
-            add("." + name, name)
     for name in own:
-        label = name == "label_shape" or name[:6] == "label." and name[6:].isdigit()
-        if name not in used.split() + dotted.split() and not label and not (table == "samples" and name[:6] == "value."):
+        label = name == "label_shape" or name[:6] == "label." and name[6:].isdigit() or table == "samples" and name[:6] == "value."
+        if name not in used.split() and not label:
             taken = {"." + name, name} & {n for n, _ in columns}
-            add(f".{table}.{name}" if taken else "." + name, name)
+            columns += [(f".{table}.{name}" if taken else dotted, get) for dotted, get in present(f, table, name, row)]
     of, key, kind = (f.get("label_keys", c) for c in ("table", "key", "kind"))
     for k in range(f.rows("label_keys")):
         if of(k) == table.encode() and f"label.{k}" in own and kind(k) in KINDS:
             name, n = ".label." + key(k).decode("utf-8", "surrogateescape").replace("\0", "\\0"), 1
             while (name if n == 1 else f"{name}#{n}") in (taken for taken, _ in columns):
                 n += 1
-            add(name if n == 1 else f"{name}#{n}", f"label.{k}")
+            columns += [(name if n == 1 else f"{name}#{n}", get) for _, get in present(f, table, f"label.{k}", row)]
 
 
 def v2_meta(f):
@@ -304,7 +283,8 @@ def v2_sources(f):
     columns = [("source_id", lambda i: i + 1)] + [("source_" + c, f.get("sources", c)) for c in ("type", "uri", "timestamp")]
     own = "period period_type period_unit interval_ns duration_ns default_sample_type collapsed"
     reserved = own.split() + [name for name, _ in columns]
-    add_further(f, columns, "sources", own, "type uri timestamp")
+    columns += present(f, "sources", own)
+    add_further(f, columns, "sources", "type uri timestamp " + own)
     source, key, value = (f.get("source_meta", c) for c in ("source", "key", "value"))
     meta = {}
     for i in range(f.rows("source_meta")):
@@ -316,15 +296,18 @@ def v2_sources(f):
     return rows_of(columns, f.rows("sources"))
 
 
+def present(f, table, names, row=lambda i: i):
+    """The dotted columns that are in the file."""
+    return [("." + c, lambda i, get=f.get(table, c): get(row(i))) for c in names.split() if f.find(table, c)]
+
+
 def v2_samples(f):
     source = f.get("samples", "source", 0)
     columns = [("sample_id", lambda i: i + 1), ("source_id", lambda i: source(i) + 1)]
-    for name in "time duration cpu_delta".split():
-        if f.find("samples", name):
-            columns.append(("." + name, lambda i, get=f.get("samples", name): None if get(i) is None else float(get(i)) / 1e6))
-    columns += [(name, f.get("samples", c)) for c, name in (("thread", ".thread_id"), ("stack", ".stack_id"), ("text", ".text"))
-                if f.find("samples", c)]
-    add_further(f, columns, "samples", "", "source stack thread time duration cpu_delta text")
+    columns += [(name, lambda i, get=get: None if get(i) is None else float(get(i)) / 1e6)
+                for name, get in present(f, "samples", "time duration cpu_delta")]
+    columns += [({".thread": ".thread_id", ".stack": ".stack_id"}.get(name, name), get) for name, get in present(f, "samples", "thread stack text")]
+    add_further(f, columns, "samples", "source stack thread time duration cpu_delta text")
     return rows_of(columns, f.rows("samples"))
 
 
@@ -384,15 +367,12 @@ def v2_locations(f):
     need(len(owner) == f.rows("locations"), "locations of no group")
     columns = [("location_id", lambda i: i + 1), ("function_id", lambda i: None if function(i) is None else function(i) + 1),
                ("line", lambda i: None if line(i) is None or line(i) < 0 else line(i))]
-    columns += [("." + c, f.get("locations", c)) for c in ("column", "filename") if f.find("locations", c)]
-    columns += [(".group_id", lambda i: owner[i])] * several
-    if f.find("location_groups", "mapping"):
-        columns.append((".mapping_id", lambda i, get=f.get("location_groups", "mapping"): get(owner[i])))
-    groups = "address folded id file_number"
-    columns += [("." + c, lambda i, get=f.get("location_groups", c): get(owner[i])) for c in groups.split() if f.find("location_groups", c)]
+    columns += present(f, "locations", "column filename") + [(".group_id", lambda i: owner[i])] * several
+    columns += [(".mapping_id", get) for _, get in present(f, "location_groups", "mapping", lambda i: owner[i])]
+    columns += present(f, "location_groups", "address folded id file_number", lambda i: owner[i])
     columns += [(".inline", lambda i: i + 1 < len(owner) and owner[i + 1] == owner[i])] * several
-    add_further(f, columns, "locations", "", "function line column filename")
-    add_further(f, columns, "location_groups", "", "first_location mapping " + groups, lambda i: owner[i])
+    add_further(f, columns, "locations", "function line column filename")
+    add_further(f, columns, "location_groups", "first_location mapping address folded id file_number", lambda i: owner[i])
     return rows_of(columns, f.rows("locations"))
 
 
@@ -401,7 +381,8 @@ def v2_functions(f):
     columns = [("function_id", lambda i: i + 1), ("name", name), ("system_name", lambda i: name(i) if system(i) is None else system(i)),
                ("filename", f.get("functions", "filename")),
                ("start_line", lambda i: None if start(i) is None or start(i) < 0 else start(i))]
-    add_further(f, columns, "functions", "id", "name system_name filename start_line")
+    columns += present(f, "functions", "id")
+    add_further(f, columns, "functions", "name system_name filename start_line id")
     return rows_of(columns, f.rows("functions"))
 
 
