@@ -230,6 +230,8 @@ static pcol_status join(struct work *w, size_t first, size_t count, int sorted,
                         struct pci_value *joined, pcol_error *err)
 {
     w->text.size = 0;
+    if (!w->items) /* there are none to count */
+        count = 0;
     if (sorted && count)
         PCI_TRY(sort_items(w, w->items + first, count, err));
     for (size_t i = 0; i < count; i++) {
@@ -300,13 +302,13 @@ static pcol_status distinct(struct work *w, const struct pci_flat_node *n,
     *count = 0;
     for (uint32_t m = n->first; m != PCOL_NONE && status == PCOL_OK; m = w->nodes[m].next) {
         pcol_str key = w->nodes[m].key;
-        uint32_t value = m, id;
+        uint32_t value = m, id = PCI_HASH_NONE;
         void *all = *members;
         if (n->named)
             status = name_of(w, m, &key, &value, err);
         uint64_t hashed = pci_hash_bytes(key.data, key.size);
         size_t at = pci_hash_start(&hash, hashed);
-        while ((id = pci_hash_next(&hash, hashed, &at)) != PCI_HASH_NONE)
+        while (*members && (id = pci_hash_next(&hash, hashed, &at)) != PCI_HASH_NONE)
             if ((*members)[id].key.size == key.size &&
                 (!key.size || !memcmp((*members)[id].key.data, key.data, key.size)))
                 break;
@@ -383,7 +385,7 @@ static pcol_status make_items(struct work *w, struct pci_flat *flat, pcol_error 
     if (pci_grow(&items, &flat->capacity, flat->count + inner + 1, sizeof *flat->items))
         return pci_fail_memory(err);
     flat->items = items;
-    if (inner)
+    if (inner && w->items)
         memcpy(flat->items + flat->count, w->items + n->item, inner * sizeof *flat->items);
     flat->count += inner;
     flat->items[flat->count++] = (struct pci_flat_item){{"", 0}, whole};

@@ -209,7 +209,7 @@ static pcol_status find_stack(struct pcol_answers *a, int *ok, pcol_error *err)
         return PCOL_OK;
     a->stack_size = 0;
     PCI_TRY(make_stack(a, uid, trace, ok, err));
-    if (!*ok)
+    if (!*ok || !uid || !trace)
         return PCOL_OK;
     a->stack_of[0] = *uid;
     a->stack_of[1] = *trace;
