@@ -415,7 +415,7 @@ static inline void cli_out_write(struct cli_out *out, const void *data, size_t s
 {
     if (size > CLI_OUT_SIZE - out->used) {
         cli_out_long(out, data, size);
-    } else if (size > 0) {
+    } else if (size > 0 && data != NULL) {
         memcpy(out->buffer + out->used, data, size);
         out->used += size;
     }

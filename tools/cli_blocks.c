@@ -46,7 +46,7 @@ static int make_room(struct cli_blocks *b, size_t cells, size_t holes)
     if (cells > b->part_capacity) {
         free(b->parts);
         b->part_capacity = 0;
-        if ((b->parts = calloc(cells, sizeof *b->parts)) == NULL)
+        if ((b->parts = calloc(cells, sizeof(const struct cli_part *))) == NULL)
             return 0;
         b->part_capacity = cells;
     }
@@ -209,11 +209,11 @@ void cli_table_block(struct cli_table *table, struct cli_cell *cells, size_t row
     struct cli_blocks *b;
 
     if (times <= FEW || table->count == 0 || table->layout == LAYOUT_TABLE || table->failed ||
-        (b = blocks_of(table, rows * table->count, count)) == NULL) {
+        (b = blocks_of(table, rows * table->count, count)) == NULL || b->parts == NULL) {
         put_rows(table, cells, rows, times, parts, count);
         return;
     }
-    memset(b->parts, 0, rows * table->count * sizeof *b->parts);
+    memset(b->parts, 0, rows * table->count * sizeof(const struct cli_part *));
     for (size_t i = 0; i < count; i++)
         b->parts[parts[i].row * table->count + parts[i].column] = &parts[i];
     if (!make_text(table, cells, rows)) {

@@ -167,7 +167,7 @@ static int by_name(const void *a, const void *b)
 /* A key that has several kinds has several columns: "#2" behind the second, ... */
 static int number_labels(struct cli_columns *columns)
 {
-    struct cli_column **sorted = calloc(columns->count + 1, sizeof *sorted);
+    struct cli_column **sorted = calloc(columns->count + 1, sizeof(struct cli_column *));
     size_t count = 0, repeat = 1;
 
     if (sorted == NULL)

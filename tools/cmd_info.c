@@ -88,7 +88,7 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
         memset(err, 0, sizeof *err);
         err->status = PCOL_E_NO_MEMORY;
         err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
-        strcpy(err->message, pcol_status_text(err->status));
+        snprintf(err->message, sizeof err->message, "%s", pcol_status_text(err->status));
         return err->status;
     }
     return mark_defaults(info, err);

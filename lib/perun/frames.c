@@ -293,7 +293,7 @@ pcol_status pci_perun_stack(struct pci_perun *p, uint32_t trace, int outer_first
     const uint32_t *members = p->frames.members ? p->frames.members + t->first : NULL;
     if (t->group == PCOL_NONE) {
         uint32_t node = 0;
-        for (uint32_t i = 0; i < t->count; i++) {
+        for (uint32_t i = 0; members && i < t->count; i++) {
             uint32_t frame = members[outer_first ? i : t->count - 1 - i];
             PCI_TRY(
                 pcol_builder_stack(p->builder, node, p->frames.frames[frame].group, &node, err));

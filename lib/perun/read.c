@@ -476,7 +476,7 @@ static pcol_status open_reader(struct pci_perun *p, pcol_error *err)
     struct pci_spool *const spools[] = {
         &p->resources.spool, &p->models.spool, &p->snapshots.spool, &p->type_records.spool,
         &p->texts,           &p->cell_values,  &p->cell_kinds};
-    for (size_t i = 0; i < sizeof spools / sizeof *spools; i++)
+    for (size_t i = 0; i < sizeof spools / sizeof(struct pci_spool *); i++)
         pci_spool_init(spools[i], store);
     for (int i = 0; i < PCI_PERUN_FACTS; i++)
         p->facts[i] = PCOL_NONE;

@@ -390,7 +390,7 @@ static void note_rest(struct pci_pprof_export *e)
         int known = 0;
         for (size_t i = 0; i < sizeof held / sizeof *held; i++)
             known = known || !strcmp(held[i], table->name);
-        if (!known && table->rows && strncmp(table->name, "x_", 2))
+        if (!known && table->rows && strncmp(table->name, "x_", 2) != 0)
             pci_export_loss(e->export, "pprof cannot hold the table %s", table->name);
     }
 }

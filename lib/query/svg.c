@@ -109,8 +109,9 @@ pcol_status pci_svg_text(struct pci_put *out, pcol_str text, size_t width, pcol_
 /* As in the script of the page, which cuts anew when it zooms. */
 pcol_str pcol_name_tail(pcol_str name)
 {
+    static const char stops[] = {'(', '<', '[', ' '};
     size_t end = 0, start = 0;
-    for (; end < name.size && !memchr("(<[ ", name.data[end], 4); end++) {
+    for (; end < name.size && !memchr(stops, name.data[end], sizeof stops); end++) {
         if (name.data[end] == '/')
             start = end + 1;
         else if (end && name.data[end] == ':' && name.data[end - 1] == ':')

@@ -144,7 +144,8 @@ pcol_status pci_ask_table(struct pcol_answers *a, pcol_error *err)
     const char *group = a->options.group;
     size_t done = 0, count;
     int more;
-    if (group && strcmp(group, "model") && strcmp(group, "param") && strcmp(group, "nonparam"))
+    if (group && strcmp(group, "model") != 0 && strcmp(group, "param") != 0 &&
+        strcmp(group, "nonparam") != 0)
         return pci_fail(err, PCOL_E_ARGUMENT, "no group '%.40s' (model, param or nonparam)", group);
     if (a->question == PCOL_ASK_MODELS && group)
         PCI_TRY(pci_answers_column(a, "row", err));
