@@ -1,0 +1,88 @@
+/*
+ * test_pages.c - pages are given out once each, again after they were freed, and empty slabs go back
+ */
+#include "core/alloc.h"
+#include "core/pages.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+enum { COUNT = 150 };
+
+static size_t mapped(const struct pci_pages *pages)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pages->slab_count; i++)
+        n += pages->slabs[i].memory != NULL;
+    return n;
+}
+
+Test(pages, each_is_given_out_once)
+{
+    struct pci_pages pages;
+    uint8_t *page[COUNT];
+    cr_assert_eq(pci_pages_init(&pages), 0);
+    for (int i = 0; i < COUNT; i++) {
+        page[i] = pci_pages_new(&pages);
+        cr_assert_not_null(page[i]);
+        memset(page[i], i, PCI_PAGE_BYTES);
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < PCI_PAGE_BYTES; k++)
+            cr_assert_eq(page[i][k], (uint8_t)i);
+    for (int i = 0; i < COUNT; i++)
+        pci_pages_free(&pages, page[i]);
+    pci_pages_clear(&pages);
+}
+
+Test(pages, few_take_no_slab_and_empty_slabs_go_back)
+{
+    struct pci_pages pages;
+    uint8_t *page[COUNT];
+    cr_assert_eq(pci_pages_init(&pages), 0);
+    for (int i = 0; i < COUNT; i++) {
+        page[i] = pci_pages_new(&pages);
+        cr_assert_not_null(page[i]);
+        if (i < 10)
+            cr_assert_eq(mapped(&pages), 0);
+    }
+    size_t most = mapped(&pages);
+    cr_assert_geq(most, 4);
+    for (int i = COUNT; i-- > 20;)
+        pci_pages_free(&pages, page[i]);
+    cr_assert_leq(mapped(&pages), 2);
+    /* What was freed comes again, and no more is mapped for it. */
+    for (int i = 20; i < COUNT; i++)
+        page[i] = pci_pages_new(&pages);
+    cr_assert_eq(mapped(&pages), most);
+    for (int i = 0; i < COUNT; i++)
+        pci_pages_free(&pages, page[i]);
+    pci_pages_trim(&pages);
+    cr_assert_eq(mapped(&pages), 0);
+    pci_pages_clear(&pages);
+}
+
+static int calls;
+
+static int fail_late(void)
+{
+    return ++calls > 18;
+}
+
+Test(pages, memory_that_is_out_is_told)
+{
+    struct pci_pages pages;
+    void *page[64];
+    size_t count = 0;
+    cr_assert_eq(pci_pages_init(&pages), 0);
+    calls = 0;
+    pci_alloc_hook = fail_late;
+    while (count < 64 && (page[count] = pci_pages_new(&pages)))
+        count++;
+    pci_alloc_hook = NULL;
+    cr_assert_geq(count, 16);
+    while (count)
+        pci_pages_free(&pages, page[--count]);
+    pci_pages_free(&pages, NULL);
+    pci_pages_clear(&pages);
+}
