@@ -54,9 +54,9 @@ static void grow(struct tree *t, uint32_t count)
     while (t->count < count) {
         uint32_t at = 0;
         for (unsigned depth = 0; depth < DEEPEST && t->count < count; depth++) {
-            uint32_t call = below(CALLS), *to = &child[(size_t)at * CALLS + call];
+            uint32_t call = below(CALLS);
             call = call > 2 ? below(2) : call; /* the first calls are the usual ones */
-            to = &child[(size_t)at * CALLS + call];
+            uint32_t *to = &child[(size_t)at * CALLS + call];
             if (!*to) {
                 t->parents[t->count] = at;
                 t->functions[t->count] = (t->functions[at] * 7 + call * 131 + depth) % FUNCTIONS;

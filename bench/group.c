@@ -71,6 +71,7 @@ int main(int argc, char **argv)
             double start = now_ms();
             if (ask(argv[1], each, &rows, &total, &err) != PCOL_OK) {
                 fprintf(stderr, "group: %s: %s\n", argv[1], err.message);
+                free(taken);
                 return 3;
             }
             taken[i] = now_ms() - start;

@@ -313,7 +313,7 @@ static void open_tables(struct bench *b, const char *path)
 static void shuffle(struct bench *b)
 {
     uint64_t state = 88172645463325252u;
-    b->order = malloc(b->rows * sizeof *b->order);
+    b->order = calloc(b->rows, sizeof *b->order);
     b->values = malloc(8192 * sizeof *b->values);
     b->array = malloc(b->rows * sizeof *b->array);
     if (!b->order || !b->values || !b->array)
