@@ -185,9 +185,11 @@ static int read_section(struct reader *r, uint32_t column)
 static void set_column(struct pcf_column *c, const uint64_t *v)
 {
     uint64_t base = unfold(v[COLUMN_BASE]), min = base + unfold(v[COLUMN_MIN]);
+    uint64_t encoding = v[COLUMN_KIND] / 16;
+    int scaled = encoding == PCF_PACKED || encoding == PCF_BLOCKED;
     *c = (struct pcf_column){.name_size = (uint16_t)v[COLUMN_NAME_SIZE],
                              .type = (uint8_t)(v[COLUMN_KIND] % 16),
-                             .encoding = (uint8_t)(v[COLUMN_KIND] / 16),
+                             .encoding = (uint8_t)encoding,
                              .flags = (uint32_t)v[COLUMN_FLAGS],
                              .ref_table = (uint32_t)v[COLUMN_REF_TABLE],
                              .rows = v[COLUMN_ROWS],
@@ -196,7 +198,7 @@ static void set_column(struct pcf_column *c, const uint64_t *v)
                              .width = (uint8_t)v[COLUMN_WIDTH],
                              .base = (int64_t)base,
                              .step = (int64_t)unfold(v[COLUMN_STEP]),
-                             .scale = v[COLUMN_SCALE] + 1,
+                             .scale = scaled ? v[COLUMN_SCALE] + 1 : 0,
                              .null_count = v[COLUMN_NULL_COUNT]};
     if (c->flags & PCF_COLUMN_STATS) {
         c->min = (int64_t)min;
