@@ -59,7 +59,7 @@ $(OUT)/faults/flip: $(OBJ)/tests/faults/flip.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 $(OUT)/faults/memory: $(OBJ)/tests/faults/memory.o $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
+	$(Q)$(LINK) -Wl,--wrap=pcf_get,--wrap=pcf_read,--wrap=pcf_get_bytes -o $@ $^ $(LIBS) $(LDLIBS)
 
 $(OUT)/faults/%.so: $(OBJ)/tests/faults/%.o
 	@mkdir -p $(@D)

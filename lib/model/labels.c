@@ -268,7 +268,7 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     } else if (key->column) {
         PCI_TRY(get(r->file, key->column, &r->state->batches[k], row, &bits, there, err));
         if (is_text && *there && pci_string(r->file, (uint64_t)bits, &text, NULL) != PCOL_OK)
-            return pci_get_str(r->file, key->column, row, &text, there, err);
+            PCI_TRY(pci_get_str(r->file, key->column, row, &text, there, err)); /* says where */
     }
     if (!*there)
         return PCOL_OK;

@@ -1,5 +1,5 @@
 /*
- * memory.c - every allocation of the library fails, within one process
+ * memory.c - every allocation of the library fails, and every reading of a value, within one process
  *
  *     memory [-n MOST] [-s SEED] FILE...
  *
@@ -10,8 +10,13 @@
  * the failure, the bytes written included; never another error, and under ASan never a leak.
  * -n looks at that many allocations of one task at most, chosen by the seed. The commands are tried
  * likewise, from outside, by `run`; here a failure costs microseconds, so that all of them are met.
+ *
+ * A mapped file may be changed while it is read. So the same is done with the calls that read values
+ * of an open file (linked with --wrap): call 1, 2, 3, ... says that it found damage. The task then
+ * fails, or reports the damage, or gives what it gave without it; never another answer.
  */
 #include "core/alloc.h"
+#include "decode.h"
 #include "pcol.h"
 
 #include <stdio.h>
@@ -30,15 +35,55 @@ struct task {
 };
 
 static unsigned long seen, at, from;
+static int of_reads;     /* what is counted and fails: readings of values, else allocations */
+static int is_reported;  /* damage was told of, and passed over */
 static uint64_t written; /* digest of what the task made */
 static uint64_t state = 1;
 static unsigned long most = 1000000;
 static unsigned long passed, failed;
 
-static int fails(void)
+static int is_next(void)
 {
     seen++;
     return seen == at || (from && seen >= from);
+}
+
+static int fails(void)
+{
+    return !of_reads && is_next();
+}
+
+static int is_damaged(void)
+{
+    return of_reads && is_next();
+}
+
+enum pcf_result __real_pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
+enum pcf_result __wrap_pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
+enum pcf_result __real_pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                int64_t *values, uint8_t *valid);
+enum pcf_result __wrap_pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                int64_t *values, uint8_t *valid);
+enum pcf_result __real_pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
+                                     uint64_t *size, int *valid);
+enum pcf_result __wrap_pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
+                                     uint64_t *size, int *valid);
+
+enum pcf_result __wrap_pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid)
+{
+    return is_damaged() ? PCF_BAD_VALUE : __real_pcf_get(d, row, value, valid);
+}
+
+enum pcf_result __wrap_pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                int64_t *values, uint8_t *valid)
+{
+    return is_damaged() ? PCF_BAD_VALUE : __real_pcf_read(d, row, count, values, valid);
+}
+
+enum pcf_result __wrap_pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
+                                     uint64_t *size, int *valid)
+{
+    return is_damaged() ? PCF_BAD_OFFSET : __real_pcf_get_bytes(d, row, bytes, size, valid);
 }
 
 static uint64_t next_random(void)
@@ -77,6 +122,7 @@ static const pcol_sink sink = {take, NULL};
 static int out_of_memory(pcol_status status)
 {
     digest(&status, sizeof status);
+    is_reported |= status == PCOL_E_CORRUPT;
     return status == PCOL_E_NO_MEMORY;
 }
 
@@ -167,6 +213,7 @@ static pcol_status check_file(const pcol_file *file, pcol_error *err)
     for (int depth = PCOL_CHECK_QUICK; depth <= PCOL_CHECK_STRICT; depth++) {
         TRY(pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, &faults, err));
         digest(&faults, sizeof faults);
+        is_reported |= faults != 0;
     }
     return PCOL_OK;
 }
@@ -385,6 +432,7 @@ static pcol_status once(const struct task *task, unsigned long fail_at, unsigned
     pcol_error err = {0};
     seen = 0;
     written = 0;
+    is_reported = 0;
     at = fail_at;
     from = fail_from;
     pcol_status status = task->run(task, &err);
@@ -393,7 +441,16 @@ static pcol_status once(const struct task *task, unsigned long fail_at, unsigned
     return status != PCOL_OK && err.status != status ? PCOL_E_ARGUMENT : status;
 }
 
-static void sweep(const struct task *task)
+/* Whether that is how a task may end whose allocation, or reading, failed. */
+static int may_be(pcol_status status, int same)
+{
+    if (same)
+        return 1;
+    return of_reads ? (status != PCOL_OK && status != PCOL_E_NO_MEMORY) || is_reported
+                    : status == PCOL_E_NO_MEMORY;
+}
+
+static void sweep_one_kind(const struct task *task)
 {
     pcol_status good = once(task, 0, 0);
     uint64_t made = written;
@@ -403,17 +460,24 @@ static void sweep(const struct task *task)
             continue;
         for (int sticky = 0; sticky < 2; sticky++) {
             pcol_status status = once(task, sticky ? 0 : n, sticky ? n : 0);
-            if (status == PCOL_E_NO_MEMORY || (status == good && written == made)) {
+            if (may_be(status, status == good && written == made)) {
                 passed++;
                 continue;
             }
             failed++;
-            fprintf(stderr, "FAIL %s: %s%s%s, allocation %s%lu of %lu: %s, not %s\n", task->path,
+            fprintf(stderr, "FAIL %s: %s%s%s, %s %s%lu of %lu: %s, not %s\n", task->path,
                     task->what, task->format ? " " : "", task->format ? task->format : "",
-                    sticky ? "from " : "", n, count, pcol_status_name(status),
-                    pcol_status_name(good));
+                    of_reads ? "reading" : "allocation", sticky ? "from " : "", n, count,
+                    pcol_status_name(status), pcol_status_name(good));
         }
     }
+}
+
+static void sweep(const struct task *task)
+{
+    for (of_reads = 0; of_reads < 2; of_reads++)
+        sweep_one_kind(task);
+    of_reads = 0;
 }
 
 static void all_tasks(const char *path, const uint8_t *bytes, size_t size)
