@@ -132,18 +132,23 @@ static int group_is_of_binary(const pcol_builder *b, const struct pci_bgroup *gr
     return !group->line_count;
 }
 
+static const struct pci_bcol *find_paths(const pcol_builder *b)
+{
+    for (size_t c = 0; c < b->column_count; c++)
+        if (b->columns[c]->table == PCI_T_MAPPINGS && !strcmp(b->columns[c]->name, "filename"))
+            return b->columns[c];
+    return NULL;
+}
+
 /* Paths of all mappings. */
 static pcol_status read_paths(pcol_builder *b, uint32_t *paths, uint64_t count, pcol_error *err)
 {
     struct pci_bcol_source source;
-    const struct pci_bcol *column = NULL;
+    const struct pci_bcol *column = find_paths(b);
     struct pci_reader *r;
     pcol_status status;
     memset(paths, 0xff, (size_t)count * sizeof *paths); /* PCOL_NONE */
-    for (size_t c = 0; c < b->column_count; c++)
-        if (b->columns[c]->table == PCI_T_MAPPINGS && !strcmp(b->columns[c]->name, "filename"))
-            column = b->columns[c];
-    if (!column || column->type != PCF_STRING)
+    if (!column)
         return PCOL_OK;
     r = pci_malloc(1, sizeof *r);
     if (!r)
@@ -421,8 +426,11 @@ static pcol_status find_types(struct pci_function_sums *w, pcol_error *err)
 
 pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **sums, pcol_error *err)
 {
+    const struct pci_bcol *paths = find_paths(b);
     *sums = NULL;
     if (b->tree.count < LEAST_STACKS || !b->columns[PCI_C_SAMPLE_STACK]->present)
+        return PCOL_OK;
+    if (paths && paths->type != PCF_STRING) /* of another file's own bytes: no codes */
         return PCOL_OK;
     struct pci_function_sums *w = pci_calloc(1, sizeof *w);
     if (!w)
