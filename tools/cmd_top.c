@@ -64,8 +64,8 @@ static void add_column(struct layout *layout, enum shown shown, const char *name
     layout->shown[layout->count++] = shown;
 }
 
-/* People see times where machines find them: in front of the name. */
-static void lay_out(struct layout *layout, pcol_by by)
+/* The columns of machine formats are a promise: more of them come only if asked for. */
+static void lay_out(struct layout *layout, pcol_by by, int verbose)
 {
     int people = layout->amounts.people;
     int timed = layout->amounts.info.seconds_per_value > 0;
@@ -91,12 +91,13 @@ static void lay_out(struct layout *layout, pcol_by by)
     }
     if (!people && by == PCOL_BY_LOCATION)
         add_column(layout, SHOW_ADDRESS, "address", 1);
-    if (!people && timed) {
-        add_column(layout, SHOW_SELF_TIME, "self_time_s", 1);
-        add_column(layout, SHOW_TOTAL_TIME, "total_time_s", 1);
-    }
-    if (!people) /* people have it in the line above the table */
+    if (!people && verbose) { /* people have the unit in the line above the table */
+        if (timed) {
+            add_column(layout, SHOW_SELF_TIME, "self_time_s", 1);
+            add_column(layout, SHOW_TOTAL_TIME, "total_time_s", 1);
+        }
         add_column(layout, SHOW_UNIT, "unit", 0);
+    }
 }
 
 static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *row,
@@ -180,7 +181,7 @@ static int print(const struct cli_args *args, const pcol_file *file, const pcol_
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&layout.amounts, query, args, &out);
-    lay_out(&layout, by);
+    lay_out(&layout, by, args->verbose);
     if (limit == CLI_UNSET)
         limit = layout.amounts.people ? TERMINAL_ROWS : 0;
     if (limit == 0)
