@@ -1,25 +1,42 @@
-"""The packed file, as written by default and as an archive, against gzip -6 of Rprof text."""
+"""The packed file, as written by default and as an archive, against gzip -6 of Rprof text with memory columns; and the default
+for 1 MB of text of each other shape: without memory columns, with lines, with <GC>, flat and deep stacks."""
 
-from harness import DATA, MB, Missing, missing, pack_command, row, text_file, timed, tool
+from harness import DATA, MB, Missing, generated, missing, pack_command, row, text_file, timed, tool
+
+SHAPES = [("plain", []), ("lines", ["--line"]), ("GC", ["--gc"]), ("lines, GC and memory", ["--line", "--gc", "--memory"]),
+          ("plain, 5 frames deep", ["--depth-mean", 5]), ("plain, 150 frames deep", ["--depth-mean", 150])]
+
+
+def zipped_size(text):
+    zipped = DATA / "size.gz"
+    with zipped.open("wb") as out:
+        timed([tool("gzip"), "-6", "-c", text], stdout=out)
+    size = zipped.stat().st_size
+    zipped.unlink()
+    return size
+
+
+def packed_size(text, *flags):
+    packed = DATA / "size.pcol"
+    timed(pack_command(text, packed, *flags))
+    size = packed.stat().st_size
+    packed.unlink()
+    return size
 
 
 def measure(options):
-    gzip = tool("gzip")
     for size in options.sizes:
         text = text_file(size)
-        zipped = DATA / "size.gz"
-        with zipped.open("wb") as out:
-            timed([gzip, "-6", "-c", text], stdout=out)
-        zipped_bytes = zipped.stat().st_size
-        zipped.unlink()
+        zipped = zipped_size(text)
         for name, flags in (("size", []), ("size.archive", ["--archive"])):
-            packed = DATA / "size.pcol"
             label = f"{size // MB} MB of Rprof text" + "".join(f", {flag}" for flag in flags)
             try:
-                timed(pack_command(text, packed, *flags))
+                ours = packed_size(text, *flags)
             except Missing as reason:
                 yield missing(name, label, reason)
                 continue
-            ours = packed.stat().st_size
-            packed.unlink()
-            yield row(name, label, round(ours / MB, 3), "gzip -6", round(zipped_bytes / MB, 3), ours / zipped_bytes, "MB")
+            yield row(name, label, round(ours / MB, 3), "gzip -6", round(zipped / MB, 3), ours / zipped, "MB")
+    for number, (shape, flags) in enumerate(SHAPES):
+        text = generated(f"size-{number}.Rprof", "gen_rprof", "--bytes", MB, "--seed", 1, *flags)
+        ours, zipped = packed_size(text), zipped_size(text)
+        yield row("size", f"1 MB of Rprof text, {shape}", round(ours / 1000, 2), "gzip -6", round(zipped / 1000, 2), ours / zipped, "KB")
