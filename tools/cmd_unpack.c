@@ -116,7 +116,7 @@ static int choose_format(const struct cli_args *args, const pcol_file *file, con
             *name = format->name;
     }
     if (found == 0)
-        return cli_usage("%s: the name does not say the format, --to does", args->output);
+        return cli_usage("%s: no format has names that end so; say which with --to", args->output);
     if (found > 1 && strcmp(*name, own) != 0)
         return cli_usage("%s: several formats have such names, --to says which", args->output);
     return CLI_OK;

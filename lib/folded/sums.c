@@ -24,7 +24,8 @@ enum {
     LOSS_TYPES = 32,
     LOSS_LABELS = 64,
     LOSS_CODE = 128,
-    LOSS_SOURCES = 256
+    LOSS_SOURCES = 256,
+    LOSS_UNIT = 512
 };
 
 static const char *const losses[] = {
@@ -37,6 +38,7 @@ static const char *const losses[] = {
     "labels of samples",
     "addresses and mappings of the code",
     "which source a sample is of",
+    "that the values are not samples/count",
 };
 
 struct sums {
@@ -222,6 +224,11 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
 
 /* ---- what is lost ---- */
 
+static int is_text(pcol_str text, const char *what)
+{
+    return text.size == strlen(what) && !memcmp(text.data, what, text.size);
+}
+
 static void note_losses(struct sums *s)
 {
     static const struct {
@@ -241,6 +248,9 @@ static void note_losses(struct sums *s)
     }
     if (s->types->count > s->chosen->count)
         s->lost |= LOSS_TYPES;
+    if (s->chosen->count &&
+        (!is_text(s->chosen->type, "samples") || !is_text(s->chosen->unit, "count")))
+        s->lost |= LOSS_UNIT;
     if (s->export->first_source < s->export->last_source)
         s->lost |= LOSS_SOURCES;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
