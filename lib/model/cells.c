@@ -85,7 +85,8 @@ pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column,
         else if (i && valid[i - 1] && codes[i] == codes[i - 1])
             values[i] = values[i - 1];
         else if (pci_string(file, (uint64_t)codes[i], &values[i], NULL) != PCOL_OK)
-            return pci_get_str(file, column, row + i, &values[i], &(int){0}, err);
+            PCI_TRY(
+                pci_get_str(file, column, row + i, &values[i], &(int){0}, err)); /* says where */
     }
     return PCOL_OK;
 }
