@@ -45,8 +45,8 @@ static pcol_status place_of(struct orders *o, uint64_t row, uint32_t *source, ui
     int left;
     PCI_TRY(pci_cells_row(&o->cells[R_SOURCE], row, m->source_count, source, err));
     if (*source == PCOL_NONE)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, o->cells[R_SOURCE].column->table->name, "source",
-                             row, "a row needs a source");
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "source", row,
+                             "a row needs a source");
     *source = m->sources[*source];
     PCI_TRY(
         pci_cells_row(&o->cells[R_THREAD], row, o->threads ? o->threads->rows : 0, thread, err));
