@@ -4,39 +4,13 @@
 #include "perun/write.h"
 
 #include "core/alloc.h"
+#include "model/flatten.h"
 
 #include <string.h>
 
 #define MAX_CELLS 65536u /* of a type, read once; of larger types each array is read by itself */
 
 /* ---- names */
-
-static pcol_status flat_scalar(const struct pci_value *value, struct pci_text *to, pcol_error *err)
-{
-    char text[PCI_FLAT_NUMBER];
-    size_t size;
-    switch ((enum pci_value_kind)value->kind) {
-    case PCI_VALUE_STRING:
-    case PCI_VALUE_BIG:
-    case PCI_VALUE_TEXT:
-        return pci_text_put(to, value->as.text.data, value->as.text.size, err);
-    case PCI_VALUE_INTEGER:
-        size = pci_flat_integer(value->as.i64, text);
-        return pci_text_put(to, text, size, err);
-    case PCI_VALUE_DOUBLE:
-        size = pci_flat_double(value->as.f64, text);
-        return pci_text_put(to, text, size, err);
-    case PCI_VALUE_BOOL:
-        return pci_text_put(to, value->as.i64 ? "True" : "False", value->as.i64 ? 4 : 5, err);
-    case PCI_VALUE_NULL:
-    case PCI_VALUE_FRAME:
-    case PCI_VALUE_STACK:
-    case PCI_VALUE_RSTACK:
-    case PCI_VALUE_NODE:
-        break;
-    }
-    return pci_text_put(to, "None", 4, err);
-}
 
 static pcol_status flat_frame(struct pci_perun_writer *w, int64_t group, struct pci_text *to,
                               pcol_error *err)
@@ -57,7 +31,7 @@ static pcol_status flat_frame(struct pci_perun_writer *w, int64_t group, struct 
     for (uint32_t i = 0; i < count; i++) {
         if (i)
             PCI_TRY(pci_text_put(to, ":", 1, err));
-        PCI_TRY(flat_scalar(&frames->members[order[i]].value, to, err));
+        PCI_TRY(pci_flat_text(&frames->members[order[i]].value, to, err));
     }
     return PCOL_OK;
 }
@@ -76,7 +50,7 @@ static pcol_status name_by_rule(struct pci_perun_writer *w, struct pci_perun_rul
     if (!*made)
         return PCOL_OK;
     PCI_TRY(uid->kind == PCI_VALUE_FRAME ? flat_frame(w, uid->as.i64, name, err)
-                                         : flat_scalar(uid, name, err));
+                                         : pci_flat_text(uid, name, err));
     return pci_perun_rule_next(rule, name, err);
 }
 
