@@ -36,7 +36,7 @@ static int transform_fits(const struct pcf_column *c, const struct pcf_section *
 int pcf_column_known(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
-    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_DELTAS)
+    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_FRONT)
         return 0;
     if ((c->flags & ~PCF_COLUMN_KNOWN_FLAGS) && (c->flags & PCF_COLUMN_MUST_UNDERSTAND))
         return 0;
@@ -84,6 +84,9 @@ static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
         *must = BIT(PCF_ROLE_MARKS);
         break;
     case PCF_RUNS:
+        break;
+    case PCF_FRONT:
+        *may = BIT(PCF_ROLE_DATA); /* none: one row, which is empty */
         break;
     }
     *may |= *must;
@@ -187,6 +190,27 @@ static int check_follow(const struct pcf_check *check, uint32_t column)
     return check_child(check, c->first_child + 1, c->encoding == PCF_CHAIN ? c->type : PCF_I64);
 }
 
+/* Each row but an empty first one has a byte of its own, so that rows are bounded by bytes. */
+static int check_front(const struct pcf_check *check, uint32_t column)
+{
+    const struct pcf_column *c = &check->index->columns[column];
+    const struct pcf_column *child = check->index->columns + c->first_child;
+    uint64_t data = 0;
+    for (uint32_t i = 0; i < c->section_count; i++) {
+        const struct pcf_section *s = &check->index->sections[c->first_section + i];
+        if (s->role == PCF_ROLE_DATA)
+            data = s->raw_size;
+    }
+    if (c->rows - 1 > data)
+        return pcf_fault_column(check, column, "more strings in order than bytes");
+    if (child[0].rows != c->rows + 1 || child[1].rows != c->rows)
+        return pcf_fault_column(check, c->first_child,
+                                "offsets must be one more than rows, shared bytes as many");
+    if (check_child(check, c->first_child, PCF_U64))
+        return -1;
+    return check_child(check, c->first_child + 1, PCF_U32);
+}
+
 static int check_children(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
@@ -196,6 +220,7 @@ static int check_children(const struct pcf_check *check, uint32_t column)
                     : c->encoding == PCF_RUNS                          ? 2
                     : c->encoding == PCF_CHAIN                         ? 2
                     : c->encoding == PCF_DELTAS                        ? 2
+                    : c->encoding == PCF_FRONT                         ? 2
                     : c->encoding == PCF_PLAIN && c->type == PCF_BYTES ? 1
                                                                        : 0;
     if (c->child_count != need)
@@ -217,6 +242,8 @@ static int check_children(const struct pcf_check *check, uint32_t column)
     }
     if (c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS)
         return check_follow(check, column);
+    if (c->encoding == PCF_FRONT)
+        return check_front(check, column);
     if (child[0].rows > c->rows || child[0].rows != child[1].rows)
         return pcf_fault_column(check, first,
                                 "run ends and run values must be equally many, at most one a row");
@@ -236,7 +263,9 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
     const struct pcf_column *c = &check->index->columns[column];
     if (c->rows == 0 && c->encoding != PCF_LINEAR)
         return pcf_fault_column(check, column, "column without rows must be linear");
-    if (c->type == PCF_BYTES && c->encoding != PCF_PLAIN &&
+    if (c->encoding == PCF_FRONT && c->type != PCF_BYTES)
+        return pcf_fault_column(check, column, "shared bytes of other than byte strings");
+    if (c->type == PCF_BYTES && c->encoding != PCF_PLAIN && c->encoding != PCF_FRONT &&
         (c->encoding != PCF_LINEAR || (c->rows && !(c->flags & PCF_COLUMN_DEFAULT_NULL))))
         return pcf_fault_column(check, column, "byte strings cannot have this encoding");
     if (c->encoding == PCF_CHAIN && c->type != PCF_U32 && c->type != PCF_STRING)
@@ -262,8 +291,7 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
     int by_default = (c->flags & PCF_COLUMN_DEFAULT_NULL) != 0;
     if (c->null_count > c->rows || (c->null_count && !nullable))
         return pcf_fault_column(check, column, "more nulls than the column can have");
-    if (c->null_count &&
-        (c->encoding == PCF_RUNS || c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS))
+    if (c->null_count && (c->encoding == PCF_RUNS || c->encoding >= PCF_CHAIN))
         return pcf_fault_column(check, column, "column of this encoding cannot have nulls");
     if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
         return pcf_fault_column(check, column, "sparse column with nulls must be null by default");

@@ -34,6 +34,8 @@ const char *pcf_result_text(enum pcf_result result)
         return "byte offsets fall or leave the data";
     case PCF_BAD_CHAIN:
         return "value has no successor, or the first of 64 rows no value of its own";
+    case PCF_BAD_SHARED:
+        return "string shares more bytes than the one before has";
     case PCF_BAD_VALUE:
         return "value is out of the range of its type";
     }
@@ -352,6 +354,7 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
         if ((result = pcf_follow_at(d, row, value)) != PCF_OK)
             return result;
         break;
+    case PCF_FRONT: /* bytes */
     default:
         return PCF_BAD_ROW;
     }
@@ -403,6 +406,7 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
     case PCF_DELTAS:
         result = pcf_read_follow(d, row, count, values);
         break;
+    case PCF_FRONT: /* bytes */
     default:
         return PCF_BAD_ROW;
     }

@@ -35,6 +35,7 @@ enum pcf_result {
     PCF_BAD_RUN,    /* run ends do not rise or do not reach the row */
     PCF_BAD_OFFSET, /* byte offsets fall or leave the data */
     PCF_BAD_CHAIN,  /* a value without successor, or 64 rows of which the first is not marked */
+    PCF_BAD_SHARED, /* more bytes shared than the row before has */
     PCF_BAD_VALUE   /* a u32 or string above 2^32 - 1, a bool above 1 */
 };
 
@@ -51,7 +52,7 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
 enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count, int64_t *values,
                          uint8_t *valid);
 
-/* Row `row` of a PCF_BYTES column. */
+/* Row `row` of a PCF_BYTES column, PLAIN or LINEAR; FRONT: front.h. */
 enum pcf_result pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
                               uint64_t *size, int *valid);
 

@@ -278,7 +278,8 @@ PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, c
 typedef struct pcol_column_info {
     const char *name;
     pcol_type type;
-    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas"; "view": computed */
+    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas", "front";
+     * "view": computed */
     const char *encoding;
     const char *codec;      /* archives: "zlib" or "lz4" if sections are compressed; else "none" */
     const char *references; /* table whose rows (or ids) the values name, or NULL */

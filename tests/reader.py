@@ -11,7 +11,7 @@ import struct
 import sys
 
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS = range(8)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT = range(9)
 VALUES, VALIDITY, BLOCKS, MARKS, DATA = range(1, 6)
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
 ALL = (1 << 64) - 1
@@ -42,10 +42,13 @@ class Column:
             return None
         if self.encoding == LINEAR:
             return None if self.flags & DEFAULT_NULL else line
-        if self.encoding == PLAIN and self.type == BYTES:
-            a, b, data = self.children[0].cell(i), self.children[0].cell(i + 1), self.sections.get(DATA, b"")
-            need(a <= b <= len(data), "offsets fall or leave the data")
-            return bytes(data[a:b])
+        if self.type == BYTES:
+            text, data = b"", self.sections.get(DATA, b"")
+            for row in range(i if self.encoding == PLAIN else i // 64 * 64, i + 1):
+                a, b, shared = self.children[0].cell(row), self.children[0].cell(row + 1), self.children[1].cell(row) if self.encoding == FRONT else 0
+                need(a <= b <= len(data) and shared <= len(text), "offsets fall or leave the data, or too much shared")
+                text = text[:shared] + bytes(data[a:b])
+            return text
         if self.encoding == PLAIN:
             width = 4 if self.type in (U32, STRING) else 8
             return self.bit(VALUES, i) if self.type == BOOL else self.number(VALUES, width * i, width)
@@ -116,23 +119,24 @@ class Column:
         """Sections and children that type, encoding and rows ask for (section 4)."""
         n, t, e, bits, blocks = self.rows, self.type, self.encoding, (self.rows + 7) // 8, (self.rows + 1023) // 1024
         have = {role: len(data) for role, data in self.sections.items() if role <= DATA}
-        if t not in range(1, 8) or e not in range(8) or any(c.why for c in self.children):
+        if t not in range(1, 8) or e not in range(9) or any(c.why for c in self.children):
             self.why = self.why or "unknown type or encoding"
         if self.why:
             return
         values = bits if t == BOOL else n * (4 if t in (U32, STRING) else 8)
         sizes = [{DATA: have[DATA]} if DATA in have and t == BYTES else {VALUES: values} if t != BYTES else {}, {},
                  {VALUES: (n * self.width + 7) // 8 + 8}, {BLOCKS: 24 * blocks, VALUES: max(8, have.get(VALUES, 0))}, {MARKS: bits + 8 * blocks - 8},
-                 {}, {MARKS: bits + 8 * blocks - 8}, {MARKS: bits + 8 * blocks - 8}][e]
+                 {}, {MARKS: bits + 8 * blocks - 8}, {MARKS: bits + 8 * blocks - 8}, {DATA: have[DATA]} if DATA in have else {}][e]
         if VALIDITY in have and self.flags & NULLABLE and e <= BLOCKED:
             sizes[VALIDITY] = bits
-        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64]][e]
-        allowed = {BYTES: (PLAIN, LINEAR), F64: (PLAIN, LINEAR, SPARSE, RUNS), U32: range(8), STRING: range(8)}.get(t, set(range(8)) - {CHAIN})
-        need(e in allowed and (n or e == LINEAR) and (t != BYTES or e == PLAIN or not n or self.flags & DEFAULT_NULL), "encoding of the type")
+        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64], [U64, U32]][e]
+        allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS), U32: range(8), STRING: range(8)}.get(t, set(range(8)) - {CHAIN})
+        need(e in allowed and (n or e == LINEAR) and (t != BYTES or e != LINEAR or not n or self.flags & DEFAULT_NULL), "encoding of the type")
         need(have == sizes, "sections do not fit the encoding")
         need([c.type for c in self.children] == types and not any(c.flags & NULLABLE for c in self.children), "children do not fit")
-        need(t != BYTES or e != PLAIN or self.children[0].rows == n + 1, "number of offsets")
-        need(e < CHAIN or self.children[1].encoding <= BLOCKED, "successors with children")
+        need(t != BYTES or e == LINEAR or self.children[0].rows == n + 1, "number of offsets")
+        need(e != FRONT or self.children[1].rows == n and n - 1 <= have.get(DATA, 0), "rows of what is shared")
+        need(e not in (CHAIN, DELTAS) or self.children[1].encoding <= BLOCKED, "successors with children")
         need(e != PACKED or self.width in (*range(1, 58), 64), "width")
         need((e not in (PACKED, BLOCKED) or self.scale) and (t != F64 or not self.step), "scale or step")
 

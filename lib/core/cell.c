@@ -66,6 +66,11 @@ static pcol_status get_bytes(const pcol_file *file, const struct pci_column *col
     uint64_t size;
     enum pcf_result result;
     PCI_TRY(pci_thaw(file, column, err));
+    if (column->data->encoding == PCF_FRONT) {
+        PCI_TRY(pci_front_get(file, column, &row, value, &result, err));
+        *valid = result == PCF_OK;
+        return result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
+    }
     result = pcf_get_bytes(column->data, row, &bytes, &size, valid);
     if (result != PCF_OK)
         return fail_result(file, column, row, result, err);

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-/* ---- columns of the tree and of strings ---- */
+/* ---- columns of the tree ---- */
 
 struct tree_source {
     struct pci_source source;
@@ -30,68 +30,7 @@ static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *val
     return PCOL_OK;
 }
 
-struct string_source {
-    struct pci_source source;
-    const struct pci_strtab *table;
-    uint64_t next;   /* offset of the next row, in order */
-    uint32_t string; /* rank at which `at` lies, for reading bytes in order */
-    uint64_t at;
-};
-
-static pcol_status read_string_offsets(void *context, uint64_t row, size_t n, int64_t *values,
-                                       uint8_t *valid, pcol_error *err)
-{
-    struct string_source *s = context;
-    (void)err;
-    if (row == 0)
-        s->next = 0;
-    for (size_t i = 0; i < n; i++) {
-        values[i] = (int64_t)s->next;
-        if (row + i < s->table->count)
-            s->next += pci_strtab_get(s->table, s->table->order[row + i]).size;
-    }
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
-
-static pcol_status read_string_bytes(void *context, uint64_t offset, uint8_t *data, size_t size,
-                                     pcol_error *err)
-{
-    struct string_source *s = context;
-    (void)err;
-    if (offset == 0)
-        s->string = 0, s->at = 0;
-    while (size) {
-        pcol_str string = pci_strtab_get(s->table, s->table->order[s->string]);
-        size_t from = (size_t)(offset - s->at), n = string.size - from;
-        if (n > size)
-            n = size;
-        memcpy(data, string.data + from, n);
-        data += n;
-        offset += n;
-        size -= n;
-        if (from + n == string.size) {
-            s->string++;
-            s->at = offset;
-        }
-    }
-    return PCOL_OK;
-}
-
 /* ---- one column ---- */
-
-static pcol_status encode_strings(pcol_builder *b, struct pci_writer *w, uint32_t number,
-                                  pcol_error *err)
-{
-    struct string_source s = {.table = &b->strings};
-    struct pci_bytes_source bytes = {.rows = b->strings.count,
-                                     .offsets = &s.source,
-                                     .data_size = b->strings.size,
-                                     .read = read_string_bytes,
-                                     .context = &s};
-    s.source = (struct pci_source){b->strings.count + 1, PCF_U64, read_string_offsets, &s};
-    return pci_encode_bytes(w, number, &bytes, err);
-}
 
 static pcol_status encode_tree(const uint32_t *rows, size_t count, struct pci_writer *w,
                                uint32_t number, pcol_error *err)
@@ -218,7 +157,7 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
         return encode_tree(job->tree, b->tree.count, w, number, err);
     }
     if (!c)
-        return encode_strings(b, w, number, err);
+        return pci_encode_strings(&b->strings, w, number, err);
     PCI_TRY(pci_bcol_fill(c, job->rows, err));
     PCI_TRY(encode_column(b, c, w, number, err));
     pci_spool_clear(&c->values);

@@ -21,7 +21,7 @@ pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
                              const struct pci_source *source, uint64_t nulls,
                              const int64_t *constant, pcol_error *err);
 
-/* A column of bytes: `offsets` has rows + 1 values of type u64; read() copies out data. `valid`
+/* A column of bytes (encode_bytes.c): `offsets` has rows + 1 values of type u64; read() copies out data. `valid`
  * may be NULL: no nulls; else one byte per row. */
 struct pci_bytes_source {
     uint64_t rows;
@@ -32,9 +32,16 @@ struct pci_bytes_source {
     void *context;
     const struct pci_source *validity; /* bool values, or NULL */
     uint64_t null_count;
+    const struct pci_source
+        *shared; /* FRONT: how many bytes are those of the row before; or NULL */
 };
 pcol_status pci_encode_bytes(struct pci_writer *writer, uint32_t column,
                              const struct pci_bytes_source *source, pcol_error *err);
+
+/* The pool, in order (pool.c): whole strings, or without what they share with the one before. */
+struct pci_strtab;
+pcol_status pci_encode_strings(const struct pci_strtab *table, struct pci_writer *writer,
+                               uint32_t column, pcol_error *err);
 
 /* bits.c: packed bits into a section, least significant first. */
 struct pci_bits {

@@ -192,6 +192,7 @@ static void fill_columns(pcol_file *f)
         c->data = &f->data[i];
         c->desc = desc;
         atomic_init(&c->frozen, (uint8_t)(c->supported && is_frozen(f, i)));
+        atomic_init(&c->front, NULL);
         c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
     }
 }
@@ -447,6 +448,8 @@ void pcol_file_close(pcol_file *file)
     for (uint32_t i = 0;
          pcf_is_archive(&file->index.header) && i < file->index.header.section_count; i++)
         pci_free(file->thawed[i]);
+    for (uint32_t i = 0; i < file->index.header.column_count; i++)
+        pci_front_free(atomic_load_explicit(&file->columns[i].front, memory_order_relaxed));
     release(file);
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 
 struct pci_table;
+struct pci_front;
 
 /* A physical column. */
 struct pci_column {
@@ -25,6 +26,8 @@ struct pci_column {
     const struct pcf_column *desc;
     struct pci_table *references; /* NULL: none */
     _Atomic uint8_t frozen;       /* 1: compressed, to be thawed before `data` is followed */
+    _Atomic(struct pci_front *)
+        front; /* FRONT: what has been put together (front.c); NULL: nothing */
 };
 
 struct pci_table {
@@ -88,6 +91,11 @@ static inline pcol_status pci_thaw(const pcol_file *file, const struct pci_colum
 }
 /* The same under thaw_lock, without comparing checksums. */
 pcol_status pci_thaw_column(const pcol_file *file, uint32_t number, pcol_error *err);
+/* A string of a FRONT column, at an address that holds until the file is closed. What the file says may
+ * be wrong: *result then, of the row *row. */
+pcol_status pci_front_get(const pcol_file *file, const struct pci_column *column, uint64_t *row,
+                          pcol_str *value, enum pcf_result *result, pcol_error *err);
+void pci_front_free(struct pci_front *front);
 /* The index of an archive out of its bytes in the file. */
 pcol_status pci_thaw_index(const struct pcf_header *header, const uint8_t *stored, uint8_t *index,
                            pcol_error *err);

@@ -237,12 +237,12 @@ static int compare_text(pcol_str a, pcol_str b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Texts of a column's own; those of `strings` must ascend. */
+/* Texts of a column's own; those of `strings` must ascend, and those that share bytes. */
 static pcol_status check_bytes(struct pci_check *check, const struct pci_column *column,
                                pcol_error *err)
 {
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
-    int pool = column == check->file->strings;
+    int pool = column == check->file->strings || column->desc->encoding == PCF_FRONT;
     struct found found = {0};
     pcol_str before = {"", 0};
     if (column->desc->encoding == PCF_LINEAR) {

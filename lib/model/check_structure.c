@@ -150,7 +150,7 @@ static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *da
         check_packed(tally, data);
     } else if (data->encoding == PCF_RUNS) {
         check_ends(tally, data);
-    } else if (data->encoding == PCF_PLAIN && data->type == PCF_BYTES) {
+    } else if (data->type == PCF_BYTES && data->encoding != PCF_LINEAR) {
         check_offsets(tally, data);
     } else if (data->encoding == PCF_PLAIN && data->type == PCF_BOOL) {
         if (!tail_is_zero(data->values, data->rows))

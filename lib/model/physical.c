@@ -26,8 +26,8 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
 
 static const char *encoding_name(uint8_t encoding)
 {
-    static const char *const names[] = {"plain",  "linear", "packed", "blocked",
-                                        "sparse", "runs",   "chain",  "deltas"};
+    static const char *const names[] = {"plain", "linear", "packed", "blocked", "sparse",
+                                        "runs",  "chain",  "deltas", "front"};
     return encoding < sizeof names / sizeof *names ? names[encoding] : "unknown";
 }
 
@@ -100,6 +100,8 @@ static void describe_source(const pcol_column *column, pcol_column_info *info)
         return;
     info->width_bits = width_of(data);
     info->validity_offset = place(file, desc, PCF_ROLE_VALIDITY);
+    if (desc->encoding == PCF_FRONT)
+        return;
     if (desc->type == PCF_BYTES) {
         const struct pcf_data *offsets = data->child[0];
         info->data_offset = place(file, desc, PCF_ROLE_DATA);
@@ -159,7 +161,7 @@ pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pco
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "this column has no values in place");
     data = column->source->data;
-    array = data->type == PCF_BYTES ? data->child[0] : data;
+    array = data->encoding == PCF_FRONT ? NULL : data->type == PCF_BYTES ? data->child[0] : data;
     width = data->rows == 0 ? 8 : array ? array_width(array) : 0;
     if (!width || (data->type == PCF_BYTES && width != 8))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,

@@ -23,7 +23,7 @@ from xxh3 import xxh3  # noqa: E402
 FOLDER = HERE / "1.0"
 DATA = HERE.parent / "data"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS = range(8)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT = range(9)
 VALUES, VALIDITY, BLOCKS, MARKS, DATA_BYTES = range(1, 6)
 NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
 ALL = (1 << 64) - 1
@@ -123,6 +123,16 @@ def deltas(kind, values, low, high, child, rises):
     return Column(kind, DELTAS, len(values), [marked_section(marks)],
                   [child([v for v, mark in zip(values, marks) if mark]),
                    rises([v - values[i - 1] for i, (v, mark) in enumerate(zip(values, marks)) if not mark])])
+
+
+def front(strings, offsets=lambda values: plain(U64, values), shared=lambda values: plain(U32, values)):
+    """Strings in order; offsets, shared: make a column of numbers."""
+    common = [0 if i % 64 == 0 else len(os.path.commonprefix([strings[i - 1], s])) for i, s in enumerate(strings)]
+    own, places = b"", [0]
+    for s, n in zip(strings, common):
+        own += s[n:]
+        places.append(len(own))
+    return Column(BYTES, FRONT, len(strings), [(DATA_BYTES, own)] if own else [], [offsets(places), shared(common)])
 
 
 def runs(kind, ends, values):
@@ -695,6 +705,19 @@ def archive_faults():
     }
 
 
+def fronts():
+    """FRONT: a pool of three blocks, children of other encodings, rows of a few bytes, the example of spec.md."""
+    pool = sorted({b"", b"\0", b"\xff", b"\xff\0"} | {b"pkg/%d.(*T).Method%d" % (i % 7, i * i) for i in range(150)} | {b"long" * 70 + bytes([i]) for i in range(9)})
+    n = len(pool)
+    words = [b"a", b"ab", b"abc", b"b", b"bcd"]
+    return write([("strings", 0, n, [named("value", front(pool))]),
+                  ("x_small", 0, 5, [named("words", front(words, lambda v: packed(U64, 3, 0, 1, 1, [x - i for i, x in enumerate(v)]),
+                                                          lambda v: packed(U32, 2, 0, 0, 1, v)))]),
+                  ("x_one", 0, 1, [named("empty", front([b""])), named("text", front([b"text"]))]),
+                  ("x_named", 0, n, [named("up", linear(STRING, n, 0, 1)), named("down", linear(STRING, n, n - 1, -1))]),
+                  ("x_example", 0, 4, [named("path", front([b"src/fmt/print.go", b"src/fmt/scan.go", b"src/io/io.go", b"src/io/pipe.go"]))])])
+
+
 # ---- faults
 
 class Image:
@@ -757,7 +780,7 @@ class Image:
 
 def faults():
     """name -> bytes of each damaged file."""
-    base, enc, steps, totals = ((FOLDER / "valid" / f"{name}.pcol").read_bytes() for name in ("rich", "encodings", "chains", "sums"))
+    base, enc, steps, totals, words = ((FOLDER / "valid" / f"{name}.pcol").read_bytes() for name in ("rich", "encodings", "chains", "sums", "fronts"))
     made = {}
 
     def case(name, change, source=base):
@@ -919,6 +942,28 @@ def faults():
     cell("deltas-not-marked", ("x_blocks", "deltas", MARKS), 8, b"\0", steps)
     cell("deltas-rank", ("x_blocks", "deltas", MARKS), 128, struct.pack("<Q", 0), steps)
     cell("deltas-rank-high", ("x_blocks", "deltas_constant", MARKS), 128, struct.pack("<Q", 2 ** 40), steps)
+    cell("front-shared-beyond", ("strings", "value/1", VALUES), 4 * 3, struct.pack("<I", 2), words)
+    cell("front-shared-by-first", ("strings", "value/1", VALUES), 4 * 64, struct.pack("<I", 1), words)
+    cell("front-shared-huge", ("strings", "value/1", VALUES), 4 * 70, struct.pack("<I", ALL >> 32), words)
+    cell("front-offsets-fall", ("strings", "value/0", VALUES), 8 * 70, struct.pack("<Q", 1), words)
+    cell("front-offsets-beyond", ("strings", "value/0", VALUES), 8 * 70, struct.pack("<Q", 2 ** 40), words)
+    cell("front-unsorted", ("strings", "value", DATA_BYTES), 0, b"~", words)
+    cell("front-unsorted-own", ("x_example", "path", DATA_BYTES), 23, b"a", words)
+    put("front-of-numbers", ("x_small", "words"), "type", U64, words)
+    put("front-of-wide", ("x_small", "words/1"), "type", U64, words)
+    put("front-offsets-too-few", ("x_small", "words/0"), "rows", 5, words)
+    put("front-shared-too-few", ("x_small", "words/1"), "rows", 4, words)
+
+    def crowded(m):
+        node = m.table("x_one")
+        node.fields["rows"] = 2 ** 40
+        for column in node.parts:
+            offsets, shared = (p for p in column.parts if p.kind is Node.COLUMN)
+            for child, rows, kind in ((offsets, 2 ** 40 + 1, U64), (shared, 2 ** 40, U32)):
+                child.parts = []
+                child.fields.update(kind=kind + 16 * LINEAR, rows=rows, section_count=0)
+
+    case("front-more-rows-than-bytes", crowded, words)
     put("bool-not-bool", ("x_blocks", "packed_1"), "base", 2, enc)
     return made
 
@@ -954,7 +999,7 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, labels=labels, archive=archive, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, labels=labels, archive=archive, fronts=fronts, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():
