@@ -9,6 +9,11 @@ EXAMPLE_BIN := $(EXAMPLE_SRC:lib/examples/%.c=$(OUT)/examples/%)
 $(OBJ)/lib/%.o: lib/%.c $(STAMP)
 	$(call compile,$(FLAGS_lib))
 
+# Loops that are to become vector code, where code is made fast at all.
+ifeq ($(OPT),-O2 -g)
+$(OBJ)/lib/core/lanes.o: FLAGS_lib += -O3
+endif
+
 # Messages of profile.proto: made once for all variants, and not ours to warn about.
 $(GEN)/pprof/profile.pb-c.c: lib/pprof/profile.proto
 	@mkdir -p $(GEN)

@@ -4,6 +4,7 @@
 #include "core/builder.h"
 
 #include "core/alloc.h"
+#include "core/lanes.h"
 
 pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
                          uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
@@ -198,12 +199,8 @@ static pcol_status append_many(struct pci_bcol *c, const int64_t *values, size_t
 {
     int32_t narrow[PART];
     for (size_t part; n; values += part, n -= part) {
-        int fits = !c->wide;
         part = n < PART ? n : PART;
-        for (size_t i = 0; i < part; i++) {
-            narrow[i] = (int32_t)values[i];
-            fits &= narrow[i] == values[i];
-        }
+        int fits = !c->wide && pci_lanes_narrow(values, part, narrow);
         if (c->wide) {
             PCI_TRY(pci_spool_append(&c->values, values, part * sizeof *values, err));
         } else if (fits) {
@@ -379,11 +376,7 @@ static pcol_status fetch(const struct pci_bcol *c, uint64_t at, int64_t *values,
         } else if (size / sizeof *narrow < part) {
             part = size / sizeof *narrow;
         }
-        for (size_t i = 0; i < part; i++) {
-            int32_t value;
-            memcpy(&value, from + i * sizeof value, sizeof value);
-            values[i] = value;
-        }
+        pci_lanes_widen(from, part, values);
         values += part;
         at += part;
         n -= part;

@@ -3,6 +3,10 @@
  */
 #include "core/encode.h"
 
+#include "core/lanes.h"
+
+#define PART 256u
+
 pcol_status pci_bits_begin(struct pci_bits *bits, struct pci_writer *writer, uint32_t column,
                            uint8_t role, pcol_error *err)
 {
@@ -17,6 +21,27 @@ pcol_status pci_bits_flush(struct pci_bits *bits, pcol_error *err)
     size_t used = bits->used;
     bits->used = 0;
     return pci_section_append(&bits->section, bits->buffer, used, err);
+}
+
+/* Numbers of few bits are laid side by side first, two and two, as long as pairs fit. */
+pcol_status pci_bits_put_many(struct pci_bits *bits, const uint64_t *numbers, size_t n,
+                              unsigned width, pcol_error *err)
+{
+    uint64_t pairs[2][PART / 2];
+    for (size_t part; n; numbers += part, n -= part) {
+        const uint64_t *from = numbers;
+        size_t count = part = n < PART ? n : PART;
+        unsigned wide = width;
+        for (int to = 0; wide && wide <= 28 && count % 2 == 0; to = !to) {
+            pci_lanes_pair(from, count, wide, pairs[to]);
+            from = pairs[to];
+            count /= 2;
+            wide *= 2;
+        }
+        for (size_t i = 0; wide && i < count; i++)
+            PCI_TRY(pci_bits_put(bits, from[i], wide, err));
+    }
+    return PCOL_OK;
 }
 
 pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err)

@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/beside.h"
+#include "core/lanes.h"
 
 #include <pthread.h>
 
@@ -22,10 +23,8 @@ struct tree_source {
 static pcol_status read_tree(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                              pcol_error *err)
 {
-    const uint32_t *rows = ((const struct tree_source *)context)->rows + row;
     (void)err;
-    for (size_t i = 0; i < n; i++)
-        values[i] = rows[i];
+    pci_lanes_widen_u32(((const struct tree_source *)context)->rows + row, n, values);
     memset(valid, 1, n);
     return PCOL_OK;
 }

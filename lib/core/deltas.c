@@ -9,6 +9,7 @@
 #include "core/emit.h"
 
 #include "core/alloc.h"
+#include "core/lanes.h"
 #include "layout.h"
 
 #define MARK_ROWS 64u
@@ -52,11 +53,8 @@ uint64_t pci_cost_deltas(const struct pci_shape *shape)
 void pci_mark_own(const void *context, const struct pci_reader *block, uint8_t *marks)
 {
     const struct pci_deltas *d = context;
-    uint64_t low = (uint64_t)d->low, most = (uint64_t)d->high - low;
-    for (size_t i = 1; i < block->n; i++) {
-        uint64_t rise = (uint64_t)block->values[i] - (uint64_t)block->values[i - 1];
-        marks[i] = rise - low > most;
-    }
+    uint64_t low = (uint64_t)d->low;
+    pci_lanes_far(block->values, block->n, low, (uint64_t)d->high - low, marks);
     for (size_t i = 0; i < block->n; i += MARK_ROWS)
         marks[i] = 1;
 }

@@ -7,6 +7,8 @@
 #include "core/emit.h"
 
 #include "core/alloc.h"
+#include "core/lanes.h"
+#include "load.h"
 
 /* All blocks of a source into one section, then `padding` zero bytes. */
 static pcol_status put_bits(struct pci_writer *writer, uint32_t column, uint8_t role,
@@ -114,16 +116,12 @@ static pcol_status put_packed(struct pci_bits *bits, const struct pci_reader *bl
                               pcol_error *err)
 {
     const struct pcf_column *c = context;
-    uint64_t base = (uint64_t)c->base, scale = c->scale;
-    unsigned width = c->width;
-    if (scale == 1) { /* mostly, and a division takes as long as all else */
+    uint64_t numbers[PCF_BLOCK_ROWS];
+    pci_lanes_less(block->values, block->n, (uint64_t)c->base, numbers);
+    if (c->scale != 1) /* seldom, and a division takes as long as all else */
         for (size_t i = 0; i < block->n; i++)
-            PCI_TRY(pci_bits_put(bits, (uint64_t)block->values[i] - base, width, err));
-        return PCOL_OK;
-    }
-    for (size_t i = 0; i < block->n; i++)
-        PCI_TRY(pci_bits_put(bits, ((uint64_t)block->values[i] - base) / scale, width, err));
-    return PCOL_OK;
+            numbers[i] /= c->scale;
+    return pci_bits_put_many(bits, numbers, block->n, c->width, err);
 }
 
 pcol_status pci_emit_packed(struct pci_writer *writer, uint32_t column,
@@ -158,11 +156,11 @@ static pcol_status put_blocked(struct pci_bits *bits, const struct pci_reader *b
     b->all[b->count++] = (struct pcf_block){fit.base, fit.slope, (uint64_t)width << 56 | b->offset};
     if (!width)
         return PCOL_OK;
-    for (size_t j = 0; j < block->n; j++) {
-        uint64_t line = (uint64_t)((fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT);
-        uint64_t rest = (uint64_t)block->values[j] - (uint64_t)fit.base - line;
-        PCI_TRY(pci_bits_put(bits, b->scale == 1 ? rest : rest / b->scale, width, err));
-    }
+    uint64_t numbers[PCF_BLOCK_ROWS];
+    pci_lanes_less_line(block->values, block->n, (uint64_t)fit.base, fit.slope, numbers);
+    for (size_t j = 0; b->scale != 1 && j < block->n; j++)
+        numbers[j] /= b->scale;
+    PCI_TRY(pci_bits_put_many(bits, numbers, block->n, width, err));
     b->offset += (block->n * width + 7) / 8;
     return pci_bits_align(bits, err);
 }
@@ -218,13 +216,15 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *blo
         PCI_TRY(pci_bits_put(bits, m->count >> 32, 32, err));
     }
     m->mark(m->context, block, m->block);
-    for (size_t i = 0, end; i < block->n; i = end) {
+    memset(m->block + block->n, 0, PCF_BLOCK_ROWS - block->n);
+    for (size_t i = 0, bits_left = block->n; bits_left; i += 32) {
         uint64_t word = 0;
-        end = block->n - i < 32 ? block->n : i + 32;
-        for (size_t k = i; k < end; k++)
-            word |= (uint64_t)m->block[k] << (k - i);
+        unsigned n = bits_left < 32 ? (unsigned)bits_left : 32;
+        for (unsigned k = 0; k < 32; k += 8) /* the low bits of eight bytes come together on top */
+            word |= (pcf_load64(m->block + i + k) * UINT64_C(0x0102040810204080) >> 56) << k;
         m->count += (uint64_t)__builtin_popcountll(word);
-        PCI_TRY(pci_bits_put(bits, word, (unsigned)(end - i), err));
+        bits_left -= n;
+        PCI_TRY(pci_bits_put(bits, word, n, err));
     }
     return PCOL_OK;
 }

@@ -8,6 +8,7 @@
 #include "core/emit.h"
 
 #include "core/alloc.h"
+#include "core/lanes.h"
 
 #define MAX_DEPTH 2
 
@@ -27,8 +28,8 @@ static void mark_rest(const void *context, const struct pci_reader *block, uint8
     uint64_t base = rest->base + rest->step * block->row;
     for (size_t i = 0; i < block->n && rest->null_default; i++)
         marks[i] = block->valid[i] != 0;
-    for (size_t i = 0; i < block->n && !rest->null_default; i++)
-        marks[i] = (uint64_t)block->values[i] != base + rest->step * i;
+    if (!rest->null_default)
+        pci_lanes_other(block->values, block->n, base, rest->step, marks);
 }
 
 static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
@@ -62,20 +63,6 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
     return status;
 }
 
-struct array {
-    struct pci_source source;
-    const int64_t *values;
-};
-
-static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    (void)err;
-    memcpy(values, ((struct array *)context)->values + row, n * sizeof *values);
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
-
 static pcol_status put_child(struct pci_writer *writer, uint32_t child,
                              const struct pci_source *source, int depth, pcol_error *err)
 {
@@ -101,8 +88,8 @@ static pcol_status put_gathered(struct pci_writer *writer, uint32_t child,
         n = source->rows - row < PCF_BLOCK_ROWS ? source->rows - row : PCF_BLOCK_ROWS;
         status = source->read(source->context, row, (size_t)n, values + row, valid, err);
     }
-    struct array kept = {.values = values};
-    kept.source = (struct pci_source){source->rows, source->type, read_array, &kept};
+    struct pci_array kept;
+    pci_array_init(&kept, source->type, values, source->rows);
     if (status == PCOL_OK)
         status = put_child(writer, child, &kept.source, depth, err);
     pci_free(values);
@@ -195,7 +182,7 @@ static pcol_status put_runs(struct pci_writer *writer, uint32_t column,
 {
     int64_t *ends = pci_malloc((size_t)shape->runs, sizeof *ends);
     int64_t *values = pci_malloc((size_t)shape->runs, sizeof *values);
-    struct array of_ends = {.values = ends}, of_values = {.values = values};
+    struct pci_array of_ends, of_values;
     uint32_t child = 0;
     uint64_t count = 0;
     pcol_status status = PCOL_E_NO_MEMORY;
@@ -209,8 +196,8 @@ static pcol_status put_runs(struct pci_writer *writer, uint32_t column,
         status = pci_writer_children(writer, column, 2, &child, err);
     if (status != PCOL_OK)
         goto cleanup;
-    of_ends.source = (struct pci_source){count, PCF_U64, read_array, &of_ends};
-    of_values.source = (struct pci_source){count, source->type, read_array, &of_values};
+    pci_array_init(&of_ends, PCF_U64, ends, count);
+    pci_array_init(&of_values, source->type, values, count);
     status = put_child(writer, child, &of_ends.source, depth + 1, err);
     if (status == PCOL_OK)
         status = put_child(writer, child + 1, &of_values.source, depth + 1, err);

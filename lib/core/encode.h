@@ -57,6 +57,10 @@ pcol_status pci_bits_flush(struct pci_bits *bits, pcol_error *err); /* buffer to
 pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err); /* to a byte */
 pcol_status pci_bits_end(struct pci_bits *bits, size_t padding, pcol_error *err);
 
+/* `n` numbers of `width` bits each, which they have no more than. */
+pcol_status pci_bits_put_many(struct pci_bits *bits, const uint64_t *numbers, size_t n,
+                              unsigned width, pcol_error *err);
+
 static inline pcol_status pci_bits_put(struct pci_bits *bits, uint64_t value, unsigned width,
                                        pcol_error *err)
 {

@@ -4,15 +4,36 @@
 #include "core/shape.h"
 
 #include "core/alloc.h"
+#include "core/lanes.h"
 #include "layout.h"
 
 #include <string.h>
+
+static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *values,
+                              uint8_t *valid, pcol_error *err)
+{
+    (void)err;
+    memcpy(values, ((const struct pci_array *)context)->values + row, n * sizeof *values);
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+void pci_array_init(struct pci_array *array, uint8_t type, const int64_t *values, uint64_t rows)
+{
+    array->source = (struct pci_source){rows, type, read_array, array};
+    array->values = values;
+}
 
 void pci_reader_init(struct pci_reader *reader, const struct pci_source *source)
 {
     reader->source = source;
     reader->row = 0;
     reader->n = 0;
+    reader->values = reader->room;
+    reader->valid = reader->valid_room;
+    reader->array = source->read == read_array ? source->context : NULL;
+    if (reader->array)
+        memset(reader->valid_room, 1, sizeof reader->valid_room);
 }
 
 pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err)
@@ -24,7 +45,11 @@ pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err)
         return PCOL_OK;
     reader->n =
         s->rows - reader->row < PCF_BLOCK_ROWS ? (size_t)(s->rows - reader->row) : PCF_BLOCK_ROWS;
-    return s->read(s->context, reader->row, reader->n, reader->values, reader->valid, err);
+    if (reader->array) {
+        reader->values = reader->array->values + reader->row;
+        return PCOL_OK;
+    }
+    return s->read(s->context, reader->row, reader->n, reader->room, reader->valid_room, err);
 }
 
 unsigned pci_width_of(uint64_t range)
@@ -50,38 +75,35 @@ static int64_t value_of(uint64_t key, uint8_t type)
     return (int64_t)(key ^ (type == PCF_U64 ? 0 : UINT64_C(1) << 63));
 }
 
-static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
+/* What turns values into signed numbers in the type's order. */
+static int64_t flip_of(uint8_t type)
 {
-    uint64_t min = key_of(values[0], type), max = min;
-    for (size_t i = 1; i < n; i++) {
-        uint64_t k = key_of(values[i], type);
-        min = k < min ? k : min;
-        max = k > max ? k : max;
-    }
-    return (struct pci_fit){value_of(min, type), 0, max - min};
+    return type == PCF_U64 ? INT64_MIN : 0;
 }
 
-/* Least and greatest difference to the row before. */
-struct rises {
-    int64_t least, greatest;
-};
+static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
+{
+    int64_t flip = flip_of(type), least, greatest;
+    pci_lanes_range(values, n, flip, &least, &greatest);
+    return (struct pci_fit){least ^ flip, 0, (uint64_t)greatest - (uint64_t)least};
+}
 
 /* Whether residuals from a slope are surely no narrower than `flat`: those of two neighbours are as far
  * apart as their rise is from the slope, but for 1 by rounding. */
-static int is_steep(const struct rises *rises, int64_t slope, const struct pci_fit *flat)
+static int is_steep(const struct pci_sweep *rises, int64_t slope, const struct pci_fit *flat)
 {
     unsigned width = pci_width_of(flat->range);
     if (width == 0 || width > 62)
         return 0;
     int64_t half = INT64_C(1) << (width - 1);
     int64_t step = slope >> PCF_SLOPE_SHIFT; /* of the line, this or one more */
-    return rises->greatest - step > half || step - rises->least >= half;
+    return rises->high - step > half || step - rises->low >= half;
 }
 
 /* The slope through the first and the last value, if its residuals are narrower than `flat`. rises:
  * NULL if they are not known. */
 static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pci_fit *flat,
-                                const struct rises *rises)
+                                const struct pci_sweep *rises)
 {
     struct pci_fit fit = {0};
     int64_t min = 0, max = 0;
@@ -94,12 +116,7 @@ static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pc
     fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
     if (rises && flat->range < UINT64_C(1) << 46 && is_steep(rises, fit.slope, flat))
         return *flat;
-    for (size_t j = 0; j < n; j++) {
-        int64_t line = (fit.slope * (int64_t)j) >> PCF_SLOPE_SHIFT;
-        int64_t rest = (int64_t)((uint64_t)values[j] - (uint64_t)values[0] - (uint64_t)line);
-        min = rest < min ? rest : min;
-        max = rest > max ? rest : max;
-    }
+    pci_lanes_rests(values, n, fit.slope, &min, &max);
     fit.base = (int64_t)((uint64_t)values[0] + (uint64_t)min);
     fit.range = (uint64_t)max - (uint64_t)min;
     return pci_width_of(fit.range) < pci_width_of(flat->range) ? fit : *flat;
@@ -201,44 +218,6 @@ static void add_double_stats(struct pci_shape *s, int64_t bits)
     s->has_stats = 1;
 }
 
-/* What one pass over values without nulls finds. */
-struct sweep {
-    uint64_t changes, steps;  /* rows that differ from the one before; by exactly 1 */
-    uint64_t least, greatest; /* keys */
-    struct rises rises;       /* modulo 2^64 */
-};
-
-/* Values from `i` on, at least 1, against those before them. */
-static struct sweep sweep_values(const struct pass *pass, const int64_t *values, size_t i, size_t n)
-{
-    uint64_t flip = key_of(0, pass->type), last = (uint64_t)values[0] ^ flip;
-    struct sweep w = {.least = last, .greatest = last, .rises = {INT64_MAX, INT64_MIN}};
-    for (size_t k = 1; k < i; k++) { /* two at most */
-        last = (uint64_t)values[k] ^ flip;
-        w.least = last < w.least ? last : w.least;
-        w.greatest = last > w.greatest ? last : w.greatest;
-    }
-    uint64_t least = w.least, greatest = w.greatest, changes = 0, steps = 0;
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    for (size_t k = i; k < n; k++) { /* as many variables as there are registers */
-        uint64_t key = (uint64_t)values[k] ^ flip;
-        int64_t rise = (int64_t)(key - last);
-        changes += rise != 0;
-        steps += rise == 1;
-        least = key < least ? key : least;
-        greatest = key > greatest ? key : greatest;
-        low = rise < low ? rise : low;
-        high = rise > high ? rise : high;
-        last = key;
-    }
-    w.changes = changes;
-    w.steps = steps;
-    w.least = least;
-    w.greatest = greatest;
-    w.rises = (struct rises){low, high};
-    return w;
-}
-
 static int never_falls(const struct pass *pass, const int64_t *values, size_t n)
 {
     for (size_t k = 1; k < n; k++)
@@ -248,16 +227,16 @@ static int never_falls(const struct pass *pass, const int64_t *values, size_t n)
 }
 
 /* What a sweep says of all values so far. */
-static void add_sweep(const struct pass *pass, const struct sweep *w, const int64_t *values,
+static void add_sweep(const struct pass *pass, const struct pci_sweep *w, const int64_t *values,
                       size_t n)
 {
     struct pci_shape *s = pass->shape;
-    uint64_t first = key_of(s->first, pass->type);
+    int64_t first = s->first ^ flip_of(pass->type);
     s->runs += w->changes;
     s->constant &= w->least == first && w->greatest == first;
-    s->linear &= w->rises.least == s->step && w->rises.greatest == s->step;
-    if (w->greatest - w->least <= INT64_MAX) /* then a rise is what it looks like */
-        s->ascending &= w->rises.least >= 0;
+    s->linear &= w->low == s->step && w->high == s->step;
+    if ((uint64_t)w->greatest - (uint64_t)w->least <= INT64_MAX) /* then a rise is what it looks like */
+        s->ascending &= w->low >= 0;
     else
         s->ascending &= never_falls(pass, values, n);
 }
@@ -287,7 +266,7 @@ static int may_lead(size_t n, uint64_t changes, uint64_t *slack)
 }
 
 static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, size_t n,
-                      const struct sweep *sweep)
+                      const struct pci_sweep *sweep)
 {
     struct vote common = pass->common, start = pass->start; /* in registers */
     if (may_lead(n, sweep->changes, &pass->common_slack))
@@ -300,28 +279,41 @@ static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, si
     pass->start = start;
 }
 
+#define FORESEEN_RISE (INT64_C(1) << 51) /* as far as lanes tell their bits */
+
 /* Differences to the row before of a block without nulls. Two counts for each number of bits: one that
  * is raised again at once waits for itself. */
-static void count_rises(struct pci_shape *s, const int64_t *values, size_t n)
+static void count_rises(struct pci_shape *s, const int64_t *values, size_t n,
+                        const struct pci_sweep *sweep)
 {
-    uint32_t counts[2][2][64] = {{{0}}};
-    for (size_t row = 0; row < n; row += 64) {
-        size_t end = n - row < 64 ? n : row + 64;
-        for (size_t k = row + 1; k < end; k++) {
-            uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1];
-            uint64_t falls = rise >> 63;
-            counts[k % 2][falls][bits_of(rise ^ (0 - falls))]++;
+    uint32_t even[128] = {0}, odd[128] = {0}; /* falls behind rises */
+    uint64_t codes[PCF_BLOCK_ROWS + 1];
+    if (sweep && sweep->low > -FORESEEN_RISE && sweep->high < FORESEEN_RISE) {
+        pci_lanes_rise_bits(values, n, codes);
+    } else {
+        for (size_t k = 1; k < n; k++) {
+            uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1], falls = rise >> 63;
+            codes[k] = bits_of(rise ^ (0 - falls)) | falls << 6;
         }
     }
+    for (size_t row = 0; row < n; row += 64) {
+        size_t end = n - row < 64 ? n : row + 64, k = row + 1;
+        for (; k + 1 < end; k += 2) {
+            even[codes[k]]++;
+            odd[codes[k + 1]]++;
+        }
+        if (k < end)
+            even[codes[k]]++;
+    }
     for (size_t i = 0; i < 64; i++) {
-        s->rises[i] += counts[0][0][i] + counts[1][0][i];
-        s->falls[i] += counts[0][1][i] + counts[1][1][i];
+        s->rises[i] += even[i] + odd[i];
+        s->falls[i] += even[64 + i] + odd[64 + i];
     }
 }
 
 /* What blocks of integers take as they are packed. */
 static void add_fits(struct pass *pass, const int64_t *values, size_t n, const struct pci_fit *flat,
-                     const struct rises *rises)
+                     const struct pci_sweep *rises)
 {
     struct pci_shape *s = pass->shape;
     struct pci_fit best = fit_slope(values, n, flat, rises);
@@ -329,7 +321,7 @@ static void add_fits(struct pass *pass, const int64_t *values, size_t n, const s
     if (!flat->range)
         s->rises[0] += n - (n + 63) / 64;
     else if (!s->nulls && !pass->leaf)
-        count_rises(s, values, n);
+        count_rises(s, values, n, rises);
     s->ranges[s->block_count] = flat->range;
     s->slope_bits += (uint64_t)n * pci_width_of(best.range);
 }
@@ -337,12 +329,8 @@ static void add_fits(struct pass *pass, const int64_t *values, size_t n, const s
 /* Whether all values are the one before them. */
 static int is_flat(const struct pass *pass, const int64_t *values, size_t n)
 {
-    uint64_t other = 0, last = (uint64_t)pass->last;
-    if (pass->present < 2 || values[0] != pass->last || values[n - 1] != pass->last)
-        return 0;
-    for (size_t i = 0; i < n; i++)
-        other |= (uint64_t)values[i] ^ last;
-    return !other;
+    return pass->present >= 2 && values[0] == pass->last && values[n - 1] == pass->last &&
+           pci_lanes_same(values, n, pass->last);
 }
 
 static void add_flat(struct pass *pass, size_t n)
@@ -377,7 +365,13 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
     do
         add_value(pass, row + i, values[i]);
     while (++i < n && pass->present < 2);
-    struct sweep sweep = sweep_values(pass, values, i, n);
+    int64_t flip = flip_of(pass->type);
+    struct pci_sweep sweep;
+    pci_lanes_sweep(values, n, flip, &sweep);
+    if (i == 2) { /* counted already */
+        sweep.changes -= values[1] != values[0];
+        sweep.steps -= (uint64_t)values[1] - (uint64_t)values[0] == 1;
+    }
     if (i < n)
         add_sweep(pass, &sweep, values, n);
     find_scale(pass, values + i, n - i);
@@ -385,9 +379,9 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
         add_votes(pass, row + i, values + i, n - i, &sweep);
     pass->present += n - i;
     pass->last = values[n - 1];
-    struct pci_fit flat = {value_of(sweep.least, pass->type), 0, sweep.greatest - sweep.least};
+    struct pci_fit flat = {sweep.least ^ flip, 0, (uint64_t)sweep.greatest - (uint64_t)sweep.least};
     if (pass->type != PCF_F64)
-        add_fits(pass, values, n, &flat, &sweep.rises);
+        add_fits(pass, values, n, &flat, &sweep);
 }
 
 void pci_add_stats(struct pci_shape *shape, uint8_t type, const int64_t *values,
@@ -424,7 +418,7 @@ static void add_some(struct pass *pass, struct pci_reader *r)
             continue;
         }
         add_value(pass, r->row + i, r->values[i]);
-        r->values[n++] = r->values[i];
+        r->room[n++] = r->values[i];
     }
     r->n = n;
     if (!n || pass->type == PCF_F64)
@@ -438,7 +432,7 @@ static void add_block(struct pass *pass, struct pci_reader *r)
     struct pci_shape *s = pass->shape;
     size_t n = r->n;
     s->ranges[s->block_count] = 0;
-    if (!memchr(r->valid, 0, n))
+    if (r->array || !memchr(r->valid, 0, n))
         add_values(pass, r->row, r->values, n);
     else
         add_some(pass, r);

@@ -1,0 +1,192 @@
+/*
+ * lanes.c - loops that become vector code
+ *
+ * Each stands here once, as an inline function, and is compiled twice: for every processor, and for
+ * those with AVX2, which handle four values at a time and compare numbers of 64 bits. Which one runs
+ * decides nothing but the time. This file is compiled with -O3 (lib/rules.mk).
+ */
+#include "core/lanes.h"
+
+#include <string.h>
+
+#define SLOPE_SHIFT 16
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAS_WIDE __builtin_cpu_supports("avx2")
+#define WIDE __attribute__((target("avx2")))
+#else
+#define HAS_WIDE 0
+#define WIDE
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+/* A function of that name: body_NAME for the processor at hand. */
+#define TWICE(name, parameters, arguments)        \
+    WIDE static void wide_##name parameters       \
+    {                                             \
+        body_##name arguments;                    \
+    }                                             \
+    static void any_##name parameters             \
+    {                                             \
+        body_##name arguments;                    \
+    }                                             \
+    void pci_lanes_##name parameters              \
+    {                                             \
+        if (HAS_WIDE)                             \
+            wide_##name arguments;                \
+        else                                      \
+            any_##name arguments;                 \
+    }
+
+INLINE void body_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_sweep *sweep)
+{
+    int64_t least = values[0] ^ flip, greatest = least, low = INT64_MAX, high = INT64_MIN;
+    uint64_t changes = 0, steps = 0;
+    for (size_t k = 1; k < n; k++) {
+        int64_t value = values[k] ^ flip;
+        int64_t rise = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
+        changes += rise != 0;
+        steps += rise == 1;
+        least = value < least ? value : least;
+        greatest = value > greatest ? value : greatest;
+        low = rise < low ? rise : low;
+        high = rise > high ? rise : high;
+    }
+    *sweep = (struct pci_sweep){changes, steps, least, greatest, low, high};
+}
+TWICE(sweep, (const int64_t *values, size_t n, int64_t flip, struct pci_sweep *sweep),
+      (values, n, flip, sweep))
+
+INLINE void body_range(const int64_t *values, size_t n, int64_t flip, int64_t *least,
+                       int64_t *greatest)
+{
+    int64_t min = values[0] ^ flip, max = min;
+    for (size_t k = 1; k < n; k++) {
+        int64_t value = values[k] ^ flip;
+        min = value < min ? value : min;
+        max = value > max ? value : max;
+    }
+    *least = min;
+    *greatest = max;
+}
+TWICE(range,
+      (const int64_t *values, size_t n, int64_t flip, int64_t *least, int64_t *greatest),
+      (values, n, flip, least, greatest))
+
+int pci_lanes_same(const int64_t *values, size_t n, int64_t value)
+{
+    int64_t other = 0;
+    for (size_t k = 0; k < n; k++)
+        other |= values[k] ^ value;
+    return !other;
+}
+
+INLINE void body_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
+                       int64_t *greatest)
+{
+    int64_t min = 0, max = 0, line = 0;
+    for (size_t k = 0; k < n; k++) {
+        uint64_t above = (uint64_t)values[k] - (uint64_t)values[0];
+        int64_t rest = (int64_t)(above - (uint64_t)(line >> SLOPE_SHIFT));
+        min = rest < min ? rest : min;
+        max = rest > max ? rest : max;
+        line += slope;
+    }
+    *least = min;
+    *greatest = max;
+}
+TWICE(rests, (const int64_t *values, size_t n, int64_t slope, int64_t *least, int64_t *greatest),
+      (values, n, slope, least, greatest))
+
+/* A number below 2^51 laid into a double's fraction, less what the exponent adds, is that number; with
+ * one half more, so that 0 has an exponent too, its exponent tells the bits. */
+INLINE void body_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes)
+{
+    const uint64_t two52 = UINT64_C(0x4330000000000000);
+    for (size_t k = 1; k < n; k++) {
+        int64_t rise = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
+        int64_t falls = rise < 0 ? -1 : 0;
+        uint64_t bits = (uint64_t)(rise ^ falls) | two52;
+        double number;
+        memcpy(&number, &bits, sizeof number);
+        number = (number - 0x1p52) + 0.5;
+        memcpy(&bits, &number, sizeof bits);
+        codes[k] = ((bits >> 52) - 1022) | ((uint64_t)falls & 64);
+    }
+}
+TWICE(rise_bits, (const int64_t *values, size_t n, uint64_t *restrict codes), (values, n, codes))
+
+INLINE void body_far(const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks)
+{
+    for (size_t k = 1; k < n; k++) {
+        uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1];
+        marks[k] = rise - low > most;
+    }
+}
+TWICE(far, (const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks),
+      (values, n, low, most, marks))
+
+INLINE void body_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
+                       uint8_t *restrict marks)
+{
+    for (size_t k = 0; k < n; k++)
+        marks[k] = (uint64_t)values[k] != base + step * k;
+}
+TWICE(other, (const int64_t *values, size_t n, uint64_t base, uint64_t step, uint8_t *restrict marks),
+      (values, n, base, step, marks))
+
+INLINE void body_widen(const uint8_t *from, size_t n, int64_t *restrict values)
+{
+    for (size_t k = 0; k < n; k++) {
+        int32_t value;
+        memcpy(&value, from + k * sizeof value, sizeof value);
+        values[k] = value;
+    }
+}
+TWICE(widen, (const uint8_t *from, size_t n, int64_t *restrict values), (from, n, values))
+
+INLINE void body_widen_u32(const uint32_t *from, size_t n, int64_t *restrict values)
+{
+    for (size_t k = 0; k < n; k++)
+        values[k] = from[k];
+}
+TWICE(widen_u32, (const uint32_t *from, size_t n, int64_t *restrict values), (from, n, values))
+
+int pci_lanes_narrow(const int64_t *values, size_t n, int32_t *restrict narrow)
+{
+    int64_t other = 0;
+    for (size_t k = 0; k < n; k++) {
+        narrow[k] = (int32_t)values[k];
+        other |= (int64_t)narrow[k] ^ values[k];
+    }
+    return !other;
+}
+
+INLINE void body_less(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers)
+{
+    for (size_t k = 0; k < n; k++)
+        numbers[k] = (uint64_t)values[k] - base;
+}
+TWICE(less, (const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers),
+      (values, n, base, numbers))
+
+INLINE void body_less_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
+                           uint64_t *restrict numbers)
+{
+    int64_t line = 0;
+    for (size_t k = 0; k < n; k++) {
+        numbers[k] = (uint64_t)values[k] - base - (uint64_t)(line >> SLOPE_SHIFT);
+        line += slope;
+    }
+}
+TWICE(less_line,
+      (const int64_t *values, size_t n, uint64_t base, int64_t slope, uint64_t *restrict numbers),
+      (values, n, base, slope, numbers))
+
+INLINE void body_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs)
+{
+    for (size_t k = 0; k < n / 2; k++)
+        pairs[k] = numbers[2 * k] | numbers[2 * k + 1] << width;
+}
+TWICE(pair, (const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs),
+      (numbers, n, width, pairs))

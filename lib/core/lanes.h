@@ -1,0 +1,53 @@
+/*
+ * lanes.h - loops over many values at once, the same for each of them
+ *
+ * What the encoder asks of every value of every column, kept apart as plain loops without branches, so
+ * that the compiler makes vector code of them.
+ */
+#ifndef PCI_LANES_H
+#define PCI_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What one pass over values finds. Values are compared as signed numbers once `flip` was applied to
+ * them by exclusive or; rises are differences to the value before, modulo 2^64. */
+struct pci_sweep {
+    uint64_t changes, steps; /* values that differ from the one before; by exactly 1 */
+    int64_t least, greatest;
+    int64_t low, high; /* least and greatest rise */
+};
+
+/* Values [1, n) against those before them; n is at least 2. */
+void pci_lanes_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_sweep *sweep);
+/* Least and greatest value; n is at least 1. */
+void pci_lanes_range(const int64_t *values, size_t n, int64_t flip, int64_t *least,
+                     int64_t *greatest);
+/* Whether all are this one. */
+int pci_lanes_same(const int64_t *values, size_t n, int64_t value);
+/* Least and greatest distance from the line of `slope` / 2^16 through the first value; 0 is among
+ * them. */
+void pci_lanes_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
+                     int64_t *greatest);
+/* By k, n at most 1024: the bits that rise k (from value k - 1 to k) takes, and 64 if it falls. Exact
+ * for rises within +-2^51. code[0] stays. */
+void pci_lanes_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes);
+/* By k from 1 on: 1 if rise k, less `low`, is more than `most` as an unsigned number. */
+void pci_lanes_far(const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks);
+/* By k: 1 if the value is not base + step * k. */
+void pci_lanes_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
+                     uint8_t *restrict marks);
+/* Values of four bytes each, from wherever they lie. */
+void pci_lanes_widen(const uint8_t *from, size_t n, int64_t *restrict values);
+void pci_lanes_widen_u32(const uint32_t *from, size_t n, int64_t *restrict values);
+/* Whether all fit an int32; then they are in `narrow`. */
+int pci_lanes_narrow(const int64_t *values, size_t n, int32_t *restrict narrow);
+/* numbers[k] = values[k] - base. */
+void pci_lanes_less(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers);
+/* numbers[k] = values[k] - base - (slope * k >> 16). */
+void pci_lanes_less_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
+                         uint64_t *restrict numbers);
+/* Two numbers of `width` bits, at most 32, become one of twice as many, the first below; n is even. */
+void pci_lanes_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs);
+
+#endif
