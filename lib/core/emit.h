@@ -31,6 +31,16 @@ pcol_status pci_gather(struct pci_gather *g, enum pci_what what, uint64_t row, s
 /* How many rows are marked. */
 pcol_status pci_gather_count(struct pci_gather *g, uint64_t *count, pcol_error *err);
 
+/* kept.c: a source's values once they were read, in four bytes each. *kept is NULL if that is not
+ * possible: a null, or a block of values too far from each other. Freed with pci_kept_free(). */
+struct pci_kept {
+    struct pci_source source;
+    int64_t *bases;    /* by block: its least value */
+    uint32_t *numbers; /* how far each value is above that */
+};
+pcol_status pci_kept_new(const struct pci_source *source, struct pci_kept **kept, pcol_error *err);
+void pci_kept_free(struct pci_kept *kept);
+
 /* A source's rows that are not the default, as a source of their own (encode.c). */
 struct pci_rest {
     struct pci_source source;

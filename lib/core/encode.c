@@ -63,6 +63,20 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
     return status;
 }
 
+struct array {
+    struct pci_source source;
+    const int64_t *values;
+};
+
+static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *values,
+                              uint8_t *valid, pcol_error *err)
+{
+    (void)err;
+    memcpy(values, ((struct array *)context)->values + row, n * sizeof *values);
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
 static pcol_status put_child(struct pci_writer *writer, uint32_t child,
                              const struct pci_source *source, int depth, pcol_error *err)
 {
@@ -72,27 +86,16 @@ static pcol_status put_child(struct pci_writer *writer, uint32_t child,
 }
 
 /* Some of a column's rows are read through all of them, and more than once: so many are kept. */
-#define KEPT_ROWS 131072u
+#define KEPT_ROWS (UINT64_C(1) << 20)
 
 static pcol_status put_gathered(struct pci_writer *writer, uint32_t child,
                                 const struct pci_source *source, int depth, pcol_error *err)
 {
-    uint8_t valid[PCF_BLOCK_ROWS];
-    pcol_status status = PCOL_OK;
-    if (!source->rows || source->rows > KEPT_ROWS)
-        return put_child(writer, child, source, depth, err);
-    int64_t *values = pci_malloc((size_t)source->rows, sizeof *values);
-    if (!values)
-        return pci_fail_memory(err);
-    for (uint64_t row = 0, n; status == PCOL_OK && row < source->rows; row += n) {
-        n = source->rows - row < PCF_BLOCK_ROWS ? source->rows - row : PCF_BLOCK_ROWS;
-        status = source->read(source->context, row, (size_t)n, values + row, valid, err);
-    }
-    struct pci_array kept;
-    pci_array_init(&kept, source->type, values, source->rows);
-    if (status == PCOL_OK)
-        status = put_child(writer, child, &kept.source, depth, err);
-    pci_free(values);
+    struct pci_kept *kept = NULL;
+    if (source->rows && source->rows <= KEPT_ROWS)
+        PCI_TRY(pci_kept_new(source, &kept, err));
+    pcol_status status = put_child(writer, child, kept ? &kept->source : source, depth, err);
+    pci_kept_free(kept);
     return status;
 }
 
@@ -149,7 +152,7 @@ static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
                               deltas->own.rows < FAR_ROWS ? depth + 1 : MAX_DEPTH, err);
     /* As the successors of a chain. */
     if (status == PCOL_OK)
-        status = put_child(writer, child + 1, &deltas->rises, MAX_DEPTH, err);
+        status = put_gathered(writer, child + 1, &deltas->rises, MAX_DEPTH, err);
     pci_free(deltas);
     return status;
 }
@@ -182,7 +185,7 @@ static pcol_status put_runs(struct pci_writer *writer, uint32_t column,
 {
     int64_t *ends = pci_malloc((size_t)shape->runs, sizeof *ends);
     int64_t *values = pci_malloc((size_t)shape->runs, sizeof *values);
-    struct pci_array of_ends, of_values;
+    struct array of_ends = {.values = ends}, of_values = {.values = values};
     uint32_t child = 0;
     uint64_t count = 0;
     pcol_status status = PCOL_E_NO_MEMORY;
@@ -196,8 +199,8 @@ static pcol_status put_runs(struct pci_writer *writer, uint32_t column,
         status = pci_writer_children(writer, column, 2, &child, err);
     if (status != PCOL_OK)
         goto cleanup;
-    pci_array_init(&of_ends, PCF_U64, ends, count);
-    pci_array_init(&of_values, source->type, values, count);
+    of_ends.source = (struct pci_source){count, PCF_U64, read_array, &of_ends};
+    of_values.source = (struct pci_source){count, source->type, read_array, &of_values};
     status = put_child(writer, child, &of_ends.source, depth + 1, err);
     if (status == PCOL_OK)
         status = put_child(writer, child + 1, &of_values.source, depth + 1, err);

@@ -18,24 +18,26 @@
 #define HAS_WIDE 0
 #define WIDE
 #endif
+int pci_lanes_plain;
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* A function of that name: body_NAME for the processor at hand. */
-#define TWICE(name, parameters, arguments)        \
-    WIDE static void wide_##name parameters       \
-    {                                             \
-        body_##name arguments;                    \
-    }                                             \
-    static void any_##name parameters             \
-    {                                             \
-        body_##name arguments;                    \
-    }                                             \
-    void pci_lanes_##name parameters              \
-    {                                             \
-        if (HAS_WIDE)                             \
-            wide_##name arguments;                \
-        else                                      \
-            any_##name arguments;                 \
+#define TWICE(name, parameters, arguments)  \
+    WIDE static void wide_##name parameters \
+    {                                       \
+        body_##name arguments;              \
+    }                                       \
+    static void any_##name parameters       \
+    {                                       \
+        body_##name arguments;              \
+    }                                       \
+    void pci_lanes_##name parameters        \
+    {                                       \
+        if (HAS_WIDE && !pci_lanes_plain)   \
+            wide_##name arguments;          \
+        else                                \
+            any_##name arguments;           \
     }
 
 INLINE void body_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_sweep *sweep)
@@ -69,8 +71,7 @@ INLINE void body_range(const int64_t *values, size_t n, int64_t flip, int64_t *l
     *least = min;
     *greatest = max;
 }
-TWICE(range,
-      (const int64_t *values, size_t n, int64_t flip, int64_t *least, int64_t *greatest),
+TWICE(range, (const int64_t *values, size_t n, int64_t flip, int64_t *least, int64_t *greatest),
       (values, n, flip, least, greatest))
 
 int pci_lanes_same(const int64_t *values, size_t n, int64_t value)
@@ -116,7 +117,8 @@ INLINE void body_rise_bits(const int64_t *values, size_t n, uint64_t *restrict c
 }
 TWICE(rise_bits, (const int64_t *values, size_t n, uint64_t *restrict codes), (values, n, codes))
 
-INLINE void body_far(const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks)
+INLINE void body_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
+                     uint8_t *restrict marks)
 {
     for (size_t k = 1; k < n; k++) {
         uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1];
@@ -132,7 +134,8 @@ INLINE void body_other(const int64_t *values, size_t n, uint64_t base, uint64_t 
     for (size_t k = 0; k < n; k++)
         marks[k] = (uint64_t)values[k] != base + step * k;
 }
-TWICE(other, (const int64_t *values, size_t n, uint64_t base, uint64_t step, uint8_t *restrict marks),
+TWICE(other,
+      (const int64_t *values, size_t n, uint64_t base, uint64_t step, uint8_t *restrict marks),
       (values, n, base, step, marks))
 
 INLINE void body_widen(const uint8_t *from, size_t n, int64_t *restrict values)
@@ -161,6 +164,22 @@ int pci_lanes_narrow(const int64_t *values, size_t n, int32_t *restrict narrow)
     }
     return !other;
 }
+
+INLINE void body_lower(const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers)
+{
+    for (size_t k = 0; k < n; k++)
+        numbers[k] = (uint32_t)((uint64_t)values[k] - base);
+}
+TWICE(lower, (const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers),
+      (values, n, base, numbers))
+
+INLINE void body_raise(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values)
+{
+    for (size_t k = 0; k < n; k++)
+        values[k] = (int64_t)(base + numbers[k]);
+}
+TWICE(raise, (const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values),
+      (numbers, n, base, values))
 
 INLINE void body_less(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers)
 {

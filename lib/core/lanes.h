@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Tests: not 0: as on a processor that has nothing beyond what all have. */
+extern int pci_lanes_plain;
+
 /* What one pass over values finds. Values are compared as signed numbers once `flip` was applied to
  * them by exclusive or; rises are differences to the value before, modulo 2^64. */
 struct pci_sweep {
@@ -33,7 +36,8 @@ void pci_lanes_rests(const int64_t *values, size_t n, int64_t slope, int64_t *le
  * for rises within +-2^51. code[0] stays. */
 void pci_lanes_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes);
 /* By k from 1 on: 1 if rise k, less `low`, is more than `most` as an unsigned number. */
-void pci_lanes_far(const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks);
+void pci_lanes_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
+                   uint8_t *restrict marks);
 /* By k: 1 if the value is not base + step * k. */
 void pci_lanes_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
                      uint8_t *restrict marks);
@@ -42,6 +46,9 @@ void pci_lanes_widen(const uint8_t *from, size_t n, int64_t *restrict values);
 void pci_lanes_widen_u32(const uint32_t *from, size_t n, int64_t *restrict values);
 /* Whether all fit an int32; then they are in `narrow`. */
 int pci_lanes_narrow(const int64_t *values, size_t n, int32_t *restrict narrow);
+/* Values less a base, in four bytes, and back. */
+void pci_lanes_lower(const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers);
+void pci_lanes_raise(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values);
 /* numbers[k] = values[k] - base. */
 void pci_lanes_less(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers);
 /* numbers[k] = values[k] - base - (slope * k >> 16). */

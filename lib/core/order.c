@@ -272,7 +272,7 @@ static pcol_status translate(pcol_builder *b, struct pci_bcol *from, struct pci_
             if (r[0].values[i] != t.name)
                 find_target(&t, r[0].values[i]);
             if (t.map && (uint64_t)value < t.rows)
-                r[1].room[i] = t.map[value]; /* a column is read into the reader's room */
+                r[1].values[i] = t.map[value];
         }
         status = pci_bcol_set_many(to, r[1].row, r[1].values, r[1].n, err);
         if (status != PCOL_OK)

@@ -9,31 +9,11 @@
 
 #include <string.h>
 
-static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    (void)err;
-    memcpy(values, ((const struct pci_array *)context)->values + row, n * sizeof *values);
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
-
-void pci_array_init(struct pci_array *array, uint8_t type, const int64_t *values, uint64_t rows)
-{
-    array->source = (struct pci_source){rows, type, read_array, array};
-    array->values = values;
-}
-
 void pci_reader_init(struct pci_reader *reader, const struct pci_source *source)
 {
     reader->source = source;
     reader->row = 0;
     reader->n = 0;
-    reader->values = reader->room;
-    reader->valid = reader->valid_room;
-    reader->array = source->read == read_array ? source->context : NULL;
-    if (reader->array)
-        memset(reader->valid_room, 1, sizeof reader->valid_room);
 }
 
 pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err)
@@ -45,11 +25,7 @@ pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err)
         return PCOL_OK;
     reader->n =
         s->rows - reader->row < PCF_BLOCK_ROWS ? (size_t)(s->rows - reader->row) : PCF_BLOCK_ROWS;
-    if (reader->array) {
-        reader->values = reader->array->values + reader->row;
-        return PCOL_OK;
-    }
-    return s->read(s->context, reader->row, reader->n, reader->room, reader->valid_room, err);
+    return s->read(s->context, reader->row, reader->n, reader->values, reader->valid, err);
 }
 
 unsigned pci_width_of(uint64_t range)
@@ -235,7 +211,8 @@ static void add_sweep(const struct pass *pass, const struct pci_sweep *w, const 
     s->runs += w->changes;
     s->constant &= w->least == first && w->greatest == first;
     s->linear &= w->low == s->step && w->high == s->step;
-    if ((uint64_t)w->greatest - (uint64_t)w->least <= INT64_MAX) /* then a rise is what it looks like */
+    if ((uint64_t)w->greatest - (uint64_t)w->least <=
+        INT64_MAX) /* then a rise is what it looks like */
         s->ascending &= w->low >= 0;
     else
         s->ascending &= never_falls(pass, values, n);
@@ -418,7 +395,7 @@ static void add_some(struct pass *pass, struct pci_reader *r)
             continue;
         }
         add_value(pass, r->row + i, r->values[i]);
-        r->room[n++] = r->values[i];
+        r->values[n++] = r->values[i];
     }
     r->n = n;
     if (!n || pass->type == PCF_F64)
@@ -432,7 +409,7 @@ static void add_block(struct pass *pass, struct pci_reader *r)
     struct pci_shape *s = pass->shape;
     size_t n = r->n;
     s->ranges[s->block_count] = 0;
-    if (r->array || !memchr(r->valid, 0, n))
+    if (!memchr(r->valid, 0, n))
         add_values(pass, r->row, r->values, n);
     else
         add_some(pass, r);

@@ -17,23 +17,13 @@ struct pci_source {
     void *context;
 };
 
-/* Values that lie in memory, none of them null. A reader hands them out where they are. */
-struct pci_array {
-    struct pci_source source;
-    const int64_t *values;
-};
-void pci_array_init(struct pci_array *array, uint8_t type, const int64_t *values, uint64_t rows);
-
 /* Reads a source from its start, block by block. */
 struct pci_reader {
     const struct pci_source *source;
     uint64_t row; /* of values[0] */
     size_t n;     /* 0 at the end */
-    const int64_t *values;
-    const uint8_t *valid;
-    const struct pci_array *array; /* the source, if it is one: no need to ask valid[] */
-    int64_t room[1024]; /* where they are, unless they lie elsewhere */
-    uint8_t valid_room[1024];
+    int64_t values[1024];
+    uint8_t valid[1024];
 };
 void pci_reader_init(struct pci_reader *reader, const struct pci_source *source);
 pcol_status pci_reader_next(struct pci_reader *reader, pcol_error *err);

@@ -1,0 +1,169 @@
+/*
+ * test_lanes.c - loops over many values say what simple ones say, on any processor
+ */
+#include <criterion/criterion.h>
+
+#include "core/lanes.h"
+
+#include <string.h>
+
+enum { MOST = 1024 };
+
+static int64_t values[MOST];
+static uint64_t state;
+
+static uint64_t next_random(void)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return state ^ state >> 29;
+}
+
+/* Values of up to `bits` bits; 64 bits include the extremes. */
+static void make_values(size_t n, unsigned bits)
+{
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (int64_t)(bits == 64 ? next_random() : next_random() >> (64 - bits));
+        if (bits < 64 && next_random() % 2)
+            values[i] = -values[i];
+        if (bits == 64 && next_random() % 8 == 0)
+            values[i] = next_random() % 2 ? INT64_MIN : INT64_MAX;
+    }
+}
+
+static void check_sweep(size_t n, int64_t flip)
+{
+    struct pci_sweep s, want = {0, 0, values[0] ^ flip, values[0] ^ flip, INT64_MAX, INT64_MIN};
+    for (size_t k = 1; k < n; k++) {
+        int64_t rise = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
+        int64_t value = values[k] ^ flip;
+        want.changes += rise != 0;
+        want.steps += rise == 1;
+        want.least = value < want.least ? value : want.least;
+        want.greatest = value > want.greatest ? value : want.greatest;
+        want.low = rise < want.low ? rise : want.low;
+        want.high = rise > want.high ? rise : want.high;
+    }
+    pci_lanes_sweep(values, n, flip, &s);
+    cr_assert(s.changes == want.changes && s.steps == want.steps);
+    cr_assert(s.least == want.least && s.greatest == want.greatest);
+    cr_assert(s.low == want.low && s.high == want.high);
+    int64_t least, greatest;
+    pci_lanes_range(values, n, flip, &least, &greatest);
+    cr_assert(least == want.least && greatest == want.greatest);
+}
+
+static void check_rests(size_t n, int64_t slope)
+{
+    int64_t least, greatest, min = 0, max = 0;
+    uint64_t numbers[MOST];
+    for (size_t k = 0; k < n; k++) {
+        uint64_t line = (uint64_t)((slope * (int64_t)k) >> 16);
+        int64_t rest = (int64_t)((uint64_t)values[k] - (uint64_t)values[0] - line);
+        min = rest < min ? rest : min;
+        max = rest > max ? rest : max;
+    }
+    pci_lanes_rests(values, n, slope, &least, &greatest);
+    cr_assert(least == min && greatest == max);
+    pci_lanes_less_line(values, n, 77, slope, numbers);
+    for (size_t k = 0; k < n; k++)
+        cr_assert(numbers[k] == (uint64_t)values[k] - 77 - (uint64_t)((slope * (int64_t)k) >> 16));
+}
+
+static void check_marks(size_t n, uint64_t low, uint64_t most)
+{
+    uint8_t marks[MOST];
+    pci_lanes_far(values, n, low, most, marks);
+    for (size_t k = 1; k < n; k++)
+        cr_assert(marks[k] == ((uint64_t)values[k] - (uint64_t)values[k - 1] - low > most));
+    pci_lanes_other(values, n, (uint64_t)values[0] - 3, 3, marks);
+    for (size_t k = 0; k < n; k++)
+        cr_assert(marks[k] == ((uint64_t)values[k] != (uint64_t)values[0] - 3 + 3 * k));
+}
+
+static unsigned bits_of(uint64_t number)
+{
+    unsigned bits = 0;
+    for (; number; number >>= 1)
+        bits++;
+    return bits;
+}
+
+static void check_rise_bits(size_t n)
+{
+    uint64_t codes[MOST];
+    pci_lanes_rise_bits(values, n, codes);
+    for (size_t k = 1; k < n; k++) {
+        int64_t rise = values[k] - values[k - 1];
+        uint64_t far = (uint64_t)(rise < 0 ? -(rise + 1) : rise);
+        cr_assert(codes[k] == (bits_of(far) | (rise < 0 ? 64u : 0u)));
+    }
+}
+
+static void check_narrow(size_t n)
+{
+    int32_t narrow[MOST];
+    uint32_t numbers[MOST];
+    int64_t back[MOST];
+    int fits = 1;
+    for (size_t k = 0; k < n; k++)
+        fits &= values[k] >= INT32_MIN && values[k] <= INT32_MAX;
+    cr_assert(pci_lanes_narrow(values, n, narrow) == fits);
+    pci_lanes_widen((const uint8_t *)narrow, n, back);
+    for (size_t k = 0; k < n; k++)
+        cr_assert(back[k] == (int32_t)values[k]);
+    pci_lanes_lower(values, n, (uint64_t)values[0], numbers);
+    pci_lanes_raise(numbers, n, (uint64_t)values[0], back);
+    for (size_t k = 0; k < n; k++)
+        cr_assert(back[k] == (int64_t)((uint64_t)values[0] +
+                                       (uint32_t)((uint64_t)values[k] - (uint64_t)values[0])));
+    pci_lanes_widen_u32(numbers, n, back);
+    for (size_t k = 0; k < n; k++)
+        cr_assert(back[k] == (int64_t)numbers[k]);
+    cr_assert(pci_lanes_same(values, 1, values[0]));
+    cr_assert(n < 2 || pci_lanes_same(values, n, values[0]) ==
+                           !memcmp(values, values + 1, (n - 1) * sizeof *values));
+}
+
+static void check_pairs(size_t n, unsigned width)
+{
+    uint64_t numbers[MOST], pairs[MOST / 2];
+    pci_lanes_less(values, n, 5, numbers);
+    for (size_t k = 0; k < n; k++) {
+        cr_assert(numbers[k] == (uint64_t)values[k] - 5);
+        numbers[k] &= (UINT64_C(1) << width) - 1;
+    }
+    pci_lanes_pair(numbers, n - n % 2, width, pairs);
+    for (size_t k = 0; k < n / 2; k++)
+        cr_assert(pairs[k] == (numbers[2 * k] | numbers[2 * k + 1] << width));
+}
+
+static void check_all(void)
+{
+    static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 1023, 1024};
+    static const unsigned widths[] = {1, 3, 8, 20, 31, 33, 45, 64};
+    state = 1;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            make_values(sizes[s], widths[w]);
+            check_sweep(sizes[s], 0);
+            check_sweep(sizes[s], INT64_MIN);
+            check_marks(sizes[s], 0, 255);
+            check_marks(sizes[s], ~UINT64_C(0) << 10, 2047);
+            check_narrow(sizes[s]);
+            check_pairs(sizes[s], 1 + widths[w] % 32);
+            if (widths[w] > 45)
+                continue;
+            check_rise_bits(sizes[s]);
+            check_rests(sizes[s], 0);
+            check_rests(sizes[s], 12345678);
+            check_rests(sizes[s], -98765432109);
+        }
+}
+
+Test(lanes, say_what_simple_loops_say)
+{
+    check_all();
+    pci_lanes_plain = 1;
+    check_all();
+    pci_lanes_plain = 0;
+}
