@@ -560,7 +560,8 @@ typedef struct pcol_source {
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source(pcol_builder *builder,
                                                         const pcol_source *source, uint32_t *row,
                                                         pcol_error *err);
-/* A key and value that a source keeps (--meta); a key once for each source. */
+/* A key and value that a source keeps (--meta); neither may be NULL. A key once for each source: one
+ * that it has already, be it of a file that was imported, is E_ARGUMENT, and nothing is added. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source,
                                                              const char *key, const char *value,
                                                              pcol_error *err);

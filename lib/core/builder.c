@@ -133,8 +133,9 @@ void pcol_builder_free(pcol_builder *builder)
     pci_free(builder->types);
     pci_hash_clear(&builder->function_hash);
     pci_hash_clear(&builder->group_hash);
-    pci_hash_clear(&builder->source_type_hash);
-    pci_free(builder->source_types);
+    pci_pairs_clear(&builder->source_types);
+    pci_strtab_clear(&builder->meta_keys);
+    pci_pairs_clear(&builder->metas);
     pci_border_clear(&builder->order);
     pci_strtab_clear(&builder->strings);
     pci_tree_clear(&builder->tree);
@@ -362,18 +363,6 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
     builder->source_count++;
     *row = r;
     return PCOL_OK;
-}
-
-pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, const char *key,
-                                     const char *value, pcol_error *err)
-{
-    struct pci_bcol *sources = builder->columns[PCI_C_META_SOURCE];
-    uint64_t row = sources->rows;
-    if (source >= builder->source_count)
-        return pci_fail(err, PCOL_E_ARGUMENT, "source %u does not exist", source);
-    PCI_TRY(pci_bcol_set(sources, row, source, err));
-    PCI_TRY(set_text(builder, PCI_C_META_KEY, row, key, err));
-    return set_text(builder, PCI_C_META_VALUE, row, value, err);
 }
 
 /* Types that are named before there is a source become those of the sources that use them. */

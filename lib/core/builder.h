@@ -11,6 +11,7 @@
 
 #include "core/encode.h"
 #include "core/hash.h"
+#include "core/pairs.h"
 #include "core/rows.h"
 #include "core/strtab.h"
 #include "core/tree.h"
@@ -124,10 +125,6 @@ struct pci_btype {
     uint32_t type, unit, flags, ordinal;
     uint32_t column; /* of samples */
     uint32_t noted;  /* 1 + a source that is known to have it */
-};
-
-struct pci_source_type {
-    uint32_t source, type;
 };
 
 /* intern.c: distinct lists of cells, each with a number from 0 */
@@ -259,10 +256,10 @@ struct pcol_builder {
     struct pci_blabels labels;
     struct pci_bnodes nodes;
     struct pci_border order;
-    struct pci_source_type *source_types; /* in the order in which they were noted */
-    size_t source_type_count, source_type_capacity;
-    struct pci_hash source_type_hash;
-    unsigned threads; /* for writing */
+    struct pci_pairs source_types; /* sources and their types */
+    struct pci_strtab meta_keys;   /* those of source_meta; kept apart from the file's strings, */
+    struct pci_pairs metas;        /* among which a key may stand by another name */
+    unsigned threads;              /* for writing */
     int written;
 };
 
@@ -367,6 +364,10 @@ struct pci_bcol_source {
 };
 void pci_bcol_source_init(struct pci_bcol_source *source, const struct pci_bcol *column,
                           const uint32_t *map);
+
+/* source_meta.c: a source has this key; *again: it had it before. */
+pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *again,
+                                 pcol_error *err);
 
 /* source_types.c: that a source has a type; then, once, the rows of source_types */
 pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err);

@@ -2,13 +2,12 @@
  * merge_meta.c - what is known of the sources of a pcol file, each key once
  *
  * A source keeps its keys when it is copied. A key that it is given anew (--meta, the tolerance of
- * joined samples) takes the place of the one that it had; of keys that a damaged file has twice the
- * first is taken. So no row of what is written is like another, whatever was read.
+ * joined samples) takes the place of the one that it had. A key that a damaged file has twice is refused.
+ * So no row of what is written is like another, whatever was read.
  */
 #include "io/merge.h"
 
 #include "core/alloc.h"
-#include "core/hash.h"
 #include "core/idle.h"
 
 #include <string.h>
@@ -18,7 +17,6 @@ struct metas {
     const struct pci_table *table;
     const struct pci_column *key;
     struct pci_cells *source;
-    struct pci_hash seen; /* rows, by source and key */
     uint64_t rows;
 };
 
@@ -37,41 +35,21 @@ static int is_given(const struct pci_merge *m, pcol_str key)
     return pci_merge_tolerance(m) && is_text(key, PCI_IDLE_KEY);
 }
 
-/* Whether the row says of its source what a row before it says. */
-static pcol_status is_known(struct metas *t, uint64_t row, uint32_t source, pcol_str key,
-                            int *known, pcol_error *err)
-{
-    uint64_t hash = pci_hash_pair(source, pci_hash_text(key.data, key.size));
-    size_t at = pci_hash_start(&t->seen, hash);
-    uint32_t other;
-    *known = 0;
-    while ((other = pci_hash_next(&t->seen, hash, &at)) != PCI_HASH_NONE) {
-        uint32_t of;
-        pcol_str text;
-        int valid;
-        PCI_TRY(pci_cells_row(t->source, other, t->m->source_count, &of, err));
-        PCI_TRY(pci_get_str(t->m->file, t->key, other, &text, &valid, err));
-        *known = of == source && text.size == key.size &&
-                 (!key.size || !memcmp(text.data, key.data, key.size));
-        if (*known)
-            return PCOL_OK;
-    }
-    return pci_hash_add(&t->seen, hash, (uint32_t)row, err);
-}
-
 static pcol_status is_taken(struct metas *t, uint64_t row, int *taken, pcol_error *err)
 {
     uint32_t source;
     pcol_str key;
-    int valid, known;
+    int valid, again;
     *taken = 1;
     PCI_TRY(pci_cells_row(t->source, row, t->m->source_count, &source, err));
     PCI_TRY(pci_get_str(t->m->file, t->key, row, &key, &valid, err));
-    if (source == PCOL_NONE || !valid)
+    *taken = source != PCOL_NONE && valid && !is_given(t->m, key);
+    if (!*taken)
         return PCOL_OK;
-    PCI_TRY(is_known(t, row, source, key, &known, err));
-    *taken = !known && !is_given(t->m, key);
-    return PCOL_OK;
+    PCI_TRY(pci_source_meta_note(t->m->builder, t->m->sources[source], key, &again, err));
+    return again ? pci_fail_cell(err, PCOL_E_CORRUPT, "source_meta", "key", row,
+                                 "the source has this key before")
+                 : PCOL_OK;
 }
 
 static pcol_status place(struct metas *t, pcol_error *err)
@@ -108,7 +86,6 @@ pcol_status pci_merge_meta(struct pci_merge *merge, pcol_error *err)
         pci_cells_open(t.source, merge->file, "source_meta", "source", PCI_IS_INT, err);
     if (status == PCOL_OK)
         status = place(&t, err);
-    pci_hash_clear(&t.seen);
     pci_free(t.source);
     return status;
 }

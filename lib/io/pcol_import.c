@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/idle.h"
+#include "model/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -295,6 +296,7 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
 {
     const struct pci_table *samples = pci_table_find(m->file, "samples");
     PCI_TRY(prepare(m, last_source, err));
+    PCI_TRY(pci_check_copied(m->file, !m->partial, err));
     tell_all_unknown(m);
     PCI_TRY(pci_merge_strings(m, err));
     PCI_TRY(pci_merge_sizes(m, err));

@@ -215,6 +215,51 @@ static pcol_status check_open(struct pci_check *check, pcol_error *err)
     return missing ? pci_fail_memory(err) : PCOL_OK;
 }
 
+/* ---- what copying builds on */
+
+/* Tables whose rows are copied as they lie there. */
+static pcol_status verify_copied(const pcol_file *file, pcol_error *err)
+{
+    static const char *const tables[] = {"source_meta",    "source_types", "location_groups",
+                                         "rprof_segments", "rprof_files",  "nodes",
+                                         "node_integers",  "node_doubles"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const struct pci_table *table = pci_table_find(file, tables[i]);
+        for (uint32_t c = 0; table && c < table->column_count; c++)
+            PCI_TRY(pci_verify(file, &table->columns[c], err));
+    }
+    return PCOL_OK;
+}
+
+/* The first fault becomes the error. */
+static int keep_first(void *context, const pcol_fault *fault)
+{
+    if (!fault->note)
+        (void)!pci_fail_cell(context, PCOL_E_CORRUPT, fault->table, fault->column, fault->row, "%s",
+                             fault->message);
+    return !fault->note;
+}
+
+pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err)
+{
+    pcol_error error = {0};
+    struct pci_check check = {
+        .file = file, .copied = 1, .report = keep_first, .context = err ? err : &error};
+    pcol_status status = check_open(&check, err);
+    if (status == PCOL_OK && whole)
+        status = verify_copied(file, err);
+    if (status == PCOL_OK)
+        status = pci_check_schema(&check, err);
+    if (status == PCOL_OK && !check.stop)
+        status = pci_check_keys(&check, err);
+    if (status == PCOL_OK && !check.stop && whole)
+        status = pci_check_nodes(&check, err);
+    if (status == PCOL_OK && !check.stop && whole)
+        status = pci_check_orders(&check, err);
+    check_close(&check);
+    return status == PCOL_OK && check.faults ? PCOL_E_CORRUPT : status;
+}
+
 pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_fault_fn report,
                             void *context, uint64_t *faults, pcol_error *err)
 {

@@ -22,6 +22,7 @@ struct pci_check {
     void *context;
     uint64_t faults;
     int stop;           /* the caller has seen enough */
+    int copied;         /* only what copying builds on: nothing that is made anew */
     uint8_t *untrusted; /* by column of the index */
     int64_t *values[PCI_CHECK_BUFFERS];
     uint8_t *valid[PCI_CHECK_BUFFERS];
@@ -71,5 +72,10 @@ pcol_status pci_check_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_plain(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_model(struct pci_check *check, pcol_error *err);
+
+/* Before the rows of a file are copied into another: E_CORRUPT at the first fault of the kind that would
+ * go with them, and that no later step meets. What is derived is made anew, so its faults are none here.
+ * whole: trees, which are else copied one by one, and the orders of sources' own tables, too. */
+pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err);
 
 #endif

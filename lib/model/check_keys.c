@@ -4,8 +4,7 @@
 #include "model/check.h"
 #include "model/types.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
+#include "core/pairs.h"
 
 #include <string.h>
 
@@ -14,6 +13,7 @@ struct order {
     const char *table, *column;
     int equal;
     uint64_t limit;
+    int derived;
 };
 
 static pcol_status check_order(struct pci_check *check, const struct order *order, pcol_error *err)
@@ -50,7 +50,7 @@ static pcol_status check_order(struct pci_check *check, const struct order *orde
 /* Every location belongs to exactly one group. */
 static pcol_status check_groups(struct pci_check *check, pcol_error *err)
 {
-    const struct order order = {"location_groups", "first_location", 0, UINT64_MAX};
+    const struct order order = {"location_groups", "first_location", 0, UINT64_MAX, 0};
     const struct pci_table *table = pci_table_find(check->file, "location_groups");
     const struct pci_column *first = pci_check_column(check, order.table, order.column);
     struct pci_tally tally = PCI_TALLY(check, order.table, order.column);
@@ -73,33 +73,6 @@ static pcol_status check_groups(struct pci_check *check, pcol_error *err)
     return check_order(check, &order, err);
 }
 
-/* Rows of the small tables, found by all their cells; one that was there before is a fault. */
-struct seen {
-    struct pci_hash hash;
-    int64_t (*cells)[2];
-    size_t count, capacity;
-};
-
-static pcol_status see(struct seen *seen, int64_t a, int64_t b, int *again, pcol_error *err)
-{
-    uint64_t hash = pci_hash_pair((uint64_t)a, (uint64_t)b);
-    size_t at = pci_hash_start(&seen->hash, hash);
-    void *cells = seen->cells;
-    uint32_t id;
-    *again = 1;
-    while (seen->cells && (id = pci_hash_next(&seen->hash, hash, &at)) != PCI_HASH_NONE) {
-        if (seen->cells[id][0] == a && seen->cells[id][1] == b)
-            return PCOL_OK;
-    }
-    *again = 0;
-    if (pci_grow(&cells, &seen->capacity, seen->count + 1, sizeof *seen->cells))
-        return pci_fail_memory(err);
-    seen->cells = cells;
-    seen->cells[seen->count][0] = a;
-    seen->cells[seen->count][1] = b;
-    return pci_hash_add(&seen->hash, hash, (uint32_t)seen->count++, err);
-}
-
 /* A pair of columns of which no two rows agree. Text that is a column's own is not compared. */
 static pcol_status check_unique(struct pci_check *check, const char *table, const char *first,
                                 const char *second, pcol_error *err)
@@ -107,7 +80,7 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
     const struct pci_column *a = pci_check_column(check, table, first);
     const struct pci_column *b = pci_check_column(check, table, second);
     struct pci_tally tally = PCI_TALLY(check, table, second);
-    struct seen seen = {0};
+    struct pci_pairs seen = {0};
     uint64_t rows = pci_rows(check->file, table);
     pcol_status status = PCOL_OK;
     size_t n, m;
@@ -121,14 +94,14 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
             break;
         for (size_t i = 0; i < n && status == PCOL_OK; i++) {
             int again = 0;
-            status = see(&seen, check->values[0][i], check->values[1][i], &again, err);
+            status = pci_pairs_add(&seen, (uint64_t)check->values[0][i],
+                                   (uint64_t)check->values[1][i], &again, err);
             if (again)
                 pci_fault(&tally, row + i, "there is a row like this before");
         }
     }
     pci_tally_end(&tally);
-    pci_hash_clear(&seen.hash);
-    pci_free(seen.cells);
+    pci_pairs_clear(&seen);
     return status;
 }
 
@@ -160,18 +133,20 @@ pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
 {
     uint64_t samples = pci_rows(check->file, "samples");
     const struct order orders[] = {
-        {"stack_sums", "stack", 0, UINT64_MAX},
-        {"source_types", "source", 1, UINT64_MAX},
-        {"rprof_segments", "first_sample", 1, samples},
-        {"rprof_files", "before_sample", 1, samples},
-        {"sample_zones", "location_row", 1, UINT64_MAX},
-        {"sample_zones", "value_row", 1, UINT64_MAX},
+        {"stack_sums", "stack", 0, UINT64_MAX, 1},
+        {"source_types", "source", 1, UINT64_MAX, 0},
+        {"rprof_segments", "first_sample", 1, samples, 0},
+        {"rprof_files", "before_sample", 1, samples, 0},
+        {"sample_zones", "location_row", 1, UINT64_MAX, 1},
+        {"sample_zones", "value_row", 1, UINT64_MAX, 1},
     };
     for (size_t i = 0; i < sizeof orders / sizeof *orders && !check->stop; i++)
-        PCI_TRY(check_order(check, &orders[i], err));
+        if (!check->copied || !orders[i].derived)
+            PCI_TRY(check_order(check, &orders[i], err));
     PCI_TRY(check_groups(check, err));
     PCI_TRY(check_unique(check, "source_types", "source", "sample_type", err));
     PCI_TRY(check_unique(check, "source_meta", "source", "key", err));
-    check_types(check);
+    if (!check->copied) /* types that agree in everything become one */
+        check_types(check);
     return PCOL_OK;
 }

@@ -241,6 +241,49 @@ Test(builder, sizes_of_structs)
     pcol_builder_free(b);
 }
 
+/* A key once for each source, also behind what a file that was imported knows of it. */
+Test(builder, a_source_has_a_key_once)
+{
+    pcol_source source = PCOL_INIT(pcol_source);
+    pcol_builder *b;
+    pcol_error err = {0};
+    pcol_file *file;
+    void *data;
+    size_t size;
+    uint64_t faults;
+    uint32_t row;
+    source.type = "test";
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_source(b, &source, &row, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_source(b, &source, &row, NULL), PCOL_OK);
+    cr_expect_eq(pcol_builder_source_meta(b, 0, "host", "a", NULL), PCOL_OK);
+    cr_expect_eq(pcol_builder_source_meta(b, 1, "host", "a", NULL), PCOL_OK);
+    cr_expect_eq(pcol_builder_source_meta(b, 0, "hosts", "a", NULL), PCOL_OK);
+    cr_expect_eq(pcol_builder_source_meta(b, 0, "host", "b", &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "source 0 has the key 'host' already");
+    cr_expect_eq(pcol_builder_source_meta(b, 2, "host", "b", &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "source 2 does not exist");
+    cr_expect_eq(pcol_builder_source_meta(b, 0, NULL, "b", &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_builder_source_meta(b, 0, "k", NULL, &err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, NULL), PCOL_OK);
+    pcol_builder_free(b);
+
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(b, data, size, "again", NULL, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(b, data, size, "and again", NULL, NULL), PCOL_OK);
+    pcol_free(data);
+    cr_expect_eq(pcol_builder_source_meta(b, 3, "host", "b", &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "source 3 has the key 'host' already");
+    cr_expect_eq(pcol_builder_source_meta(b, 3, "hosts", "b", NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, NULL), PCOL_OK);
+    pcol_builder_free(b);
+    cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL), PCOL_OK);
+    cr_expect_eq(faults, 0);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
 /* Its own word, else the last of pprof's and the first of others, levels never but alone. */
 Test(builder, default_types)
 {

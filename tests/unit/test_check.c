@@ -210,6 +210,7 @@ Test(check, lies_are_found)
         cr_assert_geq(check(data, size, PCOL_CHECK_STRICT, &log), 1);
         cr_expect(log.found, "%s.%s: %s, not %s", lies[i].table, lies[i].column, log.message,
                   lies[i].message);
+        (void)refuses_or_mends(data, size);
         pcol_free(data);
     }
 }

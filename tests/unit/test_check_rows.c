@@ -5,6 +5,8 @@
  */
 #include <criterion/criterion.h>
 
+#include "testing.h"
+
 #include "core/builder.h"
 
 #include <stdio.h>
@@ -70,7 +72,7 @@ static int take(void *context, const pcol_fault *fault)
     return 0;
 }
 
-/* Write and check; "" expects no fault. */
+/* Write and check; "" expects no fault. Of what is faulty no faulty file is packed. */
 static void expect(pcol_check_depth depth, const char *expected)
 {
     struct found found = {.expected = expected};
@@ -85,6 +87,7 @@ static void expect(pcol_check_depth depth, const char *expected)
     OK(pcol_file_check(file, depth, take, &found, &faults, NULL));
     cr_assert(*expected ? found.seen : !faults, "expected '%s', found\n%s", expected, found.all);
     pcol_file_close(file);
+    (void)refuses_or_mends(data, size);
     pcol_free(data);
 }
 

@@ -94,3 +94,33 @@ void reseal(uint8_t *data, size_t size)
     cr_assert_eq(pcf_header_check(data, size, size, &header, &fault), 0);
     seal(data, size);
 }
+
+int refuses_or_mends(const void *data, size_t size)
+{
+    pcol_builder *builder;
+    pcol_error err = {0};
+    pcol_file *file;
+    void *packed = NULL;
+    size_t packed_size;
+    uint64_t faults = 0;
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    pcol_status status = pcol_import_memory(builder, data, size, "file", NULL, &err);
+    if (status == PCOL_OK)
+        status = pcol_builder_write_memory(builder, 0, &packed, &packed_size, &err);
+    pcol_builder_free(builder);
+    if (status != PCOL_OK) {
+        cr_assert(status == PCOL_E_CORRUPT || status == PCOL_E_LIMIT ||
+                      status == PCOL_E_UNSUPPORTED,
+                  "%d: %s", (int)status, err.message);
+        cr_assert_neq(err.message[0], 0);
+        return 1;
+    }
+    cr_assert_eq(pcol_file_open_memory(packed, packed_size, NULL, &file, &err), PCOL_OK, "%s",
+                 err.message);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err), PCOL_OK);
+    cr_assert_eq(faults, 0, "what is packed of a faulty file has %llu faults",
+                 (unsigned long long)faults);
+    pcol_file_close(file);
+    pcol_free(packed);
+    return 0;
+}

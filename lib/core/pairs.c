@@ -1,0 +1,35 @@
+/*
+ * pairs.c - pairs of numbers, each of them once
+ */
+#include "core/pairs.h"
+
+#include "core/alloc.h"
+
+pcol_status pci_pairs_add(struct pci_pairs *pairs, uint64_t first, uint64_t second, int *again,
+                          pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair(first, second);
+    size_t at = pci_hash_start(&pairs->hash, hash);
+    uint32_t id;
+    *again = 1;
+    while ((id = pci_hash_next(&pairs->hash, hash, &at)) != PCI_HASH_NONE) {
+        const struct pci_pair *have = &pairs->pairs[id];
+        if (have->first == first && have->second == second)
+            return PCOL_OK;
+    }
+    *again = 0;
+    if (pairs->count >= PCI_HASH_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 pairs of rows");
+    if (pci_grow((void **)&pairs->pairs, &pairs->capacity, pairs->count + 1, sizeof *pairs->pairs))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&pairs->hash, hash, (uint32_t)pairs->count, err));
+    pairs->pairs[pairs->count++] = (struct pci_pair){first, second};
+    return PCOL_OK;
+}
+
+void pci_pairs_clear(struct pci_pairs *pairs)
+{
+    pci_free(pairs->pairs);
+    pci_hash_clear(&pairs->hash);
+    *pairs = (struct pci_pairs){0};
+}
