@@ -348,16 +348,21 @@ static pcol_status is_of_source(struct writer *w, uint64_t row, int *is, pcol_er
     return PCOL_OK;
 }
 
-/* Does the stack take lines of its own? What stands in the header's line is read as a frame only if
- * it is one, with its address. */
-static pcol_status needs_lines(struct writer *w, uint64_t stack, int *needed, pcol_error *err)
+/* Does the stack of a sample take lines of its own? What stands in the header's line is read as a
+ * frame only if it is one, with its address, and all that is behind the event. */
+static pcol_status needs_lines(struct writer *w, uint64_t row, uint64_t stack, int *needed,
+                               pcol_error *err)
 {
     int64_t address;
-    int has_address = 1;
+    int has_address;
+    *needed = 0;
     PCI_TRY(pci_path_to(&w->path, stack, err));
-    if (w->path.depth)
-        PCI_TRY(cell(w, w->address, w->path.steps[0].group, &address, &has_address, err));
-    *needed = w->path.depth > 1 || (w->path.depth && w->path.steps[0].count > 1) || !has_address;
+    if (!w->path.depth)
+        return PCOL_OK;
+    PCI_TRY(cell(w, w->address, w->path.steps[0].group, &address, &has_address, err));
+    PCI_TRY(pci_labels_row(&w->labels, row, err));
+    *needed = w->path.depth > 1 || w->path.steps[0].count > 1 || !has_address ||
+              label(w, "trace", PCI_LABEL_STRING) != NULL;
     return PCOL_OK;
 }
 
@@ -383,7 +388,7 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
             w->event_width = w->types.type[type].size;
         PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
         if (valid && !w->chains)
-            PCI_TRY(needs_lines(w, (uint64_t)stack, &w->chains, err));
+            PCI_TRY(needs_lines(w, row, (uint64_t)stack, &w->chains, err));
     }
     return PCOL_OK;
 }
