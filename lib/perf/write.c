@@ -52,8 +52,9 @@ struct writer {
     const struct pci_column *thread_name, *thread_tid, *thread_pid;
     uint32_t *list, list_count; /* types of the source */
     uint32_t source;
-    int own;         /* the source was perf script text */
-    int chains;      /* a sample has more frames than one, or one without an address */
+    int own;    /* the source was perf script text */
+    int chains; /* a sample has more frames than one, one without an address, or text before it */
+    int addressed;   /* a frame written so far has an address */
     int nanoseconds; /* a time is not whole microseconds */
     size_t event_width;
     unsigned lost;
@@ -64,11 +65,10 @@ struct writer {
 static pcol_status put_text(struct writer *w, pcol_str text, pcol_error *err)
 {
     while (text.size) {
-        size_t run = 0;
-        while (run < text.size && text.data[run] != '\n' && text.data[run] != '\r')
-            run++;
+        const char *end = memchr(text.data, '\n', text.size);
+        size_t run = end ? (size_t)(end - text.data) : text.size;
         PCI_TRY(pci_put(w->out, text.data, run, err));
-        if (run == text.size)
+        if (!end)
             break;
         w->lost |= LOSS_NAME;
         PCI_TRY(pci_put(w->out, " ", 1, err));
@@ -76,6 +76,13 @@ static pcol_status put_text(struct writer *w, pcol_str text, pcol_error *err)
         text.size -= run + 1;
     }
     return PCOL_OK;
+}
+
+/* What ends the line: of two CR before its end the first one is text. */
+static pcol_status put_trace(struct writer *w, pcol_str text, pcol_error *err)
+{
+    PCI_TRY(put_text(w, text, err));
+    return text.size && text.data[text.size - 1] == '\r' ? pci_put(w->out, "\r", 1, err) : PCOL_OK;
 }
 
 static pcol_status put_blanks(struct writer *w, size_t width, size_t used, pcol_error *err)
@@ -263,7 +270,7 @@ static pcol_status put_header(struct writer *w, uint64_t row, pcol_error *err)
             PCI_TRY(pci_put(w->out, ": ", 2, err));
         }
     }
-    return trace ? put_text(w, trace->as.text, err) : PCOL_OK;
+    return trace ? put_trace(w, trace->as.text, err) : PCOL_OK;
 }
 
 /* ---- frames ---- */
@@ -300,15 +307,17 @@ static pcol_status put_line(struct writer *w, const struct pci_step *step, uint6
     PCI_TRY(pci_names_get(&w->names, step->first + line, step->group, &name, err));
     PCI_TRY(cell(w, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_put(w->out, w->chains ? "\t" : " ", 1, err));
+    w->addressed |= has_address;
     if (has_address || !w->own)
         PCI_TRY(putf(w, err, "%16" PRIx64 " ", (uint64_t)address));
     PCI_TRY(put_text(w, name.is_made && w->own ? (pcol_str){"[unknown]", 9} : name.name, err));
-    if (last) {
+    if (last)
         PCI_TRY(put_offset(w, "offset", err));
+    /* Where others have an address, what has none can only be inlined. */
+    if (last && (has_address || !w->own || !w->addressed))
         PCI_TRY(put_object(w, step->group, err));
-    } else {
+    else
         PCI_TRY(pci_put(w->out, " (inlined)", 10, err));
-    }
     if (name.has_start_line || name.has_column)
         w->lost |= LOSS_START;
     PCI_TRY(pci_put(w->out, "\n", 1, err));
@@ -348,21 +357,39 @@ static pcol_status is_of_source(struct writer *w, uint64_t row, int *is, pcol_er
     return PCOL_OK;
 }
 
+/* A colon before a blank, or at the end: what is in front of it could be read as a header. */
+static int has_colon(pcol_str text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == ':' &&
+            (i + 1 == text.size || text.data[i + 1] == ' ' || text.data[i + 1] == '\t'))
+            return 1;
+    return 0;
+}
+
 /* Does the stack of a sample take lines of its own? What stands in the header's line is read as a
  * frame only if it is one, with its address, and all that is behind the event. */
 static pcol_status needs_lines(struct writer *w, uint64_t row, uint64_t stack, int *needed,
                                pcol_error *err)
 {
+    struct pci_name name;
+    pcol_str object;
     int64_t address;
-    int has_address;
-    *needed = 0;
+    int has_address, valid;
     PCI_TRY(pci_path_to(&w->path, stack, err));
-    if (!w->path.depth)
+    const struct pci_step *step = w->path.steps;
+    *needed = w->path.depth > 1 || (w->path.depth && step->count > 1);
+    if (*needed || !w->path.depth)
         return PCOL_OK;
-    PCI_TRY(cell(w, w->address, w->path.steps[0].group, &address, &has_address, err));
+    PCI_TRY(cell(w, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_labels_row(&w->labels, row, err));
-    *needed = w->path.depth > 1 || w->path.steps[0].count > 1 || !has_address ||
-              label(w, "trace", PCI_LABEL_STRING) != NULL;
+    *needed = !has_address || label(w, "trace", PCI_LABEL_STRING) != NULL;
+    if (*needed)
+        return PCOL_OK;
+    PCI_TRY(pci_names_get(&w->names, step->first, step->group, &name, err));
+    *needed = has_colon(name.name);
+    PCI_TRY(pci_names_mapping(&w->names, step->group, &object, &valid, err));
+    *needed |= valid && has_colon(object);
     return PCOL_OK;
 }
 
@@ -373,6 +400,7 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
     w->chains = !w->own;
     w->nanoseconds = 0;
     w->event_width = 0;
+    w->addressed = 0;
     for (uint64_t row = 0; row < rows; row++) {
         uint32_t type;
         int64_t time, stack, period;

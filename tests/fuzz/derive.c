@@ -2,12 +2,10 @@
  * derive.c - targets over what is made of a pcol file: a part of it, flame graphs, comparisons, the
  * questions about Perun's resources
  *
- * Like those of read.c they run twice, as the bytes are and with their checksums made right. A file
- * that holds more samples than could be looked at is left out.
+ * A file that holds more samples than could be looked at is left out.
  */
 #include "targets.h"
 
-#include "../faults/seal.h"
 #include "pcol.h"
 
 #include <stdio.h>
@@ -77,7 +75,8 @@ static void filter_all(const uint8_t *data, size_t size)
 {
     pcol_file *file = open_file(data, size);
     for (int idle = PCOL_IDLE_KEEP; file && idle <= PCOL_IDLE_EXPAND; idle++)
-        filter_file(file, idle);
+        if (fuzz_turn(3, (unsigned)idle))
+            filter_file(file, idle);
     pcol_file_close(file);
 }
 
@@ -124,9 +123,12 @@ static void flame_all(const uint8_t *data, size_t size)
     half.ignore = "[a-m]";
     if (file && pcol_query_new(file, NULL, &query, NULL) == PCOL_OK &&
         pcol_query_new(file, &half, &part, NULL) == PCOL_OK) {
-        draw(query, NULL, 0);
-        draw(query, part, 1);
-        compare(query, part);
+        if (fuzz_turn(3, 0))
+            draw(query, NULL, 0);
+        if (fuzz_turn(3, 1))
+            draw(query, part, 1);
+        if (fuzz_turn(3, 2))
+            compare(query, part);
     }
     pcol_query_free(part);
     pcol_query_free(query);
@@ -280,33 +282,23 @@ static void ask_all(const uint8_t *data, size_t size)
             options.models = size & 1;
             options.path = paths[(size + (size_t)question) % (sizeof paths / sizeof *paths)];
             options.filter = filters[size % (sizeof filters / sizeof *filters)];
-            ask(file, (pcol_question)question, &options);
-            compare_ways(file, (pcol_question)question, &options);
+            if (fuzz_turn(8, (unsigned)(question * 2 + flat) % 8))
+                ask(file, (pcol_question)question, &options);
+            if (fuzz_turn(8, (unsigned)(question * 2 + flat + 3) % 8))
+                compare_ways(file, (pcol_question)question, &options);
         }
     }
     pcol_file_close(file);
 }
 
-static void twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size)
-{
-    uint8_t *copy = malloc(size ? size : 1);
-    run(data, size);
-    if (copy && size) {
-        memcpy(copy, data, size);
-        seal(copy, size);
-        run(copy, size);
-    }
-    free(copy);
-}
-
 void fuzz_filter(const uint8_t *data, size_t size)
 {
-    twice(filter_all, data, size);
+    fuzz_twice(filter_all, data, size);
 }
 
 void fuzz_flame(const uint8_t *data, size_t size)
 {
-    twice(flame_all, data, size);
+    fuzz_twice(flame_all, data, size);
 }
 
 /* A Perun profile as such, which a fuzzer can change in more ways than packed columns. */
@@ -319,7 +311,7 @@ void fuzz_ask(const uint8_t *data, size_t size)
     options.format = size && data[0] == 0x89 ? "pcol" : "perun";
     options.max_input_bytes = MAX_BYTES;
     if (options.format[1] == 'c') {
-        twice(ask_all, data, size);
+        fuzz_twice(ask_all, data, size);
         return;
     }
     if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)

@@ -8,22 +8,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_INPUT ((size_t)64 << 20)
+/* The whole of a file; NULL if it cannot be read. */
+static uint8_t *slurp(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    size_t capacity = (size_t)1 << 16;
+    uint8_t *data = malloc(capacity);
+    *size = 0;
+    while (file && data) {
+        *size += fread(data + *size, 1, capacity - *size, file);
+        if (*size < capacity)
+            break;
+        uint8_t *grown = realloc(data, capacity *= 2);
+        if (!grown)
+            free(data);
+        data = grown;
+    }
+    if (file && !ferror(file) && data) {
+        fclose(file);
+        return data;
+    }
+    if (file)
+        fclose(file);
+    free(data);
+    return NULL;
+}
 
 static int run_file(const struct fuzz_target *target, const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    uint8_t *data = malloc(MAX_INPUT);
     size_t size;
-    if (!file || !data) {
+    uint8_t *data = slurp(path, &size);
+    if (!data) {
         fprintf(stderr, "fuzz-replay: %s: cannot be read\n", path);
-        if (file)
-            fclose(file);
-        free(data);
         return 1;
     }
-    size = fread(data, 1, MAX_INPUT, file);
-    fclose(file);
     fuzz_run(target, data, size);
     free(data);
     return 0;

@@ -23,6 +23,16 @@ extern const struct fuzz_target fuzz_targets[];
 
 /* Copies the input into memory of its exact size, so that a byte too many is seen. */
 void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size);
+
+/* Most of what a target could do with an input takes longer than reading it, and finds nothing new.
+ * So a fuzzer does each thing with one in so many inputs, which their bytes decide: a target stays a
+ * function of its input. A replay does all with each, as does who never calls fuzz_sparingly(). */
+void fuzz_sparingly(void);
+int fuzz_turn(unsigned ways, unsigned way); /* is it the turn of this way with the input at hand? */
+
+/* Most damaged pcol files are refused by a checksum, and a fuzzer cannot make checksums. So such a
+ * file is run twice: as it is, and with its checksums made right, which lets it get to the rest. */
+void fuzz_twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size);
 const struct fuzz_target *fuzz_find(const char *name);
 
 /* Ends the program, loudly, if a promise is broken. */
