@@ -36,7 +36,7 @@ static int transform_fits(const struct pcf_column *c, const struct pcf_section *
 int pcf_column_known(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
-    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_FRONT)
+    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_DICTIONARY)
         return 0;
     if ((c->flags & ~PCF_COLUMN_KNOWN_FLAGS) && (c->flags & PCF_COLUMN_MUST_UNDERSTAND))
         return 0;
@@ -81,9 +81,11 @@ static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
     case PCF_SPARSE:
     case PCF_CHAIN:
     case PCF_DELTAS:
+    case PCF_SPLIT:
         *must = BIT(PCF_ROLE_MARKS);
         break;
     case PCF_RUNS:
+    case PCF_DICTIONARY:
         break;
     case PCF_FRONT:
         *may = BIT(PCF_ROLE_DATA); /* none: one row, which is empty */
@@ -153,7 +155,7 @@ static int check_sections(const struct pcf_check *check, uint32_t column)
     if (must & ~seen)
         return pcf_fault_column(check, column, "column lacks a section that its encoding needs");
     if (c->flags & PCF_COLUMN_NULLABLE && !(c->flags & PCF_COLUMN_DEFAULT_NULL) &&
-        !(seen & BIT(PCF_ROLE_VALIDITY)) && c->null_count)
+        c->encoding != PCF_DICTIONARY && !(seen & BIT(PCF_ROLE_VALIDITY)) && c->null_count)
         return pcf_fault_column(check, column, "column counts nulls but has no validity section");
     return 0;
 }
@@ -169,8 +171,8 @@ static int check_child(const struct pcf_check *check, uint32_t child, uint8_t ty
     return 0;
 }
 
-/* Values of the marked rows, and successors or differences, which are looked up for each of the other
- * rows and so must be had without looking up others. */
+/* Values of the marked rows, and successors, differences or values of the other rows, which are looked
+ * up for each of them and so must be had without looking up others. */
 static int check_follow(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
@@ -178,16 +180,43 @@ static int check_follow(const struct pcf_check *check, uint32_t column)
     if (child[0].rows > c->rows)
         return pcf_fault_column(check, c->first_child, "more marked rows than rows");
     if (child[1].encoding > PCF_BLOCKED)
-        return pcf_fault_column(check, c->first_child + 1,
-                                "successors and differences must be plain, linear, packed or "
-                                "blocked");
+        return pcf_fault_column(
+            check, c->first_child + 1,
+            c->encoding == PCF_SPLIT
+                ? "values of other rows must be plain, linear, packed or blocked"
+                : "successors and differences must be plain, linear, packed or blocked");
     if (c->encoding == PCF_CHAIN ? child[1].rows > PCF_MAX_U32_ROWS
                                  : child[1].rows != c->rows - child[0].rows)
         return pcf_fault_column(check, c->first_child + 1,
-                                "successors or differences are not as many as there can be");
+                                c->encoding == PCF_SPLIT
+                                    ? "values of other rows are not as many as there can be"
+                                    : "successors or differences are not as many as there can be");
     if (check_child(check, c->first_child, c->type))
         return -1;
-    return check_child(check, c->first_child + 1, c->encoding == PCF_CHAIN ? c->type : PCF_I64);
+    return check_child(check, c->first_child + 1, c->encoding == PCF_DELTAS ? PCF_I64 : c->type);
+}
+
+/* The entries, which may be null where the column may, and the codes, if they are its own. */
+static int check_dictionary(const struct pcf_check *check, uint32_t column)
+{
+    const struct pcf_column *c = &check->index->columns[column];
+    const struct pcf_column *entries = check->index->columns + c->first_child;
+    const uint32_t nulls = PCF_COLUMN_NULLABLE | PCF_COLUMN_DEFAULT_NULL;
+    if (entries->type != c->type)
+        return pcf_fault_column(check, c->first_child, "child column of the wrong type");
+    if (entries->rows == 0 || entries->rows > PCF_MAX_U32_ROWS)
+        return pcf_fault_column(check, c->first_child, "dictionary of no or of too many entries");
+    if (entries->encoding > PCF_BLOCKED)
+        return pcf_fault_column(check, c->first_child,
+                                "dictionary must be plain, linear, packed or blocked");
+    if ((entries->flags & nulls) && !(c->flags & PCF_COLUMN_NULLABLE))
+        return pcf_fault_column(check, c->first_child,
+                                "nulls in the dictionary of a column without nulls");
+    if (c->child_count == 1) /* that they are there is found with the table */
+        return 0;
+    if (entries[1].rows != c->rows)
+        return pcf_fault_column(check, c->first_child + 1, "codes are not as many as rows");
+    return check_child(check, c->first_child + 1, PCF_U32);
 }
 
 /* Each row but an empty first one has a byte of its own, so that rows are bounded by bytes. */
@@ -221,8 +250,12 @@ static int check_children(const struct pcf_check *check, uint32_t column)
                     : c->encoding == PCF_CHAIN                         ? 2
                     : c->encoding == PCF_DELTAS                        ? 2
                     : c->encoding == PCF_FRONT                         ? 2
+                    : c->encoding == PCF_SPLIT                         ? 2
+                    : c->encoding == PCF_DICTIONARY                    ? 2
                     : c->encoding == PCF_PLAIN && c->type == PCF_BYTES ? 1
                                                                        : 0;
+    if (c->encoding == PCF_DICTIONARY && c->child_count == 1 && c->name_size)
+        need = 1; /* the codes are those of another column */
     if (c->child_count != need)
         return pcf_fault_column(check, column, "wrong number of child columns for the encoding");
     if (need == 0)
@@ -240,10 +273,12 @@ static int check_children(const struct pcf_check *check, uint32_t column)
                                     "null count disagrees with the number of values");
         return check_child(check, first, c->type);
     }
-    if (c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS)
+    if (c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS || c->encoding == PCF_SPLIT)
         return check_follow(check, column);
     if (c->encoding == PCF_FRONT)
         return check_front(check, column);
+    if (c->encoding == PCF_DICTIONARY)
+        return check_dictionary(check, column);
     if (child[0].rows > c->rows || child[0].rows != child[1].rows)
         return pcf_fault_column(check, first,
                                 "run ends and run values must be equally many, at most one a row");
@@ -291,7 +326,9 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
     int by_default = (c->flags & PCF_COLUMN_DEFAULT_NULL) != 0;
     if (c->null_count > c->rows || (c->null_count && !nullable))
         return pcf_fault_column(check, column, "more nulls than the column can have");
-    if (c->null_count && (c->encoding == PCF_RUNS || c->encoding >= PCF_CHAIN))
+    if (c->null_count &&
+        (c->encoding == PCF_RUNS || c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS ||
+         c->encoding == PCF_SPLIT || c->encoding == PCF_FRONT))
         return pcf_fault_column(check, column, "column of this encoding cannot have nulls");
     if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
         return pcf_fault_column(check, column, "sparse column with nulls must be null by default");

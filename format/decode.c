@@ -36,6 +36,8 @@ const char *pcf_result_text(enum pcf_result result)
         return "value has no successor, or the first of 64 rows no value of its own";
     case PCF_BAD_SHARED:
         return "string shares more bytes than the one before has";
+    case PCF_BAD_CODE:
+        return "code lies beyond the dictionary";
     case PCF_BAD_VALUE:
         return "value is out of the range of its type";
     }
@@ -355,6 +357,12 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
             return result;
         break;
     case PCF_FRONT: /* bytes */
+    case PCF_SPLIT:
+        if ((result = pcf_split_at(d, row, value)) != PCF_OK)
+            return result;
+        break;
+    case PCF_DICTIONARY:
+        return pcf_entry_at(d, row, value, valid);
     default:
         return PCF_BAD_ROW;
     }
@@ -407,6 +415,12 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         result = pcf_read_follow(d, row, count, values);
         break;
     case PCF_FRONT: /* bytes */
+    case PCF_SPLIT:
+        result = pcf_read_split(d, row, count, values);
+        break;
+    case PCF_DICTIONARY:
+        result = pcf_read_entries(d, row, count, values, valid);
+        break;
     default:
         return PCF_BAD_ROW;
     }
@@ -414,7 +428,7 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         return result;
     if (d->validity)
         read_validity(d->validity, row, count, values, valid);
-    else if (valid && d->encoding != PCF_SPARSE)
+    else if (valid && d->encoding != PCF_SPARSE && d->encoding != PCF_DICTIONARY)
         memset(valid, 1, (size_t)count);
     return all_fit(d, count, values) ? PCF_OK : PCF_BAD_VALUE;
 }

@@ -21,10 +21,10 @@ struct pcf_data {
     uint64_t values_size;
     const uint8_t *validity;
     const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)] */
-    const uint8_t *marks;  /* SPARSE, CHAIN, DELTAS */
+    const uint8_t *marks;  /* SPARSE, CHAIN, DELTAS, SPLIT */
     const uint8_t *bytes;  /* PCF_BYTES */
     uint64_t bytes_size;
-    const struct pcf_data *child[2];
+    const struct pcf_data *child[2]; /* DICTIONARY: the second one may be another column's */
 };
 
 enum pcf_result {
@@ -36,6 +36,7 @@ enum pcf_result {
     PCF_BAD_OFFSET, /* byte offsets fall or leave the data */
     PCF_BAD_CHAIN,  /* a value without successor, or 64 rows of which the first is not marked */
     PCF_BAD_SHARED, /* more bytes shared than the row before has */
+    PCF_BAD_CODE,   /* a code beyond its dictionary */
     PCF_BAD_VALUE   /* a u32 or string above 2^32 - 1, a bool above 1 */
 };
 

@@ -324,6 +324,25 @@ static int check_table_columns(const struct pcf_check *check, struct names *name
     return 0;
 }
 
+/* Codes of another column: a dictionary of the same table, before this one, with codes of its own. */
+static int check_shared_codes(const struct pcf_check *check, uint32_t table)
+{
+    const struct pcf_index *x = check->index;
+    const struct pcf_table *t = &x->tables[table];
+    for (uint32_t i = t->first_column; i < t->first_column + t->column_count; i++) {
+        const struct pcf_column *c = &x->columns[i];
+        if (c->encoding != PCF_DICTIONARY || c->child_count != 1 || !pcf_column_known(x, i))
+            continue;
+        if (c->base < 1 || c->base > i - t->first_column)
+            return pcf_fault_column(check, i, "codes are of no column before this one");
+        uint32_t other = i - (uint32_t)c->base;
+        if (pcf_column_known(x, other) &&
+            (x->columns[other].encoding != PCF_DICTIONARY || x->columns[other].child_count != 2))
+            return pcf_fault_column(check, i, "codes are of a column that has none");
+    }
+    return 0;
+}
+
 /* ---- columns and sections */
 
 static int check_children(const struct pcf_check *check)
@@ -402,7 +421,7 @@ int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *in
     if (check_tables(&check, &names))
         return -1;
     for (uint32_t i = 0; i < h->table_count; i++) {
-        if (check_table_columns(&check, &names, i))
+        if (check_table_columns(&check, &names, i) || check_shared_codes(&check, i))
             return -1;
     }
     if (check_children(&check) || check_sections(&check))
@@ -419,7 +438,23 @@ int pcf_column_supported(const struct pcf_index *index, uint32_t column)
         if (!pcf_column_supported(index, c->first_child + i))
             return 0;
     }
+    if (c->encoding == PCF_DICTIONARY && c->child_count == 1) {
+        uint32_t codes = pcf_column_codes(index, column);
+        return codes && pcf_column_supported(index, codes);
+    }
     return 1;
+}
+
+uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column)
+{
+    const struct pcf_column *c = &index->columns[column];
+    if (c->encoding != PCF_DICTIONARY || !pcf_column_known(index, column))
+        return 0;
+    if (c->child_count == 1) {
+        column -= (uint32_t)c->base;
+        c = &index->columns[column];
+    }
+    return pcf_column_known(index, column) ? c->first_child + 1 : 0;
 }
 
 void pcf_index_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
@@ -454,6 +489,13 @@ void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint
         if (all[c->first_child + i].type == 0)
             return;
         d->child[i] = &all[c->first_child + i]; /* the shape allows two at most */
+    }
+    if (c->encoding ==
+        PCF_DICTIONARY) { /* children have greater numbers than all columns of tables */
+        uint32_t codes = pcf_column_codes(index, column);
+        if (!codes || all[codes].type == 0)
+            return;
+        d->child[1] = &all[codes];
     }
     for (uint32_t i = 0; i < c->section_count; i++) {
         const struct pcf_section *s = &index->sections[c->first_section + i];

@@ -75,6 +75,10 @@ int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fa
  * refuses only that column. */
 int pcf_column_supported(const struct pcf_index *index, uint32_t column);
 
+/* The column that holds the codes of a DICTIONARY of a checked index: a child of it or of another
+ * column of its table. 0: the column is no such, or its codes are of a column that is not known. */
+uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column);
+
 /* Fill all[column] for a column of a checked index over the file's bytes. Children must have been
  * filled before: go from the last to the first. Of an unsupported column type and rows stay 0, so
  * that every access to it is PCF_BAD_ROW. Compressed sections stay NULL: the column must not be

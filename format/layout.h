@@ -110,6 +110,9 @@ enum pcf_type {
  *            at least; those stand in child 0
  *   FRONT    byte strings in order: the first bytes of the row before, as many as child 1 says, and
  *            then bytes of its own, whose offsets stand in child 0; front.h
+ *   SPLIT    marked rows: the next value of child 0; others: the next value of child 1
+ *   DICTIONARY  child 0 at the row that child 1, the codes, says; without child 1 the codes are
+ *            those of the column `base` before this one in the table
  */
 enum pcf_encoding {
     PCF_PLAIN = 0,
@@ -120,14 +123,16 @@ enum pcf_encoding {
     PCF_RUNS = 5,
     PCF_CHAIN = 6,
     PCF_DELTAS = 7,
-    PCF_FRONT = 8
+    PCF_FRONT = 8,
+    PCF_SPLIT = 9,
+    PCF_DICTIONARY = 10
 };
 
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
 #define PCF_SLOPE_SHIFT 16
-#define PCF_RANK_ROWS 1024u     /* SPARSE, CHAIN, DELTAS: marks are counted after so many rows */
-#define PCF_FRONT_ROWS 64u      /* FRONT: the first of so many rows shares nothing */
+#define PCF_RANK_ROWS 1024u /* SPARSE, CHAIN, DELTAS, SPLIT: marks are counted after so many rows */
+#define PCF_FRONT_ROWS 64u  /* FRONT: the first of so many rows shares nothing */
 #define PCF_MAX_PACKED_WIDTH 57 /* or 64: any value then lies within one unaligned 64-bit load */
 #define PCF_MAX_CHILD_DEPTH 3
 
@@ -157,7 +162,7 @@ enum pcf_role {
     PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED or BLOCKED bits */
     PCF_ROLE_VALIDITY = 2, /* Arrow validity bitmap, 1 = there is a value */
     PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block */
-    PCF_ROLE_MARKS = 4,    /* SPARSE, CHAIN, DELTAS: 1 = value in the child; marked.h */
+    PCF_ROLE_MARKS = 4,    /* SPARSE, CHAIN, DELTAS, SPLIT: 1 = value in child 0; marked.h */
     PCF_ROLE_DATA = 5      /* PCF_BYTES: the bytes */
 };
 

@@ -1,10 +1,11 @@
 /*
- * marked.c - columns of which some rows have values of their own: SPARSE, CHAIN, DELTAS
+ * marked.c - columns of which some rows have values of their own: SPARSE, CHAIN, DELTAS, SPLIT
  *
  * Bits mark those rows, with a count of the marks before every 1024th row, and their values stand in
  * a child. What the other rows hold follows from their number (SPARSE), from the value of
  * the row before (CHAIN) or is a difference to that (DELTAS): marks of these two are never more than
- * 64 rows apart.
+ * 64 rows apart. Or it stands in a second child (SPLIT), so that rare large values do not widen the
+ * small ones.
  */
 #include "marked.h"
 
@@ -41,7 +42,8 @@ static inline uint64_t marks_word(const struct pcf_data *d, uint64_t w)
     return word & (UINT64_MAX >> (64 - left));
 }
 
-int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
+/* Marks before a row; 0 if there are more than values in the child. */
+static int count_marks(const struct pcf_data *d, uint64_t row, uint64_t *count)
 {
     uint64_t block = row / PCF_RANK_ROWS, limit = d->child[0]->rows;
     const uint8_t *marks = pcf_marks_of(d, block);
@@ -51,8 +53,13 @@ int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
     for (uint64_t w = 0; w < row / 64 % WORDS; w++)
         r += (uint64_t)popcount(pcf_load64(marks + 8 * w));
     r += (uint64_t)popcount(marks_word(d, row / 64) & ((UINT64_C(1) << row % 64) - 1));
-    *rank = r;
-    return r < limit;
+    *count = r;
+    return r <= limit;
+}
+
+int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
+{
+    return count_marks(d, row, rank) && *rank < d->child[0]->rows;
 }
 
 /* ---- sparse */
@@ -125,6 +132,64 @@ enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t
         values += n;
         if (valid)
             valid += n;
+    }
+    return PCF_OK;
+}
+
+/* ---- split */
+
+enum pcf_result pcf_split_at(const struct pcf_data *d, uint64_t row, int64_t *value)
+{
+    uint64_t rank;
+    int valid;
+    if (!count_marks(d, row, &rank))
+        return PCF_BAD_RANK;
+    int k = !pcf_is_marked(d, row);
+    uint64_t at =
+        k ? row - rank : rank; /* if rank is beyond row, so is the difference beyond all */
+    return at < d->child[k]->rows ? pcf_get(d->child[k], at, value, &valid) : PCF_BAD_RANK;
+}
+
+/* Rows first..end of a rank block out of its two parts. Either has a cell to spare, as both are read
+ * for each row and one is taken: nothing foretells which rows are marked. */
+static void merge(const uint64_t *words, uint64_t first, uint64_t end, const int64_t *marked,
+                  const int64_t *others, int64_t *values)
+{
+    for (uint64_t i = first; i < end; i++, values++) {
+        uint64_t is_marked = words[i / 64] >> (i % 64) & 1;
+        int64_t own = *marked, other = *others;
+        *values = is_marked ? own : other;
+        marked += is_marked;
+        others += !is_marked;
+    }
+}
+
+enum pcf_result pcf_read_split(const struct pcf_data *d, uint64_t row, uint64_t count,
+                               int64_t *values)
+{
+    int64_t marked[PCF_RANK_ROWS + 1], others[PCF_RANK_ROWS + 1];
+    uint64_t words[WORDS], expected = 0;
+    for (int later = 0; count; later = 1) {
+        uint64_t block = row / PCF_RANK_ROWS, first = row % PCF_RANK_ROWS;
+        uint64_t n = PCF_RANK_ROWS - first < count ? PCF_RANK_ROWS - first : count;
+        uint64_t rank = pcf_marks_before(d, block), within = 0;
+        if (rank > d->child[0]->rows || (later && rank != expected))
+            return PCF_BAD_RANK;
+        marked_words(d, block, first, first + n, words, &rank, &within);
+        if (!pcf_range(rank, within, 1, d->child[0]->rows) || rank > row ||
+            !pcf_range(row - rank, n - within, 1, d->child[1]->rows))
+            return PCF_BAD_RANK;
+        enum pcf_result result = pcf_read(d->child[0], rank, within, marked, NULL);
+        if (result == PCF_OK)
+            result = pcf_read(d->child[1], row - rank, n - within, others, NULL);
+        if (result != PCF_OK)
+            return result;
+        marked[within] = others[n - within] = 0;
+        merge(words, first, first + n, marked, others, values);
+        expected = rank + within;
+        row += n;
+        count -= n;
+        values += n;
     }
     return PCF_OK;
 }

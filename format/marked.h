@@ -1,6 +1,6 @@
 /*
  * marked.h - inside of decode.c, split off for its size: columns of which marked rows have values of
- * their own (SPARSE, CHAIN, DELTAS), and the few loads that all decoders share
+ * their own (SPARSE, CHAIN, DELTAS, SPLIT), and the few loads that all decoders share
  */
 #ifndef PCF_MARKED_H
 #define PCF_MARKED_H
@@ -65,5 +65,14 @@ enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t
 enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *value);
 enum pcf_result pcf_read_follow(const struct pcf_data *d, uint64_t row, uint64_t count,
                                 int64_t *values);
+/* The same of SPLIT. */
+enum pcf_result pcf_split_at(const struct pcf_data *d, uint64_t row, int64_t *value);
+enum pcf_result pcf_read_split(const struct pcf_data *d, uint64_t row, uint64_t count,
+                               int64_t *values);
+
+/* The same of DICTIONARY (dictionary.c). */
+enum pcf_result pcf_entry_at(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
+enum pcf_result pcf_read_entries(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                 int64_t *values, uint8_t *valid);
 
 #endif

@@ -278,8 +278,8 @@ PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, c
 typedef struct pcol_column_info {
     const char *name;
     pcol_type type;
-    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas", "front";
-     * "view": computed */
+    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas", "front", "split",
+     * "dictionary"; "view": computed */
     const char *encoding;
     const char *codec;      /* archives: "zlib" or "lz4" if sections are compressed; else "none" */
     const char *references; /* table whose rows (or ids) the values name, or NULL */
@@ -298,8 +298,9 @@ typedef struct pcol_column_info {
     unsigned width_bits; /* of a plain or packed value */
     int64_t base, step;  /* parameters of the encoding (spec.md, "Encodings") */
     uint64_t scale;
-    int has_stats;    /* min and max hold over the non-null values */
-    int64_t min, max; /* PCOL_F64: bits of the double */
+    const char *codes_of; /* dictionary: the column before whose codes it shares, or NULL */
+    int has_stats;        /* min and max hold over the non-null values */
+    int64_t min, max;     /* PCOL_F64: bits of the double */
 } pcol_column_info;
 
 PCOL_API void pcol_column_describe(const pcol_column *column, pcol_column_info *info);

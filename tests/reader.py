@@ -11,7 +11,7 @@ import struct
 import sys
 
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT = range(9)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY = range(11)
 VALUES, VALIDITY, BLOCKS, MARKS, DATA = range(1, 6)
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
 ALL = (1 << 64) - 1
@@ -61,6 +61,10 @@ class Column:
             return base + (signed(slope * j & ALL) >> 16) + self.scale * self.unpack(packed & (1 << 56) - 1, j, packed >> 56) & ALL
         if self.encoding == SPARSE:
             return self.marked(i)[0] if self.is_marked(i) else None if self.flags & DEFAULT_NULL else line
+        if self.encoding == SPLIT:
+            return self.marked(i)[0] if self.is_marked(i) else self.children[1].whole(i - self.rank(i))
+        if self.encoding == DICTIONARY:
+            return self.children[0].whole(self.codes.whole(i))
         if self.encoding in (CHAIN, DELTAS):
             first = i
             while not self.is_marked(first):
@@ -90,12 +94,15 @@ class Column:
     def is_marked(self, i):
         return self.bit(MARKS, i + i // 1024 * 64)
 
-    def marked(self, i):
-        """Value of a marked row, and the number of marked rows before it."""
+    def rank(self, i):
+        """Number of marked rows before row i."""
         at, i = i // 1024 * 136, i % 1024
         before = int.from_bytes(self.sections[MARKS][at:at + i // 8 + 1], "little") & (1 << i) - 1
-        rank = (self.number(MARKS, at - 8, 8) if at else 0) + bin(before).count("1")
-        return self.children[0].whole(rank), rank
+        return (self.number(MARKS, at - 8, 8) if at else 0) + bin(before).count("1")
+
+    def marked(self, i):
+        """Value of a marked row, and the number of marked rows before it."""
+        return self.children[0].whole(self.rank(i)), self.rank(i)
 
     def whole(self, i):
         need(0 <= i < self.rows, "row of a child out of range")
@@ -115,28 +122,37 @@ class Column:
         need(value < limit, f"column {self.name}, row {i}: value {value} out of range")
         return bool(value) if self.type == BOOL else value
 
-    def check(self):
-        """Sections and children that type, encoding and rows ask for (section 4)."""
+    def check(self, before):
+        """Sections and children that type, encoding and rows ask for (section 4); `before`: columns of the table so far."""
         n, t, e, bits, blocks = self.rows, self.type, self.encoding, (self.rows + 7) // 8, (self.rows + 1023) // 1024
         have = {role: len(data) for role, data in self.sections.items() if role <= DATA}
-        if t not in range(1, 8) or e not in range(9) or any(c.why for c in self.children):
+        if t not in range(1, 8) or e not in range(11) or any(c.why for c in self.children):
             self.why = self.why or "unknown type or encoding"
         if self.why:
             return
         values = bits if t == BOOL else n * (4 if t in (U32, STRING) else 8)
         sizes = [{DATA: have[DATA]} if DATA in have and t == BYTES else {VALUES: values} if t != BYTES else {}, {},
                  {VALUES: (n * self.width + 7) // 8 + 8}, {BLOCKS: 24 * blocks, VALUES: max(8, have.get(VALUES, 0))}, {MARKS: bits + 8 * blocks - 8},
-                 {}, {MARKS: bits + 8 * blocks - 8}, {MARKS: bits + 8 * blocks - 8}, {DATA: have[DATA]} if DATA in have else {}][e]
+                 {}, *[{MARKS: bits + 8 * blocks - 8}] * 2, {DATA: have[DATA]} if DATA in have else {}, {MARKS: bits + 8 * blocks - 8}, {}][e]
         if VALIDITY in have and self.flags & NULLABLE and e <= BLOCKED:
             sizes[VALIDITY] = bits
-        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64], [U64, U32]][e]
-        allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS), U32: range(8), STRING: range(8)}.get(t, set(range(8)) - {CHAIN})
+        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64], [U64, U32], [t, t], [t, U32][:len(self.children) or 1]][e]
+        allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS, SPLIT, DICTIONARY), U32: set(range(11)) - {FRONT}, STRING: set(range(11)) - {FRONT}}.get(t, set(range(11)) - {CHAIN, FRONT})
         need(e in allowed and (n or e == LINEAR) and (t != BYTES or e != LINEAR or not n or self.flags & DEFAULT_NULL), "encoding of the type")
         need(have == sizes, "sections do not fit the encoding")
-        need([c.type for c in self.children] == types and not any(c.flags & NULLABLE for c in self.children), "children do not fit")
+        need([c.type for c in self.children] == types and not any(c.flags & NULLABLE for c in self.children[e == DICTIONARY and self.flags & NULLABLE:]), "children do not fit")
         need(t != BYTES or e == LINEAR or self.children[0].rows == n + 1, "number of offsets")
         need(e != FRONT or self.children[1].rows == n and n - 1 <= have.get(DATA, 0), "rows of what is shared")
-        need(e not in (CHAIN, DELTAS) or self.children[1].encoding <= BLOCKED, "successors with children")
+        need(e not in (CHAIN, DELTAS, SPLIT) or self.children[1].encoding <= BLOCKED, "successors with children")
+        need(e != SPLIT or sum(c.rows for c in self.children) == n, "marked and other rows")
+        if e == DICTIONARY:
+            self.codes = self.children[-1]
+            if len(types) == 1:
+                need(0 < self.base <= len(before), "codes of no column")
+                other = before[-self.base]
+                need(other.why or other.encoding == DICTIONARY and len(other.children) == 2, "codes of a column that has none")
+                self.why, self.codes = other.why, other.why or other.codes
+            need(self.why or self.children[0].encoding <= BLOCKED and 0 < self.children[0].rows < (1 << 32) - 1 and self.codes.rows == n, "dictionary")
         need(e != PACKED or self.width in (*range(1, 58), 64), "width")
         need((e not in (PACKED, BLOCKED) or self.scale) and (t != F64 or not self.step), "scale or step")
 
@@ -166,7 +182,9 @@ class File:
             t = Table()
             name_size, t.rows, column_count, t.flags = self.record(4)
             t.name = self.name(name_size)
-            t.columns = [self.column(t, 0) for _ in range(column_count)]
+            t.columns = []
+            for _ in range(column_count):
+                t.columns.append(self.column(t, 0))
             need(t.rows <= 1 << 48 and len({c.name for c in t.columns}) == column_count, "rows of a table, or two columns of a name")
             self.columns_left -= column_count
             self.tables.append(t)
@@ -215,7 +233,7 @@ class File:
                 c.why = "unknown role or codec of a section"
             c.sections[role] = self.data[start:start + size]
         c.children = [self.column(None, depth + 1) for _ in range(children)]
-        c.check()
+        c.check(table.columns if table else [])
         return c
 
     def table(self, name):

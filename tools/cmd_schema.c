@@ -100,6 +100,8 @@ static const char *parameters(const pcol_column_info *info, char *text, size_t s
     if (packed || blocked)
         used += (size_t)snprintf(text + used, size - used, "scale=%llu ",
                                  (unsigned long long)info->scale);
+    if (info->codes_of)
+        used += (size_t)snprintf(text + used, size - used, "codes=%.100s ", info->codes_of);
     if (strcmp(info->codec, "none") != 0)
         used += (size_t)snprintf(text + used, size - used, "codec=%s ", info->codec);
     if (used > 0)
@@ -126,7 +128,7 @@ static int print_physical(const struct schema *schema, struct cli_out *out,
         uint32_t count = pcol_table_column_count(one);
         for (uint32_t i = 0; i < count; i++) {
             pcol_column_info info;
-            char text[160];
+            char text[256];
             pcol_column_describe(pcol_table_column(one, i), &info);
             struct cli_cell cells[] = {
                 cli_cell_text(schema->tables[t].name),

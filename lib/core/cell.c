@@ -152,7 +152,7 @@ static pcol_status verify_sections(const pcol_file *file, uint32_t number,
     return PCOL_OK;
 }
 
-/* A column and what hangs under it: at most PCF_MAX_CHILD_DEPTH calls deep, checked at open. */
+/* A column and what hangs under it: at most PCF_MAX_CHILD_DEPTH + 1 calls deep, checked at open. */
 static pcol_status verify_tree(const pcol_file *file, uint32_t number,
                                const struct pci_column *named, pcol_error *err)
 {
@@ -160,6 +160,9 @@ static pcol_status verify_tree(const pcol_file *file, uint32_t number,
     PCI_TRY(verify_sections(file, number, named, err));
     for (uint32_t i = 0; i < c->child_count; i++)
         PCI_TRY(verify_tree(file, c->first_child + i, named, err));
+    uint32_t codes = pcf_column_codes(&file->index, number);
+    if (codes && c->child_count == 1)
+        return verify_tree(file, codes, named, err);
     return PCOL_OK;
 }
 

@@ -253,6 +253,18 @@ static size_t gather_marked(const struct pci_gather *g, size_t at, size_t n, int
     return at;
 }
 
+static size_t gather_others(const struct pci_gather *g, size_t at, size_t n, int64_t *values,
+                            size_t *got)
+{
+    size_t count = *got, end = g->reader.n;
+    for (; at < end && count < n; at++) {
+        values[count] = g->reader.values[at];
+        count += !g->marks[at];
+    }
+    *got = count;
+    return at;
+}
+
 static size_t gather_rises(const struct pci_gather *g, size_t at, size_t n, int64_t *values,
                            size_t *got)
 {
@@ -288,8 +300,9 @@ pcol_status pci_gather(struct pci_gather *g, enum pci_what what, uint64_t row, s
             if (!g->reader.n)
                 return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
         }
-        g->at = what == PCI_MARKED ? gather_marked(g, g->at, n, values, &got)
-                                   : gather_rises(g, g->at, n, values, &got);
+        g->at = what == PCI_MARKED   ? gather_marked(g, g->at, n, values, &got)
+                : what == PCI_OTHERS ? gather_others(g, g->at, n, values, &got)
+                                     : gather_rises(g, g->at, n, values, &got);
     }
     memset(valid, 1, n);
     return PCOL_OK;

@@ -22,10 +22,10 @@ struct pci_gather {
     uint8_t marks[1024];
 };
 
-enum pci_what { PCI_MARKED, PCI_RISES };
+enum pci_what { PCI_MARKED, PCI_OTHERS, PCI_RISES };
 
-/* The next n values of marked rows, or how much the others rise above the row before; row 0 begins
- * anew. Blocks of a reader begin at multiples of 64, where rows are marked if rises are asked for. */
+/* The next n values of marked rows, or of the others, or how much these rise above the row before; row
+ * 0 begins anew. Blocks of a reader begin at multiples of 64, where rows are marked if rises are asked for. */
 pcol_status pci_gather(struct pci_gather *g, enum pci_what what, uint64_t row, size_t n,
                        int64_t *values, uint8_t *valid, pcol_error *err);
 /* How many rows are marked. */
@@ -76,6 +76,34 @@ struct pci_deltas {
 pcol_status pci_deltas_new(const struct pci_source *source, const struct pci_shape *shape,
                            struct pci_deltas **deltas, pcol_error *err);
 void pci_mark_own(const void *context, const struct pci_reader *block, uint8_t *marks);
+
+/* A source's rows with large values, and those with small ones: two sources (split.c). */
+struct pci_split {
+    struct pci_source large, small;
+    uint64_t base, most; /* small: base to base + most */
+    struct pci_gather from_large, from_small;
+};
+
+/* Where large values begin, and what the column then costs. */
+struct pci_split_choice {
+    uint64_t bits; /* UINT64_MAX: not less than the limit */
+    uint64_t small_rows;
+    unsigned width; /* of small values; 0: all of them are the minimum */
+};
+
+/* `again`: large values may be split once more. One pass over some of the source, and one over all of
+ * it if these promise to cost less than `limit` bits. */
+pcol_status pci_split_choose(const struct pci_source *source, const struct pci_shape *shape,
+                             int again, uint64_t limit, struct pci_split_choice *choice,
+                             pcol_error *err);
+/* A source split as it was found best. Freed with pci_free(). */
+pcol_status pci_split_new(const struct pci_source *source, const struct pci_shape *shape,
+                          const struct pci_split_choice *choice, struct pci_split **split,
+                          pcol_error *err);
+void pci_mark_large(const void *context, const struct pci_reader *block, uint8_t *marks);
+
+/* What SPLIT costs, by how many values have how many bits, up to `whole`; *width of the small ones. */
+uint64_t pci_split_cost(const uint64_t *counts, unsigned whole, int again, unsigned *width);
 
 /* Each sets the column's encoding and parameters and appends its sections. */
 pcol_status pci_emit_plain(struct pci_writer *writer, uint32_t column,

@@ -157,6 +157,30 @@ static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
     return status;
 }
 
+/* ---- split ---- */
+
+static pcol_status put_split(struct pci_writer *writer, uint32_t column,
+                             const struct pci_source *source, const struct pci_shape *shape,
+                             const struct pci_split_choice *choice, int depth, pcol_error *err)
+{
+    struct pci_split *split;
+    uint32_t child;
+    pcol_status status = pci_split_new(source, shape, choice, &split, err);
+    if (status == PCOL_OK) {
+        column_of(writer, column)->encoding = PCF_SPLIT;
+        status = pci_emit_marks(writer, column, source, pci_mark_large, split, err);
+    }
+    if (status == PCOL_OK)
+        status = pci_writer_children(writer, column, 2, &child, err);
+    if (status == PCOL_OK)
+        status = put_gathered(writer, child, &split->large, depth + 1, err);
+    /* As the successors of a chain. */
+    if (status == PCOL_OK)
+        status = put_gathered(writer, child + 1, &split->small, MAX_DEPTH, err);
+    pci_free(split);
+    return status;
+}
+
 /* ---- runs ---- */
 
 static pcol_status gather_runs(const struct pci_source *source, int64_t *ends, int64_t *values,
@@ -278,68 +302,108 @@ static int clearly_less(uint64_t a, uint64_t b)
     return a < b - b / 20;
 }
 
-enum way { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, CHAIN };
+enum way { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN };
+
+/* A way, and what some of them were found to need. */
+struct plan {
+    enum way way;
+    uint64_t bits;
+    struct pci_rest *rest;
+    struct pci_links *links;
+    struct pci_split_choice split;
+};
 
 static pcol_status put_way(struct pci_writer *writer, uint32_t column,
                            const struct pci_source *source, const struct pci_shape *shape,
-                           enum way way, struct pci_rest *rest, struct pci_links *links, int depth,
-                           pcol_error *err)
+                           const struct plan *plan, int depth, pcol_error *err)
 {
-    switch (way) {
+    switch (plan->way) {
     case PLAIN:
         return pci_emit_plain(writer, column, source, 0, NULL, err);
     case PACKED:
         return pci_emit_packed(writer, column, source, shape, err);
     case BLOCKED:
     case SLOPED:
-        return pci_emit_blocked(writer, column, source, shape, way == SLOPED, err);
+        return pci_emit_blocked(writer, column, source, shape, plan->way == SLOPED, err);
     case DELTAS:
         return put_deltas(writer, column, source, shape, depth, err);
     case SPARSE:
-        return put_sparse(writer, column, rest, depth, err);
+        return put_sparse(writer, column, plan->rest, depth, err);
     case RUNS:
         return put_runs(writer, column, source, shape, depth, err);
+    case SPLIT:
+        return put_split(writer, column, source, shape, &plan->split, depth, err);
     case CHAIN:
         break;
     }
-    return put_chain(writer, column, links, depth, err);
+    return put_chain(writer, column, plan->links, depth, err);
+}
+
+static void consider(struct plan *plan, enum way way, uint64_t bits)
+{
+    if (clearly_less(bits, plan->bits)) {
+        plan->way = way;
+        plan->bits = bits;
+    }
+}
+
+/* Large values apart from small ones. If the small ones are all the same, SPARSE says as much. */
+static pcol_status consider_split(struct plan *plan, const struct pci_source *source,
+                                  const struct pci_shape *shape, int depth, pcol_error *err)
+{
+    PCI_TRY(pci_split_choose(source, shape, depth + 1 < MAX_DEPTH, plan->bits - plan->bits / 20,
+                             &plan->split, err));
+    if (plan->split.bits == UINT64_MAX)
+        return PCOL_OK;
+    consider(plan, plan->split.width ? SPLIT : SPARSE, plan->split.bits);
+    if (plan->way != SPARSE || plan->bits != plan->split.bits)
+        return PCOL_OK;
+    pci_free(plan->rest);
+    return rest_new(source, 0, (uint64_t)shape->min, 0, &plan->rest, err);
+}
+
+/* What may have children. */
+static pcol_status consider_deeper(struct plan *plan, const struct pci_source *source,
+                                   const struct pci_shape *shape, int depth, pcol_error *err)
+{
+    int is_double = source->type == PCF_F64;
+    uint64_t cost;
+    if (!is_double)
+        consider(plan, DELTAS, pci_cost_deltas(shape));
+    if (shape->rows >= 64) {
+        PCI_TRY(best_rest(source, shape, &plan->rest, &cost, err));
+        consider(plan, SPARSE, cost);
+    }
+    if (!is_double)
+        consider(plan, RUNS, cost_runs(shape));
+    if (!is_double)
+        PCI_TRY(consider_split(plan, source, shape, depth, err));
+    if (depth == 0) {
+        PCI_TRY(pci_links_new(source, shape, &plan->links, &cost, err));
+        consider(plan, CHAIN, cost);
+    }
+    return PCOL_OK;
 }
 
 static pcol_status put_best(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, const struct pci_shape *shape,
                             int depth, pcol_error *err)
 {
-    int is_double = source->type == PCF_F64;
-    uint64_t best = is_double ? shape->rows * 64 : pci_cost_packed(shape), sparse, cost;
-    enum way way = is_double ? PLAIN : PACKED;
-    struct pci_rest *rest = NULL;
-    struct pci_links *links = NULL;
+    struct plan plan = {.way = PLAIN, .bits = shape->rows * 64};
     pcol_status status = PCOL_OK;
-    if (!is_double && clearly_less(cost = pci_cost_blocked(shape), best))
-        way = BLOCKED, best = cost;
-    if (!is_double && clearly_less(cost = pci_cost_sloped(shape), best))
-        way = SLOPED, best = cost;
+    if (source->type != PCF_F64) {
+        plan.way = PACKED;
+        plan.bits = pci_cost_packed(shape);
+        consider(&plan, BLOCKED, pci_cost_blocked(shape));
+        consider(&plan, SLOPED, pci_cost_sloped(shape));
+    }
     /* At the greatest depth stand successors and rises, which may have a block's cost at most. */
-    if (depth < MAX_DEPTH && !is_double && clearly_less(cost = pci_cost_deltas(shape), best))
-        way = DELTAS, best = cost;
-    if (depth < MAX_DEPTH && shape->rows >= 64) {
-        PCI_TRY(best_rest(source, shape, &rest, &sparse, err));
-        if (clearly_less(sparse, best))
-            way = SPARSE, best = sparse;
-    }
-    if (depth < MAX_DEPTH && !is_double && clearly_less(cost = cost_runs(shape), best))
-        way = RUNS, best = cost;
-    if (depth == 0)
-        status = pci_links_new(source, shape, &links, &cost, err);
-    if (status != PCOL_OK) {
-        pci_free(rest);
-        return status;
-    }
-    if (links && clearly_less(cost, best))
-        way = CHAIN;
-    status = put_way(writer, column, source, shape, way, rest, links, depth, err);
-    pci_free(rest);
-    pci_links_free(links);
+    if (depth < MAX_DEPTH)
+        status = consider_deeper(&plan, source, shape, depth, err);
+    if (status == PCOL_OK)
+        status = put_way(writer, column, source, shape, &plan, depth, err);
+    pci_free(plan.rest);
+    pci_links_free(plan.links);
     return status;
 }
 

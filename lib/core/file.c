@@ -176,7 +176,8 @@ static uint8_t is_frozen(const pcol_file *f, uint32_t column)
     for (uint32_t i = 0; i < desc->child_count; i++)
         if (atomic_load_explicit(&f->columns[desc->first_child + i].frozen, memory_order_relaxed))
             return 1;
-    return 0;
+    uint32_t codes = pcf_column_codes(&f->index, column);
+    return codes && atomic_load_explicit(&f->columns[codes].frozen, memory_order_relaxed);
 }
 
 static void fill_columns(pcol_file *f)

@@ -182,6 +182,9 @@ pcol_status pci_thaw_column(const pcol_file *file, uint32_t number, pcol_error *
         return PCOL_OK;
     for (uint32_t i = 0; i < desc->child_count; i++)
         PCI_TRY(pci_thaw_column(file, desc->first_child + i, err));
+    uint32_t codes = pcf_column_codes(&file->index, number);
+    if (codes)
+        PCI_TRY(pci_thaw_column(file, codes, err));
     for (uint32_t i = 0; i < desc->section_count; i++)
         PCI_TRY(thaw_section(file, column, desc->first_section + i, err));
     atomic_store_explicit(&column->frozen, 0, memory_order_release);

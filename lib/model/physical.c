@@ -26,8 +26,8 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
 
 static const char *encoding_name(uint8_t encoding)
 {
-    static const char *const names[] = {"plain", "linear", "packed", "blocked", "sparse",
-                                        "runs",  "chain",  "deltas", "front"};
+    static const char *const names[] = {"plain", "linear", "packed", "blocked", "sparse",    "runs",
+                                        "chain", "deltas", "front",  "split",   "dictionary"};
     return encoding < sizeof names / sizeof *names ? names[encoding] : "unknown";
 }
 
@@ -93,6 +93,8 @@ static void describe_source(const pcol_column *column, pcol_column_info *info)
     info->base = desc->base;
     info->step = desc->step;
     info->scale = desc->scale;
+    if (desc->encoding == PCF_DICTIONARY && desc->child_count == 1 && source->supported)
+        info->codes_of = source[-desc->base].name; /* columns of a table stand together */
     info->has_stats = (desc->flags & PCF_COLUMN_STATS) != 0;
     info->min = info->has_stats ? desc->min : 0;
     info->max = info->has_stats ? desc->max : 0;

@@ -23,7 +23,7 @@ from xxh3 import xxh3  # noqa: E402
 FOLDER = HERE / "1.0"
 DATA = HERE.parent / "data"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT = range(9)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY = range(11)
 VALUES, VALIDITY, BLOCKS, MARKS, DATA_BYTES = range(1, 6)
 NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
 ALL = (1 << 64) - 1
@@ -133,6 +133,20 @@ def front(strings, offsets=lambda values: plain(U64, values), shared=lambda valu
         own += s[n:]
         places.append(len(own))
     return Column(BYTES, FRONT, len(strings), [(DATA_BYTES, own)] if own else [], [offsets(places), shared(common)])
+
+
+def split(kind, values, most, child, others):
+    """child, others: make a column of the values above `most`, and of the rest."""
+    marks = [int(v > most) for v in values]
+    return Column(kind, SPLIT, len(values), [marked_section(marks)], [child([v for v in values if v > most]), others([v for v in values if v <= most])])
+
+
+def dictionary(kind, entries, codes, codes_of=0):
+    """codes: a column; codes_of: how many columns before this one has them, and `codes` are numbers."""
+    rows = codes if isinstance(codes, list) else codes.numbers
+    nulls = sum(bool(entries.nulls) and entries.absent[code] for code in rows)
+    return Column(kind, DICTIONARY, len(rows), children=[entries] if codes_of else [entries, codes], flags=NULLABLE * bool(entries.nulls),
+                  base=codes_of, nulls=nulls)
 
 
 def runs(kind, ends, values):
@@ -340,6 +354,49 @@ def chains():
         named("deltas", deltas(I64, [100, 104, 109, 20, 23, 27], 3, 5, mixed(I64), lambda rises: packed(I64, 2, 3, 0, 1, [r - 3 for r in rises]))),
     ]
     return write([("x_blocks", 0, n, large), ("x_examples", 0, 6, examples)], [b"", b"a", b"b", b"c", b"d"], small=3)
+
+
+def dictionaries():
+    """SPLIT and DICTIONARY over three blocks of rows, columns that share codes, and the examples of spec.md."""
+    n = 2100
+    mix = [i * 2654435761 % 2 ** 32 for i in range(n)]
+    ranked = [min((m & 0xffff | 1 << 16).bit_length() - (m & 0xffff).bit_length(), 15) for m in mix]
+    plainly = lambda kind: (lambda values: plain(kind, values))
+    narrow = lambda kind, width: (lambda values: packed(kind, width, 0, 0, 1, values))
+
+    def codes(values, column):
+        column.numbers = values
+        return column
+
+    def entries(kind, values):
+        column = plain(kind, values)
+        column.absent = [v is None for v in values]
+        return column
+
+    twice = split(U32, ranked, 1, lambda large: split(U32, large, 4, plainly(U32), narrow(U32, 3)), narrow(U32, 1))
+    sizes = [m >> 8 & 7 if m & 31 else m for m in mix]
+    large = [
+        named("split", split(I64, sizes, 7, plainly(I64), narrow(I64, 3))),
+        named("split_f64", split(F64, [v / 4 for v in sizes], 1, plainly(F64), plainly(F64))),
+        named("split_string", split(STRING, [m & 3 for m in mix], 2, lambda values: linear(STRING, len(values), 3), narrow(STRING, 2))),
+        named("split_all", split(I64, [5] * n, 4, lambda values: linear(I64, len(values), 5), lambda values: linear(I64, 0))),
+        named("codes", dictionary(I64, entries(I64, [64, 32, -48, 2 ** 40, *range(100, 112)]), codes(ranked, twice))),
+        named("shared_u64", dictionary(U64, packed(U64, 4, 2 ** 63, 5, 1, list(range(16))), ranked, 1)),
+        named("shared_null", dictionary(STRING, entries(STRING, [1, None, 0, 3] * 4), ranked, 2)),
+        named("shared_f64", dictionary(F64, entries(F64, [0.5, math.nan, None, -0.0] * 4), ranked, 3)),
+        named("few", dictionary(BOOL, entries(BOOL, [0, 1]), codes([m >> 5 & 1 for m in mix], sparse(U32, n, {i for i in range(n) if mix[i] >> 5 & 1},
+              linear(U32, sum(m >> 5 & 1 for m in mix), 1))))),
+        named("shared_bool", dictionary(BOOL, entries(BOOL, [None, 1]), [m >> 5 & 1 for m in mix], 1)),
+        named("many", dictionary(U32, blocked(U32, 3, [(10 ** 6, -65536, 8, [m & 255 for m in mix[:1024]]), (0, 0, 0, [0] * 76)]),
+                                 codes([m % 1100 for m in mix], plain(U32, [m % 1100 for m in mix])))),
+        named("runs", runs(I64, [k * 21 for k in range(1, 101)], dictionary(I64, entries(I64, [7, -7]), codes([0, 1] * 50, plain(U32, [0, 1] * 50))))),
+    ]
+    examples = [
+        named("sizes", split(I64, [3, 1, 200, 0, 2], 3, plainly(I64), narrow(I64, 2))),
+        named("count", dictionary(I64, entries(I64, [1, 1, 2]), codes([0, 1, 0, 2, 0], plain(U32, [0, 1, 0, 2, 0])))),
+        named("size", dictionary(I64, entries(I64, [64, 32, 48]), [0, 1, 0, 2, 0], 1)),
+    ]
+    return write([("x_blocks", 0, n, large), ("x_examples", 0, 5, examples)], [b"", b"a", b"b", b"c"], small=3)
 
 
 def rich():
@@ -780,7 +837,8 @@ class Image:
 
 def faults():
     """name -> bytes of each damaged file."""
-    base, enc, steps, totals, words = ((FOLDER / "valid" / f"{name}.pcol").read_bytes() for name in ("rich", "encodings", "chains", "sums", "fronts"))
+    base, enc, steps, totals, words, codes = ((FOLDER / "valid" / f"{name}.pcol").read_bytes()
+                                              for name in ("rich", "encodings", "chains", "sums", "fronts", "dictionaries"))
     made = {}
 
     def case(name, change, source=base):
@@ -964,6 +1022,24 @@ def faults():
                 child.fields.update(kind=kind + 16 * LINEAR, rows=rows, section_count=0)
 
     case("front-more-rows-than-bytes", crowded, words)
+    put("split-others-sparse", ("x_blocks", "split/1"), "encoding", SPARSE, codes)
+    put("split-too-few", ("x_blocks", "split_string/1"), "rows", 3, codes)
+    put("split-of-wide", ("x_blocks", "split/1"), "type", U64, codes)
+    put("split-nullable", ("x_blocks", "split/0"), "flags", NULLABLE, codes)
+    cell("split-rank", ("x_blocks", "split", MARKS), 128, struct.pack("<Q", 0), codes)
+    cell("split-rank-high", ("x_blocks", "split", MARKS), 128, struct.pack("<Q", 2 ** 40), codes)
+    put("codes-of-itself", ("x_blocks", "shared_u64"), "base", 0, codes)
+    put("codes-of-none", ("x_blocks", "shared_u64"), "base", 2 * 6, codes)
+    put("codes-after", ("x_blocks", "shared_u64"), "base", 1, codes)
+    put("codes-of-sharer", ("x_blocks", "shared_null"), "base", 2, codes)
+    put("codes-of-split", ("x_blocks", "shared_u64"), "base", 2 * 5, codes)
+    put("codes-of-wide", ("x_blocks", "codes/1"), "type", I64, codes)
+    put("codes-too-few", ("x_blocks", "many/1"), "rows", 2099, codes)
+    cell("codes-beyond", ("x_blocks", "many/1", VALUES), 4 * 1500, struct.pack("<I", 1100), codes)
+    put("dictionary-of-wide", ("x_blocks", "codes/0"), "type", U64, codes)
+    put("dictionary-sparse", ("x_blocks", "shared_u64/0"), "encoding", SPARSE, codes)
+    put("dictionary-null", ("x_blocks", "codes/0"), "flags", NULLABLE, codes)
+    put("dictionary-null-count", ("x_blocks", "shared_null"), "null_count", 7, codes)
     put("bool-not-bool", ("x_blocks", "packed_1"), "base", 2, enc)
     return made
 
@@ -999,7 +1075,7 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, labels=labels, archive=archive, fronts=fronts, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, dictionaries=dictionaries, labels=labels, archive=archive, fronts=fronts, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():

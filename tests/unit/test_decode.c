@@ -522,6 +522,172 @@ Test(decode, nested)
     free_expected(&e);
 }
 
+/* Marked rows out of one child, the others out of another. */
+static void check_split(uint64_t rows, unsigned one_in)
+{
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_SPLIT, .rows = rows};
+    struct expected e = new_expected(rows);
+    uint64_t *parts[2] = {calloc(rows + 1, 8), calloc(rows + 1, 8)}, counts[2] = {0};
+    uint8_t *marks = new_bytes(pcf_bytes_of_bits(rows) + rows / PCF_RANK_ROWS * 8);
+    for (uint64_t row = 0; row < rows; row++) {
+        int other = next_random() % one_in != 0;
+        if (row && row % PCF_RANK_ROWS == 0)
+            memcpy(marks + row / PCF_RANK_ROWS * PCF_MARKS_STRIDE - 8, &counts[0], 8);
+        put_bits(marks, row + row / PCF_RANK_ROWS * 64, 1, !other);
+        e.values[row] = (int64_t)next_random();
+        parts[other][counts[other]++] = (uint64_t)e.values[row];
+    }
+    struct pcf_data marked = plain_child(PCF_I64, parts[0], counts[0]);
+    struct pcf_data others = plain_child(PCF_I64, parts[1], counts[1]);
+    d.marks = marks;
+    d.child[0] = &marked;
+    d.child[1] = &others;
+    check_column(&d, &e);
+    free_data(&marked);
+    free_data(&others);
+    free_data(&d);
+    free(parts[0]);
+    free(parts[1]);
+    free_expected(&e);
+}
+
+Test(decode, split)
+{
+    static const uint64_t rows[] = {1, 8, 9, 64, 65, 1023, 1024, 1025, 5000, 8192};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        check_split(rows[i], 1);
+        check_split(rows[i], 2);
+        check_split(rows[i], 50);
+        check_split(rows[i], 5000);
+    }
+}
+
+Test(decode, split_hostile)
+{
+    uint64_t rows = 2048, own[3] = {7, 8, 9}, count = 1, rest[2045] = {0};
+    uint8_t *marks = new_bytes(rows / 8 + 8);
+    struct pcf_data marked = plain_child(PCF_I64, own, 3);
+    struct pcf_data others = plain_child(PCF_I64, rest, 2045);
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_SPLIT, .rows = rows, .marks = marks};
+    int64_t values[2048], value;
+    int valid;
+    d.child[0] = &marked;
+    d.child[1] = &others;
+    put_bits(marks, 10, 1, 1);
+    put_bits(marks, 64 + 1100, 1, 1);
+    put_bits(marks, 64 + 2047, 1, 1);
+    memcpy(marks + 128, &count, 8);
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_OK);
+    cr_assert_eq(values[2047], 9);
+    cr_assert_eq(values[1100], 8);
+    static const uint64_t bad[] = {2, 3, 4, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        memcpy(marks + 128, &bad[i], 8);
+        cr_assert_eq(pcf_get(&d, 2047, &value, &valid), PCF_BAD_RANK);
+        cr_assert_eq(pcf_read(&d, 1024, 1024, values, NULL), PCF_BAD_RANK);
+        cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
+    }
+    memset(marks + 128, 0,
+           8); /* then the row before the last one has no value in the other child */
+    cr_assert_eq(pcf_get(&d, 2046, &value, &valid), PCF_BAD_RANK);
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
+    memset(marks, 0xff, rows / 8 + 8); /* more marks than values */
+    memcpy(marks + 128, &count, 8);
+    cr_assert_eq(pcf_get(&d, 3, &value, &valid), PCF_BAD_RANK);
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
+    memset(marks, 0, rows / 8 + 8); /* fewer */
+    cr_assert_eq(pcf_get(&d, 2047, &value, &valid), PCF_BAD_RANK);
+    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
+    free_data(&marked);
+    free_data(&others);
+    free_data(&d);
+}
+
+/* Codes and entries of every way in which bulk reading looks them up. */
+static void check_dictionary(uint64_t rows, uint64_t entry_rows, int packed, int nulls)
+{
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_DICTIONARY, .rows = rows};
+    struct pcf_data codes = {.type = PCF_U32, .encoding = PCF_PLAIN, .rows = rows};
+    struct pcf_data entries = {.type = PCF_I64, .encoding = PCF_PLAIN, .rows = entry_rows};
+    struct expected e = new_expected(rows), all = new_expected(entry_rows);
+    uint8_t *words = new_bytes(4 * rows), *bytes = new_bytes(8 * entry_rows + PCF_PACK_PADDING);
+    if (packed) {
+        entries.encoding = PCF_PACKED;
+        entries.width = 57;
+        entries.base = -5;
+        entries.step = 3;
+        entries.scale = 7;
+    }
+    for (uint64_t i = 0; i < entry_rows; i++) {
+        uint64_t value = cut(next_random(), packed ? 57 : 64);
+        put_bits(bytes, i * (packed ? 57 : 64), packed ? 57 : 64, value);
+        all.values[i] = (int64_t)(packed ? value * 7 + 3 * i - 5 : value);
+    }
+    entries.values = bytes;
+    entries.values_size = 8 * entry_rows + PCF_PACK_PADDING;
+    if (nulls)
+        add_nulls(&entries, &all);
+    for (uint64_t row = 0; row < rows; row++) {
+        uint64_t code = next_random() % entry_rows;
+        put_bits(words, 32 * row, 32, code);
+        e.values[row] = all.values[code];
+        e.valid[row] = all.valid[code];
+    }
+    codes.values = words;
+    codes.values_size = 4 * rows;
+    d.flags = nulls ? PCF_COLUMN_NULLABLE : 0;
+    d.child[0] = &entries;
+    d.child[1] = &codes;
+    check_column(&d, &e);
+    free_data(&codes);
+    free_data(&entries);
+    free_expected(&e);
+    free_expected(&all);
+}
+
+Test(decode, dictionary)
+{
+    static const uint64_t rows[] = {1, 65, 1024, 1025, 5000};
+    static const uint64_t entries[] = {1, 2, 100, 512, 513, 3000};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t k = 0; k < sizeof entries / sizeof entries[0]; k++) {
+            check_dictionary(rows[i], entries[k], 0, 0);
+            check_dictionary(rows[i], entries[k], 1, 0);
+            check_dictionary(rows[i], entries[k], 1, 1);
+        }
+    }
+}
+
+Test(decode, dictionary_hostile)
+{
+    int64_t values[1500], value;
+    int valid;
+    for (uint64_t rows = 100; rows <= 600; rows += 500) { /* a whole one, and one by one */
+        struct pcf_data entries = {
+            .type = PCF_U32, .encoding = PCF_LINEAR, .rows = rows, .base = 9};
+        struct pcf_data codes = {.type = PCF_U32, .encoding = PCF_LINEAR, .rows = 1500};
+        struct pcf_data d = {
+            .type = PCF_U32, .encoding = PCF_DICTIONARY, .rows = 1500, .child = {&entries, &codes}};
+        codes.base = (int64_t)rows - 1;
+        cr_assert_eq(pcf_read(&d, 0, 1500, values, NULL), PCF_OK);
+        cr_assert(values[0] == 9 && values[1499] == 9);
+        codes.base++;
+        cr_assert_eq(pcf_get(&d, 1, &value, &valid), PCF_BAD_CODE);
+        cr_assert(value == 0 && !valid);
+        cr_assert_eq(pcf_read(&d, 0, 1500, values, NULL), PCF_BAD_CODE);
+        codes.base = UINT32_MAX;
+        cr_assert_eq(pcf_read(&d, 1000, 2, values, NULL), PCF_BAD_CODE);
+        codes.base = (int64_t)1 << 32; /* no code at all */
+        cr_assert_eq(pcf_get(&d, 1, &value, &valid), PCF_BAD_VALUE);
+        cr_assert_eq(pcf_read(&d, 0, 1500, values, NULL), PCF_BAD_VALUE);
+        codes.base = 0;
+        entries.base = (int64_t)1 << 32; /* no value */
+        cr_assert_eq(pcf_get(&d, 1, &value, &valid), PCF_BAD_VALUE);
+        cr_assert_eq(pcf_read(&d, 0, 1500, values, NULL), PCF_BAD_VALUE);
+        cr_assert_eq(pcf_read(&d, 0, 10, values, NULL), PCF_BAD_VALUE);
+    }
+}
+
 Test(decode, bytes)
 {
     static const char text[] = "ab\0cd";

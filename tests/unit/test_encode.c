@@ -113,6 +113,24 @@ static int64_t heap(uint64_t row, int *valid)
     return INT64_MIN + (int64_t)(row % 300 * 40000 + next_random() % 30000) * 56;
 }
 
+/* Mostly small, and large now and then; some of the large ones are far larger. */
+static int64_t sizes(uint64_t row, int *valid)
+{
+    uint64_t size = next_random() % 10;
+    (void)row;
+    (void)valid;
+    size = size ? size : 1000 + next_random() % 5000;
+    return -40 + 24 * (int64_t)(next_random() % 100 ? size : next_random() >> 12);
+}
+
+/* The same about the ends of 64 bits, which no step leads to. */
+static int64_t ends(uint64_t row, int *valid)
+{
+    (void)row;
+    (void)valid;
+    return next_random() % 12 ? INT64_MIN + (int64_t)(next_random() % 8) : INT64_MAX;
+}
+
 static int64_t mostly_zero(uint64_t row, int *valid)
 {
     (void)row;
@@ -221,6 +239,10 @@ static const struct shape {
     {"callees", callees, PCOL_U32},
     {"heap", heap, PCOL_I64},
     {"heap_u64", heap, PCOL_U64},
+    {"sizes", sizes, PCOL_I64},
+    {"sizes_u64", sizes, PCOL_U64},
+    {"ends", ends, PCOL_I64},
+    {"ends_u64", ends, PCOL_U64},
     {"mostly_zero", mostly_zero, PCOL_I64},
     {"mostly_before", mostly_before, PCOL_I64},
     {"runs", runs, PCOL_I64},
@@ -387,7 +409,8 @@ Test(encode, the_choice_fits_the_shape)
         {"mostly_before", PCF_SPARSE}, {"runs", PCF_RUNS},           {"mostly_null", PCF_SPARSE},
         {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE}, {"callees", PCF_CHAIN},
         {"heap", PCF_DELTAS},          {"heap_u64", PCF_DELTAS},     {"patches", PCF_SPARSE},
-        {"row_patches", PCF_SPARSE},   {"terraces", PCF_RUNS},
+        {"row_patches", PCF_SPARSE},   {"terraces", PCF_RUNS},       {"sizes", PCF_SPLIT},
+        {"sizes_u64", PCF_SPLIT},
     };
     void *data;
     size_t size;
