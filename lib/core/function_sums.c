@@ -3,9 +3,10 @@
  *
  * What most people ask first, and what otherwise takes a walk over all stacks. A function is a name
  * here, as it is shown: stacks of functions that are called the same are not told apart, and code
- * without a function goes by the binary that it is in. That walk is done here once: the rows of the
- * tree stand in pre-order, so the path to the row at hand is what is left of those before it. A name
- * counts only where it stands on the path for the first time, so that recursion counts once.
+ * without a function goes by the binary that it is in. The rows of the tree stand in pre-order, so what
+ * is below a row are the rows behind it up to its end, and what samples of these weigh together is the
+ * difference of two running sums. A name counts where it stands on the path for the first time, so that
+ * recursion counts once: that is where a row lies behind the end of the row that counted last.
  */
 #include "core/builder.h"
 
@@ -18,27 +19,16 @@
 #define STACKS_OF_CELL 16u
 #define LINES_OF_STACK 16u
 
-#define TYPES 2u /* that a walk takes at a time */
+#define TYPES 2u /* that are added up at a time */
 
 struct amounts {
     int64_t of[TYPES];
 };
 
 struct name {
-    uint64_t serial; /* of the line that had it first, on the path that had it last */
-    uint32_t depth;
     uint32_t code;
-    uint32_t met;
+    uint32_t covered; /* end of the row that counted last; 0: no row shows it */
     struct amounts self, total;
-};
-
-/* A line on the path. Serials rise, so they tell whether it is still the one that was meant. */
-struct step {
-    uint32_t row;  /* PCOL_NONE: not the innermost line of its row */
-    uint32_t leaf; /* the innermost name so far, PCOL_NONE: none */
-    uint32_t name; /* that stands here for the first time, PCOL_NONE: none */
-    uint64_t serial;
-    struct amounts sum;
 };
 
 struct pci_function_sums {
@@ -48,14 +38,12 @@ struct pci_function_sums {
     uint64_t binary_count;
     uint32_t *name_of_code;  /* 1 + name, by string; 0: none */
     uint32_t *name_of_group; /* SEVERAL: see its lines */
+    uint32_t *name_of_line;  /* of groups with several */
     struct name *names;      /* one more, without a string: samples that show none */
     size_t count, capacity;
-    struct step *path;
-    size_t path_capacity;
-    uint64_t serial;
-    uint32_t *end;          /* by node: its row of `weight`, 0: it ends no stack of a sample */
-    struct amounts *weight; /* row 0: nothing */
-    size_t end_count;
+    uint32_t *end;                  /* by row of the tree: of what is below it */
+    uint32_t *leaf;                 /* by row: the innermost name on the path */
+    struct amounts *before;         /* by row, and one more: of all samples of rows before it */
     size_t *types;                  /* those that are summed */
     const struct pci_bcol **values; /* by entry of types */
     uint8_t *good;                  /* by entry of types: all values and their sum can be had */
@@ -74,10 +62,11 @@ void pci_function_sums_free(struct pci_function_sums *w)
     pci_free((void *)w->values);
     pci_free(w->name_of_code);
     pci_free(w->name_of_group);
+    pci_free(w->name_of_line);
     pci_free(w->names);
-    pci_free(w->path);
     pci_free(w->end);
-    pci_free(w->weight);
+    pci_free(w->leaf);
+    pci_free(w->before);
     pci_free(w->types);
     pci_free(w->good);
     pci_free(w->self);
@@ -208,8 +197,8 @@ static pcol_status name_of_string(struct pci_function_sums *w, uint32_t code, ui
     return PCOL_OK;
 }
 
-static pcol_status name_of_line(struct pci_function_sums *w, const struct pci_bgroup *group,
-                                const pcol_line *line, uint32_t *name, pcol_error *err)
+static pcol_status name_line(struct pci_function_sums *w, const struct pci_bgroup *group,
+                             const pcol_line *line, uint32_t *name, pcol_error *err)
 {
     const pcol_builder *b = w->b;
     if (is_of_binary(b, line))
@@ -220,46 +209,66 @@ static pcol_status name_of_line(struct pci_function_sums *w, const struct pci_bg
                : name_of_string(w, b->functions[line->function].name, name, err);
 }
 
+static pcol_status name_group(struct pci_function_sums *w, size_t number, pcol_error *err)
+{
+    const struct pci_bgroup *group = &w->b->groups[number];
+    const pcol_line *lines = w->b->lines + group->first_line;
+    uint32_t *names = w->name_of_line + group->first_line;
+    if (group->line_count < 2)
+        return name_line(w, group, group->line_count ? lines : NULL, &w->name_of_group[number],
+                         err);
+    for (uint32_t l = 0; l < group->line_count; l++)
+        PCI_TRY(name_line(w, group, &lines[l], &names[l], err));
+    w->name_of_group[number] = SEVERAL;
+    return PCOL_OK;
+}
+
 static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
 {
     const pcol_builder *b = w->b;
-    uint32_t name;
     w->name_of_code = pci_calloc(b->strings.count, sizeof *w->name_of_code);
     w->name_of_group = pci_malloc(b->group_count, sizeof *w->name_of_group);
-    if (!w->name_of_code || !w->name_of_group)
+    w->name_of_line = pci_malloc(b->line_count, sizeof *w->name_of_line);
+    if (!w->name_of_code || !w->name_of_group || !w->name_of_line)
         return pci_fail_memory(err);
-    for (size_t g = 0; g < b->group_count; g++) {
-        const struct pci_bgroup *group = &b->groups[g];
-        const pcol_line *lines = b->lines + group->first_line;
-        if (group->line_count < 2)
-            PCI_TRY(name_of_line(w, group, group->line_count ? lines : NULL, &name, err));
-        for (uint32_t l = 0; group->line_count > 1 && l < group->line_count; l++)
-            PCI_TRY(name_of_line(w, group, &lines[l], &name, err));
-        w->name_of_group[g] = group->line_count < 2 ? name : SEVERAL;
-    }
+    for (size_t g = 0; g < b->group_count; g++)
+        PCI_TRY(name_group(w, g, err));
     return add_name(w, PCOL_NONE, err);
 }
 
-/* ---- weights of stacks */
+/* ---- rows of the tree */
 
-/* Most nodes are on the way only: weights are kept for those where samples end. */
-static pcol_status find_ends(struct pci_function_sums *w, struct pci_reader *stacks,
-                             pcol_error *err)
+/* The last child of a row ends where the row does. */
+static void find_ends(struct pci_function_sums *w)
 {
-    struct pci_bcol_source of_stacks;
-    pcol_status status;
-    w->end = pci_calloc(w->b->tree.count, sizeof *w->end);
-    if (!w->end)
-        return pci_fail_memory(err);
-    pci_bcol_source_init(&of_stacks, w->stack, NULL);
-    pci_reader_init(stacks, &of_stacks.source);
-    while ((status = pci_reader_next(stacks, err)) == PCOL_OK && stacks->n)
-        for (size_t i = 0; i < stacks->n; i++)
-            if (stacks->valid[i] && !w->end[stacks->values[i]])
-                w->end[stacks->values[i]] = (uint32_t)++w->end_count;
-    w->weight = pci_malloc(w->end_count + 1, sizeof *w->weight);
-    return status == PCOL_OK && !w->weight ? pci_fail_memory(err) : status;
+    const struct pci_tree *tree = &w->b->tree;
+    for (size_t row = 0; row < tree->count; row++)
+        w->end[row] = (uint32_t)row + 1;
+    for (size_t row = tree->count; row-- > 1;) {
+        uint32_t *end = &w->end[tree->parents[row]];
+        *end = *end < w->end[row] ? w->end[row] : *end;
+    }
 }
+
+/* The last line of a group is the outermost. */
+static void find_leaves(struct pci_function_sums *w)
+{
+    const struct pci_tree *tree = &w->b->tree;
+    w->leaf[0] = PCOL_NONE;
+    for (size_t row = 1; row < tree->count; row++) {
+        uint32_t leaf = w->name_of_group[tree->groups[row]];
+        if (leaf == SEVERAL) {
+            const struct pci_bgroup *g = &w->b->groups[tree->groups[row]];
+            const uint32_t *names = w->name_of_line + g->first_line;
+            leaf = PCOL_NONE;
+            for (uint32_t l = 0; l < g->line_count && leaf == PCOL_NONE; l++)
+                leaf = names[l];
+        }
+        w->leaf[row] = leaf == PCOL_NONE ? w->leaf[tree->parents[row]] : leaf;
+    }
+}
+
+/* ---- adding up */
 
 /* Adds up one type. It is not good if a value is negative, since those who ask want the magnitudes of
  * samples beside their sums, or if the sum of all does not fit. */
@@ -269,7 +278,7 @@ static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_re
     struct pci_bcol_source of_stacks, of_values;
     int64_t whole = 0;
     pcol_status status;
-    pci_bcol_source_init(&of_stacks, w->stack, NULL);
+    pci_bcol_source_init(&of_stacks, w->stack, w->b->tree.place);
     pci_reader_init(stacks, &of_stacks.source);
     pci_bcol_source_init(&of_values, w->values[type], NULL);
     pci_reader_init(values, &of_values.source);
@@ -281,14 +290,12 @@ static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_re
                 continue;
             if (value < 0 || __builtin_add_overflow(whole, value, &whole))
                 return PCOL_OK;
-            w->weight[w->end[stacks->values[i]]].of[type % TYPES] += value;
+            w->before[stacks->values[i]].of[type % TYPES] += value;
         }
     }
     w->good[type] = status == PCOL_OK;
     return status;
 }
-
-/* ---- the walk */
 
 static inline void add(struct amounts *to, const struct amounts *amounts)
 {
@@ -296,91 +303,66 @@ static inline void add(struct amounts *to, const struct amounts *amounts)
         to->of[t] += amounts->of[t];
 }
 
-static inline struct step *leave(struct pci_function_sums *w, struct step *top)
+/* What each row weighs becomes what all rows before it weigh. */
+static void add_self(struct pci_function_sums *w)
 {
-    add(&top[-1].sum, &top->sum);
-    if (top->name != PCOL_NONE)
-        add(&w->names[top->name].total, &top->sum);
-    return top - 1;
+    struct name *none = &w->names[w->count - 1];
+    struct amounts sum = {{0}};
+    for (size_t row = 0; row <= w->b->tree.count; row++) {
+        struct amounts own = w->before[row];
+        w->before[row] = sum;
+        if (!(own.of[0] | own.of[1]))
+            continue;
+        add(&sum, &own);
+        add(w->leaf[row] == PCOL_NONE ? &none->self : &w->names[w->leaf[row]].self, &own);
+    }
 }
 
-/* A line comes onto the path. */
-static inline pcol_status enter(struct pci_function_sums *w, struct step **top, uint32_t row,
-                                uint32_t name, pcol_error *err)
+/* A row shows a name: if not within a row that does, what is below it is what the name has there. */
+static inline void show(struct pci_function_sums *w, size_t row, uint32_t name)
 {
-    size_t depth = (size_t)(*top - w->path) + 1;
-    if (depth == w->path_capacity) {
-        if (pci_grow((void **)&w->path, &w->path_capacity, depth + 1, sizeof *w->path))
-            return pci_fail_memory(err);
-        *top = w->path + depth - 1;
-    }
-    struct step *step = ++*top;
-    *step = (struct step){row, step[-1].leaf, PCOL_NONE, ++w->serial, {{0}}};
-    if (name == PCOL_NONE)
-        return PCOL_OK;
-    struct name *of = &w->names[name];
-    step->leaf = name;
-    if (of->depth >= depth || w->path[of->depth].serial != of->serial) {
-        of->depth = (uint32_t)depth;
-        of->serial = step->serial;
-        of->met = 1;
-        step->name = name;
-    }
-    return PCOL_OK;
+    struct name *n = &w->names[name];
+    uint32_t end = w->end[row];
+    if (row < n->covered)
+        return;
+    n->covered = end;
+    for (size_t t = 0; t < TYPES; t++)
+        n->total.of[t] += w->before[end].of[t] - w->before[row].of[t];
 }
 
-/* All lines of a row, the last of them first: it is the outermost. */
-static pcol_status enter_lines(struct pci_function_sums *w, struct step **top, uint32_t row,
-                               uint32_t group, pcol_error *err)
-{
-    const struct pci_bgroup *g = &w->b->groups[group];
-    for (uint32_t l = g->line_count; l-- > 0;) {
-        uint32_t name;
-        PCI_TRY(name_of_line(w, g, &w->b->lines[g->first_line + l], &name, err));
-        PCI_TRY(enter(w, top, l ? PCOL_NONE : row, name, err));
-    }
-    return PCOL_OK;
-}
-
-static pcol_status walk(struct pci_function_sums *w, pcol_error *err)
+static void add_total(struct pci_function_sums *w)
 {
     const struct pci_tree *tree = &w->b->tree;
-    struct step *top;
     struct name *none = &w->names[w->count - 1];
-    if (pci_grow((void **)&w->path, &w->path_capacity, 64, sizeof *w->path))
-        return pci_fail_memory(err);
-    top = w->path;
-    *top = (struct step){0, PCOL_NONE, PCOL_NONE, 0, {{0}}};
-    w->serial = 0;
-    add(&none->self, &w->weight[w->end[tree->order[0]]]);
-    for (uint32_t row = 1; row < tree->count; row++) {
+    for (size_t row = 1; row < tree->count; row++) {
         uint32_t name = w->name_of_group[tree->groups[row]];
-        while (top->row != tree->parents[row])
-            top = leave(w, top);
-        PCI_TRY(name == SEVERAL ? enter_lines(w, &top, row, tree->groups[row], err)
-                                : enter(w, &top, row, name, err));
-        top->sum = w->weight[w->end[tree->order[row]]];
-        add(top->leaf == PCOL_NONE ? &none->self : &w->names[top->leaf].self, &top->sum);
+        if (name < SEVERAL) {
+            show(w, row, name);
+        } else if (name == SEVERAL) {
+            const struct pci_bgroup *g = &w->b->groups[tree->groups[row]];
+            for (uint32_t l = 0; l < g->line_count; l++)
+                if (w->name_of_line[g->first_line + l] != PCOL_NONE)
+                    show(w, row, w->name_of_line[g->first_line + l]);
+        }
     }
-    while (top != w->path)
-        top = leave(w, top);
     none->total = none->self;
-    return PCOL_OK;
 }
 
 /* Types [first, first + n), n <= TYPES. */
 static pcol_status add_up(struct pci_function_sums *w, size_t first, size_t n,
                           struct pci_reader *readers, pcol_error *err)
 {
-    memset(w->weight, 0, (w->end_count + 1) * sizeof *w->weight);
+    size_t rows = w->b->tree.count;
+    memset(w->before, 0, (rows + 1) * sizeof *w->before);
     for (size_t t = first; t < first + n; t++) {
         PCI_TRY(weigh(w, t, &readers[0], &readers[1], err));
-        for (size_t i = 0; !w->good[t] && i <= w->end_count; i++)
-            w->weight[i].of[t - first] = 0;
+        for (size_t i = 0; !w->good[t] && i < rows; i++)
+            w->before[i].of[t - first] = 0;
     }
     for (size_t i = 0; i < w->count; i++)
-        w->names[i] = (struct name){.code = w->names[i].code, .depth = UINT32_MAX};
-    PCI_TRY(walk(w, err));
+        w->names[i] = (struct name){.code = w->names[i].code};
+    add_self(w);
+    add_total(w);
     for (size_t t = first; t < first + n; t++)
         for (size_t i = 0; i < w->count; i++) {
             w->self[t * w->count + i] = w->names[i].self.of[t - first];
@@ -392,13 +374,19 @@ static pcol_status add_up(struct pci_function_sums *w, size_t first, size_t n,
 static pcol_status add_up_all(struct pci_function_sums *w, pcol_error *err)
 {
     struct pci_reader *readers = pci_malloc(2, sizeof *readers);
+    size_t rows = w->b->tree.count;
     pcol_status status = PCOL_OK;
+    w->end = pci_malloc(rows, sizeof *w->end);
+    w->leaf = pci_malloc(rows, sizeof *w->leaf);
+    w->before = pci_malloc(rows + 1, sizeof *w->before);
     w->self = pci_malloc(w->type_count * w->count, sizeof *w->self);
     w->total = pci_malloc(w->type_count * w->count, sizeof *w->total);
-    if (!readers || !w->self || !w->total)
+    if (!readers || !w->end || !w->leaf || !w->before || !w->self || !w->total)
         status = pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = find_ends(w, &readers[0], err);
+    if (status == PCOL_OK) {
+        find_ends(w);
+        find_leaves(w);
+    }
     for (size_t t = 0; t < w->type_count && status == PCOL_OK; t += TYPES)
         status = add_up(w, t, w->type_count - t < TYPES ? w->type_count - t : TYPES, readers, err);
     pci_free(readers);
@@ -487,7 +475,7 @@ static pcol_status put_names(struct pci_function_sums *w, uint32_t *name_of_row,
     *rows = 0;
     for (size_t rank = 0; rank < b->strings.count; rank++) {
         uint32_t code = b->strings.order[rank], name = w->name_of_code[code];
-        if (!name || !w->names[name - 1].met)
+        if (!name || !w->names[name - 1].covered)
             continue;
         PCI_TRY(pci_bcol_set(b->columns[column], *rows, code, err));
         name_of_row[(*rows)++] = name - 1;
