@@ -16,7 +16,8 @@
 
 #define ZONE_ROWS 8192u
 
-/* Reads the stack of each sample, 1024 at a time, beside the values of all types. */
+/* Reads the stack of each sample, 1024 at a time, beside the values of all types. Stacks are places: what
+ * is kept of them lies in the order of the tree, which it is made in, too. */
 struct pass {
     struct pci_bcol_source stack_source;
     struct pci_reader stack;
@@ -47,7 +48,7 @@ static pcol_status pass_new(pcol_builder *b, struct pass **out, pcol_error *err)
         pass_free(pass);
         return pci_fail_memory(err);
     }
-    pci_bcol_source_init(&pass->stack_source, b->columns[PCI_C_SAMPLE_STACK], NULL);
+    pci_bcol_source_init(&pass->stack_source, b->columns[PCI_C_SAMPLE_STACK], b->tree.place);
     pci_reader_init(&pass->stack, &pass->stack_source.source);
     for (size_t k = 0; k < b->type_count; k++) {
         pci_bcol_source_init(&pass->value_sources[k], b->columns[b->types[k].column], NULL);
@@ -68,7 +69,8 @@ static pcol_status pass_next(struct pass *pass, pcol_error *err)
 /* ---- sums ---- */
 
 struct sums {
-    uint32_t *rank; /* by node: 1 + number among the ending nodes in pre-order, 0: ends nothing */
+    uint32_t *rank;  /* by place: 1 + number among those that end stacks, 0: it ends none */
+    uint32_t *nodes; /* by such a number */
     size_t ends;
     int64_t *value; /* by type and rank; doubles as bits */
     uint8_t *seen;
@@ -78,6 +80,7 @@ struct sums {
 static void sums_clear(struct sums *s)
 {
     pci_free(s->rank);
+    pci_free(s->nodes);
     pci_free(s->value);
     pci_free(s->seen);
     pci_free(s->stored);
@@ -96,14 +99,29 @@ static pcol_status mark_ends(pcol_builder *b, struct sums *s, pcol_error *err)
     pci_bcol_source_init(&source, b->columns[PCI_C_SAMPLE_STACK], NULL);
     pci_reader_init(r, &source.source);
     while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
-        for (size_t i = 0; i < r->n; i++)
-            if (r->valid[i])
-                s->rank[r->values[i]] = 1;
+        for (size_t i = 0; i < r->n; i++) {
+            uint32_t *rank = r->valid[i] ? &s->rank[b->tree.place[r->values[i]]] : NULL;
+            if (rank && !*rank) {
+                *rank = (uint32_t)r->values[i] + 1; /* the node, until it has its rank */
+                s->ends++;
+            }
+        }
     pci_free(r);
-    for (size_t p = 0; p < b->tree.count; p++)
-        if (s->rank[b->tree.order[p]])
-            s->rank[b->tree.order[p]] = (uint32_t)++s->ends;
     return status;
+}
+
+static pcol_status rank_ends(pcol_builder *b, struct sums *s, pcol_error *err)
+{
+    uint32_t rank = 0;
+    s->nodes = pci_malloc(s->ends, sizeof *s->nodes);
+    if (!s->nodes)
+        return pci_fail_memory(err);
+    for (size_t p = 0; p < b->tree.count; p++)
+        if (s->rank[p]) {
+            s->nodes[rank++] = s->rank[p] - 1;
+            s->rank[p] = rank;
+        }
+    return PCOL_OK;
 }
 
 static void add_to_sum(struct sums *s, size_t type, size_t at, int is_double, int64_t bits)
@@ -148,9 +166,8 @@ static pcol_status put_sums(pcol_builder *b, const struct sums *s, pcol_error *e
     char name[32];
     PCI_TRY(pci_bcol_new(b, PCI_T_STACK_SUMS, "stack", PCF_U32, PCI_T_STACKS + 1, PCI_DROP_NEVER,
                          &column, err));
-    for (size_t p = 0, row = 0; p < b->tree.count; p++)
-        if (s->rank[b->tree.order[p]])
-            PCI_TRY(pci_bcol_set(b->columns[column], row++, b->tree.order[p], err));
+    for (size_t i = 0; i < s->ends; i++)
+        PCI_TRY(pci_bcol_set(b->columns[column], i, s->nodes[i], err));
     for (size_t k = 0; k < b->type_count; k++) {
         if (!s->stored[k])
             continue;
@@ -173,6 +190,9 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
     int additive = 0;
     pcol_status status = mark_ends(b, &s, err);
     if (status != PCOL_OK || !s.ends || s.ends > b->sample_count / 4)
+        goto cleanup;
+    status = rank_ends(b, &s, err);
+    if (status != PCOL_OK)
         goto cleanup;
     s.stored = pci_calloc(b->type_count, 1);
     if (!s.stored) {
@@ -201,7 +221,7 @@ cleanup:
 
 /* ---- zones ---- */
 
-/* Lines on the path from the root to each node. */
+/* Lines on the path from the root to each row of the tree. */
 static pcol_status depths(const pcol_builder *b, uint32_t **out, pcol_error *err)
 {
     uint32_t *depth = pci_malloc(b->tree.count, sizeof *depth);
@@ -212,8 +232,7 @@ static pcol_status depths(const pcol_builder *b, uint32_t **out, pcol_error *err
     depth[0] = 0;
     for (size_t p = 1; p < tree->count; p++) {
         uint32_t lines = b->groups[tree->groups[p]].line_count;
-        if (__builtin_add_overflow(depth[tree->order[tree->parents[p]]], lines ? lines : 1,
-                                   &depth[tree->order[p]]))
+        if (__builtin_add_overflow(depth[tree->parents[p]], lines ? lines : 1, &depth[p]))
             return pci_fail(err, PCOL_E_LIMIT, "a stack with more than 4294967295 locations");
     }
     return PCOL_OK;
@@ -426,10 +445,10 @@ static pcol_status first_locations(const pcol_builder *b, uint32_t **out, pcol_e
 }
 
 static pcol_status put_stack(pcol_builder *b, const uint32_t *first, uint32_t columns,
-                             uint64_t sample, uint32_t node, uint64_t *row, pcol_error *err)
+                             uint64_t sample, uint32_t place, uint64_t *row, pcol_error *err)
 {
     uint32_t depth = 0;
-    for (uint32_t p = b->tree.place[node]; p; p = b->tree.parents[p]) {
+    for (uint32_t p = place; p; p = b->tree.parents[p]) {
         uint32_t group = b->tree.groups[p];
         const struct pci_bgroup *g = &b->groups[group];
         uint32_t lines = g->line_count ? g->line_count : 1;

@@ -19,16 +19,10 @@
 #define STACKS_OF_CELL 16u
 #define LINES_OF_STACK 16u
 
-#define TYPES 2u /* that are added up at a time */
-
-struct amounts {
-    int64_t of[TYPES];
-};
-
 struct name {
     uint32_t code;
-    uint32_t covered; /* end of the row that counted last; 0: no row shows it */
-    struct amounts self, total;
+    uint32_t covered;    /* end of the row that counted last; 0: no row shows it */
+    int64_t self, total; /* of the type that is added up */
 };
 
 struct pci_function_sums {
@@ -39,11 +33,12 @@ struct pci_function_sums {
     uint32_t *name_of_code;  /* 1 + name, by string; 0: none */
     uint32_t *name_of_group; /* SEVERAL: see its lines */
     uint32_t *name_of_line;  /* of groups with several */
+    int nameless;            /* a group shows no name at all */
     struct name *names;      /* one more, without a string: samples that show none */
     size_t count, capacity;
     uint32_t *end;                  /* by row of the tree: of what is below it */
-    uint32_t *leaf;                 /* by row: the innermost name on the path */
-    struct amounts *before;         /* by row, and one more: of all samples of rows before it */
+    uint32_t *leaf;                 /* by row: the innermost name on the path; only if nameless */
+    int64_t *before;                /* by row, and one more: what samples of rows before it weigh */
     size_t *types;                  /* those that are summed */
     const struct pci_bcol **values; /* by entry of types */
     uint8_t *good;                  /* by entry of types: all values and their sum can be had */
@@ -209,17 +204,31 @@ static pcol_status name_line(struct pci_function_sums *w, const struct pci_bgrou
                : name_of_string(w, b->functions[line->function].name, name, err);
 }
 
+/* The first line of a group is the innermost; PCOL_NONE: none of them shows a name. */
+static uint32_t innermost(const struct pci_function_sums *w, size_t number)
+{
+    const struct pci_bgroup *group = &w->b->groups[number];
+    uint32_t name = w->name_of_group[number];
+    if (name != SEVERAL)
+        return name;
+    name = PCOL_NONE;
+    for (uint32_t l = 0; l < group->line_count && name == PCOL_NONE; l++)
+        name = w->name_of_line[group->first_line + l];
+    return name;
+}
+
 static pcol_status name_group(struct pci_function_sums *w, size_t number, pcol_error *err)
 {
     const struct pci_bgroup *group = &w->b->groups[number];
     const pcol_line *lines = w->b->lines + group->first_line;
     uint32_t *names = w->name_of_line + group->first_line;
-    if (group->line_count < 2)
-        return name_line(w, group, group->line_count ? lines : NULL, &w->name_of_group[number],
-                         err);
-    for (uint32_t l = 0; l < group->line_count; l++)
-        PCI_TRY(name_line(w, group, &lines[l], &names[l], err));
     w->name_of_group[number] = SEVERAL;
+    for (uint32_t l = 0; group->line_count > 1 && l < group->line_count; l++)
+        PCI_TRY(name_line(w, group, &lines[l], &names[l], err));
+    if (group->line_count < 2)
+        PCI_TRY(
+            name_line(w, group, group->line_count ? lines : NULL, &w->name_of_group[number], err));
+    w->nameless |= innermost(w, number) == PCOL_NONE;
     return PCOL_OK;
 }
 
@@ -250,22 +259,21 @@ static void find_ends(struct pci_function_sums *w)
     }
 }
 
-/* The last line of a group is the outermost. */
 static void find_leaves(struct pci_function_sums *w)
 {
     const struct pci_tree *tree = &w->b->tree;
     w->leaf[0] = PCOL_NONE;
     for (size_t row = 1; row < tree->count; row++) {
-        uint32_t leaf = w->name_of_group[tree->groups[row]];
-        if (leaf == SEVERAL) {
-            const struct pci_bgroup *g = &w->b->groups[tree->groups[row]];
-            const uint32_t *names = w->name_of_line + g->first_line;
-            leaf = PCOL_NONE;
-            for (uint32_t l = 0; l < g->line_count && leaf == PCOL_NONE; l++)
-                leaf = names[l];
-        }
-        w->leaf[row] = leaf == PCOL_NONE ? w->leaf[tree->parents[row]] : leaf;
+        uint32_t name = innermost(w, tree->groups[row]);
+        w->leaf[row] = name == PCOL_NONE ? w->leaf[tree->parents[row]] : name;
     }
+}
+
+static inline uint32_t leaf_of(const struct pci_function_sums *w, size_t row)
+{
+    if (w->leaf)
+        return w->leaf[row];
+    return row ? innermost(w, w->b->tree.groups[row]) : PCOL_NONE;
 }
 
 /* ---- adding up */
@@ -290,31 +298,26 @@ static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_re
                 continue;
             if (value < 0 || __builtin_add_overflow(whole, value, &whole))
                 return PCOL_OK;
-            w->before[stacks->values[i]].of[type % TYPES] += value;
+            w->before[stacks->values[i]] += value;
         }
     }
     w->good[type] = status == PCOL_OK;
     return status;
 }
 
-static inline void add(struct amounts *to, const struct amounts *amounts)
-{
-    for (size_t t = 0; t < TYPES; t++)
-        to->of[t] += amounts->of[t];
-}
-
 /* What each row weighs becomes what all rows before it weigh. */
 static void add_self(struct pci_function_sums *w)
 {
     struct name *none = &w->names[w->count - 1];
-    struct amounts sum = {{0}};
+    int64_t sum = 0;
     for (size_t row = 0; row <= w->b->tree.count; row++) {
-        struct amounts own = w->before[row];
+        int64_t own = w->before[row];
         w->before[row] = sum;
-        if (!(own.of[0] | own.of[1]))
+        if (!own)
             continue;
-        add(&sum, &own);
-        add(w->leaf[row] == PCOL_NONE ? &none->self : &w->names[w->leaf[row]].self, &own);
+        uint32_t leaf = leaf_of(w, row);
+        (leaf == PCOL_NONE ? none : &w->names[leaf])->self += own;
+        sum += own;
     }
 }
 
@@ -326,8 +329,7 @@ static inline void show(struct pci_function_sums *w, size_t row, uint32_t name)
     if (row < n->covered)
         return;
     n->covered = end;
-    for (size_t t = 0; t < TYPES; t++)
-        n->total.of[t] += w->before[end].of[t] - w->before[row].of[t];
+    n->total += w->before[end] - w->before[row];
 }
 
 static void add_total(struct pci_function_sums *w)
@@ -348,26 +350,22 @@ static void add_total(struct pci_function_sums *w)
     none->total = none->self;
 }
 
-/* Types [first, first + n), n <= TYPES. */
-static pcol_status add_up(struct pci_function_sums *w, size_t first, size_t n,
-                          struct pci_reader *readers, pcol_error *err)
+static pcol_status add_up(struct pci_function_sums *w, size_t type, struct pci_reader *readers,
+                          pcol_error *err)
 {
-    size_t rows = w->b->tree.count;
-    memset(w->before, 0, (rows + 1) * sizeof *w->before);
-    for (size_t t = first; t < first + n; t++) {
-        PCI_TRY(weigh(w, t, &readers[0], &readers[1], err));
-        for (size_t i = 0; !w->good[t] && i < rows; i++)
-            w->before[i].of[t - first] = 0;
-    }
+    size_t rows = w->b->tree.count + 1;
+    memset(w->before, 0, rows * sizeof *w->before);
     for (size_t i = 0; i < w->count; i++)
         w->names[i] = (struct name){.code = w->names[i].code};
+    PCI_TRY(weigh(w, type, &readers[0], &readers[1], err));
+    if (!w->good[type]) /* but for that, which names there are */
+        memset(w->before, 0, rows * sizeof *w->before);
     add_self(w);
     add_total(w);
-    for (size_t t = first; t < first + n; t++)
-        for (size_t i = 0; i < w->count; i++) {
-            w->self[t * w->count + i] = w->names[i].self.of[t - first];
-            w->total[t * w->count + i] = w->names[i].total.of[t - first];
-        }
+    for (size_t i = 0; i < w->count; i++) {
+        w->self[type * w->count + i] = w->names[i].self;
+        w->total[type * w->count + i] = w->names[i].total;
+    }
     return PCOL_OK;
 }
 
@@ -377,18 +375,20 @@ static pcol_status add_up_all(struct pci_function_sums *w, pcol_error *err)
     size_t rows = w->b->tree.count;
     pcol_status status = PCOL_OK;
     w->end = pci_malloc(rows, sizeof *w->end);
-    w->leaf = pci_malloc(rows, sizeof *w->leaf);
+    if (w->nameless)
+        w->leaf = pci_malloc(rows, sizeof *w->leaf);
     w->before = pci_malloc(rows + 1, sizeof *w->before);
     w->self = pci_malloc(w->type_count * w->count, sizeof *w->self);
     w->total = pci_malloc(w->type_count * w->count, sizeof *w->total);
-    if (!readers || !w->end || !w->leaf || !w->before || !w->self || !w->total)
+    if (!readers || !w->end || (w->nameless && !w->leaf) || !w->before || !w->self || !w->total)
         status = pci_fail_memory(err);
     if (status == PCOL_OK) {
         find_ends(w);
-        find_leaves(w);
+        if (w->leaf)
+            find_leaves(w);
     }
-    for (size_t t = 0; t < w->type_count && status == PCOL_OK; t += TYPES)
-        status = add_up(w, t, w->type_count - t < TYPES ? w->type_count - t : TYPES, readers, err);
+    for (size_t t = 0; t < w->type_count && status == PCOL_OK; t++)
+        status = add_up(w, t, readers, err);
     pci_free(readers);
     return status;
 }

@@ -19,6 +19,7 @@ void pci_tree_clear(struct pci_tree *tree)
 {
     pci_free(tree->nodes);
     pci_free(tree->place);
+    pci_free(tree->order);
     pci_hash_clear(&tree->hash);
     *tree = (struct pci_tree){0};
 }
@@ -70,10 +71,10 @@ pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
 {
     size_t n = tree->count;
     pci_hash_clear(&tree->hash);
-    tree->place = pci_malloc(n, 4 * sizeof *tree->place);
+    tree->place = pci_malloc(n, 3 * sizeof *tree->place);
     if (!tree->place)
         return pci_fail_memory(err);
-    uint32_t *size = tree->place + 2 * n, *next = tree->place + 3 * n;
+    uint32_t *size = tree->place + n, *next = tree->place + 2 * n;
     for (size_t i = 0; i < n; i++)
         size[i] = 1;
     for (size_t i = n; i-- > 1;)
@@ -98,8 +99,17 @@ pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
     pci_free(tree->nodes);
     tree->nodes = NULL;
     tree->capacity = 0;
-    tree->order = tree->place + n;
-    for (uint32_t i = 0; i < n; i++)
+    return PCOL_OK;
+}
+
+pcol_status pci_tree_order(struct pci_tree *tree, pcol_error *err)
+{
+    if (tree->order)
+        return PCOL_OK;
+    tree->order = pci_malloc(tree->count, sizeof *tree->order);
+    if (!tree->order)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < tree->count; i++)
         tree->order[tree->place[i]] = i;
     return PCOL_OK;
 }

@@ -18,9 +18,9 @@ struct pci_tree {
     struct pci_node *nodes; /* nodes[0]: the root; gone after finishing */
     size_t count, capacity;
     struct pci_hash hash;
-    uint32_t *place;            /* by node, after finishing; the others lie behind it */
-    uint32_t *order;            /* node by place */
+    uint32_t *place;            /* by node, after finishing; the next two lie behind it */
     uint32_t *parents, *groups; /* of the nodes in order: places of parents */
+    uint32_t *order;            /* node by place, once asked for */
 };
 
 pcol_status pci_tree_init(struct pci_tree *tree, pcol_error *err);
@@ -43,5 +43,7 @@ static inline uint32_t pci_tree_ask(const struct pci_tree *tree, uint64_t hash)
 }
 
 pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err);
+/* The nodes in order, of a finished tree. */
+pcol_status pci_tree_order(struct pci_tree *tree, pcol_error *err);
 
 #endif

@@ -114,7 +114,8 @@ static pcol_status make_tree(struct sums *s, pcol_error *err)
         }
         s->nodes[row] = node;
     }
-    return pci_tree_finish(&s->tree, err);
+    PCI_TRY(pci_tree_finish(&s->tree, err));
+    return pci_tree_order(&s->tree, err);
 }
 
 /* ---- values ---- */
