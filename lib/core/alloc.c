@@ -21,9 +21,11 @@
 #define MOST_COPIED ((size_t)32 << 20)
 #define HUGE_BYTES PCI_MAP_BYTES /* of a huge page of most machines; where not, a hint is lost */
 
-/* Arrays that grow to less do without huge pages: of their last one, too much would be cleared for
- * nothing, since half of what they are given is not used yet. */
-#define LEAST_GROWN ((size_t)8 << 20)
+/* Arrays that grow to less do without huge pages: the one that they end in, most of which is cleared for
+ * nothing, would be most of what they have. Those that grow to this are given more than they ask for, up
+ * to some size: it costs no memory until it is used, and saves copies. */
+#define LEAST_GROWN (HUGE_BYTES / 4 * 3)
+#define MOST_GIVEN ((size_t)8 << 20)
 
 int (*pci_alloc_hook)(void);
 
@@ -39,12 +41,12 @@ static size_t request(size_t count, size_t size)
     return bytes ? bytes : 1;
 }
 
-/* Huge pages for a block, the last of them only if nearly all of it is wanted: what is cleared for nothing
+/* Huge pages for a block, the last of them only if half of it is wanted: what is cleared for nothing
  * counts as the process's memory. */
 static void *allocate_large(size_t bytes)
 {
     void *memory;
-    size_t whole = (bytes + HUGE_BYTES / 8) / HUGE_BYTES * HUGE_BYTES;
+    size_t whole = (bytes + HUGE_BYTES / 2) / HUGE_BYTES * HUGE_BYTES;
     if (posix_memalign(&memory, HUGE_BYTES, bytes < whole ? whole : bytes) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE
@@ -104,6 +106,18 @@ void pci_free(void *memory)
     free(memory);
 }
 
+/* The old elements are copied: cheaper than the faults that a block moved in place has. */
+static void *grow_large(void *array, size_t old_bytes, size_t bytes)
+{
+    void *grown = pci_malloc(bytes, 1);
+    if (!grown)
+        return NULL;
+    if (old_bytes)
+        memcpy(grown, array, old_bytes);
+    pci_free(array);
+    return grown;
+}
+
 int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
 {
     size_t wanted = *capacity, bytes;
@@ -118,18 +132,15 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
     if (__builtin_mul_overflow(wanted, size, &bytes) || bytes < LEAST_GROWN ||
         bytes > MOST_COPIED) {
         grown = pci_realloc(*array, wanted, size);
-        if (!grown)
-            return -1;
-        if (bytes > MOST_COPIED)
+        if (grown && bytes > MOST_COPIED)
             advise(grown, bytes);
-    } else { /* the old bytes are copied: cheaper than the faults that a block moved in place has */
-        grown = pci_malloc(wanted, size);
-        if (!grown)
-            return -1;
-        if (*capacity)
-            memcpy(grown, *array, *capacity * size);
-        pci_free(*array);
+    } else {
+        if (bytes < MOST_GIVEN)
+            wanted = MOST_GIVEN / size;
+        grown = grow_large(*array, *capacity * size, wanted * size);
     }
+    if (!grown)
+        return -1;
     *array = grown;
     *capacity = wanted;
     return 0;

@@ -257,6 +257,11 @@ static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
 {
     pcol_builder *b = p->b;
     b->tables[PCI_T_SOURCES].rows = b->source_count;
+    for (size_t c = 0; c < b->column_count; c++) {
+        pci_spool_gather(&b->columns[c]->values);
+        pci_spool_gather(&b->columns[c]->runs);
+        pci_spool_gather(&b->columns[c]->data);
+    }
     pci_store_trim(&b->store);
     PCI_TRY(pci_blabels_finish(b, err));
     if (!quick)

@@ -11,10 +11,13 @@
 
 #include "alloc.h"
 
+#include <string.h>
 #include <sys/random.h>
 #include <xxhash.h>
 
 #define SMALLEST 64u
+#define GROWN_BY_FOUR \
+    (UINT64_C(1) << 17)             /* slots: from 512 KiB on to 2 MiB, which is a huge page */
 #define LARGEST (UINT64_C(1) << 32) /* slots; the place comes from 32 bits of hash */
 
 uint64_t pci_hash_seed[2];
@@ -45,15 +48,18 @@ static void insert(uint64_t *slots, size_t mask, uint64_t slot)
     slots[at] = slot;
 }
 
+/* Cleared here and not by the allocator: fresh memory that is looked at first and written to later is
+ * mapped twice, and the second time all threads have to be told. */
 static pcol_status grow(struct pci_hash *h, pcol_error *err)
 {
     size_t old = h->slots ? h->mask + 1 : 0;
-    size_t wanted = old ? 2 * old : SMALLEST;
+    size_t wanted = old ? old < GROWN_BY_FOUR ? 4 * old : 2 * old : SMALLEST;
     if (wanted > LARGEST)
         return pci_fail(err, PCOL_E_LIMIT, "more than %zu distinct entries", h->count);
-    uint64_t *slots = pci_calloc(wanted, sizeof *slots);
+    uint64_t *slots = pci_malloc(wanted, sizeof *slots);
     if (!slots)
         return pci_fail_memory(err);
+    memset(slots, 0, wanted * sizeof *slots);
     for (size_t i = 0; i < old; i++) {
         if (h->slots[i])
             insert(slots, wanted - 1, h->slots[i]);

@@ -17,6 +17,7 @@
 #define SINGLE_PAGES 16u /* that are given out before there are slabs; so many wait at most */
 #define SLAB_PAGES 32u
 #define ALL_USED UINT32_MAX
+#define MOST_MOVED 8 /* pages of a slab, to make it empty */
 
 int pci_pages_init(struct pci_pages *pages)
 {
@@ -56,6 +57,14 @@ void pci_pages_clear(struct pci_pages *pages)
     pthread_mutex_destroy(&pages->lock);
 }
 
+static void *cut_from(struct pci_pages *pages, struct pci_page_slab *slab)
+{
+    pages->empty_count -= !slab->used;
+    unsigned page = (unsigned)__builtin_ctz(~slab->used);
+    slab->used |= UINT32_C(1) << page;
+    return slab->memory + (size_t)page * PCI_PAGE_BYTES;
+}
+
 /* A page of the first slab that has one to give. */
 static void *cut(struct pci_pages *pages)
 {
@@ -63,10 +72,7 @@ static void *cut(struct pci_pages *pages)
         struct pci_page_slab *slab = &pages->slabs[i];
         if (!slab->memory || slab->used == ALL_USED)
             continue;
-        pages->empty_count -= !slab->used;
-        unsigned page = (unsigned)__builtin_ctz(~slab->used);
-        slab->used |= UINT32_C(1) << page;
-        return slab->memory + (size_t)page * PCI_PAGE_BYTES;
+        return cut_from(pages, slab);
     }
     return NULL;
 }
@@ -120,6 +126,40 @@ static struct pci_page_slab *slab_of(const struct pci_pages *pages, const uint8_
     return NULL;
 }
 
+static void put_back(struct pci_pages *pages, struct pci_page_slab *slab, const void *memory)
+{
+    size_t page = (size_t)((const uint8_t *)memory - slab->memory) / PCI_PAGE_BYTES;
+    slab->used &= ~(UINT32_C(1) << page);
+    pages->empty_count += !slab->used;
+}
+
+/* A page leaves its slab if few others are there, for the first slab that has room and more pages: so
+ * that the one becomes empty. */
+static void *move(struct pci_pages *pages, void *memory)
+{
+    struct pci_page_slab *from = slab_of(pages, memory);
+    int few = from ? __builtin_popcount(from->used) : (int)SLAB_PAGES;
+    for (size_t i = 0; i < pages->slab_count && few <= MOST_MOVED; i++) {
+        struct pci_page_slab *to = &pages->slabs[i];
+        int count = to->memory ? __builtin_popcount(to->used) : 0;
+        if (to == from || to->used == ALL_USED || count < few || (count == few && to > from))
+            continue;
+        void *moved = cut_from(pages, to);
+        memcpy(moved, memory, PCI_PAGE_BYTES);
+        put_back(pages, from, memory);
+        return moved;
+    }
+    return memory;
+}
+
+void *pci_pages_move(struct pci_pages *pages, void *memory)
+{
+    pthread_mutex_lock(&pages->lock);
+    void *moved = move(pages, memory);
+    pthread_mutex_unlock(&pages->lock);
+    return moved;
+}
+
 void pci_pages_free(struct pci_pages *pages, void *memory)
 {
     if (!memory)
@@ -127,9 +167,7 @@ void pci_pages_free(struct pci_pages *pages, void *memory)
     pthread_mutex_lock(&pages->lock);
     struct pci_page_slab *slab = slab_of(pages, memory);
     if (slab) {
-        size_t page = (size_t)((uint8_t *)memory - slab->memory) / PCI_PAGE_BYTES;
-        slab->used &= ~(UINT32_C(1) << page);
-        pages->empty_count += !slab->used;
+        put_back(pages, slab, memory);
         unmap_empty(pages, 1); /* the next page would have to map one again */
     } else if (pages->idle_count < SINGLE_PAGES) {
         struct pci_idle_page *page = memory;

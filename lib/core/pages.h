@@ -31,6 +31,8 @@ void pci_pages_clear(struct pci_pages *pages);
 void *pci_pages_new(struct pci_pages *pages);
 /* Also takes such a piece of memory from pci_malloc(). NULL: nothing. */
 void pci_pages_free(struct pci_pages *pages, void *memory);
+/* A page that few others share a slab with may be put elsewhere: where it is now. */
+void *pci_pages_move(struct pci_pages *pages, void *memory);
 /* Give what nothing uses back to the system. */
 void pci_pages_trim(struct pci_pages *pages);
 

@@ -120,6 +120,16 @@ void pci_spool_clear(struct pci_spool *spool)
     pci_spool_init(spool, spool->store);
 }
 
+void pci_spool_gather(struct pci_spool *spool)
+{
+    struct pci_pages *pages = &spool->store->pages;
+    for (size_t i = 0; i < spool->page_count; i++)
+        if (spool->pages[i].memory)
+            spool->pages[i].memory = pci_pages_move(pages, spool->pages[i].memory);
+    if (spool->tail_capacity == PCI_PAGE_BYTES)
+        spool->tail = pci_pages_move(pages, spool->tail);
+}
+
 /* Where a full page goes: into memory while the budget lasts, else to *offset in the file. */
 static pcol_status place_page(struct pci_store *store, int *in_memory, uint64_t *offset,
                               pcol_error *err)

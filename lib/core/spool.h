@@ -54,6 +54,8 @@ void pci_store_close(struct pci_store *store);
 
 void pci_spool_init(struct pci_spool *spool, struct pci_store *store);
 void pci_spool_clear(struct pci_spool *spool);
+/* Move pages to where they hold less memory back; before pci_store_trim(). Nobody may be looking. */
+void pci_spool_gather(struct pci_spool *spool);
 
 static inline uint64_t pci_spool_size(const struct pci_spool *spool)
 {

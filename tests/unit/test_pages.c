@@ -69,6 +69,44 @@ static int fail_late(void)
     return ++calls > 18;
 }
 
+/* Every slab keeps one page: they come together in one, the others go back, and nobody's bytes change. */
+Test(pages, few_pages_leave_their_slab)
+{
+    struct pci_pages pages;
+    void *page[200];
+    size_t kept = 0;
+    cr_assert_eq(pci_pages_init(&pages), 0);
+    for (size_t i = 0; i < 200; i++) {
+        page[i] = pci_pages_new(&pages);
+        memset(page[i], (int)i, PCI_PAGE_BYTES);
+    }
+    size_t most = mapped(&pages);
+    cr_assert_geq(most, 4);
+    for (size_t i = 0; i < 200; i++)
+        if (i % 30 != 20)
+            pci_pages_free(&pages, page[i]), page[i] = NULL;
+    pci_pages_trim(&pages);
+    cr_assert_geq(mapped(&pages), 4);
+    for (size_t i = 0; i < 200; i++)
+        if (page[i])
+            page[i] = pci_pages_move(&pages, page[i]);
+    pci_pages_trim(&pages);
+    cr_assert_eq(mapped(&pages), 1);
+    for (size_t i = 0; i < 200; i++) {
+        const uint8_t *bytes = page[i];
+        if (!bytes)
+            continue;
+        kept++;
+        cr_assert_eq(bytes[0], (uint8_t)i);
+        cr_assert_eq(bytes[PCI_PAGE_BYTES - 1], (uint8_t)i);
+        pci_pages_free(&pages, page[i]);
+    }
+    cr_assert_eq(kept, 6);
+    pci_pages_trim(&pages);
+    cr_assert_eq(mapped(&pages), 0);
+    pci_pages_clear(&pages);
+}
+
 Test(pages, memory_that_is_out_is_told)
 {
     struct pci_pages pages;
