@@ -21,21 +21,30 @@
 static const double powers[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 
+/* Eight bytes as the digits that they may be, and the bytes beyond 9 among them: their high bits. A
+ * carry out of one of those reaches only bytes behind it. */
+static inline uint64_t other_bytes(const uint8_t *p, uint64_t *digits)
+{
+    uint64_t x = *digits = pcf_load64(p) ^ ONES * '0';
+    return ((x + ONES * 0x76) | x) & ONES * 0x80;
+}
+
+/* What the first `bits` / 8 of eight digits say; bits is 8 at least. */
+static inline uint64_t value_of(uint64_t digits, unsigned bits)
+{
+    uint64_t x = digits << (64 - bits); /* zeros in front */
+    x = (x * (1 + (10 << 8)) >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x * (1 + (100 << 16)) >> 16) & UINT64_C(0x0000ffff0000ffff);
+    return x * (1 + (UINT64_C(10000) << 32)) >> 32;
+}
+
 /* The digits that eight bytes begin with: their number, and in *value what they say. */
 static inline unsigned some_digits(const uint8_t *p, uint64_t *value)
 {
-    uint64_t x = pcf_load64(p) ^ ONES * '0';
-    /* Bytes beyond 9 get their high bit; a carry out of one reaches only bytes behind it. */
-    uint64_t other = ((x + ONES * 0x76) | x) & ONES * 0x80;
-    unsigned count = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
-    *value = 0;
-    if (!count)
-        return 0;
-    x <<= 64 - 8 * count; /* zeros in front */
-    x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-    x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
-    *value = (x * 10000 + (x >> 32)) & UINT64_C(0xffffffff);
-    return count;
+    uint64_t x, other = other_bytes(p, &x);
+    unsigned bits = other ? (unsigned)__builtin_ctzll(other) & 0x78 : 64;
+    *value = bits ? value_of(x, bits) : 0;
+    return bits / 8;
 }
 
 /* The same for up to 16 digits. */
@@ -118,27 +127,84 @@ struct run {
     unsigned seen;
 };
 
-/* Integers of less than eight digits behind a comma and at most one blank, which is most of all. */
-static void short_integers(struct run *r)
+/* Where short numbers were read to. */
+static void take(struct run *r, const uint8_t *p, size_t n, enum pci_json_type type)
+{
+    if (n == r->n)
+        return;
+    memset(r->types + r->n, (int)type, n - r->n);
+    r->seen |= 1u << type;
+    r->n = n;
+    r->at = (size_t)(p - r->data);
+}
+
+/* Four integers of one digit each, with commas behind. */
+static inline int four_digits(uint64_t x, uint64_t other)
+{
+    const uint64_t commas = UINT64_C(0x0100010001000100) * (',' ^ '0');
+    return (x & UINT64_C(0xff00ff00ff00ff00)) == commas &&
+           other == UINT64_C(0x8000800080008000);
+}
+
+/* Integers of less than eight digits behind a comma, `skip` bytes with a blank, which is most of all. */
+static inline __attribute__((always_inline)) void some_integers(struct run *r, size_t skip)
 {
     const uint8_t *p = r->data + r->at, *end = r->data + r->end;
     size_t n = r->n;
-    for (; n < r->count && p < end; n++) {
-        const uint8_t *begin = p + 1 + (p[1] == ' ');
-        uint64_t value;
-        unsigned count = some_digits(begin, &value);
-        uint8_t behind = begin[count];
-        if (*p != ',' || count - 1 >= 7 || (behind != ',' && behind != ']') ||
-            (*begin == '0' && count > 1))
+    while (n < r->count && p < end && *p == ',' && (skip == 1 || p[1] == ' ')) {
+        const uint8_t *begin = p + skip;
+        uint64_t x, other = other_bytes(begin, &x);
+        unsigned bits = (unsigned)__builtin_ctzll(other | UINT64_C(1) << 63) & 0x78;
+        if (!other || !bits)
             break;
-        r->values[n] = (int64_t)value;
-        r->types[n] = PCI_JSON_INT;
-        p = begin + count;
+        if (skip == 1 && bits == 8 && r->count - n >= 4 && four_digits(x, other)) {
+            for (unsigned k = 0; k < 4; k++)
+                r->values[n + k] = (int64_t)(x >> 16 * k & 15);
+            n += 4;
+            p += 8;
+            continue;
+        }
+        uint8_t behind = begin[bits / 8];
+        if ((behind != ',' && behind != ']') || (*begin == '0' && bits > 8))
+            break;
+        r->values[n++] = (int64_t)value_of(x, bits);
+        p = begin + bits / 8;
     }
-    if (n > r->n)
-        r->seen |= 1u << PCI_JSON_INT;
-    r->n = n;
-    r->at = (size_t)(p - r->data);
+    take(r, p, n, PCI_JSON_INT);
+}
+
+static void short_integers(struct run *r)
+{
+    if (r->data[r->at + 1] == ' ')
+        some_integers(r, 2);
+    else
+        some_integers(r, 1);
+}
+
+/* Numbers with a point and up to seven digits before it, eight behind: no more than a double holds, so
+ * the quotient is rounded once. */
+static void short_decimals(struct run *r)
+{
+    const uint8_t *p = r->data + r->at, *end = r->data + r->end;
+    size_t n = r->n, skip = 1 + (p[1] == ' ');
+    while (n < r->count && p < end && *p == ',') {
+        const uint8_t *begin = p + skip;
+        uint64_t x, other = other_bytes(begin, &x);
+        unsigned bits = (unsigned)__builtin_ctzll(other | UINT64_C(1) << 63) & 0x78;
+        if (!other || !bits || begin[bits / 8] != '.' || (*begin == '0' && bits > 8) ||
+            (skip == 2 && p[1] != ' '))
+            break;
+        uint64_t part, digits = value_of(x, bits);
+        const uint8_t *behind = begin + bits / 8 + 1;
+        unsigned places = some_digits(behind, &part);
+        behind += places;
+        if (!places || (*behind != ',' && *behind != ']'))
+            break;
+        double number = (double)(digits * pci_powers_of_ten[places] + part) / powers[places];
+        memcpy(&r->values[n++], &number, sizeof number);
+        p = behind;
+    }
+    take(r, p, n, PCI_JSON_DOUBLE);
 }
 
 /* Any number, or null. Whether there was one. */
@@ -186,6 +252,8 @@ unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, si
         comma = 1;
         if (types[r.n - 1] == PCI_JSON_INT)
             short_integers(&r);
+        else if (types[r.n - 1] == PCI_JSON_DOUBLE)
+            short_decimals(&r);
     }
     if (r.n) {
         json->at = json->start = r.at;
