@@ -11,7 +11,7 @@ $(OBJ)/lib/%.o: lib/%.c $(STAMP)
 
 # Loops that are to become vector code, where code is made fast at all.
 ifeq ($(OPT),-O2 -g)
-$(OBJ)/lib/core/lanes.o: FLAGS_lib += -O3
+$(OBJ)/lib/core/lanes.o: FLAGS_lib += -O3 -fno-trapping-math
 endif
 
 # Messages of profile.proto: made once for all variants, and not ours to warn about.

@@ -266,7 +266,6 @@ static pcol_status add_stretch(struct pci_bcol *c, int64_t value, uint64_t n, pc
 pcol_status pci_bcol_set_many(struct pci_bcol *column, uint64_t row, const int64_t *values,
                               size_t n, pcol_error *err)
 {
-    int64_t bits = 0;
     size_t same = 0;
     if (!n)
         return PCOL_OK;
@@ -286,9 +285,7 @@ pcol_status pci_bcol_set_many(struct pci_bcol *column, uint64_t row, const int64
     }
     if (!column->constant)
         PCI_TRY(append_many(column, values + same, n - same, err));
-    for (size_t i = 0; i < n; i++)
-        bits |= values[i];
-    column->all_bits |= bits;
+    column->all_bits |= pci_lanes_or(values, n);
     column->present += n;
     return count_rows(column, 1, n, err);
 }

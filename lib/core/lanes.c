@@ -138,6 +138,15 @@ TWICE(other,
       (const int64_t *values, size_t n, uint64_t base, uint64_t step, uint8_t *restrict marks),
       (values, n, base, step, marks))
 
+INLINE void body_look(const uint32_t *table, const int64_t *numbers, size_t n,
+                      int64_t *restrict values)
+{
+    for (size_t k = 0; k < n; k++)
+        values[k] = table[numbers[k]];
+}
+TWICE(look, (const uint32_t *table, const int64_t *numbers, size_t n, int64_t *restrict values),
+      (table, numbers, n, values))
+
 INLINE void body_widen(const uint8_t *from, size_t n, int64_t *restrict values)
 {
     for (size_t k = 0; k < n; k++) {
@@ -209,3 +218,62 @@ INLINE void body_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_
 }
 TWICE(pair, (const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs),
       (numbers, n, width, pairs))
+
+/* To a number below 2^51, 2^52 is added: its fraction is then the nearest whole number. */
+INLINE void body_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,
+                          int64_t *restrict ulps)
+{
+    for (size_t k = 0; k < n; k++) {
+        double ms, whole;
+        int64_t code, sign, back;
+        memcpy(&ms, &bits[k], sizeof ms);
+        double number = ms * 1e6;
+        memcpy(&code, &number, sizeof code);
+        sign = code < 0 ? -1 : 0;
+        code &= INT64_MAX;
+        memcpy(&number, &code, sizeof number);
+        number += 0.5;
+        double near = number + 0x1p52;
+        whole = near - 0x1p52;
+        near -= whole > number ? 1.0 : 0.0; /* what is above goes to 0 */
+        whole = near - 0x1p52;
+        memcpy(&code, &near, sizeof code);
+        code -= INT64_C(0x4330000000000000);
+        ns[k] = (code ^ sign) - sign;
+        memcpy(&code, &whole, sizeof code);
+        code |= sign & INT64_MIN;
+        memcpy(&whole, &code, sizeof whole);
+        whole = (whole + 0.0) / 1e6; /* 0 has no sign */
+        memcpy(&back, &whole, sizeof back);
+        ulps[k] = (int64_t)((uint64_t)bits[k] - (uint64_t)back);
+    }
+}
+TWICE(small_ms, (const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps),
+      (bits, n, ns, ulps))
+
+int pci_lanes_within(const int64_t *bits, size_t n, double most)
+{
+    int beyond = 0;
+    for (size_t k = 0; k < n; k++) {
+        double number;
+        memcpy(&number, &bits[k], sizeof number);
+        beyond |= !(number >= -most && number <= most);
+    }
+    return !beyond;
+}
+
+int64_t pci_lanes_or(const int64_t *values, size_t n)
+{
+    int64_t bits = 0;
+    for (size_t k = 0; k < n; k++)
+        bits |= values[k];
+    return bits;
+}
+
+INLINE void body_times(const int64_t *values, size_t n, int64_t factor, int64_t *restrict products)
+{
+    for (size_t k = 0; k < n; k++)
+        products[k] = (int64_t)((uint64_t)values[k] * (uint64_t)factor);
+}
+TWICE(times, (const int64_t *values, size_t n, int64_t factor, int64_t *restrict products),
+      (values, n, factor, products))

@@ -41,6 +41,19 @@ void pci_lanes_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
 /* By k: 1 if the value is not base + step * k. */
 void pci_lanes_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
                      uint8_t *restrict marks);
+/* The value that stands at numbers[k] of a table; each number is below the table's size. */
+void pci_lanes_look(const uint32_t *table, const int64_t *numbers, size_t n,
+                    int64_t *restrict values);
+/* Milliseconds as doubles (their bits), within +-2e9, to nanoseconds, rounded to the nearest, halves
+ * away from 0, and how many doubles each lies above ns / 1e6. */
+void pci_lanes_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,
+                        int64_t *restrict ulps);
+/* Whether all doubles are within +-most. */
+int pci_lanes_within(const int64_t *bits, size_t n, double most);
+/* All bits that any of them has. */
+int64_t pci_lanes_or(const int64_t *values, size_t n);
+/* products[k] = values[k] * factor. */
+void pci_lanes_times(const int64_t *values, size_t n, int64_t factor, int64_t *restrict products);
 /* Values of four bytes each, from wherever they lie. */
 void pci_lanes_widen(const uint8_t *from, size_t n, int64_t *restrict values);
 void pci_lanes_widen_u32(const uint32_t *from, size_t n, int64_t *restrict values);

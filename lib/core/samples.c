@@ -6,16 +6,18 @@
  */
 #include "core/builder.h"
 
+#include "core/lanes.h"
+
 static pcol_status check_samples(const pcol_builder *b, const struct pci_sample_rows *s,
                                  pcol_error *err)
 {
-    uint64_t highest = 0;
+    int64_t least = 0, highest = 0;
     if (s->source >= b->source_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to source %u, which does not exist",
                         s->source);
-    for (size_t i = 0; s->stacks && i < s->count; i++)
-        highest = (uint64_t)s->stacks[i] > highest ? (uint64_t)s->stacks[i] : highest;
-    if (highest >= b->tree.count)
+    if (s->stacks && s->count)
+        pci_lanes_range(s->stacks, s->count, 0, &least, &highest);
+    if (least < 0 || (uint64_t)highest >= b->tree.count)
         return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to a stack that does not exist");
     if ((s->values || s->has_value) && s->sample_type >= b->type_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "sample type %u does not exist", s->sample_type);

@@ -3,6 +3,8 @@
  */
 #include "firefox/cells.h"
 
+#include "core/lanes.h"
+
 void pci_ff_cells_init(struct pci_ff_cells *cells, struct pci_store *store)
 {
     memset(cells, 0, sizeof *cells);
@@ -64,12 +66,8 @@ static pcol_status put_values(struct pci_ff_cells *cells, const int64_t *values,
 {
     int32_t narrow[256];
     for (size_t part; n; values += part, n -= part) {
-        int fits = !cells->wide;
         part = n < 256 ? n : 256;
-        for (size_t i = 0; i < part; i++) {
-            narrow[i] = (int32_t)values[i];
-            fits &= narrow[i] == values[i];
-        }
+        int fits = !cells->wide && pci_lanes_narrow(values, part, narrow);
         if (!fits && !cells->wide)
             PCI_TRY(widen(cells, err));
         PCI_TRY(fits ? pci_spool_append(&cells->values, narrow, part * 4, err)
@@ -221,7 +219,6 @@ pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_
         return pci_spool_read(&c->values, row * 8, cursor->values, count * 8, err);
     int32_t narrow[PCI_FF_BATCH];
     PCI_TRY(pci_spool_read(&c->values, row * 4, narrow, count * 4, err));
-    for (size_t i = 0; i < count; i++)
-        cursor->values[i] = narrow[i];
+    pci_lanes_widen((const uint8_t *)narrow, count, cursor->values);
     return PCOL_OK;
 }

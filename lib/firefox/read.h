@@ -240,6 +240,11 @@ static inline void pci_ff_use(struct pci_ff_scope *scope, int id, uint64_t row)
     if (row >= *next)
         *next = row == *next ? row + 1 : PCI_FF_OUT_OF_ORDER;
 }
+/* Whether all rows up to this one were used before, or their order is no matter any more. */
+static inline int pci_ff_used(const struct pci_ff_scope *scope, int id, int64_t row)
+{
+    return (uint64_t)row < scope->uses.next[id];
+}
 void pci_ff_use_string(struct pci_ff_scope *scope, uint64_t row);
 /* A sample names a stack, by the source's row. */
 void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row);

@@ -10,14 +10,18 @@
 
 #include "core/alloc.h"
 #include "core/idle.h"
+#include "core/lanes.h"
 
 /* Which columns a row has. */
 enum { HAS_STACK = 1, HAS_WEIGHT = 2, HAS_TIME = 4, HAS_CPU = 8, HAS_CYCLES = 16 };
 
-/* Some rows by column. */
+/* Some rows by column. Which columns they have is the same for all of them, mostly. */
 struct batch {
     uint64_t first;
     size_t count;
+    unsigned all; /* columns that all rows have */
+    int varied;   /* has[] tells which have others beside those */
+    int same_weight; /* all have the first one */
     int64_t stack[PCI_FF_BATCH], weight[PCI_FF_BATCH];
     int64_t time[PCI_FF_BATCH], ulps[PCI_FF_BATCH];
     int64_t cpu[PCI_FF_BATCH]; /* or cycles */
@@ -47,6 +51,13 @@ struct work {
     int64_t ulps;
 };
 
+/* A row has a column that others may not have. */
+static inline void note(struct batch *b, size_t i, unsigned column)
+{
+    b->varied = 1;
+    b->has[i] = (uint8_t)(b->has[i] | column);
+}
+
 /* ---- cells; each column of a batch has a quick way for what columns mostly are */
 
 static pcol_status get_stack(struct work *w, size_t i, int kind, int64_t value, pcol_error *err)
@@ -66,7 +77,7 @@ static pcol_status get_stack(struct work *w, size_t i, int kind, int64_t value, 
                                 "%lld names no row of stackTable (%llu rows)", (long long)value,
                                 (unsigned long long)w->node_count);
     b->stack[i] = w->nodes[value];
-    b->has[i] |= HAS_STACK;
+    note(b, i, HAS_STACK);
     pci_ff_use_stack(w->ff, w->stacks, (uint64_t)value);
     return PCOL_OK;
 }
@@ -75,15 +86,12 @@ static pcol_status get_stacks(struct work *w, pcol_error *err)
 {
     const struct pci_ff_cursor *c = &w->cursors[0];
     struct batch *b = w->batch;
-    uint64_t highest = 0;
-    for (size_t i = 0; i < b->count; i++)
-        highest = (uint64_t)c->values[i] > highest ? (uint64_t)c->values[i] : highest;
-    if (c->kind == PCI_FF_INT && highest < w->node_count) {
-        for (size_t i = 0; i < b->count; i++)
-            b->stack[i] = w->nodes[c->values[i]];
-        for (size_t i = 0; i < b->count; i++)
-            b->has[i] |= HAS_STACK;
-        for (size_t i = 0; i < b->count; i++)
+    int64_t least, highest;
+    pci_lanes_range(c->values, b->count, 0, &least, &highest);
+    if (c->kind == PCI_FF_INT && least >= 0 && (uint64_t)highest < w->node_count) {
+        pci_lanes_look(w->nodes, c->values, b->count, b->stack);
+        b->all |= HAS_STACK;
+        for (size_t i = 0; i < b->count && !pci_ff_used(w->stacks, PCI_FF_STACKS, highest); i++)
             pci_ff_use_stack(w->ff, w->stacks, (uint64_t)c->values[i]);
         return PCOL_OK;
     }
@@ -101,13 +109,18 @@ static pcol_status get_weight(struct work *w, size_t i, int kind, int64_t bits, 
     if (kind != PCI_FF_INT && kind != PCI_FF_DOUBLE)
         return pci_ff_fail_cell(w->ff, w->table, w->weight, b->first + i, err,
                                 "a weight must be a number of 64 bits");
-    b->has[i] |= HAS_WEIGHT;
+    note(b, i, HAS_WEIGHT);
     b->weight[i] = bits;
     if (!w->real_weight)
         return PCOL_OK;
     w->exact_weight &= pci_ff_number_fits(kind, bits, w->real_weights, &number);
     memcpy(&b->weight[i], &number, sizeof number);
     return PCOL_OK;
+}
+
+static int is_collapsing(const struct work *w)
+{
+    return w->ff->import->options->collapse_idle;
 }
 
 static pcol_status get_weights(struct work *w, pcol_error *err)
@@ -119,10 +132,13 @@ static pcol_status get_weights(struct work *w, pcol_error *err)
             PCI_TRY(get_weight(w, i, c->kinds[i], c->values[i], err));
         return PCOL_OK;
     }
-    for (size_t i = 0; i < b->count; i++)
+    b->same_weight = !w->weight || !w->weight->cells.varied;
+    if (b->same_weight && w->weight && b->first + b->count > w->weight->cells.count)
+        b->same_weight = 0;
+    b->weight[0] = w->weight ? c->values[0] : 1;
+    for (size_t i = 1; i < b->count && (!b->same_weight || is_collapsing(w)); i++)
         b->weight[i] = w->weight ? c->values[i] : 1;
-    for (size_t i = 0; i < b->count; i++)
-        b->has[i] |= HAS_WEIGHT;
+    b->all |= HAS_WEIGHT;
     return PCOL_OK;
 }
 
@@ -145,7 +161,7 @@ static pcol_status get_cpu(struct work *w, size_t i, int kind, int64_t value, do
     value = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
     w->exact_cpu &= (double)value / scale == number && !(number == 0 && signbit(number));
     b->cpu[i] = value;
-    b->has[i] |= mark;
+    note(b, i, mark);
     return PCOL_OK;
 }
 
@@ -155,16 +171,12 @@ static pcol_status get_cpus(struct work *w, pcol_error *err)
     struct batch *b = w->batch;
     int64_t scale = w->ff->cpu_unit == PCI_FF_CPU_US ? 1000 : 1;
     uint8_t mark = w->ff->cpu_unit == PCI_FF_CPU_CYCLES ? HAS_CYCLES : HAS_CPU;
-    int64_t bits = 0;
     if (!w->cpu)
         return PCOL_OK;
-    for (size_t i = 0; i < b->count; i++)
-        bits |= c->values[i];
+    int64_t bits = pci_lanes_or(c->values, b->count);
     if (c->kind == PCI_FF_INT && !w->real_cpu && bits >= 0 && bits < INT64_C(1) << 42) {
-        for (size_t i = 0; i < b->count; i++) /* exact as doubles, too */
-            b->cpu[i] = c->values[i] * scale;
-        for (size_t i = 0; i < b->count; i++)
-            b->has[i] |= mark;
+        pci_lanes_times(c->values, b->count, scale, b->cpu); /* exact as doubles, too */
+        b->all |= mark;
         return PCOL_OK;
     }
     for (size_t i = 0; i < b->count; i++)
@@ -176,13 +188,16 @@ static pcol_status get_times(struct work *w, pcol_error *err)
 {
     struct batch *b = w->batch;
     uint8_t valid[PCI_FF_BATCH];
-    int64_t any = 0;
     PCI_TRY(pci_ff_times_some(w->ff, &w->times, b->first, b->count, valid, b->time, b->ulps, err));
+    b->any_ulps = pci_lanes_or(b->ulps, b->count) != 0;
+    if (!memchr(valid, 0, b->count)) {
+        b->all |= HAS_TIME;
+        return PCOL_OK;
+    }
     for (size_t i = 0; i < b->count; i++)
-        b->has[i] |= valid[i] ? HAS_TIME : 0;
-    for (size_t i = 0; i < b->count; i++)
-        any |= b->ulps[i];
-    b->any_ulps = any != 0;
+        if (valid[i])
+            note(b, i, HAS_TIME);
+    b->varied = 1;
     return PCOL_OK;
 }
 
@@ -200,10 +215,21 @@ static pcol_status load_batch(struct work *w, uint64_t first, pcol_error *err)
             b->count = w->cursors[k].count;
     }
     memset(b->has, 0, b->count);
+    b->same_weight = 0;
+    b->all = 0;
+    b->varied = 0;
     PCI_TRY(get_stacks(w, err));
     PCI_TRY(get_weights(w, err));
     PCI_TRY(get_cpus(w, err));
-    return get_times(w, err);
+    PCI_TRY(get_times(w, err));
+    for (size_t i = 0; b->varied && i < b->count; i++)
+        b->has[i] = (uint8_t)(b->has[i] | b->all);
+    return PCOL_OK;
+}
+
+static unsigned has_of(const struct batch *b, size_t i)
+{
+    return b->varied ? b->has[i] : b->all;
 }
 
 /* ---- rows */
@@ -212,7 +238,7 @@ static pcol_status load_batch(struct work *w, uint64_t first, pcol_error *err)
 static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err)
 {
     const struct batch *b = w->batch;
-    unsigned has = b->has[at];
+    unsigned has = has_of(b, at);
     uint64_t row;
     const struct pci_sample_rows rows = {.count = n,
                                          .source = w->ff->import->source,
@@ -221,7 +247,11 @@ static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err
                                          .stacks = has & HAS_STACK ? b->stack + at : NULL,
                                          .times_ns = has & HAS_TIME ? b->time + at : NULL,
                                          .cpu_deltas_ns = has & HAS_CPU ? b->cpu + at : NULL,
-                                         .values = has & HAS_WEIGHT ? b->weight + at : NULL};
+                                         .values = has & HAS_WEIGHT && !b->same_weight
+                                                       ? b->weight + at
+                                                       : NULL,
+                                         .value = b->weight[0],
+                                         .has_value = has & HAS_WEIGHT && b->same_weight};
     PCI_TRY(pci_builder_samples(w->ff->b, &rows, &row, err));
     if (has & HAS_CYCLES)
         PCI_TRY(pci_bcol_set_many(w->ff->b->columns[w->cycles_column], row, b->cpu + at, n, err));
@@ -234,6 +264,8 @@ static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err
 static pcol_status put_batch(struct work *w, pcol_error *err)
 {
     const struct batch *b = w->batch;
+    if (!b->varied)
+        return put_rows(w, 0, b->count, err);
     for (size_t at = 0, end; at < b->count; at = end) {
         for (end = at + 1; end < b->count && b->has[end] == b->has[at];)
             end++;
@@ -257,7 +289,7 @@ static pcol_status put_waiting(struct work *w, pcol_error *err)
 static pcol_status join_row(struct work *w, size_t i, pcol_error *err)
 {
     const struct batch *b = w->batch;
-    unsigned has = b->has[i];
+    unsigned has = has_of(b, i);
     pcol_value value = {.sample_type = w->type, .as.i64 = b->weight[i]};
     pcol_sample s = {.size = sizeof s,
                      .source = w->ff->import->source,
@@ -366,7 +398,7 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
     PCI_TRY(find_columns(w, err));
     for (uint64_t row = 0; row < w->table->rows; row += w->batch->count) {
         PCI_TRY(load_batch(w, row, err));
-        if (!w->ff->import->options->collapse_idle) {
+        if (!is_collapsing(w)) {
             PCI_TRY(put_batch(w, err));
             continue;
         }

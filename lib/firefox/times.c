@@ -8,8 +8,10 @@
 #include "firefox/read.h"
 
 #include "core/alloc.h"
+#include "core/lanes.h"
 
 #define LARGEST_MS 9e12 /* in ns it fits an i64 */
+#define SMALL_MS 2e9    /* more than three weeks: in ns it is below 2^51 */
 
 int pci_ff_all_real(const struct pci_ff_cells *cells)
 {
@@ -118,6 +120,10 @@ pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint
 /* Doubles that are no distances, of a column that has nothing else; 0 if there is one out of range. */
 static int plain_times(const int64_t *values, size_t n, int64_t *ns, int64_t *ulps)
 {
+    if (pci_lanes_within(values, n, SMALL_MS)) {
+        pci_lanes_small_ms(values, n, ns, ulps);
+        return 1;
+    }
     for (size_t i = 0; i < n; i++) {
         double ms;
         memcpy(&ms, &values[i], sizeof ms);
