@@ -30,7 +30,8 @@ static pcol_status add_node(struct pci_tree *tree, uint32_t parent, uint32_t gro
     *node = 0;
     if (tree->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
-    if (pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
+    if (tree->count == tree->capacity &&
+        pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
         return pci_fail_memory(err);
     tree->nodes[tree->count] = (struct pci_node){parent, group, (uint32_t)(hash >> 32)};
     *node = (uint32_t)tree->count++;

@@ -19,8 +19,8 @@ enum { HAS_STACK = 1, HAS_WEIGHT = 2, HAS_TIME = 4, HAS_CPU = 8, HAS_CYCLES = 16
 struct batch {
     uint64_t first;
     size_t count;
-    unsigned all; /* columns that all rows have */
-    int varied;   /* has[] tells which have others beside those */
+    unsigned all;    /* columns that all rows have */
+    int varied;      /* has[] tells which have others beside those */
     int same_weight; /* all have the first one */
     int64_t stack[PCI_FF_BATCH], weight[PCI_FF_BATCH];
     int64_t time[PCI_FF_BATCH], ulps[PCI_FF_BATCH];
@@ -240,18 +240,17 @@ static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err
     const struct batch *b = w->batch;
     unsigned has = has_of(b, at);
     uint64_t row;
-    const struct pci_sample_rows rows = {.count = n,
-                                         .source = w->ff->import->source,
-                                         .thread = w->scope->thread,
-                                         .sample_type = w->type,
-                                         .stacks = has & HAS_STACK ? b->stack + at : NULL,
-                                         .times_ns = has & HAS_TIME ? b->time + at : NULL,
-                                         .cpu_deltas_ns = has & HAS_CPU ? b->cpu + at : NULL,
-                                         .values = has & HAS_WEIGHT && !b->same_weight
-                                                       ? b->weight + at
-                                                       : NULL,
-                                         .value = b->weight[0],
-                                         .has_value = has & HAS_WEIGHT && b->same_weight};
+    const struct pci_sample_rows rows = {
+        .count = n,
+        .source = w->ff->import->source,
+        .thread = w->scope->thread,
+        .sample_type = w->type,
+        .stacks = has & HAS_STACK ? b->stack + at : NULL,
+        .times_ns = has & HAS_TIME ? b->time + at : NULL,
+        .cpu_deltas_ns = has & HAS_CPU ? b->cpu + at : NULL,
+        .values = has & HAS_WEIGHT && !b->same_weight ? b->weight + at : NULL,
+        .value = b->weight[0],
+        .has_value = has & HAS_WEIGHT && b->same_weight};
     PCI_TRY(pci_builder_samples(w->ff->b, &rows, &row, err));
     if (has & HAS_CYCLES)
         PCI_TRY(pci_bcol_set_many(w->ff->b->columns[w->cycles_column], row, b->cpu + at, n, err));

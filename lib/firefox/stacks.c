@@ -11,6 +11,7 @@
 #include "firefox/read.h"
 
 #include "core/alloc.h"
+#include "core/lanes.h"
 
 #define CLONES (UINT32_C(1) << 30) /* duplicates with this number and more are made here */
 
@@ -22,7 +23,8 @@ struct work {
     struct pci_ff_cursor *cursors; /* of those four */
     const uint32_t *groups;        /* by frame */
     uint64_t frames;
-    int offsets; /* the caller by its distance */
+    int own_frames; /* the table of frames is the scope's */
+    int offsets;    /* the caller by its distance */
     int exact_frame, exact_prefix, exact_category[2];
     int64_t *handed[2]; /* by row: the category and subcategory foreseen */
     int64_t *own[2];    /* by frame; PCI_FF_NO_CATEGORY: none */
@@ -127,18 +129,18 @@ static pcol_status foresee(struct work *w, uint64_t row, uint64_t frame, uint64_
     return PCOL_OK;
 }
 
-static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
+/* A row whose frame and caller there are. */
+static inline __attribute__((always_inline)) pcol_status put_row(struct work *w, uint64_t row,
+                                                                 uint64_t frame, uint64_t prefix,
+                                                                 pcol_error *err)
 {
     struct pci_ff *ff = w->ff;
-    uint64_t frame = 0, prefix;
     uint32_t node;
-    PCI_TRY(get_frame(w, row, &frame, err));
-    PCI_TRY(get_prefix(w, row, &prefix, err));
-    if (w->scope->tables[PCI_FF_FRAMES].present)
+    if (w->own_frames)
         pci_ff_use(w->scope, PCI_FF_FRAMES, frame);
     uint32_t *map = w->scope->map[PCI_FF_STACKS];
     uint32_t parent = prefix == PCI_NO_NODE ? 0 : map[prefix];
-    PCI_TRY(pcol_builder_stack(ff->b, parent, w->groups[frame], &node, err));
+    PCI_TRY(pci_tree_child(&ff->b->tree, parent, w->groups[frame], &node, err));
     size_t room = ff->mark_capacity;
     if (node >= room) {
         if (pci_grow((void **)&ff->marks, &ff->mark_capacity, (size_t)node + 1, 1))
@@ -153,6 +155,44 @@ static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
     map[row] = node;
     if (w->own[0])
         PCI_TRY(foresee(w, row, frame, prefix, err));
+    return PCOL_OK;
+}
+
+static pcol_status take_row(struct work *w, uint64_t row, pcol_error *err)
+{
+    uint64_t frame = 0, prefix;
+    PCI_TRY(get_frame(w, row, &frame, err));
+    PCI_TRY(get_prefix(w, row, &prefix, err));
+    return put_row(w, row, frame, prefix, err);
+}
+
+/* Rows from `row` on that have nothing unusual: *n of them. */
+static pcol_status take_usual(struct work *w, uint64_t row, size_t *n, pcol_error *err)
+{
+    struct pci_ff_cursor *frames = &w->cursors[0], *prefixes = &w->cursors[1];
+    int64_t least, greatest;
+    *n = 0;
+    if (row - frames->first >= frames->count)
+        PCI_TRY(pci_ff_cursor_fill(frames, row, err));
+    if (row - prefixes->first >= prefixes->count)
+        PCI_TRY(pci_ff_cursor_fill(prefixes, row, err));
+    size_t f = (size_t)(row - frames->first), p = (size_t)(row - prefixes->first);
+    size_t count = frames->count - f, others = prefixes->count - p;
+    count = others < count ? others : count;
+    count = w->table->rows - row < count ? (size_t)(w->table->rows - row) : count;
+    pci_lanes_range(frames->values + f, count, 0, &least, &greatest);
+    if (frames->kind != PCI_FF_INT || least < 0 || (uint64_t)greatest >= w->frames)
+        return PCOL_OK;
+    for (size_t i = 0; i < count; i++, *n = i) {
+        uint64_t value = (uint64_t)prefixes->values[p + i];
+        uint64_t prefix = w->offsets ? row + i - value : value;
+        int kind = prefixes->kinds[p + i];
+        if (w->offsets ? kind == PCI_FF_INT && !value : kind == PCI_FF_NULL)
+            prefix = PCI_NO_NODE;
+        else if (kind != PCI_FF_INT || prefix >= row + i)
+            return PCOL_OK;
+        PCI_TRY(put_row(w, row + i, (uint64_t)frames->values[f + i], prefix, err));
+    }
     return PCOL_OK;
 }
 
@@ -196,6 +236,7 @@ static pcol_status find_columns(struct work *w, pcol_error *err)
     if (w->table->rows && (!w->frame || !w->prefix))
         return pci_ff_fail_at(&w->table->place, err, "%s has no column '%s'", w->table->path,
                               w->frame ? "prefix" : "frame");
+    w->own_frames = w->scope->tables[PCI_FF_FRAMES].present;
     w->groups = pci_ff_map(ff, w->scope, PCI_FF_FRAMES, &w->frames);
     if (w->category[0] || w->category[1])
         PCI_TRY(load_categories(w, err));
@@ -210,8 +251,13 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
 {
     struct pci_ff_scope *scope = w->scope;
     PCI_TRY(find_columns(w, err));
-    for (uint64_t i = 0; i < w->table->rows; i++)
-        PCI_TRY(take_row(w, i, err));
+    for (uint64_t i = 0; i < w->table->rows;) {
+        size_t n;
+        PCI_TRY(take_usual(w, i, &n, err));
+        i += n;
+        if (!n)
+            PCI_TRY(take_row(w, i++, err));
+    }
     for (uint64_t i = 0; i < w->table->rows; i++) /* the next table begins anew */
         if (scope->map[PCI_FF_STACKS][i] < w->ff->mark_capacity)
             w->ff->marks[scope->map[PCI_FF_STACKS][i]] = 0;

@@ -142,8 +142,7 @@ static void take(struct run *r, const uint8_t *p, size_t n, enum pci_json_type t
 static inline int four_digits(uint64_t x, uint64_t other)
 {
     const uint64_t commas = UINT64_C(0x0100010001000100) * (',' ^ '0');
-    return (x & UINT64_C(0xff00ff00ff00ff00)) == commas &&
-           other == UINT64_C(0x8000800080008000);
+    return (x & UINT64_C(0xff00ff00ff00ff00)) == commas && other == UINT64_C(0x8000800080008000);
 }
 
 /* Integers of less than eight digits behind a comma, `skip` bytes with a blank, which is most of all. */
