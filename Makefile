@@ -197,9 +197,12 @@ format: ## rewrite the C files as .clang-format says
 	$(Q)clang-format -i $(C_FILES)
 
 ifneq ($(wildcard tests/fuzz/run),)
-.PHONY: fuzz
+.PHONY: fuzz fuzz-afl
 fuzz: ## fuzz the readers; FUZZ_ARGS go to tests/fuzz/run
 	@tests/fuzz/run $(FUZZ_ARGS)
+
+fuzz-afl: ## the same with AFL++
+	@tests/fuzz/run --afl $(FUZZ_ARGS)
 endif
 
 ifneq ($(wildcard tests/faults/run),)

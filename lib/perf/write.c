@@ -411,9 +411,10 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
         PCI_TRY(cell(w, w->time, row, &time, &valid, err));
         w->nanoseconds |= valid && time % 1000 != 0;
         PCI_TRY(event_of(w, row, &type, &period, err));
-        if (type != PCOL_NONE && !is_bare_period(w, type) &&
-            w->types.type[type].size > w->event_width)
+        int has_event = type != PCOL_NONE && !is_bare_period(w, type);
+        if (has_event && w->types.type[type].size > w->event_width)
             w->event_width = w->types.type[type].size;
+        w->chains |= !valid && !has_event; /* a header is one by either, or by frames below it */
         PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
         if (valid && !w->chains)
             PCI_TRY(needs_lines(w, row, (uint64_t)stack, &w->chains, err));
