@@ -947,8 +947,9 @@ typedef enum pcol_by {
     PCOL_BY_LABEL = 7
 } pcol_by;
 
-/* What a row stands for; text is borrowed from the answer. A frame without a function is called
- * "[BINARY]" after its mapping, or "<unknown>". */
+/* What a row stands for; text is borrowed from the answer. A function that is known by nothing but an
+ * address is called with the binary or library that it lies in, "libc.so.6+0x9a03e"; a frame without
+ * a function "[BINARY]" after its mapping, or "<unknown>". */
 typedef struct pcol_frame {
     pcol_str name; /* of a file: the file; of a source line: FILE#LINE */
     pcol_str file;
@@ -971,6 +972,22 @@ typedef struct pcol_top_row {
     pcol_amount self;  /* samples whose innermost frame this is */
     pcol_amount total; /* samples that hold it at least once */
 } pcol_top_row;
+
+typedef struct pcol_names pcol_names;
+
+/**
+ * pcol_names_new() - what functions are called in answers, for those who read tables
+ * @names: receives them; borrows the file; freed with pcol_names_free()
+ * Cost: O(functions), and O(locations) if a function is known by nothing but its address.
+ * Errors: E_CORRUPT, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_names_new(const pcol_file *file, pcol_names **names,
+                                                   pcol_error *err);
+/* The name of row @row of functions; *valid: it has one. Text is borrowed. E_ARGUMENT: no such row. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_names_function(const pcol_names *names, uint64_t row,
+                                                        pcol_str *name, int *valid,
+                                                        pcol_error *err);
+PCOL_API void pcol_names_free(pcol_names *names);
 
 /**
  * pcol_query_top() - self and total of each function, file, line, thread, ...

@@ -213,12 +213,11 @@ struct cli_option {
         0, "cum", NULL, "the same as --sort total, as pprof calls it", CLI_FLAG, CLI_AT(cum), 1, \
             NULL                                                                                 \
     }
-#define CLI_OPTION_DEMANGLE                                                                        \
-    {                                                                                              \
-        0, "demangle", "WHEN",                                                                     \
-            "C++ names as written, addresses with their library: auto (default: for people), on, " \
-            "off",                                                                                 \
-            CLI_TEXT, CLI_AT(demangle), 0, "auto|on|off"                                           \
+#define CLI_OPTION_DEMANGLE                                                                 \
+    {                                                                                       \
+        0, "demangle", "WHEN",                                                              \
+            "C++ names as they are written: auto (default: for people), on, off", CLI_TEXT, \
+            CLI_AT(demangle), 0, "auto|on|off"                                              \
     }
 /* What the commands that select have in common. */
 #define CLI_OPTIONS_FRAMES                                                                     \
@@ -569,22 +568,13 @@ struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amoun
                                    char *room);
 /* "samples/count, total 308 (6.16s)" and a line end. */
 void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
-/* A C++ name as written, any other as it is. *room is to be freed. */
-pcol_str cli_demangle(pcol_str name, char **room);
-
-/* Names of frames of a file as --demangle wants them (cli_names.c). */
+/* Names of frames as --demangle wants them (cli_demangle.c). */
 struct cli_names {
-    const pcol_file *file;
-    int wanted, looked;
-    const pcol_table *mappings;
-    struct cli_bare_name *bare; /* names that are addresses */
-    size_t count;
-    char *plain;     /* the last name, if it was demangled */
-    char room[1040]; /* the last one, if it was an address */
+    int wanted;
+    char *plain; /* the last name, if it was demangled */
 };
 /* `people`: they will read the names. */
-void cli_names_init(struct cli_names *names, const struct cli_args *args, const pcol_file *file,
-                    int people);
+void cli_names_init(struct cli_names *names, const struct cli_args *args, int people);
 void cli_names_free(struct cli_names *names);
 /* Valid until the next call. */
 pcol_str cli_name(struct cli_names *names, pcol_str name);

@@ -30,7 +30,8 @@ static demangle_fn *find_demangler(void)
     return found;
 }
 
-pcol_str cli_demangle(pcol_str name, char **room)
+/* *room is to be freed. */
+static pcol_str demangle(pcol_str name, char **room)
 {
     static demangle_fn *demangler;
     static int looked;
@@ -53,4 +54,24 @@ pcol_str cli_demangle(pcol_str name, char **room)
     if (*room == NULL || status != 0)
         return name;
     return (pcol_str){*room, strlen(*room)};
+}
+
+void cli_names_init(struct cli_names *names, const struct cli_args *args, int people)
+{
+    names->plain = NULL;
+    names->wanted = args->demangle == NULL || strcmp(args->demangle, "auto") == 0
+                        ? people
+                        : strcmp(args->demangle, "on") == 0;
+}
+
+void cli_names_free(struct cli_names *names)
+{
+    free(names->plain);
+    names->plain = NULL;
+}
+
+pcol_str cli_name(struct cli_names *names, pcol_str name)
+{
+    cli_names_free(names);
+    return names->wanted ? demangle(name, &names->plain) : name;
 }

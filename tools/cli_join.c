@@ -12,6 +12,7 @@
 
 struct cli_join {
     const pcol_file *file;
+    pcol_names *names; /* NULL as long as no function was seen that has but an address */
     const pcol_column *location_function, *location_line, *location_file;
     const pcol_column *function_name, *function_file;
     const pcol_column *source_uri, *source_type;
@@ -97,6 +98,7 @@ void cli_join_free(struct cli_join *join)
 {
     if (join == NULL)
         return;
+    pcol_names_free(join->names);
     free(join->nodes);
     free(join->text);
     free(join);
@@ -136,6 +138,26 @@ static pcol_status number_of(const pcol_column *column, uint64_t rows, int64_t i
     return status;
 }
 
+/* The name of a function; one that is but an address comes with its library. */
+static pcol_status function_name(struct cli_join *join, int64_t id, struct cli_cell *cell,
+                                 pcol_error *err)
+{
+    pcol_str name;
+    int valid;
+    pcol_status status = text_of(join->function_name, join->function_rows, id, cell, err);
+
+    if (status != PCOL_OK || cell->kind != CLI_CELL_TEXT || cell->as.text.size < 3 ||
+        memcmp(cell->as.text.data, "0x", 2) != 0)
+        return status;
+    if (join->names == NULL)
+        status = pcol_names_new(join->file, &join->names, err);
+    if (status == PCOL_OK)
+        status = pcol_names_function(join->names, (uint64_t)id - 1, &name, &valid, err);
+    if (status == PCOL_OK)
+        *cell = cli_cell_str(name);
+    return status;
+}
+
 /* Fill in name, filename and line of a location. */
 static pcol_status find_location(struct cli_join *join, int64_t id, pcol_error *err)
 {
@@ -152,8 +174,7 @@ static pcol_status find_location(struct cli_join *join, int64_t id, pcol_error *
     if (status != PCOL_OK)
         return status;
     if (function.kind == CLI_CELL_I64) {
-        status =
-            text_of(join->function_name, join->function_rows, function.as.i64, &join->name, err);
+        status = function_name(join, function.as.i64, &join->name, err);
         if (status == PCOL_OK)
             status = text_of(join->function_file, join->function_rows, function.as.i64,
                              &join->filename, err);
@@ -261,7 +282,7 @@ pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const 
                                                      : join->line;
         break;
     case CLI_JOIN_FUNCTION_NAME:
-        return text_of(join->function_name, join->function_rows, id->as.i64, cell, err);
+        return function_name(join, id->as.i64, cell, err);
     case CLI_JOIN_FUNCTION_FILE:
         return text_of(join->function_file, join->function_rows, id->as.i64, cell, err);
     case CLI_JOIN_SOURCE_URI:

@@ -34,7 +34,19 @@ struct parser {
     const struct cli_option *tables[2]; /* the command's own and the common ones */
     char **argv;
     int argc, next;
+    char letter[3]; /* "-n" */
+    int is_letter;  /* the option was written so */
 };
+
+/* An option as it was written, for what is said about it. */
+static const char *called(const struct parser *parser, const struct cli_option *option, char *room,
+                          size_t size)
+{
+    if (parser->is_letter)
+        return parser->letter;
+    snprintf(room, size, "--%s", option->name);
+    return room;
+}
 
 static const struct cli_option *find_long(const struct parser *parser, const char *name,
                                           size_t size)
@@ -107,9 +119,10 @@ const char *cli_choice(const struct cli_option *option, size_t index, size_t *si
     return NULL;
 }
 
-static int check_choice(const struct cli_option *option, const char *text)
+static int check_choice(const struct parser *parser, const struct cli_option *option,
+                        const char *text)
 {
-    char list[400] = "";
+    char list[400] = "", own[64];
     char hint[96];
     size_t used = 0;
     size_t size;
@@ -130,12 +143,14 @@ static int check_choice(const struct cli_option *option, const char *text)
     if (*option->choices != '\0' && option->choices[strlen(option->choices) - 1] == '|')
         return CLI_OK;
     cli_suggest_text(&suggest, hint, sizeof hint);
-    return cli_usage("--%s: '%s' is none of %s%s", option->name, text, list, hint);
+    return cli_usage("%s: '%s' is none of %s%s", called(parser, option, own, sizeof own), text,
+                     list, hint);
 }
 
-static int store(struct cli_args *args, const struct cli_option *option, const char *text)
+static int store(const struct parser *parser, const struct cli_option *option, const char *text)
 {
-    char *target = (char *)args + option->target;
+    char *target = (char *)parser->args + option->target;
+    char own[64];
     int code;
 
     switch (option->kind) {
@@ -143,7 +158,7 @@ static int store(struct cli_args *args, const struct cli_option *option, const c
         memcpy(target, &option->value, sizeof option->value);
         return CLI_OK;
     case CLI_TEXT:
-        code = check_choice(option, text);
+        code = check_choice(parser, option, text);
         if (code != CLI_OK)
             return code;
         memcpy(target, &text, sizeof text);
@@ -151,14 +166,15 @@ static int store(struct cli_args *args, const struct cli_option *option, const c
     case CLI_COUNT: {
         uint64_t value;
         if (cli_parse_u64(text, &value) != 0 || value == CLI_UNSET)
-            return cli_usage("--%s: '%s' is not a number", option->name, text);
+            return cli_usage("%s: '%s' is not a number", called(parser, option, own, sizeof own),
+                             text);
         memcpy(target, &value, sizeof value);
         return CLI_OK;
     }
     case CLI_LIST:
     case CLI_MAYBE: {
         struct cli_list list;
-        code = text != NULL ? check_choice(option, text) : CLI_OK;
+        code = text != NULL ? check_choice(parser, option, text) : CLI_OK;
         if (code != CLI_OK)
             return code;
         memcpy(&list, target, sizeof list);
@@ -181,18 +197,19 @@ static int parse_long(struct parser *parser)
     size_t size = strcspn(text, "=");
     const struct cli_option *option = find_long(parser, text, size);
 
+    parser->is_letter = 0;
     if (option == NULL)
         return unknown_long(parser, text, size);
     if (option->kind == CLI_FLAG) {
         if (text[size] == '=')
             return cli_usage("--%s takes no value", option->name);
-        return store(parser->args, option, NULL);
+        return store(parser, option, NULL);
     }
     if (text[size] == '=' || option->kind == CLI_MAYBE)
-        return store(parser->args, option, text[size] == '=' ? text + size + 1 : NULL);
+        return store(parser, option, text[size] == '=' ? text + size + 1 : NULL);
     if (parser->next >= parser->argc)
         return cli_usage("--%s needs a value: %s", option->name, option->argument);
-    return store(parser->args, option, parser->argv[parser->next++]);
+    return store(parser, option, parser->argv[parser->next++]);
 }
 
 /* Some tools have words behind one dash. */
@@ -213,19 +230,21 @@ static int parse_letters(struct parser *parser)
         const struct cli_option *option = find_letter(parser, *text);
         int code;
 
+        parser->is_letter = 1;
+        memcpy(parser->letter, (const char[3]){'-', *text, '\0'}, sizeof parser->letter);
         if (option == NULL)
             return unknown_letter(parser, *text);
         if (option->kind == CLI_FLAG) {
-            code = store(parser->args, option, NULL);
+            code = store(parser, option, NULL);
             if (code != CLI_OK)
                 return code;
             continue;
         }
         if (text[1] != '\0')
-            return store(parser->args, option, text + 1);
+            return store(parser, option, text + 1);
         if (parser->next >= parser->argc)
             return cli_usage("-%c needs a value: %s", *text, option->argument);
-        return store(parser->args, option, parser->argv[parser->next++]);
+        return store(parser, option, parser->argv[parser->next++]);
     }
     return CLI_OK;
 }
@@ -245,7 +264,7 @@ static int parse_option(struct parser *parser, int *operand)
 
 int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first)
 {
-    struct parser parser = {args, {no_options, cli_common_options}, argv, argc, 1};
+    struct parser parser = {args, {no_options, cli_common_options}, argv, argc, 1, "", 0};
 
     while (parser.next < argc) {
         int operand;
@@ -266,7 +285,7 @@ int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first)
 
 int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **argv)
 {
-    struct parser parser = {args, {cmd->options, cli_common_options}, argv, argc, 0};
+    struct parser parser = {args, {cmd->options, cli_common_options}, argv, argc, 0, "", 0};
 
     args->operands = malloc(((size_t)argc + 1) * sizeof *args->operands);
     if (args->operands == NULL)

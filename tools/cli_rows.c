@@ -23,10 +23,28 @@ static void offer_tables(struct cli_suggest *suggest, const pcol_file *file, pco
     }
 }
 
-static void list_name(char *list, size_t size, size_t *used, const char *name)
+/* Some names for a message: a file may have any number of them, a terminal has one line. */
+struct name_list {
+    char text[96];
+    size_t used;
+    int cut;
+};
+
+static void list_name(struct name_list *list, const char *name)
 {
-    if (name != NULL && *used + strlen(name) + 3 < size)
-        *used += (size_t)snprintf(list + *used, size - *used, "%s%s", *used > 0 ? ", " : "", name);
+    size_t room = sizeof list->text - list->used;
+
+    if (name == NULL || list->cut)
+        return;
+    list->cut = strlen(name) + 8 > room;
+    list->used += (size_t)snprintf(list->text + list->used, room, "%s%s",
+                                   list->used > 0 ? ", " : "", list->cut ? "..." : name);
+}
+
+/* Where the rest stands. */
+static const char *list_end(const struct name_list *list)
+{
+    return list->cut ? " (pcol schema FILE lists all)" : "";
 }
 
 static int has_perun(const pcol_file *file)
@@ -43,27 +61,29 @@ static int has_perun(const pcol_file *file)
 /* "no table 'x', did you mean 'y'? tables: a, b, c" */
 static int fail_table(const struct cli_rows *rows, const char *name)
 {
-    char list[800] = "";
+    struct name_list list = {"", 0, 0};
     char hint[96];
-    size_t used = 0;
     struct cli_suggest suggest;
     uint32_t count = pcol_file_table_count(rows->file, rows->model);
 
     cli_suggest_start(&suggest, name);
     offer_tables(&suggest, rows->file, rows->model);
     for (uint32_t i = 0; i < count; i++)
-        list_name(list, sizeof list, &used, pcol_file_table_name(rows->file, rows->model, i));
+        list_name(&list, pcol_file_table_name(rows->file, rows->model, i));
     if (rows->model == PCOL_MODEL_V2) {
         offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
         count = pcol_file_table_count(rows->file, PCOL_MODEL_PHYSICAL);
         for (uint32_t i = 0; i < count; i++)
-            list_name(list, sizeof list, &used, cli_further_table(rows->file, i));
+            list_name(&list, cli_further_table(rows->file, i));
         if (has_perun(rows->file))
-            list_name(list, sizeof list, &used, "resources");
+            list_name(&list, "resources");
     }
     cli_suggest_text(&suggest, hint, sizeof hint);
-    return cli_fail(CLI_USAGE, "%s: no table '%s'%s%s tables: %s", rows->file_name, name, hint,
-                    *hint != '\0' ? "" : ";", list);
+    if (*hint != '\0')
+        return cli_fail(CLI_USAGE, "%s: no table '%s'%s (pcol schema FILE lists all)",
+                        rows->file_name, name, hint);
+    return cli_fail(CLI_USAGE, "%s: no table '%s'; tables: %s%s", rows->file_name, name, list.text,
+                    list_end(&list));
 }
 
 static int find_table(struct cli_rows *rows, const struct cli_args *args)
@@ -191,10 +211,9 @@ static size_t find_column(const struct cli_rows *rows, const char *name, size_t 
 
 static int fail_column(const struct cli_rows *rows, const char *name, size_t size)
 {
-    char list[600] = "";
+    struct name_list list = {"", 0, 0};
     char wanted[64];
     char hint[96];
-    size_t listed = 0;
     struct cli_suggest suggest;
     size_t kept = size < sizeof wanted - 1 ? size : sizeof wanted - 1;
 
@@ -203,11 +222,14 @@ static int fail_column(const struct cli_rows *rows, const char *name, size_t siz
     cli_suggest_start(&suggest, wanted);
     for (size_t i = 0; i < rows->column_count; i++) {
         cli_suggest_offer(&suggest, rows->columns[i].name, strlen(rows->columns[i].name));
-        list_name(list, sizeof list, &listed, rows->columns[i].name);
+        list_name(&list, rows->columns[i].name);
     }
     cli_suggest_text(&suggest, hint, sizeof hint);
-    return cli_fail(CLI_USAGE, "table %s has no column '%s'%s%s columns: %s",
-                    pcol_table_name(rows->table), wanted, hint, *hint != '\0' ? "" : ";", list);
+    if (*hint != '\0')
+        return cli_fail(CLI_USAGE, "table %s has no column '%s'%s (pcol schema FILE lists all)",
+                        pcol_table_name(rows->table), wanted, hint);
+    return cli_fail(CLI_USAGE, "table %s has no column '%s'; columns: %s%s",
+                    pcol_table_name(rows->table), wanted, list.text, list_end(&list));
 }
 
 /* --columns a,b: a column may be named twice. */

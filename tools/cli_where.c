@@ -203,6 +203,10 @@ static int set_value(struct test *test, const char *value, const struct cli_rows
         test->number = *test->text == 't' ? 1.0 : 0.0;
         is_number = 1;
     }
+    if (!is_number && *test->text != '\0' && strchr("<>=!~", *test->text) != NULL)
+        return cli_usage("--where: the operators are < <= == != >= > and ~; before '%s' there is "
+                         "one already",
+                         test->text);
     if (!is_number)
         return cli_usage("--where: column %s holds numbers, '%s' is none", column->name,
                          test->text);

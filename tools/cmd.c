@@ -194,3 +194,17 @@ int cmd_unknown(const char *name)
     }
     return cli_usage("no command '%s'%s", name, cli_suggest_text(&suggest, hint, sizeof hint));
 }
+
+/* What somebody most likely wants who types nothing but the name. */
+int cmd_no_command(void)
+{
+    int code = cli_usage("no command given");
+
+    fputs("\n"
+          "  pcol top run.out                 which functions take the time\n"
+          "  pcol flame run.out -o run.svg    the same as a picture\n"
+          "  pcol pack run.out -o run.pcol    keep it, with all that it holds\n"
+          "  pcol help                        all commands\n",
+          stderr);
+    return code;
+}

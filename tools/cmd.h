@@ -31,6 +31,7 @@ extern const size_t cmd_count;
 const struct cmd *cmd_find(const char *name);
 /* Usage error "no command NAME", with the nearest name. */
 int cmd_unknown(const char *name);
+int cmd_no_command(void);
 /* Help for one command, or for all of them (NULL), on stdout. */
 int cmd_print_help(const struct cmd *cmd);
 

@@ -30,6 +30,7 @@ const struct cli_option cmd_diff_options[] = {
      "at most N rows that changed (default: 20 for people, all elsewhere); 0: every row", CLI_COUNT,
      CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE,
     {0, "format", "FORMAT",
      "table (default on a terminal), tsv (default elsewhere), csv, json, ndjson, markdown",
      CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown"},
@@ -49,6 +50,7 @@ struct view {
     const char *names[2]; /* of the inputs */
     const pcol_diff *diff;
     pcol_diff_info info;
+    struct cli_names *shown; /* names as they are shown */
     struct cli_amounts amounts;
     int markdown, place; /* place: rows have a file and a line, too */
     double percent;      /* --fail-above; negative: not given */
@@ -98,10 +100,16 @@ static int print_rows(const struct view *view, struct cli_out *out)
     static const struct cli_table_column columns[] = {
         {"name", 0},      {"self_base", 1},   {"self_new", 1}, {"self_delta", 1}, {"total_base", 1},
         {"total_new", 1}, {"total_delta", 1}, {"file", 0},     {"line", 1}};
+    struct cli_table_column chosen[10];
     struct cli_table *table;
     uint64_t shown = 0;
     pcol_diff_row row;
-    int code = cli_table_begin(&table, out, view->args, columns, view->place ? 9 : 7);
+    size_t count = view->place ? 9 : 7, unit = count;
+
+    memcpy(chosen, columns, sizeof columns);
+    if (view->args->verbose) /* as top: further columns only if asked for */
+        chosen[count++] = (struct cli_table_column){"unit", 0};
+    int code = cli_table_begin(&table, out, view->args, chosen, count);
 
     if (code != CLI_OK)
         return code;
@@ -109,13 +117,16 @@ static int print_rows(const struct view *view, struct cli_out *out)
         const pcol_frame *frame = &row.frame;
         const pcol_amount amounts[6] = {row.self[0],  row.self[1],  row.self_delta,
                                         row.total[0], row.total[1], row.total_delta};
-        struct cli_cell cells[9] = {frame->has_name ? cli_cell_str(frame->name)
-                                                    : cli_cell_text(NULL)};
+        struct cli_cell cells[10] = {frame->has_name
+                                         ? cli_cell_str(cli_name(view->shown, frame->name))
+                                         : cli_cell_text(NULL)};
         for (size_t c = 0; c < 6; c++)
             cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
         cells[7] = frame->has_file ? cli_cell_str(frame->file) : cli_cell_text(NULL);
         cells[8].kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
         cells[8].as.i64 = frame->line;
+        if (unit < count)
+            cells[unit] = cli_cell_str(view->info.unit);
         cli_table_row(table, cells);
     }
     return cli_table_end(table, CLI_OK);
@@ -209,6 +220,10 @@ static void print_header(const struct view *view, struct cli_out *out)
         cli_out_text(out, change_text(view, delta, room));
         points_text(view, delta, room);
         cli_out_printf(out, " (%s)", room);
+        double base = fabs(to_double(view, view->info.total[0]));
+        double new = fabs(to_double(view, view->info.total[1]));
+        if (base > 0 && new > 0 && (new > 2 * base || base > 2 * new))
+            cli_out_text(out, "; --normalize compares shares");
     }
     cli_out_text(out, "\n");
 }
@@ -248,7 +263,8 @@ static int print_people(const struct view *view, struct cli_out *out)
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
         char room[7][CLI_NUMBER_SIZE + 1];
         points_text(view, row.total_delta, room[4]);
-        pcol_str name = row.frame.has_name ? row.frame.name : (pcol_str){"", 0};
+        pcol_str name =
+            row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"", 0};
         struct cli_cell cells[PEOPLE_COLUMNS] = {
             cli_cell_text(change_text(view, row.self_delta, room[0])),
             cli_amount_cell(&view->amounts, row.self[0], room[1]),
@@ -290,6 +306,7 @@ static int print(struct view *view, const pcol_query *query)
     cli_amounts_init(&view->amounts, query, view->args, &out);
     view->amounts.info.is_double = view->info.is_double;
     view->amounts.people |= view->markdown;
+    cli_names_init(view->shown, view->args, view->amounts.people);
     view->limit = view->args->rows;
     if (view->limit == CLI_UNSET)
         view->limit = view->amounts.people ? PEOPLE_ROWS : 0;
@@ -348,28 +365,52 @@ static int judge(const struct view *view)
     amounts.people = 1;
     (void)cli_amount_cell(&amounts, row.total[0], from);
     (void)cli_amount_cell(&amounts, row.total[1], to);
+    pcol_str name = cli_name(view->shown, row.frame.name);
     if (whole > 0)
         return cli_fail(CLI_NO,
                         "the total of %zu row%s rose by more than %g%% of the base, most of all "
                         "%.*s: from %s to %s, +%.2f%%",
                         above, above == 1 ? "" : "s", view->percent,
-                        (int)(row.frame.name.size < 200 ? row.frame.name.size : 200),
-                        row.frame.name.data, from, to, 100 * worst / whole);
+                        (int)(name.size < 200 ? name.size : 200), name.data, from, to,
+                        100 * worst / whole);
     return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, above == 1 ? "" : "s");
 }
 
 /* ---- the whole ---- */
 
+/* Numbers of samples that stand for different times are not to be compared as they are. */
+static void note_periods(pcol_query *const queries[2], const struct cli_args *args,
+                         const char *name)
+{
+    pcol_query_info info[2];
+    char message[160];
+
+    for (int i = 0; i < 2; i++)
+        pcol_query_describe(queries[i], &info[i]);
+    double base = info[0].seconds_per_value, other = info[1].seconds_per_value;
+    if (base <= 0 || other <= 0 || fabs(base - other) <= 0.01 * base)
+        return;
+    snprintf(message, sizeof message,
+             "a value stands for %.6g ms, one of the base for %.6g ms: --normalize compares shares",
+             1e3 * other, 1e3 * base);
+    cli_warn(args, name, message);
+}
+
 static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_options *options,
                    double percent)
 {
     pcol_query *queries[2] = {NULL, NULL};
-    struct view view = {
-        .args = args, .names = {inputs[0].name, inputs[1].name}, .percent = percent};
+    struct cli_names shown = {0};
+    struct view view = {.args = args,
+                        .names = {inputs[0].name, inputs[1].name},
+                        .percent = percent,
+                        .shown = &shown};
     pcol_diff *diff = NULL;
     pcol_error err;
     int code = cli_query_pair(&inputs[0], &inputs[1], args, &queries[0], &queries[1]);
 
+    if (code == CLI_OK && !args->normalize)
+        note_periods(queries, args, inputs[1].name);
     if (code == CLI_OK && pcol_diff_new(queries[0], queries[1], options, &diff, &err) != PCOL_OK)
         code = cli_fail_error(inputs[1].name, &err);
     if (code == CLI_OK) {
@@ -382,6 +423,7 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
         if (code == CLI_OK && args->fail_above != NULL)
             code = judge(&view);
     }
+    cli_names_free(&shown);
     pcol_diff_free(diff);
     pcol_query_free(queries[0]);
     pcol_query_free(queries[1]);

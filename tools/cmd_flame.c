@@ -234,7 +234,7 @@ static int draw(struct screen *s, int inverted)
     return CLI_OK;
 }
 
-static int print_text(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
+static int print_text(const struct cli_args *args, const pcol_query *query,
                       pcol_flame_options *options, struct cli_out *out)
 {
     struct cli_names names;
@@ -255,7 +255,7 @@ static int print_text(const struct cli_args *args, const pcol_file *file, const 
     cli_amounts_header(&s.amounts, out);
     if (s.compared)
         put_legend(&s);
-    cli_names_init(&names, args, file, 1);
+    cli_names_init(&names, args, 1);
     int code = draw(&s, args->inverted);
     cli_names_free(&names);
     pcol_flame_free(flame);
@@ -269,7 +269,7 @@ static pcol_str rename_frame(void *names, pcol_str name)
     return cli_name(names, name);
 }
 
-static int print_svg(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
+static int print_svg(const struct cli_args *args, const pcol_query *query,
                      pcol_flame_options *options, struct cli_out *out)
 {
     pcol_flame *flame;
@@ -280,7 +280,7 @@ static int print_svg(const struct cli_args *args, const pcol_file *file, const p
                                                        : args->operands[0];
     struct cli_names names;
 
-    cli_names_init(&names, args, file, 1);
+    cli_names_init(&names, args, 1);
     options->rename = rename_frame;
     options->context = &names;
     pcol_status status = pcol_query_flame(query, options, &flame, &err);
@@ -297,8 +297,7 @@ static int print_svg(const struct cli_args *args, const pcol_file *file, const p
 
 /* ---- both ---- */
 
-static int print(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
-                 pcol_flame_options *options)
+static int print(const struct cli_args *args, const pcol_query *query, pcol_flame_options *options)
 {
     static struct cli_out out;
     int code = cli_out_open(&out, args);
@@ -306,9 +305,9 @@ static int print(const struct cli_args *args, const pcol_file *file, const pcol_
     if (code != CLI_OK)
         return code;
     if (args->format != NULL ? args->format[0] == 't' : out.terminal)
-        code = print_text(args, file, query, options, &out);
+        code = print_text(args, query, options, &out);
     else
-        code = print_svg(args, file, query, options, &out);
+        code = print_svg(args, query, options, &out);
     return cli_out_finish(&out, code);
 }
 
@@ -370,7 +369,7 @@ int cmd_flame(struct cli_args *args)
         options.base = base;
     }
     if (code == CLI_OK)
-        code = print(args, input.file, query, &options);
+        code = print(args, query, &options);
     pcol_query_free(base);
     pcol_query_free(query);
     if (has_base)

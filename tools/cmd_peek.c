@@ -69,8 +69,7 @@ static void print_people(struct cli_args *args, struct cli_names *names, const p
     }
 }
 
-static int print(struct cli_args *args, const pcol_file *file, const pcol_query *query,
-                 const pcol_peek *peek)
+static int print(struct cli_args *args, const pcol_query *query, const pcol_peek *peek)
 {
     struct cli_names names;
     static struct cli_out out;
@@ -80,28 +79,13 @@ static int print(struct cli_args *args, const pcol_file *file, const pcol_query 
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&amounts, query, args, &out);
-    cli_names_init(&names, args, file, amounts.people);
+    cli_names_init(&names, args, amounts.people);
     if (amounts.people)
         print_people(args, &names, peek, &amounts, &out);
     else
         code = print_rows(args, &names, peek, &amounts, &out);
     cli_names_free(&names);
     return cli_out_finish(&out, code);
-}
-
-/* "libc.so.6+0x9a03e" is how the function 0x9a03e is shown. */
-static int peek_address(const pcol_query *query, const char *shown, const char *name,
-                        pcol_peek **peek)
-{
-    const char *plus = strrchr(shown, '+');
-    pcol_error err;
-
-    if (plus == NULL || strncmp(plus, "+0x", 3) != 0)
-        return CLI_OK;
-    pcol_peek_free(*peek);
-    *peek = NULL;
-    return pcol_query_peek(query, plus + 1, peek, &err) == PCOL_OK ? CLI_OK
-                                                                   : cli_fail_error(name, &err);
 }
 
 int cmd_peek(struct cli_args *args)
@@ -118,12 +102,10 @@ int cmd_peek(struct cli_args *args)
     if (code == CLI_OK && pcol_query_peek(query, args->operands[0], &peek, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK && pcol_peek_count(peek) == 0)
-        code = peek_address(query, args->operands[0], input.name, &peek);
-    if (code == CLI_OK && pcol_peek_count(peek) == 0)
         code = cli_fail(CLI_NO, "%s: no function with weight is called or matches '%s'", input.name,
                         args->operands[0]);
     if (code == CLI_OK)
-        code = print(args, input.file, query, peek);
+        code = print(args, query, peek);
     pcol_peek_free(peek);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -144,8 +144,8 @@ static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *
     return cell;
 }
 
-static int print_rows(const struct cli_args *args, const pcol_file *file, const pcol_top *top,
-                      struct layout *layout, struct cli_out *out, uint64_t limit)
+static int print_rows(const struct cli_args *args, const pcol_top *top, struct layout *layout,
+                      struct cli_out *out, uint64_t limit)
 {
     struct cli_table *table;
     struct cli_names names;
@@ -154,7 +154,7 @@ static int print_rows(const struct cli_args *args, const pcol_file *file, const 
 
     if (code != CLI_OK)
         return code;
-    cli_names_init(&names, args, file, layout->amounts.people);
+    cli_names_init(&names, args, layout->amounts.people);
     for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
         struct cli_cell cells[MAX_COLUMNS];
         char room[MAX_COLUMNS][CLI_NUMBER_SIZE];
@@ -169,8 +169,8 @@ static int print_rows(const struct cli_args *args, const pcol_file *file, const 
     return cli_table_end(table, CLI_OK);
 }
 
-static int print(const struct cli_args *args, const pcol_file *file, const pcol_query *query,
-                 const pcol_top *top, pcol_by by)
+static int print(const struct cli_args *args, const pcol_query *query, const pcol_top *top,
+                 pcol_by by)
 {
     static struct cli_out out;
     struct layout layout = {0};
@@ -191,7 +191,7 @@ static int print(const struct cli_args *args, const pcol_file *file, const pcol_
         if (limit < count)
             cli_out_printf(&out, "the first %llu of %zu rows\n", (unsigned long long)limit, count);
     }
-    code = print_rows(args, file, top, &layout, &out, limit);
+    code = print_rows(args, top, &layout, &out, limit);
     return cli_out_finish(&out, code);
 }
 
@@ -213,7 +213,7 @@ int cmd_top(struct cli_args *args)
     if (code == CLI_OK && pcol_query_top(query, by, label, cli_order(args), &top, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = print(args, input.file, query, top, by);
+        code = print(args, query, top, by);
     pcol_top_free(top);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -2,7 +2,8 @@
  * cmd_tree.c - tree: who calls whom, as an indented tree or as rows
  *
  * People get the branches drawn, and by default only those that are worth a look: nodes below half a
- * percent are left out and counted. Programs get every node.
+ * percent are left out and counted. Programs get every node. -n leaves the heaviest ones, and since a
+ * caller is as heavy as what it calls, the branches that lead to them.
  */
 #include "cmd.h"
 
@@ -23,7 +24,8 @@ const struct cli_option cmd_tree_options[] = {
     {0, "depth", "N", "at most N frames deep (default: all)", CLI_COUNT, CLI_AT(max_depth), 0,
      NULL},
     {'n', "rows", "N",
-     "at most N rows; 0: all (default: on a terminal those from 0.5 % on, all elsewhere)",
+     "the N heaviest nodes with their callers; 0: all (default: on a terminal those from 0.5 % on, "
+     "all elsewhere)",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
@@ -39,22 +41,99 @@ const struct cli_option cmd_tree_options[] = {
     CLI_OPTION_END,
 };
 
+/* ---- which nodes ---- */
+
+struct weighed {
+    double
+        weight; /* the largest magnitude of the node and those below it, so that callers come first */
+    uint32_t node;
+};
+
+static int by_weight(const void *pa, const void *pb)
+{
+    const struct weighed *a = pa, *b = pb;
+
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* The `most` heaviest nodes, each with all its callers. */
+static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *amounts,
+                           uint64_t most, uint8_t *shown)
+{
+    uint32_t count = pcol_calltree_count(tree);
+    struct weighed *nodes = calloc((size_t)count + 1, sizeof *nodes);
+    pcol_calltree_node node;
+
+    if (nodes == NULL)
+        return cli_fail_memory();
+    for (uint32_t i = count; i-- > 0;) {
+        pcol_calltree_get(tree, i, &node);
+        double weight = fabs(cli_amount_double(amounts, node.total));
+        nodes[i].node = i;
+        if (weight > nodes[i].weight)
+            nodes[i].weight = weight;
+        if (i > 0 && nodes[i].weight > nodes[node.parent].weight)
+            nodes[node.parent].weight = nodes[i].weight;
+    }
+    qsort(nodes + 1, count - 1, sizeof *nodes, by_weight); /* but for the root */
+    for (uint32_t i = 1; i < count && i <= most; i++)
+        shown[nodes[i].node] = 1;
+    free(nodes);
+    return CLI_OK;
+}
+
+/* Those of at least this magnitude whose callers are, too. */
+static void choose_worthy(const pcol_calltree *tree, const struct cli_amounts *amounts,
+                          double least, uint8_t *shown)
+{
+    uint32_t count = pcol_calltree_count(tree);
+
+    for (uint32_t i = 1; i < count; i++) {
+        pcol_calltree_node node;
+        pcol_calltree_get(tree, i, &node);
+        shown[i] = (node.parent == 0 || shown[node.parent]) &&
+                   fabs(cli_amount_double(amounts, node.total)) >= least;
+    }
+}
+
+/* A byte for each node: whether it is shown. To be freed. */
+static int choose(const struct cli_args *args, const pcol_calltree *tree,
+                  const struct cli_amounts *amounts, uint8_t **shown)
+{
+    uint32_t count = pcol_calltree_count(tree);
+    int all = args->rows == 0 || (args->rows == CLI_UNSET && !amounts->people);
+
+    *shown = calloc((size_t)count + 1, 1);
+    if (*shown == NULL)
+        return cli_fail_memory();
+    if (all || (args->rows != CLI_UNSET && args->rows >= count))
+        memset(*shown, 1, count);
+    else if (args->rows == CLI_UNSET)
+        choose_worthy(tree, amounts, amounts->total * WORTH_PERCENT / 100, *shown);
+    else
+        return choose_heaviest(tree, amounts, args->rows, *shown);
+    return CLI_OK;
+}
+
 /* ---- for programs ---- */
 
 static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
-                      const struct cli_amounts *amounts, struct cli_out *out)
+                      const uint8_t *shown, const struct cli_amounts *amounts, struct cli_out *out)
 {
     static const struct cli_table_column columns[] = {
         {"depth", 1}, {"self", 1}, {"total", 1}, {"name", 0}};
     struct cli_table *table;
     uint32_t count = pcol_calltree_count(tree);
-    uint64_t limit = args->rows == CLI_UNSET || args->rows == 0 ? UINT64_MAX : args->rows;
     int code = cli_table_begin(&table, out, args, columns, 4);
 
     if (code != CLI_OK)
         return code;
-    for (uint32_t i = 1; i < count && i <= limit && out->code == 0; i++) {
+    for (uint32_t i = 1; i < count && out->code == 0; i++) {
         pcol_calltree_node node;
+        if (!shown[i])
+            continue;
         pcol_calltree_get(tree, i, &node);
         node.frame.name = cli_name(names, node.frame.name);
         struct cli_cell cells[4] = {
@@ -69,31 +148,35 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
 
 struct drawing {
     struct cli_names *names;
-    const struct cli_args *args;
     const pcol_calltree *tree;
     const struct cli_amounts *amounts;
     struct cli_out *out;
-    double least;  /* magnitude of a node that is drawn */
-    uint8_t *last; /* by depth: no sibling of the node on the path follows */
-    uint64_t left, hidden;
+    uint8_t *shown; /* by node: SHOWN, and LAST of those that its caller shows */
+    uint8_t *last;  /* by depth: the node on the path is such a last one */
 };
 
-static int is_drawn(const struct drawing *d, const pcol_calltree_node *node)
-{
-    return fabs(cli_amount_double(d->amounts, node->total)) >= d->least;
-}
+enum { SHOWN = 1, LAST = 2, SEEN = 4 };
 
-/* Does a sibling that is drawn follow the node? */
-static int is_last(const struct drawing *d, const pcol_calltree_node *node)
+/* From the back the first node that a caller shows is its last one. *deepest: of those shown. */
+static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
 {
-    pcol_calltree_node parent;
-    pcol_calltree_node next;
+    uint32_t count = pcol_calltree_count(d->tree);
+    uint64_t hidden = 0;
 
-    pcol_calltree_get(d->tree, node->parent, &parent);
-    if (node->end >= parent.end)
-        return 1;
-    pcol_calltree_get(d->tree, node->end, &next);
-    return !is_drawn(d, &next); /* siblings fall */
+    *deepest = 0;
+    for (uint32_t i = count; i-- > 1;) {
+        pcol_calltree_node node;
+        if (!(d->shown[i] & SHOWN)) {
+            hidden++;
+            continue;
+        }
+        pcol_calltree_get(d->tree, i, &node);
+        *deepest = node.depth > *deepest ? node.depth : *deepest;
+        if (!(d->shown[node.parent] & SEEN))
+            d->shown[i] |= LAST;
+        d->shown[node.parent] |= SEEN;
+    }
+    return hidden;
 }
 
 static void draw_branches(struct drawing *d, uint32_t depth)
@@ -130,41 +213,13 @@ static void draw_node(struct drawing *d, const pcol_calltree_node *node)
     cli_out_text(d->out, "\n");
 }
 
-static void draw(struct drawing *d)
-{
-    uint32_t count = pcol_calltree_count(d->tree);
-
-    for (uint32_t i = 1; i < count && d->out->code == 0;) {
-        pcol_calltree_node node;
-        pcol_calltree_get(d->tree, i, &node);
-        if (!is_drawn(d, &node) || d->left == 0) {
-            d->hidden += node.end - i;
-            i = node.end;
-            continue;
-        }
-        d->left--;
-        d->last[node.depth] = (uint8_t)is_last(d, &node);
-        draw_node(d, &node);
-        i++;
-    }
-}
-
 static int print_drawing(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
-                         const struct cli_amounts *amounts, struct cli_out *out)
+                         uint8_t *shown, const struct cli_amounts *amounts, struct cli_out *out)
 {
-    uint32_t count = pcol_calltree_count(tree);
-    uint32_t deepest = 0;
-    struct drawing d = {names, args, tree, amounts, out, 0, NULL, UINT64_MAX, 0};
+    uint32_t count = pcol_calltree_count(tree), deepest;
+    struct drawing d = {names, tree, amounts, out, shown, NULL};
+    uint64_t hidden = mark_last(&d, &deepest);
 
-    for (uint32_t i = 1; i < count; i++) {
-        pcol_calltree_node node;
-        pcol_calltree_get(tree, i, &node);
-        deepest = node.depth > deepest ? node.depth : deepest;
-    }
-    if (args->rows == CLI_UNSET)
-        d.least = amounts->total * WORTH_PERCENT / 100;
-    else if (args->rows > 0)
-        d.left = args->rows;
     d.last = calloc((size_t)deepest + 2, 1);
     if (d.last == NULL)
         return cli_fail_memory();
@@ -172,31 +227,40 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
         cli_amounts_header(amounts, out);
         cli_out_text(out, "     total  total%       self  name\n");
     }
-    draw(&d);
-    if (d.hidden > 0)
-        cli_out_printf(out, "%llu %s nodes are not shown; -n 0 shows all\n",
-                       (unsigned long long)d.hidden,
-                       args->rows == CLI_UNSET ? "smaller" : "further");
+    for (uint32_t i = 1; i < count && out->code == 0; i++) {
+        pcol_calltree_node node;
+        if (!(shown[i] & SHOWN))
+            continue;
+        pcol_calltree_get(tree, i, &node);
+        d.last[node.depth] = (shown[i] & LAST) != 0;
+        draw_node(&d, &node);
+    }
+    if (hidden > 0)
+        cli_out_printf(out, "%llu smaller node%s not shown; -n 0 shows all\n",
+                       (unsigned long long)hidden, hidden == 1 ? " is" : "s are");
     free(d.last);
     return CLI_OK;
 }
 
 /* ---- both ---- */
 
-static int print(struct cli_args *args, const pcol_file *file, const pcol_query *query,
-                 const pcol_calltree *tree)
+static int print(struct cli_args *args, const pcol_query *query, const pcol_calltree *tree)
 {
     struct cli_names names;
     static struct cli_out out;
     struct cli_amounts amounts;
+    uint8_t *shown = NULL;
     int code = cli_out_open(&out, args);
 
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&amounts, query, args, &out);
-    cli_names_init(&names, args, file, amounts.people);
-    code = amounts.people ? print_drawing(args, &names, tree, &amounts, &out)
-                          : print_rows(args, &names, tree, &amounts, &out);
+    cli_names_init(&names, args, amounts.people);
+    code = choose(args, tree, &amounts, &shown);
+    if (code == CLI_OK)
+        code = amounts.people ? print_drawing(args, &names, tree, shown, &amounts, &out)
+                              : print_rows(args, &names, tree, shown, &amounts, &out);
+    free(shown);
     cli_names_free(&names);
     return cli_out_finish(&out, code);
 }
@@ -222,7 +286,7 @@ int cmd_tree(struct cli_args *args)
     if (code == CLI_OK && pcol_query_calltree(query, &options, &tree, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = print(args, input.file, query, tree);
+        code = print(args, query, tree);
     pcol_calltree_free(tree);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 const struct cli_option cmd_unpack_options[] = {
     {0, "to", "FORMAT", "the format to write (default: by OUT's name)", CLI_TEXT, CLI_AT(to), 0,
@@ -91,6 +92,47 @@ static void own_format(const pcol_file *file, uint64_t source, char *type, size_
     type[text.size] = '\0';
 }
 
+static int is_folder(const char *name)
+{
+    struct stat info;
+    size_t size = strlen(name);
+
+    return (size > 0 && name[size - 1] == '/') || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+/* `-o DIR`: there under the input's name, with the format's first suffix for its extensions. *made is
+ * to be freed. */
+static int name_in_folder(struct cli_args *args, const char *format, char **made)
+{
+    const char *input = args->operands[0], *slash = strrchr(input, '/');
+    const char *base = slash != NULL ? slash + 1 : input, *suffix = "";
+    const char *folder = args->output;
+    const pcol_format *f;
+
+    for (size_t i = 0; (f = pcol_format_at(i)) != NULL; i++)
+        if (strcmp(f->name, format) == 0)
+            suffix = f->suffixes;
+    if (strcmp(input, "-") == 0)
+        return cli_usage("-o %s is a folder, and standard input has no name for a file there",
+                         folder);
+    size_t size = strlen(base), before = strlen(folder), end = strcspn(suffix, " ");
+    size -= ends_in(base, ".gz") ? 3 : 0;
+    for (size_t i = size; i-- > 1;)
+        if (base[i] == '.') {
+            size = i;
+            break;
+        }
+    const char *zipped = strcmp(format, "pprof") == 0 ? ".gz" : "";
+    size_t room = before + size + end + 8;
+    *made = malloc(room);
+    if (*made == NULL)
+        return cli_fail_memory();
+    snprintf(*made, room, "%s%s%.*s%.*s%s", folder, folder[before - 1] != '/' ? "/" : "", (int)size,
+             base, (int)end, suffix, zipped);
+    args->output = *made;
+    return CLI_OK;
+}
+
 /* By --to, else by the output's name; of several formats with that suffix the profile's own. */
 static int choose_format(const struct cli_args *args, const pcol_file *file, const char **name)
 {
@@ -104,6 +146,8 @@ static int choose_format(const struct cli_args *args, const pcol_file *file, con
         return CLI_OK;
     if (args->output == NULL || strcmp(args->output, "-") == 0)
         return cli_usage("--to FORMAT or -o OUT says what to write; `pcol formats` lists formats");
+    if (is_folder(args->output))
+        return cli_usage("%s is a folder: --to FORMAT says what to write into it", args->output);
     own_format(file, args->source, own, sizeof own);
     for (size_t i = 0; (format = pcol_format_at(i)) != NULL; i++) {
         size_t match = format->writes ? suffix_match(format, args->output) : 0;
@@ -306,6 +350,7 @@ int cmd_unpack(struct cli_args *args)
 {
     struct cli_input input;
     const char *format;
+    char *made = NULL;
     int code;
 
     if (args->source == 0)
@@ -314,10 +359,15 @@ int cmd_unpack(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     code = choose_format(args, input.file, &format);
+    if (code == CLI_OK && args->output != NULL && is_folder(args->output))
+        code = name_in_folder(args, format, &made);
     if (code == CLI_OK && selects(args))
         code = select_part(&input, args);
     if (code == CLI_OK)
         code = export(&input, format, args);
+    if (code == CLI_OK && made != NULL)
+        cli_verbose(args, "%s: written", made);
     cli_input_close(&input);
+    free(made);
     return code;
 }

@@ -52,7 +52,7 @@ static int dispatch(struct cli_args *args, int argc, char **argv)
     if (args->version)
         return print_version();
     if (first >= argc)
-        return cli_usage("no command given");
+        return cmd_no_command();
     const struct cmd *cmd = cmd_find(argv[first]);
     if (cmd == NULL)
         return cmd_unknown(argv[first]);

@@ -6,6 +6,7 @@
  */
 #include "io/deflate.h"
 #include "io/open.h"
+#include "io/strangers.h"
 #include "model/table.h"
 
 #include "core/alloc.h"
@@ -173,6 +174,9 @@ static pcol_status recognise(struct pci_input *input, const struct pci_format **
         if (suffix && !named)
             named = &formats[i];
     }
+    const char *stranger = maybe ? NULL : pci_stranger(input->data, input->size);
+    if (stranger)
+        return pci_fail(err, PCOL_E_FORMAT, "this is %s", stranger);
     *format = maybe ? maybe : named; /* its reader then says what is wrong with the content */
     if (*format)
         return PCOL_OK;
@@ -180,7 +184,8 @@ static pcol_status recognise(struct pci_input *input, const struct pci_format **
         return pci_fail(err, PCOL_E_FORMAT, "input is empty");
     list_formats(0, names, sizeof names);
     return pci_fail(err, PCOL_E_FORMAT,
-                    "format not recognised: it looks like none of %s; --from says which it is",
+                    "format not recognised: it looks like none of %s; if it is one all the same, "
+                    "--from says which",
                     names);
 }
 

@@ -244,11 +244,23 @@ static int is_moved(const struct pci_merge *m, const struct pci_table *table)
     return m->how[table->number] == PCI_MERGE_APPEND || m->how[table->number] == PCI_MERGE_UNIFY;
 }
 
+/* Tables that only say more of other rows: where none of these stays, that is not worth a word. */
+static int is_attached(const char *table)
+{
+    static const char *const names[] = {"categories",   "subcategories",  "code_resources",
+                                        "source_files", "native_symbols", "mappings"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(table, names[i]))
+            return 1;
+    return 0;
+}
+
 /* Tables of which nothing stays. How a source's tables were written is not worth a word. */
 static int is_left(const struct pci_merge *m, const struct pci_table *table)
 {
     if (!table->rows || !is_moved(m, table) || is_derived(table->name) ||
-        !strcmp(table->name, "source_columns") || !strcmp(table->name, "source_cells"))
+        !strcmp(table->name, "source_columns") || !strcmp(table->name, "source_cells") ||
+        (!m->keep->names && is_attached(table->name)))
         return 0;
     return !pci_keeps_table(m, table) ||
            (m->how[table->number] == PCI_MERGE_APPEND && m->used && !m->used[table->number]);
@@ -276,6 +288,7 @@ void pci_keep_tell(const struct pci_merge *merge)
     if (!list.size)
         return;
     snprintf(text, sizeof text, "left out, since %s: %s",
-             nameless ? "names could be in there" : "they belong to no samples", list.text);
+             nameless ? "names could be in there" : "none of the selected samples needs it",
+             list.text);
     merge->keep->message(merge->keep->context, text);
 }

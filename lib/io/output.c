@@ -93,6 +93,16 @@ static pcol_status resolve(const char *path, char **target, pcol_error *err)
     return PCOL_OK;
 }
 
+/* What failed in the output's folder; a missing one is named, since it is often a slip. */
+static pcol_status fail_folder(const pcol_output *o, const char *what, pcol_error *err)
+{
+    size_t size = folder_size(o->target);
+    if (errno == ENOENT && size)
+        return pci_fail(err, PCOL_E_IO, "there is no folder %.*s", size < 200 ? (int)size : 200,
+                        o->target);
+    return pci_fail_errno(err, what);
+}
+
 /* ".NAME.pcol-XXXXXX" beside the target. It need not be secret: O_EXCL keeps what is there. */
 static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
 {
@@ -129,7 +139,7 @@ static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
     pci_free(o->temporary); /* what has this name is not ours to remove */
     o->temporary = NULL;
     errno = failure;
-    return pci_fail_errno(err, "create a file in the output's folder");
+    return fail_folder(o, "create a file in the output's folder", err);
 }
 
 /* ---- opening */
@@ -153,8 +163,10 @@ static pcol_status open_folder(pcol_output *o, pcol_error *err)
     if (!folder)
         return pci_fail_memory(err);
     o->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failure = errno;
     pci_free(folder);
-    return o->folder < 0 ? pci_fail_errno(err, "open the output's folder") : PCOL_OK;
+    errno = failure;
+    return o->folder < 0 ? fail_folder(o, "open the output's folder", err) : PCOL_OK;
 }
 
 static pcol_status open_aside(pcol_output *o, const char *path, const struct stat *old,

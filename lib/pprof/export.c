@@ -348,18 +348,55 @@ static void say_losses(const struct pci_pprof_export *e)
 {
     static const char *const losses[] = {
         "levels such as heap sizes; Rprof's are written as memory, what they grew by",
-        "fractions of values",
+        "fractions of values: they are rounded",
         "times of samples: equal samples are added up",
         "durations of samples",
         "CPU use of samples",
-        "labels that are neither text nor whole number, as what they are",
-        "samples without a call stack as unlike samples with an empty one",
+        "labels that are neither text nor whole numbers: they become text",
+        "the difference between samples without a call stack and with an empty one",
         "",
         "",
         "samples whose values are all 0"};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (e->lost >> i & 1 && *losses[i])
             pci_export_loss(e->export, "pprof cannot hold %s", losses[i]);
+}
+
+/* What a table holds, in plain words; tables of one thing have the same ones. */
+#define SAID 16 /* things said in plain words */
+
+static const char *words_of(const char *table)
+{
+    static const char *const words[][2] = {
+        {"categories", "categories of frames"},
+        {"subcategories", "categories of frames"},
+        {"code_resources", "what kind of library or web site code is of"},
+        {"source_files", "ids of source files"},
+        {"native_symbols", "symbols of native code"},
+        {"source_cells", "what only the source's own format has"}};
+    static const char *const same[] = {"markers", "counters", "snapshots", "models", "allocations"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i][0], table))
+            return words[i][1];
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (!strcmp(same[i], table))
+            return table;
+    return NULL;
+}
+
+static void say_table(const struct pci_pprof_export *e, const char *table, const char *said[],
+                      size_t *count)
+{
+    const char *words = words_of(table);
+    for (size_t i = 0; words && i < *count; i++)
+        if (!strcmp(said[i], words))
+            return;
+    if (words && *count < SAID) {
+        said[(*count)++] = words;
+        pci_export_loss(e->export, "pprof cannot hold %s", words);
+    } else {
+        pci_export_loss(e->export, "pprof cannot hold the table %s", table);
+    }
 }
 
 /* Tables and columns beyond those that become part of the profile. */
@@ -381,6 +418,8 @@ static void note_rest(struct pci_pprof_export *e)
     } columns[] = {{"time", PCI_PPROF_LOSS_TIME},
                    {"duration", PCI_PPROF_LOSS_DURATION},
                    {"cpu_delta", PCI_PPROF_LOSS_CPU}};
+    const char *said[SAID];
+    size_t count = 0;
     const struct pci_table *samples = pci_table_find(e->file, "samples");
     for (size_t i = 0; samples && i < sizeof columns / sizeof *columns; i++)
         if (pci_column_find(samples, columns[i].column))
@@ -391,7 +430,7 @@ static void note_rest(struct pci_pprof_export *e)
         for (size_t i = 0; i < sizeof held / sizeof *held; i++)
             known = known || !strcmp(held[i], table->name);
         if (!known && table->rows && strncmp(table->name, "x_", 2) != 0)
-            pci_export_loss(e->export, "pprof cannot hold the table %s", table->name);
+            say_table(e, table->name, said, &count);
     }
 }
 

@@ -36,6 +36,7 @@ struct filter {
     struct pci_match *match[PATTERNS];
     uint8_t *functions, *mappings; /* by row: a bit for each pattern */
     uint64_t function_count, mapping_count;
+    struct pci_bare bare;
     const struct pci_column *function, *filename, *mapping;
     uint8_t *groups, *stacks; /* by row */
     int drops, hides;
@@ -96,6 +97,7 @@ static pcol_status match_functions(struct filter *f, pcol_error *err)
     f->functions = pci_calloc((size_t)f->function_count + 1, 1);
     if (!f->functions)
         return pci_fail_memory(err);
+    PCI_TRY(pci_bare_open(file, columns[0], &f->bare, err));
     for (uint64_t row = 0; row < f->function_count; row++) {
         for (int c = 0; c < 2; c++) {
             pcol_str text = {"", 0};
@@ -108,6 +110,9 @@ static pcol_status match_functions(struct filter *f, pcol_error *err)
             }
             for (int p = FOCUS; p < PATTERNS; p++)
                 PCI_TRY(test(f, p, text, &f->functions[row], err));
+            if (c == 0 && f->bare.names && f->bare.names[row].data) /* as it is shown, too */
+                for (int p = FOCUS; p < PATTERNS; p++)
+                    PCI_TRY(test(f, p, f->bare.names[row], &f->functions[row], err));
         }
     }
     return PCOL_OK;
@@ -484,6 +489,7 @@ pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_
         status = apply(&f, err);
     for (int p = 0; p < PATTERNS; p++)
         pci_match_free(f.match[p]);
+    pci_bare_close(&f.bare);
     pci_free(f.functions);
     pci_free(f.mappings);
     pci_free(f.groups);

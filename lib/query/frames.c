@@ -182,11 +182,15 @@ static pcol_status read_functions(struct reading *r, pcol_error *err)
     r->of_function = pci_malloc((size_t)r->function_count + 1, sizeof *r->of_function);
     if (!r->of_function)
         return pci_fail_memory(err);
+    if (wants_name(r->by))
+        PCI_TRY(pci_bare_open(r->file, name, &r->frames->bare, err));
     for (uint64_t row = 0; row < r->function_count; row++) {
         pcol_str text = {"", 0}, path = {"", 0};
         int valid = 0, has_file = 0;
-        if (wants_name(r->by))
+        if (wants_name(r->by)) {
             PCI_TRY(get_text(r, name, row, &text, &valid, err));
+            text = pci_bare_name(&r->frames->bare, row, text);
+        }
         if (r->by != PCOL_BY_FUNCTION)
             PCI_TRY(get_text(r, file, row, &path, &has_file, err));
         PCI_TRY(base_of_texts(r, text, path, has_file, &r->of_function[row], err));
@@ -405,6 +409,7 @@ void pci_frames_close(struct pci_frames *frames)
         pci_free(frames->made);
         frames->made = next;
     }
+    pci_bare_close(&frames->bare);
     pci_free(frames->frames);
     pci_free(frames->of_location);
     pci_free(frames->of_group);

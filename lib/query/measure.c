@@ -157,9 +157,12 @@ static pcol_status share_type(const pcol_file *const files[2], const pcol_select
         PCI_TRY(default_in(files[i], selection, &types[i], &defaults[i], err));
     *is_default = 1;
     *k = defaults[1];
-    if (!types[0].count || !types[1].count || find_alike(&types[0], &types[1], *k) != PCOL_NONE)
+    if (!types[0].count || !types[1].count)
         return PCOL_OK;
-    *is_default = 0;
+    uint32_t alike = find_alike(&types[0], &types[1], *k);
+    *is_default = alike != PCOL_NONE && alike == defaults[0];
+    if (alike != PCOL_NONE)
+        return PCOL_OK;
     *k = find_alike(&types[1], &types[0], defaults[0]);
     for (uint32_t i = 0; i < types[1].count && *k == PCOL_NONE; i++)
         if (find_alike(&types[0], &types[1], i) != PCOL_NONE)

@@ -54,21 +54,29 @@ static pcol_status match_pattern(struct peeking *p, const char *name, pcol_error
     status = PCOL_OK;
     for (uint32_t i = 0; i < frames->count && status == PCOL_OK; i++) {
         int yes;
-        status = pci_match_test(match, frames->frames[i].name, &yes, err);
+        pcol_str own = frames->frames[i].name, address = pci_bare_address(own);
+        status = pci_match_test(match, own, &yes, err);
+        if (status == PCOL_OK && !yes && address.size)
+            status = pci_match_test(match, address, &yes, err);
         p->wanted[i] = (uint8_t)yes;
     }
     pci_match_free(match);
     return status;
 }
 
-/* A name that a frame of the answer has, or else a pattern. */
+static int is_name(pcol_str own, const char *name)
+{
+    return own.size == strlen(name) && !memcmp(own.data, name, own.size);
+}
+
+/* A name that a frame of the answer has, or an address without its library, or else a pattern. */
 static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
 {
     const struct pci_frames *frames = &p->peek->frames;
     int exact = 0;
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_str own = frames->frames[i].name;
-        p->wanted[i] = own.size == strlen(name) && !memcmp(own.data, name, own.size);
+        p->wanted[i] = is_name(own, name) || (name[0] && is_name(pci_bare_address(own), name));
         exact |= p->wanted[i];
     }
     return exact ? PCOL_OK : match_pattern(p, name, err);

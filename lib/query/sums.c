@@ -89,13 +89,28 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
     return *found ? add_whole(query, err) : PCOL_OK;
 }
 
-static pcol_status take_rows(const pcol_query *query, const int64_t *self, const int64_t *total,
-                             pcol_top *top, pcol_error *err)
+/* The sums are by what functions are called in the file. An address is none of one library alone, so
+ * that a file that knows mappings and has such names is to be asked otherwise. */
+static pcol_status are_names(const pcol_query *query, const struct pci_column *name, uint64_t rows,
+                             int *yes, pcol_error *err)
+{
+    *yes = 1;
+    if (!pci_rows(query->file, "mappings"))
+        return PCOL_OK;
+    for (uint64_t row = 0; row < rows && *yes; row++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(query->file, name, row, &text, &valid, err));
+        *yes = !valid || !pci_bare_is(text);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status take_rows(const pcol_query *query, const struct pci_column *name,
+                             const int64_t *self, const int64_t *total, pcol_top *top,
+                             pcol_error *err)
 {
     uint64_t rows = pci_rows(query->file, "function_sums");
-    const struct pci_column *name;
-    PCI_TRY(pci_need(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
-    PCI_TRY(pci_verify(query->file, name, err));
     top->items = pci_malloc((size_t)rows + 1, sizeof *top->items);
     top->frames.frames = pci_calloc((size_t)rows + 1, sizeof *top->frames.frames);
     if (!top->items || !top->frames.frames)
@@ -114,9 +129,15 @@ static pcol_status take_rows(const pcol_query *query, const int64_t *self, const
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, pcol_error *err)
+pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err)
 {
+    const struct pci_column *name;
     int64_t *self = NULL, *total = NULL;
+    PCI_TRY(pci_need(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(pci_verify(query->file, name, err));
+    PCI_TRY(are_names(query, name, pci_rows(query->file, "function_sums"), answered, err));
+    if (!*answered)
+        return PCOL_OK;
     pcol_status status = new_sums(query, &self, err);
     if (status == PCOL_OK)
         status = new_sums(query, &total, err);
@@ -125,7 +146,7 @@ pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, pcol_error *
     if (status == PCOL_OK)
         status = add_columns(query, "total", total, err);
     if (status == PCOL_OK)
-        status = take_rows(query, self, total, top, err);
+        status = take_rows(query, name, self, total, top, err);
     pci_free(self);
     pci_free(total);
     return status;

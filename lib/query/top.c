@@ -185,8 +185,11 @@ static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *
 {
     struct counting c = {.query = query, .frames = &top->frames};
     pcol_status status;
+    int answered = 0;
     if (by == PCOL_BY_FUNCTION && query->function_sums)
-        return pci_top_of_sums(query, top, err);
+        PCI_TRY(pci_top_of_sums(query, top, &answered, err));
+    if (answered)
+        return PCOL_OK;
     PCI_TRY(pci_query_load(query, err));
     PCI_TRY(pci_frames_open(query, by, &top->frames, err));
     status = count(&c, err);

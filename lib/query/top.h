@@ -24,7 +24,8 @@ void pci_top_sort(pcol_top *top, pcol_order order);
 /* groups.c: by thread or source. */
 pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
 /* sums.c: by function. */
-pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, pcol_error *err);
+/* *answered: 0 where the sums do not tell the functions apart. */
+pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err);
 /* bylabel.c */
 pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_top *top,
                              pcol_error *err);

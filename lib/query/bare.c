@@ -1,0 +1,273 @@
+/*
+ * bare.c - what functions are called that are known by nothing but an address
+ *
+ * A profile without symbols calls its functions "0x9a03e", and every library has such a one. With the
+ * library that the address lies in, "libc.so.6+0x9a03e", the name says where to look, and functions of
+ * two libraries are not taken for one. The library is that of all locations of the function; one with
+ * locations in several, or in none that is known, keeps its own name. Where a mapping says at which
+ * address it begins, the address becomes one of the file, which is the same in the next run.
+ */
+#include "query/query.h"
+
+#include "core/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UNSEEN UINT32_MAX
+#define SEVERAL (UINT32_MAX - 1)
+#define LONGEST 1000u /* name of a library */
+
+int pci_bare_is(pcol_str name)
+{
+    if (name.size < 3 || name.size > 18 || name.data[0] != '0' || name.data[1] != 'x')
+        return 0;
+    for (size_t i = 2; i < name.size; i++) {
+        char c = name.data[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')))
+            return 0;
+    }
+    return 1;
+}
+
+pcol_str pci_bare_address(pcol_str name)
+{
+    size_t at = name.size;
+    while (at && name.data[at - 1] != '+')
+        at--;
+    pcol_str tail = {name.data + at, name.size - at};
+    return at && pci_bare_is(tail) ? tail : (pcol_str){"", 0};
+}
+
+/* ---- the mapping of each function */
+
+static pcol_status see_location(const pcol_file *file, const struct pci_column *function,
+                                uint64_t row, uint32_t mapping, uint32_t *of, uint64_t count,
+                                pcol_error *err)
+{
+    int64_t number;
+    int valid;
+    PCI_TRY(pci_get(file, function, row, &number, &valid, err));
+    if (!valid)
+        return PCOL_OK;
+    if ((uint64_t)number >= count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", row,
+                             "%llu is beyond the %llu functions", (unsigned long long)number,
+                             (unsigned long long)count);
+    uint32_t *known = &of[number];
+    *known = *known == UNSEEN || *known == mapping ? mapping : SEVERAL;
+    return PCOL_OK;
+}
+
+static pcol_status see_groups(const pcol_file *file, const struct pci_calls *calls, uint32_t *of,
+                              uint64_t count, uint64_t mappings, pcol_error *err)
+{
+    const struct pci_column *function, *mapping;
+    PCI_TRY(pci_want(file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    PCI_TRY(pci_want(file, "location_groups", "mapping", PCI_TYPES_ROW, &mapping, err));
+    for (uint32_t group = 0; function && mapping && group < calls->group_count; group++) {
+        int64_t number;
+        int valid;
+        PCI_TRY(pci_get(file, mapping, group, &number, &valid, err));
+        if (valid && (uint64_t)number >= mappings)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
+                                 "%llu is beyond the %llu mappings", (unsigned long long)number,
+                                 (unsigned long long)mappings);
+        uint32_t where = valid && number < SEVERAL ? (uint32_t)number : SEVERAL;
+        for (uint32_t row = calls->first[group]; row < calls->first[group + 1]; row++)
+            PCI_TRY(see_location(file, function, row, where, of, count, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- names */
+
+struct mapped {
+    const pcol_file *file;
+    const struct pci_column *path, *start, *offset;
+};
+
+static pcol_status open_mappings(struct mapped *m, pcol_error *err)
+{
+    PCI_TRY(pci_plausible(m->file, "mappings", err));
+    PCI_TRY(pci_want(m->file, "mappings", "filename", PCI_TYPES_TEXT, &m->path, err));
+    PCI_TRY(pci_want(m->file, "mappings", "start", PCI_TYPES_INT, &m->start, err));
+    return pci_want(m->file, "mappings", "file_offset", PCI_TYPES_INT, &m->offset, err);
+}
+
+static pcol_status get_number(const struct mapped *m, const struct pci_column *column, uint64_t row,
+                              uint64_t *number, pcol_error *err)
+{
+    int64_t value = 0;
+    int valid = 0;
+    if (column)
+        PCI_TRY(pci_get(m->file, column, row, &value, &valid, err));
+    *number = valid ? (uint64_t)value : 0;
+    return PCOL_OK;
+}
+
+static uint64_t parse(pcol_str name)
+{
+    uint64_t address = 0;
+    for (size_t i = 2; i < name.size; i++) {
+        char c = name.data[i];
+        unsigned digit = c <= '9' ? (unsigned)(c - '0') : ((unsigned)c | 32u) - 'a' + 10;
+        address = address << 4 | digit;
+    }
+    return address;
+}
+
+/* "LIBRARY+0x123"; the text is made in the arena. */
+static pcol_status make_name(struct pci_bare *bare, const struct mapped *m, uint32_t mapping,
+                             pcol_str own, pcol_str *name, pcol_error *err)
+{
+    pcol_str path = {"", 0};
+    uint64_t address = parse(own), start, offset;
+    char digits[24], *text;
+    int valid = 0;
+    PCI_TRY(pci_get_str(m->file, m->path, mapping, &path, &valid, err));
+    PCI_TRY(get_number(m, m->start, mapping, &start, err));
+    PCI_TRY(get_number(m, m->offset, mapping, &offset, err));
+    while (path.size && path.data[path.size - 1] == '/')
+        path.size--;
+    for (size_t i = path.size; i-- > 0;)
+        if (path.data[i] == '/') {
+            path.data += i + 1;
+            path.size -= i + 1;
+            break;
+        }
+    if (!path.size || path.size > LONGEST)
+        return PCOL_OK;
+    if (start && address >= start)
+        address = address - start + offset;
+    size_t size = (size_t)snprintf(digits, sizeof digits, "+%#llx", (unsigned long long)address);
+    PCI_TRY(pci_arena_take(&bare->texts, path.size + size, &text, err));
+    memcpy(text, path.data, path.size);
+    memcpy(text + path.size, digits, size);
+    *name = (pcol_str){text, path.size + size};
+    return PCOL_OK;
+}
+
+static pcol_status make_names(struct pci_bare *bare, const pcol_file *file,
+                              const struct pci_column *names, const uint32_t *of, pcol_error *err)
+{
+    uint64_t mappings = pci_rows(file, "mappings");
+    struct mapped m = {.file = file};
+    PCI_TRY(open_mappings(&m, err));
+    for (uint64_t row = 0; row < bare->count && m.path; row++) {
+        pcol_str own;
+        int valid;
+        if (of[row] >= mappings) /* UNSEEN or SEVERAL, too */
+            continue;
+        PCI_TRY(pci_get_str(file, names, row, &own, &valid, err));
+        if (valid && pci_bare_is(own))
+            PCI_TRY(make_name(bare, &m, of[row], own, &bare->names[row], err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- all */
+
+/* Whether any function has but an address for a name. */
+static pcol_status any_bare(const pcol_file *file, const struct pci_column *names, uint64_t count,
+                            int *any, pcol_error *err)
+{
+    *any = 0;
+    for (uint64_t row = 0; row < count && !*any; row++) {
+        pcol_str own;
+        int valid;
+        PCI_TRY(pci_get_str(file, names, row, &own, &valid, err));
+        *any = valid && pci_bare_is(own);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status look(struct pci_bare *bare, const pcol_file *file,
+                        const struct pci_column *names, uint32_t *of, pcol_error *err)
+{
+    struct pci_calls calls = {0};
+    for (uint64_t row = 0; row < bare->count; row++)
+        of[row] = UNSEEN;
+    pcol_status status = pci_calls_open(file, &calls, err);
+    if (status == PCOL_OK)
+        status = see_groups(file, &calls, of, bare->count, pci_rows(file, "mappings"), err);
+    pci_calls_close(&calls);
+    return status == PCOL_OK ? make_names(bare, file, names, of, err) : status;
+}
+
+pcol_status pci_bare_open(const pcol_file *file, const struct pci_column *names,
+                          struct pci_bare *bare, pcol_error *err)
+{
+    int any = 0;
+    *bare = (struct pci_bare){.count = pci_rows(file, "functions")};
+    if (!names || !pci_rows(file, "mappings"))
+        return PCOL_OK;
+    PCI_TRY(any_bare(file, names, bare->count, &any, err));
+    if (!any)
+        return PCOL_OK;
+    uint32_t *of = pci_malloc((size_t)bare->count + 1, sizeof *of);
+    bare->names = pci_calloc((size_t)bare->count + 1, sizeof *bare->names);
+    pcol_status status =
+        of && bare->names ? look(bare, file, names, of, err) : pci_fail_memory(err);
+    pci_free(of);
+    if (status != PCOL_OK)
+        pci_bare_close(bare);
+    return status;
+}
+
+void pci_bare_close(struct pci_bare *bare)
+{
+    pci_arena_clear(&bare->texts);
+    pci_free(bare->names);
+    *bare = (struct pci_bare){0};
+}
+
+/* ---- for programs */
+
+struct pcol_names {
+    const pcol_file *file;
+    const struct pci_column *column;
+    struct pci_bare bare;
+};
+
+pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error *err)
+{
+    pcol_names *n = pci_calloc(1, sizeof *n);
+    pcol_status status;
+    *names = NULL;
+    if (!n)
+        return pci_fail_memory(err);
+    n->file = file;
+    status = pci_plausible(file, "functions", err);
+    if (status == PCOL_OK)
+        status = pci_want(file, "functions", "name", PCI_TYPES_TEXT, &n->column, err);
+    if (status == PCOL_OK)
+        status = pci_bare_open(file, n->column, &n->bare, err);
+    if (status == PCOL_OK)
+        *names = n;
+    else
+        pcol_names_free(n);
+    return status;
+}
+
+pcol_status pcol_names_function(const pcol_names *names, uint64_t row, pcol_str *name, int *valid,
+                                pcol_error *err)
+{
+    *name = (pcol_str){"", 0};
+    *valid = 0;
+    if (row >= names->bare.count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "there is no function in row %llu",
+                        (unsigned long long)row);
+    if (names->column)
+        PCI_TRY(pci_get_str(names->file, names->column, row, name, valid, err));
+    *name = pci_bare_name(&names->bare, row, *name);
+    return PCOL_OK;
+}
+
+void pcol_names_free(pcol_names *names)
+{
+    if (!names)
+        return;
+    pci_bare_close(&names->bare);
+    pci_free(names);
+}
