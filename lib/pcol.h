@@ -820,7 +820,7 @@ PCOL_API void pcol_query_free(pcol_query *query);
  * @type, @unit: receive the default of @other if @base has it, else that of @base if @other has it,
  * else the first type of @other that both have; borrowed from @other, and empty if one of the files
  * has no types at all. Types that are levels are passed over.
- * @is_default: receives whether it is the default of @other
+ * @is_default: receives whether it is the default of both
  * Errors: E_ARGUMENT (no type in common; the message lists them), E_CORRUPT, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(const pcol_file *base,

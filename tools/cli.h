@@ -230,20 +230,25 @@ struct cli_option {
     {                                                                                          \
         0, "show", "RE", "leave out frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL \
     }
-#define CLI_OPTIONS_SAMPLES                                                                    \
-    {0, "thread", "RE", "only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
-        {0,           "label",                                                                 \
-         "KEY=VALUE", "only samples with this label; KEY~RE: one that matches; repeatable",    \
-         CLI_LIST,    CLI_AT(labels),                                                          \
-         0,           NULL},                                                                   \
-        {0,        "time",                                                                     \
-         "A-B",    "only from A up to B, or A+LENGTH; in ms, or with s, ms, us, ns",           \
-         CLI_TEXT, CLI_AT(time),                                                               \
-         0,        NULL},                                                                      \
-    {                                                                                          \
-        0, "time-share", "HOW",                                                                \
-            "a sample partly in the range: proportional (default), additive, exact", CLI_TEXT, \
-            CLI_AT(time_share), 0, "proportional|additive|exact"                               \
+#define CLI_OPTIONS_SAMPLES                                                                      \
+    {0, "thread", "RE", "only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0, NULL},   \
+        {0,           "label",                                                                   \
+         "KEY=VALUE", "only samples with this label; KEY~RE: one that matches; repeatable",      \
+         CLI_LIST,    CLI_AT(labels),                                                            \
+         0,           NULL},                                                                     \
+        {0,                                                                                      \
+         "time",                                                                                 \
+         "A-B",                                                                                  \
+         "only from A up to B, or A+LENGTH, by the column .time, whose range info shows; +A-B: " \
+         "from the first sample on; in ms, or with s, ms, us, ns",                               \
+         CLI_TEXT,                                                                               \
+         CLI_AT(time),                                                                           \
+         0,                                                                                      \
+         NULL},                                                                                  \
+    {                                                                                            \
+        0, "time-share", "HOW",                                                                  \
+            "a sample partly in the range: proportional (default), additive, exact", CLI_TEXT,   \
+            CLI_AT(time_share), 0, "proportional|additive|exact"                                 \
     }
 #define CLI_OPTIONS_SELECTION                                                    \
     {0,        "sample-type",                                                    \
@@ -348,6 +353,7 @@ struct cli_input {
     void *memory;           /* what the file lies in, if not in a map */
     int from_library;       /* `memory` goes back to pcol_free() */
     int imported;           /* it was no .pcol */
+    uint64_t bytes;         /* of the input itself; 0: not known */
     struct cli_input *next; /* of those whose file is mapped */
     unsigned write_flags;   /* how it is packed then */
 };
@@ -362,10 +368,12 @@ void cli_input_close(struct cli_input *input);
 /* CLI_IO, said once, if a mapped input changed while it was read; closed ones are remembered. */
 int cli_inputs_intact(void);
 /* Add a profile to a builder as a further source; "-" is stdin. */
-/* cli_progress.c: a line on stderr while inputs are read. One import at a time. */
+/* cli_progress.c: a line on stderr while inputs are read or an output is written. One at a time. */
 void cli_progress_begin(const struct cli_args *args, size_t inputs);
 void cli_progress_input(void); /* the next input */
 void cli_progress_bytes(const char *name, uint64_t done, uint64_t total);
+/* So much of an output file has been written. */
+void cli_progress_written(const char *name, uint64_t done);
 void cli_progress_clear(void); /* before anything else is said */
 void cli_progress_end(void);
 
@@ -383,8 +391,9 @@ struct cli_out {
     int memory;   /* nobody reads it: see cli_out_open_memory() */
     int terminal; /* a terminal reads it */
     int color;
-    int code;    /* 0, or the exit code of the failure that stuck */
-    size_t slot; /* of the signal handlers, which unlink the file */
+    int code;         /* 0, or the exit code of the failure that stuck */
+    uint64_t written; /* bytes to the file */
+    size_t slot;      /* of the signal handlers, which unlink the file */
     size_t used;
     char buffer[CLI_OUT_SIZE];
 };
@@ -538,10 +547,16 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text);
 
 /* ---- selections (cli_selection.c) ---- */
 
-/* What the selection's options say; the texts are borrowed from args. */
-/* --tolerance into tolerance_ns. */
+/* --tolerance into tolerance_ns (cli_time.c). */
 int cli_tolerance(struct cli_args *args);
-int cli_selection(const struct cli_args *args, pcol_selection *selection);
+/* What --time says; for +A-B the input is asked for its first sample. */
+int cli_time(const struct cli_input *input, const struct cli_args *args, pcol_selection *selection);
+/* What the selection's options say; the texts are borrowed from args. */
+int cli_selection(const struct cli_input *input, const struct cli_args *args,
+                  pcol_selection *selection);
+/* A warning if no sample is in the query. */
+void cli_note_empty(const struct cli_input *input, const struct cli_args *args,
+                    const pcol_query *query);
 /* A query over an input, with a warning for what it has to say. */
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);
 /* Queries over two inputs by the same sample type: the one asked for, or one that both have. Both are
@@ -580,6 +595,18 @@ void cli_names_free(struct cli_names *names);
 pcol_str cli_name(struct cli_names *names, pcol_str name);
 /* What --sort and --cum say. */
 pcol_order cli_order(const struct cli_args *args);
+/* Whether the frames of an answer say where in the source they are. */
+struct cli_places {
+    int files, lines;
+};
+static inline void cli_places_see(struct cli_places *places, const pcol_frame *frame)
+{
+    places->files |= frame->has_file;
+    places->lines |= frame->has_line;
+}
+/* A warning if rows were asked for by what no frame has. */
+void cli_note_places(const struct cli_places *places, pcol_by by, const char *name,
+                     const struct cli_args *args);
 /* Read --by: gives a kind of rows, and the label's key or NULL. frames: only kinds of frames. */
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
 /* A copy of an input with nothing but what is selected takes its place, in memory. */

@@ -233,6 +233,7 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     } else if (!S_ISREG(info.st_mode) || standard) {
         code = open_stream(input, fd, args);
     } else {
+        input->bytes = (uint64_t)info.st_size;
         got = pread(fd, start, sizeof start, 0);
         if (got < 0)
             code = fail_errno(path);

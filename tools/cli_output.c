@@ -244,6 +244,8 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
     pcol_sink sink = pcol_output_sink(out->file);
     if (sink.write(sink.context, data, size, &err) != PCOL_OK)
         out->code = cli_fail_error(out->name, &err);
+    out->written += size;
+    cli_progress_written(out->name, out->written);
 }
 
 void cli_out_flush(struct cli_out *out)

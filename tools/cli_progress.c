@@ -1,9 +1,10 @@
 /*
- * cli_progress.c - a line on stderr that says how far a long import is
+ * cli_progress.c - a line on stderr that says how far a long import or export is
  *
  * On a terminal the line shows once work has lasted a second, is rewritten in place some times a
  * second, and is gone before anything else is said and when the work is done. The library calls back
- * for each piece that it reads; most calls cost one look at the clock.
+ * for each piece that it reads, the output for each that it writes; most calls cost one look at the
+ * clock.
  */
 #include "cli.h"
 
@@ -56,7 +57,7 @@ void cli_progress_end(void)
     progress.enabled = 0;
 }
 
-static void show(const char *name, uint64_t done, uint64_t total)
+static void show(const char *name, uint64_t done, uint64_t total, const char *what)
 {
     char safe[4 * 40 + 1], count[48] = "", amount[64];
     size_t used = 0, size = strlen(name);
@@ -72,16 +73,28 @@ static void show(const char *name, uint64_t done, uint64_t total)
                  (double)total / 1e6);
     else
         snprintf(amount, sizeof amount, "%.1f MB", (double)done / 1e6);
-    fprintf(stderr, "\r\x1b[K%s%s%s: %s", count, from ? "..." : "", safe, amount);
+    fprintf(stderr, "\r\x1b[K%s%s%s: %s%s", count, from ? "..." : "", safe, amount, what);
     progress.shown = 1;
 }
 
-void cli_progress_bytes(const char *name, uint64_t done, uint64_t total)
+static int is_due(void)
 {
     int64_t now;
 
     if (!progress.enabled || (now = now_ms()) < progress.next_ms)
-        return;
+        return 0;
     progress.next_ms = now + EVERY_MS;
-    show(name, done, total);
+    return 1;
+}
+
+void cli_progress_bytes(const char *name, uint64_t done, uint64_t total)
+{
+    if (is_due())
+        show(name, done, total, "");
+}
+
+void cli_progress_written(const char *name, uint64_t done)
+{
+    if (is_due())
+        show(name, done, 0, " written");
 }

@@ -10,88 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- time ---- */
-
-/* A decimal number at *text, times `scale` ns, rounded; 0 on success. */
-static int parse_ns(const char **text, int64_t *ns)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    char digits[64];
-    size_t size = 0;
-    const char *at = *text;
-    long double value;
-    double scale = 1e6;
-
-    if (*at == '-')
-        digits[size++] = *at++;
-    while (size < sizeof digits - 1 && ((*at >= '0' && *at <= '9') || *at == '.'))
-        digits[size++] = *at++;
-    digits[size] = '\0';
-    char *end;
-    value = strtold(digits, &end);
-    if (size == 0 || *end != '\0' || end == digits || digits[size - 1] == '-')
-        return -1;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        size_t length = strlen(units[i].name);
-        if (strncmp(at, units[i].name, length) == 0) {
-            scale = units[i].ns;
-            at += length;
-            break;
-        }
-    }
-    value = roundl(value * (long double)scale);
-    if (!(value > -9.2e18L && value < 9.2e18L))
-        return -1;
-    *ns = (int64_t)value;
-    *text = at;
-    return 0;
-}
-
-static int parse_time(const char *text, pcol_selection *selection)
-{
-    const char *at = text;
-    int64_t length;
-
-    selection->has_time = 1;
-    selection->time_to_ns = INT64_MAX;
-    if (parse_ns(&at, &selection->time_from_ns) == 0 && (*at == '-' || *at == '+')) {
-        char kind = *at++;
-        if (kind == '-' && *at == '\0')
-            return CLI_OK;
-        if (parse_ns(&at, &length) == 0 && *at == '\0') {
-            selection->time_to_ns = kind == '-' ? length : selection->time_from_ns + length;
-            if (kind == '+' && length < 0)
-                return cli_usage("--time '%s': a length is not negative", text);
-            if (selection->time_to_ns < selection->time_from_ns)
-                return cli_usage("--time '%s' ends before it begins", text);
-            return CLI_OK;
-        }
-    }
-    return cli_usage("--time '%s' is not A-B, A- or A+LENGTH in ms, or with s, ms, us or ns", text);
-}
-
-int cli_tolerance(struct cli_args *args)
-{
-    const char *at = args->tolerance;
-    int64_t ns;
-
-    if (at == NULL)
-        return CLI_OK;
-    if (!args->collapse_idle)
-        return cli_usage("--tolerance is of --collapse-idle");
-    if (parse_ns(&at, &ns) != 0 || *at != '\0' || ns <= 0)
-        return cli_usage("--tolerance '%s' is not a time in ms, or with s, ms, us or ns, above 0",
-                         args->tolerance);
-    args->tolerance_ns = (uint64_t)ns;
-    return CLI_OK;
-}
-
 /* ---- selection ---- */
 
-int cli_selection(const struct cli_args *args, pcol_selection *selection)
+int cli_selection(const struct cli_input *input, const struct cli_args *args,
+                  pcol_selection *selection)
 {
     *selection = (pcol_selection)PCOL_INIT(pcol_selection);
     selection->sample_type = args->sample_type;
@@ -108,7 +30,7 @@ int cli_selection(const struct cli_args *args, pcol_selection *selection)
         selection->time_share = args->time_share[0] == 'p'   ? PCOL_SHARE_PROPORTIONAL
                                 : args->time_share[0] == 'a' ? PCOL_SHARE_ADDITIVE
                                                              : PCOL_SHARE_EXACT;
-    return args->time != NULL ? parse_time(args->time, selection) : CLI_OK;
+    return args->time != NULL ? cli_time(input, args, selection) : CLI_OK;
 }
 
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query)
@@ -116,7 +38,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     pcol_selection selection;
     pcol_query_info info;
     pcol_error err;
-    int code = cli_selection(args, &selection);
+    int code = cli_selection(input, args, &selection);
 
     *query = NULL;
     if (code != CLI_OK)
@@ -129,6 +51,43 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     return CLI_OK;
 }
 
+void cli_note_empty(const struct cli_input *input, const struct cli_args *args,
+                    const pcol_query *query)
+{
+    const struct {
+        const char *name;
+        int given;
+    } flags[] = {{"--focus", args->focus != NULL},   {"--ignore", args->ignore != NULL},
+                 {"--hide", args->hide != NULL},     {"--show", args->show != NULL},
+                 {"--thread", args->thread != NULL}, {"--label", args->labels.count > 0},
+                 {"--time", args->time != NULL},     {"--source", args->pick_source != NULL}};
+    char message[160] = "no sample passes ";
+    size_t used = strlen(message), given = 0;
+    pcol_query_info info;
+
+    pcol_query_describe(query, &info);
+    if (info.note != NULL || (info.is_double ? info.selected.f64 != 0 : info.selected.i64 != 0))
+        return;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].given)
+            used += (size_t)snprintf(message + used, sizeof message - used, "%s%s",
+                                     given++ > 0 ? ", " : "", flags[i].name);
+    cli_warn(args, input->name, given > 0 ? message : "there are no samples with values to add up");
+}
+
+void cli_note_places(const struct cli_places *places, pcol_by by, const char *name,
+                     const struct cli_args *args)
+{
+    if (by == PCOL_BY_FILE && !places->files)
+        cli_warn(args, name, "--by file: no frame has a source file");
+    else if (by == PCOL_BY_LINE && !places->lines && !places->files)
+        cli_warn(args, name, "--by line: no frame has a line or a file, rows are functions");
+    else if (by == PCOL_BY_LINE && !places->lines)
+        cli_warn(args, name, "--by line: no frame has a line, rows are functions and files");
+    else if (by == PCOL_BY_SRCLINE && !places->lines)
+        cli_warn(args, name, "--by srcline: no frame has a line");
+}
+
 int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                    const struct cli_args *args, pcol_query **base_query, pcol_query **query)
 {
@@ -137,7 +96,7 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
     char name[520] = "", message[600];
     pcol_str type, unit;
     pcol_error err;
-    int is_default, code = cli_selection(args, &selection);
+    int is_default, code = cli_selection(input, args, &selection);
 
     if (code == CLI_OK && args->sample_type == NULL) {
         if (pcol_query_shared_type(base->file, input->file, &selection, &type, &unit, &is_default,
@@ -174,12 +133,9 @@ int cli_builder_new(const struct cli_args *args, pcol_builder **builder)
 int cli_filter(const struct cli_input *input, const struct cli_args *args,
                pcol_filter_options *options, pcol_builder *builder)
 {
-    pcol_filter_options defaults = PCOL_INIT(pcol_filter_options);
     pcol_error err;
 
-    if (options == NULL)
-        options = &defaults;
-    int code = cli_selection(args, &options->selection);
+    int code = cli_selection(input, args, &options->selection);
     if (code != CLI_OK)
         return code;
     options->idle = args->collapse_idle ? PCOL_IDLE_COLLAPSE
@@ -191,19 +147,35 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args,
                : cli_fail_error(input->name, &err);
 }
 
+struct telling {
+    const struct cli_args *args;
+    const char *name;
+};
+
+static void tell(void *context, const char *message)
+{
+    const struct telling *telling = context;
+
+    cli_warn(telling->args, telling->name, message);
+}
+
 int cli_input_filter(struct cli_input *input, const struct cli_args *args)
 {
     struct cli_input part = *input;
     pcol_builder *builder = NULL;
     pcol_error err;
     size_t size = 0;
+    struct telling telling = {args, input->name};
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
     int code = cli_builder_new(args, &builder);
 
+    options.message = tell;
+    options.context = &telling;
     part.file = NULL;
     part.memory = NULL;
     part.from_library = 1;
     if (code == CLI_OK)
-        code = cli_filter(input, args, NULL, builder);
+        code = cli_filter(input, args, &options, builder);
     if (code == CLI_OK &&
         (pcol_builder_write_memory(builder, 0, &part.memory, &size, &err) != PCOL_OK ||
          pcol_file_open_memory(part.memory, size, NULL, &part.file, &err) != PCOL_OK))

@@ -378,6 +378,20 @@ static int judge(const struct view *view)
 
 /* ---- the whole ---- */
 
+static void note_places(const struct view *view, pcol_by by)
+{
+    struct cli_places places = {0, 0};
+    size_t count = pcol_diff_count(view->diff);
+    pcol_diff_row row;
+
+    for (size_t i = 0; i < count; i++) {
+        pcol_diff_get(view->diff, i, &row);
+        cli_places_see(&places, &row.frame);
+    }
+    if (count > 0)
+        cli_note_places(&places, by, view->names[1], view->args);
+}
+
 /* Numbers of samples that stand for different times are not to be compared as they are. */
 static void note_periods(pcol_query *const queries[2], const struct cli_args *args,
                          const char *name)
@@ -409,6 +423,8 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
     pcol_error err;
     int code = cli_query_pair(&inputs[0], &inputs[1], args, &queries[0], &queries[1]);
 
+    for (int i = 0; i < 2 && code == CLI_OK; i++)
+        cli_note_empty(&inputs[i], args, queries[i]);
     if (code == CLI_OK && !args->normalize)
         note_periods(queries, args, inputs[1].name);
     if (code == CLI_OK && pcol_diff_new(queries[0], queries[1], options, &diff, &err) != PCOL_OK)
@@ -419,6 +435,7 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
         view.place = options->by == PCOL_BY_LINE || options->by == PCOL_BY_LOCATION ||
                      options->by == PCOL_BY_SRCLINE;
         pcol_diff_describe(diff, &view.info);
+        note_places(&view, options->by_stack ? PCOL_BY_FUNCTION : options->by);
         code = print(&view, queries[1]);
         if (code == CLI_OK && args->fail_above != NULL)
             code = judge(&view);

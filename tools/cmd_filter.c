@@ -119,8 +119,10 @@ static int write_part(const struct cli_input *input, const struct cli_args *args
         code = add_part(input, args, &telling, builder);
     if (telling.map != NULL)
         code = cli_table_end(telling.map, code);
+    cli_progress_begin(args, 1);
     if (code == CLI_OK && pcol_builder_write(builder, flags, cli_out_sink(out), &err) != PCOL_OK)
         code = out->code != 0 ? out->code : cli_fail_error(out->name, &err);
+    cli_progress_end();
     pcol_builder_free(builder);
     return code;
 }

@@ -47,6 +47,8 @@ const struct cli_option cmd_flame_options[] = {
 #define GONE_BACK 240
 #define GONE_FRONT "153"
 
+#define LEAST_LABEL 6 /* columns of a name that is cut */
+
 struct screen {
     struct cli_names *names;
     struct cli_out *out;
@@ -110,6 +112,14 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
         cli_out_text(out, " ");
 }
 
+/* A few letters of a name say nothing: it is there whole, or so much of it that it can be told. */
+static void put_label(struct cli_out *out, pcol_str name, size_t width)
+{
+    int shown = width >= LEAST_LABEL || !is_wider(pcol_name_tail(name), width);
+
+    put_name(out, shown ? name : (pcol_str){"", 0}, width);
+}
+
 /* Colour of the 256 that terminals have. */
 static int color_of(const struct screen *s, const pcol_flame_box *box, pcol_str name)
 {
@@ -151,8 +161,7 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
     if (s->color) {
         cli_out_printf(out, "\033[48;5;%d;38;5;%sm", color_of(s, box, name),
                        box->is_gone ? GONE_FRONT : "16");
-        /* A letter or two say nothing. */
-        put_name(out, width > 3 ? shown : (pcol_str){"", 0}, width > 1 ? width - 1 : 1);
+        put_label(out, shown, width > 1 ? width - 1 : 1);
         cli_out_text(out, width > 1 ? "\033[0m " : "\033[0m");
         return;
     }
@@ -162,7 +171,7 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
     }
     cli_out_text(out, "|");
     if (width > 2)
-        put_name(out, width > 4 ? shown : (pcol_str){"", 0}, width - 2);
+        put_label(out, shown, width - 2);
     cli_out_text(out, box->is_gone                     ? "x"
                       : s->compared && box->change > 0 ? "+"
                       : s->compared && box->change < 0 ? "-"
@@ -368,6 +377,8 @@ int cmd_flame(struct cli_args *args)
             code = cli_query_pair(&base_input, &input, args, &base, &query);
         options.base = base;
     }
+    if (code == CLI_OK)
+        cli_note_empty(&input, args, query);
     if (code == CLI_OK)
         code = print(args, query, &options);
     pcol_query_free(base);

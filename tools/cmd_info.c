@@ -12,8 +12,8 @@ const struct cli_option cmd_info_options[] = {
     {0, "format", "FORMAT", "text (default), json or ndjson: one object a line for each file",
      CLI_TEXT, CLI_AT(format), 0, "text|json|ndjson"},
     {0, "time", "A-B",
-     "also the CPU time that threads used from A up to B, or A+LENGTH; in ms, or with s, ms, us, "
-     "ns",
+     "also the CPU time that threads used from A up to B, or A+LENGTH; +A-B: from the first sample "
+     "on; in ms, or with s, ms, us, ns",
      CLI_TEXT, CLI_AT(time), 0, NULL},
     {0, "thread", "RE", "with --time: only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0,
      NULL},
@@ -245,7 +245,8 @@ static pcol_status put_tables(struct cli_out *out, const struct info *info, pcol
     char rows[CLI_NUMBER_SIZE];
     char bytes[CLI_NUMBER_SIZE];
 
-    cli_out_printf(out, "  %-24s %16s %16s\n", "table", "rows", "bytes");
+    cli_out_printf(out, "  %-24s %16s %16s\n",
+                   info->input->imported ? "table, when packed" : "table", "rows", "bytes");
     for (uint32_t i = 0; i < count; i++) {
         const pcol_table *table;
         pcol_status status = pcol_file_table(file, PCOL_MODEL_PHYSICAL, i, &table, err);
@@ -327,20 +328,43 @@ static void put_times(struct cli_out *out, const struct info *info)
     cli_out_text(out, "\n");
 }
 
+/* "run.pcol: pcol file, format 1.0" or "run.out: rprof, 12,345 bytes". */
+static pcol_status put_name(struct cli_out *out, const struct info *info, pcol_error *err)
+{
+    char number[CLI_NUMBER_SIZE];
+    struct cli_cell type;
+    unsigned major, minor;
+    pcol_status status;
+
+    cli_out_safe(out, info->input->name, strlen(info->input->name));
+    if (!info->input->imported) {
+        pcol_file_version(info->input->file, &major, &minor);
+        cli_out_printf(out, ": pcol file, format %u.%u\n", major, minor);
+        return PCOL_OK;
+    }
+    cli_out_text(out, ": ");
+    status = cli_cell_find(info->sources, "source_type", 0, &type, err);
+    if (status != PCOL_OK)
+        return status;
+    put_cell(out, &type);
+    if (info->input->bytes > 0)
+        cli_out_printf(out, ", %s bytes", cli_format_grouped(number, info->input->bytes));
+    cli_out_text(out, "\n");
+    return PCOL_OK;
+}
+
 static pcol_status put_text(struct cli_out *out, const struct info *info,
                             const struct cli_args *args, pcol_error *err)
 {
     const pcol_file *file = info->input->file;
     char number[CLI_NUMBER_SIZE];
-    unsigned major;
-    unsigned minor;
-    pcol_status status = PCOL_OK;
+    pcol_status status;
 
-    pcol_file_version(file, &major, &minor);
-    cli_out_safe(out, info->input->name, strlen(info->input->name));
-    cli_out_printf(out, ": %s, format %u.%u\n",
-                   info->input->imported ? "packed in memory" : "pcol file", major, minor);
-    cli_out_printf(out, "  size: %s bytes", cli_format_grouped(number, pcol_file_size(file)));
+    status = put_name(out, info, err);
+    if (status != PCOL_OK)
+        return status;
+    cli_out_printf(out, info->input->imported ? "  size when packed: %s bytes" : "  size: %s bytes",
+                   cli_format_grouped(number, pcol_file_size(file)));
     if (info->sample_rows > 0)
         cli_out_printf(out, ", %.2f per sample",
                        (double)pcol_file_size(file) / (double)info->sample_rows);
@@ -446,6 +470,8 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
     cli_json_cell(out, &cell);
     cli_json_key(out, first, "format");
     cli_out_printf(out, "\"%u.%u\"", major, minor);
+    if (info->input->imported && info->input->bytes > 0)
+        json_number(out, first, "input_size", info->input->bytes);
     json_number(out, first, "size", pcol_file_size(file));
     if (pcol_file_is_archive(file))
         json_number(out, first, "unpacked_size", pcol_file_unpacked_size(file));

@@ -125,7 +125,7 @@ int info_put_cpu(const struct cli_args *args, const struct cli_input *input, str
     pcol_query *query = NULL;
     pcol_cpu *cpu = NULL;
     pcol_error err;
-    int code = cli_selection(args, &selection);
+    int code = cli_selection(input, args, &selection);
 
     if (code == CLI_OK)
         code = cli_query_new(input, args, &query);

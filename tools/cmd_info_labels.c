@@ -35,8 +35,15 @@ static pcol_status read_piece(const pcol_column *column, int is_text, uint64_t r
     pcol_str texts[PIECE];
     pcol_status status = is_text ? pcol_column_read_str(column, row, count, texts, valid, err)
                                  : pcol_column_read_i64(column, row, count, numbers, valid, err);
-    for (size_t i = 0; status == PCOL_OK && i < count; i++)
-        values[i] = is_text && valid[i] ? hash_of(texts[i]) : (uint64_t)(is_text ? 0 : numbers[i]);
+    for (size_t i = 0; status == PCOL_OK && i < count; i++) {
+        if (!is_text)
+            values[i] = (uint64_t)numbers[i];
+        else if (valid[i] && i > 0 && valid[i - 1] && texts[i].data == texts[i - 1].data &&
+                 texts[i].size == texts[i - 1].size)
+            values[i] = values[i - 1]; /* strings are kept once */
+        else
+            values[i] = valid[i] ? hash_of(texts[i]) : 0;
+    }
     return status;
 }
 
@@ -50,21 +57,61 @@ static pcol_status read_doubles(const pcol_column *column, uint64_t row, size_t 
     return status;
 }
 
-static int compare(const void *a, const void *b)
+/* A set of numbers, open addressing; 0 stands for a free place and is counted aside. */
+struct set {
+    uint64_t *places;
+    size_t size, used; /* size: a power of 2 */
+    int has_zero;
+};
+
+static size_t place_of(const struct set *set, uint64_t value)
 {
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
+    uint64_t mixed = (value ^ value >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(mixed >> 20) & (set->size - 1);
+
+    while (set->places[at] != 0 && set->places[at] != value)
+        at = (at + 1) & (set->size - 1);
+    return at;
+}
+
+static int set_grow(struct set *set)
+{
+    struct set grown = {.size = set->size > 0 ? 4 * set->size : 256, .used = set->used};
+
+    grown.places = calloc(grown.size, sizeof *grown.places);
+    if (grown.places == NULL)
+        return -1;
+    for (size_t i = 0; i < set->size; i++)
+        if (set->places[i] != 0)
+            grown.places[place_of(&grown, set->places[i])] = set->places[i];
+    free(set->places);
+    grown.has_zero = set->has_zero;
+    *set = grown;
+    return 0;
+}
+
+static int set_add(struct set *set, uint64_t value)
+{
+    if (value == 0) {
+        set->has_zero = 1;
+        return 0;
+    }
+    if (2 * set->used >= set->size && set_grow(set) != 0)
+        return -1;
+    size_t at = place_of(set, value);
+    set->used += set->places[at] == 0;
+    set->places[at] = value;
+    return 0;
 }
 
 static pcol_status count_distinct(const pcol_column *column, const pcol_column_info *info,
                                   struct key *key, pcol_error *err)
 {
-    uint64_t *all = malloc((size_t)key->rows * sizeof *all);
-    uint64_t used = 0;
+    struct set set = {0};
     pcol_status status = PCOL_OK;
-    if (all == NULL)
-        return PCOL_OK; /* a figure less, no failure */
-    for (uint64_t row = 0; row < info->rows && status == PCOL_OK; row += PIECE) {
+    int failed = 0;
+
+    for (uint64_t row = 0; row < info->rows && status == PCOL_OK && !failed; row += PIECE) {
         uint64_t values[PIECE];
         uint8_t valid[PIECE];
         size_t count = info->rows - row < PIECE ? (size_t)(info->rows - row) : PIECE;
@@ -72,17 +119,15 @@ static pcol_status count_distinct(const pcol_column *column, const pcol_column_i
         status = info->type == PCOL_F64
                      ? read_doubles(column, row, count, values, valid, err)
                      : read_piece(column, is_text, row, count, values, valid, err);
-        for (size_t i = 0; i < count && status == PCOL_OK; i++)
-            if (valid[i] && used < key->rows)
-                all[used++] = values[i];
+        for (size_t i = 0; i < count && status == PCOL_OK && !failed; i++)
+            if (valid[i])
+                failed = set_add(&set, values[i]) != 0;
     }
-    if (status == PCOL_OK) {
-        qsort(all, (size_t)used, sizeof *all, compare);
-        for (uint64_t i = 0; i < used; i++)
-            key->distinct += i == 0 || all[i] != all[i - 1];
+    if (status == PCOL_OK && !failed) { /* else: a figure less, no failure */
+        key->distinct = set.used + (set.has_zero != 0);
         key->is_counted = 1;
     }
-    free(all);
+    free(set.places);
     return status;
 }
 

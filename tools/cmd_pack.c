@@ -201,8 +201,10 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
     code = cli_builder_new(args, &builder);
     if (code == CLI_OK)
         code = import_all(builder, args, inputs, count);
+    cli_progress_begin(args, 1);
     if (code == CLI_OK && pcol_builder_write(builder, flags, cli_out_sink(&out), &err) != PCOL_OK)
         code = out.code != 0 ? out.code : cli_fail_error(out.name, &err);
+    cli_progress_end();
     pcol_builder_free(builder);
     code = cli_out_finish(&out, code);
     if (code == CLI_OK && output != NULL && !is_stream(output))

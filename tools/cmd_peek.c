@@ -1,17 +1,65 @@
 /*
  * cmd_peek.c - peek: who calls a function, and what it calls
+ *
+ * -n leaves the heaviest callers and callees of each function, and for people says how many others
+ * there are.
  */
 #include "cmd.h"
 
 #include <stdlib.h>
 
 const struct cli_option cmd_peek_options[] = {
-    CLI_OPTIONS_SELECTION, CLI_OPTION_DEMANGLE,      CLI_OPTION_FORMAT,  CLI_OPTION_NO_HEADER,
-    CLI_OPTION_NULL,       CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,   CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,       CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT, CLI_OPTION_END,
+    {'n', "rows", "N", "at most N callers and N callees of each function; 0: all (default)",
+     CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE,
+    CLI_OPTION_FORMAT,
+    CLI_OPTION_NO_HEADER,
+    CLI_OPTION_NULL,
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_FORCE,
+    CLI_OPTION_NO_SYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT,
+    CLI_OPTION_END,
 };
 
 static const char *const relations[] = {"caller", "function", "callee"};
+
+/* The rows one after the other, as far as -n lets them through. */
+struct rows {
+    const pcol_peek *peek;
+    size_t at;
+    uint64_t limit, of_kind,
+        hidden; /* rows of the last one's kind, and how many of them were not shown */
+    pcol_relation kind;
+};
+
+static void begin_rows(struct rows *rows, const struct cli_args *args, const pcol_peek *peek)
+{
+    *rows = (struct rows){.peek = peek, .kind = PCOL_SELF};
+    rows->limit = args->rows == CLI_UNSET || args->rows == 0 ? UINT64_MAX : args->rows;
+}
+
+/* 1: the next row, 0: the end. *hidden: how many were left out before it. */
+static int next_row(struct rows *rows, pcol_peek_row *row, uint64_t *hidden)
+{
+    *hidden = 0;
+    while (rows->at < pcol_peek_count(rows->peek)) {
+        pcol_peek_get(rows->peek, rows->at++, row);
+        if (row->relation != rows->kind || row->relation == PCOL_SELF) {
+            *hidden = rows->hidden;
+            rows->hidden = rows->of_kind = 0;
+            rows->kind = row->relation;
+        }
+        if (row->relation == PCOL_SELF || rows->of_kind++ < rows->limit)
+            return 1;
+        rows->hidden++;
+    }
+    *hidden = rows->hidden;
+    return 0;
+}
 
 static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_peek *peek,
                       const struct cli_amounts *amounts, struct cli_out *out)
@@ -19,14 +67,15 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
     static const struct cli_table_column columns[] = {
         {"relation", 0}, {"self", 1}, {"total", 1}, {"name", 0}};
     struct cli_table *table;
-    size_t count = pcol_peek_count(peek);
+    struct rows rows;
+    pcol_peek_row row;
+    uint64_t hidden = 0;
     int code = cli_table_begin(&table, out, args, columns, 4);
 
     if (code != CLI_OK)
         return code;
-    for (size_t i = 0; i < count && out->code == 0; i++) {
-        pcol_peek_row row;
-        pcol_peek_get(peek, i, &row);
+    begin_rows(&rows, args, peek);
+    while (out->code == 0 && next_row(&rows, &row, &hidden)) {
         row.frame.name = cli_name(names, row.frame.name);
         struct cli_cell cells[4] = {
             cli_cell_text(relations[row.relation]), cli_amount_cell(amounts, row.self, NULL),
@@ -36,24 +85,32 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
     return cli_table_end(table, CLI_OK);
 }
 
-/* Callers above, callees below, indented; percentages of callers and callees are of the function's
- * own total. */
+static void put_hidden(struct cli_out *out, uint64_t hidden)
+{
+    if (hidden > 0)
+        cli_out_printf(out, "%33s... and %llu more\n", "", (unsigned long long)hidden);
+}
+
+/* Callers above, callees below, indented. */
 static void print_people(struct cli_args *args, struct cli_names *names, const pcol_peek *peek,
                          const struct cli_amounts *amounts, struct cli_out *out)
 {
-    size_t count = pcol_peek_count(peek);
     pcol_relation before = PCOL_CALLER;
+    struct rows rows;
+    pcol_peek_row row;
+    uint64_t hidden = 0;
+    size_t shown = 0;
 
     if (!args->no_header) {
         cli_amounts_header(amounts, out);
         cli_out_text(out, "     total  total%       self  name\n");
     }
-    for (size_t i = 0; i < count && out->code == 0; i++) {
+    begin_rows(&rows, args, peek);
+    while (out->code == 0 && next_row(&rows, &row, &hidden)) {
         char room[CLI_NUMBER_SIZE];
-        pcol_peek_row row;
-        pcol_peek_get(peek, i, &row);
+        put_hidden(out, hidden);
         row.frame.name = cli_name(names, row.frame.name);
-        if (i > 0 && before >= PCOL_SELF && row.relation <= PCOL_SELF)
+        if (shown++ > 0 && before >= PCOL_SELF && row.relation <= PCOL_SELF)
             cli_out_text(out, "\n");
         before = row.relation;
         struct cli_cell cell = cli_amount_cell(amounts, row.total, room);
@@ -67,6 +124,7 @@ static void print_people(struct cli_args *args, struct cli_names *names, const p
         cli_out_safe(out, row.frame.name.data, row.frame.name.size);
         cli_out_text(out, "\n");
     }
+    put_hidden(out, hidden);
 }
 
 static int print(struct cli_args *args, const pcol_query *query, const pcol_peek *peek)

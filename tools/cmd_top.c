@@ -195,6 +195,21 @@ static int print(const struct cli_args *args, const pcol_query *query, const pco
     return cli_out_finish(&out, code);
 }
 
+static void note_places(const struct cli_args *args, const char *name, const pcol_top *top,
+                        pcol_by by)
+{
+    struct cli_places places = {0, 0};
+    size_t count = pcol_top_count(top);
+
+    for (size_t i = 0; i < count; i++) {
+        pcol_top_row row;
+        pcol_top_get(top, i, &row);
+        cli_places_see(&places, &row.frame);
+    }
+    if (count > 0)
+        cli_note_places(&places, by, name, args);
+}
+
 int cmd_top(struct cli_args *args)
 {
     struct cli_input input;
@@ -210,8 +225,12 @@ int cmd_top(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     code = cli_query_new(&input, args, &query);
+    if (code == CLI_OK)
+        cli_note_empty(&input, args, query);
     if (code == CLI_OK && pcol_query_top(query, by, label, cli_order(args), &top, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
+    if (code == CLI_OK)
+        note_places(args, input.name, top, by);
     if (code == CLI_OK)
         code = print(args, query, top, by);
     pcol_top_free(top);

@@ -265,6 +265,21 @@ static int print(struct cli_args *args, const pcol_query *query, const pcol_call
     return cli_out_finish(&out, code);
 }
 
+static void note_places(const struct cli_args *args, const char *name, const pcol_calltree *tree,
+                        pcol_by by)
+{
+    struct cli_places places = {0, 0};
+    uint32_t count = pcol_calltree_count(tree);
+
+    for (uint32_t i = 1; i < count && by != PCOL_BY_FUNCTION; i++) {
+        pcol_calltree_node node;
+        pcol_calltree_get(tree, i, &node);
+        cli_places_see(&places, &node.frame);
+    }
+    if (count > 1 || by == PCOL_BY_SRCLINE)
+        cli_note_places(&places, by, name, args);
+}
+
 int cmd_tree(struct cli_args *args)
 {
     pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
@@ -283,8 +298,12 @@ int cmd_tree(struct cli_args *args)
     if (args->max_depth != CLI_UNSET)
         options.max_depth = args->max_depth < UINT32_MAX ? (uint32_t)args->max_depth : UINT32_MAX;
     code = cli_query_new(&input, args, &query);
+    if (code == CLI_OK)
+        cli_note_empty(&input, args, query);
     if (code == CLI_OK && pcol_query_calltree(query, &options, &tree, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
+    if (code == CLI_OK)
+        note_places(args, input.name, tree, options.by);
     if (code == CLI_OK)
         code = print(args, query, tree);
     pcol_calltree_free(tree);

@@ -311,8 +311,11 @@ static int export(const struct cli_input *input, const char *format, const struc
             code = refuse_loss(input, args, format, &losses);
         told = 1;
     }
-    if (code == CLI_OK)
+    if (code == CLI_OK) {
+        cli_progress_begin(args, 1);
         code = export_to(input, args, format, &losses, &out, sink);
+        cli_progress_end();
+    }
     if (code == CLI_OK && out.terminal)
         show(&out, screen.hold, screen.held);
     if (code == CLI_OK && args->fail_on_loss && losses.count > 0)

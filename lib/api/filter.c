@@ -35,7 +35,8 @@ static pcol_status find_sources(struct filtering *f, pcol_error *err)
                : pci_fail(err, PCOL_E_ARGUMENT, "no source is selected");
 }
 
-static pcol_status find_samples(struct filtering *f, pcol_error *err)
+static pcol_status find_samples(struct filtering *f, const pcol_filter_options *options,
+                                pcol_error *err)
 {
     uint64_t rows = pci_rows(f->query->file, "samples");
     if (rows > FREE_SAMPLES)
@@ -44,7 +45,10 @@ static pcol_status find_samples(struct filtering *f, pcol_error *err)
     if (!f->samples)
         return pci_fail_memory(err);
     f->keep.samples = f->samples;
-    return pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err);
+    PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
+    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note && options->message)
+        options->message(options->context, "no sample is selected");
+    return PCOL_OK;
 }
 
 /* If a sample type is asked for, only its values stay. */
@@ -118,7 +122,7 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
     if (f->query->note && options->message)
         options->message(options->context, f->query->note);
     PCI_TRY(find_sources(f, err));
-    PCI_TRY(find_samples(f, err));
+    PCI_TRY(find_samples(f, options, err));
     if (selection->sample_type)
         PCI_TRY(find_types(f, err));
     find_frames(f, options);

@@ -107,6 +107,8 @@ static pcol_status put_amount(const struct drawing *d, const pcol_query_info *in
     else
         PCI_TRY(pci_svg_grouped(d->out, amount.i64, err));
     PCI_TRY(pci_svg_raw(d->out, " ", err));
+    if (!info->is_double && amount.i64 == 1 && is_text(info->type, "samples"))
+        return pci_svg_raw(d->out, "sample", err);
     return pci_svg_text(d->out, is_count || !info->unit.size ? info->type : info->unit, 40, err);
 }
 
