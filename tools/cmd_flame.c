@@ -47,7 +47,7 @@ const struct cli_option cmd_flame_options[] = {
 #define GONE_BACK 240
 #define GONE_FRONT "153"
 
-#define LEAST_LABEL 6 /* columns of a name that is cut */
+#define LEAST_LABEL 5 /* columns of a name that is cut */
 
 struct screen {
     struct cli_names *names;

@@ -6,7 +6,6 @@
  *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
  *     sums.c      the file's sums of functions, where they answer all that is asked
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
- *     bare.c      names of functions that have but an address
  *     frames.c    what the rows of an answer are: a small key for each row of `locations`
  *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
  *     walk.h      all stacks in one pass, each frame entered and left once
@@ -20,7 +19,7 @@
 #define PCI_QUERY_H
 
 #include "core/strtab.h"
-#include "model/flatten.h"
+#include "model/bare.h"
 #include "model/memory.h"
 #include "model/types.h"
 #include "query/amount.h"
@@ -171,29 +170,6 @@ pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_
 /* Whether there is anything to filter by. */
 pcol_status pci_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
                            pcol_error *err);
-
-/* ---- bare.c */
-
-/* What functions are called that are known by nothing but an address: "libc.so.6+0x9a03e". */
-struct pci_bare {
-    uint64_t count;  /* of functions */
-    pcol_str *names; /* by row; data NULL: its own name. NULL: all have theirs */
-    struct pci_arena texts;
-};
-/* "0x9a03e" */
-int pci_bare_is(pcol_str name);
-/* The address that "libc.so.6+0x9a03e" ends in; empty if that is not such a name. */
-pcol_str pci_bare_address(pcol_str name);
-/* names: the column of functions, which is plausible; may be NULL. Cost: O(functions), and
- * O(locations) if one is known by its address. */
-pcol_status pci_bare_open(const pcol_file *file, const struct pci_column *names,
-                          struct pci_bare *bare, pcol_error *err);
-void pci_bare_close(struct pci_bare *bare);
-/* What the function of a row is called; name: its own. */
-static inline pcol_str pci_bare_name(const struct pci_bare *bare, uint64_t row, pcol_str name)
-{
-    return bare->names && bare->names[row].data ? bare->names[row] : name;
-}
 
 /* ---- frames.c */
 

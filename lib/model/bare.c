@@ -7,11 +7,10 @@
  * locations in several, or in none that is known, keeps its own name. Where a mapping says at which
  * address it begins, the address becomes one of the file, which is the same in the next run.
  */
-#include "query/query.h"
+#include "model/bare.h"
 
 #include "core/alloc.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define UNSEEN UINT32_MAX
@@ -59,13 +58,15 @@ static pcol_status see_location(const pcol_file *file, const struct pci_column *
     return PCOL_OK;
 }
 
-static pcol_status see_groups(const pcol_file *file, const struct pci_calls *calls, uint32_t *of,
-                              uint64_t count, uint64_t mappings, pcol_error *err)
+static pcol_status see_groups(const struct pci_stacks *tree, uint32_t *of, uint64_t count,
+                              uint64_t mappings, pcol_error *err)
 {
+    const pcol_file *file = tree->file;
     const struct pci_column *function, *mapping;
     PCI_TRY(pci_want(file, "locations", "function", PCI_TYPES_ROW, &function, err));
     PCI_TRY(pci_want(file, "location_groups", "mapping", PCI_TYPES_ROW, &mapping, err));
-    for (uint32_t group = 0; function && mapping && group < calls->group_count; group++) {
+    for (uint64_t group = 0; function && mapping && group < tree->groups; group++) {
+        uint64_t first, rows;
         int64_t number;
         int valid;
         PCI_TRY(pci_get(file, mapping, group, &number, &valid, err));
@@ -74,7 +75,8 @@ static pcol_status see_groups(const pcol_file *file, const struct pci_calls *cal
                                  "%llu is beyond the %llu mappings", (unsigned long long)number,
                                  (unsigned long long)mappings);
         uint32_t where = valid && number < SEVERAL ? (uint32_t)number : SEVERAL;
-        for (uint32_t row = calls->first[group]; row < calls->first[group + 1]; row++)
+        PCI_TRY(pci_stacks_group(tree, group, &first, &rows, err));
+        for (uint64_t row = first; row < first + rows; row++)
             PCI_TRY(see_location(file, function, row, where, of, count, err));
     }
     return PCOL_OK;
@@ -82,52 +84,11 @@ static pcol_status see_groups(const pcol_file *file, const struct pci_calls *cal
 
 /* ---- names */
 
-struct mapped {
-    const pcol_file *file;
-    const struct pci_column *path, *start, *offset;
-};
-
-static pcol_status open_mappings(struct mapped *m, pcol_error *err)
-{
-    PCI_TRY(pci_plausible(m->file, "mappings", err));
-    PCI_TRY(pci_want(m->file, "mappings", "filename", PCI_TYPES_TEXT, &m->path, err));
-    PCI_TRY(pci_want(m->file, "mappings", "start", PCI_TYPES_INT, &m->start, err));
-    return pci_want(m->file, "mappings", "file_offset", PCI_TYPES_INT, &m->offset, err);
-}
-
-static pcol_status get_number(const struct mapped *m, const struct pci_column *column, uint64_t row,
-                              uint64_t *number, pcol_error *err)
-{
-    int64_t value = 0;
-    int valid = 0;
-    if (column)
-        PCI_TRY(pci_get(m->file, column, row, &value, &valid, err));
-    *number = valid ? (uint64_t)value : 0;
-    return PCOL_OK;
-}
-
-static uint64_t parse(pcol_str name)
-{
-    uint64_t address = 0;
-    for (size_t i = 2; i < name.size; i++) {
-        char c = name.data[i];
-        unsigned digit = c <= '9' ? (unsigned)(c - '0') : ((unsigned)c | 32u) - 'a' + 10;
-        address = address << 4 | digit;
-    }
-    return address;
-}
-
 /* "LIBRARY+0x123"; the text is made in the arena. */
-static pcol_status make_name(struct pci_bare *bare, const struct mapped *m, uint32_t mapping,
-                             pcol_str own, pcol_str *name, pcol_error *err)
+static pcol_status make_name(struct pci_bare *bare, pcol_str path, pcol_str own, pcol_str *name,
+                             pcol_error *err)
 {
-    pcol_str path = {"", 0};
-    uint64_t address = parse(own), start, offset;
-    char digits[24], *text;
-    int valid = 0;
-    PCI_TRY(pci_get_str(m->file, m->path, mapping, &path, &valid, err));
-    PCI_TRY(get_number(m, m->start, mapping, &start, err));
-    PCI_TRY(get_number(m, m->offset, mapping, &offset, err));
+    char *text;
     while (path.size && path.data[path.size - 1] == '/')
         path.size--;
     for (size_t i = path.size; i-- > 0;)
@@ -138,13 +99,12 @@ static pcol_status make_name(struct pci_bare *bare, const struct mapped *m, uint
         }
     if (!path.size || path.size > LONGEST)
         return PCOL_OK;
-    if (start && address >= start)
-        address = address - start + offset;
-    size_t size = (size_t)snprintf(digits, sizeof digits, "+%#llx", (unsigned long long)address);
-    PCI_TRY(pci_arena_take(&bare->texts, path.size + size, &text, err));
+    *name = (pcol_str){NULL, path.size + 1 + own.size};
+    PCI_TRY(pci_arena_take(&bare->texts, name->size, &text, err));
     memcpy(text, path.data, path.size);
-    memcpy(text + path.size, digits, size);
-    *name = (pcol_str){text, path.size + size};
+    text[path.size] = '+';
+    memcpy(text + path.size + 1, own.data, own.size);
+    name->data = text;
     return PCOL_OK;
 }
 
@@ -152,16 +112,19 @@ static pcol_status make_names(struct pci_bare *bare, const pcol_file *file,
                               const struct pci_column *names, const uint32_t *of, pcol_error *err)
 {
     uint64_t mappings = pci_rows(file, "mappings");
-    struct mapped m = {.file = file};
-    PCI_TRY(open_mappings(&m, err));
-    for (uint64_t row = 0; row < bare->count && m.path; row++) {
-        pcol_str own;
+    const struct pci_column *paths;
+    PCI_TRY(pci_plausible(file, "mappings", err));
+    PCI_TRY(pci_want(file, "mappings", "filename", PCI_TYPES_TEXT, &paths, err));
+    for (uint64_t row = 0; row < bare->count && paths; row++) {
+        pcol_str own, path = {"", 0};
         int valid;
         if (of[row] >= mappings) /* UNSEEN or SEVERAL, too */
             continue;
         PCI_TRY(pci_get_str(file, names, row, &own, &valid, err));
-        if (valid && pci_bare_is(own))
-            PCI_TRY(make_name(bare, &m, of[row], own, &bare->names[row], err));
+        if (!valid || !pci_bare_is(own))
+            continue;
+        PCI_TRY(pci_get_str(file, paths, of[row], &path, &valid, err));
+        PCI_TRY(make_name(bare, path, own, &bare->names[row], err));
     }
     return PCOL_OK;
 }
@@ -185,14 +148,14 @@ static pcol_status any_bare(const pcol_file *file, const struct pci_column *name
 static pcol_status look(struct pci_bare *bare, const pcol_file *file,
                         const struct pci_column *names, uint32_t *of, pcol_error *err)
 {
-    struct pci_calls calls = {0};
+    struct pci_stacks tree;
     for (uint64_t row = 0; row < bare->count; row++)
         of[row] = UNSEEN;
-    pcol_status status = pci_calls_open(file, &calls, err);
-    if (status == PCOL_OK)
-        status = see_groups(file, &calls, of, bare->count, pci_rows(file, "mappings"), err);
-    pci_calls_close(&calls);
-    return status == PCOL_OK ? make_names(bare, file, names, of, err) : status;
+    PCI_TRY(pci_stacks_open(file, &tree, err));
+    PCI_TRY(pci_plausible(file, "location_groups", err));
+    PCI_TRY(pci_plausible(file, "locations", err));
+    PCI_TRY(see_groups(&tree, of, bare->count, pci_rows(file, "mappings"), err));
+    return make_names(bare, file, names, of, err);
 }
 
 pcol_status pci_bare_open(const pcol_file *file, const struct pci_column *names,
