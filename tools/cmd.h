@@ -31,6 +31,7 @@ extern const size_t cmd_count;
 const struct cmd *cmd_find(const char *name);
 /* Usage error "no command NAME", with the nearest name. */
 int cmd_unknown(const char *name);
+/* Usage error with what one most likely wants. */
 int cmd_no_command(void);
 /* Help for one command, or for all of them (NULL), on stdout. */
 int cmd_print_help(const struct cmd *cmd);
@@ -57,6 +58,8 @@ int cmd_tree(struct cli_args *args);
 int cmd_diff(struct cli_args *args);
 int cmd_flame(struct cli_args *args);
 int cmd_query(struct cli_args *args);
+/* Question number `index` of query, NULL past the last. */
+const char *cmd_query_question(size_t index);
 int cmd_peek(struct cli_args *args);
 int cmd_formats(struct cli_args *args);
 int cmd_completion(struct cli_args *args);

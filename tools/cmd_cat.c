@@ -6,18 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_OPTIONS                                                                             \
-    {'t', "table", "TABLE", "which table (default: samples)", CLI_TEXT, CLI_AT(table), 0, NULL},  \
-        {0,           "where",                                                                    \
-         "CONDITION", "only rows for which COLUMN OP VALUE holds; repeatable",                    \
-         CLI_LIST,    CLI_AT(where),                                                              \
-         0,           NULL},                                                                      \
-        {0,        "join",       NULL, "names, files and stacks instead of ids",                  \
-         CLI_FLAG, CLI_AT(join), 1,    NULL},                                                     \
-        {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},         \
-    {                                                                                             \
-        0, "physical", NULL, "the tables as they lie in the file", CLI_FLAG, CLI_AT(physical), 1, \
-            NULL                                                                                  \
+/* For completion; a file may have others. */
+#define TABLES                                                                                     \
+    "samples|sample_values|sample_locations|locations|functions|sources|meta|sample_types|"        \
+    "threads|mappings|stacks|categories|subcategories|markers|counters|counter_samples|resources|" \
+    "models|snapshots|"
+
+#define TABLE_OPTIONS                                                                              \
+    {'t', "table", "TABLE", "which table (default: samples)", CLI_TEXT, CLI_AT(table), 0, TABLES}, \
+        {0,           "where",                                                                     \
+         "CONDITION", "only rows for which COLUMN OP VALUE holds; repeatable",                     \
+         CLI_LIST,    CLI_AT(where),                                                               \
+         0,           NULL},                                                                       \
+        {0,        "join",       NULL, "names, files and stacks instead of ids",                   \
+         CLI_FLAG, CLI_AT(join), 1,    NULL},                                                      \
+        {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},          \
+    {                                                                                              \
+        0, "physical", NULL, "the tables as they lie in the file", CLI_FLAG, CLI_AT(physical), 1,  \
+            NULL                                                                                   \
     }
 #define COLUMN_OPTIONS                                                                  \
     {                                                                                   \

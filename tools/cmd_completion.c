@@ -41,6 +41,14 @@ static void put_names(struct cli_out *out)
     }
 }
 
+static void put_questions(struct cli_out *out)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = cmd_query_question(i)) != NULL; i++)
+        cli_out_printf(out, "%s%s", i > 0 ? " " : "", name);
+}
+
 /* "cat" or "check|validate" */
 static void put_pattern(struct cli_out *out, const struct cmd *cmd)
 {
@@ -60,7 +68,10 @@ static void bash_choices(struct cli_out *out, const struct cmd *cmd,
             put_pattern(out, cmd);
         else
             cli_out_text(out, "*");
-        cli_out_printf(out, ":--%s) words='", o->name);
+        cli_out_printf(out, ":--%s", o->name);
+        if (o->letter != 0)
+            cli_out_printf(out, "|%s:-%c", cmd != NULL ? cmd->name : "*", o->letter);
+        cli_out_text(out, ") words='");
         put_choices(out, o);
         cli_out_text(out, "' ;;\n");
     }
@@ -113,6 +124,9 @@ static void put_bash(struct cli_out *out)
     cli_out_text(out, "        help:*) words='");
     put_names(out);
     cli_out_text(out, "' ;;\n        completion:*) words='bash zsh fish' ;;\n"
+                      "        query:*) [ \"$COMP_CWORD\" -ne 2 ] || words='");
+    put_questions(out);
+    cli_out_text(out, "' ;;\n"
                       "        esac\n"
                       "    fi\n"
                       "    if [ -n \"$words\" ]; then\n"
@@ -196,6 +210,10 @@ static void put_zsh(struct cli_out *out)
             cli_out_text(out, ")' ;;\n");
         } else if (cmd_table[i].run == cmd_completion) {
             cli_out_text(out, "            '1:shell:(bash zsh fish)' ;;\n");
+        } else if (cmd_table[i].run == cmd_query) {
+            cli_out_text(out, "            '1:question:(");
+            put_questions(out);
+            cli_out_text(out, ")' '*:file:_files' ;;\n");
         } else {
             cli_out_text(out, "            '*:file:_files' ;;\n");
         }
@@ -257,7 +275,10 @@ static void put_fish(struct cli_out *out)
     put_names(out);
     cli_out_text(out, "'\n"
                       "complete -c pcol -n '__fish_seen_subcommand_from completion' -f"
-                      " -a 'bash zsh fish'\n");
+                      " -a 'bash zsh fish'\n"
+                      "complete -c pcol -n '__fish_seen_subcommand_from query' -a '");
+    put_questions(out);
+    cli_out_text(out, "'\n");
 }
 
 int cmd_completion(struct cli_args *args)

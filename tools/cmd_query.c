@@ -81,6 +81,11 @@ static int check(const struct cli_args *args, pcol_question question)
     return CLI_OK;
 }
 
+const char *cmd_query_question(size_t index)
+{
+    return index < SUB_COUNT ? subs[index].name : NULL;
+}
+
 int cmd_query(struct cli_args *args)
 {
     struct cli_input input;
