@@ -20,8 +20,9 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table_name(column), column->name,
                              PCOL_NOWHERE,
                              "column needs a newer reader: its type or encoding is unknown");
-    return pci_fail_cell(err, result == PCF_BAD_ROW ? PCOL_E_ARGUMENT : PCOL_E_CORRUPT,
-                         table_name(column), column->name, row, "%s", pcf_result_text(result));
+    /* A row that a caller asks for is looked at before; one that the file names is not there. */
+    return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row, "%s",
+                         pcf_result_text(result));
 }
 
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,

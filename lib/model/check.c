@@ -102,6 +102,23 @@ pcol_status pci_check_read(struct pci_check *check, const struct pci_column *col
     return pci_fault_error(check, &error, err);
 }
 
+pcol_status pci_check_read_rows(struct pci_check *check, const struct pci_column *column,
+                                uint64_t row, uint64_t rows, uint64_t limit, int to, size_t *n,
+                                pcol_error *err)
+{
+    PCI_TRY(pci_check_read(check, column, row, rows, to, n, err));
+    for (size_t i = 0; i < *n; i++) {
+        if (!check->valid[to][i] || (uint64_t)check->values[to][i] < limit)
+            continue;
+        struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+        pci_fault(&tally, row + i, "%llu is beyond the %llu rows that it names one of",
+                  (unsigned long long)check->values[to][i], (unsigned long long)limit);
+        check->untrusted[column->number] = 1;
+        *n = 0;
+    }
+    return PCOL_OK;
+}
+
 /* ---- bytes */
 
 /* The column of a table that a section's column belongs to: children stand behind their parents. */

@@ -56,6 +56,12 @@ int pci_check_table(const struct pci_check *check, const char *table);
 pcol_status pci_check_read(struct pci_check *check, const struct pci_column *column, uint64_t row,
                            uint64_t rows, int to, size_t *n, pcol_error *err);
 
+/* The same for numbers of rows that will be used to look things up: each is below `limit`. That was found
+ * before, but a file may be written to while it is checked. One that is not is reported, and *n is 0. */
+pcol_status pci_check_read_rows(struct pci_check *check, const struct pci_column *column,
+                                uint64_t row, uint64_t rows, uint64_t limit, int to, size_t *n,
+                                pcol_error *err);
+
 /* The parts. PCOL_OK, whatever they find, unless the check itself fails. */
 pcol_status pci_check_columns(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column,

@@ -166,7 +166,7 @@ static pcol_status weigh(struct sums *s, const struct pci_column *values, int *w
     memset(s->weight, 0, (size_t)s->tree.stacks * sizeof *s->weight);
     *whole = values && values->desc->type == PCF_I64;
     for (uint64_t row = 0; *whole && row < samples && !check->stop; row += n) {
-        PCI_TRY(pci_check_read(check, stack, row, samples, 0, &n, err));
+        PCI_TRY(pci_check_read_rows(check, stack, row, samples, s->tree.stacks, 0, &n, err));
         PCI_TRY(pci_check_read(check, values, row, samples, 1, &m, err));
         if (!n || !m) {
             s->lost = 1;

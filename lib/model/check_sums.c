@@ -44,14 +44,16 @@ static pcol_status mark_rows(struct sums *sums, pcol_error *err)
     struct pci_tally tally = PCI_TALLY(check, "stack_sums", "stack");
     size_t n;
     for (uint64_t row = 0; row < sums->rows && !check->stop; row += n) {
-        PCI_TRY(pci_check_read(check, stack, row, sums->rows, 0, &n, err));
+        PCI_TRY(pci_check_read_rows(check, stack, row, sums->rows, sums->stacks, 0, &n, err));
         if (!n)
             return PCOL_OK;
         for (size_t i = 0; i < n; i++)
-            sums->row_of[check->values[0][i]] = (uint32_t)(row + i + 1);
+            if (check->valid[0][i])
+                sums->row_of[check->values[0][i]] = (uint32_t)(row + i + 1);
     }
     for (uint64_t row = 0; row < sums->samples && !check->stop; row += n) {
-        PCI_TRY(pci_check_read(check, sums->stack, row, sums->samples, 0, &n, err));
+        PCI_TRY(
+            pci_check_read_rows(check, sums->stack, row, sums->samples, sums->stacks, 0, &n, err));
         if (!n)
             return PCOL_OK;
         for (size_t i = 0; i < n; i++) {
@@ -85,7 +87,8 @@ static pcol_status add_column(struct sums *sums, const struct pci_column *column
         sums->seen[row] &= 1;
     sums->overflow = 0;
     for (uint64_t row = 0; column && row < sums->samples && !check->stop; row += n) {
-        PCI_TRY(pci_check_read(check, sums->stack, row, sums->samples, 0, &n, err));
+        PCI_TRY(
+            pci_check_read_rows(check, sums->stack, row, sums->samples, sums->stacks, 0, &n, err));
         PCI_TRY(pci_check_read(check, column, row, sums->samples, 1, &m, err));
         if (!n || !m)
             break;

@@ -14,6 +14,7 @@
 
 #define BLOCK 65536u
 #define MOST_NODES (UINT64_C(1) << 26)
+#define MAX_PARTS (UINT64_C(1) << 20) /* of a value, in any file; more need bytes */
 
 /* ---- memory */
 
@@ -417,6 +418,15 @@ static pcol_status add_value(struct pci_flat_tree *tree, struct pci_values *valu
                         err);
 }
 
+/* A small file may hold a value of very many parts: stacks that many cells share. */
+static pcol_status plausible(const struct pci_flat_tree *tree, const struct pci_values *values,
+                             pcol_error *err)
+{
+    if (tree->count > MAX_PARTS && (tree->count - MAX_PARTS) / 64 > values->file->size)
+        return pci_fail(err, PCOL_E_LIMIT, "a value has too many parts for a file of this size");
+    return PCOL_OK;
+}
+
 /* Breadth first: the members of node `id` behind all that are there. */
 static pcol_status add_members(struct pci_flat_tree *tree, struct pci_values *values, uint32_t id,
                                pcol_error *err)
@@ -431,6 +441,8 @@ static pcol_status add_members(struct pci_flat_tree *tree, struct pci_values *va
         if (status != PCOL_OK || !more)
             break;
         status = add_value(tree, values, id, &member, err);
+        if (status == PCOL_OK)
+            status = plausible(tree, values, err);
     }
     pci_each_close(&each);
     return status;

@@ -173,7 +173,7 @@ static pcol_status bits_location(const pcol_column *column, uint64_t row, size_t
         values[i] = 0;
         if (column->source)
             PCI_TRY(pci_get(m->file, column->source, m->row_of[row + i], &values[i], &there, err));
-        values[i] = there ? values[i] + column->offset : 0;
+        values[i] = there ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
     }
     memset(valid, 1, count);
     return PCOL_OK;

@@ -135,6 +135,17 @@ static pcol_status copy_members(struct pci_each *e, size_t count, pcol_error *er
     return PCOL_OK;
 }
 
+/* The members of a frame are scalars. One that a file says is more, even the frame itself, is null, so
+ * that values end. */
+static struct pci_member scalar(const struct pci_member *member)
+{
+    struct pci_member plain = *member;
+    if (plain.value.kind == PCI_VALUE_FRAME || plain.value.kind == PCI_VALUE_STACK ||
+        plain.value.kind == PCI_VALUE_RSTACK || plain.value.kind == PCI_VALUE_NODE)
+        plain.value.kind = PCI_VALUE_NULL;
+    return plain;
+}
+
 pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
                           const struct pci_value *value, pcol_error *err)
 {
@@ -147,8 +158,8 @@ pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
         struct pci_keyed *frames = &values->frames;
         PCI_TRY(pci_keyed_row(frames, (uint64_t)value->as.i64, err));
         PCI_TRY(copy_members(e, frames->count, err));
-        if (frames->count)
-            memcpy(e->members, frames->members, frames->count * sizeof *e->members);
+        for (size_t i = 0; i < frames->count; i++)
+            e->members[i] = scalar(&frames->members[i]);
     } else if (value->kind == PCI_VALUE_STACK || value->kind == PCI_VALUE_RSTACK) {
         const uint32_t *groups;
         size_t count;

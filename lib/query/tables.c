@@ -47,6 +47,18 @@ static int same_key(pcol_str key, const char *text)
     return key.size == strlen(text) && !memcmp(key.data, text, key.size);
 }
 
+/* The cell of a field that was met when the columns were made. A file that was written to since then may
+ * show another. */
+static pcol_status set_field(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
+                             pcol_error *err)
+{
+    if (field >= a->known_fields || a->columns_of[field] == PCOL_NONE)
+        return pci_fail(err, PCOL_E_CORRUPT,
+                        "a key is there that was not there before: the file was "
+                        "changed while it was read");
+    return pci_answers_set(a, a->columns_of[field], value, err);
+}
+
 /* A resource that differs from the one before only in members of its own, all of them scalars: the
  * other cells stay. 0 if it is not of that kind. */
 static pcol_status own_cells(struct pcol_answers *a, int *done, pcol_error *err)
@@ -62,7 +74,7 @@ static pcol_status own_cells(struct pcol_answers *a, int *done, pcol_error *err)
             (value->kind >= PCI_VALUE_FRAME || same_key(r->members[slot].key, "snapshot")))
             *done = 0;
         else
-            PCI_TRY(pci_answers_set(a, a->columns_of[a->slot_fields[slot]], value, err));
+            PCI_TRY(set_field(a, a->slot_fields[slot], value, err));
     }
     return PCOL_OK;
 }
@@ -90,15 +102,14 @@ static pcol_status next_row(struct pcol_answers *a, int *more, pcol_error *err)
     if (a->options.flat) {
         PCI_TRY(pci_answers_flat(a, err));
         for (size_t i = 0; i < a->flat_count; i++)
-            PCI_TRY(pci_answers_set(a, a->columns_of[a->flat_cells[i].field],
-                                    &a->flat_cells[i].value, err));
+            PCI_TRY(set_field(a, a->flat_cells[i].field, &a->flat_cells[i].value, err));
         a->apart = a->touched_count == first + a->flat_count;
         return PCOL_OK;
     }
     if (a->plan != r->plan)
         PCI_TRY(pci_answers_slots(a, err));
     for (size_t i = 0; i < r->count; i++)
-        PCI_TRY(pci_answers_set(a, a->columns_of[a->slot_fields[i]], &r->members[i].value, err));
+        PCI_TRY(set_field(a, a->slot_fields[i], &r->members[i].value, err));
     return PCOL_OK;
 }
 
@@ -113,6 +124,7 @@ static pcol_status add_columns(struct pcol_answers *a, size_t *done, pcol_error 
         pcol_str name = pci_strtab_get(&a->fields, (uint32_t)*done);
         PCI_TRY(pci_answers_new_column(a, name, &a->columns_of[*done], err));
     }
+    a->known_fields = *done;
     return PCOL_OK;
 }
 

@@ -1,7 +1,7 @@
 /*
  * memory.c - every allocation of the library fails, and every reading of a value, within one process
  *
- *     memory [-n MOST] [-s SEED] FILE...
+ *     memory [-n MOST] [-p 1] [-s SEED] FILE...
  *
  * What a program may ask of the library is asked of each file: packed files are opened in every
  * way, read, checked, asked, compared, drawn, filtered and exported; all files are imported. Each
@@ -14,16 +14,33 @@
  * A mapped file may be changed while it is read. So the same is done with the calls that read values
  * of an open file (linked with --wrap): call 1, 2, 3, ... says that it found damage. The task then
  * fails, or reports the damage, or gives what it gave without it; never another answer.
+ *
+ * Whoever changes a file may also put values there that are none of it: call 1, 2, 3, ... gives -1, 0, the
+ * greatest number, one more, or a null that was none. What is then answered may be wrong, but is an answer or
+ * an error, in time that the file's size allows, and nothing crashes.
+ *
+ * With -p a failure happens once at each place: a call with the calls that led to it, in whatever task and
+ * file it was met first. So all ways out of the library are gone, in a fraction of the time.
  */
 #include "core/alloc.h"
 #include "decode.h"
 #include "pcol.h"
 
+#include <execinfo.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#define MAX_SECONDS 30 /* of CPU time, for one case */
 #define MAX_ROWS 4096u
+#define MAX_FRAMES 24
+#define MAX_CALLS (1u << 20) /* of which a task's places are kept */
+
+enum { ALLOCATIONS, READINGS, LIES, KINDS };
+enum { LIE_ALL_BITS, LIE_ZERO, LIE_GREATEST, LIE_ONE_MORE, LIE_NULL, LIE_COUNT };
 
 struct task {
     const char *path;
@@ -35,27 +52,91 @@ struct task {
 };
 
 static unsigned long seen, at, from;
-static int of_reads;     /* what is counted and fails: readings of values, else allocations */
+static int kind;         /* what is counted and fails */
+static int lie;          /* what is said in place of the value */
 static int is_reported;  /* damage was told of, and passed over */
 static uint64_t written; /* digest of what the task made */
 static uint64_t state = 1;
 static unsigned long most = 1000000;
 static unsigned long passed, failed;
 
+/* ---- places: where the calls of a task came from, and which of them have failed already */
+
+static int of_places;
+static uint64_t *calls, *known; /* by call of the task; a table of those that are done */
+static size_t known_count, known_capacity;
+
+static uint64_t place(void)
+{
+    void *frames[MAX_FRAMES];
+    int count = backtrace(frames, MAX_FRAMES);
+    uint64_t hash = (uint64_t)kind + 1;
+    for (int i = 0; i < count; i++)
+        hash = (hash ^ (uint64_t)(uintptr_t)frames[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32 ? hash ^ hash >> 32 : 1;
+}
+
+static size_t find(uint64_t key)
+{
+    size_t slot = (size_t)key & (known_capacity - 1);
+    while (known[slot] && known[slot] != key)
+        slot = (slot + 1) & (known_capacity - 1);
+    return slot;
+}
+
+static int grow(void)
+{
+    uint64_t *before = known;
+    size_t capacity = known_capacity;
+    known_capacity = capacity ? 2 * capacity : 4096;
+    known = calloc(known_capacity, sizeof *known);
+    if (!known)
+        return 0;
+    for (size_t i = 0; i < capacity; i++)
+        if (before[i])
+            known[find(before[i])] = before[i];
+    free(before);
+    return 1;
+}
+
+/* Whether this place is met for the first time. */
+static int is_new(uint64_t key)
+{
+    if (2 * known_count >= known_capacity && !grow())
+        return 0;
+    size_t slot = find(key);
+    int is = !known[slot];
+    known[slot] = key;
+    known_count += (size_t)is;
+    return is;
+}
+
 static int is_next(void)
 {
+    if (of_places && !at && !from && seen < MAX_CALLS)
+        calls[seen] = place();
     seen++;
     return seen == at || (from && seen >= from);
 }
 
 static int fails(void)
 {
-    return !of_reads && is_next();
+    return kind == ALLOCATIONS && is_next();
 }
 
 static int is_damaged(void)
 {
-    return of_reads && is_next();
+    return kind == READINGS && is_next();
+}
+
+/* ---- readings */
+
+static void tell_lie(int64_t *value, int *valid)
+{
+    const int64_t lies[] = {-1, 0, INT64_MAX, (int64_t)((uint64_t)*value + 1), *value};
+    *value = lies[lie];
+    if (lie == LIE_NULL)
+        *valid = !*valid;
 }
 
 enum pcf_result __real_pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
@@ -71,19 +152,43 @@ enum pcf_result __wrap_pcf_get_bytes(const struct pcf_data *d, uint64_t row, con
 
 enum pcf_result __wrap_pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid)
 {
-    return is_damaged() ? PCF_BAD_VALUE : __real_pcf_get(d, row, value, valid);
+    if (is_damaged())
+        return PCF_BAD_VALUE;
+    enum pcf_result result = __real_pcf_get(d, row, value, valid);
+    if (kind == LIES && is_next() && result == PCF_OK)
+        tell_lie(value, valid);
+    return result;
 }
 
+/* The first and the last value lie. */
 enum pcf_result __wrap_pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
                                 int64_t *values, uint8_t *valid)
 {
-    return is_damaged() ? PCF_BAD_VALUE : __real_pcf_read(d, row, count, values, valid);
+    if (is_damaged())
+        return PCF_BAD_VALUE;
+    enum pcf_result result = __real_pcf_read(d, row, count, values, valid);
+    if (kind == LIES && is_next() && result == PCF_OK && count)
+        for (uint64_t i = 0; i<count; i += count> 1 ? count - 1 : 1) {
+            int is = valid ? valid[i] : 1;
+            tell_lie(&values[i], &is);
+            if (valid)
+                valid[i] = (uint8_t)is;
+        }
+    return result;
 }
 
+/* Bytes that are not there would be a lie of the format's own room. */
 enum pcf_result __wrap_pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
                                      uint64_t *size, int *valid)
 {
-    return is_damaged() ? PCF_BAD_OFFSET : __real_pcf_get_bytes(d, row, bytes, size, valid);
+    if (is_damaged())
+        return PCF_BAD_OFFSET;
+    enum pcf_result result = __real_pcf_get_bytes(d, row, bytes, size, valid);
+    if (kind == LIES && is_next() && result == PCF_OK) {
+        *size = lie == LIE_ONE_MORE ? *size / 2 : 0;
+        *valid = lie == LIE_NULL ? !*valid : *valid;
+    }
+    return result;
 }
 
 static uint64_t next_random(void)
@@ -427,6 +532,8 @@ static pcol_status do_export(const struct task *task, pcol_error *err)
 
 /* ---- failing */
 
+static pcol_error last; /* of the case */
+
 static pcol_status once(const struct task *task, unsigned long fail_at, unsigned long fail_from)
 {
     pcol_error err = {0};
@@ -437,6 +544,7 @@ static pcol_status once(const struct task *task, unsigned long fail_at, unsigned
     from = fail_from;
     pcol_status status = task->run(task, &err);
     at = from = 0;
+    last = err;
     /* What is returned and what the error says are one. */
     return status != PCOL_OK && err.status != status ? PCOL_E_ARGUMENT : status;
 }
@@ -446,38 +554,71 @@ static int may_be(pcol_status status, int same)
 {
     if (same)
         return 1;
-    return of_reads ? (status != PCOL_OK && status != PCOL_E_NO_MEMORY) || is_reported
-                    : status == PCOL_E_NO_MEMORY;
+    return kind == LIES       ? 1
+           : kind == READINGS ? (status != PCOL_OK && status != PCOL_E_NO_MEMORY) || is_reported
+                              : status == PCOL_E_NO_MEMORY;
+}
+
+/* A case that does not come to an end is named. */
+static char current[256];
+
+static void too_long(int signal)
+{
+    (void)signal;
+    (void)!write(2, current, strlen(current));
+    _exit(3);
+}
+
+static void set_clock(int seconds)
+{
+    struct itimerval time = {.it_value = {.tv_sec = seconds}};
+    setitimer(ITIMER_PROF, &time, NULL);
+}
+
+/* One failure: alone, or with all after it. */
+static void fail_once(const struct task *task, unsigned long n, unsigned long count, int sticky,
+                      pcol_status good, uint64_t made)
+{
+    snprintf(current, sizeof current, "FAIL %.100s: %s %s, kind %d %d at %lu of %lu: too long\n",
+             task->path, task->what, task->format ? task->format : "", kind, lie, n, count);
+    set_clock(MAX_SECONDS);
+    pcol_status status = once(task, sticky ? 0 : n, sticky ? n : 0);
+    set_clock(0);
+    if (status != PCOL_E_ARGUMENT && may_be(status, status == good && written == made)) {
+        passed++;
+        return;
+    }
+    if (kind == LIES && status == good) { /* what a builder refuses as an argument */
+        passed++;
+        return;
+    }
+    static const char *const kinds[] = {"allocation", "reading", "lie"};
+    failed++;
+    fprintf(stderr, "FAIL %s: %s%s%s, %s %s%lu of %lu: %s (%s), not %s\n", task->path, task->what,
+            task->format ? " " : "", task->format ? task->format : "", kinds[kind],
+            sticky ? "from " : "", n, count, pcol_status_name(status), last.message,
+            pcol_status_name(good));
 }
 
 static void sweep_one_kind(const struct task *task)
 {
+    int ways = kind == LIES ? LIE_COUNT : 2;
     pcol_status good = once(task, 0, 0);
     uint64_t made = written;
-    unsigned long count = seen;
+    unsigned long count = seen < MAX_CALLS || !of_places ? seen : MAX_CALLS;
     for (unsigned long n = 1; n <= count; n++) {
-        if (count > most && next_random() % count >= most)
+        if (of_places ? !is_new(calls[n - 1]) : count > most && next_random() % count >= most)
             continue;
-        for (int sticky = 0; sticky < 2; sticky++) {
-            pcol_status status = once(task, sticky ? 0 : n, sticky ? n : 0);
-            if (may_be(status, status == good && written == made)) {
-                passed++;
-                continue;
-            }
-            failed++;
-            fprintf(stderr, "FAIL %s: %s%s%s, %s %s%lu of %lu: %s, not %s\n", task->path,
-                    task->what, task->format ? " " : "", task->format ? task->format : "",
-                    of_reads ? "reading" : "allocation", sticky ? "from " : "", n, count,
-                    pcol_status_name(status), pcol_status_name(good));
-        }
+        for (lie = 0; lie < ways; lie++)
+            fail_once(task, n, count, kind != LIES && lie, good, made);
     }
 }
 
 static void sweep(const struct task *task)
 {
-    for (of_reads = 0; of_reads < 2; of_reads++)
+    for (kind = 0; kind < KINDS; kind++)
         sweep_one_kind(task);
-    of_reads = 0;
+    kind = ALLOCATIONS;
 }
 
 static void all_tasks(const char *path, const uint8_t *bytes, size_t size)
@@ -538,9 +679,15 @@ int main(int argc, char **argv)
         unsigned long number = strtoul(argv[i + 1], NULL, 10);
         if (argv[i][1] == 'n')
             most = number ? number : 1;
+        else if (argv[i][1] == 'p')
+            of_places = number != 0;
         else
             state = number ? number : 1;
     }
+    calls = malloc(MAX_CALLS * sizeof *calls);
+    if (!calls)
+        return 2;
+    signal(SIGPROF, too_long);
     pci_alloc_hook = fails;
     for (; i < argc; i++)
         if (sweep_file(argv[i]))

@@ -16,18 +16,23 @@
 
 static pcol_builder *b;
 
-static void begin(void)
+static void begin_as(const char *type)
 {
     pcol_source source = PCOL_INIT(pcol_source);
     pcol_sample sample = PCOL_INIT(pcol_sample);
     uint32_t row;
-    source.type = "test";
+    source.type = type;
     sample.stack = sample.thread = PCOL_NONE;
     OK(pcol_builder_new(NULL, &b, NULL));
     OK(pcol_builder_source(b, &source, &row, NULL));
     OK(pcol_builder_sample_type(b, "samples", "count", 0, 0, &row, NULL));
     for (int i = 0; i < 3; i++)
         OK(pcol_builder_sample(b, &sample, NULL, NULL));
+}
+
+static void begin(void)
+{
+    begin_as("test");
 }
 
 static uint32_t column(const char *table, const char *name, pcol_type type, const char *to)
@@ -330,4 +335,56 @@ Test(check_orders, every_rule)
     order(0, "t", "samples", 0, 0);
     order(1, "t", "sources", 1, 0);
     expect(PCOL_CHECK_DEFAULT, "source_rows.target 1: rows of one table have two targets");
+}
+
+/* Frames have scalars for members. A file may say that a frame is a member of itself; what is made of it
+ * ends all the same, flat and as JSON. */
+Test(check_labels, a_frame_within_itself)
+{
+    pcol_ask_options options = PCOL_INIT(pcol_ask_options);
+    pcol_answers *answers;
+    const pcol_answer *cells;
+    pcol_file *file;
+    void *data;
+    size_t size;
+    begin_as("perun");
+    pcol_function function = PCOL_INIT(pcol_function);
+    pcol_group group = PCOL_INIT(pcol_group);
+    pcol_line line = {0};
+    uint32_t row;
+    OK(pcol_builder_string(b, "f", 1, &function.name, NULL));
+    function.system_name = function.filename = line.filename = PCOL_NONE;
+    OK(pcol_builder_function(b, &function, &line.function, NULL));
+    group.lines = &line;
+    group.line_count = 1;
+    group.mapping = PCOL_NONE;
+    OK(pcol_builder_group(b, &group, &row, NULL));
+    OK(pcol_builder_stack(b, 0, row, &row, NULL));
+    key(0, "samples", "uid", "frame");
+    key(1, "location_groups", "inner", "frame");
+    key(2, "location_groups", "stack", "stack");
+    for (uint64_t i = 0; i < 3; i++)
+        number("samples", "label.0", PCOL_U32, "location_groups", i, 0);
+    number("location_groups", "label.1", PCOL_U32, "location_groups", 0, 0);
+    number("location_groups", "label.2", PCOL_U32, "stacks", 0, 1);
+    OK(pcol_builder_write_memory(b, 0, &data, &size, NULL));
+    pcol_builder_free(b);
+    OK(pcol_file_open_memory(data, size, NULL, &file, NULL));
+    for (int flat = 0; flat < 2; flat++) {
+        uint64_t rows = 0;
+        options.flat = flat;
+        pcol_error err = {0};
+        cr_assert_eq(pcol_ask(file, PCOL_ASK_RESOURCES, &options, &answers, &err), PCOL_OK, "%s",
+                     err.message);
+        for (;;) {
+            OK(pcol_answers_next(answers, &cells, NULL));
+            if (!cells)
+                break;
+            rows++;
+        }
+        cr_expect_eq(rows, 3);
+        pcol_answers_free(answers);
+    }
+    pcol_file_close(file);
+    pcol_free(data);
 }
