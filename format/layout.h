@@ -181,9 +181,10 @@ struct pcf_section {
 #define PCF_SECTION_OPTIONAL 0x01u
 
 /*
- * Compressed sections of archives: blocks of PCF_PRESS_BLOCK bytes of the section (the last one has
- * the rest), each as a u32 and the bytes that it announces. A block's bytes are transformed into a
- * stream and that is compressed.
+ * Compressed sections of archives: blocks of pcf_press_block() bytes of the section (the last one has
+ * the rest). A block's bytes are transformed into a stream and that is compressed; in the file it is a
+ * byte of PCF_PRESS_ flags and the outcome. If there is more than one, a struct pcf_press_entry for
+ * each block stands behind them, so that any block can be found, and trusted, without the others.
  */
 enum pcf_codec { PCF_CODEC_NONE = 0, PCF_CODEC_ZLIB = 1, PCF_CODEC_LZ4 = 2 };
 enum pcf_transform {
@@ -196,12 +197,23 @@ enum pcf_transform {
     PCF_TRANSFORM_RANK = 6         /* a tree: rank among what its parent's value was followed by */
 };
 #define PCF_TRANSFORM_LAST PCF_TRANSFORM_RANK
-#define PCF_PRESS_BLOCK 524288u
+#define PCF_PRESS_BLOCK 65536u
+#define PCF_PRESS_RANK_BLOCK 524288u /* of PCF_TRANSFORM_RANK, which learns from what stands before */
 #define PCF_PRESS_STREAM 655360u /* a stream at most: 10 bytes for 8, 5 for 4 */
 #define PCF_PRESS_RATIO 1040u    /* bytes of a section or of the index for each one in the file */
-#define PCF_PRESS_STORED 0x80000000u /* the stream is not compressed */
-#define PCF_PRESS_BARE 0x40000000u   /* the block is not transformed */
-#define PCF_PRESS_SIZE 0x3fffffffu
+#define PCF_PRESS_STORED 0x01u   /* the stream is not compressed */
+#define PCF_PRESS_BARE 0x02u     /* the block is not transformed */
+
+struct pcf_press_entry {
+    uint64_t end;      /* of the block, counted from the section's first byte */
+    uint64_t checksum; /* of the block's bytes in the file */
+};
+
+/* Bytes of a block under a section's codec. */
+static inline uint64_t pcf_press_block(unsigned codec)
+{
+    return codec >> 4 == PCF_TRANSFORM_RANK ? PCF_PRESS_RANK_BLOCK : PCF_PRESS_BLOCK;
+}
 
 struct pcf_block {
     int64_t base;
@@ -229,6 +241,7 @@ _Static_assert(offsetof(struct pcf_header, table_count) == 72, "spec.md: header"
 _Static_assert(offsetof(struct pcf_header, header_checksum) == 120, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, checksum_algorithm) == 94, "spec.md: header");
 _Static_assert(sizeof(struct pcf_block) == 24, "spec.md: block");
+_Static_assert(sizeof(struct pcf_press_entry) == 16, "spec.md: archives");
 _Static_assert(sizeof(struct pcf_end) == 16, "spec.md: end mark");
 
 #endif

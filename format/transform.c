@@ -153,37 +153,51 @@ int pcf_transform_undo(unsigned transform, unsigned width, const uint8_t *stream
 
 size_t pcf_parents_apply(const uint32_t *parents, uint64_t first, size_t count, uint8_t *stream)
 {
+    uint64_t outer = first - 1; /* the last row before the block that was a value; of block 0: none */
     size_t used = 0;
     for (uint64_t row = first > 0 ? first : 1; row < first + count; row++) {
-        uint64_t above = 0;
-        for (uint64_t at = row - 1; at != parents[row] && at != 0; at = parents[at])
-            above++;
-        used += pcf_varint_put(stream + used, above);
+        uint64_t steps = 0, at = row - 1;
+        for (; at != parents[row] && at >= first && at != 0; at = parents[at])
+            steps++;
+        if (at == parents[row]) {
+            used += pcf_varint_put(stream + used, steps);
+            continue;
+        }
+        used += pcf_varint_put(stream + used, steps + 1);
+        used += pcf_varint_put(stream + used, outer - parents[row]);
+        outer = parents[row];
     }
     return used;
 }
 
 /* A row's depth is at most one more than that of the row before, so that all steps up together are
  * at most as many as rows. */
-int pcf_parents_undo(const uint8_t *stream, size_t size, uint8_t *parents, uint64_t first,
+int pcf_parents_undo(const uint8_t *stream, size_t size, uint8_t *block, uint64_t first,
                      size_t count)
 {
+    uint64_t outer = first - 1;
     size_t used = 0;
     if (first == 0 && count > 0)
-        store(parents, 4, 0);
+        store(block, 4, 0);
     for (uint64_t row = first > 0 ? first : 1; row < first + count; row++) {
-        uint64_t above, at = row - 1;
-        size_t n = pcf_varint_get(stream + used, size - used, &above);
+        uint64_t steps, further, at = row - 1;
+        size_t n = pcf_varint_get(stream + used, size - used, &steps);
         if (n == 0)
             return -1;
         used += n;
-        for (; above > 0; above--) {
-            uint64_t parent = pcf_load32(parents + 4 * at);
-            if (at == 0 || parent >= at)
+        for (; steps > 0 && at >= first && at != 0; steps--)
+            at = pcf_load32(block + 4 * (at - first));
+        if (steps > 0) { /* one more, from the outer row to one before it */
+            if (steps > 1 || first == 0)
                 return -1;
-            at = parent;
+            n = pcf_varint_get(stream + used, size - used, &further);
+            if (n == 0 || further == 0 || further > outer)
+                return -1;
+            used += n;
+            outer -= further;
+            at = outer;
         }
-        store(parents + 4 * row, 4, at);
+        store(block + 4 * (row - first), 4, at);
     }
     return used == size ? 0 : -1;
 }

@@ -10,7 +10,7 @@
 #include "layout.h"
 
 /* PCF_TRANSFORM_NONE to PCF_TRANSFORM_DELTA_BYTES: `bytes` of values of `width` 4 or 8 bytes into
- * `stream`, which has room for PCF_PRESS_STREAM; bytes <= PCF_PRESS_BLOCK, a multiple of the width.
+ * `stream`, which has room for PCF_PRESS_STREAM; bytes <= PCF_PRESS_RANK_BLOCK, a multiple of the width.
  * Returns the stream's size. */
 size_t pcf_transform_apply(unsigned transform, unsigned width, const uint8_t *block, size_t bytes,
                            uint8_t *stream);
@@ -19,10 +19,10 @@ size_t pcf_transform_apply(unsigned transform, unsigned width, const uint8_t *bl
 int pcf_transform_undo(unsigned transform, unsigned width, const uint8_t *stream, size_t size,
                        uint8_t *block, size_t bytes);
 
-/* PCF_TRANSFORM_PARENT: rows [first, first + count) of the parents of a tree in pre-order, whose
- * earlier rows stand in front; count <= PCF_PRESS_BLOCK / 4. */
+/* PCF_TRANSFORM_PARENT: rows [first, first + count) of the parents of a tree in pre-order; `block`
+ * has these alone, `parents` all. count <= PCF_PRESS_BLOCK / 4. */
 size_t pcf_parents_apply(const uint32_t *parents, uint64_t first, size_t count, uint8_t *stream);
-int pcf_parents_undo(const uint8_t *stream, size_t size, uint8_t *parents, uint64_t first,
+int pcf_parents_undo(const uint8_t *stream, size_t size, uint8_t *block, uint64_t first,
                      size_t count);
 
 /* One varint: 7 bits a byte, lowest first, the top bit set on all but the last. The bytes used; 0 if

@@ -158,6 +158,11 @@ typedef struct pcol_file pcol_file;
 typedef struct pcol_open_options {
     size_t size;
     unsigned flags; /* PCOL_OPEN_* */
+    /* Archives: so many bytes of decompressed numbers are kept at most, but those that are being read, and
+     * texts; 0: 256 MiB. What is read again after that is decompressed again. Columns that are asked for as
+     * arrays (pcol_column_data()) stay, and so do the few that are encoded in ways that scatter
+     * their rows. */
+    uint64_t archive_bytes;
 } pcol_open_options;
 
 /**

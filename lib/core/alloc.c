@@ -172,6 +172,26 @@ void pci_unmap(void *memory, size_t bytes)
     munmap(memory, bytes);
 }
 
+void *pci_reserve(size_t bytes)
+{
+    size_t wanted = request(bytes, 1);
+    if (!wanted)
+        return NULL;
+    void *all = mmap(NULL, wanted, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+#ifdef MADV_NOHUGEPAGE
+    (void)madvise(all, wanted, MADV_NOHUGEPAGE);
+#endif
+    return all;
+}
+
+void pci_discard(void *memory, size_t bytes)
+{
+    (void)madvise(memory, bytes, MADV_DONTNEED);
+}
+
 void pcol_free(void *memory)
 {
     pci_free(memory);

@@ -22,6 +22,12 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size);
 void *pci_map(size_t bytes);
 void pci_unmap(void *memory, size_t bytes);
 
+/* Zeroed memory of which only what is touched is taken from the system, in small pages, and of which
+ * pieces, that begin at a multiple of 64 KiB, can be given back while the rest stays. pci_unmap() ends it.
+ * NULL: there is none. */
+void *pci_reserve(size_t bytes);
+void pci_discard(void *memory, size_t bytes);
+
 /* Tests: called before each allocation; non-zero makes it fail. NULL: none. */
 extern int (*pci_alloc_hook)(void);
 

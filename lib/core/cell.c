@@ -3,7 +3,7 @@
  *
  * format/decode.c finds out that something is wrong; here it becomes table, column and row.
  */
-#include "file.h"
+#include "core/thaw.h"
 
 #include <string.h>
 
@@ -25,27 +25,51 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
                          pcf_result_text(result));
 }
 
+static int is_frozen(const struct pci_column *column)
+{
+    return atomic_load_explicit(&column->frozen, memory_order_acquire);
+}
+
+/* A cell of a column of an archive, whose blocks are held for it. */
+static pcol_status get_frozen(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                              int64_t *value, int *valid, pcol_error *err)
+{
+    struct pci_hold hold;
+    pcol_status status = pci_hold_rows(&hold, file, column, row, 1, err);
+    if (status == PCOL_OK) {
+        enum pcf_result result = pcf_get(column->data, row, value, valid);
+        status = result == PCF_OK ? pci_kept(file, err)
+                                  : fail_result(file, column, row, result, err);
+    }
+    pci_release(&hold);
+    if (status != PCOL_OK) {
+        *value = 0;
+        *valid = 0;
+    }
+    return status;
+}
+
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err)
 {
-    pcol_status status = pci_thaw(file, column, err);
-    if (status == PCOL_OK) {
-        enum pcf_result result = pcf_get(column->data, row, value, valid);
-        if (result == PCF_OK)
-            return pci_kept(file, err);
-        status = fail_result(file, column, row, result, err);
-    }
+    enum pcf_result result;
+    pcol_status status;
+    if (is_frozen(column))
+        return get_frozen(file, column, row, value, valid, err);
+    result = pcf_get(column->data, row, value, valid);
+    if (result == PCF_OK)
+        return pci_kept(file, err);
+    status = fail_result(file, column, row, result, err);
     *value = 0;
     *valid = 0;
     return status;
 }
 
-pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                     uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+/* Cells that are there. */
+static pcol_status read_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                              uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
-    enum pcf_result result;
-    PCI_TRY(pci_thaw(file, column, err));
-    result = pcf_read(column->data, row, count, values, valid);
+    enum pcf_result result = pcf_read(column->data, row, count, values, valid);
     if (result == PCF_OK)
         return pci_kept(file, err);
     /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a rank
@@ -60,13 +84,42 @@ pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uin
     return fail_result(file, column, row, result, err);
 }
 
-static pcol_status get_bytes(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                             pcol_str *value, int *valid, pcol_error *err)
+/* Piece by piece, so that no more is held at a time than a few blocks. */
+static pcol_status read_frozen(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    struct pci_hold hold;
+    pcol_status status = PCOL_OK;
+    while (status == PCOL_OK) {
+        uint64_t n = pci_hold_most(column, row, count);
+        status = pci_hold_rows(&hold, file, column, row, n, err);
+        if (status == PCOL_OK)
+            status = read_there(file, column, row, n, values, valid, err);
+        pci_release(&hold);
+        if (n == count)
+            break;
+        row += n;
+        count -= n;
+        values += n;
+        valid = valid ? valid + n : NULL;
+    }
+    return status;
+}
+
+pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                     uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    if (is_frozen(column))
+        return read_frozen(file, column, row, count, values, valid, err);
+    return read_there(file, column, row, count, values, valid, err);
+}
+
+static pcol_status bytes_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               pcol_str *value, int *valid, pcol_error *err)
 {
     const uint8_t *bytes;
     uint64_t size;
     enum pcf_result result;
-    PCI_TRY(pci_thaw(file, column, err));
     if (column->data->encoding == PCF_FRONT) {
         PCI_TRY(pci_front_get(file, column, &row, value, &result, err));
         *valid = result == PCF_OK;
@@ -78,6 +131,19 @@ static pcol_status get_bytes(const pcol_file *file, const struct pci_column *col
     value->data = (const char *)bytes;
     value->size = (size_t)size;
     return pci_kept(file, err);
+}
+
+static pcol_status get_bytes(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                             pcol_str *value, int *valid, pcol_error *err)
+{
+    struct pci_hold hold;
+    if (!is_frozen(column))
+        return bytes_there(file, column, row, value, valid, err);
+    pcol_status status = pci_hold_text(&hold, file, column, row, err);
+    if (status == PCOL_OK)
+        status = bytes_there(file, column, row, value, valid, err);
+    pci_release(&hold);
+    return status;
 }
 
 pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, pcol_error *err)
@@ -127,28 +193,35 @@ pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, 
 
 enum { UNKNOWN, VERIFIED, WRONG };
 
-/* The sections of one column; `named` is the column that an error names. */
+pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
+                               const struct pci_column *named, pcol_error *err)
+{
+    const struct pcf_section *s = &file->index.sections[section];
+    uint8_t state = atomic_load_explicit(&file->section_state[section], memory_order_relaxed);
+    if (state == UNKNOWN) { /* two threads may both compute it: the same outcome */
+        uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
+        PCI_TRY(pci_kept(file, err));
+        state = sum == s->checksum ? VERIFIED : WRONG;
+        atomic_store_explicit(&file->section_state[section], state, memory_order_relaxed);
+    }
+    if (state == VERIFIED)
+        return PCOL_OK;
+    pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_NOWHERE,
+                  "checksum of the section at byte %llu is wrong", (unsigned long long)s->offset);
+    if (err)
+        err->offset = s->offset;
+    return PCOL_E_CHECKSUM;
+}
+
+/* The sections of one column. */
 static pcol_status verify_sections(const pcol_file *file, uint32_t number,
                                    const struct pci_column *named, pcol_error *err)
 {
     const struct pcf_column *c = &file->index.columns[number];
     for (uint32_t i = c->first_section; i < c->first_section + c->section_count; i++) {
         const struct pcf_section *s = &file->index.sections[i];
-        uint8_t state = atomic_load_explicit(&file->section_state[i], memory_order_relaxed);
-        if (state == UNKNOWN) { /* two threads may both compute it: the same outcome */
-            uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
-            PCI_TRY(pci_kept(file, err));
-            state = sum == s->checksum ? VERIFIED : WRONG;
-            atomic_store_explicit(&file->section_state[i], state, memory_order_relaxed);
-        }
-        if (state == WRONG) {
-            pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_NOWHERE,
-                          "checksum of the section at byte %llu is wrong",
-                          (unsigned long long)s->offset);
-            if (err)
-                err->offset = s->offset;
-            return PCOL_E_CHECKSUM;
-        }
+        if (s->codec == 0 || pci_thaw_blocks(s) == 1)
+            PCI_TRY(pci_verify_section(file, i, named, err));
     }
     return PCOL_OK;
 }

@@ -8,6 +8,7 @@
 #include "file.h"
 
 #include "alloc.h"
+#include "core/thaw.h"
 #include "range.h"
 
 #include <errno.h>
@@ -88,8 +89,6 @@ struct parts {
     struct pci_table *tables;
     struct pci_column *columns;
     _Atomic uint8_t *state;
-    void **thawed;
-    pthread_mutex_t *lock;
 };
 
 static void carve_all(struct carve *c, const struct pcf_header *h, struct parts *p)
@@ -104,8 +103,6 @@ static void carve_all(struct carve *c, const struct pcf_header *h, struct parts 
     p->tables = carve(c, h->table_count, sizeof *p->tables);
     p->columns = carve(c, h->column_count, sizeof *p->columns);
     p->state = carve(c, h->section_count, sizeof *p->state);
-    p->thawed = carve(c, pcf_is_archive(h) ? h->section_count : 0, sizeof *p->thawed);
-    p->lock = carve(c, 1, sizeof *p->lock);
 }
 
 static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_error *err)
@@ -126,10 +123,6 @@ static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_er
     f->tables = p->tables;
     f->columns = p->columns;
     f->section_state = p->state;
-    f->thawed = p->thawed;
-    f->thaw_lock = p->lock;
-    if (pcf_is_archive(h))
-        memset(f->thawed, 0, h->section_count * sizeof *f->thawed);
     for (uint32_t i = 0; i < h->section_count; i++)
         atomic_init(&f->section_state[i], 0);
     return PCOL_OK;
@@ -349,35 +342,37 @@ static void release(pcol_file *f)
     pci_free(f);
 }
 
-static pcol_status check_options(const pcol_open_options *options, unsigned *flags, pcol_error *err)
+/* The options as they are in this version; a caller of an earlier one has fewer. */
+static pcol_status check_options(const pcol_open_options *options, pcol_open_options *all,
+                                 pcol_error *err)
 {
-    *flags = 0;
-    if (!options)
-        return PCOL_OK;
-    if (options->size < offsetof(pcol_open_options, flags) + sizeof options->flags)
+    *all = (pcol_open_options)PCOL_INIT(pcol_open_options);
+    if (options && options->size < offsetof(pcol_open_options, flags) + sizeof options->flags)
         return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
-    if (options->flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD))
-        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x", options->flags);
-    *flags = options->flags;
+    if (options)
+        memcpy(all, options, options->size < sizeof *all ? options->size : sizeof *all);
+    if (all->flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD))
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x", all->flags);
+    if (!all->archive_bytes)
+        all->archive_bytes = PCI_THAW_LIMIT;
     return PCOL_OK;
 }
 
-static pcol_status open_origin(const struct origin *o, unsigned flags, pcol_file **file,
-                               pcol_error *err)
+static pcol_status open_origin(const struct origin *o, const pcol_open_options *options,
+                               pcol_file **file, pcol_error *err)
 {
     pcol_file *f = NULL;
     pcol_status status = load(o, &f, err);
     if (!f)
         return status;
     if (status == PCOL_OK)
-        status = attach(f, o, flags, err);
+        status = attach(f, o, options->flags, err);
+    if (status == PCOL_OK && pcf_is_archive(&f->index.header))
+        status = pci_thaw_begin(f, options->archive_bytes, err);
     if (status == PCOL_OK && pthread_mutex_init(&f->lock, NULL) != 0)
         status = pci_fail_memory(err);
-    else if (status == PCOL_OK && pthread_mutex_init(f->thaw_lock, NULL) != 0) {
-        pthread_mutex_destroy(&f->lock);
-        status = pci_fail_memory(err);
-    }
     if (status != PCOL_OK) {
+        pci_thaw_end(f);
         release(f);
         return status;
     }
@@ -396,14 +391,14 @@ pcol_status pcol_file_open(const char *path, const pcol_open_options *options, p
 {
     struct origin o = {-1, NULL, 0, {0, 0}};
     struct stat st;
-    unsigned flags;
+    pcol_open_options known;
     pcol_status status;
     if (!file)
         return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
     *file = NULL;
     if (!path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no path");
-    PCI_TRY(check_options(options, &flags, err));
+    PCI_TRY(check_options(options, &known, err));
     do { /* O_NONBLOCK: a pipe without a writer is refused, not waited for */
         o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     } while (o.fd < 0 && errno == EINTR);
@@ -418,7 +413,7 @@ pcol_status pcol_file_open(const char *path, const pcol_open_options *options, p
     else {
         o.size = (uint64_t)st.st_size;
         o.modified = st.st_mtim;
-        status = open_origin(&o, flags, file, err);
+        status = open_origin(&o, &known, file, err);
     }
     close(o.fd);
     return status;
@@ -428,14 +423,14 @@ pcol_status pcol_file_open_memory(const void *data, size_t size, const pcol_open
                                   pcol_file **file, pcol_error *err)
 {
     struct origin o = {-1, data ? data : "", size, {0, 0}};
-    unsigned flags;
+    pcol_open_options known;
     if (!file)
         return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
     *file = NULL;
     if (!data && size)
         return pci_fail(err, PCOL_E_ARGUMENT, "no data");
-    PCI_TRY(check_options(options, &flags, err));
-    return open_origin(&o, flags, file, err);
+    PCI_TRY(check_options(options, &known, err));
+    return open_origin(&o, &known, file, err);
 }
 
 void pcol_file_close(pcol_file *file)
@@ -445,10 +440,7 @@ void pcol_file_close(pcol_file *file)
     if (file->models)
         file->models_free(file->models);
     pthread_mutex_destroy(&file->lock);
-    pthread_mutex_destroy(file->thaw_lock);
-    for (uint32_t i = 0;
-         pcf_is_archive(&file->index.header) && i < file->index.header.section_count; i++)
-        pci_free(file->thawed[i]);
+    pci_thaw_end(file);
     for (uint32_t i = 0; i < file->index.header.column_count; i++)
         pci_front_free(atomic_load_explicit(&file->columns[i].front, memory_order_relaxed));
     release(file);

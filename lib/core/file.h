@@ -15,6 +15,7 @@
 
 struct pci_table;
 struct pci_front;
+struct pci_thaw;
 
 /* A physical column. */
 struct pci_column {
@@ -25,7 +26,8 @@ struct pci_column {
     const struct pcf_data *data;
     const struct pcf_column *desc;
     struct pci_table *references; /* NULL: none */
-    _Atomic uint8_t frozen;       /* 1: compressed, to be thawed before `data` is followed */
+    /* Compressed: what `data` points to is there only while it is held (thaw.h). */
+    _Atomic uint8_t frozen;
     _Atomic(struct pci_front *)
         front; /* FRONT: what has been put together (front.c); NULL: nothing */
 };
@@ -54,8 +56,7 @@ struct pcol_file {
     struct pci_column *columns; /* index.header.column_count; those of a table stand together */
     const struct pci_column *strings; /* strings.value, or NULL */
     _Atomic uint8_t *section_state;   /* one per section: 0 unknown, 1 verified, 2 wrong */
-    void **thawed;                    /* one per section: its bytes, where they were decompressed */
-    pthread_mutex_t *thaw_lock;
+    struct pci_thaw *thaw;            /* archives: what was decompressed (thaw.h); else NULL */
     void *memory; /* the terminated names; all other arrays lie behind this struct */
     /* Logical tables are made on first use (model/). */
     pthread_mutex_t lock;
@@ -79,8 +80,9 @@ static inline pcol_status pci_kept(const pcol_file *file, pcol_error *err)
 const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
 
-/* Columns of archives are decompressed on first use, by whichever thread comes first (thaw.c);
- * everything that follows column->data calls this before. */
+/* Columns of archives are decompressed on first use, by whichever thread comes first (thaw.h). Cells are
+ * read through the functions below, which see to that; whoever follows column->data himself calls this
+ * before, which decompresses all of the column and its children, and keeps it. */
 pcol_status pci_thaw_now(const pcol_file *file, const struct pci_column *column, pcol_error *err);
 static inline pcol_status pci_thaw(const pcol_file *file, const struct pci_column *column,
                                    pcol_error *err)
@@ -89,17 +91,11 @@ static inline pcol_status pci_thaw(const pcol_file *file, const struct pci_colum
                ? pci_thaw_now(file, column, err)
                : PCOL_OK;
 }
-/* The same under thaw_lock, without comparing checksums. */
-pcol_status pci_thaw_column(const pcol_file *file, uint32_t number, pcol_error *err);
 /* A string of a FRONT column, at an address that holds until the file is closed. What the file says may
  * be wrong: *result then, of the row *row. */
 pcol_status pci_front_get(const pcol_file *file, const struct pci_column *column, uint64_t *row,
                           pcol_str *value, enum pcf_result *result, pcol_error *err);
 void pci_front_free(struct pci_front *front);
-/* The index of an archive out of its bytes in the file. */
-pcol_status pci_thaw_index(const struct pcf_header *header, const uint8_t *stored, uint8_t *index,
-                           pcol_error *err);
-
 /* Cells, with errors that name table, column and row. Signatures as in decode.h. */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err);
@@ -111,7 +107,11 @@ pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, p
 pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                         pcol_str *value, int *valid, pcol_error *err);
 
-/* Compare the checksums of all sections of a column and its children, once per file. */
+/* Compare the checksums of all sections of a column and its children, once per file; those of which each
+ * block has its own are compared block by block, when they are decompressed. */
 pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err);
+/* One section; `named` is the column that an error names. */
+pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
+                               const struct pci_column *named, pcol_error *err);
 
 #endif

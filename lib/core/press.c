@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 #include "core/rank.h"
 #include "core/zlib.h"
+#include "index.h"
 #include "transform.h"
 
 #include <lz4hc.h>
@@ -18,6 +19,13 @@
 #define BEST_LEVEL 9
 #define ROOM \
     (PCF_PRESS_STREAM + PCF_PRESS_STREAM / 128 + 1024) /* no codec makes more of a stream */
+
+/* What a block is in the file. */
+struct piece {
+    uint8_t flags; /* PCF_PRESS_ */
+    uint8_t bytes[ROOM];
+};
+_Static_assert(offsetof(struct piece, bytes) == 1, "flags and bytes are put as one");
 
 struct pci_press {
     unsigned flags;
@@ -29,9 +37,12 @@ struct pci_press {
     int is_quick;
     const struct pci_press_tree *tree;
     struct pci_rank rank;
-    uint64_t raw; /* bytes of the blocks before */
+    uint64_t raw, put; /* bytes of the blocks before, and what became of them */
     size_t fill;
-    uint8_t block[PCF_PRESS_BLOCK], stream[PCF_PRESS_STREAM], deflated[ROOM], fast[ROOM];
+    struct pcf_press_entry *entries;
+    size_t entry_count, entry_capacity;
+    uint8_t block[PCF_PRESS_RANK_BLOCK];
+    struct piece stream, deflated, fast;
 };
 
 pcol_status pci_press_new(unsigned flags, struct pci_press **press, pcol_error *err)
@@ -62,6 +73,7 @@ void pci_press_free(struct pci_press *press)
     if (press->has_quick)
         deflateEnd(&press->quick);
     pci_rank_clear(&press->rank);
+    pci_free(press->entries);
     pci_free(press->lz4);
     pci_free(press);
 }
@@ -74,14 +86,14 @@ unsigned pci_press_flags(const struct pci_press *press)
 void pci_press_begin(struct pci_press *press, unsigned transform, unsigned width,
                      const struct pci_press_tree *tree, int quick)
 {
-    pci_rank_clear(&press->rank);
     press->transform = transform;
     press->width = width;
     press->codec = PCF_CODEC_NONE;
     press->is_quick = quick;
     press->tree = tree;
-    press->raw = 0;
+    press->raw = press->put = 0;
     press->fill = 0;
+    press->entry_count = 0;
 }
 
 /* ---- one block */
@@ -99,25 +111,25 @@ static size_t with_zlib(z_stream *z, const uint8_t *from, size_t size, uint8_t *
 
 static size_t with_lz4(struct pci_press *p, const uint8_t *from, size_t size)
 {
-    int n = LZ4_compress_HC_extStateHC(p->lz4, (const char *)from, (char *)p->fast, (int)size,
+    int n = LZ4_compress_HC_extStateHC(p->lz4, (const char *)from, (char *)p->fast.bytes, (int)size,
                                        (int)ROOM, LZ4HC_CLEVEL_MAX);
     return n > 0 ? (size_t)n : size; /* no less than the stream: it is stored */
 }
 
 /* The stream's bytes under the section's codec, which its first block decides. */
 static size_t compress_stream(struct pci_press *p, const uint8_t *from, size_t size,
-                              const uint8_t **out)
+                              struct piece **out)
 {
     z_stream *z = p->is_quick ? &p->quick : &p->best;
     size_t deflated = 0, fast;
-    *out = p->deflated;
+    *out = &p->deflated;
     if (p->codec == PCF_CODEC_NONE &&
         (p->is_quick || (p->flags & PCOL_WRITE_ARCHIVE_ZLIB) == PCOL_WRITE_ARCHIVE_ZLIB))
         p->codec = PCF_CODEC_ZLIB;
     if (p->codec == PCF_CODEC_NONE && (p->flags & PCOL_WRITE_ARCHIVE_LZ4) == PCOL_WRITE_ARCHIVE_LZ4)
         p->codec = PCF_CODEC_LZ4;
     if (p->codec != PCF_CODEC_LZ4)
-        deflated = with_zlib(z, from, size, p->deflated);
+        deflated = with_zlib(z, from, size, p->deflated.bytes);
     if (p->codec == PCF_CODEC_ZLIB)
         return deflated;
     fast = with_lz4(p, from, size);
@@ -125,22 +137,26 @@ static size_t compress_stream(struct pci_press *p, const uint8_t *from, size_t s
         p->codec = fast <= deflated + deflated / 32 ? PCF_CODEC_LZ4 : PCF_CODEC_ZLIB;
     if (p->codec == PCF_CODEC_ZLIB)
         return deflated;
-    *out = p->fast;
+    *out = &p->fast;
     return fast;
 }
 
 static pcol_status transform_block(struct pci_press *p, size_t *size, pcol_error *err)
 {
     uint64_t first = p->raw / 4;
+    uint8_t *stream = p->stream.bytes;
+    pcol_status status;
     switch (p->transform) {
     case PCF_TRANSFORM_PARENT:
-        *size = pcf_parents_apply(p->tree->parents, first, p->fill / 4, p->stream);
+        *size = pcf_parents_apply(p->tree->parents, first, p->fill / 4, stream);
         return PCOL_OK;
     case PCF_TRANSFORM_RANK:
-        return pci_rank_apply(&p->rank, p->tree->parents, p->tree->values, first, p->fill / 4,
-                              p->stream, size, err);
+        status = pci_rank_apply(&p->rank, p->tree->parents, p->tree->values, first, p->fill / 4,
+                                stream, size, err);
+        pci_rank_clear(&p->rank);
+        return status;
     default:
-        *size = pcf_transform_apply(p->transform, p->width, p->block, p->fill, p->stream);
+        *size = pcf_transform_apply(p->transform, p->width, p->block, p->fill, stream);
         return PCOL_OK;
     }
 }
@@ -150,39 +166,52 @@ static int is_tree(const struct pci_press *p)
     return p->transform >= PCF_TRANSFORM_PARENT;
 }
 
+/* The block in the file: *size bytes behind the flags. */
+static pcol_status press_block(struct pci_press *p, struct piece **out, size_t *size,
+                               pcol_error *err)
+{
+    size_t stream = 0;
+    PCI_TRY(transform_block(p, &stream, err));
+    *size = compress_stream(p, p->stream.bytes, stream, out);
+    (*out)->flags = 0;
+    /* So alike that a reader might take it for a bomb. */
+    int bomb = p->transform && p->fill / PCF_PRESS_RATIO > *size;
+    if (bomb && !is_tree(p)) {
+        *size = compress_stream(p, p->block, p->fill, out);
+        (*out)->flags = PCF_PRESS_BARE;
+    } else if (bomb || *size >= stream) {
+        *size = stream;
+        *out = &p->stream;
+        (*out)->flags = PCF_PRESS_STORED;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status put_block(struct pci_press *p, pci_press_put put, void *context, int last,
                              pcol_error *err)
 {
-    const uint8_t *out;
-    size_t size = 0, used;
-    uint32_t head;
-    PCI_TRY(transform_block(p, &size, err));
-    used = compress_stream(p, p->stream, size, &out);
-    head = 0;
-    if (used > PCF_PRESS_STREAM || used >= size)
-        head = PCF_PRESS_STORED, out = p->stream, used = size;
-    if (last && p->raw == 0 && used + sizeof head >= p->fill) { /* not worth it */
+    struct piece *out;
+    size_t size;
+    PCI_TRY(press_block(p, &out, &size, err));
+    if (last && p->raw == 0 && 1 + size >= p->fill) { /* not worth it */
         p->codec = PCF_CODEC_NONE;
         return put(context, p->block, p->fill, err);
     }
-    /* So alike that a reader might take it for a bomb. */
-    if (p->fill / PCF_PRESS_RATIO > used && p->transform) {
-        head = is_tree(p) ? PCF_PRESS_STORED : PCF_PRESS_BARE;
-        out = p->stream, used = size;
-        if (!is_tree(p))
-            used = compress_stream(p, p->block, p->fill, &out);
-    }
-    head |= (uint32_t)used;
-    PCI_TRY(put(context, &head, sizeof head, err));
-    return put(context, out, used, err);
+    if (pci_grow((void **)&p->entries, &p->entry_capacity, p->entry_count + 1, sizeof *p->entries))
+        return pci_fail_memory(err);
+    p->put += 1 + size;
+    p->entries[p->entry_count++] =
+        (struct pcf_press_entry){p->put, pcf_checksum(out, 1 + size)};
+    return put(context, out, 1 + size, err);
 }
 
 pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size, pci_press_put put,
                           void *context, pcol_error *err)
 {
+    size_t block = (size_t)pcf_press_block(press->transform << 4);
     const uint8_t *from = data;
     while (size) {
-        size_t n = PCF_PRESS_BLOCK - press->fill;
+        size_t n = block - press->fill;
         if (n == 0) {
             PCI_TRY(put_block(press, put, context, 0, err));
             press->raw += press->fill;
@@ -201,13 +230,13 @@ pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size
 pcol_status pci_press_end(struct pci_press *press, pci_press_put put, void *context, uint8_t *codec,
                           uint64_t *raw_size, pcol_error *err)
 {
-    pcol_status status = PCOL_OK;
-    if (press->fill)
-        status = put_block(press, put, context, 1, err);
     *raw_size = press->raw + press->fill;
+    if (press->fill)
+        PCI_TRY(put_block(press, put, context, 1, err));
     *codec = (uint8_t)(press->codec ? press->codec | press->transform << 4 : PCF_CODEC_NONE);
-    pci_rank_clear(&press->rank);
-    return status;
+    if (press->entry_count < 2)
+        return PCOL_OK;
+    return put(context, press->entries, press->entry_count * sizeof *press->entries, err);
 }
 
 pcol_status pci_press_index(struct pci_press *press, const void *data, size_t size, uint8_t **out,

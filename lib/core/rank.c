@@ -2,8 +2,8 @@
  * rank.c - the values of a tree's rows as ranks among what their parents' values were followed by
  *
  * A rank below the number of ranks that its context has is that of a value seen before; at or above
- * it, the rest is a value that is new there and gets the next rank. Memory follows the distinct
- * pairs.
+ * it, the rest is a value that is new there and gets the next rank. Each block starts anew. Memory
+ * follows the distinct pairs.
  */
 #include "core/rank.h"
 
@@ -11,8 +11,11 @@
 #include "load.h"
 #include "transform.h"
 
+/* The context of rows whose parent lies before the block: blocks do not know each other's values. */
+#define OUTSIDE (UINT64_C(1) << 32)
+
 /* The result of (context, key); NULL: unknown. Valid until the next put(). */
-static uint32_t *look(struct pci_rank_set *set, uint32_t context, uint32_t key)
+static uint32_t *look(struct pci_rank_set *set, uint64_t context, uint32_t key)
 {
     uint64_t hash = pci_hash_pair(context, key);
     size_t at = pci_hash_start(&set->hash, hash);
@@ -23,7 +26,7 @@ static uint32_t *look(struct pci_rank_set *set, uint32_t context, uint32_t key)
     return NULL;
 }
 
-static pcol_status put(struct pci_rank_set *set, uint32_t context, uint32_t key, uint32_t result,
+static pcol_status put(struct pci_rank_set *set, uint64_t context, uint32_t key, uint32_t result,
                        pcol_error *err)
 {
     uint32_t id = (uint32_t)set->hash.count;
@@ -34,7 +37,7 @@ static pcol_status put(struct pci_rank_set *set, uint32_t context, uint32_t key,
 }
 
 /* A new pair of a context that has `length` ranks: the next one of them. */
-static pcol_status add(struct pci_rank *rank, uint32_t context, uint32_t key, uint32_t result,
+static pcol_status add(struct pci_rank *rank, uint64_t context, uint32_t key, uint32_t result,
                        uint32_t length, pcol_error *err)
 {
     PCI_TRY(put(&rank->pairs, context, key, result, err));
@@ -50,7 +53,8 @@ pcol_status pci_rank_apply(struct pci_rank *rank, const uint32_t *parents, const
 {
     *size = 0;
     for (uint64_t row = first > 0 ? first : 1; row < first + count; row++) {
-        uint32_t context = values[parents[row]], value = values[row];
+        uint64_t context = parents[row] < first ? OUTSIDE : values[parents[row]];
+        uint32_t value = values[row];
         const uint32_t *known = look(&rank->pairs, context, value);
         if (known) {
             *size += pcf_varint_put(stream + *size, *known);
@@ -65,19 +69,21 @@ pcol_status pci_rank_apply(struct pci_rank *rank, const uint32_t *parents, const
 }
 
 pcol_status pci_rank_undo(struct pci_rank *rank, const int64_t *parents, uint8_t *values,
-                          uint64_t first, size_t count, const uint8_t *stream, size_t size,
-                          size_t *used, int *sound, pcol_error *err)
+                          uint64_t first, uint64_t row, size_t count, const uint8_t *stream,
+                          size_t size, size_t *used, int *sound, pcol_error *err)
 {
     *sound = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t row = first + i, code;
+    for (size_t i = 0; i < count; i++, row++) {
+        uint64_t code;
         uint32_t value = 0;
         if (row > 0) {
             size_t n = pcf_varint_get(stream + *used, size - *used, &code);
             if (n == 0 || parents[i] < 0 || (uint64_t)parents[i] >= row)
                 return PCOL_OK;
             *used += n;
-            uint32_t context = pcf_load32(values + 4 * (uint64_t)parents[i]);
+            uint64_t parent = (uint64_t)parents[i];
+            uint64_t context =
+                parent < first ? OUTSIDE : pcf_load32(values + 4 * (parent - first));
             const uint32_t *ranks = look(&rank->contexts, context, 0);
             uint32_t length = ranks ? *ranks : 0;
             if (code < length) {
@@ -89,7 +95,7 @@ pcol_status pci_rank_undo(struct pci_rank *rank, const int64_t *parents, uint8_t
                 PCI_TRY(add(rank, context, length, value, length, err));
             }
         }
-        memcpy(values + 4 * row, &value, sizeof value);
+        memcpy(values + 4 * (row - first), &value, sizeof value);
     }
     *sound = 1;
     return PCOL_OK;

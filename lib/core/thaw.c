@@ -1,17 +1,15 @@
 /*
- * thaw.c - columns of archives, decompressed when they are first read
+ * thaw.c - one block of a compressed section back to what it was
  *
- * The sections of a column and of its children are decompressed together into memory that belongs
- * to the file; from then on the column is read as any other. A flag of the column is set last, so a
- * reader that sees it set sees the bytes as well; before that, one thread works and others wait.
- * What a section takes is bounded by its bytes in the file (PCF_PRESS_RATIO), which were found to
- * have the right checksum.
+ * A block is found through the entries at the section's end and checked by the checksum that stands
+ * there; a section of one block by its own. Then its stream is decompressed and the transform undone.
+ * No block needs another one of its section. What a section takes is bounded by its bytes in the file
+ * (PCF_PRESS_RATIO).
  */
-#include "file.h"
+#include "core/thaw.h"
 
 #include "alloc.h"
 #include "core/rank.h"
-#include "core/zlib.h"
 #include "load.h"
 #include "transform.h"
 
@@ -20,60 +18,112 @@
 
 #define ROWS 1024u
 
-/* A section on its way. */
+/* A block on its way. */
 struct thaw {
     const pcol_file *file;
-    const struct pci_column *column, *parent; /* parent: of PCF_TRANSFORM_RANK */
+    const struct pci_column *column, *named, *parent; /* parent: of PCF_TRANSFORM_RANK */
     const struct pcf_section *section;
-    struct pci_rank rank;
-    uint8_t *raw;    /* section->raw_size bytes */
-    uint8_t *stream; /* of a block: PCF_PRESS_STREAM */
+    const uint8_t *from; /* in the file: the flags and what they are of */
+    uint64_t begin, end; /* of that in the section */
+    uint8_t *to;
+    uint64_t at;  /* of the block in the section, decompressed */
+    size_t bytes; /* of the block */
 };
 
-static pcol_status damaged(const struct thaw *t, uint64_t at, pcol_error *err)
+static pcol_status fail_block(const struct thaw *t, pcol_status status, pcol_error *err)
 {
-    const char *table = t->column->table ? t->column->table->name : "";
-    uint64_t offset = t->section->offset + at;
-    pci_fail_cell(err, PCOL_E_CORRUPT, table, t->column->name, PCOL_NOWHERE,
-                  "compressed block at byte %llu is damaged", (unsigned long long)offset);
+    const char *table = t->named->table ? t->named->table->name : "";
+    uint64_t offset = t->section->offset + t->begin;
+    PCI_TRY(pci_kept(t->file, err));
+    pci_fail_cell(err, status, table, t->named->name, PCOL_NOWHERE,
+                  status == PCOL_E_CHECKSUM
+                      ? "checksum of the compressed block at byte %llu is wrong"
+                      : "compressed block at byte %llu is damaged",
+                  (unsigned long long)offset);
     if (err)
         err->offset = offset;
-    return PCOL_E_CORRUPT;
+    return status;
+}
+
+/* Where the block lies in the file, and whether it is what was written. */
+static pcol_status find_block(struct thaw *t, uint64_t block, pcol_error *err)
+{
+    const struct pcf_section *s = t->section;
+    const uint8_t *bytes = t->file->bytes + s->offset, *entry;
+    uint64_t count = pci_thaw_blocks(s), entries = count * sizeof(struct pcf_press_entry);
+    t->begin = 0;
+    t->end = s->size;
+    t->from = bytes;
+    if (count == 1)
+        return pci_verify_section(t->file, (uint32_t)(s - t->file->index.sections), t->named, err);
+    if (entries > s->size)
+        return fail_block(t, PCOL_E_CORRUPT, err);
+    entry = bytes + s->size - entries + block * sizeof(struct pcf_press_entry);
+    if (block)
+        t->begin = pcf_load64(entry - sizeof(struct pcf_press_entry));
+    t->end = pcf_load64(entry);
+    if (t->begin >= t->end || t->end > s->size - entries ||
+        (block == count - 1 && t->end != s->size - entries)) {
+        t->begin = 0; /* which may be far beyond */
+        return fail_block(t, PCOL_E_CORRUPT, err);
+    }
+    t->from = bytes + t->begin;
+    if (pcf_checksum(t->from, t->end - t->begin) !=
+        pcf_load64(entry + offsetof(struct pcf_press_entry, checksum)))
+        return fail_block(t, PCOL_E_CHECKSUM, err);
+    return PCOL_OK;
 }
 
 /* The block's stream, decompressed; *size is -1 if that cannot be done. */
-static pcol_status open_stream(struct thaw *t, const uint8_t *from, uint32_t head,
-                               const uint8_t **stream, int64_t *size, pcol_error *err)
+static pcol_status open_stream(struct thaw *t, const uint8_t **stream, int64_t *size,
+                               pcol_error *err)
 {
-    uint32_t stored = head & PCF_PRESS_SIZE;
+    struct pci_thaw *thaw = t->file->thaw;
+    uint64_t stored = t->end - t->begin - 1;
     int memory = 0;
-    *stream = t->stream;
-    if (head & PCF_PRESS_STORED) {
-        *stream = from;
-        *size = stored <= PCF_PRESS_STREAM ? (int64_t)stored : -1;
-    } else if ((t->section->codec & 15) == PCF_CODEC_ZLIB) {
-        *size = pci_zlib_inflate(from, stored, t->stream, PCF_PRESS_STREAM, &memory);
-    } else {
-        *size = LZ4_decompress_safe((const char *)from, (char *)t->stream, (int)stored,
-                                    (int)PCF_PRESS_STREAM);
+    *size = -1;
+    if (stored > PCF_PRESS_STREAM)
+        return PCOL_OK;
+    if (t->from[0] & PCF_PRESS_STORED) {
+        *stream = t->from + 1;
+        *size = (int64_t)stored;
+        return PCOL_OK;
     }
+    if (!thaw->stream && !(thaw->stream = pci_malloc(PCF_PRESS_STREAM, 1)))
+        return pci_fail_memory(err);
+    *stream = thaw->stream;
+    if ((t->section->codec & 15) != PCF_CODEC_ZLIB) {
+        *size = LZ4_decompress_safe((const char *)t->from + 1, (char *)thaw->stream, (int)stored,
+                                    (int)PCF_PRESS_STREAM);
+        return PCOL_OK;
+    }
+    if (!thaw->has_zlib && pci_zlib_begin(&thaw->zlib) != 0)
+        return pci_fail_memory(err);
+    thaw->has_zlib = 1;
+    *size =
+        pci_zlib_next(&thaw->zlib, t->from + 1, stored, thaw->stream, PCF_PRESS_STREAM, &memory);
     return memory ? pci_fail_memory(err) : PCOL_OK;
 }
 
-static pcol_status undo_rank(struct thaw *t, const uint8_t *stream, size_t size, uint64_t first,
-                             size_t count, int *sound, pcol_error *err)
+static pcol_status undo_rank(struct thaw *t, const uint8_t *stream, size_t size, int *sound,
+                             pcol_error *err)
 {
+    struct pci_rank rank = {0};
     int64_t parents[ROWS];
+    uint64_t first = t->at / 4, count = t->bytes / 4;
+    pcol_status status = PCOL_OK;
     size_t used = 0;
     *sound = 1;
-    for (size_t done = 0; done < count && *sound; done += ROWS) {
+    for (size_t done = 0; status == PCOL_OK && done < count && *sound; done += ROWS) {
         size_t n = count - done < ROWS ? count - done : ROWS;
-        PCI_TRY(pci_read(t->file, t->parent, first + done, n, parents, NULL, err));
-        PCI_TRY(pci_rank_undo(&t->rank, parents, t->raw, first + done, n, stream, size, &used,
-                              sound, err));
+        status = pci_read(t->file, t->parent, first + done, n, parents, NULL, err);
+        if (status == PCOL_OK)
+            status = pci_rank_undo(&rank, parents, t->to, first, first + done, n, stream, size,
+                                   &used, sound, err);
     }
+    pci_rank_clear(&rank);
     *sound = *sound && used == size;
-    return PCOL_OK;
+    return status;
 }
 
 static unsigned width_of(const struct pci_column *column)
@@ -81,48 +131,25 @@ static unsigned width_of(const struct pci_column *column)
     return column->desc->type == PCF_U32 || column->desc->type == PCF_STRING ? 4 : 8;
 }
 
-/* Bytes [at, at + bytes) of the section out of the stream of its block. */
-static pcol_status undo(struct thaw *t, uint32_t head, const uint8_t *stream, int64_t size,
-                        uint64_t at, size_t bytes, int *sound, pcol_error *err)
+/* The block out of its stream. */
+static pcol_status undo(struct thaw *t, const uint8_t *stream, int64_t size, int *sound,
+                        pcol_error *err)
 {
-    unsigned transform = t->section->codec >> 4;
+    unsigned transform = t->section->codec >> 4, flags = t->from[0];
     *sound = 0;
-    if (size < 0)
+    if (size < 0 || flags & ~(PCF_PRESS_STORED | PCF_PRESS_BARE))
         return PCOL_OK;
-    if (transform >= PCF_TRANSFORM_PARENT && head & PCF_PRESS_BARE)
-        return PCOL_OK; /* what is known of the rows before depends on each block */
+    if (transform >= PCF_TRANSFORM_PARENT && flags & PCF_PRESS_BARE)
+        return PCOL_OK;
     if (transform == PCF_TRANSFORM_RANK)
-        return undo_rank(t, stream, (size_t)size, at / 4, bytes / 4, sound, err);
+        return undo_rank(t, stream, (size_t)size, sound, err);
     if (transform == PCF_TRANSFORM_PARENT)
-        *sound = pcf_parents_undo(stream, (size_t)size, t->raw, at / 4, bytes / 4) == 0;
+        *sound = pcf_parents_undo(stream, (size_t)size, t->to, t->at / 4, t->bytes / 4) == 0;
     else
-        *sound =
-            pcf_transform_undo(head & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
-                               width_of(t->column), stream, (size_t)size, t->raw + at, bytes) == 0;
+        *sound = pcf_transform_undo(flags & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
+                                    width_of(t->column), stream, (size_t)size, t->to,
+                                    t->bytes) == 0;
     return PCOL_OK;
-}
-
-static pcol_status thaw_blocks(struct thaw *t, pcol_error *err)
-{
-    const uint8_t *from = t->file->bytes + t->section->offset, *stream;
-    uint64_t size = t->section->size, raw = t->section->raw_size, used = 0;
-    for (uint64_t at = 0; at < raw; at += PCF_PRESS_BLOCK) {
-        size_t bytes = raw - at < PCF_PRESS_BLOCK ? (size_t)(raw - at) : PCF_PRESS_BLOCK;
-        uint32_t head;
-        int64_t got;
-        int sound;
-        if (size - used < sizeof head)
-            return damaged(t, used, err);
-        head = pcf_load32(from + used);
-        if ((head & PCF_PRESS_SIZE) > size - used - sizeof head)
-            return damaged(t, used, err);
-        PCI_TRY(open_stream(t, from + used + sizeof head, head, &stream, &got, err));
-        PCI_TRY(undo(t, head, stream, got, at, bytes, &sound, err));
-        if (!sound)
-            return damaged(t, used, err);
-        used += sizeof head + (head & PCF_PRESS_SIZE);
-    }
-    return used == size ? PCOL_OK : damaged(t, used, err);
 }
 
 /* PCF_TRANSFORM_RANK needs the column `parent` of the same table. */
@@ -132,74 +159,49 @@ static pcol_status find_parent(struct thaw *t, pcol_error *err)
     t->parent = table ? pci_column_find(table, "parent") : NULL;
     if (!t->parent || t->parent == t->column || !t->parent->supported ||
         t->parent->data->type != PCF_U32)
-        return damaged(t, 0, err);
+        return fail_block(t, PCOL_E_CORRUPT, err);
     for (uint32_t i = 0; i < t->parent->desc->section_count; i++) {
         const struct pcf_section *s = &t->file->index.sections[t->parent->desc->first_section + i];
         if (s->codec >> 4 == PCF_TRANSFORM_RANK)
-            return damaged(t, 0, err);
+            return fail_block(t, PCOL_E_CORRUPT, err);
     }
-    PCI_TRY(pci_verify(t->file, t->parent, err));
-    return pci_thaw_column(t->file, t->parent->number, err);
+    return pci_verify(t->file, t->parent, err);
 }
 
-static pcol_status thaw_section(const pcol_file *file, const struct pci_column *column,
-                                uint32_t number, pcol_error *err)
+static pcol_status thaw_found(struct thaw *t, pcol_error *err)
 {
-    struct thaw t = {.file = file, .column = column, .section = &file->index.sections[number]};
-    pcol_status status = PCOL_OK;
-    if (t.section->codec == 0 || file->thawed[number])
-        return PCOL_OK;
-    if (t.section->codec >> 4 == PCF_TRANSFORM_RANK)
-        PCI_TRY(find_parent(&t, err));
-    t.raw = pci_malloc((size_t)t.section->raw_size, 1);
-    t.stream = pci_malloc(PCF_PRESS_STREAM, 1);
-    if (!t.raw || !t.stream)
-        status = pci_fail_memory(err);
+    const uint8_t *stream = NULL;
+    int64_t size;
+    int sound;
+    PCI_TRY(open_stream(t, &stream, &size, err));
+    PCI_TRY(undo(t, stream, size, &sound, err));
+    PCI_TRY(pci_kept(t->file, err)); /* was it the file's bytes that were read? */
+    return sound ? PCOL_OK : fail_block(t, PCOL_E_CORRUPT, err);
+}
+
+pcol_status pci_thaw_block(const pcol_file *file, const struct pci_column *column,
+                           const struct pci_column *named, uint32_t section, uint64_t block,
+                           pcol_error *err)
+{
+    struct thaw t = {.file = file,
+                     .column = column,
+                     .named = named,
+                     .section = &file->index.sections[section]};
+    uint64_t whole = pcf_press_block(t.section->codec), left;
+    struct pci_hold hold;
+    t.at = block * whole;
+    t.to = file->thaw->cold[section].raw + t.at;
+    left = t.section->raw_size - t.at;
+    t.bytes = (size_t)(left < whole ? left : whole);
+    PCI_TRY(find_block(&t, block, err));
+    if (t.section->codec >> 4 != PCF_TRANSFORM_RANK)
+        return thaw_found(&t, err);
+    /* The parents first: there is one buffer for streams. */
+    PCI_TRY(find_parent(&t, err));
+    pcol_status status = pci_hold_rows(&hold, file, t.parent, t.at / 4, t.bytes / 4, err);
     if (status == PCOL_OK)
-        status = thaw_blocks(&t, err);
-    if (status == PCOL_OK ||
-        status == PCOL_E_CORRUPT) { /* was it the file's bytes that were read? */
-        pcol_status kept = pci_kept(file, err);
-        status = kept != PCOL_OK ? kept : status;
-    }
-    pci_rank_clear(&t.rank);
-    pci_free(t.stream);
-    if (status != PCOL_OK) {
-        pci_free(t.raw);
-        return status;
-    }
-    file->thawed[number] = t.raw;
-    pcf_index_section(&file->index, number, t.raw, file->data);
-    return PCOL_OK;
-}
-
-/* The column and its children, at most PCF_MAX_CHILD_DEPTH calls deep. */
-pcol_status pci_thaw_column(const pcol_file *file, uint32_t number, pcol_error *err)
-{
-    struct pci_column *column = &file->columns[number];
-    const struct pcf_column *desc = column->desc;
-    if (!atomic_load_explicit(&column->frozen, memory_order_acquire))
-        return PCOL_OK;
-    for (uint32_t i = 0; i < desc->child_count; i++)
-        PCI_TRY(pci_thaw_column(file, desc->first_child + i, err));
-    uint32_t codes = pcf_column_codes(&file->index, number);
-    if (codes)
-        PCI_TRY(pci_thaw_column(file, codes, err));
-    for (uint32_t i = 0; i < desc->section_count; i++)
-        PCI_TRY(thaw_section(file, column, desc->first_section + i, err));
-    atomic_store_explicit(&column->frozen, 0, memory_order_release);
-    return PCOL_OK;
-}
-
-pcol_status pci_thaw_now(const pcol_file *file, const struct pci_column *column, pcol_error *err)
-{
-    pthread_mutex_t *lock = file->thaw_lock;
-    pcol_status status = pci_verify(file, column, err);
-    if (status != PCOL_OK)
-        return status;
-    pthread_mutex_lock(lock);
-    status = pci_thaw_column(file, column->number, err);
-    pthread_mutex_unlock(lock);
+        status = thaw_found(&t, err);
+    pci_release(&hold);
     return status;
 }
 
@@ -218,4 +220,64 @@ pcol_status pci_thaw_index(const struct pcf_header *header, const uint8_t *store
         return pci_fail_byte(err, PCOL_E_CORRUPT, header->index_offset,
                              "index does not decompress to the size of its parts");
     return PCOL_OK;
+}
+
+/* ---- begin and end */
+
+static int new_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    if (pthread_mutexattr_init(&attributes) != 0)
+        return -1;
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    int failed = pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    return failed ? -1 : 0;
+}
+
+pcol_status pci_thaw_begin(pcol_file *file, uint64_t limit, pcol_error *err)
+{
+    const struct pcf_index *x = &file->index;
+    int small = pcol_file_unpacked_size(file) <= limit;
+    struct pci_thaw *thaw = pci_malloc(
+        1, sizeof *thaw + x->header.section_count * sizeof thaw->cold[0]);
+    if (!thaw)
+        return pci_fail_memory(err);
+    memset(thaw, 0, sizeof *thaw + x->header.section_count * sizeof thaw->cold[0]);
+    if (new_lock(&thaw->lock) != 0) {
+        pci_free(thaw);
+        return pci_fail_memory(err);
+    }
+    thaw->limit = limit;
+    for (uint32_t i = 0; i < x->header.section_count; i++) {
+        struct pci_cold *cold = &thaw->cold[i];
+        atomic_init(&cold->state, NULL);
+        cold->blocks = x->sections[i].codec ? pci_thaw_blocks(&x->sections[i]) : 0;
+        atomic_init(&cold->may_go, (uint8_t)(!small && cold->blocks > 1 &&
+                                             x->sections[i].role == PCF_ROLE_VALUES));
+    }
+    file->thaw = thaw;
+    return PCOL_OK;
+}
+
+void pci_thaw_end(pcol_file *file)
+{
+    struct pci_thaw *thaw = file->thaw;
+    if (!thaw)
+        return;
+    for (uint32_t i = 0; i < file->index.header.section_count; i++) {
+        struct pci_cold *cold = &thaw->cold[i];
+        if (cold->blocks > 1 && cold->raw)
+            pci_unmap(cold->raw, (size_t)file->index.sections[i].raw_size);
+        else
+            pci_free(cold->raw);
+        pci_free(atomic_load_explicit(&cold->state, memory_order_relaxed));
+    }
+    if (thaw->has_zlib)
+        inflateEnd(&thaw->zlib);
+    pci_free(thaw->stream);
+    pci_free(thaw->queue);
+    pthread_mutex_destroy(&thaw->lock);
+    pci_free(thaw);
+    file->thaw = NULL;
 }

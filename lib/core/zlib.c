@@ -25,26 +25,35 @@ int pci_zlib_deflate(z_stream *z, int level)
     return deflateInit2(z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK ? 0 : -1;
 }
 
+int pci_zlib_begin(z_stream *z)
+{
+    *z = (z_stream){.zalloc = allocate, .zfree = release};
+    return inflateInit2(z, -15) == Z_OK ? 0 : -1;
+}
+
+int64_t pci_zlib_next(z_stream *z, const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
+                      int *memory)
+{
+    *memory = 0;
+    if (size > UINT_MAX || room > UINT_MAX || inflateReset(z) != Z_OK)
+        return -1;
+    z->next_in = from;
+    z->avail_in = (uInt)size;
+    z->next_out = to;
+    z->avail_out = (uInt)room;
+    int end = inflate(z, Z_FINISH);
+    *memory = end == Z_MEM_ERROR;
+    return end == Z_STREAM_END && z->avail_in == 0 ? (int64_t)(room - z->avail_out) : -1;
+}
+
 int64_t pci_zlib_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
                          int *memory)
 {
-    z_stream z = {.zalloc = allocate, .zfree = release};
-    int64_t got = -1;
-    *memory = 0;
-    if (size > UINT_MAX || room > UINT_MAX)
+    z_stream z;
+    *memory = 1;
+    if (pci_zlib_begin(&z) != 0)
         return -1;
-    if (inflateInit2(&z, -15) != Z_OK) {
-        *memory = 1;
-        return -1;
-    }
-    z.next_in = from;
-    z.avail_in = (uInt)size;
-    z.next_out = to;
-    z.avail_out = (uInt)room;
-    int end = inflate(&z, Z_FINISH);
-    if (end == Z_STREAM_END && z.avail_in == 0)
-        got = (int64_t)(room - z.avail_out);
-    *memory = end == Z_MEM_ERROR;
+    int64_t got = pci_zlib_next(&z, from, size, to, room, memory);
     inflateEnd(&z);
     return got;
 }

@@ -132,11 +132,13 @@ static int linear_ends(const struct pcf_data *data, int64_t ends[2])
 }
 
 /* The first row of a run, also of the one behind the last; that the ends can be read and rise was found before. */
-static uint64_t run_start(const struct pci_column *column, uint64_t run)
+static uint64_t run_start(const struct pci_check *check, const struct pci_column *column,
+                          uint64_t run)
 {
+    const struct pci_column *ends = &check->file->columns[column->desc->first_child];
     int64_t end = 0;
     int valid;
-    if (run && pcf_get(column->data->child[0], run - 1, &end, &valid) != PCF_OK)
+    if (run && pci_get(check->file, ends, run - 1, &end, &valid, NULL) != PCOL_OK)
         return PCOL_NOWHERE;
     return (uint64_t)end;
 }
@@ -170,8 +172,8 @@ static pcol_status read_values(struct pci_check *check, const struct pci_column 
             add(found, column->desc->type, value);
             if ((uint64_t)value < limit || limit == UINT64_MAX)
                 continue;
-            uint64_t at = source == column ? row + i : run_start(column, row + i);
-            if (!is_root(column, at) || (source != column && run_start(column, row + i + 1) > 1))
+            uint64_t at = source == column ? row + i : run_start(check, column, row + i);
+            if (!is_root(column, at) || (source != column && run_start(check, column, row + i + 1) > 1))
                 beyond(&tally, at, value, column, limit);
         }
     }

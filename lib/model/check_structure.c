@@ -2,6 +2,7 @@
  * check_structure.c - what goes unsaid when a column is read: directories that agree with what they
  * index, and bits past the last row that are zero
  */
+#include "core/thaw.h"
 #include "load.h"
 #include "model/check.h"
 
@@ -168,12 +169,15 @@ pcol_status pci_check_structure(struct pci_check *check, const struct pci_column
 {
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
     pcol_error error = {0};
-    pcol_status status = pci_thaw(check->file, column, &error);
+    struct pci_hold hold;
+    pcol_status status = pci_hold_structure(&hold, check->file, column, &error);
     if (status != PCOL_OK) {
+        pci_release(&hold);
         check->untrusted[column->number] = 1;
         return pci_fault_error(check, &error, err);
     }
     status = check_data(&tally, column->data, 0);
+    pci_release(&hold);
     if (tally.count)
         check->untrusted[column->number] = 1;
     pci_tally_end(&tally);

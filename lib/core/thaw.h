@@ -1,0 +1,101 @@
+/*
+ * thaw.h - archives as they are read: blocks of sections, decompressed when they are first touched
+ *
+ * A compressed section has a place in memory of its whole size, of which only those blocks take room that
+ * were touched, so that offsets and pointers are what they are in any file. A reader holds the blocks that
+ * its rows need while it reads them:
+ *
+ *     block    0      1      2      3      4 ...
+ *     state    ready  -      ready  -      -          a number each: READY and how many hold the block
+ *     place    ######        ######                   reserved memory
+ *
+ * Blocks of numbers are let go again, the oldest first, when there are more than the file's limit; nobody
+ * has pointers into them while they are not held. Texts are handed out as pointers and stay, as do bitmaps
+ * and what is read as a whole.
+ */
+#ifndef PCI_THAW_H
+#define PCI_THAW_H
+
+#include "core/zlib.h"
+#include "file.h"
+
+#define PCI_THAW_READY 0x80000000u /* of a block's state; the rest of it counts who holds the block */
+#define PCI_THAW_LIMIT ((uint64_t)256 << 20)
+
+/* A compressed section. What is not atomic is written under the lock and read by those who saw a block
+ * ready. */
+struct pci_cold {
+    uint8_t *raw;                      /* raw_size bytes; NULL until the first block is touched */
+    _Atomic(_Atomic uint32_t *) state; /* one per block; NULL as well */
+    uint64_t blocks, ready;
+    _Atomic uint8_t may_go; /* blocks may be let go; once 0 it stays so */
+};
+
+struct pci_thaw_block {
+    uint32_t section;
+    uint64_t block;
+};
+
+struct pci_thaw {
+    pthread_mutex_t lock;  /* of what follows; recursive, as one block may need others */
+    uint64_t limit;        /* of bytes that may go */
+    uint64_t held;         /* such bytes that are there */
+    uint64_t count;        /* blocks decompressed so far */
+    struct pci_thaw_block *queue; /* blocks that may go, the oldest first, from queue_first on */
+    size_t queue_first, queue_count, queue_capacity;
+    uint8_t *stream; /* of a block: PCF_PRESS_STREAM */
+    z_stream zlib;
+    int has_zlib;
+    struct pci_cold cold[]; /* one per section */
+};
+
+/* Of a file that is an archive; nothing of it is decompressed. */
+pcol_status pci_thaw_begin(pcol_file *file, uint64_t limit, pcol_error *err);
+void pci_thaw_end(pcol_file *file); /* also where it did not begin */
+
+/* The index of an archive out of its bytes in the file. */
+pcol_status pci_thaw_index(const struct pcf_header *header, const uint8_t *stored, uint8_t *index,
+                           pcol_error *err);
+
+/* Decompress a block of a section of `column` to its place. Under the lock. `named`: whom errors name. */
+pcol_status pci_thaw_block(const pcol_file *file, const struct pci_column *column,
+                           const struct pci_column *named, uint32_t section, uint64_t block,
+                           pcol_error *err);
+static inline uint64_t pci_thaw_blocks(const struct pcf_section *section)
+{
+    uint64_t size = pcf_press_block(section->codec);
+    return section->raw_size / size + (section->raw_size % size != 0);
+}
+
+/* ---- holding (hold.c) */
+
+#define PCI_HOLD_PARTS 48u /* 15 columns at most, of three sections */
+
+struct pci_hold {
+    const pcol_file *file;
+    const struct pci_column *named;
+    unsigned count;
+    int thawed; /* blocks were decompressed for it */
+    struct pci_hold_part {
+        struct pci_cold *cold;
+        uint64_t first, end; /* blocks */
+    } parts[PCI_HOLD_PARTS];
+};
+
+/* What rows [row, row + count) need: all of it is there until pci_release(), which is to be called in any
+ * case. Rows beyond the column, and what is wrong in it, is for the reading to find. */
+pcol_status pci_hold_rows(struct pci_hold *hold, const pcol_file *file,
+                          const struct pci_column *column, uint64_t row, uint64_t count,
+                          pcol_error *err);
+/* The bytes of row `row` of a column of byte strings; they stay. */
+pcol_status pci_hold_text(struct pci_hold *hold, const pcol_file *file,
+                          const struct pci_column *column, uint64_t row, pcol_error *err);
+/* All of the column and its children but values that lie there as they are. */
+pcol_status pci_hold_structure(struct pci_hold *hold, const pcol_file *file,
+                               const struct pci_column *column, pcol_error *err);
+void pci_release(struct pci_hold *hold);
+
+/* How many of `count` rows from `row` on are best held at once. */
+uint64_t pci_hold_most(const struct pci_column *column, uint64_t row, uint64_t count);
+
+#endif
