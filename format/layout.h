@@ -197,7 +197,7 @@ enum pcf_transform {
     PCF_TRANSFORM_RANK = 6         /* a tree: rank among what its parent's value was followed by */
 };
 #define PCF_TRANSFORM_LAST PCF_TRANSFORM_RANK
-#define PCF_PRESS_BLOCK 65536u
+#define PCF_PRESS_BLOCK 131072u
 #define PCF_PRESS_RANK_BLOCK 524288u /* of PCF_TRANSFORM_RANK, which learns from what stands before */
 #define PCF_PRESS_STREAM 655360u /* a stream at most: 10 bytes for 8, 5 for 4 */
 #define PCF_PRESS_RATIO 1040u    /* bytes of a section or of the index for each one in the file */

@@ -349,7 +349,7 @@ typedef struct pcol_buffer {
  * pcol_column_data() - the column's values in place
  * Works for columns that are plain, or packed to 8, 16, 32 or 64 bits without base, step or scale;
  * every column of a file packed with --plain is, but for bool (bits). Verifies the checksum on
- * first use. A column of an archive is decompressed then, into memory that the file owns; any number
+ * first use. A column of an archive is decompressed as a whole then, into memory that the file owns; any number
  * of threads may ask at once. Errors: E_UNSUPPORTED (encoded or computed: use pcol_column_read_*),
  * E_CHECKSUM; archives: E_CORRUPT, E_NO_MEMORY.
  */
@@ -629,7 +629,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 #define PCOL_WRITE_PLAIN 0x1u /* every column plain, sample_values and sample_locations real */
 #define PCOL_WRITE_QUICK 0x2u /* no search for small encodings: for a file that is read once */
 /* For cold storage: compressed, each section by the better of zlib and LZ4, or by one of them. Such a
- * file is read as any other, but its columns are decompressed on first use. Not with the others. */
+ * file is read as any other, but blocks of its columns are decompressed on first use. Not with the others. */
 #define PCOL_WRITE_ARCHIVE 0x4u
 #define PCOL_WRITE_ARCHIVE_LZ4 0xcu
 #define PCOL_WRITE_ARCHIVE_ZLIB 0x14u

@@ -4,26 +4,19 @@
     reader.py [--model v1] [--physical] FILE TABLE    one table as TSV, as `pcol cat --format tsv` prints it
     reader.py [--model v1] [--physical] --tables FILE names of the tables
 
-Every number from the file is checked before it is used. Checksums are not compared, archives (9.2) not read.
+Every number from the file is checked before it is used. Checksums are not compared. Archives (9.2): reader_archive.py.
 Exit code 3: the file is damaged or not supported.
 """
 import struct
 import sys
+
+from reader_archive import Bad, Section, can_read, inflate, need
 
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
 PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY = range(11)
 VALUES, VALIDITY, BLOCKS, MARKS, DATA = range(1, 6)
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
 ALL = (1 << 64) - 1
-
-
-class Bad(Exception):
-    pass
-
-
-def need(truth, text):
-    if not truth:
-        raise Bad(text)
 
 
 def signed(bits):
@@ -169,12 +162,14 @@ class File:
         need(data[:8] == b"\x89PCOL\r\n\x1a" and size >= 144, "not a pcol file, or cut")
         (major, self.minor, header_size, incompatible, _, _, file_size, index_at, index_size, _, table_count, self.columns_left, section_count,
          records_size, children_left, _, algorithm) = struct.unpack_from("<HHIQQQQQQQIIIIIHB", data, 8)
-        need(major == 1 and algorithm == 1 and not incompatible, "version or feature that this reader does not know")
+        need(major == 1 and algorithm == 1 and incompatible < 2, "version or feature that this reader does not know")
         need(file_size == size and data[-16:] == struct.pack("<Q", size) + b"PCOLEND\n", "file is cut, or no end mark")
         need(self.minor or not any(data[92:94] + data[95:120]), "reserved bytes are not zero")
         need(128 <= header_size <= index_at and index_at % 8 == 0 and index_at + index_size <= size - 16, "index out of place")
-        need(index_size == (8 * section_count + records_size + 7) // 8 * 8, "size of the index")
-        self.at, self.end = index_at + 8 * section_count, index_at + 8 * section_count + records_size
+        stored = self.data[index_at:index_at + index_size]
+        self.index, self.is_archive = inflate(stored) if incompatible else stored, incompatible
+        need(len(self.index) == (8 * section_count + records_size + 7) // 8 * 8, "size of the index")
+        self.at, self.end = 8 * section_count, 8 * section_count + records_size
         self.section_end, self.sections_left = index_at + index_size, section_count
         self.columns_left -= children_left
         self.tables = []
@@ -198,10 +193,10 @@ class File:
         for shift in range(0, 70, 7):
             need(self.at < self.end, "records are cut")
             self.at += 1
-            value |= (self.data[self.at - 1] & 127) << shift
-            if self.data[self.at - 1] < 128:
+            value |= (self.index[self.at - 1] & 127) << shift
+            if self.index[self.at - 1] < 128:
                 break
-        need(value <= ALL and self.data[self.at - 1] < 128, "number beyond 64 bits")
+        need(value <= ALL and self.index[self.at - 1] < 128, "number beyond 64 bits")
         return value
 
     def record(self, fields):
@@ -213,7 +208,7 @@ class File:
     def name(self, size):
         self.at += size
         need(0 < size < 256 and self.at <= self.end, "name out of range")
-        return bytes(self.data[self.at - size:self.at]).decode("utf-8", "surrogateescape")
+        return bytes(self.index[self.at - size:self.at]).decode("utf-8", "surrogateescape")
 
     def column(self, table, depth):
         """A column of a table, or with table None a child, with all that hangs on it."""
@@ -229,9 +224,13 @@ class File:
             start = -(-self.section_end >> 3 + align) << 3 + align
             self.section_end, self.sections_left = start + size, self.sections_left - 1
             need(0 < size <= len(self.data) - 16 - start and role not in c.sections, "section out of place, or twice one role")
-            if role not in range(1, 6) and not flags & 1 or codec:
+            data = self.data[start:start + size]
+            if role not in range(1, 6) and not flags & 1 or codec and not (self.is_archive and can_read(c, table, role, codec)):
                 c.why = "unknown role or codec of a section"
-            c.sections[role] = self.data[start:start + size]
+            elif codec:
+                need(raw_size // 1040 <= size, "section is larger than its compressed bytes can be")
+                data = Section(data, codec, raw_size, 4 if c.type in (U32, STRING) else 8, table)
+            c.sections[role] = data
         c.children = [self.column(None, depth + 1) for _ in range(children)]
         c.check(table.columns if table else [])
         return c

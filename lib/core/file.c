@@ -185,7 +185,7 @@ static void fill_columns(pcol_file *f)
         c->supported = f->data[i].type != 0;
         c->data = &f->data[i];
         c->desc = desc;
-        atomic_init(&c->frozen, (uint8_t)(c->supported && is_frozen(f, i)));
+        atomic_init(&c->frozen, c->supported && is_frozen(f, i) ? PCI_FROZEN : 0);
         atomic_init(&c->front, NULL);
         c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
     }

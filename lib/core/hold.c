@@ -17,19 +17,18 @@
 
 /* ---- blocks */
 
-/* Nothing was touched yet. */
+/* The section's place, of which nothing is there yet. */
 static pcol_status open_section(const pcol_file *file, uint32_t section, pcol_error *err)
 {
     struct pci_cold *cold = &file->thaw->cold[section];
     size_t size = (size_t)file->index.sections[section].raw_size;
     if (!cold->raw)
-        cold->raw = cold->blocks > 1 ? pci_reserve(size) : pci_malloc(size, 1);
-    _Atomic uint32_t *state =
-        cold->raw ? pci_calloc((size_t)cold->blocks, sizeof *state) : NULL;
-    if (!state)
+        cold->raw = cold->blocks > 1 ? pci_reserve(size) : pci_calloc(size, 1);
+    if (cold->raw)
+        cold->state = pci_calloc((size_t)cold->blocks, sizeof *cold->state);
+    if (!cold->state)
         return pci_fail_memory(err);
     pcf_index_section(&file->index, section, cold->raw, file->data);
-    atomic_store_explicit(&cold->state, state, memory_order_release);
     return PCOL_OK;
 }
 
@@ -47,15 +46,13 @@ static void let_go(const pcol_file *file)
         const struct pcf_section *s = &file->index.sections[oldest.section];
         struct pci_cold *cold = &thaw->cold[oldest.section];
         uint64_t size = pcf_press_block(s->codec), at = oldest.block * size;
-        _Atomic uint32_t *state =
-            &atomic_load_explicit(&cold->state, memory_order_relaxed)[oldest.block];
         uint32_t free_block = PCI_THAW_READY;
         size = size < s->raw_size - at ? size : s->raw_size - at;
         thaw->queue_first = (thaw->queue_first + 1) % thaw->queue_capacity;
         if (!may_go(cold)) { /* any more */
             thaw->held -= size;
             thaw->queue_count--;
-        } else if (atomic_compare_exchange_strong(state, &free_block, 0)) {
+        } else if (atomic_compare_exchange_strong(&cold->state[oldest.block], &free_block, 0)) {
             pci_discard(cold->raw + at, (size_t)size);
             cold->ready--;
             thaw->held -= size;
@@ -105,14 +102,12 @@ static pcol_status thaw_new(const pcol_file *file, const struct pci_column *colu
 /* The block is held from here on, if it is there; one that may not go is not counted. */
 static inline int take(struct pci_cold *cold, uint64_t block, int counted)
 {
-    _Atomic uint32_t *state = atomic_load_explicit(&cold->state, memory_order_acquire);
-    if (!state)
-        return 0;
+    _Atomic uint32_t *state = &cold->state[block];
     if (!counted)
-        return (atomic_load_explicit(&state[block], memory_order_acquire) & PCI_THAW_READY) != 0;
-    if (atomic_fetch_add_explicit(&state[block], 1, memory_order_acquire) & PCI_THAW_READY)
+        return (atomic_load_explicit(state, memory_order_acquire) & PCI_THAW_READY) != 0;
+    if (atomic_fetch_add_explicit(state, 1, memory_order_acquire) & PCI_THAW_READY)
         return 1;
-    atomic_fetch_sub_explicit(&state[block], 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(state, 1, memory_order_relaxed);
     return 0;
 }
 
@@ -124,14 +119,9 @@ static pcol_status take_new(struct pci_hold *hold, const struct pci_column *colu
     pcol_status status = PCOL_OK;
     pthread_mutex_lock(&thaw->lock);
     if (!take(cold, block, counted)) { /* nobody was quicker */
-        if (!atomic_load_explicit(&cold->state, memory_order_relaxed))
-            status = open_section(hold->file, section, err);
-        if (status == PCOL_OK)
-            status = thaw_new(hold->file, column, hold->named, section, block, err);
+        status = thaw_new(hold->file, column, hold->named, section, block, err);
         if (status == PCOL_OK) {
-            _Atomic uint32_t *state =
-                &atomic_load_explicit(&cold->state, memory_order_relaxed)[block];
-            atomic_fetch_add(state, PCI_THAW_READY + (uint32_t)counted);
+            atomic_fetch_add(&cold->state[block], PCI_THAW_READY + (uint32_t)counted);
             hold->thawed = 1;
             let_go(hold->file);
         }
@@ -152,16 +142,16 @@ static pcol_status hold_bytes(struct pci_hold *hold, const struct pci_column *co
         return PCOL_OK;
     struct pci_cold *cold = &hold->file->thaw->cold[section];
     uint64_t size = pcf_press_block(s->codec), block = from / size, end = (to - 1) / size + 1;
-    struct pci_hold_part *part = &hold->parts[hold->count];
+    struct pci_hold_part *part = NULL;
     int counted = may_go(cold);
-    if (counted) {
+    if (counted && hold->count < PCI_HOLD_PARTS) { /* without a part it is never released */
+        part = &hold->parts[hold->count++];
         *part = (struct pci_hold_part){cold, block, block};
-        hold->count++; /* as many as there are sections of a column at most */
     }
     for (; block < end; block++) {
         if (!take(cold, block, counted))
             PCI_TRY(take_new(hold, column, section, block, counted, err));
-        if (counted)
+        if (part)
             part->end = block + 1;
     }
     return PCOL_OK;
@@ -171,45 +161,85 @@ void pci_release(struct pci_hold *hold)
 {
     for (unsigned i = 0; i < hold->count; i++) {
         const struct pci_hold_part *part = &hold->parts[i];
-        _Atomic uint32_t *state = atomic_load_explicit(&part->cold->state, memory_order_relaxed);
         for (uint64_t block = part->first; block < part->end; block++)
-            atomic_fetch_sub_explicit(&state[block], 1, memory_order_release);
+            atomic_fetch_sub_explicit(&part->cold->state[block], 1, memory_order_release);
     }
     hold->count = 0;
 }
 
 /* ---- columns */
 
-static int is_frozen(const struct pci_column *column)
+static unsigned is_frozen(const struct pci_column *column)
 {
     return atomic_load_explicit(&column->frozen, memory_order_acquire);
 }
 
-static const struct pci_column *child_of(const pcol_file *file, const struct pci_column *column,
-                                         unsigned child)
+/* What a column is made of besides its sections: its children, and codes that are another one's. NULL
+ * behind the last. At most PCF_MAX_CHILD_DEPTH + 1 levels. */
+static const struct pci_column *part_of(const pcol_file *file, const struct pci_column *column,
+                                        unsigned part)
 {
-    return &file->columns[column->desc->first_child + child];
+    const struct pcf_column *desc = column->desc;
+    uint32_t codes;
+    if (part < desc->child_count)
+        return &file->columns[desc->first_child + part];
+    codes = part == 1 ? pcf_column_codes(&file->index, column->number) : 0;
+    return codes ? &file->columns[codes] : NULL;
 }
 
-/* Of a column, or one of its children, all blocks may be there by now, and none of them may go: it is as
- * in any file. */
-static void settle(const pcol_file *file, uint32_t number)
+/* From here on all that the column's data points to can be read, whatever stands there. */
+static pcol_status open_column(const pcol_file *file, const struct pci_column *column,
+                               pcol_error *err)
 {
-    struct pci_column *column = &file->columns[number];
     const struct pcf_column *desc = column->desc;
+    const struct pci_column *part;
+    if (is_frozen(column) != PCI_FROZEN)
+        return PCOL_OK;
+    for (unsigned i = 0; (part = part_of(file, column, i)); i++)
+        PCI_TRY(open_column(file, part, err));
+    for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++)
+        if (file->thaw->cold[i].blocks && !file->thaw->cold[i].state)
+            PCI_TRY(open_section(file, i, err));
+    atomic_store_explicit(&file->columns[column->number].frozen, PCI_OPENED, memory_order_release);
+    return PCOL_OK;
+}
+
+/* Of a column, or one of its parts, all blocks may be there by now, and none of them may go: it is as in
+ * any file. */
+static void settle(const pcol_file *file, const struct pci_column *column)
+{
+    const struct pcf_column *desc = column->desc;
+    const struct pci_column *part;
     int frozen = 0;
     if (!is_frozen(column))
         return;
-    for (uint32_t i = 0; i < desc->child_count; i++) {
-        settle(file, desc->first_child + i);
-        frozen |= is_frozen(&file->columns[desc->first_child + i]);
+    for (unsigned i = 0; (part = part_of(file, column, i)); i++) {
+        settle(file, part);
+        frozen |= is_frozen(part) != 0;
     }
-    for (uint32_t i = 0; i < desc->section_count; i++) {
-        const struct pci_cold *cold = &file->thaw->cold[desc->first_section + i];
+    for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++) {
+        const struct pci_cold *cold = &file->thaw->cold[i];
         frozen |= may_go(cold) || cold->ready < cold->blocks;
     }
     if (!frozen)
-        atomic_store_explicit(&column->frozen, 0, memory_order_release);
+        atomic_store_explicit(&file->columns[column->number].frozen, 0, memory_order_release);
+}
+
+/* Begin a hold on a column. */
+static pcol_status begin(struct pci_hold *hold, const pcol_file *file,
+                         const struct pci_column *column, pcol_error *err)
+{
+    pcol_status status;
+    hold->file = file;
+    hold->named = column;
+    hold->count = 0;
+    hold->thawed = 0;
+    if (is_frozen(column) != PCI_FROZEN)
+        return PCOL_OK;
+    pthread_mutex_lock(&file->thaw->lock);
+    status = open_column(file, column, err);
+    pthread_mutex_unlock(&file->thaw->lock);
+    return status;
 }
 
 static pcol_status settled(const struct pci_hold *hold, const struct pci_column *column,
@@ -218,7 +248,7 @@ static pcol_status settled(const struct pci_hold *hold, const struct pci_column 
     if (!hold->thawed || status != PCOL_OK)
         return status;
     pthread_mutex_lock(&hold->file->thaw->lock);
-    settle(hold->file, column->number);
+    settle(hold->file, column);
     pthread_mutex_unlock(&hold->file->thaw->lock);
     return status;
 }
@@ -288,27 +318,42 @@ static uint64_t marks_in(const uint8_t *marks, uint64_t from, uint64_t to)
     return count;
 }
 
-/* Rows of one block of 1024: their marks, and what the child has for the marked ones. */
-static pcol_status hold_sparse(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
+/* Rows of one block of 1024: their marks, and what the children have for them. What follows from the row
+ * before may begin at the 64th row before. */
+static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
                                uint64_t count, pcol_error *err)
 {
     const struct pcf_data *data = column->data;
+    const struct pci_column *other = part_of(hold->file, column, 1);
+    unsigned encoding = data->encoding;
+    uint64_t first = encoding == PCF_CHAIN || encoding == PCF_DELTAS ? row - row % 64 : row;
     uint64_t block = row / PCF_RANK_ROWS, at = block * PCF_MARKS_STRIDE;
     PCI_TRY(hold_role(hold, column, PCF_ROLE_MARKS, (at - (block ? 8 : 0)) * 8,
                       (at + PCF_RANK_ROWS / 8) * 8, 0, err));
-    uint64_t first = row % PCF_RANK_ROWS, rank = pcf_marks_before(data, block);
     const uint8_t *marks = pcf_marks_of(data, block);
-    rank += marks_in(marks, 0, first);
-    return hold_column(hold, child_of(hold->file, column, 0), rank,
-                       marks_in(marks, first, first + count), err);
+    uint64_t from = first % PCF_RANK_ROWS, to = from + count + (row - first);
+    uint64_t before = pcf_marks_before(data, block) + marks_in(marks, 0, from);
+    uint64_t marked = marks_in(marks, from, to);
+    PCI_TRY(hold_column(hold, part_of(hold->file, column, 0), before, marked, err));
+    if (encoding == PCF_SPARSE)
+        return PCOL_OK;
+    if (encoding == PCF_CHAIN)
+        return pci_thaw(hold->file, other, err);
+    return hold_column(hold, other, first - before, to - from - marked, err);
 }
 
-/* At most PCF_MAX_CHILD_DEPTH calls deep. */
-static pcol_status hold_column(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
-                               uint64_t count, pcol_error *err)
+/* Codes of the rows, and all values. */
+static pcol_status hold_dictionary(struct pci_hold *hold, const struct pci_column *column,
+                                   uint64_t row, uint64_t count, pcol_error *err)
 {
-    if (!is_frozen(column) || !pcf_range(row, count, 1, column->desc->rows) || !count)
-        return PCOL_OK;
+    PCI_TRY(pci_thaw(hold->file, part_of(hold->file, column, 0), err));
+    return hold_column(hold, part_of(hold->file, column, 1), row, count, err);
+}
+
+/* Rows that lie in one block of 1024 where the encoding has such. */
+static pcol_status hold_piece(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
+                              uint64_t count, pcol_error *err)
+{
     switch (column->desc->encoding) {
     case PCF_PLAIN:
     case PCF_LINEAR:
@@ -317,74 +362,93 @@ static pcol_status hold_column(struct pci_hold *hold, const struct pci_column *c
     case PCF_BLOCKED:
         return hold_blocked(hold, column, row, count, err);
     case PCF_SPARSE:
-        return hold_sparse(hold, column, row, count, err);
+    case PCF_CHAIN:
+    case PCF_DELTAS:
+    case PCF_SPLIT:
+        return hold_marked(hold, column, row, count, err);
+    case PCF_DICTIONARY:
+        return hold_dictionary(hold, column, row, count, err);
     default:
-        return pci_thaw_now(hold->file, column, err);
+        return pci_thaw(hold->file, column, err);
     }
+}
+
+/* At most PCF_MAX_CHILD_DEPTH + 1 calls deep. */
+static pcol_status hold_column(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
+                               uint64_t count, pcol_error *err)
+{
+    if (!is_frozen(column) || !pcf_range(row, count, 1, column->desc->rows))
+        return PCOL_OK;
+    while (count) {
+        uint64_t n = pci_hold_most(column, row, count);
+        PCI_TRY(hold_piece(hold, column, row, n, err));
+        row += n;
+        count -= n;
+    }
+    return PCOL_OK;
 }
 
 uint64_t pci_hold_most(const struct pci_column *column, uint64_t row, uint64_t count)
 {
-    unsigned encoding = column->desc->encoding;
-    uint64_t most = MOST_ROWS;
-    if (encoding == PCF_BLOCKED || encoding == PCF_SPARSE)
-        most = PCF_BLOCK_ROWS - row % PCF_BLOCK_ROWS;
+    uint64_t most =
+        column->desc->encoding <= PCF_PACKED ? MOST_ROWS : PCF_BLOCK_ROWS - row % PCF_BLOCK_ROWS;
     return count < most ? count : most;
-}
-
-static void begin(struct pci_hold *hold, const pcol_file *file, const struct pci_column *named)
-{
-    hold->file = file;
-    hold->named = named;
-    hold->count = 0;
-    hold->thawed = 0;
 }
 
 pcol_status pci_hold_rows(struct pci_hold *hold, const pcol_file *file,
                           const struct pci_column *column, uint64_t row, uint64_t count,
                           pcol_error *err)
 {
-    begin(hold, file, column);
+    PCI_TRY(begin(hold, file, column, err));
     return settled(hold, column, hold_column(hold, column, row, count, err));
+}
+
+/* Rows [row, row + count) of a column of texts. */
+static pcol_status hold_texts(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
+                              uint64_t count, pcol_error *err)
+{
+    const struct pci_column *offsets = part_of(hold->file, column, 0);
+    int64_t from, to;
+    int valid;
+    PCI_TRY(hold_role(hold, column, PCF_ROLE_VALIDITY, row, row + count, 0, err));
+    PCI_TRY(hold_column(hold, offsets, row, count + 1, err));
+    if (column->desc->encoding == PCF_FRONT)
+        PCI_TRY(hold_column(hold, part_of(hold->file, column, 1), row, count, err));
+    if (pcf_get(offsets->data, row, &from, &valid) != PCF_OK ||
+        pcf_get(offsets->data, row + count, &to, &valid) != PCF_OK ||
+        (uint64_t)from > (uint64_t)to || (uint64_t)to > column->data->bytes_size)
+        return PCOL_OK;
+    return hold_role(hold, column, PCF_ROLE_DATA, (uint64_t)from * 8, (uint64_t)to * 8, 0, err);
 }
 
 pcol_status pci_hold_text(struct pci_hold *hold, const pcol_file *file,
                           const struct pci_column *column, uint64_t row, pcol_error *err)
 {
-    const struct pcf_data *data = column->data;
-    const struct pci_column *offsets;
-    int64_t from, to;
-    int valid;
-    begin(hold, file, column);
-    if (data->encoding != PCF_PLAIN)
-        return pci_thaw_now(file, column, err);
-    if (row >= data->rows)
+    const struct pcf_column *desc = column->desc;
+    uint64_t count = 1;
+    PCI_TRY(begin(hold, file, column, err));
+    if (row >= desc->rows || (desc->encoding != PCF_PLAIN && desc->encoding != PCF_FRONT))
         return PCOL_OK;
-    PCI_TRY(hold_role(hold, column, PCF_ROLE_VALIDITY, row, row + 1, 0, err));
-    offsets = child_of(file, column, 0);
-    PCI_TRY(hold_column(hold, offsets, row, 1, err));
-    PCI_TRY(hold_column(hold, offsets, row + 1, 1, err));
-    if (pcf_get(offsets->data, row, &from, &valid) != PCF_OK ||
-        pcf_get(offsets->data, row + 1, &to, &valid) != PCF_OK || (uint64_t)from > (uint64_t)to ||
-        (uint64_t)to > data->bytes_size)
-        return PCOL_OK;
-    return settled(hold, column,
-                   hold_role(hold, column, PCF_ROLE_DATA, (uint64_t)from * 8, (uint64_t)to * 8, 0,
-                             err));
+    if (desc->encoding == PCF_FRONT) { /* which are put together 64 at a time */
+        row -= row % PCF_FRONT_ROWS;
+        count = desc->rows - row < PCF_FRONT_ROWS ? desc->rows - row : PCF_FRONT_ROWS;
+    }
+    return settled(hold, column, hold_texts(hold, column, row, count, err));
 }
 
 /* ---- whole columns */
 
-/* All sections of a column and its children; `values` of plain numbers only if they are wanted. */
+/* All sections of a column and its parts; `values` of plain numbers only if they are wanted. */
 static pcol_status hold_all(struct pci_hold *hold, const struct pci_column *column, int values,
                             pcol_error *err)
 {
     const struct pcf_column *desc = column->desc;
+    const struct pci_column *part;
     int plain = desc->encoding == PCF_PLAIN && desc->type != PCF_BOOL && !values;
     if (!is_frozen(column))
         return PCOL_OK;
-    for (uint32_t i = 0; i < desc->child_count; i++)
-        PCI_TRY(hold_all(hold, child_of(hold->file, column, i), 1, err));
+    for (unsigned i = 0; (part = part_of(hold->file, column, i)); i++)
+        PCI_TRY(hold_all(hold, part, 1, err));
     for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++) {
         const struct pcf_section *s = &hold->file->index.sections[i];
         if (!plain || (s->role != PCF_ROLE_VALUES && s->role != PCF_ROLE_DATA))
@@ -396,7 +460,7 @@ static pcol_status hold_all(struct pci_hold *hold, const struct pci_column *colu
 pcol_status pci_hold_structure(struct pci_hold *hold, const pcol_file *file,
                                const struct pci_column *column, pcol_error *err)
 {
-    begin(hold, file, column);
+    PCI_TRY(begin(hold, file, column, err));
     return settled(hold, column, hold_all(hold, column, 0, err));
 }
 
@@ -405,7 +469,7 @@ pcol_status pci_thaw_now(const pcol_file *file, const struct pci_column *column,
 {
     struct pci_hold hold;
     PCI_TRY(pci_verify(file, column, err));
-    begin(&hold, file, column);
+    PCI_TRY(begin(&hold, file, column, err));
     pcol_status status = hold_all(&hold, column, 1, err);
     if (status != PCOL_OK) {
         pci_release(&hold);
@@ -414,7 +478,7 @@ pcol_status pci_thaw_now(const pcol_file *file, const struct pci_column *column,
     pthread_mutex_lock(&file->thaw->lock);
     for (unsigned i = 0; i < hold.count; i++)
         atomic_store_explicit(&hold.parts[i].cold->may_go, 0, memory_order_relaxed);
-    settle(file, column->number);
+    settle(file, column);
     pthread_mutex_unlock(&file->thaw->lock);
     return PCOL_OK;
 }

@@ -251,7 +251,6 @@ pcol_status pci_thaw_begin(pcol_file *file, uint64_t limit, pcol_error *err)
     thaw->limit = limit;
     for (uint32_t i = 0; i < x->header.section_count; i++) {
         struct pci_cold *cold = &thaw->cold[i];
-        atomic_init(&cold->state, NULL);
         cold->blocks = x->sections[i].codec ? pci_thaw_blocks(&x->sections[i]) : 0;
         atomic_init(&cold->may_go, (uint8_t)(!small && cold->blocks > 1 &&
                                              x->sections[i].role == PCF_ROLE_VALUES));
@@ -271,7 +270,7 @@ void pci_thaw_end(pcol_file *file)
             pci_unmap(cold->raw, (size_t)file->index.sections[i].raw_size);
         else
             pci_free(cold->raw);
-        pci_free(atomic_load_explicit(&cold->state, memory_order_relaxed));
+        pci_free((void *)(uintptr_t)cold->state);
     }
     if (thaw->has_zlib)
         inflateEnd(&thaw->zlib);

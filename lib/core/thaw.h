@@ -22,13 +22,17 @@
 #define PCI_THAW_READY 0x80000000u /* of a block's state; the rest of it counts who holds the block */
 #define PCI_THAW_LIMIT ((uint64_t)256 << 20)
 
-/* A compressed section. What is not atomic is written under the lock and read by those who saw a block
- * ready. */
+/* Of a column: nothing is there; there are places for all of its blocks. 0: all that it has is there. */
+#define PCI_FROZEN 2u
+#define PCI_OPENED 1u
+
+/* A compressed section. What is not atomic is written under the lock; `raw` and `state` are read by those
+ * who saw that their column was opened. */
 struct pci_cold {
-    uint8_t *raw;                      /* raw_size bytes; NULL until the first block is touched */
-    _Atomic(_Atomic uint32_t *) state; /* one per block; NULL as well */
+    uint8_t *raw;            /* raw_size bytes; NULL until the column is touched */
+    _Atomic uint32_t *state; /* one per block; NULL as well */
     uint64_t blocks, ready;
-    _Atomic uint8_t may_go; /* blocks may be let go; once 0 it stays so */
+    _Atomic uint8_t may_go;  /* blocks may be let go; once 0 it stays so */
 };
 
 struct pci_thaw_block {
@@ -69,7 +73,7 @@ static inline uint64_t pci_thaw_blocks(const struct pcf_section *section)
 
 /* ---- holding (hold.c) */
 
-#define PCI_HOLD_PARTS 48u /* 15 columns at most, of three sections */
+#define PCI_HOLD_PARTS 48u /* several times what a column can have at its deepest */
 
 struct pci_hold {
     const pcol_file *file;

@@ -584,7 +584,7 @@ def later():
 
 # ---- archives
 
-BLOCK, STORED, BARE = 524288, 1 << 31, 1 << 30
+BLOCK, STORED, BARE = 131072, 1, 2
 
 
 def deflate(data):
@@ -630,17 +630,18 @@ def transformed(t, width, data):
                b"".join(map(varint, differences)), spread(differences, width))[t]
 
 
-def tree_stream(t, parents, values):
-    """The stream of a column of a tree, of one block."""
-    out, known = b"", {}
-    for row in range(1, len(parents)):
+def tree_stream(t, parents, values, first=0, end=None):
+    """The stream of a block of a column of a tree: rows [first, end)."""
+    out, known, outer = b"", {}, first - 1
+    for row in range(max(first, 1), end or len(parents)):
         if t == 5:
             steps, at = 0, row - 1
-            while at != parents[row]:
+            while at != parents[row] and at >= first:
                 steps, at = steps + 1, parents[at]
-            out += varint(steps)
+            out += varint(steps) if at == parents[row] else varint(steps + 1) + varint(outer - parents[row])
+            outer = outer if parents[row] >= first else parents[row]
             continue
-        followers = known.setdefault(values[parents[row]], [])
+        followers = known.setdefault(values[parents[row]] if parents[row] >= first else None, [])
         if values[row] in followers:
             out += varint(followers.index(values[row]))
         else:
@@ -650,12 +651,13 @@ def tree_stream(t, parents, values):
 
 
 def blocks(codec, streams, heads=()):
-    out = b""
+    out = entries = b""
     for i, stream in enumerate(streams):
         head = heads[i] if i < len(heads) else 0
-        data = stream if head & STORED else deflate(stream) if codec == 1 else lz4(stream)
-        out += struct.pack("<I", head | len(data)) + data
-    return out
+        block = bytes([head]) + (stream if head & STORED else deflate(stream) if codec == 1 else lz4(stream))
+        out += block
+        entries += struct.pack("<2Q", len(out), xxh3(block))
+    return out + entries * (len(entries) > 16)
 
 
 def frozen(column, codec, t=0, streams=None, heads=()):
@@ -669,8 +671,8 @@ def frozen(column, codec, t=0, streams=None, heads=()):
 
 def tree_tables(parents, groups):
     """Tables around a tree of stacks, and its two columns under the transforms of trees."""
-    count = max(groups) + 1
-    parent = frozen(plain(U32, parents), 1, 5, [tree_stream(5, parents, groups)])
+    count, n = max(groups) + 1, len(parents)
+    parent = frozen(plain(U32, parents), 1, 5, [tree_stream(5, parents, groups, i, min(n, i + BLOCK // 4)) for i in range(0, n, BLOCK // 4)])
     group = frozen(plain(U32, groups), 2, 6, [tree_stream(6, parents, groups)])
     return [("functions", 0, count, [named("name", linear(STRING, count))]),
             ("locations", 0, count, [named("function", linear(U32, count, 0, 1), "functions")]),
@@ -709,6 +711,21 @@ def archive():
     return write(tables, strings, 3, deflate)
 
 
+def archive_blocks():
+    """Columns of several blocks: a tree of which the second block goes on where the first one ends, and numbers."""
+    parents, groups, path, calls, state = [0], [0], [0], {}, 1
+    for row in range(1, BLOCK // 4 + 300):
+        state = (state * 1103515245 + 12345) % 2 ** 31
+        del path[max(1, len(path) - 2 * (state >> 20) // 2000) if row % 5000 else 3:]
+        calls[path[-1]] = calls.get(path[-1], 0) + 1
+        parents.append(path[-1])
+        groups.append((path[-1] + calls[path[-1]]) % 20)
+        path.append(row)
+    n = BLOCK // 8 + 50
+    columns = [named(name, frozen(plain(I64, [i * i // 90000 for i in range(n)]), 1, t)) for name, t in (("bytes", 1), ("varint", 2))]
+    return write(tree_tables(parents, groups) + [("x_numbers", 0, n, columns)], (b"",), 3, deflate)
+
+
 def archive_faults():
     """name -> a damaged archive: tables with one column of which something is wrong, or the index."""
     numbers = list(range(0, 3000, 3))
@@ -728,8 +745,25 @@ def archive_faults():
         column.sections = [(VALUES, blocks(1, [stream], heads), 1 + 16 * t, 20)]
         return write(tables, (b"",), 3, deflate)
 
-    good = blocks(1, [deltas])
+    squares = bytes(i * i // 7 % 127 for i in range(17000))
+    two = blocks(1, [squares[:BLOCK // 8], squares[BLOCK // 8:]])
+
+    def several(*changes):
+        """Two blocks; changes: (place from the end, number)."""
+        made = bytearray(two)
+        for at, number in changes:
+            struct.pack_into("<Q", made, len(made) - at, number)
+        return one(section(bytes(made), 33, 136000, I64, 17000))
+
+    good, end = blocks(1, [deltas]), len(two) - 32
     return {
+        "entry-checksum": several((24, 1)),
+        "entry-empty": several((32, 0)),
+        "entry-beyond": several((32, 2 ** 60)),
+        "entry-back": several((32, end), (16, end - 5)),
+        "entry-short": several((16, end - 1)),
+        "entries-cut": one(section(two[:31], 33, 8000 * 4, I64, 4000)),
+        "entries-alone": one(section(two[-160:], 33, 136000, I64, 17000)),
         "index-cut": one(section(good, 49), lambda index: deflate(index)[:-1]),
         "index-short": one(section(good, 49), lambda index: deflate(index[:-8])),
         "index-long": one(section(good, 49), lambda index: deflate(index + bytes(8))),
@@ -743,18 +777,19 @@ def archive_faults():
         "raw-size-0": one(section(good, 49, 0)),
         "block-cut": one(section(good[:-1], 49)),
         "block-long": one(section(good + b"\0", 49)),
-        "block-head-cut": one(section(good[:3], 49, 3000, I64, 375)),
-        "block-size": one(section(struct.pack("<I", len(good)) + good[4:], 49)),
-        "block-deflate": one(section(good[:4] + b"\xff" * (len(good) - 4), 49)),
-        "block-two-streams": one(section(struct.pack("<I", len(good) * 2 - 8) + good[4:] * 2, 49)),
-        "lz4-offset": one(section(struct.pack("<I", 9) + b"\x1fa\x09\x00" + b"\xff" * 4 + b"\0", 2)),
-        "lz4-bomb": one(section(struct.pack("<I", 8000) + b"\x1fa\x01\x00" + b"\xff" * 7995 + b"\0", 2)),
+        "block-empty": one(section(good[:1], 49, 800, I64, 100)),
+        "block-flags": one(section(b"\4" + good[1:], 49)),
+        "block-deflate": one(section(good[:1] + b"\xff" * (len(good) - 1), 49)),
+        "block-two-streams": one(section(good + good[1:], 49)),
+        "lz4-offset": one(section(b"\0\x1fa\x09\x00" + b"\xff" * 4 + b"\0", 2)),
+        "lz4-bomb": one(section(b"\0\x1fa\x01\x00" + b"\xff" * 7995 + b"\0", 2)),
         "stream-cut": one(section(blocks(1, [deltas[:-1]]), 49)),
         "stream-long": one(section(blocks(1, [deltas + b"\0"]), 49)),
         "stream-size": one(section(blocks(1, [values[:-8]]), 17)),
         "varint-long": one(section(blocks(1, [b"\x80" * 10 + b"\1" + deltas]), 49)),
         "varint-beyond-u32": one(section(blocks(1, [varint(2 ** 32) + bytes(999)]), 33, 4000, U32)),
         "parent-above-root": tree(5, b"\0\0\0\4"),
+        "parent-outside": tree(5, b"\0\0\0\5\1"),
         "parent-bare": tree(5, struct.pack("<5I", *parents), [BARE]),
         "rank-beyond": tree(6, varint(2 ** 40) + b"\0\0\0"),
         "rank-cut": tree(6, b"\1\2\1"),
@@ -1075,7 +1110,7 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, dictionaries=dictionaries, labels=labels, archive=archive, fronts=fronts, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, dictionaries=dictionaries, labels=labels, archive=archive, archive_blocks=archive_blocks, fronts=fronts, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():

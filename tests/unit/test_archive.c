@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/press.h"
+#include "core/thaw.h"
 #include "image.h"
 #include "transform.h"
 
@@ -59,8 +60,8 @@ Test(archive, any_stream_is_survived)
         for (unsigned t = 0; t <= PCF_TRANSFORM_DELTA_BYTES; t++)
             (void)pcf_transform_undo(t, round % 2 ? 4 : 8, stream, size, block, bytes);
         (void)pcf_parents_undo(stream, size, block, 0, bytes / 4);
-        memset(block, 0xff, bytes);
-        (void)pcf_parents_undo(stream, size, block, 20, bytes / 4 - 20);
+        (void)pcf_parents_undo(stream, size, block, 20, bytes / 4);
+        (void)pcf_parents_undo(stream, size, block, UINT64_C(1) << 40, bytes / 4);
         free(stream);
         free(block);
     }
@@ -161,9 +162,18 @@ Test(archive, flags_that_contradict_are_refused)
 
 #define LARGE 300000u
 
+/* No two alike. */
+static double large_number(uint64_t row)
+{
+    return ((double)(row * row % 1000003) - 500000) / 8;
+}
+
 static int64_t large_cell(uint64_t row)
 {
-    return (int64_t)(row * row % 1000003) - 500000;
+    double number = large_number(row);
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
 /* A tree of LARGE stacks, and a column of two blocks and more. */
@@ -178,9 +188,9 @@ static struct image large_build(unsigned flags)
     void *bytes;
     MUST(pcol_builder_new(NULL, &builder, &err));
     MUST(pcol_builder_table(builder, "things", &table, &err));
-    MUST(pcol_builder_column(builder, table, "large", PCOL_I64, 0, &column, &err));
+    MUST(pcol_builder_column(builder, table, "large", PCOL_F64, 0, &column, &err));
     for (uint64_t row = 0; row < LARGE; row++)
-        MUST(pcol_builder_set_i64(builder, column, row, large_cell(row), &err));
+        MUST(pcol_builder_set_f64(builder, column, row, large_number(row), &err));
     for (uint32_t i = 0; i < 50; i++) {
         pcol_group group = PCOL_INIT(pcol_group);
         group.mapping = PCOL_NONE;
@@ -235,6 +245,7 @@ Test(archive, columns_of_several_blocks)
         equal_columns(files[0], files[1], "stacks", "group"); /* thaws `parent` first */
         equal_columns(files[0], files[1], "stacks", "parent");
         equal_columns(files[0], files[1], "things", "large");
+        cr_assert_eq(files[1]->thaw->held, 0); /* no limit for what is so small */
         MUST(pcol_file_check(files[1], PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
         cr_assert_eq(faults, 0);
         pcol_file_close(files[0]);
@@ -242,6 +253,143 @@ Test(archive, columns_of_several_blocks)
         free(image.bytes);
     }
     free(plain.bytes);
+}
+
+/* ---- block by block */
+
+static pcol_file *open_bounded(const struct image *image, uint64_t bytes)
+{
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
+    pcol_file *file;
+    pcol_error err;
+    options.archive_bytes = bytes;
+    MUST(pcol_file_open_memory(image->bytes, image->size, &options, &file, &err));
+    return file;
+}
+
+static const struct pcf_section *only_section(const pcol_file *file, const struct pci_column *column)
+{
+    cr_assert_eq(column->desc->encoding, PCF_PLAIN);
+    cr_assert_eq(column->desc->section_count, 1);
+    return &file->index.sections[column->desc->first_section];
+}
+
+/* However large the column is. */
+Test(archive, a_cell_takes_a_block)
+{
+    struct image image = large_build(PCOL_WRITE_ARCHIVE);
+    pcol_file *file = open_bounded(&image, 0);
+    const struct pci_column *large = pci_column_find(pci_table_find(file, "things"), "large");
+    const struct pci_column *group = pci_column_find(pci_table_find(file, "stacks"), "group");
+    const struct pci_column *parent = pci_column_find(pci_table_find(file, "stacks"), "parent");
+    pcol_error err;
+    int64_t value;
+    int valid;
+    cr_assert_gt(pci_thaw_blocks(only_section(file, large)), 10);
+    cr_assert_gt(pci_thaw_blocks(only_section(file, parent)), 3);
+    cr_assert_eq(file->thaw->count, 0);
+    for (int i = 0; i < 2; i++) {
+        MUST(pci_get(file, large, LARGE / 2, &value, &valid, &err));
+        cr_assert_eq(value, large_cell(LARGE / 2));
+        cr_assert_eq(file->thaw->count, 1);
+    }
+    MUST(pci_get(file, parent, parent->desc->rows - 1, &value, &valid, &err));
+    cr_assert_eq(file->thaw->count, 2);
+    /* A block of ranks and the parents of its rows: four blocks, or the rest. */
+    MUST(pci_get(file, group, 0, &value, &valid, &err));
+    uint64_t blocks = parent->desc->rows * 4 / PCF_PRESS_BLOCK + 1;
+    cr_assert_eq(file->thaw->count, 3 + (blocks < 5 ? blocks - 1 : 4));
+    pcol_file_close(file);
+    free(image.bytes);
+}
+
+Test(archive, what_is_kept_is_bounded)
+{
+    struct image plain = large_build(0), image = large_build(PCOL_WRITE_ARCHIVE);
+    const uint64_t limit = 2 * PCF_PRESS_BLOCK;
+    pcol_file *files[2] = {open_bounded(&plain, 0), open_bounded(&image, limit)};
+    const struct pci_column *large = pci_column_find(pci_table_find(files[1], "things"), "large");
+    const struct pci_cold *cold = &files[1]->thaw->cold[large->desc->first_section];
+    uint64_t blocks = pci_thaw_blocks(only_section(files[1], large)), state = 9;
+    pcol_error err;
+    for (int round = 0; round < 2; round++) {
+        uint64_t before = files[1]->thaw->count;
+        equal_columns(files[0], files[1], "things", "large");
+        cr_assert_eq(files[1]->thaw->count - before, blocks);
+        cr_assert_leq(files[1]->thaw->held, limit);
+        cr_assert_leq(cold->ready, 2);
+    }
+    equal_columns(files[0], files[1], "stacks", "group");
+    equal_columns(files[0], files[1], "stacks", "parent");
+    cr_assert_leq(files[1]->thaw->held, limit);
+    for (int i = 0; i < 200; i++) {
+        uint64_t row = next_random(&state) % LARGE;
+        int64_t value;
+        int valid;
+        MUST(pci_get(files[1], large, row, &value, &valid, &err));
+        cr_assert(valid && value == large_cell(row));
+        cr_assert_leq(files[1]->thaw->held, limit);
+    }
+    /* What somebody has a pointer to stays. */
+    MUST(pci_thaw(files[1], large, &err));
+    equal_columns(files[0], files[1], "stacks", "group");
+    cr_assert_eq(cold->ready, blocks);
+    cr_assert_eq(pcf_load64(large->data->values + 8 * (LARGE - 1)), (uint64_t)large_cell(LARGE - 1));
+    uint64_t faults;
+    MUST(pcol_file_check(files[1], PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
+    cr_assert_eq(faults, 0);
+    pcol_file_close(files[0]);
+    pcol_file_close(files[1]);
+    free(plain.bytes);
+    free(image.bytes);
+}
+
+/* A damaged block is noticed when it is touched, and the others are what they were. */
+Test(archive, damage_is_of_a_block)
+{
+    struct image image = large_build(PCOL_WRITE_ARCHIVE);
+    pcol_file *file = open_bounded(&image, 0);
+    const struct pci_column *large = pci_column_find(pci_table_find(file, "things"), "large");
+    const struct pcf_section *section = only_section(file, large);
+    uint64_t blocks = pci_thaw_blocks(section), rows = PCF_PRESS_BLOCK / 8, faults;
+    uint8_t *entries = image.bytes + section->offset + section->size - 16 * blocks;
+    uint64_t third = section->offset + pcf_load64(entries + 16);
+    pcol_file_close(file);
+    image.bytes[third + 20] ^= 4;
+    file = open_bounded(&image, 0);
+    large = pci_column_find(pci_table_find(file, "things"), "large");
+    for (uint64_t row = 0; row < LARGE; row += rows) {
+        pcol_error err;
+        int64_t value;
+        int valid;
+        pcol_status status = pci_get(file, large, row, &value, &valid, &err);
+        cr_assert_eq(status, row / rows == 2 ? PCOL_E_CHECKSUM : PCOL_OK);
+        cr_assert_eq(value, status == PCOL_OK ? large_cell(row) : 0);
+        if (status != PCOL_OK) {
+            cr_assert_eq(err.offset, third);
+            cr_assert(strstr(err.message, "compressed block"));
+        }
+    }
+    pcol_error err;
+    MUST(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+    cr_assert_gt(faults, 0);
+    pcol_file_close(file);
+    /* Where an entry says that the block is elsewhere. */
+    image.bytes[third + 20] ^= 4;
+    for (int byte = 0; byte < 16; byte++) {
+        entries[32 + byte] ^= 1;
+        file = open_bounded(&image, 0);
+        large = pci_column_find(pci_table_find(file, "things"), "large");
+        int64_t value;
+        int valid;
+        MUST(pci_get(file, large, 0, &value, &valid, &err));
+        cr_assert_neq(pci_get(file, large, 2 * rows, &value, &valid, &err), PCOL_OK);
+        cr_assert_eq(pci_get(file, large, 3 * rows, &value, &valid, &err),
+                     byte < 8 ? err.status : PCOL_OK);
+        pcol_file_close(file);
+        entries[32 + byte] ^= 1;
+    }
+    free(image.bytes);
 }
 
 /* ---- threads */
@@ -257,8 +405,14 @@ static void *read_all(void *file)
         int valid;
         if (pci_get(file, large, row, &value, &valid, NULL) != PCOL_OK || value != large_cell(row))
             *sum = INT64_MIN;
-        if (row < group->desc->rows && pci_get(file, group, row, &value, &valid, NULL) == PCOL_OK)
-            *sum += value;
+    }
+    for (uint64_t row = 0; row < group->desc->rows; row += 1000) {
+        int64_t values[1000];
+        uint64_t left = group->desc->rows - row, n = left < 1000 ? left : 1000;
+        if (pci_read(file, group, row, n, values, NULL, NULL) != PCOL_OK)
+            *sum = INT64_MIN;
+        for (uint64_t i = 0; i < n; i++)
+            *sum += values[i];
     }
     return sum;
 }
@@ -270,9 +424,7 @@ Test(archive, threads_meet_in_one_column)
     for (int round = 0; round < 5; round++) {
         pthread_t threads[THREADS];
         int64_t first = 0;
-        pcol_file *file;
-        pcol_error err;
-        MUST(image_open(&image, &file, &err));
+        pcol_file *file = open_bounded(&image, round % 2 ? 10 * PCF_PRESS_BLOCK : 0);
         for (int i = 0; i < THREADS; i++)
             cr_assert_eq(pthread_create(&threads[i], NULL, read_all, file), 0);
         for (int i = 0; i < THREADS; i++) {
@@ -324,11 +476,11 @@ Test(archive, no_block_looks_like_a_bomb)
         cr_assert_eq(codec >> 4, PCF_TRANSFORM_DELTA);
         cr_assert_geq(out.size, raw / PCF_PRESS_RATIO);
         for (int block = 0; block < 3; block++) {
-            uint32_t head = pcf_load32(out.bytes + used);
-            cr_assert(head & PCF_PRESS_BARE);
-            used += 4 + (head & PCF_PRESS_SIZE);
+            uint8_t *entry = out.bytes + out.size - (size_t)(3 - block) * 16;
+            cr_assert(out.bytes[used] & PCF_PRESS_BARE);
+            used = pcf_load64(entry);
         }
-        cr_assert_eq(used, out.size);
+        cr_assert_eq(used, out.size - 48);
     }
 }
 
