@@ -198,7 +198,8 @@ enum pcf_transform {
 };
 #define PCF_TRANSFORM_LAST PCF_TRANSFORM_RANK
 #define PCF_PRESS_BLOCK 131072u
-#define PCF_PRESS_RANK_BLOCK 524288u /* of PCF_TRANSFORM_RANK, which learns from what stands before */
+#define PCF_PRESS_RANK_BLOCK \
+    524288u                      /* of PCF_TRANSFORM_RANK, which learns from what stands before */
 #define PCF_PRESS_STREAM 655360u /* a stream at most: 10 bytes for 8, 5 for 4 */
 #define PCF_PRESS_RATIO 1040u    /* bytes of a section or of the index for each one in the file */
 #define PCF_PRESS_STORED 0x01u   /* the stream is not compressed */

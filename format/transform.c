@@ -153,7 +153,8 @@ int pcf_transform_undo(unsigned transform, unsigned width, const uint8_t *stream
 
 size_t pcf_parents_apply(const uint32_t *parents, uint64_t first, size_t count, uint8_t *stream)
 {
-    uint64_t outer = first - 1; /* the last row before the block that was a value; of block 0: none */
+    uint64_t outer =
+        first - 1; /* the last row before the block that was a value; of block 0: none */
     size_t used = 0;
     for (uint64_t row = first > 0 ? first : 1; row < first + count; row++) {
         uint64_t steps = 0, at = row - 1;

@@ -38,8 +38,8 @@ static pcol_status get_frozen(const pcol_file *file, const struct pci_column *co
     pcol_status status = pci_hold_rows(&hold, file, column, row, 1, err);
     if (status == PCOL_OK) {
         enum pcf_result result = pcf_get(column->data, row, value, valid);
-        status = result == PCF_OK ? pci_kept(file, err)
-                                  : fail_result(file, column, row, result, err);
+        status =
+            result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
     }
     pci_release(&hold);
     if (status != PCOL_OK) {

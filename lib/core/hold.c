@@ -271,8 +271,8 @@ static pcol_status hold_plain(struct pci_hold *hold, const struct pci_column *co
 {
     const struct pcf_column *desc = column->desc;
     int packed = desc->encoding == PCF_PACKED;
-    unsigned width = packed ? desc->width
-                     : desc->type == PCF_BOOL ? 1
+    unsigned width = packed                                              ? desc->width
+                     : desc->type == PCF_BOOL                            ? 1
                      : desc->type == PCF_U32 || desc->type == PCF_STRING ? 32
                                                                          : 64;
     PCI_TRY(hold_role(hold, column, PCF_ROLE_VALIDITY, row, row + count, 0, err));
@@ -294,8 +294,7 @@ static pcol_status hold_blocked(struct pci_hold *hold, const struct pci_column *
     uint64_t bits = pcf_load64(data->blocks + at + offsetof(struct pcf_block, bits));
     uint64_t offset = bits & ((UINT64_C(1) << 56) - 1), width = bits >> 56;
     uint64_t left = data->rows - block * PCF_BLOCK_ROWS;
-    uint64_t bytes =
-        pcf_bytes_of_bits((left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS) * width);
+    uint64_t bytes = pcf_bytes_of_bits((left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS) * width);
     return hold_role(hold, column, PCF_ROLE_VALUES, offset * 8, (offset + bytes) * 8,
                      PCF_PACK_PADDING, err);
 }

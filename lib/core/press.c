@@ -200,8 +200,7 @@ static pcol_status put_block(struct pci_press *p, pci_press_put put, void *conte
     if (pci_grow((void **)&p->entries, &p->entry_capacity, p->entry_count + 1, sizeof *p->entries))
         return pci_fail_memory(err);
     p->put += 1 + size;
-    p->entries[p->entry_count++] =
-        (struct pcf_press_entry){p->put, pcf_checksum(out, 1 + size)};
+    p->entries[p->entry_count++] = (struct pcf_press_entry){p->put, pcf_checksum(out, 1 + size)};
     return put(context, out, 1 + size, err);
 }
 

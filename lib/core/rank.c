@@ -82,8 +82,7 @@ pcol_status pci_rank_undo(struct pci_rank *rank, const int64_t *parents, uint8_t
                 return PCOL_OK;
             *used += n;
             uint64_t parent = (uint64_t)parents[i];
-            uint64_t context =
-                parent < first ? OUTSIDE : pcf_load32(values + 4 * (parent - first));
+            uint64_t context = parent < first ? OUTSIDE : pcf_load32(values + 4 * (parent - first));
             const uint32_t *ranks = look(&rank->contexts, context, 0);
             uint32_t length = ranks ? *ranks : 0;
             if (code < length) {

@@ -146,9 +146,9 @@ static pcol_status undo(struct thaw *t, const uint8_t *stream, int64_t size, int
     if (transform == PCF_TRANSFORM_PARENT)
         *sound = pcf_parents_undo(stream, (size_t)size, t->to, t->at / 4, t->bytes / 4) == 0;
     else
-        *sound = pcf_transform_undo(flags & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
-                                    width_of(t->column), stream, (size_t)size, t->to,
-                                    t->bytes) == 0;
+        *sound =
+            pcf_transform_undo(flags & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
+                               width_of(t->column), stream, (size_t)size, t->to, t->bytes) == 0;
     return PCOL_OK;
 }
 
@@ -183,10 +183,8 @@ pcol_status pci_thaw_block(const pcol_file *file, const struct pci_column *colum
                            const struct pci_column *named, uint32_t section, uint64_t block,
                            pcol_error *err)
 {
-    struct thaw t = {.file = file,
-                     .column = column,
-                     .named = named,
-                     .section = &file->index.sections[section]};
+    struct thaw t = {
+        .file = file, .column = column, .named = named, .section = &file->index.sections[section]};
     uint64_t whole = pcf_press_block(t.section->codec), left;
     struct pci_hold hold;
     t.at = block * whole;
@@ -239,8 +237,8 @@ pcol_status pci_thaw_begin(pcol_file *file, uint64_t limit, pcol_error *err)
 {
     const struct pcf_index *x = &file->index;
     int small = pcol_file_unpacked_size(file) <= limit;
-    struct pci_thaw *thaw = pci_malloc(
-        1, sizeof *thaw + x->header.section_count * sizeof thaw->cold[0]);
+    struct pci_thaw *thaw =
+        pci_malloc(1, sizeof *thaw + x->header.section_count * sizeof thaw->cold[0]);
     if (!thaw)
         return pci_fail_memory(err);
     memset(thaw, 0, sizeof *thaw + x->header.section_count * sizeof thaw->cold[0]);

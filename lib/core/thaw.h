@@ -19,7 +19,8 @@
 #include "core/zlib.h"
 #include "file.h"
 
-#define PCI_THAW_READY 0x80000000u /* of a block's state; the rest of it counts who holds the block */
+#define PCI_THAW_READY \
+    0x80000000u /* of a block's state; the rest of it counts who holds the block */
 #define PCI_THAW_LIMIT ((uint64_t)256 << 20)
 
 /* Of a column: nothing is there; there are places for all of its blocks. 0: all that it has is there. */
@@ -32,7 +33,7 @@ struct pci_cold {
     uint8_t *raw;            /* raw_size bytes; NULL until the column is touched */
     _Atomic uint32_t *state; /* one per block; NULL as well */
     uint64_t blocks, ready;
-    _Atomic uint8_t may_go;  /* blocks may be let go; once 0 it stays so */
+    _Atomic uint8_t may_go; /* blocks may be let go; once 0 it stays so */
 };
 
 struct pci_thaw_block {
@@ -41,10 +42,10 @@ struct pci_thaw_block {
 };
 
 struct pci_thaw {
-    pthread_mutex_t lock;  /* of what follows; recursive, as one block may need others */
-    uint64_t limit;        /* of bytes that may go */
-    uint64_t held;         /* such bytes that are there */
-    uint64_t count;        /* blocks decompressed so far */
+    pthread_mutex_t lock;         /* of what follows; recursive, as one block may need others */
+    uint64_t limit;               /* of bytes that may go */
+    uint64_t held;                /* such bytes that are there */
+    uint64_t count;               /* blocks decompressed so far */
     struct pci_thaw_block *queue; /* blocks that may go, the oldest first, from queue_first on */
     size_t queue_first, queue_count, queue_capacity;
     uint8_t *stream; /* of a block: PCF_PRESS_STREAM */

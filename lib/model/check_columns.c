@@ -173,7 +173,8 @@ static pcol_status read_values(struct pci_check *check, const struct pci_column 
             if ((uint64_t)value < limit || limit == UINT64_MAX)
                 continue;
             uint64_t at = source == column ? row + i : run_start(check, column, row + i);
-            if (!is_root(column, at) || (source != column && run_start(check, column, row + i + 1) > 1))
+            if (!is_root(column, at) ||
+                (source != column && run_start(check, column, row + i + 1) > 1))
                 beyond(&tally, at, value, column, limit);
         }
     }

@@ -267,7 +267,8 @@ static pcol_file *open_bounded(const struct image *image, uint64_t bytes)
     return file;
 }
 
-static const struct pcf_section *only_section(const pcol_file *file, const struct pci_column *column)
+static const struct pcf_section *only_section(const pcol_file *file,
+                                              const struct pci_column *column)
 {
     cr_assert_eq(column->desc->encoding, PCF_PLAIN);
     cr_assert_eq(column->desc->section_count, 1);
@@ -334,7 +335,8 @@ Test(archive, what_is_kept_is_bounded)
     MUST(pci_thaw(files[1], large, &err));
     equal_columns(files[0], files[1], "stacks", "group");
     cr_assert_eq(cold->ready, blocks);
-    cr_assert_eq(pcf_load64(large->data->values + 8 * (LARGE - 1)), (uint64_t)large_cell(LARGE - 1));
+    cr_assert_eq(pcf_load64(large->data->values + 8 * (LARGE - 1)),
+                 (uint64_t)large_cell(LARGE - 1));
     uint64_t faults;
     MUST(pcol_file_check(files[1], PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
     cr_assert_eq(faults, 0);
