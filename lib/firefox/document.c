@@ -168,15 +168,39 @@ static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
     }
 }
 
+/* Whether all that threads refer to has been read, as it mostly has: then their cells need not wait for
+ * the end of the document. */
+static int can_begin(const struct pci_ff *ff)
+{
+    return ff->has_meta && ff->has_version &&
+           (ff->version < 41 || ff->seen >> PCI_FF_ALL_LIBS & 1) &&
+           (ff->version < 56 || ff->seen >> PCI_FF_SHARED & 1);
+}
+
+/* What is found now is no matter of where the reader stands. */
+static pcol_status build(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    char path[sizeof ff->in.path];
+    memcpy(path, ff->in.path, sizeof path);
+    ff->in.path[0] = 0;
+    PCI_TRY(scope ? pci_ff_finish_thread(ff, scope, err) : pci_ff_begin(ff, err));
+    memcpy(ff->in.path, path, sizeof path);
+    return PCOL_OK;
+}
+
 static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
 {
     int more;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
+    if (can_begin(ff))
+        PCI_TRY(build(ff, NULL, err));
     for (;;) {
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
         if (!more)
             return PCOL_OK;
         PCI_TRY(read_thread(ff, err));
+        if (ff->begun)
+            PCI_TRY(build(ff, ff->threads[ff->thread_count - 1], err));
     }
 }
 
@@ -290,32 +314,31 @@ static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
     }
 }
 
-enum member { META, LIBS, SHARED, THREADS, COUNTERS, OTHER };
-
-static pcol_status read_member(struct pci_ff *ff, enum member member, uint32_t key, pcol_error *err)
+static pcol_status read_member(struct pci_ff *ff, enum pci_ff_member member, uint32_t key,
+                               pcol_error *err)
 {
     uint64_t node;
     int taken;
     switch (member) {
-    case META:
+    case PCI_FF_META:
         return pci_ff_meta(ff, err);
-    case LIBS:
+    case PCI_FF_ALL_LIBS:
         if (ff->in.type != PCI_JSON_ARRAY)
             break;
         PCI_TRY(place_node(ff, ff->root, key, "mappings", err));
         return read_table(ff, &ff->shared, PCI_FF_LIBS, &taken, err);
-    case SHARED:
+    case PCI_FF_SHARED:
         snprintf(ff->shared.path, sizeof ff->shared.path, "shared");
         return read_shared(ff, key, err);
-    case THREADS:
+    case PCI_FF_THREADS:
         PCI_TRY(place_node(ff, ff->root, key, "threads", err));
         return read_threads(ff, err);
-    case COUNTERS:
+    case PCI_FF_COUNTERS:
         if (ff->in.type != PCI_JSON_ARRAY)
             break;
         PCI_TRY(place_node(ff, ff->root, key, "counters", err));
         return read_counters(ff, err);
-    case OTHER:
+    case PCI_FF_OTHER:
         break;
     }
     return pci_ff_to_nodes(ff, ff->root, key, &node, err);
@@ -323,35 +346,37 @@ static pcol_status read_member(struct pci_ff *ff, enum member member, uint32_t k
 
 pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
 {
-    static const char *const names[OTHER] = {"meta", "libs", "shared", "threads", "counters"};
-    unsigned seen = 0;
+    static const char *const names[PCI_FF_OTHER] = {"meta", "libs", "shared", "threads",
+                                                    "counters"};
     int more;
     PCI_TRY(pci_ff_next(&ff->in, err));
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
     PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
     for (;;) {
-        enum member member = META;
+        enum pci_ff_member member = PCI_FF_META;
         uint32_t key;
         ff->in.path[0] = 0;
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
         if (!more)
             break;
-        while (member < OTHER && !pci_ff_is(&ff->in, names[member]))
+        while (member < PCI_FF_OTHER && !pci_ff_is(&ff->in, names[member]))
             member++;
-        if (member < OTHER && seen >> member & 1)
+        if (member < PCI_FF_OTHER && ff->seen >> member & 1)
             return pci_ff_fail(&ff->in, err, "%s is there twice", names[member]);
-        seen |= 1u << member;
-        snprintf(ff->in.path, sizeof ff->in.path, "%s", member < OTHER ? names[member] : "");
+        ff->seen |= 1u << member;
+        snprintf(ff->in.path, sizeof ff->in.path, "%s", member < PCI_FF_OTHER ? names[member] : "");
         PCI_TRY(pci_ff_key(ff, &key, err));
         PCI_TRY(pci_ff_next(&ff->in, err));
         PCI_TRY(read_member(ff, member, key, err));
     }
     ff->in.path[0] = 0;
-    if (!(seen >> THREADS & 1) || !ff->has_meta)
+    if (!(ff->seen >> PCI_FF_THREADS & 1) || !ff->has_meta)
         return pci_fail(err, PCOL_E_FORMAT,
                         "JSON, but no profile of the Firefox Profiler: it has no '%s'",
                         ff->has_meta ? "threads" : "meta");
     PCI_TRY(pci_ff_next(&ff->in, err)); /* nothing but blanks may follow */
+    if (ff->begun)                      /* all tables were measured as they were read */
+        return PCOL_OK;
     PCI_TRY(measure_scope(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++)
         PCI_TRY(measure_scope(ff, ff->threads[i], err));

@@ -192,19 +192,33 @@ static pcol_status map_categories(struct pci_ff *ff, pcol_error *err)
     return PCOL_OK;
 }
 
+pcol_status pci_ff_begin(struct pci_ff *ff, pcol_error *err)
+{
+    ff->begun = 1;
+    PCI_TRY(add_source(ff, err));
+    PCI_TRY(map_categories(ff, err));
+    ff->first_thread = (uint32_t)pci_builder_rows(ff->b, PCI_T_THREADS);
+    return pci_ff_resolve(ff, &ff->shared, err);
+}
+
+pcol_status pci_ff_finish_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    PCI_TRY(add_thread(ff, scope, err));
+    PCI_TRY(pci_ff_resolve(ff, scope, err));
+    if (scope->tables[PCI_FF_SAMPLES].present)
+        PCI_TRY(pci_ff_samples(ff, scope, err));
+    pci_ff_table_forget(&scope->tables[PCI_FF_SAMPLES]);
+    return pci_ff_orders(ff, scope, err);
+}
+
 /* Samples before markers, so that a profile's types come in the order of its threads. */
 static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
 {
     uint64_t marker = ff->marker_base;
-    ff->first_thread = (uint32_t)pci_builder_rows(ff->b, PCI_T_THREADS);
-    for (size_t i = 0; i < ff->thread_count; i++) {
-        struct pci_ff_scope *scope = ff->threads[i];
-        PCI_TRY(add_thread(ff, scope, err));
-        PCI_TRY(pci_ff_resolve(ff, scope, err));
-        if (scope->tables[PCI_FF_SAMPLES].present)
-            PCI_TRY(pci_ff_samples(ff, scope, err));
-        pci_ff_table_forget(&scope->tables[PCI_FF_SAMPLES]);
-        PCI_TRY(pci_ff_orders(ff, scope, err));
+    if (!ff->begun) {
+        PCI_TRY(pci_ff_begin(ff, err));
+        for (size_t i = 0; i < ff->thread_count; i++)
+            PCI_TRY(pci_ff_finish_thread(ff, ff->threads[i], err));
     }
     PCI_TRY(pci_ff_orders(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++) {
@@ -235,9 +249,6 @@ static pcol_status read_all(struct pci_ff *ff, pcol_error *err)
     ff->marker_base = pci_builder_rows(ff->b, markers);
     PCI_TRY(pci_ff_document(ff, err));
     end_input(ff);
-    PCI_TRY(add_source(ff, err));
-    PCI_TRY(map_categories(ff, err));
-    PCI_TRY(pci_ff_resolve(ff, &ff->shared, err));
     PCI_TRY(finish_threads(ff, err));
     PCI_TRY(finish_counters(ff, err));
     PCI_TRY(pci_ff_keep_end(ff, err));

@@ -102,6 +102,8 @@ struct pci_ff {
     struct pci_ff_named *named;
     size_t named_count, named_capacity;
 
+    unsigned seen; /* members of the document, by enum pci_ff_member */
+    int begun;     /* what threads need is there: each becomes rows of ours when it has been read */
     /* of meta */
     int has_meta, has_version;
     int64_t version;
@@ -168,7 +170,19 @@ pcol_status pci_ff_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, in
 pcol_status pci_ff_counter_samples(struct pci_ff *ff, struct pci_ff_counter *counter, size_t number,
                                    pcol_error *err);
 
+/* read.c: what all threads need becomes rows of ours; then a thread does. */
+pcol_status pci_ff_begin(struct pci_ff *ff, pcol_error *err);
+pcol_status pci_ff_finish_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
+
 /* document.c */
+enum pci_ff_member {
+    PCI_FF_META,
+    PCI_FF_ALL_LIBS,
+    PCI_FF_SHARED,
+    PCI_FF_THREADS,
+    PCI_FF_COUNTERS,
+    PCI_FF_OTHER
+};
 pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err);
 /* meta.c: what the rest needs of the member meta, and its categories as tables */
 pcol_status pci_ff_meta(struct pci_ff *ff, pcol_error *err);
