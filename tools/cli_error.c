@@ -38,8 +38,8 @@ static void say(const char *format, va_list list) CLI_PRINTF(1, 0);
 
 static void say(const char *format, va_list list)
 {
-    char text[10240]; /* two paths of 4096 bytes and what is said of them */
-    char safe[4 * sizeof text + 1];
+    /* Two paths of 4096 bytes and what is said of them; not on the stack, which may be small. */
+    static _Thread_local char text[10240], safe[4 * sizeof text + 1];
     size_t used = 0;
     int start = snprintf(text, sizeof text,
                          speaker != NULL ? "pcol %s: " : "pcol: ", speaker != NULL ? speaker : "");
