@@ -31,8 +31,8 @@ static const char *const losses[] = {
     "a Firefox profile cannot hold what only the source's own format has",
     "strings, stacks or threads that markers and counters name are not known any more",
     "columns that only the source's version has are not written",
-    "the sources differ in what they say of the whole profile: the first one's is written, and no "
-    "profilerOverhead",
+    ("the sources differ in what they say of the whole profile: the first one's is written, and no "
+     "profilerOverhead"),
 };
 
 /* What the front end calls values of a unit; *scale: to what it counts. */
