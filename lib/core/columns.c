@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/beside.h"
+#include "core/codes.h"
 #include "core/lanes.h"
 
 #include <pthread.h>
@@ -101,18 +102,28 @@ static pcol_status encode_bytes(struct pci_bcol *c, struct pci_writer *w, uint32
     return status;
 }
 
+/* Where the rows that a column names end up; NULL: they stay. */
+static const uint32_t *final_of(const pcol_builder *b, const struct pci_bcol *c)
+{
+    if (c->type == PCF_STRING)
+        return b->strings.rank;
+    return c->references ? pci_final_rows(b, c->references - 1) : NULL;
+}
+
+void pci_column_source(const pcol_builder *b, const struct pci_bcol *column,
+                       struct pci_bcol_source *source)
+{
+    pci_bcol_source_init(source, column, final_of(b, column));
+}
+
 static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci_writer *w,
                                  uint32_t number, pcol_error *err)
 {
     struct pci_bcol_source source;
-    const uint32_t *map = NULL;
     if (c->type == PCF_BYTES)
         return encode_bytes(c, w, number, err);
-    if (c->type == PCF_STRING)
-        map = b->strings.rank;
-    else if (c->references)
-        map = pci_final_rows(b, c->references - 1);
-    pci_bcol_source_init(&source, c, map);
+    const uint32_t *map = final_of(b, c);
+    pci_column_source(b, c, &source);
     int64_t first = c->present && map ? map[c->first] : c->first;
     if (w->quick)
         return pci_encode_quick(w, number, &source.source, c->rows - c->present,
@@ -131,6 +142,9 @@ struct job {
     const uint32_t *tree;
     unsigned transform; /* of archives, for that column of the tree */
     uint64_t rows;
+    const struct pci_codes *codes; /* NULL: a column by itself */
+    size_t place;                  /* in the group */
+    uint32_t distance;             /* behind the column that has the codes */
     struct pci_writer part;
     int done;
 };
@@ -158,7 +172,8 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
     if (!c)
         return pci_encode_strings(&b->strings, w, number, err);
     PCI_TRY(pci_bcol_fill(c, job->rows, err));
-    PCI_TRY(encode_column(b, c, w, number, err));
+    PCI_TRY(job->codes ? pci_encode_codes(w, number, job->codes, job->place, job->distance, err)
+                       : encode_column(b, c, w, number, err));
     pci_spool_clear(&c->values);
     pci_spool_clear(&c->runs);
     pci_spool_clear(&c->data);
@@ -196,7 +211,17 @@ static pcol_status run_job(void *context, size_t number, pcol_error *err)
     return take_parts(jobs, job, err);
 }
 
-static void list_jobs(pcol_builder *b, const struct pci_plan *plan, struct jobs *jobs)
+/* Let a column be one of its group. */
+static void share_codes(const struct pci_plan *plan, const struct pci_code_groups *groups,
+                        uint32_t column, struct job *job)
+{
+    job->codes = pci_code_group_of(groups, column, &job->place);
+    if (job->codes)
+        job->distance = plan->columns[column] - plan->columns[job->codes->columns[0]];
+}
+
+static void list_jobs(pcol_builder *b, const struct pci_plan *plan,
+                      const struct pci_code_groups *groups, struct jobs *jobs)
 {
     struct job *job = jobs->all;
     if (plan->table_number[PCI_T_STRINGS])
@@ -208,10 +233,13 @@ static void list_jobs(pcol_builder *b, const struct pci_plan *plan, struct jobs 
             *job++ = (struct job){
                 .number = plan->group, .tree = b->tree.groups, .transform = PCF_TRANSFORM_RANK};
         }
-        for (size_t i = 0; i < b->column_count; i++)
-            if (b->columns[i]->table == t && plan->columns[i] != PCOL_NONE)
-                *job++ = (struct job){
-                    .number = plan->columns[i], .column = b->columns[i], .rows = plan->rows[t]};
+        for (uint32_t i = 0; i < b->column_count; i++) {
+            if (b->columns[i]->table != t || plan->columns[i] == PCOL_NONE)
+                continue;
+            *job = (struct job){
+                .number = plan->columns[i], .column = b->columns[i], .rows = plan->rows[t]};
+            share_codes(plan, groups, i, job++);
+        }
     }
     jobs->count = (size_t)(job - jobs->all);
 }
@@ -251,11 +279,17 @@ pcol_status pci_encode_columns(pcol_builder *b, struct pci_writer *w, const stru
                                pcol_error *err)
 {
     struct jobs jobs = {.b = b, .writer = w};
+    struct pci_code_groups groups = {0};
+    pcol_status status = PCOL_OK;
     jobs.all = pci_malloc(b->column_count + 3, sizeof *jobs.all);
     if (!jobs.all)
         return pci_fail_memory(err);
-    list_jobs(b, plan, &jobs);
-    pcol_status status = run_jobs(&jobs, err);
+    if (!w->plain && !w->quick)
+        status = pci_code_groups_choose(b, w, plan, &groups, err);
+    list_jobs(b, plan, &groups, &jobs);
+    if (status == PCOL_OK)
+        status = run_jobs(&jobs, err);
+    pci_code_groups_clear(&groups);
     pci_free(jobs.all);
     return status;
 }

@@ -105,6 +105,10 @@ void pci_mark_large(const void *context, const struct pci_reader *block, uint8_t
 /* What SPLIT costs, by how many values have how many bits, up to `whole`; *width of the small ones. */
 uint64_t pci_split_cost(const uint64_t *counts, unsigned whole, int again, unsigned *width);
 
+/* A column without children (encode.c). */
+pcol_status pci_encode_leaf(struct pci_writer *writer, uint32_t column,
+                            const struct pci_source *source, pcol_error *err);
+
 /* Each sets the column's encoding and parameters and appends its sections. */
 pcol_status pci_emit_plain(struct pci_writer *writer, uint32_t column,
                            const struct pci_source *source, uint64_t nulls, struct pci_shape *stats,

@@ -446,28 +446,38 @@ static pcol_status put_form(struct pci_writer *writer, uint32_t column,
     return status;
 }
 
+/* A writer of one column of a source, which is number 0. */
+static pcol_status trial_begin(struct pci_writer *trial, const struct pci_writer *writer,
+                               const struct pci_source *source, pcol_error *err)
+{
+    uint32_t column;
+    pci_writer_init(trial, writer->out.store);
+    trial->press = writer->press;
+    trial->tree = writer->tree;
+    trial->trial = 1;
+    PCI_TRY(pci_writer_table(trial, "trial", 0, source->rows, err));
+    return pci_writer_column(trial, "trial", source->type, 0, &column, err);
+}
+
+static uint64_t trial_end(struct pci_writer *trial)
+{
+    uint64_t bytes = 16 * (trial->column_count - 1); /* descriptors compress well */
+    for (size_t i = 0; i < trial->section_count; i++)
+        bytes += trial->sections[i].size + 8;
+    pci_writer_clear(trial);
+    return bytes;
+}
+
 /* What a form of a column costs: it is written to nowhere. */
 static pcol_status measure(struct pci_writer *writer, const struct pci_source *source,
                            const struct pci_shape *shape, uint8_t form, int depth, uint64_t *bytes,
                            pcol_error *err)
 {
     struct pci_writer trial;
-    uint32_t column;
-    pcol_status status;
-    pci_writer_init(&trial, writer->out.store);
-    trial.press = writer->press;
-    trial.tree = writer->tree;
-    trial.trial = 1;
-    status = pci_writer_table(&trial, "trial", 0, source->rows, err);
+    pcol_status status = trial_begin(&trial, writer, source, err);
     if (status == PCOL_OK)
-        status = pci_writer_column(&trial, "trial", source->type, 0, &column, err);
-    if (status == PCOL_OK)
-        status = put_form(&trial, column, source, shape, form, depth, err);
-    *bytes = 0;
-    for (size_t i = 0; i < trial.section_count; i++)
-        *bytes += trial.sections[i].size + 8;
-    *bytes += 16 * (trial.column_count - 1); /* descriptors compress well */
-    pci_writer_clear(&trial);
+        status = put_form(&trial, 0, source, shape, form, depth, err);
+    *bytes = trial_end(&trial);
     return status;
 }
 
@@ -603,4 +613,21 @@ pcol_status pci_encode(struct pci_writer *writer, uint32_t column, const struct 
                        pcol_error *err)
 {
     return encode_at(writer, column, source, 0, err);
+}
+
+pcol_status pci_encode_leaf(struct pci_writer *writer, uint32_t column,
+                            const struct pci_source *source, pcol_error *err)
+{
+    return encode_at(writer, column, source, MAX_DEPTH, err);
+}
+
+pcol_status pci_encode_measure(struct pci_writer *writer, const struct pci_source *source,
+                               uint64_t *bytes, pcol_error *err)
+{
+    struct pci_writer trial;
+    pcol_status status = trial_begin(&trial, writer, source, err);
+    if (status == PCOL_OK)
+        status = encode_at(&trial, 0, source, 0, err);
+    *bytes = trial_end(&trial);
+    return status;
 }

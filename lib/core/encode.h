@@ -21,6 +21,10 @@ pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
                              const struct pci_source *source, uint64_t nulls,
                              const int64_t *constant, pcol_error *err);
 
+/* What a source takes as a column of a file like the writer's, which is left alone. */
+pcol_status pci_encode_measure(struct pci_writer *writer, const struct pci_source *source,
+                               uint64_t *bytes, pcol_error *err);
+
 /* A column of bytes (encode_bytes.c): `offsets` has rows + 1 values of type u64; read() copies out data. `valid`
  * may be NULL: no nulls; else one byte per row. */
 struct pci_bytes_source {

@@ -22,7 +22,7 @@ int64_t image_cell(int column, uint64_t row)
     case PACKED:
         return (int64_t)(row * 7919 % 1000);
     case BLOCKED:
-        return (int64_t)(row < 1024 ? row * 7919 % 97 : (row * 7919 % 89) << 40);
+        return (int64_t)(row < 1024 ? row * 7919 % 4099 : (row * 7919 % 4001) << 40);
     case SPARSE:
         return row % 50 == 3 ? (int64_t)(row * row * 31) : 5;
     case RUNS:

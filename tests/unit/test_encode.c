@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* splitmix64: the same values on every machine */
@@ -404,12 +405,24 @@ Test(encode, the_choice_fits_the_shape)
         const char *name;
         uint8_t encoding;
     } expected[] = {
-        {"constant", PCF_LINEAR},      {"linear", PCF_LINEAR},       {"small", PCF_PACKED},
-        {"timestamps", PCF_BLOCKED},   {"sawtooth", PCF_DELTAS},     {"mostly_zero", PCF_SPARSE},
-        {"mostly_before", PCF_SPARSE}, {"runs", PCF_RUNS},           {"mostly_null", PCF_SPARSE},
-        {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE}, {"callees", PCF_CHAIN},
-        {"heap", PCF_DELTAS},          {"heap_u64", PCF_DELTAS},     {"patches", PCF_SPARSE},
-        {"row_patches", PCF_SPARSE},   {"terraces", PCF_RUNS},       {"sizes", PCF_SPLIT},
+        {"constant", PCF_LINEAR},
+        {"linear", PCF_LINEAR},
+        {"small", PCF_PACKED},
+        {"timestamps", PCF_BLOCKED},
+        {"sawtooth", PCF_DELTAS},
+        {"mostly_zero", PCF_SPARSE},
+        {"mostly_before", PCF_SPARSE},
+        {"runs", PCF_RUNS},
+        {"mostly_null", PCF_DICTIONARY},
+        {"bit", PCF_PACKED},
+        {"same_doubles", PCF_DICTIONARY},
+        {"callees", PCF_CHAIN},
+        {"heap", PCF_DELTAS},
+        {"heap_u64", PCF_DELTAS},
+        {"patches", PCF_SPARSE},
+        {"row_patches", PCF_SPARSE},
+        {"terraces", PCF_RUNS},
+        {"sizes", PCF_SPLIT},
         {"sizes_u64", PCF_SPLIT},
     };
     void *data;
@@ -465,6 +478,128 @@ Test(encode, bytes_and_strings)
                          PCOL_OK);
             cr_assert(!valid || (s.size == n && !memcmp(s.data, text, s.size)));
         }
+        pcol_file_close(f);
+        pcol_free(data);
+    }
+}
+
+/* Cells of a table whose rows repeat whole tuples: each column follows from a hidden key. */
+enum { COUNT, SIZE, NAME, RATIO, FLAG, OTHER, TUPLE_COLUMNS };
+
+static int64_t tuple_cell(int column, uint64_t row, int broken, int *valid)
+{
+    random_state = row * 31 + 7;
+    uint64_t r = next_random(), key = (uint64_t)__builtin_ctzll(r | 1 << 9) * 7 + r % 3;
+    double ratio = (double)key / 8;
+    int64_t bits;
+    if (broken && row > 6000)
+        key = r >> 20; /* what the first rows promised holds no more */
+    memcpy(&bits, &ratio, sizeof bits);
+    *valid = column != NAME || key % 5;
+    return column == COUNT   ? (int64_t)key - 3
+           : column == SIZE  ? (int64_t)(key * key * 100003)
+           : column == NAME  ? (int64_t)(key % 11)
+           : column == RATIO ? bits
+           : column == FLAG  ? (int64_t)(key % 2)
+                             : (int64_t)(r >> 40);
+}
+
+static void make_tuples(uint64_t rows, unsigned flags, int broken, void **data, size_t *size)
+{
+    static const pcol_type types[] = {PCOL_I64, PCOL_U64,  PCOL_STRING,
+                                      PCOL_F64, PCOL_BOOL, PCOL_I64};
+    pcol_builder *b;
+    uint32_t table, columns[TUPLE_COLUMNS];
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_table(b, "probe", &table, NULL), PCOL_OK);
+    for (int k = 0; k < TUPLE_COLUMNS; k++) {
+        char name[2] = {(char)('a' + k), 0};
+        cr_assert_eq(pcol_builder_column(b, table, name, types[k], 0, &columns[k], NULL), PCOL_OK);
+    }
+    for (uint64_t row = 0; row < rows; row++)
+        for (int k = 0; k < TUPLE_COLUMNS; k++) {
+            int valid;
+            int64_t cell = tuple_cell(k, row, broken, &valid);
+            double number;
+            char text[24];
+            memcpy(&number, &cell, sizeof number);
+            int n = snprintf(text, sizeof text, "%lld", (long long)cell);
+            if (!valid)
+                continue;
+            if (k == NAME)
+                cr_assert_eq(pcol_builder_set_str(b, columns[k], row, text, (size_t)n, NULL), 0);
+            else if (k == RATIO)
+                cr_assert_eq(pcol_builder_set_f64(b, columns[k], row, number, NULL), PCOL_OK);
+            else
+                cr_assert_eq(pcol_builder_set_i64(b, columns[k], row, cell, NULL), PCOL_OK);
+        }
+    cr_assert_eq(pcol_builder_write_memory(b, flags, data, size, NULL), PCOL_OK);
+    pcol_builder_free(b);
+}
+
+static void check_tuples(const pcol_file *f, uint64_t rows, int broken)
+{
+    for (int k = 0; k < TUPLE_COLUMNS; k++) {
+        char name[2] = {(char)('a' + k), 0};
+        const struct pci_column *c = pci_column_find(pci_table_find(f, "probe"), name);
+        int64_t *all = calloc(rows, sizeof *all);
+        uint8_t *there = calloc(rows, 1);
+        cr_assert_eq(pci_read(f, c, 0, rows, all, there, NULL), PCOL_OK);
+        for (uint64_t row = 0; row < rows; row++) {
+            int valid, is_valid;
+            int64_t want = tuple_cell(k, row, broken, &valid), have;
+            cr_assert_eq(pci_get(f, c, row, &have, &is_valid, NULL), PCOL_OK);
+            cr_assert(have == all[row] && is_valid == valid && there[row] == valid);
+            if (valid && k == NAME) {
+                pcol_str s;
+                char text[24] = "";
+                cr_assert_eq(pci_string(f, (uint64_t)have, &s, NULL), PCOL_OK);
+                memcpy(text, s.data, s.size); /* it is not terminated in the file */
+                have = strtoll(text, NULL, 10);
+            }
+            cr_assert_eq(have, valid ? want : 0, "%s %llu", name, (unsigned long long)row);
+        }
+        free(all);
+        free(there);
+    }
+}
+
+Test(encode, rows_that_repeat_tuples_share_codes)
+{
+    static const unsigned flags[] = {0, PCOL_WRITE_PLAIN, PCOL_WRITE_QUICK, PCOL_WRITE_ARCHIVE};
+    for (size_t i = 0; i < 4; i++) {
+        void *data;
+        size_t size;
+        pcol_file *f;
+        const struct pci_table *t;
+        make_tuples(20000, flags[i], 0, &data, &size);
+        cr_assert_eq(pcol_file_open_memory(data, size, NULL, &f, NULL), PCOL_OK);
+        check_tuples(f, 20000, 0);
+        t = pci_table_find(f, "probe");
+        for (uint32_t k = 0; k < OTHER && !flags[i]; k++) {
+            const struct pcf_column *c = t->columns[k].desc;
+            cr_expect(c->encoding == PCF_DICTIONARY && c->base == k &&
+                          c->child_count == (k ? 1 : 2),
+                      "column %u", k);
+        }
+        cr_expect_neq(t->columns[OTHER].desc->encoding, PCF_DICTIONARY);
+        pcol_file_close(f);
+        pcol_free(data);
+    }
+}
+
+/* What the first rows promise does not bind the others. */
+Test(encode, tuples_that_end_are_columns)
+{
+    static const unsigned flags[] = {0, PCOL_WRITE_ARCHIVE};
+    for (size_t i = 0; i < 2; i++) {
+        void *data;
+        size_t size;
+        pcol_file *f;
+        make_tuples(20000, flags[i], 1, &data, &size);
+        cr_assert_eq(pcol_file_open_memory(data, size, NULL, &f, NULL), PCOL_OK);
+        check_tuples(f, 20000, 1);
+        cr_expect_neq(pci_table_find(f, "probe")->columns[SIZE].desc->encoding, PCF_DICTIONARY);
         pcol_file_close(f);
         pcol_free(data);
     }
