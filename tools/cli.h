@@ -567,7 +567,8 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
 /* How amounts of a query are shown. */
 struct cli_amounts {
     pcol_query_info info;
-    int people; /* humanised text instead of numbers */
+    int people;  /* humanised text instead of numbers */
+    int selects; /* samples or frames were selected */
     double total;
     double scale; /* to seconds or bytes, where `unit` is one of these */
     enum { CLI_UNIT_PLAIN, CLI_UNIT_SECONDS, CLI_UNIT_BYTES } unit;

@@ -202,18 +202,18 @@ static int append(struct cli_join *join, size_t *used, const char *data, size_t 
     return 0;
 }
 
-/* What a frame is called: its function, else FILE:LINE. */
+/* What a frame is called: its function, else FILE:LINE; R has code in no file, too. */
 static int append_frame(struct cli_join *join, size_t *used)
 {
-    const struct cli_cell *text = join->name.kind == CLI_CELL_TEXT ? &join->name : &join->filename;
+    struct cli_cell text = join->name.kind == CLI_CELL_TEXT ? join->name : join->filename;
+    int is_place = join->name.kind != CLI_CELL_TEXT && join->line.kind == CLI_CELL_I64;
     char line[CLI_NUMBER_SIZE + 1] = ":";
 
-    if (text->kind == CLI_CELL_TEXT &&
-        append(join, used, text->as.text.data, text->as.text.size) != 0)
+    if (is_place && text.kind == CLI_CELL_TEXT && text.as.text.size == 0)
+        text = cli_cell_text("<top level>");
+    if (text.kind == CLI_CELL_TEXT && append(join, used, text.as.text.data, text.as.text.size) != 0)
         return -1;
-    if (text == &join->filename && join->line.kind == CLI_CELL_I64)
-        return append(join, used, line, 1 + cli_format_i64(line + 1, join->line.as.i64));
-    return 0;
+    return is_place ? append(join, used, line, 1 + cli_format_i64(line + 1, join->line.as.i64)) : 0;
 }
 
 /* A stack as "main;f;g", outermost first. */

@@ -253,6 +253,7 @@ void cli_amounts_init(struct cli_amounts *amounts, const pcol_query *query,
     memset(amounts, 0, sizeof *amounts);
     pcol_query_describe(query, &amounts->info);
     amounts->people = cli_for_people(args, out);
+    amounts->selects = cli_selects(args);
     amounts->total = cli_amount_double(amounts, amounts->info.total);
     amounts->scale = 1;
     if (is_text(amounts->info.unit, bytes, sizeof bytes / sizeof *bytes)) {
@@ -366,7 +367,8 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
         cli_out_printf(out, ", duration %s", room);
     }
     if (cli_amount_double(amounts, amounts->info.selected) != amounts->total) {
-        cli_out_text(out, ", selected ");
+        /* Percentages are of magnitudes, as pprof's: values below 0 make a difference, too. */
+        cli_out_text(out, amounts->selects ? ", selected " : "; values below 0 leave ");
         total = cli_amount_cell(amounts, amounts->info.selected, room);
         cli_out_write(out, total.as.text.data, total.as.text.size);
         cli_out_printf(out, " (%.2f%%)",

@@ -101,7 +101,11 @@ const struct cmd cmd_table[] = {
      "and --show frames; they match function names, files and the files of mappings.\n"
      "\n"
      "  pcol top run.pcol\n"
-     "  pcol top --by line --sort total -n 50 cpu.pb.gz\n",
+     "  pcol top --by line --sort total -n 50 cpu.pb.gz\n"
+     "\n"
+     "The lines that allocate, in a profile of Perun whose allocators have no source:\n"
+     "\n"
+     "  pcol top --by line --hide '^unreachable$' memory.perf\n",
      1, CMD_ANY, cmd_top},
     {"Ask", "tree", NULL, "FILE", "print the call tree", cmd_tree_options,
      "Callees stand below their callers, the largest first. --bottom-up starts from the innermost\n"

@@ -17,8 +17,8 @@ const struct cli_option cmd_unpack_options[] = {
      CLI_CHOICES_WRITE},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
-    {0, "source", "ID", "only the source of this id (default: all)", CLI_COUNT, CLI_AT(source), 0,
-     NULL},
+    {0, "source", "ID|RE", "only the source of this id, or those whose uri matches", CLI_TEXT,
+     CLI_AT(pick_source), 0, NULL},
     {0, "sample-type", "TYPE",
      "for a format of one sample type: which (default: the profile's own)", CLI_TEXT,
      CLI_AT(sample_type), 0, NULL},
@@ -356,6 +356,9 @@ int cmd_unpack(struct cli_args *args)
     char *made = NULL;
     int code;
 
+    if (args->pick_source != NULL && cli_parse_u64(args->pick_source, &args->source) == 0)
+        args->pick_source =
+            NULL; /* one whole source is for the exporter, which may have it as it was */
     if (args->source == 0)
         return cli_usage("--source: ids start at 1");
     code = cli_input_open(&input, args->operands[0], args);
