@@ -120,6 +120,17 @@ pcol_str pcol_name_tail(pcol_str name)
     return start < name.size ? (pcol_str){name.data + start, name.size - start} : name;
 }
 
+int pci_svg_has_room(pcol_str name, size_t width)
+{
+    enum { LEAST = 5 }; /* of a name that is cut */
+    char piece[24];
+    size_t at = 0, used, wide = 0;
+    name = pcol_name_tail(name);
+    while (at < name.size && wide <= width)
+        wide += character(name, &at, piece, &used);
+    return width >= LEAST || wide <= width;
+}
+
 pcol_status pci_svg_name(struct pci_put *out, pcol_str name, size_t width, pcol_error *err)
 {
     char piece[24];

@@ -10,7 +10,9 @@
  * it is read (controls, bidi, invalid UTF-8), as \xNN. At most `width` characters are written, the
  * last two of them ".." where that cuts; 0: all. */
 pcol_status pci_svg_text(struct pci_put *out, pcol_str text, size_t width, pcol_error *err);
-/* The same for the name of a function, which loses its path or namespace before it is cut. */
+/* Whether so many characters show enough of a function's name to tell it. */
+int pci_svg_has_room(pcol_str name, size_t width);
+/* pci_svg_text() for the name of a function, which loses its path or namespace before it is cut. */
 pcol_status pci_svg_name(struct pci_put *out, pcol_str name, size_t width, pcol_error *err);
 pcol_status pci_svg_raw(struct pci_put *out, const char *text, pcol_error *err);
 /* A number with at most `decimals` digits behind the point (up to 6), the same on every machine. */
