@@ -7,6 +7,7 @@
 #include "cmd.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const struct cmd cmd_table[] = {
     {"Convert", "pack", NULL, "IN... [-o OUT.pcol]", "write a pcol file from profiles",
@@ -196,6 +197,8 @@ int cmd_unknown(const char *name)
         if (cmd_table[i].alias != NULL)
             cli_suggest_offer(&suggest, cmd_table[i].alias, strlen(cmd_table[i].alias));
     }
+    if (access(name, F_OK) == 0)
+        return cli_usage("'%s' is a file, and the command comes first: pcol top %s", name, name);
     return cli_usage("no command '%s'%s", name, cli_suggest_text(&suggest, hint, sizeof hint));
 }
 

@@ -350,7 +350,7 @@ static int check_name(const char *name)
     const char *dot = name ? strrchr(name, '.') : NULL;
     for (size_t i = 0; dot != NULL && i < sizeof others / sizeof *others; i++) {
         if (strcasecmp(dot, others[i]) == 0)
-            return cli_usage("'%s' would hold SVG or text (-o FILE.svg)", name);
+            return cli_usage("%s: a flame graph is SVG or text: -o FILE.svg", name);
     }
     return CLI_OK;
 }

@@ -7,6 +7,7 @@
 #include "cmd.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 const struct cli_option cmd_peek_options[] = {
     {'n', "rows", "N", "at most N callers and N callees of each function; 0: all (default)",
@@ -152,8 +153,13 @@ int cmd_peek(struct cli_args *args)
     pcol_query *query = NULL;
     pcol_peek *peek = NULL;
     pcol_error err;
-    int code = cli_input_open(&input, args->operands[1], args);
+    int code = CLI_OK;
 
+    if (access(args->operands[0], F_OK) == 0 && access(args->operands[1], F_OK) != 0)
+        code = cli_usage("the name comes before the file: pcol peek '%s' %s", args->operands[1],
+                         args->operands[0]);
+    if (code == CLI_OK)
+        code = cli_input_open(&input, args->operands[1], args);
     if (code != CLI_OK)
         return code;
     code = cli_query_new(&input, args, &query);
