@@ -30,15 +30,15 @@ enum {
 
 static const char *const losses[] = {
     "semicolons and line ends in names: they become colons and blanks",
-    "files and lines of the code",
+    "files and lines of the code: frames are names",
     "samples without a call stack",
-    "threads of samples",
-    "times of samples",
+    "threads of samples: equal stacks are added up (--thread chooses)",
+    "times of samples: equal stacks are added up (--time chooses)",
     "more than one sample type (--sample-type chooses)",
-    "labels of samples",
-    "addresses and mappings of the code",
-    "which source a sample is of",
-    "that the values are not samples/count",
+    "labels of samples: equal stacks are added up (--label chooses)",
+    "addresses and mappings of the code: frames are names",
+    "which source a sample is of: equal stacks are added up (--source chooses)",
+    "that the values are not samples/count: numbers stand there without their unit",
 };
 
 struct sums {

@@ -393,7 +393,8 @@ static void say_table(const struct pci_pprof_export *e, const char *table, const
             return;
     if (words && *count < SAID) {
         said[(*count)++] = words;
-        pci_export_loss(e->export, "pprof cannot hold %s", words);
+        pci_export_loss(e->export, "pprof cannot hold %s: cat --table %s prints them", words,
+                        table);
     } else {
         pci_export_loss(e->export, "pprof cannot hold the table %s", table);
     }
