@@ -165,6 +165,7 @@ pcol_status pci_bare_open(const pcol_file *file, const struct pci_column *names,
     *bare = (struct pci_bare){.count = pci_rows(file, "functions")};
     if (!names || !pci_rows(file, "mappings"))
         return PCOL_OK;
+    PCI_TRY(pci_plausible(file, "functions", err));
     PCI_TRY(any_bare(file, names, bare->count, &any, err));
     if (!any)
         return PCOL_OK;

@@ -17,7 +17,7 @@ struct pci_bare {
 int pci_bare_is(pcol_str name);
 /* The address that "libc.so.6+0x9a03e" ends in; empty if that is not such a name. */
 pcol_str pci_bare_address(pcol_str name);
-/* names: the column of functions, which is plausible; may be NULL. Cost: O(functions), and
+/* names: the column of functions; may be NULL. Cost: O(functions), and
  * O(locations) if one is known by its address. */
 pcol_status pci_bare_open(const pcol_file *file, const struct pci_column *names,
                           struct pci_bare *bare, pcol_error *err);

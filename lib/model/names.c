@@ -37,8 +37,14 @@ pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_
     return PCOL_OK;
 }
 
+pcol_status pci_names_libraries(struct pci_names *names, pcol_error *err)
+{
+    return pci_bare_open(names->file, names->name, &names->bare, err);
+}
+
 void pci_names_close(struct pci_names *names)
 {
+    pci_bare_close(&names->bare);
     pci_free(names->made);
     names->made = NULL;
     names->made_capacity = 0;
@@ -132,6 +138,7 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
                                  "function %" PRIu64 " does not exist", row);
         name->function = (uint32_t)row;
         PCI_TRY(cell_str(n, n->name, row, &name->name, &has_name, err));
+        name->name = pci_bare_name(&n->bare, row, name->name);
         PCI_TRY(cell_str(n, n->function_file, row, &name->filename, &name->has_filename, err));
         PCI_TRY(cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
     } else {

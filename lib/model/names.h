@@ -7,6 +7,7 @@
 #ifndef PCI_NAMES_H
 #define PCI_NAMES_H
 
+#include "model/bare.h"
 #include "model/table.h"
 
 struct pci_names {
@@ -16,7 +17,8 @@ struct pci_names {
     const struct pci_column *name, *function_file, *start_line;   /* of functions */
     const struct pci_column *mapping;                             /* of location_groups */
     const struct pci_column *mapping_file;
-    char *made; /* the last name that was put together */
+    struct pci_bare bare; /* after pci_names_libraries() */
+    char *made;           /* the last name that was put together */
     size_t made_capacity;
 };
 
@@ -30,6 +32,9 @@ struct pci_name {
 };
 
 pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err);
+/* For targets that have no place for libraries: functions that are known by nothing but an address are
+ * called with theirs, as answers have it. */
+pcol_status pci_names_libraries(struct pci_names *names, pcol_error *err);
 /* Row `location` of locations, which belongs to `group`. */
 pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,
                           struct pci_name *name, pcol_error *err);

@@ -227,6 +227,7 @@ pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint
         if (!frame->has_name)
             PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
         PCI_TRY(pci_rprof_cell(l->file, l->start_line, row, &ignored, &frame->has_start_line, err));
+        frame->function = row;
         file = l->function_file;
         file_row = row;
     }

@@ -75,6 +75,7 @@ struct pci_rprof_frame {
     pcol_str name, filename;
     int64_t line;
     int has_name, has_file, has_line;
+    uint64_t function;   /* row, where there is a name */
     int64_t path;        /* string number of filename */
     int has_text_column; /* there is a column in the line */
     int has_start_line;

@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "model/bare.h"
 #include "rprof/token.h"
 
 #include <inttypes.h>
@@ -60,6 +61,7 @@ struct foreign {
     struct pci_put *out;
     struct pci_rprof_samples *samples;
     struct pci_rprof_locations locations;
+    struct pci_bare bare; /* functions that are but an address come with their library */
     struct pci_rprof_stacks stacks;
     struct pci_hash files; /* string of a path -> number of the file - 1 */
     int64_t *paths;        /* by number - 1 */
@@ -183,6 +185,8 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, struct pci_rpro
         int size = valid ? snprintf(address, sizeof address, "0x%" PRIx64, (uint64_t)number)
                          : snprintf(address, sizeof address, "<unknown>");
         name = (pcol_str){address, (size_t)size};
+    } else if (pci_bare_is(name)) {
+        name = pci_bare_name(&f->bare, frame->function, name);
     }
     return append_name(f, &name, to, err);
 }
@@ -376,6 +380,7 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     struct pci_rprof_flags flags = {0};
     uint8_t header[96];
     PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
+    PCI_TRY(pci_bare_open(f->file, f->locations.name, &f->bare, err));
     PCI_TRY(
         pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err));
     PCI_TRY(note_source(f, source, err));
@@ -406,6 +411,7 @@ pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_
     *lost |= f.lost;
     pci_rprof_stacks_close(&f.stacks);
     pci_hash_clear(&f.files);
+    pci_bare_close(&f.bare);
     pci_free(f.paths);
     pci_free(f.pending.data);
     return status;

@@ -536,6 +536,7 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
                              export->options->sample_type, &w->chosen, err));
     PCI_TRY(pci_names_open(&w->names, w->file, err));
+    PCI_TRY(pci_names_libraries(&w->names, err));
     PCI_TRY(pci_path_open(&w->path, w->file, err));
     PCI_TRY(pci_want_whole(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
     PCI_TRY(pci_want_whole(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
