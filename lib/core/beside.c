@@ -111,6 +111,51 @@ pcol_status pci_beside_each(unsigned threads, size_t count, pci_task task, void 
     return crew.status;
 }
 
+/* ---- a gate ---- */
+
+struct pci_gate {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    int open;
+};
+
+struct pci_gate *pci_gate_new(void)
+{
+    struct pci_gate *gate = pci_calloc(1, sizeof *gate);
+    if (gate && pthread_mutex_init(&gate->lock, NULL) == 0) {
+        if (pthread_cond_init(&gate->opened, NULL) == 0)
+            return gate;
+        pthread_mutex_destroy(&gate->lock);
+    }
+    pci_free(gate);
+    return NULL;
+}
+
+void pci_gate_open(struct pci_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->open = 1;
+    pthread_cond_broadcast(&gate->opened);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void pci_gate_wait(struct pci_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->open)
+        pthread_cond_wait(&gate->opened, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void pci_gate_free(struct pci_gate *gate)
+{
+    if (!gate)
+        return;
+    pthread_cond_destroy(&gate->opened);
+    pthread_mutex_destroy(&gate->lock);
+    pci_free(gate);
+}
+
 /* ---- the ring ---- */
 
 struct ring {

@@ -29,6 +29,18 @@ typedef pcol_status (*pci_task)(void *context, size_t number, pcol_error *err);
 pcol_status pci_beside_each(unsigned threads, size_t count, pci_task task, void *context,
                             pcol_error *err);
 
+/* ---- a task that waits for a part of another one */
+
+/* Tasks are begun in their order: one may wait for what one with a lower number does, and must not for
+ * one with a higher number. Whoever is waited for opens the gate whatever comes of it. */
+struct pci_gate;
+/* NULL: it cannot be had. */
+struct pci_gate *pci_gate_new(void);
+void pci_gate_open(struct pci_gate *gate);
+void pci_gate_wait(struct pci_gate *gate);
+/* NULL: nothing. */
+void pci_gate_free(struct pci_gate *gate);
+
 /* ---- a stream that a thread makes ahead of the caller */
 
 /* Fill in up to `capacity` bytes; *size is 0 at the end. It runs in the other thread. */

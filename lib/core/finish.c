@@ -233,7 +233,18 @@ struct preparing {
     pcol_builder *b;
     struct pci_function_sums *sums;
     int plain;
+    struct pci_gate *placed; /* open: stacks have their places, or have failed to */
+    pcol_status status;      /* of that */
 };
+
+static pcol_status place_stacks(pcol_builder *b, pcol_error *err)
+{
+    PCI_TRY(pci_tree_finish(&b->tree, err));
+    PCI_TRY(pci_bcol_fill(b->columns[PCI_C_SAMPLE_STACK], b->sample_count, err));
+    for (size_t k = 0; k < b->type_count; k++)
+        PCI_TRY(pci_bcol_fill(b->columns[b->types[k].column], b->sample_count, err));
+    return PCOL_OK;
+}
 
 static pcol_status put_all(pcol_builder *b, int plain, pcol_error *err)
 {
@@ -246,43 +257,65 @@ static pcol_status put_all(pcol_builder *b, int plain, pcol_error *err)
     return pci_derive(b, plain, err);
 }
 
-/* Two tasks: only the first one changes the builder. */
-static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
+static pcol_status place_and_sum(struct preparing *p, pcol_error *err)
 {
-    struct preparing *p = context;
-    return number ? pci_function_sums_make(p->sums, err) : put_all(p->b, p->plain, err);
+    p->status = place_stacks(p->b, err);
+    pci_gate_open(p->placed);
+    if (p->status != PCOL_OK || !p->sums)
+        return p->status;
+    return pci_function_sums_make(p->sums, err);
 }
 
-static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
+static pcol_status sort_and_put(struct preparing *p, pcol_error *err)
 {
     pcol_builder *b = p->b;
-    b->tables[PCI_T_SOURCES].rows = b->source_count;
+    PCI_TRY(pci_strtab_sort(&b->strings, err));
+    pci_hash_clear(&b->function_hash);
+    pci_hash_clear(&b->group_hash);
+    pci_gate_wait(p->placed);
+    return p->status == PCOL_OK ? put_all(b, p->plain, err) : PCOL_OK;
+}
+
+/* Two tasks. The first one changes stacks and samples, the second one strings and, once stacks are what
+ * they stay, all else. */
+static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
+{
+    return number ? sort_and_put(context, err) : place_and_sum(context, err);
+}
+
+/* Columns hold few pages by now, but may hold many slabs of them. */
+static void gather_pages(pcol_builder *b)
+{
     for (size_t c = 0; c < b->column_count; c++) {
         pci_spool_gather(&b->columns[c]->values);
         pci_spool_gather(&b->columns[c]->runs);
         pci_spool_gather(&b->columns[c]->data);
     }
     pci_store_trim(&b->store);
+}
+
+static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
+{
+    pcol_builder *b = p->b;
+    b->tables[PCI_T_SOURCES].rows = b->source_count;
+    gather_pages(b);
     PCI_TRY(pci_blabels_finish(b, err));
     if (!quick)
         PCI_TRY(pci_function_sums_new(b, &p->sums, err));
-    PCI_TRY(pci_strtab_sort(&b->strings, err));
-    pci_hash_clear(&b->function_hash);
-    pci_hash_clear(&b->group_hash);
-    PCI_TRY(pci_tree_finish(&b->tree, err));
-    PCI_TRY(pci_bcol_fill(b->columns[PCI_C_SAMPLE_STACK], b->sample_count, err));
-    for (size_t k = 0; k < b->type_count; k++)
-        PCI_TRY(pci_bcol_fill(b->columns[b->types[k].column], b->sample_count, err));
-    PCI_TRY(pci_beside_each(b->threads, p->sums ? 2 : 1, prepare_part, p, err));
+    p->placed = pci_gate_new();
+    if (!p->placed)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_beside_each(p->sums ? b->threads : 1, 2, prepare_part, p, err));
     return pci_function_sums_put(p->sums, err);
 }
 
 /* quick: nobody will read the file again, so what helps those who do is not made. */
 static pcol_status prepare(pcol_builder *b, int plain, int quick, pcol_error *err)
 {
-    struct preparing p = {b, NULL, plain};
+    struct preparing p = {.b = b, .plain = plain};
     pcol_status status = prepare_all(&p, quick, err);
     pci_function_sums_free(p.sums);
+    pci_gate_free(p.placed);
     return status;
 }
 
