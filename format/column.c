@@ -36,7 +36,7 @@ static int transform_fits(const struct pcf_column *c, const struct pcf_section *
 int pcf_column_known(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];
-    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_DICTIONARY)
+    if (c->type < PCF_I64 || c->type > PCF_BOOL || c->encoding > PCF_TREE)
         return 0;
     if ((c->flags & ~PCF_COLUMN_KNOWN_FLAGS) && (c->flags & PCF_COLUMN_MUST_UNDERSTAND))
         return 0;
@@ -82,6 +82,7 @@ static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
     case PCF_CHAIN:
     case PCF_DELTAS:
     case PCF_SPLIT:
+    case PCF_TREE:
         *must = BIT(PCF_ROLE_MARKS);
         break;
     case PCF_RUNS:
@@ -246,6 +247,7 @@ static int check_children(const struct pcf_check *check, uint32_t column)
     const struct pcf_column *child = check->index->columns + c->first_child;
     uint32_t first = c->first_child;
     unsigned need = c->encoding == PCF_SPARSE                          ? 1
+                    : c->encoding == PCF_TREE                          ? 1
                     : c->encoding == PCF_RUNS                          ? 2
                     : c->encoding == PCF_CHAIN                         ? 2
                     : c->encoding == PCF_DELTAS                        ? 2
@@ -272,6 +274,11 @@ static int check_children(const struct pcf_check *check, uint32_t column)
             return pcf_fault_column(check, column,
                                     "null count disagrees with the number of values");
         return check_child(check, first, c->type);
+    }
+    if (c->encoding == PCF_TREE) {
+        if (child[0].rows >= c->rows)
+            return pcf_fault_column(check, first, "more marked rows than can be");
+        return check_child(check, first, PCF_U64);
     }
     if (c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS || c->encoding == PCF_SPLIT)
         return check_follow(check, column);
@@ -303,6 +310,8 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
     if (c->type == PCF_BYTES && c->encoding != PCF_PLAIN && c->encoding != PCF_FRONT &&
         (c->encoding != PCF_LINEAR || (c->rows && !(c->flags & PCF_COLUMN_DEFAULT_NULL))))
         return pcf_fault_column(check, column, "byte strings cannot have this encoding");
+    if (c->encoding == PCF_TREE && c->type != PCF_U32)
+        return pcf_fault_column(check, column, "tree of other than row numbers");
     if (c->encoding == PCF_CHAIN && c->type != PCF_U32 && c->type != PCF_STRING)
         return pcf_fault_column(check, column, "chain of other than row numbers");
     if (c->type == PCF_F64) {

@@ -38,6 +38,8 @@ const char *pcf_result_text(enum pcf_result result)
         return "string shares more bytes than the one before has";
     case PCF_BAD_CODE:
         return "code lies beyond the dictionary";
+    case PCF_BAD_TREE:
+        return "steps up the tree leave the block or its root";
     case PCF_BAD_VALUE:
         return "value is out of the range of its type";
     }
@@ -356,13 +358,17 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
         if ((result = pcf_follow_at(d, row, value)) != PCF_OK)
             return result;
         break;
-    case PCF_FRONT: /* bytes */
+    case PCF_TREE:
+        if ((result = pcf_tree_at(d, row, value)) != PCF_OK)
+            return result;
+        break;
     case PCF_SPLIT:
         if ((result = pcf_split_at(d, row, value)) != PCF_OK)
             return result;
         break;
     case PCF_DICTIONARY:
         return pcf_entry_at(d, row, value, valid);
+    case PCF_FRONT: /* bytes */
     default:
         return PCF_BAD_ROW;
     }
@@ -414,13 +420,16 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
     case PCF_DELTAS:
         result = pcf_read_follow(d, row, count, values);
         break;
-    case PCF_FRONT: /* bytes */
+    case PCF_TREE:
+        result = pcf_read_tree(d, row, count, values);
+        break;
     case PCF_SPLIT:
         result = pcf_read_split(d, row, count, values);
         break;
     case PCF_DICTIONARY:
         result = pcf_read_entries(d, row, count, values, valid);
         break;
+    case PCF_FRONT: /* bytes */
     default:
         return PCF_BAD_ROW;
     }

@@ -21,7 +21,7 @@ struct pcf_data {
     uint64_t values_size;
     const uint8_t *validity;
     const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)] */
-    const uint8_t *marks;  /* SPARSE, CHAIN, DELTAS, SPLIT */
+    const uint8_t *marks;  /* SPARSE, CHAIN, DELTAS, SPLIT, TREE */
     const uint8_t *bytes;  /* PCF_BYTES */
     uint64_t bytes_size;
     const struct pcf_data *child[2]; /* DICTIONARY: the second one may be another column's */
@@ -37,6 +37,7 @@ enum pcf_result {
     PCF_BAD_CHAIN,  /* a value without successor, or 64 rows of which the first is not marked */
     PCF_BAD_SHARED, /* more bytes shared than the row before has */
     PCF_BAD_CODE,   /* a code beyond its dictionary */
+    PCF_BAD_TREE,   /* more steps than there are rows above, or the root is marked */
     PCF_BAD_VALUE   /* a u32 or string above 2^32 - 1, a bool above 1 */
 };
 
@@ -45,7 +46,7 @@ const char *pcf_result_text(enum pcf_result result);
 
 /* Row `row` as 64 bits (f64: its bits, string: its code, bool: 0 or 1). *valid is 0 for a null,
  * *value then 0. Not for PCF_BYTES. O(1); RUNS O(log runs); CHAIN and
- * DELTAS up to 63 steps. */
+ * DELTAS up to 63 steps, TREE up to 1023. */
 enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
 
 /* `count` rows from `row`; `valid` holds bytes 0 and 1 and may be NULL. Decodes blockwise: scans run

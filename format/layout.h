@@ -96,8 +96,8 @@ enum pcf_type {
 };
 
 /*
- * Encodings: each gives row i in O(1) (RUNS: O(log runs); CHAIN, DELTAS, FRONT:
- * 63 steps at most). All arithmetic is modulo 2^64.
+ * Encodings: each gives row i in O(1) (RUNS: O(log runs); CHAIN, DELTAS, FRONT: 63
+ * steps at most, TREE: 1023). All arithmetic is modulo 2^64.
  *   PLAIN    the values in Arrow's layout
  *   LINEAR   base + step*i; no bytes (constants, dense ids)
  *   PACKED   base + step*i + scale*u[i], u of `width` bits, least significant bit first
@@ -108,6 +108,8 @@ enum pcf_type {
  *            one in 64 at least; those stand in child 0
  *   DELTAS   the row before and the next value of child 1 but for the marked rows, one in 64
  *            at least; those stand in child 0
+ *   TREE     row - 1 but for the marked rows; the child says how far up from there they go, within
+ *            1024 rows; tree.c
  *   FRONT    byte strings in order: the first bytes of the row before, as many as child 1 says, and
  *            then bytes of its own, whose offsets stand in child 0; front.h
  *   SPLIT    marked rows: the next value of child 0; others: the next value of child 1
@@ -125,14 +127,16 @@ enum pcf_encoding {
     PCF_DELTAS = 7,
     PCF_FRONT = 8,
     PCF_SPLIT = 9,
-    PCF_DICTIONARY = 10
+    PCF_DICTIONARY = 10,
+    PCF_TREE = 11
 };
 
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
 #define PCF_SLOPE_SHIFT 16
-#define PCF_RANK_ROWS 1024u /* SPARSE, CHAIN, DELTAS, SPLIT: marks are counted after so many rows */
-#define PCF_FRONT_ROWS 64u  /* FRONT: the first of so many rows shares nothing */
+#define PCF_RANK_ROWS 1024u     /* SPARSE and others: marks are counted after so many rows */
+#define PCF_TREE_FAR 1024u      /* TREE: from here on no number of steps, but a row + 1024 */
+#define PCF_FRONT_ROWS 64u      /* FRONT: the first of so many rows shares nothing */
 #define PCF_MAX_PACKED_WIDTH 57 /* or 64: any value then lies within one unaligned 64-bit load */
 #define PCF_MAX_CHILD_DEPTH 3
 

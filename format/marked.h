@@ -74,5 +74,9 @@ enum pcf_result pcf_read_split(const struct pcf_data *d, uint64_t row, uint64_t 
 enum pcf_result pcf_entry_at(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
 enum pcf_result pcf_read_entries(const struct pcf_data *d, uint64_t row, uint64_t count,
                                  int64_t *values, uint8_t *valid);
+/* The same of TREE (tree.c). */
+enum pcf_result pcf_tree_at(const struct pcf_data *d, uint64_t row, int64_t *value);
+enum pcf_result pcf_read_tree(const struct pcf_data *d, uint64_t row, uint64_t count,
+                              int64_t *values);
 
 #endif

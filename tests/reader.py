@@ -13,7 +13,7 @@ import sys
 from reader_archive import Bad, Section, can_read, inflate, need
 
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY = range(11)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY, TREE = range(12)
 VALUES, VALIDITY, BLOCKS, MARKS, DATA = range(1, 6)
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
 ALL = (1 << 64) - 1
@@ -58,6 +58,10 @@ class Column:
             return self.marked(i)[0] if self.is_marked(i) else self.children[1].whole(i - self.rank(i))
         if self.encoding == DICTIONARY:
             return self.children[0].whole(self.codes.whole(i))
+        if self.encoding == TREE:
+            if i - i % 1024 not in self.blocks:
+                self.blocks[i - i % 1024] = self.parents(i - i % 1024)
+            return self.blocks[i - i % 1024][i % 1024]
         if self.encoding in (CHAIN, DELTAS):
             first = i
             while not self.is_marked(first):
@@ -73,6 +77,21 @@ class Column:
             low, high = (low, middle) if self.children[0].whole(middle) > i else (middle + 1, high)
         need(low == 0 or self.children[0].whole(low - 1) <= i, "run ends do not ascend")
         return self.children[1].whole(low)
+
+    def parents(self, first):
+        """The block of 1024 rows of a TREE that begins with row `first`."""
+        values = []
+        for row in range(first, min(first + 1024, self.rows)):
+            at, steps = max(row - 1, 0), self.marked(row)[0] + 1 if self.is_marked(row) else 0
+            need(row or not steps, "root of a tree is marked")
+            if steps > 1024:
+                at, steps = steps - 1025, 0
+                need(at < first, "row that is not in a block before")
+            for _ in range(steps):
+                need(at and at >= first, "steps leave the block or the root")
+                at = values[at - first]
+            values.append(at)
+        return values
 
     def number(self, role, at, size):
         need(at + size <= len(self.sections[role]), "read beyond a section")
@@ -119,18 +138,18 @@ class Column:
         """Sections and children that type, encoding and rows ask for (section 4); `before`: columns of the table so far."""
         n, t, e, bits, blocks = self.rows, self.type, self.encoding, (self.rows + 7) // 8, (self.rows + 1023) // 1024
         have = {role: len(data) for role, data in self.sections.items() if role <= DATA}
-        if t not in range(1, 8) or e not in range(11) or any(c.why for c in self.children):
+        if t not in range(1, 8) or e not in range(12) or any(c.why for c in self.children):
             self.why = self.why or "unknown type or encoding"
         if self.why:
             return
         values = bits if t == BOOL else n * (4 if t in (U32, STRING) else 8)
         sizes = [{DATA: have[DATA]} if DATA in have and t == BYTES else {VALUES: values} if t != BYTES else {}, {},
                  {VALUES: (n * self.width + 7) // 8 + 8}, {BLOCKS: 24 * blocks, VALUES: max(8, have.get(VALUES, 0))}, {MARKS: bits + 8 * blocks - 8},
-                 {}, *[{MARKS: bits + 8 * blocks - 8}] * 2, {DATA: have[DATA]} if DATA in have else {}, {MARKS: bits + 8 * blocks - 8}, {}][e]
+                 {}, *[{MARKS: bits + 8 * blocks - 8}] * 2, {DATA: have[DATA]} if DATA in have else {}, {MARKS: bits + 8 * blocks - 8}, {}, {MARKS: bits + 8 * blocks - 8}][e]
         if VALIDITY in have and self.flags & NULLABLE and e <= BLOCKED:
             sizes[VALIDITY] = bits
-        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64], [U64, U32], [t, t], [t, U32][:len(self.children) or 1]][e]
-        allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS, SPLIT, DICTIONARY), U32: set(range(11)) - {FRONT}, STRING: set(range(11)) - {FRONT}}.get(t, set(range(11)) - {CHAIN, FRONT})
+        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64], [U64, U32], [t, t], [t, U32][:len(self.children) or 1], [U64]][e]
+        allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS, SPLIT, DICTIONARY), U32: set(range(12)) - {FRONT}, STRING: set(range(11)) - {FRONT}}.get(t, set(range(11)) - {CHAIN, FRONT})
         need(e in allowed and (n or e == LINEAR) and (t != BYTES or e != LINEAR or not n or self.flags & DEFAULT_NULL), "encoding of the type")
         need(have == sizes, "sections do not fit the encoding")
         need([c.type for c in self.children] == types and not any(c.flags & NULLABLE for c in self.children[e == DICTIONARY and self.flags & NULLABLE:]), "children do not fit")
@@ -218,7 +237,7 @@ class File:
         need(not (table and c.rows), "column of a table with rows of its own")
         c.file, c.type, c.encoding, c.base, c.step, c.scale, c.why = self, kind % 16, kind // 16, fold(base), fold(step), scale + 1 & ALL, ""
         c.name, c.rows = (self.name(name_size), table.rows) if table else ("", c.rows)
-        c.sections = {}
+        c.sections, c.blocks = {}, {}
         for _ in range(sections):
             size, role, align, codec, raw_size, flags = self.record(6)
             start = -(-self.section_end >> 3 + align) << 3 + align

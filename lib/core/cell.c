@@ -5,6 +5,8 @@
  */
 #include "core/thaw.h"
 
+#include "range.h"
+
 #include <string.h>
 
 static const char *table_name(const struct pci_column *column)
@@ -49,6 +51,18 @@ static pcol_status get_frozen(const pcol_file *file, const struct pci_column *co
     return status;
 }
 
+/* Not valid: the block is damaged somewhere. */
+static pcol_status get_by_block(const pcol_file *file, const struct pci_column *column,
+                                uint64_t row, int64_t *value, int *valid, pcol_error *err)
+{
+    enum pcf_result result;
+    pcol_status status = pci_blocks_read(file, column, row, 1, value, &result, err);
+    *valid = status == PCOL_OK && result == PCF_OK;
+    if (!*valid)
+        *value = 0;
+    return status;
+}
+
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err)
 {
@@ -56,6 +70,11 @@ pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint
     pcol_status status;
     if (is_frozen(column))
         return get_frozen(file, column, row, value, valid, err);
+    if (column->by_block && row < column->data->rows) {
+        PCI_TRY(get_by_block(file, column, row, value, valid, err));
+        if (*valid)
+            return pci_kept(file, err);
+    }
     result = pcf_get(column->data, row, value, valid);
     if (result == PCF_OK)
         return pci_kept(file, err);
@@ -69,7 +88,16 @@ pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint
 static pcol_status read_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
                               uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
-    enum pcf_result result = pcf_read(column->data, row, count, values, valid);
+    enum pcf_result result;
+    /* Whole blocks are not kept: those who read them keep what they need. */
+    if (column->by_block && !is_frozen(column) && row % PCF_RANK_ROWS &&
+        pcf_range(row, count, 1, column->data->rows)) {
+        PCI_TRY(pci_blocks_read(file, column, row, count, values, &result, err));
+        if (valid)
+            memset(valid, 1, (size_t)count);
+    } else {
+        result = pcf_read(column->data, row, count, values, valid);
+    }
     if (result == PCF_OK)
         return pci_kept(file, err);
     /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a rank
@@ -121,7 +149,7 @@ static pcol_status bytes_there(const pcol_file *file, const struct pci_column *c
     uint64_t size;
     enum pcf_result result;
     if (column->data->encoding == PCF_FRONT) {
-        PCI_TRY(pci_front_get(file, column, &row, value, &result, err));
+        PCI_TRY(pci_blocks_string(file, column, &row, value, &result, err));
         *valid = result == PCF_OK;
         return result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
     }

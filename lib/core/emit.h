@@ -109,6 +109,20 @@ uint64_t pci_split_cost(const uint64_t *counts, unsigned whole, int again, unsig
 pcol_status pci_encode_leaf(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, pcol_error *err);
 
+/* A source's rows as steps up the tree whose parents they are (steps.c): of rows whose parent is not the
+ * row before. */
+struct pci_steps {
+    struct pci_source source;
+    int64_t *values;
+};
+void pci_mark_steps(const void *context, const struct pci_reader *block, uint8_t *marks);
+
+/* *steps is NULL if the source is no tree in pre-order; *bits: what it costs. Freed with
+ * pci_steps_free(). */
+pcol_status pci_steps_new(const struct pci_source *source, const struct pci_shape *shape,
+                          struct pci_steps **steps, uint64_t *bits, pcol_error *err);
+void pci_steps_free(struct pci_steps *steps);
+
 /* Each sets the column's encoding and parameters and appends its sections. */
 pcol_status pci_emit_plain(struct pci_writer *writer, uint32_t column,
                            const struct pci_source *source, uint64_t nulls, struct pci_shape *stats,

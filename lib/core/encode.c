@@ -128,6 +128,20 @@ static pcol_status put_chain(struct pci_writer *writer, uint32_t column, struct 
     return put_child(writer, child + 1, &links->next, MAX_DEPTH, err);
 }
 
+/* ---- tree ---- */
+
+static pcol_status put_tree(struct pci_writer *writer, uint32_t column,
+                            const struct pci_source *source, const struct pci_steps *steps,
+                            int depth, pcol_error *err)
+{
+    uint32_t child;
+    column_of(writer, column)->encoding = PCF_TREE;
+    PCI_TRY(pci_emit_marks(writer, column, source, pci_mark_steps, NULL, err));
+    PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
+    /* Steps may be split twice, as no other column's children. */
+    return put_child(writer, child, &steps->source, depth, err);
+}
+
 /* ---- deltas ---- */
 
 /* Of so many values on, own values are in one array: a cell that is read alone touches a page for each
@@ -302,7 +316,7 @@ static int clearly_less(uint64_t a, uint64_t b)
     return a < b - b / 20;
 }
 
-enum way { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN };
+enum way { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN, TREE };
 
 /* A way, and what some of them were found to need. */
 struct plan {
@@ -310,6 +324,7 @@ struct plan {
     uint64_t bits;
     struct pci_rest *rest;
     struct pci_links *links;
+    struct pci_steps *steps;
     struct pci_split_choice split;
 };
 
@@ -333,6 +348,8 @@ static pcol_status put_way(struct pci_writer *writer, uint32_t column,
         return put_runs(writer, column, source, shape, depth, err);
     case SPLIT:
         return put_split(writer, column, source, shape, &plan->split, depth, err);
+    case TREE:
+        return put_tree(writer, column, source, plan->steps, depth, err);
     case CHAIN:
         break;
     }
@@ -364,7 +381,8 @@ static pcol_status consider_split(struct plan *plan, const struct pci_source *so
 
 /* What may have children. */
 static pcol_status consider_deeper(struct plan *plan, const struct pci_source *source,
-                                   const struct pci_shape *shape, int depth, pcol_error *err)
+                                   const struct pci_shape *shape, int press, int depth,
+                                   pcol_error *err)
 {
     int is_double = source->type == PCF_F64;
     uint64_t cost;
@@ -381,6 +399,10 @@ static pcol_status consider_deeper(struct plan *plan, const struct pci_source *s
     if (depth == 0) {
         PCI_TRY(pci_links_new(source, shape, &plan->links, &cost, err));
         consider(plan, CHAIN, cost);
+        if (!press) { /* archives know trees by a transform, which compresses better */
+            PCI_TRY(pci_steps_new(source, shape, &plan->steps, &cost, err));
+            consider(plan, TREE, cost);
+        }
     }
     return PCOL_OK;
 }
@@ -399,11 +421,12 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
     }
     /* At the greatest depth stand successors and rises, which may have a block's cost at most. */
     if (depth < MAX_DEPTH)
-        status = consider_deeper(&plan, source, shape, depth, err);
+        status = consider_deeper(&plan, source, shape, writer->press != NULL, depth, err);
     if (status == PCOL_OK)
         status = put_way(writer, column, source, shape, &plan, depth, err);
     pci_free(plan.rest);
     pci_links_free(plan.links);
+    pci_steps_free(plan.steps);
     return status;
 }
 

@@ -186,7 +186,8 @@ static void fill_columns(pcol_file *f)
         c->data = &f->data[i];
         c->desc = desc;
         atomic_init(&c->frozen, c->supported && is_frozen(f, i) ? PCI_FROZEN : 0);
-        atomic_init(&c->front, NULL);
+        c->by_block = f->data[i].encoding == PCF_TREE;
+        atomic_init(&c->blocks, NULL);
         c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
     }
 }
@@ -442,7 +443,7 @@ void pcol_file_close(pcol_file *file)
     pthread_mutex_destroy(&file->lock);
     pci_thaw_end(file);
     for (uint32_t i = 0; i < file->index.header.column_count; i++)
-        pci_front_free(atomic_load_explicit(&file->columns[i].front, memory_order_relaxed));
+        pci_blocks_free(atomic_load_explicit(&file->columns[i].blocks, memory_order_relaxed));
     release(file);
 }
 

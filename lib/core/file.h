@@ -14,7 +14,7 @@
 #include <time.h>
 
 struct pci_table;
-struct pci_front;
+struct pci_blocks;
 struct pci_thaw;
 
 /* A physical column. */
@@ -28,8 +28,8 @@ struct pci_column {
     struct pci_table *references; /* NULL: none */
     /* Compressed: what `data` points to is there only while it is held (thaw.h). */
     _Atomic uint8_t frozen;
-    _Atomic(struct pci_front *)
-        front; /* FRONT: what has been put together (front.c); NULL: nothing */
+    uint8_t by_block;                    /* TREE: cells are read out of whole blocks */
+    _Atomic(struct pci_blocks *) blocks; /* FRONT, TREE: those read (blocks.c); NULL: none yet */
 };
 
 struct pci_table {
@@ -91,11 +91,16 @@ static inline pcol_status pci_thaw(const pcol_file *file, const struct pci_colum
                ? pci_thaw_now(file, column, err)
                : PCOL_OK;
 }
-/* A string of a FRONT column, at an address that holds until the file is closed. What the file says may
- * be wrong: *result then, of the row *row. */
-pcol_status pci_front_get(const pcol_file *file, const struct pci_column *column, uint64_t *row,
-                          pcol_str *value, enum pcf_result *result, pcol_error *err);
-void pci_front_free(struct pci_front *front);
+/* Out of blocks that were put together before, or are now (blocks.c); what they need of an
+ * archive is held. What the file says may be wrong: *result then. A string of a FRONT column, at an
+ * address that holds until the file is closed; *row becomes one at fault. */
+pcol_status pci_blocks_string(const pcol_file *file, const struct pci_column *column, uint64_t *row,
+                              pcol_str *value, enum pcf_result *result, pcol_error *err);
+/* Rows of a TREE column, all of which exist. */
+pcol_status pci_blocks_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                            uint64_t count, int64_t *values, enum pcf_result *result,
+                            pcol_error *err);
+void pci_blocks_free(struct pci_blocks *blocks);
 /* Cells, with errors that name table, column and row. Signatures as in decode.h. */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err);

@@ -318,14 +318,16 @@ static uint64_t marks_in(const uint8_t *marks, uint64_t from, uint64_t to)
 }
 
 /* Rows of one block of 1024: their marks, and what the children have for them. What follows from the row
- * before may begin at the 64th row before. */
+ * before may begin at the 64th row before, of a tree with the block. */
 static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
                                uint64_t count, pcol_error *err)
 {
     const struct pcf_data *data = column->data;
     const struct pci_column *other = part_of(hold->file, column, 1);
     unsigned encoding = data->encoding;
-    uint64_t first = encoding == PCF_CHAIN || encoding == PCF_DELTAS ? row - row % 64 : row;
+    uint64_t first = encoding == PCF_CHAIN || encoding == PCF_DELTAS ? row - row % 64
+                     : encoding == PCF_TREE                          ? row - row % PCF_RANK_ROWS
+                                                                     : row;
     uint64_t block = row / PCF_RANK_ROWS, at = block * PCF_MARKS_STRIDE;
     PCI_TRY(hold_role(hold, column, PCF_ROLE_MARKS, (at - (block ? 8 : 0)) * 8,
                       (at + PCF_RANK_ROWS / 8) * 8, 0, err));
@@ -334,7 +336,7 @@ static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *c
     uint64_t before = pcf_marks_before(data, block) + marks_in(marks, 0, from);
     uint64_t marked = marks_in(marks, from, to);
     PCI_TRY(hold_column(hold, part_of(hold->file, column, 0), before, marked, err));
-    if (encoding == PCF_SPARSE)
+    if (encoding == PCF_SPARSE || encoding == PCF_TREE)
         return PCOL_OK;
     if (encoding == PCF_CHAIN)
         return pci_thaw(hold->file, other, err);
@@ -364,6 +366,7 @@ static pcol_status hold_piece(struct pci_hold *hold, const struct pci_column *co
     case PCF_CHAIN:
     case PCF_DELTAS:
     case PCF_SPLIT:
+    case PCF_TREE:
         return hold_marked(hold, column, row, count, err);
     case PCF_DICTIONARY:
         return hold_dictionary(hold, column, row, count, err);

@@ -143,7 +143,7 @@ static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *da
     if (data->validity && !tail_is_zero(data->validity, data->rows))
         pci_fault(tally, PCOL_NOWHERE, "bits behind the last row's validity are not zero");
     if (data->encoding == PCF_SPARSE || data->encoding == PCF_CHAIN ||
-        data->encoding == PCF_DELTAS || data->encoding == PCF_SPLIT) {
+        data->encoding == PCF_DELTAS || data->encoding == PCF_SPLIT || data->encoding == PCF_TREE) {
         check_marks(tally, data);
     } else if (data->encoding == PCF_BLOCKED) {
         check_blocks(tally, data);

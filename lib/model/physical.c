@@ -26,8 +26,9 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
 
 static const char *encoding_name(uint8_t encoding)
 {
-    static const char *const names[] = {"plain", "linear", "packed", "blocked", "sparse",    "runs",
-                                        "chain", "deltas", "front",  "split",   "dictionary"};
+    static const char *const names[] = {"plain",  "linear", "packed",     "blocked",
+                                        "sparse", "runs",   "chain",      "deltas",
+                                        "front",  "split",  "dictionary", "tree"};
     return encoding < sizeof names / sizeof *names ? names[encoding] : "unknown";
 }
 

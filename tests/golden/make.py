@@ -23,7 +23,7 @@ from xxh3 import xxh3  # noqa: E402
 FOLDER = HERE / "1.0"
 DATA = HERE.parent / "data"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY = range(11)
+PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY, TREE = range(12)
 VALUES, VALIDITY, BLOCKS, MARKS, DATA_BYTES = range(1, 6)
 NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
 ALL = (1 << 64) - 1
@@ -147,6 +147,21 @@ def dictionary(kind, entries, codes, codes_of=0):
     nulls = sum(bool(entries.nulls) and entries.absent[code] for code in rows)
     return Column(kind, DICTIONARY, len(rows), children=[entries] if codes_of else [entries, codes], flags=NULLABLE * bool(entries.nulls),
                   base=codes_of, nulls=nulls)
+
+
+def tree(parents, child=lambda values: plain(U64, values)):
+    """child: makes a column of the steps."""
+    marks, steps = [0], []
+    for i, parent in list(enumerate(parents))[1:]:
+        marks.append(int(parent != i - 1))
+        if marks[-1] and parent < i // 1024 * 1024:
+            steps.append(parent + 1024)
+        elif marks[-1]:
+            at, n = i - 1, 0
+            while at != parent:
+                at, n = parents[at], n + 1
+            steps.append(n - 1)
+    return Column(U32, TREE, len(parents), [marked_section(marks)], [child(steps)])
 
 
 def runs(kind, ends, values):
@@ -810,6 +825,21 @@ def fronts():
                   ("x_example", 0, 4, [named("path", front([b"src/fmt/print.go", b"src/fmt/scan.go", b"src/io/io.go", b"src/io/pipe.go"]))])])
 
 
+def trees():
+    """TREE over three blocks, whose second one returns to rows of the first; a short one; the example of spec.md."""
+    n, parents = 2100, [0]
+    for i in range(1, n):
+        at = i - 1
+        for _ in range(i * 2654435761 % 2 ** 32 >> 11 & 7 if i * 40503 % 65536 >> 9 & 1 else 0):
+            at = parents[at]
+        parents.append(0 if i in (1300, 1900) else at)
+    example = [0, 0, 1, 2, 1, 0, 5, 6, 6, 5]
+    return write([("x_blocks", 2, n, [named("parent", tree(parents), "x_blocks"), named("deltas", tree(parents, lambda v: deltas(
+        U64, v, -3, 4, lambda w: plain(U64, w), lambda w: packed(I64, 3, -3, 0, 1, [x + 3 for x in w]))), "x_blocks")]),
+                  ("x_example", 2, len(example), [named("parent", tree(example, lambda v: packed(U64, 2, 0, 0, 1, v)), "x_example")]),
+                  ("x_two", 2, 2, [named("parent", tree([0, 0], lambda v: linear(U64, 0)), "x_two")])])
+
+
 # ---- faults
 
 class Image:
@@ -872,8 +902,8 @@ class Image:
 
 def faults():
     """name -> bytes of each damaged file."""
-    base, enc, steps, totals, words, codes = ((FOLDER / "valid" / f"{name}.pcol").read_bytes()
-                                              for name in ("rich", "encodings", "chains", "sums", "fronts", "dictionaries"))
+    base, enc, steps, totals, words, codes, wood = ((FOLDER / "valid" / f"{name}.pcol").read_bytes()
+                                              for name in ("rich", "encodings", "chains", "sums", "fronts", "dictionaries", "trees"))
     made = {}
 
     def case(name, change, source=base):
@@ -1047,6 +1077,17 @@ def faults():
     put("front-offsets-too-few", ("x_small", "words/0"), "rows", 5, words)
     put("front-shared-too-few", ("x_small", "words/1"), "rows", 4, words)
 
+    cell("tree-root-marked", ("x_blocks", "parent", MARKS), 0, b"\1", wood)
+    cell("tree-steps-beyond-root", ("x_example", "parent/0", VALUES), 0, b"\3", wood)
+    cell("tree-steps-beyond-block", ("x_blocks", "parent/0", VALUES), 8 * 560, struct.pack("<Q", 1023), wood)
+    cell("tree-far-not-before", ("x_blocks", "parent/0", VALUES), 8 * 100, struct.pack("<Q", 1024), wood)
+    cell("tree-far-huge", ("x_blocks", "parent/0", VALUES), 8 * 900, struct.pack("<Q", 2 ** 63), wood)
+    cell("tree-rank", ("x_blocks", "parent", MARKS), 128, struct.pack("<Q", 0), wood)
+    cell("tree-rank-high", ("x_blocks", "parent", MARKS), 128, struct.pack("<Q", 2 ** 40), wood)
+    put("tree-of-wide", ("x_blocks", "parent"), "type", U64, wood)
+    put("tree-steps-of-rows", ("x_blocks", "parent/0"), "type", U32, wood)
+    put("tree-too-many-marks", ("x_two", "parent/0"), "rows", 2, wood)
+
     def crowded(m):
         node = m.table("x_one")
         node.fields["rows"] = 2 ** 40
@@ -1110,7 +1151,7 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, dictionaries=dictionaries, labels=labels, archive=archive, archive_blocks=archive_blocks, fronts=fronts, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, dictionaries=dictionaries, labels=labels, archive=archive, archive_blocks=archive_blocks, fronts=fronts, trees=trees, nothing=lambda: write([])).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():
