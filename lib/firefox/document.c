@@ -192,16 +192,22 @@ static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
 {
     int more;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
-    if (can_begin(ff))
+    if (can_begin(ff)) {
+        if (ff->import->options->threads > 1 && !ff->in.slabs)
+            PCI_TRY(pci_ff_ahead_new(ff->in.json, &ff->ahead, err));
         PCI_TRY(build(ff, NULL, err));
+    }
     for (;;) {
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
         if (!more)
-            return PCOL_OK;
+            break;
         PCI_TRY(read_thread(ff, err));
         if (ff->begun)
             PCI_TRY(build(ff, ff->threads[ff->thread_count - 1], err));
     }
+    pci_ff_ahead_free(ff->ahead);
+    ff->ahead = NULL;
+    return PCOL_OK;
 }
 
 /* ---- counters */

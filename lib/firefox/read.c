@@ -274,6 +274,7 @@ static void clear_scope(struct pci_ff_scope *scope)
 
 static void clear(struct pci_ff *ff)
 {
+    pci_ff_ahead_free(ff->ahead);
     pci_ff_stream_close(&ff->in);
     clear_scope(&ff->shared);
     for (size_t i = 0; i < ff->thread_count; i++) {

@@ -16,6 +16,7 @@
 
 #include "core/builder.h"
 #include "core/rows.h"
+#include "firefox/ahead.h"
 #include "firefox/cells.h"
 #include "firefox/stream.h"
 
@@ -91,6 +92,7 @@ struct pci_ff {
     struct pci_import *import;
     pcol_builder *b;
     struct pci_ff_stream in;
+    struct pci_ff_ahead *ahead; /* NULL: nobody reads ahead */
     struct pci_ff_scope shared;
     struct pci_ff_scope **threads;
     size_t thread_count, thread_capacity;

@@ -98,6 +98,10 @@ pcol_status pci_json_element(struct pci_json *json, int *more, pcol_error *err);
  * set of the types: bit t for type t. */
 unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
                       size_t *got);
+/* In an array: go on behind an element that ends at `offset` of the input; `lines` begin in what is
+ * passed over, the last of them at line_start. For those who have read it by themselves. */
+pcol_status pci_json_jump(struct pci_json *json, uint64_t offset, uint64_t lines,
+                          uint64_t line_start, pcol_error *err);
 /* With a key current: pass over its value. */
 pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err);
 /* After the last token of the text: only blanks may follow. */

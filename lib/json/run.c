@@ -261,3 +261,17 @@ unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, si
     *got = r.n;
     return r.seen;
 }
+
+pcol_status pci_json_jump(struct pci_json *json, uint64_t offset, uint64_t lines,
+                          uint64_t line_start, pcol_error *err)
+{
+    struct pci_input *input = json->input;
+    if (offset - input->offset > input->size)
+        PCI_TRY(pci_input_skip(input, offset, err));
+    json->at = json->start = (size_t)(offset - input->offset);
+    json->state = PCI_JSON_AT_AFTER;
+    json->line += lines;
+    if (lines)
+        json->line_start = line_start;
+    return PCOL_OK;
+}

@@ -1,0 +1,26 @@
+/*
+ * ahead.h - long arrays of numbers, read by another thread before the reader comes to them
+ *
+ * While what was read becomes rows, nothing reads on; in that time another thread looks through the
+ * text ahead for arrays of numbers. It knows nothing of what stands around them: each array is handed
+ * over with the place where it begins, and what the reader does not ask for at that place is dropped.
+ */
+#ifndef PCI_FF_AHEAD_H
+#define PCI_FF_AHEAD_H
+
+#include "firefox/cells.h"
+#include "json/json.h"
+
+struct pci_ff_ahead;
+
+/* Begin behind the reader's place in its input, if that is a file with much left of it; else *ahead is
+ * NULL. */
+pcol_status pci_ff_ahead_new(const struct pci_json *json, struct pci_ff_ahead **ahead,
+                             pcol_error *err);
+/* The reader stands behind the bracket of an array: take what there is of it, and go behind that. */
+pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json,
+                              struct pci_ff_cells *cells, pcol_error *err);
+/* NULL: nothing. */
+void pci_ff_ahead_free(struct pci_ff_ahead *ahead);
+
+#endif
