@@ -132,9 +132,8 @@ static int put_run(struct pci_ff_ahead *a, struct head *head, uint8_t *values, u
     int kind = kind_of(a->seen), mixed = kind < 0;
     int fits = pci_lanes_narrow(a->values, a->count, a->narrow);
     if (!head->count)
-        *head = (struct head){.kind = (uint8_t)(mixed ? 0 : kind),
-                              .mixed = (uint8_t)mixed,
-                              .narrow = (uint8_t)fits};
+        *head = (struct head){
+            .kind = (uint8_t)(mixed ? 0 : kind), .mixed = (uint8_t)mixed, .narrow = (uint8_t)fits};
     if (head->mixed != mixed || (!mixed && head->kind != kind) || (head->narrow && !fits) ||
         head->count + a->count > PIECE_VALUES)
         return 0;
@@ -245,8 +244,8 @@ static pcol_status put_piece(const struct head *head, const uint8_t *values,
             pci_lanes_widen(values + at * sizeof(int32_t), n, wide);
         else
             memcpy(wide, values + at * sizeof(int64_t), n * sizeof *wide);
-        PCI_TRY(pci_ff_cells_append(cells, head->kind, head->mixed ? kinds + at : NULL, wide, n,
-                                    err));
+        PCI_TRY(
+            pci_ff_cells_append(cells, head->kind, head->mixed ? kinds + at : NULL, wide, n, err));
     }
     return PCOL_OK;
 }
