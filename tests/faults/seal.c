@@ -14,16 +14,29 @@ static int inside(size_t total, uint64_t offset, uint64_t size)
     return offset <= total && size <= total - offset;
 }
 
+uint8_t *seal_index(uint8_t *data, const struct pcf_header *header)
+{
+    uint8_t *index = data + header->index_offset;
+    uint64_t size = pcf_index_raw_size(header);
+    if (!pcf_is_archive(header))
+        return index;
+    if (header->index_size != size + SEAL_STORED || size > UINT16_MAX || index[0] != 1 ||
+        index[1] != (uint8_t)size || index[2] != (uint8_t)(size >> 8))
+        return NULL;
+    return index + SEAL_STORED;
+}
+
 /* Checksums of sections, which stand in front of the index: where it can be read at all, and is not
  * compressed. */
 static void seal_sections(uint8_t *data, size_t size, const struct pcf_header *header)
 {
     struct pcf_header checked = *header;
     struct pcf_fault fault;
-    uint8_t head[sizeof *header], *index = data + header->index_offset;
+    uint8_t head[sizeof *header], *index;
     checked.header_checksum = pcf_checksum(header, offsetof(struct pcf_header, header_checksum));
     memcpy(head, &checked, sizeof head);
-    if (pcf_is_archive(header) || pcf_header_check(head, sizeof head, size, &checked, &fault))
+    if (pcf_header_check(head, sizeof head, size, &checked, &fault) ||
+        (index = seal_index(data, &checked)) == NULL)
         return;
     struct pcf_index x = {.header = checked};
     x.tables = calloc(checked.table_count + (size_t)1, sizeof *x.tables);

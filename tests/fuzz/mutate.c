@@ -9,7 +9,7 @@
 #include "targets.h"
 
 #include "../faults/seal.h"
-#include "index.h"
+#include "core/zlib.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +85,8 @@ static void change_section(struct file *f)
 
 static void change_records(struct file *f)
 {
-    uint64_t sums = (uint64_t)f->x.header.section_count * 8;
-    change_bytes(f, f->data + f->x.header.index_offset + sums, f->x.header.index_size - sums);
+    const struct pcf_header *h = &f->x.header;
+    change_bytes(f, seal_index(f->data, h) + (size_t)h->section_count * 8, h->records_size);
 }
 
 static void change_field(struct file *f)
@@ -125,24 +125,112 @@ static void change_field(struct file *f)
         s->role = (uint8_t)any(f, 8);
 }
 
-/* The index anew, if it has room before the first section. */
+/* The index anew, if it has room before the first section; of archives, if it is as long as before. */
 static void store(struct file *f)
 {
     struct pcf_header *h = &f->x.header;
-    uint64_t records, room = f->size - h->index_offset;
+    uint64_t records, room = f->size - h->index_offset, was = pcf_index_raw_size(h);
     if (h->section_count && f->x.sections[0].offset > h->index_offset)
         room = f->x.sections[0].offset - h->index_offset;
     uint64_t size = pcf_index_store(&f->x, NULL, &records);
-    uint8_t *index = size <= room ? malloc(size + 1) : NULL;
+    int fits = pcf_is_archive(h) ? size == was : size <= room;
+    uint8_t *index = fits ? malloc(size + 1) : NULL;
     if (!index)
         return;
     pcf_index_store(&f->x, index, &records);
-    memset(f->data + h->index_offset, 0, room);
-    memcpy(f->data + h->index_offset, index, size);
-    h->index_size = size;
+    if (!pcf_is_archive(h)) {
+        memset(f->data + h->index_offset, 0, room);
+        h->index_size = size;
+    }
+    memcpy(seal_index(f->data, h), index, size);
     h->records_size = (uint32_t)records;
     memcpy(f->data, h, sizeof *h);
     free(index);
+}
+
+/* ---- reading a file, whose names stay in `index` */
+
+static int load(struct file *f, uint8_t *index)
+{
+    struct pcf_header *h = &f->x.header;
+    struct pcf_fault fault;
+    f->x.tables = calloc(h->table_count + (size_t)1, sizeof *f->x.tables);
+    f->x.columns = calloc(h->column_count + (size_t)1, sizeof *f->x.columns);
+    f->x.sections = calloc(h->section_count + (size_t)1, sizeof *f->x.sections);
+    uint32_t *scratch = calloc(pcf_index_scratch(h), sizeof *scratch);
+    int loaded = f->x.tables && f->x.columns && f->x.sections && scratch &&
+                 pcf_index_load(index, scratch, &f->x, &fault) == 0;
+    free(scratch);
+    return loaded;
+}
+
+static void unload(struct file *f)
+{
+    free(f->x.tables);
+    free(f->x.columns);
+    free(f->x.sections);
+}
+
+/* ---- an archive whose index can be changed */
+
+/* The sections behind a longer index, and the end. Returns the new size; 0: more than `most`. */
+static size_t lay_out(const struct file *f, const uint8_t *index, uint64_t raw, uint8_t *to,
+                      size_t most)
+{
+    struct pcf_header h = f->x.header;
+    struct pcf_end end = {.mark = PCF_END_MARK};
+    uint64_t at = h.index_offset + raw + SEAL_STORED;
+    if (at > most || raw > UINT16_MAX)
+        return 0;
+    memset(to, 0, most);
+    memcpy(to + h.index_offset + SEAL_STORED, index, raw);
+    const uint8_t head[SEAL_STORED] = {1, (uint8_t)raw, (uint8_t)(raw >> 8), (uint8_t)~raw,
+                                       (uint8_t)(~raw >> 8)};
+    memcpy(to + h.index_offset, head, sizeof head);
+    for (uint32_t i = 0; i < h.section_count; i++) {
+        const struct pcf_section *s = &f->x.sections[i];
+        uint64_t mask = (UINT64_C(1) << s->align_log2) - 1;
+        at = (at + mask) & ~mask;
+        if (at > most || s->size > most - at)
+            return 0;
+        memcpy(to + at, f->data + s->offset, s->size);
+        at += s->size;
+    }
+    at = (at + 7) / 8 * 8;
+    if (at + sizeof end > most)
+        return 0;
+    h.index_size = raw + SEAL_STORED;
+    h.file_size = end.file_size = at + sizeof end;
+    memcpy(to, &h, sizeof h);
+    memcpy(to + at, &end, sizeof end);
+    seal(to, (size_t)h.file_size);
+    return (size_t)h.file_size;
+}
+
+/* The same archive with its index stored instead of compressed; 0: not to be had. */
+static size_t store_index(uint8_t *data, size_t size, size_t most)
+{
+    struct file f = {.data = data, .size = size};
+    struct pcf_fault fault;
+    int memory;
+    size_t got = 0;
+    if (pcf_header_check(data, size, size, &f.x.header, &fault) || !pcf_is_archive(&f.x.header) ||
+        seal_index(data, &f.x.header))
+        return 0;
+    uint64_t raw = pcf_index_raw_size(&f.x.header);
+    uint8_t *index = malloc(raw + 1), *to = malloc(most);
+    if (index && to &&
+        pci_zlib_inflate(data + f.x.header.index_offset, f.x.header.index_size, index, raw,
+                         &memory) == (int64_t)raw) {
+        if (load(&f, index))
+            got = lay_out(&f, index, raw, to, most);
+        unload(&f);
+    }
+    if (got)
+        memcpy(data, to, got);
+    free(index);
+    free(to);
+    return got;
 }
 
 /* ---- which */
@@ -170,24 +258,17 @@ static int change_file(uint8_t *data, size_t size, uint64_t seed)
     struct file f = {.data = data, .size = size, .state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
     struct pcf_fault fault;
     int loaded = 0;
-    if (pcf_header_check(data, size, size, &f.x.header, &fault) || pcf_is_archive(&f.x.header))
+    if (pcf_header_check(data, size, size, &f.x.header, &fault) || !seal_index(data, &f.x.header))
         return 0;
-    f.x.tables = calloc(f.x.header.table_count + (size_t)1, sizeof *f.x.tables);
-    f.x.columns = calloc(f.x.header.column_count + (size_t)1, sizeof *f.x.columns);
-    f.x.sections = calloc(f.x.header.section_count + (size_t)1, sizeof *f.x.sections);
-    uint32_t *scratch = calloc(pcf_index_scratch(&f.x.header), sizeof *scratch);
     uint64_t index_size = pcf_index_raw_size(&f.x.header);
-    uint8_t *index = malloc(index_size + 1); /* names stay in it */
-    if (f.x.tables && f.x.columns && f.x.sections && scratch && index) {
-        memcpy(index, data + f.x.header.index_offset, index_size);
-        loaded = pcf_index_load(index, scratch, &f.x, &fault) == 0;
+    uint8_t *index = malloc(index_size + 1);
+    if (index) {
+        memcpy(index, seal_index(data, &f.x.header), index_size);
+        loaded = load(&f, index);
+        if (loaded)
+            change(&f);
+        unload(&f);
     }
-    if (loaded)
-        change(&f);
-    free(f.x.tables);
-    free(f.x.columns);
-    free(f.x.sections);
-    free(scratch);
     free(index);
     return loaded;
 }
@@ -195,6 +276,9 @@ static int change_file(uint8_t *data, size_t size, uint64_t seed)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     int file = size >= sizeof(struct pcf_header) && !memcmp(data, PCF_MAGIC, PCF_MAGIC_SIZE);
+    size_t stored = file ? store_index(data, size, most) : 0;
+    if (stored)
+        return stored;
     if (file && seed % 8 && change_file(data, size, seed)) {
         seal(data, size);
         return size;
