@@ -65,6 +65,24 @@ static size_t press(const struct pcf_index *x, uint32_t *records_size, uint8_t *
     return size + 5;
 }
 
+/* The checksums of blocks made right, where there are several and their entries say where they lie. */
+static void seal_blocks(uint8_t *section, uint64_t size, uint64_t raw_size, uint8_t codec)
+{
+    uint64_t whole = pcf_press_block(codec), count = (raw_size + whole - 1) / whole, begin = 0;
+    if (count < 2 || count > size / sizeof(struct pcf_press_entry))
+        return;
+    uint8_t *entry = section + size - count * sizeof(struct pcf_press_entry);
+    for (; count > 0; count--, entry += sizeof(struct pcf_press_entry)) {
+        struct pcf_press_entry e;
+        memcpy(&e, entry, sizeof e);
+        if (e.end <= begin || e.end > size)
+            return;
+        e.checksum = pcf_checksum(section + begin, e.end - begin);
+        memcpy(entry, &e, sizeof e);
+        begin = e.end;
+    }
+}
+
 static void read_column(const uint8_t *file, size_t size, uint32_t rows)
 {
     const pcol_table *table;
@@ -120,6 +138,7 @@ void fuzz_thaw(const uint8_t *data, size_t size)
         memcpy(file + BEGIN + (size_t)i * 4, &parent, sizeof parent);
     }
     memcpy(file + at, data + 5, size);
+    seal_blocks(file + at, size, parts.sections[1].raw_size, data[0]);
     parts.sections[0].checksum = pcf_checksum(file + BEGIN, parts.sections[0].size);
     parts.sections[1].checksum = pcf_checksum(file + at, size);
     index.header = header;

@@ -335,6 +335,7 @@ static size_t all_rounds(const char *path)
     pcol_file_close(alone);
     for (int i = 0; i < ROUNDS; i++) {
         options.flags = i % 2 ? PCOL_OPEN_GUARD : 0;
+        options.archive_bytes = (uint64_t)i; /* blocks of archives come and go from the second on */
         if (pcol_file_open(path, &options, &shared, NULL) != PCOL_OK)
             return 1;
         wrong += one_round(shared, i);
