@@ -28,24 +28,29 @@ static void begin(void)
 
 TestSuite(guard, .init = begin, .fini = folder_end);
 
-/* A plain file of many pages. */
-static void make(const char *name)
+/* A file of so many samples. */
+static void make_of(const char *name, int samples, unsigned flags)
 {
     struct text text = {0};
     pcol_builder *builder;
     void *bytes;
     size_t size;
     text_addf(&text, "sample.interval=20000\n");
-    for (int i = 0; i < 30000; i++)
+    for (int i = 0; i < samples; i++)
         text_addf(&text, "\"f%d\" \"g%d\" \"main\" \n", i * 7919 % 3001, i % 31);
     cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
     cr_assert_eq(pcol_import_memory(builder, text.data, text.size, "x.Rprof", NULL, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(builder, PCOL_WRITE_PLAIN, &bytes, &size, NULL),
-                 PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, flags, &bytes, &size, NULL), PCOL_OK);
     folder_file(name, bytes, size);
     pcol_builder_free(builder);
     pcol_free(bytes);
     free(text.data);
+}
+
+/* A plain file of many pages. */
+static void make(const char *name)
+{
+    make_of(name, 30000, PCOL_WRITE_PLAIN);
 }
 
 static pcol_file *open_guarded(const char *name)
@@ -118,6 +123,26 @@ Test(guard, a_cut_file_fails_in_every_call_that_reads)
     cr_assert_eq(faults, 0, "a file that went away is no damaged file");
     cr_assert_eq(pcol_export(file, "folded", NULL, (pcol_sink){no_bytes, NULL}, &err), PCOL_E_IO);
     cr_assert_eq(pcol_query_new(file, NULL, &query, &err), PCOL_E_IO);
+    pcol_file_close(file);
+}
+
+/* What was decompressed before is there; the first block that is not, and all that is read after that,
+ * fails, and nothing of it is taken for the file's. */
+Test(guard, a_cut_archive_fails_at_the_next_block)
+{
+    make_of("a.pcol", 100000, PCOL_WRITE_ARCHIVE);
+    pcol_error err;
+    int64_t first, again;
+    pcol_file *file = open_guarded("a.pcol");
+    const pcol_column *column = stacks_of(file);
+    cr_assert_eq(pcol_column_i64(column, 0, &first, NULL, &err), PCOL_OK);
+    cr_assert_eq(truncate(folder_path("a.pcol"), 4096), 0);
+    cr_assert_eq(pcol_column_i64(column, 0, &again, NULL, &err), PCOL_OK);
+    cr_assert_eq(first, again);
+    cr_assert_eq(read_last(column, &err), PCOL_E_IO);
+    cr_assert_str_eq(err.message, "the file was cut while being read");
+    cr_assert_eq(read_last(column, &err), PCOL_E_IO);
+    cr_assert_eq(pcol_column_i64(column, 0, &again, NULL, &err), PCOL_E_IO);
     pcol_file_close(file);
 }
 
