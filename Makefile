@@ -226,6 +226,11 @@ bench: all bench-programs ## measure speed and size against their peers; BENCH_A
 bench-page: ## docs/benchmarks.md and its chart from the results of the last `make bench`
 	@bench/page.py $(OUT)/bench/results.jsonl docs
 
+.PHONY: bench-report
+bench-report: ## both, one after the other: `make bench`, then the page
+	@$(MAKE) bench
+	@$(MAKE) bench-page
+
 .PHONY: bench-quick
 bench-quick: all bench-programs ## the same with small inputs, within a minute
 	@bench/run --quick $(BENCH_ARGS)

@@ -1,9 +1,10 @@
 /*
  * library.c - the library's calls within one process, in nanoseconds an item
  *
- *     library FILE PLAIN [SMALLER]
+ *     library FILE PLAIN ARCHIVE
  *
- * FILE: a packed profile of a million samples or so, PLAIN: the same one packed with --plain. Each call
+ * FILE: a packed profile of a million samples or so, PLAIN and ARCHIVE: the same one packed with --plain
+ * and --archive. Each call
  * is timed several times over many items, and the median printed as a line of JSON: {"op": "scan",
  * "what": ..., "items": N, "ns": nanoseconds an item}. The sum of a column is timed beside the sum of an
  * array in memory, which nothing can beat.
@@ -267,6 +268,70 @@ static void run_check(struct bench *b)
     b->items = pcol_file_size(b->file);
 }
 
+/* ---- the files */
+
+static const pcol_column *find(const pcol_table *table, const char *name)
+{
+    const pcol_column *column = pcol_table_column_by_name(table, name, NULL);
+    if (!column)
+        fail("no column", name);
+    return column;
+}
+
+static void find_tables(struct bench *b)
+{
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_PHYSICAL, "samples", &b->samples, &err));
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_PHYSICAL, "stacks", &b->stacks, &err));
+    b->stack = find(b->samples, "stack");
+    b->time = find(b->samples, "time");
+    b->value = find(b->samples, "value.1");
+    b->parent = find(b->stacks, "parent");
+    b->rows = pcol_table_rows(b->samples);
+    b->nodes = pcol_table_rows(b->stacks);
+}
+
+/* ---- archives */
+
+/* The file of an archive anew, which keeps so many bytes of numbers. */
+static void reopen(struct bench *b, uint64_t archive_bytes)
+{
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
+    options.archive_bytes = archive_bytes;
+    pcol_file_close(b->file);
+    MUST(pcol_file_open(b->path, &options, &b->file, &err));
+    find_tables(b);
+}
+
+#define BLOCK_ROWS 16384u /* of 8 bytes: 128 KiB */
+
+static void run_touch(struct bench *b)
+{
+    int64_t value, sum = 0;
+    reopen(b, 0);
+    b->items = 0;
+    for (uint64_t row = 0; row < b->rows; row += BLOCK_ROWS, b->items++) {
+        MUST(pcol_column_i64(b->value, row, &value, NULL, &err));
+        sum += value;
+    }
+    kept = sum;
+}
+
+static void run_again(struct bench *b)
+{
+    int64_t value, sum = 0;
+    for (uint64_t i = 0; i < b->rows; i++) {
+        MUST(pcol_column_i64(b->value, b->order[i], &value, NULL, &err));
+        sum += value;
+    }
+    kept = sum;
+    b->items = b->rows;
+}
+
+static void run_scan_value(struct bench *b)
+{
+    scan(b, b->value);
+}
+
 static void run_array(struct bench *b)
 {
     int64_t sum = 0;
@@ -286,28 +351,11 @@ static void run_plain(struct bench *b)
     b->items = b->rows;
 }
 
-/* ---- the files */
-
-static const pcol_column *find(const pcol_table *table, const char *name)
-{
-    const pcol_column *column = pcol_table_column_by_name(table, name, NULL);
-    if (!column)
-        fail("no column", name);
-    return column;
-}
-
 static void open_tables(struct bench *b, const char *path)
 {
     b->path = path;
     MUST(pcol_file_open(path, NULL, &b->file, &err));
-    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_PHYSICAL, "samples", &b->samples, &err));
-    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_PHYSICAL, "stacks", &b->stacks, &err));
-    b->stack = find(b->samples, "stack");
-    b->time = find(b->samples, "time");
-    b->value = find(b->samples, "value.1");
-    b->parent = find(b->stacks, "parent");
-    b->rows = pcol_table_rows(b->samples);
-    b->nodes = pcol_table_rows(b->stacks);
+    find_tables(b);
 }
 
 static void shuffle(struct bench *b)
@@ -358,11 +406,27 @@ static void time_plain(struct bench *b, const char *path)
     pcol_file_close(plain.file);
 }
 
+static void time_archive(const struct bench *b, const char *path)
+{
+    struct bench archive = *b;
+    open_tables(&archive, path);
+    say("archive.touch", "cell of an archive, the first of its block of 128 KiB",
+        b->rows / BLOCK_ROWS, measure(&archive, run_touch));
+    reopen(&archive, 1 << 20);
+    say("archive.scan", "column of values of an archive that keeps 1 MiB of its numbers", b->rows,
+        measure(&archive, run_scan_value));
+    /* Enough for the column, so that it is decompressed once; but it may be let go. */
+    reopen(&archive, pcol_file_unpacked_size(archive.file) - 1);
+    say("archive.cell", "value in an archive, decompressed before, samples in no order", b->rows,
+        measure(&archive, run_again));
+    pcol_file_close(archive.file);
+}
+
 int main(int argc, char **argv)
 {
     struct bench b = {0};
-    if (argc != 3) {
-        fprintf(stderr, "usage: library FILE PLAIN\n");
+    if (argc != 4) {
+        fprintf(stderr, "usage: library FILE PLAIN ARCHIVE\n");
         return 2;
     }
     open_tables(&b, argv[1]);
@@ -384,6 +448,7 @@ int main(int argc, char **argv)
         say(all[i].op, all[i].what, b.items, ns);
     }
     time_plain(&b, argv[2]);
+    time_archive(&b, argv[3]);
     pcol_file_close(b.file);
     free(b.order);
     free(b.values);

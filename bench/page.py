@@ -95,7 +95,7 @@ Machine: {machine}
 
 Commands:
 
-    make bench                      # everything; inputs are generated, the same bytes everywhere
+    make bench-report               # all of this page{took}; inputs are generated, the same bytes everywhere
     make bench-quick                # small inputs, within a minute
     bench/run --only NAME           # one of: {names}
 
@@ -107,13 +107,16 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     lines = [json.loads(line) for line in pathlib.Path(sys.argv[1]).read_text().splitlines()]
-    machine, rows = lines[0], lines[1:]
+    machine, rows = lines[0], [line for line in lines[1:] if "name" in line]
+    took = {name: wall for line in lines[1:] for name, (wall, _) in line.get("took", {}).items()}
+    minutes = f", {sum(took.values()) / 60:.0f} minutes" if took else ""
     names = list(dict.fromkeys(r["name"].split(".")[0] for r in rows))
-    text = PAGE.format(machine=machine.get("machine", "not said"), names=", ".join(machine.get("cases", names)))
+    text = PAGE.format(machine=machine.get("machine", "not said"), names=", ".join(machine.get("cases", names)), took=minutes)
     if machine.get("quick"):
         text += "\nThis is a quick run, of small inputs, on a machine that had other work: no goals are set against it.\n"
     for name in names:
-        text += f"\n## {name}\n\n" + "\n".join(table([r for r in rows if r["name"].split(".")[0] == name], machine.get("quick"))) + "\n"
+        spent = f"Took {took[name]:.0f} s.\n\n" if name in took else ""
+        text += f"\n## {name}\n\n{spent}" + "\n".join(table([r for r in rows if r["name"].split(".")[0] == name], machine.get("quick"))) + "\n"
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(exist_ok=True)
     notes = folder / "benchmarks-notes.md"

@@ -15,19 +15,6 @@
 
 #define WORDS (PCF_RANK_ROWS / 64)
 
-static inline int popcount(uint64_t x)
-{
-#if defined(__POPCNT__)
-    return __builtin_popcountll(x);
-#else
-    /* Without the instruction the builtin calls a function; this is twice as fast. */
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (int)(x * UINT64_C(0x0101010101010101) >> 56);
-#endif
-}
-
 /* ---- the marks */
 
 /* Word w of the marks; the last one may be shorter than 8 bytes, and its spare bits do not count. */
@@ -51,8 +38,8 @@ static int count_marks(const struct pcf_data *d, uint64_t row, uint64_t *count)
     if (r > limit)
         return 0;
     for (uint64_t w = 0; w < row / 64 % WORDS; w++)
-        r += (uint64_t)popcount(pcf_load64(marks + 8 * w));
-    r += (uint64_t)popcount(marks_word(d, row / 64) & ((UINT64_C(1) << row % 64) - 1));
+        r += (uint64_t)pcf_popcount(pcf_load64(marks + 8 * w));
+    r += (uint64_t)pcf_popcount(marks_word(d, row / 64) & ((UINT64_C(1) << row % 64) - 1));
     *count = r;
     return r <= limit;
 }
@@ -77,11 +64,11 @@ static void marked_words(const struct pcf_data *d, uint64_t block, uint64_t firs
         uint64_t low = first <= lo        ? 0
                        : first - lo >= 64 ? UINT64_MAX
                                           : (UINT64_C(1) << (first - lo)) - 1;
-        *before += (uint64_t)popcount(word & low);
+        *before += (uint64_t)pcf_popcount(word & low);
         words[w] = word & ~low;
         if (end - lo < 64)
             words[w] &= (UINT64_C(1) << (end - lo)) - 1;
-        *within += (uint64_t)popcount(words[w]);
+        *within += (uint64_t)pcf_popcount(words[w]);
     }
 }
 

@@ -1,4 +1,4 @@
-"""The library's calls within one process, in nanoseconds an item (build/bench/library): open, cell, scan, walk, range of a view; the sum
+"""The library's calls within one process, in nanoseconds an item (build/bench/library): open, cell, scan, walk, range of a view; of an archive; the sum
 of a plain column against the sum of an array in memory, which is the limit; what checks at each
 access cost, and the speed of `check`, against their goals."""
 import json
@@ -9,13 +9,14 @@ from harness import DATA, Missing, program, row, timed
 
 def measure(options):
     samples = 200000 if options.quick else 2000000
-    packed, plain = DATA / "library.pcol", DATA / "library-plain.pcol"
+    packed, plain, archive = DATA / "library.pcol", DATA / "library-plain.pcol", DATA / "library-archive.pcol"
     DATA.mkdir(parents=True, exist_ok=True)
     timed([program("gen_scale"), "--samples", samples, packed])
     timed([program("gen_scale"), "--samples", samples, "--plain", plain])
-    done = subprocess.run([program("library"), packed, plain], capture_output=True, text=True)
-    packed.unlink()
-    plain.unlink()
+    timed([program("gen_scale"), "--samples", samples, "--archive", archive])
+    done = subprocess.run([program("library"), packed, plain, archive], capture_output=True, text=True)
+    for path in (packed, plain, archive):
+        path.unlink()
     if done.returncode != 0:
         raise Missing(f"library failed: {done.stderr.strip()[:200]}")
     seen = {r["op"]: r for r in map(json.loads, done.stdout.splitlines())}
@@ -25,9 +26,12 @@ def measure(options):
     checks = [seen.pop("gather"), seen.pop("steps")]
     checked = seen.pop("check")
     yield row("library.open", opened["what"], round(opened["ns"] / 1000, 2), "the goal", 20, opened["ns"] / 20000, "us")
+    touched = seen.pop("archive.touch")
     for op, r in seen.items():
         yield row(f"library.{op}", f"{r['what']}, an item", round(r["ns"], 2), array["what"], round(array["ns"], 2),
                   r["ns"] / array["ns"], "ns")
+    yield row("library.archive.touch", touched["what"], round(touched["ns"] / 1000, 1), "opening the file", round(opened["ns"] / 1000, 2),
+              touched["ns"] / opened["ns"], "us")
     yield row("library.sum", plain_sum["what"] + ": speed", round(1 / plain_sum["ns"], 3), array["what"], round(1 / array["ns"], 3),
               array["ns"] / plain_sum["ns"], "values/ns")
     for r in checks:

@@ -302,17 +302,19 @@ static pcol_status hold_blocked(struct pci_hold *hold, const struct pci_column *
 static pcol_status hold_column(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
                                uint64_t count, pcol_error *err);
 
-/* Bits set of [from, to). */
-static uint64_t marks_in(const uint8_t *marks, uint64_t from, uint64_t to)
+/* Rows of a block that are marked, of those from `from` to `to` within it. */
+static uint64_t marks_in(const struct pcf_data *data, uint64_t block, uint64_t from, uint64_t to)
 {
-    uint64_t count = 0;
-    for (uint64_t byte = from / 8; byte * 8 < to; byte++) {
-        unsigned bits = marks[byte];
-        if (byte * 8 < from)
-            bits &= 0xffu << (from % 8);
-        if (to - byte * 8 < 8)
-            bits &= 0xffu >> (8 - to % 8);
-        count += (uint64_t)__builtin_popcount(bits);
+    uint64_t count = 0, bytes = pcf_bytes_of_bits(data->rows - block * PCF_RANK_ROWS);
+    const uint8_t *marks = pcf_marks_of(data, block);
+    for (uint64_t at = from / 64 * 64; at < to; at += 64) {
+        uint64_t word = 0, left = bytes - at / 8;
+        memcpy(&word, marks + at / 8, left < 8 ? (size_t)left : 8);
+        if (at < from)
+            word &= UINT64_MAX << (from - at);
+        if (to - at < 64)
+            word &= (UINT64_C(1) << (to - at)) - 1;
+        count += (uint64_t)pcf_popcount(word);
     }
     return count;
 }
@@ -331,10 +333,9 @@ static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *c
     uint64_t block = row / PCF_RANK_ROWS, at = block * PCF_MARKS_STRIDE;
     PCI_TRY(hold_role(hold, column, PCF_ROLE_MARKS, (at - (block ? 8 : 0)) * 8,
                       (at + PCF_RANK_ROWS / 8) * 8, 0, err));
-    const uint8_t *marks = pcf_marks_of(data, block);
     uint64_t from = first % PCF_RANK_ROWS, to = from + count + (row - first);
-    uint64_t before = pcf_marks_before(data, block) + marks_in(marks, 0, from);
-    uint64_t marked = marks_in(marks, from, to);
+    uint64_t before = pcf_marks_before(data, block) + marks_in(data, block, 0, from);
+    uint64_t marked = marks_in(data, block, from, to);
     PCI_TRY(hold_column(hold, part_of(hold->file, column, 0), before, marked, err));
     if (encoding == PCF_SPARSE || encoding == PCF_TREE)
         return PCOL_OK;
