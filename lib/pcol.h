@@ -609,7 +609,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,
 /* A physical table of any name; the same name gives the same table. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_table(pcol_builder *builder, const char *name,
                                                        uint32_t *table, pcol_error *err);
-/* A column of it; the same name gives the same column. @references: table number + 1, or 0. */
+/* A column of it; the same name gives the same column. @references: table number + 1, or 0; a column that
+ * names rows is of integers. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table,
                                                         const char *name, pcol_type type,
                                                         uint32_t references, uint32_t *column,

@@ -480,6 +480,8 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
     if (table >= b->table_count || references > b->table_count || type < PCOL_I64 ||
         type > PCOL_BOOL)
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: no such table or type", name);
+    if (references && type != PCOL_U32 && type != PCOL_U64 && type != PCOL_I64)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: only integers refer to rows", name);
     for (size_t i = 0; i < b->column_count; i++) {
         const struct pci_bcol *c = b->columns[i];
         if (c->table != table || strcmp(c->name, name) != 0)

@@ -105,7 +105,7 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
     return status;
 }
 
-/* No two sample types agree in everything. */
+/* No two sample types agree in everything; of one that has no values it is not known whether they are doubles. */
 static void check_types(struct pci_check *check)
 {
     struct pci_tally tally = PCI_TALLY(check, "sample_types", "");
@@ -118,8 +118,7 @@ static void check_types(struct pci_check *check)
             const struct pci_column *a = types.columns[i], *b = types.columns[k];
             if (types.type[i].size == types.type[k].size &&
                 types.unit[i].size == types.unit[k].size && types.level[i] == types.level[k] &&
-                types.ordinal[i] == types.ordinal[k] &&
-                (a && b ? a->desc->type == b->desc->type : a == b) &&
+                types.ordinal[i] == types.ordinal[k] && a && b && a->desc->type == b->desc->type &&
                 memcmp(types.type[i].data, types.type[k].data, types.type[i].size) == 0 &&
                 memcmp(types.unit[i].data, types.unit[k].data, types.unit[i].size) == 0)
                 pci_fault(&tally, i, "this type is the same as that of row %u", (unsigned)k);

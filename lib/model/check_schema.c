@@ -183,7 +183,19 @@ static void check_known(struct pci_check *check, const struct known *k)
         check->untrusted[column->number] = 1;
 }
 
-/* No two tables, and no two columns of a table, have the same name: the second is not seen. */
+/* Row numbers are integers. */
+static void check_reference(struct pci_check *check, const struct pci_column *column)
+{
+    struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+    if (!column->references || !column->supported || PCI_TYPES_ROW & PCI_TYPE(column->desc->type))
+        return;
+    pci_fault(&tally, PCOL_NOWHERE, "a column of type %s cannot refer to %s",
+              pcol_type_name((pcol_type)column->desc->type), column->references->name);
+    check->untrusted[column->number] = 1;
+}
+
+/* No two tables, and no two columns of a table, have the same name: the second is not seen. What refers to
+ * rows is looked at, too. */
 static void check_names(struct pci_check *check, const struct pci_table *table)
 {
     struct pci_tally tally = PCI_TALLY(check, table->name, "");
@@ -193,6 +205,7 @@ static void check_names(struct pci_check *check, const struct pci_table *table)
         tally.column = table->columns[i].name;
         if (pci_column_find(table, tally.column) != &table->columns[i])
             pci_fault(&tally, PCOL_NOWHERE, "there is another column of this name");
+        check_reference(check, &table->columns[i]);
     }
 }
 
