@@ -738,3 +738,79 @@ Test(query, shares)
                          share(PCOL_SHARE_ADDITIVE, cut, 20, 2, 9, 5),
                      5);
 }
+
+/* ---- functions that are known by nothing but an address ---- */
+
+/* One sample of a function in a mapping (PCOL_NONE: in none). */
+static void bare_sample(struct made *m, const char *name, uint32_t mapping)
+{
+    pcol_sample s = PCOL_INIT(pcol_sample);
+    pcol_value value = {.sample_type = m->type, .as.i64 = 1};
+    pcol_line line = {0};
+    pcol_group g = PCOL_INIT(pcol_group);
+    uint32_t row;
+    line.function = function(m, name, strlen(name), NULL);
+    line.filename = PCOL_NONE;
+    g.lines = &line;
+    g.line_count = 1;
+    g.mapping = mapping;
+    OK(pcol_builder_group(m->builder, &g, &row, &m->err));
+    s.source = m->source;
+    OK(pcol_builder_stack(m->builder, 0, row, &s.stack, &m->err));
+    s.values = &value;
+    s.value_count = 1;
+    s.thread = PCOL_NONE;
+    OK(pcol_builder_sample(m->builder, &s, NULL, &m->err));
+}
+
+static void add_mappings(struct made *m, const char *const *paths, size_t count)
+{
+    uint32_t table, column;
+    OK(pcol_builder_table(m->builder, "mappings", &table, &m->err));
+    OK(pcol_builder_column(m->builder, table, "filename", PCOL_STRING, 0, &column, &m->err));
+    for (size_t i = 0; i < count; i++)
+        OK(pcol_builder_set_str(m->builder, column, i, paths[i], strlen(paths[i]), &m->err));
+}
+
+Test(query, addresses_are_called_with_their_library)
+{
+    static const char *const paths[] = {"/lib/liba.so", "C/b/", "///"};
+    static const char *const expected[] = {"liba.so+0x10",
+                                           "b+0xFf",
+                                           "0x20",
+                                           /* in two */ "0x30", /* in none */
+                                           "0x40",
+                                           /* no name */ "0x",
+                                           "0x12345678901234567",
+                                           "0x1g"};
+    struct made made, *m = &made;
+    pcol_names *names;
+    pcol_str name;
+    int valid;
+    begin(m, "samples", "count", 0);
+    add_mappings(m, paths, 3);
+    bare_sample(m, "0x10", 0);
+    bare_sample(m, "0xFf", 1);
+    bare_sample(m, "0x20", 0);
+    bare_sample(m, "0x20", 1);
+    bare_sample(m, "0x30", PCOL_NONE);
+    bare_sample(m, "0x40", 2);
+    bare_sample(m, "0x", 0);
+    bare_sample(m, "0x12345678901234567", 0);
+    bare_sample(m, "0x1g", 0);
+    finish(m);
+    OK(pcol_names_new(m->file, &names, &m->err));
+    for (uint64_t row = 0; row < sizeof expected / sizeof *expected; row++) {
+        OK(pcol_names_function(names, row, &name, &valid, &m->err));
+        cr_assert(valid && name.size == strlen(expected[row]) &&
+                      memcmp(name.data, expected[row], name.size) == 0,
+                  "row %d: %.*s", (int)row, (int)name.size, name.data);
+    }
+    cr_assert_eq(pcol_names_function(names, 100, &name, &valid, &m->err), PCOL_E_ARGUMENT);
+    pcol_names_free(names);
+    pcol_names_free(NULL);
+    check_top(m, NULL, PCOL_BY_FUNCTION,
+              "0x20:2/2 0x:1/1 0x12345678901234567:1/1 0x1g:1/1 0x30:1/1 0x40:1/1 b+0xFf:1/1 "
+              "liba.so+0x10:1/1");
+    done(m);
+}
