@@ -297,6 +297,17 @@ void cli_suggest_offer(struct cli_suggest *suggest, const char *candidate, size_
 /* ", did you mean 'x'?" or "" */
 const char *cli_suggest_text(const struct cli_suggest *suggest, char *text, size_t size);
 
+/* Some names of tables or columns for a message: a file may have any number of them, a terminal has one
+ * line. */
+struct cli_some {
+    char text[96];
+    size_t used;
+    int cut;
+};
+void cli_some_add(struct cli_some *some, const char *name); /* NULL: nothing */
+/* What stands behind the text: where the rest is. */
+const char *cli_some_end(const struct cli_some *some);
+
 /* ---- errors (cli_error.c) ---- */
 
 /* Who speaks; the command's name, or NULL for pcol itself. */

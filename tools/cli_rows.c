@@ -23,30 +23,6 @@ static void offer_tables(struct cli_suggest *suggest, const pcol_file *file, pco
     }
 }
 
-/* Some names for a message: a file may have any number of them, a terminal has one line. */
-struct name_list {
-    char text[96];
-    size_t used;
-    int cut;
-};
-
-static void list_name(struct name_list *list, const char *name)
-{
-    size_t room = sizeof list->text - list->used;
-
-    if (name == NULL || list->cut)
-        return;
-    list->cut = strlen(name) + 8 > room;
-    list->used += (size_t)snprintf(list->text + list->used, room, "%s%s",
-                                   list->used > 0 ? ", " : "", list->cut ? "..." : name);
-}
-
-/* Where the rest stands. */
-static const char *list_end(const struct name_list *list)
-{
-    return list->cut ? " (pcol schema FILE lists all)" : "";
-}
-
 static int has_perun(const pcol_file *file)
 {
     const pcol_table *sources;
@@ -61,7 +37,7 @@ static int has_perun(const pcol_file *file)
 /* "no table 'x', did you mean 'y'? tables: a, b, c" */
 static int fail_table(const struct cli_rows *rows, const char *name)
 {
-    struct name_list list = {"", 0, 0};
+    struct cli_some list = {"", 0, 0};
     char hint[96];
     struct cli_suggest suggest;
     uint32_t count = pcol_file_table_count(rows->file, rows->model);
@@ -69,21 +45,21 @@ static int fail_table(const struct cli_rows *rows, const char *name)
     cli_suggest_start(&suggest, name);
     offer_tables(&suggest, rows->file, rows->model);
     for (uint32_t i = 0; i < count; i++)
-        list_name(&list, pcol_file_table_name(rows->file, rows->model, i));
+        cli_some_add(&list, pcol_file_table_name(rows->file, rows->model, i));
     if (rows->model == PCOL_MODEL_V2) {
         offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
         count = pcol_file_table_count(rows->file, PCOL_MODEL_PHYSICAL);
         for (uint32_t i = 0; i < count; i++)
-            list_name(&list, cli_further_table(rows->file, i));
+            cli_some_add(&list, cli_further_table(rows->file, i));
         if (has_perun(rows->file))
-            list_name(&list, "resources");
+            cli_some_add(&list, "resources");
     }
     cli_suggest_text(&suggest, hint, sizeof hint);
     if (*hint != '\0')
         return cli_fail(CLI_USAGE, "%s: no table '%s'%s (pcol schema FILE lists all)",
                         rows->file_name, name, hint);
     return cli_fail(CLI_USAGE, "%s: no table '%s'; tables: %s%s", rows->file_name, name, list.text,
-                    list_end(&list));
+                    cli_some_end(&list));
 }
 
 static int find_table(struct cli_rows *rows, const struct cli_args *args)
@@ -211,7 +187,7 @@ static size_t find_column(const struct cli_rows *rows, const char *name, size_t 
 
 static int fail_column(const struct cli_rows *rows, const char *name, size_t size)
 {
-    struct name_list list = {"", 0, 0};
+    struct cli_some list = {"", 0, 0};
     char wanted[64];
     char hint[96];
     struct cli_suggest suggest;
@@ -222,14 +198,14 @@ static int fail_column(const struct cli_rows *rows, const char *name, size_t siz
     cli_suggest_start(&suggest, wanted);
     for (size_t i = 0; i < rows->column_count; i++) {
         cli_suggest_offer(&suggest, rows->columns[i].name, strlen(rows->columns[i].name));
-        list_name(&list, rows->columns[i].name);
+        cli_some_add(&list, rows->columns[i].name);
     }
     cli_suggest_text(&suggest, hint, sizeof hint);
     if (*hint != '\0')
         return cli_fail(CLI_USAGE, "table %s has no column '%s'%s (pcol schema FILE lists all)",
                         pcol_table_name(rows->table), wanted, hint);
     return cli_fail(CLI_USAGE, "table %s has no column '%s'; columns: %s%s",
-                    pcol_table_name(rows->table), wanted, list.text, list_end(&list));
+                    pcol_table_name(rows->table), wanted, list.text, cli_some_end(&list));
 }
 
 /* --columns a,b: a column may be named twice. */

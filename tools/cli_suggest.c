@@ -78,3 +78,19 @@ const char *cli_suggest_text(const struct cli_suggest *suggest, char *text, size
         snprintf(text, size, ", did you mean '%s'?", suggest->best);
     return text;
 }
+
+void cli_some_add(struct cli_some *some, const char *name)
+{
+    size_t room = sizeof some->text - some->used;
+
+    if (name == NULL || some->cut)
+        return;
+    some->cut = strlen(name) + 8 > room;
+    some->used += (size_t)snprintf(some->text + some->used, room, "%s%s",
+                                   some->used > 0 ? ", " : "", some->cut ? "..." : name);
+}
+
+const char *cli_some_end(const struct cli_some *some)
+{
+    return some->cut ? " (pcol schema FILE lists all)" : "";
+}

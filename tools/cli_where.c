@@ -119,6 +119,7 @@ static int fail_column(const char *text, const struct cli_rows_column *columns, 
 {
     char name[64];
     char hint[96];
+    struct cli_some list = {"", 0, 0};
     struct cli_suggest suggest;
     const char *value;
     size_t size = strcspn(text, "<>=!~ \t");
@@ -138,8 +139,13 @@ static int fail_column(const char *text, const struct cli_rows_column *columns, 
     cli_suggest_start(&suggest, name);
     for (size_t i = 0; i < count; i++)
         cli_suggest_offer(&suggest, columns[i].name, strlen(columns[i].name));
-    return cli_usage("--where: no column '%s'%s", name,
-                     cli_suggest_text(&suggest, hint, sizeof hint));
+    cli_suggest_text(&suggest, hint, sizeof hint);
+    if (*hint != '\0')
+        return cli_usage("--where: no column '%s'%s", name, hint);
+    for (size_t i = 0; i < count; i++)
+        cli_some_add(&list, columns[i].name);
+    return cli_usage("--where: no column '%s'; columns: %s%s", name, list.text,
+                     cli_some_end(&list));
 }
 
 /* The value's number, if it is one. */
