@@ -121,9 +121,17 @@ static void read_packed(const struct packed *p, uint64_t count, int64_t *restric
         READ_BYTEWISE(uint64_t, pcf_load64);
         return;
     default:
-        for (uint64_t i = 0; i < count; i++, bit += width, start += step)
-            values[i] = (int64_t)(start + scale * pcf_bits_at(bits, bit, width));
+        break;
     }
+    uint64_t i = 0, mask = UINT64_MAX >> (64 - width);
+    /* Four narrow values lie in one load, whatever bit of a byte the first one begins at. */
+    for (; width <= 14 && i + 4 <= count; i += 4, bit += 4 * width) {
+        uint64_t word = pcf_load64(bits + (bit >> 3)) >> (bit & 7);
+        for (unsigned k = 0; k < 4; k++, word >>= width, start += step)
+            values[i + k] = (int64_t)(start + scale * (word & mask));
+    }
+    for (; i < count; i++, bit += width, start += step)
+        values[i] = (int64_t)(start + scale * pcf_bits_at(bits, bit, width));
 }
 
 struct block {

@@ -26,37 +26,27 @@ enum pcf_result pcf_entry_at(const struct pcf_data *d, uint64_t row, int64_t *va
                                               : PCF_BAD_CODE;
 }
 
+/* Codes are of 32 bits, as is the limit, so that bit 63 tells whether one is beyond it. */
 static int codes_fit(const int64_t *codes, uint64_t count, uint64_t limit)
 {
-    uint64_t beyond = 0;
+    uint64_t rest = 0;
     for (uint64_t i = 0; i < count; i++)
-        beyond |= (uint64_t)codes[i] >= limit;
-    return !beyond;
-}
-
-/* Which of the codes' entries are null. */
-static void find_nulls(const struct pcf_data *entries, const int64_t *codes, uint64_t count,
-                       uint8_t *valid)
-{
-    if (!entries->validity) {
-        memset(valid, !(entries->flags & PCF_COLUMN_DEFAULT_NULL), (size_t)count);
-        return;
-    }
-    for (uint64_t i = 0; i < count; i++)
-        valid[i] = (uint8_t)pcf_bit_at(entries->validity, (uint64_t)codes[i]);
+        rest |= limit - 1 - (uint64_t)codes[i];
+    return !(rest >> 63);
 }
 
 /* Codes to values, each looked up by itself. */
 static enum pcf_result look_up(const struct pcf_data *entries, uint64_t count, int64_t *values)
 {
+    const uint8_t *bits = entries->values;
+    uint64_t scale = entries->scale, base = (uint64_t)entries->base, step = (uint64_t)entries->step;
+    unsigned width = entries->width;
     int valid;
-    if (entries->encoding == PCF_PACKED && !entries->validity) {
+    if (entries->encoding == PCF_PACKED) {
         for (uint64_t i = 0; i < count; i++) {
             uint64_t code = (uint64_t)values[i];
             values[i] =
-                (int64_t)(pcf_linear_at(entries, code) +
-                          entries->scale *
-                              pcf_bits_at(entries->values, code * entries->width, entries->width));
+                (int64_t)(base + step * code + scale * pcf_bits_at(bits, code * width, width));
         }
         return PCF_OK;
     }
@@ -66,6 +56,31 @@ static enum pcf_result look_up(const struct pcf_data *entries, uint64_t count, i
             return result;
     }
     return PCF_OK;
+}
+
+/* A block of codes to values in their places. `all`: the entries; NULL: they are to be looked up. */
+static enum pcf_result translate(const struct pcf_data *entries, const int64_t *all, uint64_t count,
+                                 int64_t *values, uint8_t *valid)
+{
+    const uint8_t *bits = entries->validity;
+    uint8_t own[CHUNK];
+    enum pcf_result result;
+    if (bits) {
+        valid = valid ? valid : own;
+        for (uint64_t i = 0; i < count; i++)
+            valid[i] = (uint8_t)pcf_bit_at(bits, (uint64_t)values[i]);
+    } else if (valid) {
+        memset(valid, !(entries->flags & PCF_COLUMN_DEFAULT_NULL), (size_t)count);
+    }
+    if (all) {
+        for (uint64_t i = 0; i < count; i++)
+            values[i] = all[values[i]];
+        return PCF_OK;
+    }
+    result = look_up(entries, count, values);
+    for (uint64_t i = 0; bits && i < count; i++)
+        values[i] &= -(int64_t)valid[i];
+    return result;
 }
 
 enum pcf_result pcf_read_entries(const struct pcf_data *d, uint64_t row, uint64_t count,
@@ -80,19 +95,12 @@ enum pcf_result pcf_read_entries(const struct pcf_data *d, uint64_t row, uint64_
         result = pcf_read(d->child[1], row, n, values, NULL);
         if (result == PCF_OK && !codes_fit(values, n, entries->rows))
             result = PCF_BAD_CODE;
-        if (result != PCF_OK)
-            return result;
-        if (valid) {
-            find_nulls(entries, values, n, valid);
-            valid += n;
-        }
-        for (uint64_t i = 0; whole && i < n; i++)
-            values[i] = all[values[i]];
-        if (!whole)
-            result = look_up(entries, n, values);
+        if (result == PCF_OK)
+            result = translate(entries, whole ? all : NULL, n, values, valid);
         row += n;
         count -= n;
         values += n;
+        valid = valid ? valid + n : NULL;
     }
     return result;
 }

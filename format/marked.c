@@ -138,16 +138,24 @@ enum pcf_result pcf_split_at(const struct pcf_data *d, uint64_t row, int64_t *va
 }
 
 /* Rows first..end of a rank block out of its two parts. Either has a cell to spare, as both are read
- * for each row and one is taken: nothing foretells which rows are marked. */
+ * for each row and one is taken, without a branch: nothing foretells which rows are marked. */
 static void merge(const uint64_t *words, uint64_t first, uint64_t end, const int64_t *marked,
-                  const int64_t *others, int64_t *values)
+                  const int64_t *others, int64_t *restrict values)
 {
-    for (uint64_t i = first; i < end; i++, values++) {
-        uint64_t is_marked = words[i / 64] >> (i % 64) & 1;
-        int64_t own = *marked, other = *others;
-        *values = is_marked ? own : other;
-        marked += is_marked;
-        others += !is_marked;
+    for (uint64_t i = first, next; i < end; i = next) {
+        uint64_t word = words[i / 64] >> (i % 64), k = 0, n;
+        next = (i / 64 + 1) * 64;
+        next = next < end ? next : end;
+        n = next - i;
+        for (uint64_t j = 0; j < n; j++, word >>= 1) {
+            uint64_t take = 0 - (word & 1), own = (uint64_t)marked[k],
+                     other = (uint64_t)others[j - k];
+            values[j] = (int64_t)(other ^ ((other ^ own) & take));
+            k += word & 1;
+        }
+        values += n;
+        marked += k;
+        others += n - k;
     }
 }
 

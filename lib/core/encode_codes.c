@@ -181,12 +181,25 @@ static void list_entries(const struct pci_codes *g, size_t place, struct entries
     pci_add_stats(shape, e->source.type, e->values, e->valid, g->count);
 }
 
+/* Entries without nulls: packed, which is looked up in fewest steps. */
+static pcol_status put_whole(struct pci_writer *w, uint32_t child, const struct entries *e,
+                             pcol_error *err)
+{
+    struct pci_shape shape;
+    pcol_status status = PCOL_OK;
+    PCI_TRY(pci_shape_of(&e->source, 1, &shape, err));
+    if (shape.constant || shape.linear || shape.nulls || e->source.type == PCF_F64)
+        status = pci_encode_leaf(w, child, &e->source, err);
+    else
+        status = pci_emit_packed(w, child, &e->source, &shape, err);
+    pci_shape_clear(&shape);
+    return status;
+}
+
 /* With nulls: bits that say where they are, and any values there. */
 static pcol_status put_nullable(struct pci_writer *w, uint32_t child, struct entries *e,
                                 int64_t least, pcol_error *err)
 {
-    struct pci_shape shape;
-    pcol_status status;
     uint64_t nulls = 0;
     for (uint64_t i = 0; i < e->source.rows; i++)
         nulls += !e->valid[i];
@@ -198,16 +211,7 @@ static pcol_status put_nullable(struct pci_writer *w, uint32_t child, struct ent
     for (uint64_t i = 0; i < e->source.rows; i++)
         e->values[i] = e->valid[i] ? e->values[i] : least;
     e->whole = 1;
-    PCI_TRY(pci_shape_of(&e->source, 1, &shape, err));
-    if (shape.constant) {
-        w->columns[child].encoding = PCF_LINEAR;
-        w->columns[child].base = shape.first;
-        status = PCOL_OK;
-    } else {
-        status = pci_emit_packed(w, child, &e->source, &shape, err);
-    }
-    pci_shape_clear(&shape);
-    return status;
+    return put_whole(w, child, e, err);
 }
 
 static pcol_status put_entries(struct pci_writer *w, uint32_t number, uint32_t child,
@@ -229,7 +233,7 @@ static pcol_status put_entries(struct pci_writer *w, uint32_t number, uint32_t c
     w->columns[child].rows = e->source.rows;
     if (shape.nulls && shape.nulls < shape.rows)
         return put_nullable(w, child, e, shape.min, err);
-    return pci_encode_leaf(w, child, &e->source, err);
+    return w->press ? pci_encode_leaf(w, child, &e->source, err) : put_whole(w, child, e, err);
 }
 
 pcol_status pci_encode_codes(struct pci_writer *w, uint32_t number, const struct pci_codes *group,
