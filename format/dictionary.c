@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define CHUNK 1024u
-#define SMALL 512u /* entries of a dictionary that is decoded as a whole */
+#define SMALL 1024u /* entries of a dictionary that is decoded as a whole */
 
 enum pcf_result pcf_entry_at(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid)
 {

@@ -133,7 +133,8 @@ static pcol_status candidate_new(struct choice *choice, uint32_t column, pcol_er
         status = candidate_read(choice, c, &ok, err);
     if (status == PCOL_OK && ok)
         status = pci_encode_measure(choice->w, &c->source, &c->bytes, err);
-    if (status == PCOL_OK && ok && c->bytes >= MIN_BYTES)
+    /* What takes little more than a bit a row is nearly all one value, and read in no time. */
+    if (status == PCOL_OK && ok && c->bytes >= MIN_BYTES && c->bytes > n / 32 * 5)
         choice->candidate_count++;
     else
         candidate_clear(c);
@@ -391,7 +392,8 @@ static pcol_status form_groups(struct choice *choice, struct pci_code_groups *gr
         struct trial *t = &choice->trials[i];
         if (t->member_count == 1 && t->total < t->plain)
             PCI_TRY(weigh(choice, t, err));
-        if (t->total < t->plain - t->plain / 12)
+        /* Codes take longer to read: a column alone is to save more than several that share them. */
+        if (t->total < t->plain - t->plain / (t->member_count > 1 ? 4 : 3))
             PCI_TRY(group_new(choice, t, groups, err));
     }
     return PCOL_OK;

@@ -648,7 +648,7 @@ static void check_dictionary(uint64_t rows, uint64_t entry_rows, int packed, int
 Test(decode, dictionary)
 {
     static const uint64_t rows[] = {1, 65, 1024, 1025, 5000};
-    static const uint64_t entries[] = {1, 2, 100, 512, 513, 3000};
+    static const uint64_t entries[] = {1, 2, 100, 1024, 1025, 3000};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t k = 0; k < sizeof entries / sizeof entries[0]; k++) {
             check_dictionary(rows[i], entries[k], 0, 0);
@@ -662,7 +662,7 @@ Test(decode, dictionary_hostile)
 {
     int64_t values[1500], value;
     int valid;
-    for (uint64_t rows = 100; rows <= 600; rows += 500) { /* a whole one, and one by one */
+    for (uint64_t rows = 100; rows <= 1100; rows += 1000) { /* a whole one, and one by one */
         struct pcf_data entries = {
             .type = PCF_U32, .encoding = PCF_LINEAR, .rows = rows, .base = 9};
         struct pcf_data codes = {.type = PCF_U32, .encoding = PCF_LINEAR, .rows = 1500};
