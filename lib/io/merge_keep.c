@@ -213,14 +213,66 @@ int pci_keeps_by_row(const struct pci_merge *merge, const struct pci_table *tabl
 
 /* ---- what is said */
 
-/* Names one behind the other, as far as there is room. */
+/* Columns, and tables ("" for a column), in plain words; a column by how its name begins. */
+static const struct {
+    const char *table, *column, *words;
+} plain[] = {
+    {"sources", "extra", "what only the source's own format has"},
+    {"threads", "extra", "what only the source's own format has"},
+    {"sources", "time", "when it was recorded"},
+    {"threads", "label", "what else is said of threads"},
+    {"samples", "resource_type", "ids of resources"},
+    {"resource_types", "", "ids of resources"},
+    {"location_groups", "category", "categories of frames"},
+    {"location_groups", "subcategory", "categories of frames"},
+    {"categories", "", "categories of frames"},
+    {"subcategories", "", "categories of frames"},
+    {"functions", "code_resource", "what kind of library or web site code is of"},
+    {"code_resources", "", "what kind of library or web site code is of"},
+    {"mappings", "", "debug names and ids of libraries"},
+    {"functions", "is_js", "which functions are JavaScript"},
+    {"functions", "relevant_for_js", "which functions are JavaScript"},
+    {"location_groups", "inner_window_id", "which page a frame is of"},
+    {"functions", "source_file", "which version of a source file code is of"},
+    {"source_files", "", "which version of a source file code is of"},
+    {"location_groups", "native_symbol", "symbols of native code"},
+    {"native_symbols", "", "symbols of native code"},
+};
+enum { PLAIN = sizeof plain / sizeof *plain };
+
+/* What is said one behind the other, as far as there is room. */
 struct list {
     char text[600];
     size_t size;
+    const char *said[PLAIN];
+    size_t said_count;
 };
+
+/* Row of `plain`; PLAIN: none. Words are said once. */
+static size_t plain_of(struct list *list, const char *table, const char *column, int *again)
+{
+    size_t i = 0;
+    *again = 0;
+    while (i < PLAIN && (strcmp(plain[i].table, table) != 0 ||
+                         strncmp(plain[i].column, column, strlen(plain[i].column)) != 0))
+        i++;
+    for (size_t k = 0; i < PLAIN && k < list->said_count; k++)
+        *again |= !strcmp(list->said[k], plain[i].words);
+    if (i < PLAIN && !*again)
+        list->said[list->said_count++] = plain[i].words;
+    return i;
+}
 
 static void add_name(struct list *list, const char *table, const char *column)
 {
+    int again;
+    size_t row = plain_of(list, table, column, &again);
+    if (again)
+        return;
+    if (row < PLAIN) {
+        table = plain[row].words;
+        column = "";
+    }
     int size = snprintf(list->text + list->size, sizeof list->text - list->size, "%s%s%s%s",
                         list->size ? ", " : "", table, *column ? "." : "", column);
     if (size > 0 && list->size + (size_t)size < sizeof list->text)
