@@ -193,7 +193,7 @@ static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
     int more;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
     if (can_begin(ff)) {
-        if (ff->import->options->threads > 1 && !ff->in.slabs)
+        if (ff->import->options->threads > 1 && !ff->in.level)
             PCI_TRY(pci_ff_ahead_new(ff->in.json, &ff->ahead, err));
         PCI_TRY(build(ff, NULL, err));
     }

@@ -38,11 +38,7 @@ static pcol_status enter_slab(struct pci_ff_stream *stream, const struct pci_sla
         return pci_fail_byte(err, PCOL_E_SYNTAX, slab->offset, "JSON slabs nested deeper than %d",
                              PCI_FF_NESTING);
     struct pci_ff_reader *r = &stream->readers[level];
-    const char *data = (const char *)slab->data;
-    if (slab->size >= 2 && !memcmp(data, "\x1f\x8b", 2))
-        return pci_fail_byte(err, PCOL_E_SYNTAX, slab->offset, "a JSON slab that is not JSON");
-    PCI_TRY(pci_input_open_memory(&r->input, data, slab->size, "", NULL, err));
-    r->offset = slab->offset;
+    PCI_TRY(pci_slab_open(stream->slabs, slab, &r->input, &r->offset, err));
     pcol_status status = pci_json_open(&r->json, &r->input, &json_options, err);
     if (status != PCOL_OK) {
         pci_input_close(&r->input);
@@ -159,24 +155,36 @@ static size_t skip_blanks(const uint8_t *data, size_t at, size_t size)
     return at;
 }
 
-/* Whether {"$s": N} begins with the brace just read; the slab's text lies whole in the window. */
-static int is_reference(const struct pci_json *json)
+/* Whether {"$s": N} begins with the brace just read; -1: the window does not tell. */
+static int looks_like_reference(const struct pci_json *json)
 {
     const uint8_t *data = json->input->data;
     size_t size = json->input->size, at = skip_blanks(data, json->at, size);
-    if (size - at < 4 || memcmp(data + at, "\"$s\"", 4) != 0)
+    size_t key = size - at < 4 ? size - at : 4;
+    if (memcmp(data + at, "\"$s\"", key) != 0)
         return 0;
-    at = skip_blanks(data, at + 4, size);
-    if (at >= size || data[at] != ':')
+    at = skip_blanks(data, at + key, size);
+    if (at < size && data[at] != ':')
         return 0;
-    at = skip_blanks(data, at + 1, size);
+    at = skip_blanks(data, at < size ? at + 1 : at, size);
     size_t begin = at;
     while (at < size && data[at] >= '0' && data[at] <= '9')
         at++;
-    if (at == begin)
+    if (at == begin && at < size)
         return 0;
     at = skip_blanks(data, at, size);
-    return at < size && data[at] == '}';
+    return at < size ? data[at] == '}' : -1;
+}
+
+static pcol_status is_reference(struct pci_json *json, int *is, pcol_error *err)
+{
+    while ((*is = looks_like_reference(json)) < 0 && !json->input->end) {
+        size_t consumed = json->at;
+        json->at = json->start = 0;
+        PCI_TRY(pci_input_more(json->input, consumed, err));
+    }
+    *is = *is > 0;
+    return PCOL_OK;
 }
 
 /* Replace {"$s": N} by what it stands for; *again: the next token is the first of a JSON slab. */
@@ -214,9 +222,11 @@ pcol_status pci_ff_next(struct pci_ff_stream *stream, pcol_error *err)
             stream->json = &stream->readers[stream->level].json;
             continue;
         }
-        if (!stream->slabs || stream->type != PCI_JSON_OBJECT || !is_reference(stream->json))
+        int is = 0, again = 0;
+        if (stream->slabs && stream->type == PCI_JSON_OBJECT)
+            PCI_TRY(is_reference(stream->json, &is, err));
+        if (!is)
             return PCOL_OK;
-        int again = 0;
         PCI_TRY(place_error(stream, follow(stream, &again, err), err));
         if (!again)
             return PCOL_OK;
@@ -264,27 +274,32 @@ static void copy_number(struct pci_json_writer *w, int64_t bits, int real, pcol_
         pci_json_put_double(w, number, err);
 }
 
-static void copy_slab(const struct pci_slab *slab, struct pci_json_writer *w, pcol_error *err)
+static pcol_status copy_slab(struct pci_ff_stream *stream, struct pci_json_writer *w,
+                             pcol_error *err)
 {
+    const struct pci_slab *slab = stream->slab;
     size_t count = pci_slab_count(slab);
     int64_t values[64];
     uint8_t reals[64];
     pci_json_put_begin(w, '[', err);
     for (size_t i = 0; i < count; i += 64) {
         size_t n = count - i < 64 ? count - i : 64;
-        int all = pci_slab_numbers(slab, i, n, values, reals);
+        int all;
+        PCI_TRY(pci_slab_numbers(stream->slabs, slab, i, n, values, reals, &all, err));
         for (size_t k = 0; k < n; k++)
             copy_number(w, values[k], all < 0 ? reals[k] : all, err);
     }
     pci_json_put_end(w, ']', err);
+    return PCOL_OK;
 }
 
-static void copy_token(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err)
+static pcol_status copy_token(struct pci_ff_stream *stream, struct pci_json_writer *w,
+                              pcol_error *err)
 {
     if (stream->type == PCI_FF_SLAB)
-        copy_slab(stream->slab, w, err);
-    else
-        pci_json_put_token(w, stream->json, err);
+        return copy_slab(stream, w, err);
+    pci_json_put_token(w, stream->json, err);
+    return PCOL_OK;
 }
 
 pcol_status pci_ff_copy(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err)
@@ -292,7 +307,7 @@ pcol_status pci_ff_copy(struct pci_ff_stream *stream, struct pci_json_writer *w,
     int open = stream->type == PCI_JSON_OBJECT || stream->type == PCI_JSON_ARRAY;
     uint32_t outer = pci_ff_depth(stream) - (uint32_t)open;
     for (;;) {
-        copy_token(stream, w, err);
+        PCI_TRY(copy_token(stream, w, err));
         if (pci_ff_depth(stream) <= outer)
             return w->status;
         PCI_TRY(pci_ff_next(stream, err));

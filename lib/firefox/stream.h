@@ -33,26 +33,28 @@ extern const uint8_t pci_slab_widths[PCI_SLAB_TYPES];
 extern const char pci_slab_magic[8];
 
 struct pci_slab {
-    const uint8_t *data;
     uint32_t offset, size; /* in the file */
     uint8_t type;
 };
 
 struct pci_slabs {
-    uint8_t *bytes; /* the whole file */
-    size_t size;
+    uint8_t *bytes;               /* the whole container; NULL: it is read where it is asked for */
+    const struct pci_input *file; /* then */
+    struct pci_input part;        /* of that, where arrays are read */
+    uint64_t size;
     struct pci_slab *slabs;
     uint32_t count, root;
 };
 
-/* Take the container apart; every range is checked. Errors: E_SYNTAX with the byte. */
+/* Take the container apart; every range is checked. What is a file stays there: `input` must stay open.
+ * Errors: E_SYNTAX with the byte. */
 pcol_status pci_slabs_open(struct pci_slabs *slabs, struct pci_input *input, pcol_error *err);
 void pci_slabs_close(struct pci_slabs *slabs);
 
 struct pci_ff_reader {
     struct pci_json json;
     struct pci_input input; /* of a slab */
-    uint64_t offset;        /* of the slab in the file */
+    uint64_t offset;        /* of the input's first byte in the file */
 };
 
 /* Where a value stands, for errors that are found later. */
@@ -100,10 +102,13 @@ pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, co
 pcol_status pci_ff_want(const struct pci_ff_stream *stream, int type, const char *what,
                         pcol_error *err);
 
-/* Elements from `i` on of a slab of numbers, as integers or the bits of doubles. Returns whether all
- * are doubles, or -1 if reals[] says which are. */
-int pci_slab_numbers(const struct pci_slab *slab, size_t i, size_t n, int64_t *values,
-                     uint8_t *reals);
+/* Elements [i, i + n) of a slab of numbers, n at most 4096, as integers or the bits of doubles. *all:
+ * whether all are doubles, or -1 if reals[] says which are. */
+pcol_status pci_slab_numbers(struct pci_slabs *slabs, const struct pci_slab *slab, size_t i,
+                             size_t n, int64_t *values, uint8_t *reals, int *all, pcol_error *err);
+/* A slab of JSON as an input; *offset: of its first byte in the file, less that of the input. */
+pcol_status pci_slab_open(const struct pci_slabs *slabs, const struct pci_slab *slab,
+                          struct pci_input *input, uint64_t *offset, pcol_error *err);
 size_t pci_slab_count(const struct pci_slab *slab);
 
 /* Write the value whose first token is the current one as JSON text; go to its last token. */

@@ -121,7 +121,8 @@ static pcol_status read_slab(struct pci_ff *ff, struct pci_ff_cells *cells, pcol
     uint8_t reals[RUN];
     for (size_t i = 0, n; i < count; i += n) {
         n = count - i < RUN ? count - i : RUN;
-        int all = pci_slab_numbers(slab, i, n, values, reals);
+        int all;
+        PCI_TRY(pci_slab_numbers(ff->in.slabs, slab, i, n, values, reals, &all, err));
         if (all < 0)
             for (size_t k = 0; k < n; k++)
                 reals[k] = reals[k] ? PCI_FF_DOUBLE : PCI_FF_INT;

@@ -38,8 +38,9 @@ struct pci_input_state {
     int fd;     /* -1: memory */
     int own_fd; /* close it */
     int file;
-    uint64_t place;     /* parts: of the byte in the file that is read next; else UINT64_MAX */
-    const uint8_t *raw; /* bytes as they come: read ahead from fd, or the caller's memory */
+    uint64_t place;       /* parts: of the byte in the file that is read next; else UINT64_MAX */
+    uint64_t start, stop; /* parts: where in the file the input begins, and where the part ends */
+    const uint8_t *raw;   /* bytes as they come: read ahead from fd, or the caller's memory */
     size_t raw_at, raw_size;
     uint8_t *raw_buffer; /* owns `raw` if it comes from fd */
     struct pci_inflate *inflate;
@@ -70,6 +71,8 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
                            pcol_error *err)
 {
     ssize_t n;
+    if (s->place != UINT64_MAX && (s->place >= s->stop || s->stop - s->place < size))
+        size = s->place < s->stop ? (size_t)(s->stop - s->place) : 0;
     do
         n = s->place == UINT64_MAX ? read(s->fd, data, size)
                                    : pread(s->fd, data, size, (off_t)s->place);
@@ -426,8 +429,10 @@ pcol_status pci_input_open_memory(struct pci_input *input, const void *data, siz
 /* Where in the file the input began; UINT64_MAX if it is none that can be read out of turn. */
 static uint64_t find_start(const struct pci_input_state *s)
 {
-    if (s->fd < 0 || s->inflate || !s->file_bytes || s->place != UINT64_MAX)
+    if (s->fd < 0 || s->inflate || !s->file_bytes)
         return UINT64_MAX;
+    if (s->place != UINT64_MAX)
+        return s->start;
     off_t at = lseek(s->fd, 0, SEEK_CUR);
     return at >= 0 && (uint64_t)at >= s->total ? (uint64_t)at - s->total : UINT64_MAX;
 }
@@ -448,9 +453,15 @@ pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *
     uint64_t start = find_start(of->state);
     PCI_TRY(new_state(part, of->name, &options, err));
     part->state->fd = of->state->fd;
-    part->state->place = start;
+    part->state->place = part->state->start = start;
+    part->state->stop = UINT64_MAX;
     part->state->file_bytes = of->state->file_bytes;
     return PCOL_OK;
+}
+
+void pci_input_cut(struct pci_input *part, uint64_t offset)
+{
+    part->state->stop = part->state->start + offset;
 }
 
 pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error *err)

@@ -119,7 +119,16 @@ Test(input, parts_and_skips)
         cr_assert_geq(input.size, 5);
         cr_assert_arr_eq(input.data, data + places[i] - 5, input.size);
     }
-    cr_assert_eq(pci_input_bytes(&part), 0);
+    struct pci_input inner; /* a part of a part is one of the whole, and may end early */
+    cr_assert_eq(pci_input_bytes(&part), SIZE);
+    cr_assert_eq(pci_input_open_part(&inner, &part, NULL), PCOL_OK);
+    pci_input_cut(&inner, 5000);
+    cr_assert_eq(pci_input_skip(&inner, 4990, NULL), PCOL_OK);
+    while (!inner.end)
+        cr_assert_eq(pci_input_more(&inner, 0, NULL), PCOL_OK);
+    cr_assert(inner.offset == 4990 && inner.size == 10);
+    cr_assert_arr_eq(inner.data, data + 4990, 10);
+    pci_input_close(&inner);
     pci_input_close(&part);
     pci_input_close(&input);
     cr_assert_eq(pci_input_open_memory(&input, data, SIZE, NULL, NULL, NULL), PCOL_OK);
