@@ -198,8 +198,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_intact(const pcol_file *file, pcol
 
 /* Size of the file in bytes. */
 PCOL_API uint64_t pcol_file_size(const pcol_file *file);
-/* What the file would have if nothing in it were compressed; no less is what its columns take in memory
- * once all of them were read. The file's size, unless it is an archive (PCOL_WRITE_ARCHIVE). */
+/* What the file would have if nothing in it were compressed. Columns that were read take no more in memory;
+ * numbers beyond pcol_open_options.archive_bytes are let go again. The file's size, unless it is an archive (PCOL_WRITE_ARCHIVE). */
 PCOL_API uint64_t pcol_file_unpacked_size(const pcol_file *file);
 /* 1 if the file is an archive. */
 PCOL_API int pcol_file_is_archive(const pcol_file *file);
