@@ -130,11 +130,29 @@ static pcol_status pick_set(struct pci_samples *s, const struct pci_column *colu
     return PCOL_OK;
 }
 
+/* The same of one column of integers without nulls: nothing is to be added or looked at. */
+static pcol_status read_integers(struct pci_samples *s, const struct pci_column *column, size_t n,
+                                 pcol_error *err)
+{
+    PCI_TRY(pci_read(s->file, column, s->next, n, s->cells, NULL, err));
+    for (size_t i = 0; i < n; i++)
+        s->amounts[i].i64 = s->cells[i];
+    return PCOL_OK;
+}
+
+static int is_nullable(const struct pci_column *column)
+{
+    return (column->desc->flags & PCF_COLUMN_NULLABLE) != 0;
+}
+
 /* The amounts of a block; rows without a value die. */
 static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err)
 {
     const struct pci_measure *measure = s->measure;
     uint8_t any[PCI_BATCH] = {0};
+    if (measure->column_count == 1 && !measure->is_double &&
+        !is_nullable(s->types->columns[measure->columns[0]]))
+        return read_integers(s, s->types->columns[measure->columns[0]], n, err);
     memset(s->amounts, 0, n * sizeof *s->amounts);
     for (uint32_t c = 0; c < measure->column_count; c++) {
         const struct pci_column *column = s->types->columns[measure->columns[c]];
@@ -202,6 +220,25 @@ static pcol_status pick_attributes(struct pci_samples *s, size_t n, pcol_error *
     return pci_picks_labels(s->picks, s->file, s->next, n, s->alive, err);
 }
 
+/* All rows of a block, each of which has a stack. */
+static pcol_status put_all(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
+                           pcol_error *err)
+{
+    uint64_t most = 0;
+    PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, NULL, err));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t stack = (uint64_t)s->cells[i];
+        most = stack > most ? stack : most;
+        batch->stack[i] = (uint32_t)stack;
+        batch->row[i] = s->next + i;
+    }
+    for (size_t i = 0; most >= s->stack_count && i < n; i++)
+        PCI_TRY(check_stack(s, i, err));
+    memcpy(batch->amount, s->amounts, n * sizeof *s->amounts);
+    batch->count = n;
+    return PCOL_OK;
+}
+
 static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
                               pcol_error *err)
 {
@@ -216,6 +253,8 @@ static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample
     PCI_TRY(pick_attributes(s, n, err));
     if (s->picks->has_time)
         PCI_TRY(share_time(s, n, err));
+    if (!is_nullable(s->stack) && !memchr(s->alive, 0, n))
+        return put_all(s, n, batch, err);
     PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, s->valid, err));
     for (size_t i = 0; i < n; i++) {
         if (!s->alive[i] || !s->valid[i])

@@ -103,6 +103,29 @@ static void add_magnitude(struct whole *whole, int is_double, pcol_amount amount
         whole->i64 += pci_amount_magnitude(amount);
 }
 
+/* Weights beyond which a processor's nearest caches do not hold them. */
+#define NEAR_WEIGHTS 65536u
+
+static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *batch,
+                             pcol_error *err)
+{
+    pcol_amount *weight = query->weight;
+    int overflow = 0;
+    /* Stacks follow in no order: each would be waited for. */
+    for (size_t i = 0; query->calls.count > NEAR_WEIGHTS && i < batch->count; i++)
+        __builtin_prefetch(&weight[batch->stack[i]], 1);
+    if (query->measure.is_double) {
+        for (size_t i = 0; i < batch->count; i++)
+            weight[batch->stack[i]].f64 += batch->amount[i].f64;
+        return PCOL_OK;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        int64_t *sum = &weight[batch->stack[i]].i64;
+        overflow |= __builtin_add_overflow(*sum, batch->amount[i].i64, sum);
+    }
+    return overflow ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
+}
+
 /* Samples that `picks` takes: the weights of their stacks, if `weigh`, and their magnitudes, if `whole`
  * is not NULL. */
 static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks, int weigh,
@@ -119,11 +142,8 @@ static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks
         status = pci_samples_next(samples, batch, err);
         if (status != PCOL_OK || batch->count == 0)
             break;
-        /* Stacks follow in no order: each would be waited for. */
-        for (size_t i = 0; weigh && i < batch->count; i++)
-            __builtin_prefetch(&query->weight[batch->stack[i]], 1);
-        for (size_t i = 0; weigh && i < batch->count && status == PCOL_OK; i++)
-            status = add(query, batch->stack[i], batch->amount[i], err);
+        if (weigh)
+            status = add_batch(query, batch, err);
         for (size_t i = 0; whole && i < batch->count; i++)
             add_magnitude(whole, query->measure.is_double, batch->amount[i]);
     }
