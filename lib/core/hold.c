@@ -417,10 +417,14 @@ static pcol_status hold_texts(struct pci_hold *hold, const struct pci_column *co
     PCI_TRY(hold_column(hold, offsets, row, count + 1, err));
     if (column->desc->encoding == PCF_FRONT)
         PCI_TRY(hold_column(hold, part_of(hold->file, column, 1), row, count, err));
-    if (pcf_get(offsets->data, row, &from, &valid) != PCF_OK ||
-        pcf_get(offsets->data, row + count, &to, &valid) != PCF_OK ||
-        (uint64_t)from > (uint64_t)to || (uint64_t)to > column->data->bytes_size)
-        return PCOL_OK;
+    enum pcf_result result = pcf_get(offsets->data, row, &from, &valid);
+    if (result == PCF_OK)
+        result = pcf_get(offsets->data, row + count, &to, &valid);
+    if (result != PCF_OK) /* else what is not held would be read as zeros */
+        return pci_fail_cell(err, PCOL_E_CORRUPT, column->table ? column->table->name : "",
+                             column->name, row, "%s", pcf_result_text(result));
+    if ((uint64_t)from > (uint64_t)to || (uint64_t)to > column->data->bytes_size)
+        return PCOL_OK; /* reading it says so */
     return hold_role(hold, column, PCF_ROLE_DATA, (uint64_t)from * 8, (uint64_t)to * 8, 0, err);
 }
 
