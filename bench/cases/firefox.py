@@ -1,4 +1,4 @@
-"""A processed Firefox profile of 440,000 samples (--quick: 100,000): pack of JSON against JSON.parse of the same file in Node, the
+"""A processed Firefox profile of 440,000 samples (--quick: 50,000): pack of JSON against JSON.parse of the same file in Node, the
 parse alone and the whole process, in CPU time and by the clock (pcol and node use more than one core), and against pack of the
 same profile as JSLB, in CPU time; peak memory against Node's;
 the packed file, plain and with --collapse-idle, against its .json.gz."""
@@ -18,7 +18,7 @@ def profile_files(samples):
 
 
 def measure(options):
-    samples = 100000 if options.quick else 440000
+    samples = 50000 if options.quick else 440000
     profile, slabs = profile_files(samples)
     packed, packed_slabs, collapsed, zipped = (DATA / f"firefox-{name}" for name in ("1.pcol", "2.pcol", "3.pcol", "1.gz"))
     label = f"{samples:,} samples, {profile.stat().st_size / MB:.1f} MB of Firefox JSON"

@@ -8,7 +8,7 @@ from harness import DATA, Missing, program, row, timed
 
 
 def measure(options):
-    samples = 200000 if options.quick else 2000000
+    samples = 100000 if options.quick else 2000000
     packed, plain, archive = DATA / "library.pcol", DATA / "library-plain.pcol", DATA / "library-archive.pcol"
     DATA.mkdir(parents=True, exist_ok=True)
     timed([program("gen_scale"), "--samples", samples, packed])

@@ -1,11 +1,11 @@
-"""1000 runs (--quick: 30) of one program, 1 MB each, in one call, as Rprof text and as .pb.gz: time against half of them, peak
+"""1000 runs (--quick: 16) of one program, 1 MB each, in one call, as Rprof text and as .pb.gz: time against half of them, peak
 memory against 512 MB."""
 
 from harness import DATA, MB, PCOL, count, interleaved, row, runs_of, timed
 
 
 def measure(options):
-    count_all = 30 if options.quick else 1000
+    count_all = 16 if options.quick else 1000
     for kind, name, suffix, flags in (("Rprof text", "gen_rprof", ".Rprof", ["--memory", "--line"]),
                                       ("pprof", "gen_pprof", ".pb.gz", ["--gz"])):
         paths = runs_of(name, suffix, count_all, *flags)

@@ -1,4 +1,4 @@
-"""A memory profile of 200,000 allocations: pack of both of its forms against wc -c, the packed files against the zlib of the
+"""A memory profile of 200,000 allocations (--quick: 8,000): pack of both of its forms against wc -c, the packed files against the zlib of the
 form with types, and each question against Perun's way (bench/perun_query.py; the data frame needs pandas): two whole processes
 that start, read, answer and print the same to nobody, and the same within processes that run already and print nothing
 (build/bench/ask); ratios are how many times faster."""
@@ -25,7 +25,7 @@ def perun_python():
 
 
 def measure(options):
-    allocations = 20000 if options.quick else 200000
+    allocations = 8000 if options.quick else 200000
     folder = perun_files(allocations)
     zipped = (folder / "map.z").stat().st_size
     for form in ("plain", "map"):
