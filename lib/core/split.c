@@ -51,7 +51,7 @@ static unsigned bits_less(const struct pci_shape *shape)
 /* How many of the first `rows` values, above the least, have how many bits. Two counts: one that is
  * raised again at once waits for itself. */
 static pcol_status count_bits(const struct pci_source *source, const struct pci_shape *shape,
-                              uint64_t rows, uint64_t *counts, pcol_error *err)
+                              uint64_t rows, unsigned whole, uint64_t *counts, pcol_error *err)
 {
     unsigned less = bits_less(shape);
     uint64_t odd[65] = {0};
@@ -69,6 +69,9 @@ static pcol_status count_bits(const struct pci_source *source, const struct pci_
     }
     for (size_t b = 0; b < 65; b++)
         counts[b] += odd[b];
+    /* A scale that is no power of two saves more bits than were taken off. */
+    for (size_t b = whole + 1; b < 65; b++)
+        counts[whole] += counts[b];
     pci_free(r);
     return status;
 }
@@ -83,12 +86,12 @@ pcol_status pci_split_choose(const struct pci_source *source, const struct pci_s
     if (source->rows < MIN_ROWS || shape->nulls || shape->ascending || whole < 2)
         return PCOL_OK;
     /* The first rows, before all are looked at: most columns have no such values. */
-    PCI_TRY(count_bits(source, shape, rows, counts, err));
+    PCI_TRY(count_bits(source, shape, rows, whole, counts, err));
     bits = pci_split_cost(counts, whole, again, &choice->width);
     if (rows < source->rows) {
         if (bits / rows > limit / source->rows)
             return PCOL_OK;
-        PCI_TRY(count_bits(source, shape, source->rows, counts, err));
+        PCI_TRY(count_bits(source, shape, source->rows, whole, counts, err));
         bits = pci_split_cost(counts, whole, again, &choice->width);
     }
     for (unsigned b = 0; b <= choice->width; b++)

@@ -5,6 +5,7 @@
  * in memory and through the temporary file, and read back by the cell and by the block.
  */
 #include "core/alloc.h"
+#include "core/emit.h"
 #include "core/file.h"
 #include "layout.h"
 
@@ -593,4 +594,29 @@ Test(encode, tuples_that_end_are_columns)
         pcol_file_close(f);
         pcol_free(data);
     }
+}
+
+/* Heap cells of 56 bytes: the values that have more bits than all distances by their scale count, too. */
+static pcol_status read_cells(void *context, uint64_t row, size_t n, int64_t *values,
+                              uint8_t *valid, pcol_error *err)
+{
+    (void)context;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        values[i] = (int64_t)((row + i) * UINT64_C(2654435761) % 2900000 * 56);
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+Test(encode, split_counts_all_values)
+{
+    struct pci_source source = {20000, PCF_I64, read_cells, NULL};
+    struct pci_split_choice choice;
+    struct pci_shape shape;
+    cr_assert_eq(pci_shape_of(&source, 0, &shape, NULL), PCOL_OK);
+    cr_assert_eq(shape.scale, 56);
+    cr_assert_eq(pci_split_choose(&source, &shape, 1, pci_cost_packed(&shape), &choice, NULL),
+                 PCOL_OK);
+    cr_expect_eq(choice.bits, UINT64_MAX);
+    pci_shape_clear(&shape);
 }
