@@ -6,6 +6,22 @@
 #include "core/alloc.h"
 #include "core/lanes.h"
 
+static uint64_t hash_of(uint32_t table, const char *name)
+{
+    return pci_hash_pair(table, pci_hash_bytes(name, strlen(name)));
+}
+
+uint32_t pci_bcol_find(const pcol_builder *b, uint32_t table, const char *name)
+{
+    uint64_t hash = hash_of(table, name);
+    size_t at = pci_hash_start(&b->column_hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&b->column_hash, hash, &at)) != PCI_HASH_NONE)
+        if (b->columns[id]->table == table && strcmp(b->columns[id]->name, name) == 0)
+            return id;
+    return PCI_HASH_NONE;
+}
+
 pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
                          uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
 {
@@ -18,7 +34,9 @@ pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint
         return pci_fail_memory(err);
     }
     c->name = pci_malloc(size, 1);
-    if (!c->name) {
+    if (!c->name || pci_hash_add(&b->column_hash, hash_of(table, name), (uint32_t)b->column_count,
+                                 err) != PCOL_OK) {
+        pci_free(c->name);
         pci_free(c);
         return pci_fail_memory(err);
     }

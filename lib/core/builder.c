@@ -131,6 +131,7 @@ void pcol_builder_free(pcol_builder *builder)
     pci_free(builder->groups);
     pci_free(builder->lines);
     pci_free(builder->types);
+    pci_hash_clear(&builder->column_hash);
     pci_hash_clear(&builder->function_hash);
     pci_hash_clear(&builder->group_hash);
     pci_pairs_clear(&builder->source_types);
@@ -482,13 +483,12 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: no such table or type", name);
     if (references && type != PCOL_U32 && type != PCOL_U64 && type != PCOL_I64)
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: only integers refer to rows", name);
-    for (size_t i = 0; i < b->column_count; i++) {
-        const struct pci_bcol *c = b->columns[i];
-        if (c->table != table || strcmp(c->name, name) != 0)
-            continue;
+    uint32_t known = pci_bcol_find(b, table, name);
+    if (known != PCI_HASH_NONE) {
+        const struct pci_bcol *c = b->columns[known];
         if (c->type != (uint8_t)type || c->references != references)
             return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s exists with another type", name);
-        *column = (uint32_t)i;
+        *column = known;
         return PCOL_OK;
     }
     return pci_bcol_new(b, table, name, (uint8_t)type, references,

@@ -238,6 +238,7 @@ struct pcol_builder {
     size_t table_count, table_capacity;
     struct pci_bcol **columns;
     size_t column_count, column_capacity;
+    struct pci_hash column_hash; /* by table and name */
     struct pci_bfunction *functions;
     size_t function_count, function_capacity;
     struct pci_hash function_hash;
@@ -323,6 +324,8 @@ pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size
 pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err);
 
 /* bcol.c */
+/* The number of the table's column of that name, or PCI_HASH_NONE. */
+uint32_t pci_bcol_find(const pcol_builder *b, uint32_t table, const char *name);
 pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
                          uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err);
 void pci_bcol_free(struct pci_bcol *column);

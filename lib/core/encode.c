@@ -26,10 +26,12 @@ static void mark_rest(const void *context, const struct pci_reader *block, uint8
 {
     const struct pci_rest *rest = context;
     uint64_t base = rest->base + rest->step * block->row;
-    for (size_t i = 0; i < block->n && rest->null_default; i++)
-        marks[i] = block->valid[i] != 0;
-    if (!rest->null_default)
+    if (!rest->null_default) {
         pci_lanes_other(block->values, block->n, base, rest->step, marks);
+        return;
+    }
+    for (size_t i = 0; i < block->n; i++)
+        marks[i] = block->valid[i] != 0;
 }
 
 static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
