@@ -137,6 +137,59 @@ static void check_pairs(size_t n, unsigned width)
         cr_assert(pairs[k] == (numbers[2 * k] | numbers[2 * k + 1] << width));
 }
 
+static int64_t bits_of_double(double number)
+{
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+/* Times in ms as importers turn them to ns, one by one. */
+static void check_times(size_t n)
+{
+    int64_t bits[MOST] = {0}, ns[MOST], ulps[MOST];
+    static const double odd[] = {0.0,    -0.0,    1e-7, -1e-7, 4.999999e-7, 5e-7,    -5e-7,
+                                 1.5e-6, -1.5e-6, 2e9,  -2e9,  0.1,         1e9 / 3, -2e9 / 3};
+    for (size_t k = 0; k < n; k++) {
+        double ms = (double)(int64_t)(next_random() >> 20) / 1e6 - 8e6;
+        if (k % 5 == 0)
+            ms = odd[next_random() % (sizeof odd / sizeof *odd)];
+        bits[k] = bits_of_double(ms);
+    }
+    cr_assert(pci_lanes_within(bits, n, 2e9));
+    pci_lanes_small_ms(bits, n, ns, ulps);
+    for (size_t k = 0; k < n; k++) {
+        double ms, number;
+        memcpy(&ms, &bits[k], sizeof ms);
+        number = ms * 1e6;
+        int64_t want = (int64_t)(number < 0 ? number - 0.5 : number + 0.5);
+        int64_t near = bits_of_double((double)want / 1e6);
+        cr_assert(ns[k] == want);
+        cr_assert(ulps[k] == (int64_t)((uint64_t)bits[k] - (uint64_t)near));
+    }
+    bits[n / 2] = bits_of_double(2.1e9);
+    cr_assert_not(pci_lanes_within(bits, n, 2e9));
+    bits[n / 2] = INT64_C(0x7ff8000000000000); /* no number */
+    cr_assert_not(pci_lanes_within(bits, n, 2e9));
+}
+
+static void check_columns(size_t n)
+{
+    static const uint32_t table[8] = {7, 0, UINT32_MAX, 5, 1u << 31, 3, 2, 9};
+    int64_t numbers[MOST] = {0}, looked[MOST], products[MOST], all = 0;
+    for (size_t k = 0; k < n; k++) {
+        numbers[k] = (int64_t)(next_random() % 8);
+        all |= values[k];
+    }
+    pci_lanes_look(table, numbers, n, looked);
+    pci_lanes_times(values, n, 1000, products);
+    for (size_t k = 0; k < n; k++) {
+        cr_assert(looked[k] == (int64_t)table[numbers[k]]);
+        cr_assert(products[k] == (int64_t)((uint64_t)values[k] * 1000));
+    }
+    cr_assert(pci_lanes_or(values, n) == all);
+}
+
 static void check_all(void)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 1023, 1024};
@@ -150,6 +203,8 @@ static void check_all(void)
             check_marks(sizes[s], 0, 255);
             check_marks(sizes[s], ~UINT64_C(0) << 10, 2047);
             check_narrow(sizes[s]);
+            check_columns(sizes[s]);
+            check_times(sizes[s]);
             check_pairs(sizes[s], 1 + widths[w] % 32);
             if (widths[w] > 45)
                 continue;
