@@ -429,22 +429,6 @@ int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *in
     return check_columns(&check) || check_end(&check) ? -1 : 0;
 }
 
-int pcf_column_supported(const struct pcf_index *index, uint32_t column)
-{
-    const struct pcf_column *c = &index->columns[column];
-    if (!pcf_column_known(index, column))
-        return 0;
-    for (uint32_t i = 0; i < c->child_count; i++) { /* at most PCF_MAX_CHILD_DEPTH deep */
-        if (!pcf_column_supported(index, c->first_child + i))
-            return 0;
-    }
-    if (c->encoding == PCF_DICTIONARY && c->child_count == 1) {
-        uint32_t codes = pcf_column_codes(index, column);
-        return codes && pcf_column_supported(index, codes);
-    }
-    return 1;
-}
-
 uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column)
 {
     const struct pcf_column *c = &index->columns[column];

@@ -71,10 +71,6 @@ uint64_t pcf_index_store(const struct pcf_index *index, uint8_t *to, uint64_t *r
 /* The end mark: `bytes` are the last 16 of the file. */
 int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fault);
 
-/* Whether this reader can read the column: known type, encoding, codec and flags. An unknown one
- * refuses only that column. */
-int pcf_column_supported(const struct pcf_index *index, uint32_t column);
-
 /* The column that holds the codes of a DICTIONARY of a checked index: a child of it or of another
  * column of its table. 0: the column is no such, or its codes are of a column that is not known. */
 uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column);
