@@ -113,8 +113,8 @@ pcol_status pci_codes_fill(const pcol_builder *b, struct pci_codes *group, pcol_
 {
     struct rows *rows = pci_malloc(1, sizeof *rows);
     size_t k = group->column_count;
-    group->values = pci_malloc(k, sizeof *group->values);
-    group->pairs = pci_malloc(k, sizeof *group->pairs);
+    group->values = pci_calloc(k, sizeof *group->values);
+    group->pairs = pci_calloc(k, sizeof *group->pairs);
     if (!rows || !group->values || !group->pairs) {
         pci_free(rows);
         return pci_fail_memory(err);
