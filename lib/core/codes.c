@@ -17,6 +17,7 @@
 #define MIN_ROWS 1024u
 #define SAMPLE_ROWS 4096u
 #define GUESS_ROWS 1024u
+#define SPARSE 128u    /* where fewer rows than one of so many have a value, codes save nothing */
 #define MIN_BYTES 128u /* of a candidate */
 #define MAX_CANDIDATES 64u
 #define MAX_GROUPS 8u /* that a candidate is tried with */
@@ -149,6 +150,8 @@ static pcol_status find_candidates(struct choice *choice, const struct pci_plan 
         struct pci_bcol *c = b->columns[i];
         if (c->table != table || plan->columns[i] == PCOL_NONE || c->type == PCF_BYTES ||
             c->references == PCI_T_STACKS + 1) /* which few rows share, and all queries read */
+            continue;
+        if (c->present < plan->rows[table] / SPARSE) /* many such columns are not to be looked at */
             continue;
         PCI_TRY(pci_bcol_fill(c, plan->rows[table], err));
         if (!c->constant || c->present < c->rows)
