@@ -22,10 +22,8 @@
 #define HUGE_BYTES PCI_MAP_BYTES /* of a huge page of most machines; where not, a hint is lost */
 
 /* Arrays that grow to less do without huge pages: the one that they end in, most of which is cleared for
- * nothing, would be most of what they have. Those that grow to this are given more than they ask for, up
- * to some size: it costs no memory until it is used, and saves copies. */
-#define LEAST_GROWN (HUGE_BYTES / 4 * 3)
-#define MOST_GIVEN ((size_t)8 << 20)
+ * nothing, would be a tenth and more of the memory of packing 10 MB. */
+#define LEAST_GROWN (4 * HUGE_BYTES)
 
 int (*pci_alloc_hook)(void);
 
@@ -135,8 +133,6 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
         if (grown && bytes > MOST_COPIED)
             advise(grown, bytes);
     } else {
-        if (bytes < MOST_GIVEN)
-            wanted = MOST_GIVEN / size;
         grown = grow_large(*array, *capacity * size, wanted * size);
     }
     if (!grown)
