@@ -90,8 +90,11 @@ Test(reading, no_block_of_the_range_is_passed_over)
             const struct pci_column *c = pci_column_find(pci_table_find(file, "x_values"), "v");
             unsigned passed_over = 0;
             for (int i = 0; i < 300; i++) {
-                int64_t from = values[next_random() % COUNT] + (int64_t)(next_random() % 3) - 1;
-                int64_t to = i % 2 ? values[next_random() % COUNT] : from + 1 + (int64_t)(i * 50);
+                /* may wrap: a range that ends before it begins is asked for, too */
+                uint64_t near = (uint64_t)values[next_random() % COUNT] + next_random() % 3 - 1;
+                uint64_t end = near + 1 + (uint64_t)i * 50;
+                int64_t from = (int64_t)near;
+                int64_t to = i % 2 ? values[next_random() % COUNT] : (int64_t)end;
                 for (uint64_t block = 0; block * 1024 < COUNT; block++) {
                     int meets = pci_block_meets(c->data, block, from, to);
                     cr_assert(meets || !is_there(values, block, from, to),
