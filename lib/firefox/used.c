@@ -49,7 +49,7 @@ static pcol_status take_stack(struct taking *t, int64_t node, uint64_t **chain, 
         (*chain)[count++] = (uint64_t)node;
         PCI_TRY(
             pci_get(t->back->file, t->back->stacks.parent, (uint64_t)node, &parent, &valid, err));
-        if (parent >= node)
+        if (parent < 0 || parent >= node) /* a value may have changed since it was checked */
             return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", (uint64_t)node,
                                  "the parent does not stand before its child");
         node = parent;
