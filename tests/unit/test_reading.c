@@ -50,12 +50,12 @@ static int64_t value_of(int kind, uint64_t row, int64_t before)
     }
 }
 
-static pcol_file *file_of(int kind, unsigned flags, int64_t *values)
+/* *data holds the file's bytes, freed with pcol_free() after it is closed. */
+static pcol_file *file_of(int kind, unsigned flags, int64_t *values, void **data)
 {
     pcol_builder *b;
     pcol_file *file;
     pcol_error err;
-    void *data;
     size_t size;
     uint32_t table, column;
     MUST(pcol_builder_new(NULL, &b, &err));
@@ -65,10 +65,10 @@ static pcol_file *file_of(int kind, unsigned flags, int64_t *values)
         values[row] = value_of(kind, row, row ? values[row - 1] : 0);
         MUST(pcol_builder_set_i64(b, column, row, values[row], &err));
     }
-    MUST(pcol_builder_write_memory(b, flags, &data, &size, &err));
+    MUST(pcol_builder_write_memory(b, flags, data, &size, &err));
     pcol_builder_free(b);
-    MUST(pcol_file_open_memory(data, size, NULL, &file, &err));
-    return file; /* its bytes are let go with the process */
+    MUST(pcol_file_open_memory(*data, size, NULL, &file, &err));
+    return file;
 }
 
 static int is_there(const int64_t *values, uint64_t block, int64_t from, int64_t to)
@@ -86,7 +86,8 @@ Test(reading, no_block_of_the_range_is_passed_over)
     cr_assert_not_null(values);
     for (int kind = 0; kind < KINDS; kind++) {
         for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
-            pcol_file *file = file_of(kind, flags, values);
+            void *data;
+            pcol_file *file = file_of(kind, flags, values, &data);
             const struct pci_column *c = pci_column_find(pci_table_find(file, "x_values"), "v");
             unsigned passed_over = 0;
             for (int i = 0; i < 300; i++) {
@@ -106,6 +107,7 @@ Test(reading, no_block_of_the_range_is_passed_over)
             if (flags == 0 && (kind == STEPS || kind == BACK || kind == WALK || kind == GAPS))
                 cr_expect_gt(passed_over, 0, "%d %s", kind, "looks at everything");
             pcol_file_close(file);
+            pcol_free(data);
         }
     }
     free(values);
