@@ -34,16 +34,9 @@ void pci_mark_links(const void *context, const struct pci_reader *block, uint8_t
         marks[i] = 1;
 }
 
-static pcol_status read_links(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    struct pci_links *links = context;
-    return pci_gather(&links->from, PCI_MARKED, row, n, values, valid, err);
-}
-
 static void vote(struct pci_links *links, uint32_t *weights)
 {
-    const struct pci_reader *r = &links->from.reader;
+    const struct pci_reader *r = &links->own.reader;
     for (size_t i = 1; i < r->n; i++) {
         size_t value = (size_t)r->values[i - 1];
         uint32_t next = (uint32_t)r->values[i];
@@ -60,12 +53,12 @@ static void vote(struct pci_links *links, uint32_t *weights)
 
 static pcol_status find_next(struct pci_links *links, pcol_error *err)
 {
-    struct pci_reader *r = &links->from.reader;
+    struct pci_reader *r = &links->own.reader;
     uint32_t *weights = pci_calloc((size_t)links->next.rows, sizeof *weights);
     pcol_status status;
     if (!weights)
         return pci_fail_memory(err);
-    pci_reader_init(r, links->from.all);
+    pci_reader_init(r, links->own.all);
     while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n)
         vote(links, weights);
     pci_free(weights);
@@ -86,21 +79,18 @@ pcol_status pci_links_new(const struct pci_source *source, const struct pci_shap
     l = pci_calloc(1, sizeof *l);
     if (!l)
         return pci_fail_memory(err);
-    l->from.all = source;
-    l->from.mark = pci_mark_links;
-    l->from.context = l;
-    l->source = (struct pci_source){0, source->type, read_links, l};
+    pci_part_init(&l->own, source, pci_mark_links, l, PCI_MARKED, 0);
     l->next = (struct pci_source){(uint64_t)shape->max + 1, source->type, read_next, l};
     l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);
     status = l->next_values ? find_next(l, err) : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = pci_gather_count(&l->from, &l->source.rows, err);
+        status = pci_part_count(&l->own, err);
     if (status != PCOL_OK) {
         pci_links_free(l);
         return status;
     }
-    *bits = source->rows + source->rows / 16 + (l->source.rows + l->next.rows) * width + 2 * 64 +
-            3 * PCI_SECTION_BITS + 2 * PCI_CHILD_BITS;
+    *bits = source->rows + source->rows / 16 + (l->own.source.rows + l->next.rows) * width +
+            2 * 64 + 3 * PCI_SECTION_BITS + 2 * PCI_CHILD_BITS;
     *links = l;
     return PCOL_OK;
 }

@@ -59,20 +59,6 @@ void pci_mark_own(const void *context, const struct pci_reader *block, uint8_t *
         marks[i] = 1;
 }
 
-static pcol_status read_own(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
-                            pcol_error *err)
-{
-    struct pci_deltas *d = context;
-    return pci_gather(&d->from_own, PCI_MARKED, row, n, values, valid, err);
-}
-
-static pcol_status read_rises(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    struct pci_deltas *d = context;
-    return pci_gather(&d->from_rises, PCI_RISES, row, n, values, valid, err);
-}
-
 pcol_status pci_deltas_new(const struct pci_source *source, const struct pci_shape *shape,
                            struct pci_deltas **deltas, pcol_error *err)
 {
@@ -83,11 +69,8 @@ pcol_status pci_deltas_new(const struct pci_source *source, const struct pci_sha
         return pci_fail_memory(err);
     d->high = (int64_t)((UINT64_C(1) << best.width) - 1);
     d->low = best.falls ? ~d->high : 0;
-    d->from_own.all = d->from_rises.all = source;
-    d->from_own.mark = d->from_rises.mark = pci_mark_own;
-    d->from_own.context = d->from_rises.context = d;
-    d->own = (struct pci_source){source->rows - best.near_rows, source->type, read_own, d};
-    d->rises = (struct pci_source){best.near_rows, PCF_I64, read_rises, d};
+    pci_part_init(&d->own, source, pci_mark_own, d, PCI_MARKED, source->rows - best.near_rows);
+    pci_part_init(&d->rises, source, pci_mark_own, d, PCI_RISES, best.near_rows);
     *deltas = d;
     return PCOL_OK;
 }

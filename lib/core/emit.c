@@ -241,7 +241,7 @@ pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
 
 /* Cells of a block from `at` on, up to n of them. Each is written, and the place for it moves on if it
  * is wanted. Returns the first cell that was not looked at. */
-static size_t gather_marked(const struct pci_gather *g, size_t at, size_t n, int64_t *values,
+static size_t gather_marked(const struct pci_part *g, size_t at, size_t n, int64_t *values,
                             size_t *got)
 {
     size_t count = *got, end = g->reader.n;
@@ -253,7 +253,7 @@ static size_t gather_marked(const struct pci_gather *g, size_t at, size_t n, int
     return at;
 }
 
-static size_t gather_others(const struct pci_gather *g, size_t at, size_t n, int64_t *values,
+static size_t gather_others(const struct pci_part *g, size_t at, size_t n, int64_t *values,
                             size_t *got)
 {
     size_t count = *got, end = g->reader.n;
@@ -265,7 +265,7 @@ static size_t gather_others(const struct pci_gather *g, size_t at, size_t n, int
     return at;
 }
 
-static size_t gather_rises(const struct pci_gather *g, size_t at, size_t n, int64_t *values,
+static size_t gather_rises(const struct pci_part *g, size_t at, size_t n, int64_t *values,
                            size_t *got)
 {
     size_t count = *got, end = g->reader.n;
@@ -278,7 +278,7 @@ static size_t gather_rises(const struct pci_gather *g, size_t at, size_t n, int6
     return at;
 }
 
-static pcol_status next_block(struct pci_gather *g, pcol_error *err)
+static pcol_status next_block(struct pci_part *g, pcol_error *err)
 {
     PCI_TRY(pci_reader_next(&g->reader, err));
     g->at = 0;
@@ -286,9 +286,10 @@ static pcol_status next_block(struct pci_gather *g, pcol_error *err)
     return PCOL_OK;
 }
 
-pcol_status pci_gather(struct pci_gather *g, enum pci_what what, uint64_t row, size_t n,
-                       int64_t *values, uint8_t *valid, pcol_error *err)
+static pcol_status read_part(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                             pcol_error *err)
 {
+    struct pci_part *g = context;
     size_t got = 0;
     if (row == 0) {
         pci_reader_init(&g->reader, g->all);
@@ -300,15 +301,26 @@ pcol_status pci_gather(struct pci_gather *g, enum pci_what what, uint64_t row, s
             if (!g->reader.n)
                 return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
         }
-        g->at = what == PCI_MARKED   ? gather_marked(g, g->at, n, values, &got)
-                : what == PCI_OTHERS ? gather_others(g, g->at, n, values, &got)
-                                     : gather_rises(g, g->at, n, values, &got);
+        g->at = g->what == PCI_MARKED   ? gather_marked(g, g->at, n, values, &got)
+                : g->what == PCI_OTHERS ? gather_others(g, g->at, n, values, &got)
+                                        : gather_rises(g, g->at, n, values, &got);
     }
     memset(valid, 1, n);
     return PCOL_OK;
 }
 
-pcol_status pci_gather_count(struct pci_gather *g, uint64_t *count, pcol_error *err)
+void pci_part_init(struct pci_part *part, const struct pci_source *all, pci_mark_block mark,
+                   const void *context, enum pci_what what, uint64_t rows)
+{
+    uint8_t type = what == PCI_RISES ? PCF_I64 : all->type;
+    part->source = (struct pci_source){rows, type, read_part, part};
+    part->all = all;
+    part->mark = mark;
+    part->context = context;
+    part->what = what;
+}
+
+pcol_status pci_part_count(struct pci_part *g, pcol_error *err)
 {
     uint64_t marked = 0;
     pcol_status status;
@@ -316,6 +328,6 @@ pcol_status pci_gather_count(struct pci_gather *g, uint64_t *count, pcol_error *
     while ((status = next_block(g, err)) == PCOL_OK && g->reader.n)
         for (size_t i = 0; i < g->reader.n; i++)
             marked += g->marks[i];
-    *count = marked;
+    g->source.rows = marked;
     return status;
 }

@@ -12,24 +12,26 @@
  * processor could foresee. */
 typedef void (*pci_mark_block)(const void *context, const struct pci_reader *block, uint8_t *marks);
 
-/* Some of a source's rows, read one after the other. */
-struct pci_gather {
+/* Marked rows, or the others, or how much these rise above the row before. */
+enum pci_what { PCI_MARKED, PCI_OTHERS, PCI_RISES };
+
+/* Some of a source's rows as a source of their own. Blocks of a reader begin at multiples of 64, where
+ * rows are marked if rises are asked for. */
+struct pci_part {
+    struct pci_source source; /* its context is this struct, which must not move */
     const struct pci_source *all;
     pci_mark_block mark;
     const void *context;
+    enum pci_what what;
     struct pci_reader reader;
     size_t at; /* next cell of the reader's block */
     uint8_t marks[1024];
 };
 
-enum pci_what { PCI_MARKED, PCI_OTHERS, PCI_RISES };
-
-/* The next n values of marked rows, or of the others, or how much these rise above the row before; row
- * 0 begins anew. Blocks of a reader begin at multiples of 64, where rows are marked if rises are asked for. */
-pcol_status pci_gather(struct pci_gather *g, enum pci_what what, uint64_t row, size_t n,
-                       int64_t *values, uint8_t *valid, pcol_error *err);
-/* How many rows are marked. */
-pcol_status pci_gather_count(struct pci_gather *g, uint64_t *count, pcol_error *err);
+/* `rows` of that kind are among all; 0 until pci_part_count() has counted those that are marked. */
+void pci_part_init(struct pci_part *part, const struct pci_source *all, pci_mark_block mark,
+                   const void *context, enum pci_what what, uint64_t rows);
+pcol_status pci_part_count(struct pci_part *part, pcol_error *err);
 
 /* kept.c: a source's values once they were read, in four bytes each. *kept is NULL if that is not
  * possible: a null, or a block of values too far from each other. Freed with pci_kept_free(). */
@@ -43,18 +45,16 @@ void pci_kept_free(struct pci_kept *kept);
 
 /* A source's rows that are not the default, as a source of their own (encode.c). */
 struct pci_rest {
-    struct pci_source source;
     int null_default; /* the default is null, else base + step * row */
     uint64_t base, step;
-    struct pci_gather from;
+    struct pci_part own;
 };
 
 /* A source's rows that do not follow from the row before, as a source of their own (chain.c). */
 struct pci_links {
-    struct pci_source source;
     struct pci_source next; /* row v: what mostly stands behind the value v */
     uint32_t *next_values;
-    struct pci_gather from;
+    struct pci_part own;
 };
 void pci_mark_links(const void *context, const struct pci_reader *block, uint8_t *marks);
 
@@ -67,9 +67,8 @@ void pci_links_free(struct pci_links *links);
 /* A source's rows that stand too far from the row before, and how much the others rise above it: two
  * sources (deltas.c). */
 struct pci_deltas {
-    struct pci_source own, rises;
     int64_t low, high; /* least and greatest rise of a row that is not marked */
-    struct pci_gather from_own, from_rises;
+    struct pci_part own, rises;
 };
 
 /* A source as deltas, as pci_cost_deltas() found them best. Freed with pci_free(). */
@@ -79,9 +78,8 @@ void pci_mark_own(const void *context, const struct pci_reader *block, uint8_t *
 
 /* A source's rows with large values, and those with small ones: two sources (split.c). */
 struct pci_split {
-    struct pci_source large, small;
     uint64_t base, most; /* small: base to base + most */
-    struct pci_gather from_large, from_small;
+    struct pci_part large, small;
 };
 
 /* Where large values begin, and what the column then costs. */

@@ -34,13 +34,6 @@ static void mark_rest(const void *context, const struct pci_reader *block, uint8
         marks[i] = block->valid[i] != 0;
 }
 
-static pcol_status read_rest(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
-                             pcol_error *err)
-{
-    struct pci_rest *rest = context;
-    return pci_gather(&rest->from, PCI_MARKED, row, n, values, valid, err);
-}
-
 /* A rest over `all`; its rows are counted in one pass. Freed with pci_free(). */
 static pcol_status rest_new(const struct pci_source *all, int null_default, uint64_t base,
                             uint64_t step, struct pci_rest **out, pcol_error *err)
@@ -50,14 +43,11 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
     *out = NULL;
     if (!rest)
         return pci_fail_memory(err);
-    rest->source = (struct pci_source){0, all->type, read_rest, rest};
-    rest->from.all = all;
-    rest->from.mark = mark_rest;
-    rest->from.context = rest;
+    pci_part_init(&rest->own, all, mark_rest, rest, PCI_MARKED, 0);
     rest->null_default = null_default;
     rest->base = base;
     rest->step = step;
-    status = pci_gather_count(&rest->from, &rest->source.rows, err);
+    status = pci_part_count(&rest->own, err);
     if (status != PCOL_OK)
         pci_free(rest);
     else
@@ -111,9 +101,9 @@ static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct
     c->step = (int64_t)rest->step;
     if (rest->null_default)
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
-    PCI_TRY(pci_emit_marks(writer, column, rest->from.all, mark_rest, rest, err));
+    PCI_TRY(pci_emit_marks(writer, column, rest->own.all, mark_rest, rest, err));
     PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
-    return put_gathered(writer, child, &rest->source, depth + 1, err);
+    return put_gathered(writer, child, &rest->own.source, depth + 1, err);
 }
 
 /* ---- chain ---- */
@@ -123,9 +113,9 @@ static pcol_status put_chain(struct pci_writer *writer, uint32_t column, struct 
 {
     uint32_t child;
     column_of(writer, column)->encoding = PCF_CHAIN;
-    PCI_TRY(pci_emit_marks(writer, column, links->from.all, pci_mark_links, links, err));
+    PCI_TRY(pci_emit_marks(writer, column, links->own.all, pci_mark_links, links, err));
     PCI_TRY(pci_writer_children(writer, column, 2, &child, err));
-    PCI_TRY(put_gathered(writer, child, &links->source, depth + 1, err));
+    PCI_TRY(put_gathered(writer, child, &links->own.source, depth + 1, err));
     /* So deep that it can have no children: readers look successors up in one step. */
     return put_child(writer, child + 1, &links->next, MAX_DEPTH, err);
 }
@@ -164,11 +154,11 @@ static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
     if (status == PCOL_OK)
         status = pci_writer_children(writer, column, 2, &child, err);
     if (status == PCOL_OK)
-        status = put_gathered(writer, child, &deltas->own,
-                              deltas->own.rows < FAR_ROWS ? depth + 1 : MAX_DEPTH, err);
+        status = put_gathered(writer, child, &deltas->own.source,
+                              deltas->own.source.rows < FAR_ROWS ? depth + 1 : MAX_DEPTH, err);
     /* As the successors of a chain. */
     if (status == PCOL_OK)
-        status = put_gathered(writer, child + 1, &deltas->rises, MAX_DEPTH, err);
+        status = put_gathered(writer, child + 1, &deltas->rises.source, MAX_DEPTH, err);
     pci_free(deltas);
     return status;
 }
@@ -189,10 +179,10 @@ static pcol_status put_split(struct pci_writer *writer, uint32_t column,
     if (status == PCOL_OK)
         status = pci_writer_children(writer, column, 2, &child, err);
     if (status == PCOL_OK)
-        status = put_gathered(writer, child, &split->large, depth + 1, err);
+        status = put_gathered(writer, child, &split->large.source, depth + 1, err);
     /* As the successors of a chain. */
     if (status == PCOL_OK)
-        status = put_gathered(writer, child + 1, &split->small, MAX_DEPTH, err);
+        status = put_gathered(writer, child + 1, &split->small.source, MAX_DEPTH, err);
     pci_free(split);
     return status;
 }
@@ -263,9 +253,9 @@ static pcol_status cost_sparse(const struct pci_source *source, const struct pci
 {
     struct pci_shape shape;
     *bits = UINT64_MAX;
-    if (rest->source.rows > source->rows / 2)
+    if (rest->own.source.rows > source->rows / 2)
         return PCOL_OK;
-    PCI_TRY(pci_shape_of(&rest->source, 1, &shape, err));
+    PCI_TRY(pci_shape_of(&rest->own.source, 1, &shape, err));
     *bits = source->rows + source->rows / 16 + PCI_SECTION_BITS + PCI_CHILD_BITS +
             (source->type == PCF_F64 ? shape.rows * 64
                                      : least(pci_cost_packed(&shape), pci_cost_blocked(&shape)));

@@ -108,20 +108,6 @@ void pci_mark_large(const void *context, const struct pci_reader *block, uint8_t
         marks[i] = (uint64_t)block->values[i] - split->base > split->most;
 }
 
-static pcol_status read_large(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    struct pci_split *split = context;
-    return pci_gather(&split->from_large, PCI_MARKED, row, n, values, valid, err);
-}
-
-static pcol_status read_small(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    struct pci_split *split = context;
-    return pci_gather(&split->from_small, PCI_OTHERS, row, n, values, valid, err);
-}
-
 pcol_status pci_split_new(const struct pci_source *source, const struct pci_shape *shape,
                           const struct pci_split_choice *choice, struct pci_split **split,
                           pcol_error *err)
@@ -132,11 +118,9 @@ pcol_status pci_split_new(const struct pci_source *source, const struct pci_shap
         return pci_fail_memory(err);
     s->base = (uint64_t)shape->min;
     s->most = (UINT64_C(1) << (choice->width + bits_less(shape))) - 1;
-    s->from_large.all = s->from_small.all = source;
-    s->from_large.mark = s->from_small.mark = pci_mark_large;
-    s->from_large.context = s->from_small.context = s;
-    s->large = (struct pci_source){source->rows - choice->small_rows, source->type, read_large, s};
-    s->small = (struct pci_source){choice->small_rows, source->type, read_small, s};
+    pci_part_init(&s->large, source, pci_mark_large, s, PCI_MARKED,
+                  source->rows - choice->small_rows);
+    pci_part_init(&s->small, source, pci_mark_large, s, PCI_OTHERS, choice->small_rows);
     *split = s;
     return PCOL_OK;
 }
