@@ -49,7 +49,20 @@ int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
     return count_marks(d, row, rank) && *rank < d->child[0]->rows;
 }
 
-/* ---- sparse */
+/* The marks of rows within one rank block, and the values of those that are marked. Before a walk over
+ * blocks the rank is PCF_MAX_ROWS: not known yet. */
+struct marks {
+    uint64_t words[WORDS];
+    uint64_t first, end;               /* rows within the block */
+    uint64_t rank, within;             /* marks before the first row, and among the rows */
+    int64_t values[PCF_RANK_ROWS + 1]; /* one to spare, see merge() */
+};
+
+static void marks_begin(struct marks *m)
+{
+    m->rank = PCF_MAX_ROWS;
+    m->within = 0;
+}
 
 /* Bits of rows first..end of a rank block in words, and how many there are before and within. */
 static void marked_words(const struct pcf_data *d, uint64_t block, uint64_t first, uint64_t end,
@@ -72,17 +85,39 @@ static void marked_words(const struct pcf_data *d, uint64_t block, uint64_t firs
     }
 }
 
-/* Put the values of a rank block's marked rows, which are as many as bits are set, in their places;
- * row `first` of the block goes to values[0]. */
-static void sparse_scatter(const uint64_t *words, uint64_t first, const int64_t *marked,
-                           uint64_t count, int64_t *values, uint8_t *valid)
+/* The marks of rows from `row` on to the end of its rank block, at most `count`, which go on where the
+ * ones before ended. */
+static enum pcf_result read_marks(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                  struct marks *m)
 {
+    uint64_t block = row / PCF_RANK_ROWS, left = PCF_RANK_ROWS - row % PCF_RANK_ROWS;
+    uint64_t rank = pcf_marks_before(d, block), within = 0;
+    if (rank > d->child[0]->rows || (m->rank != PCF_MAX_ROWS && rank != m->rank + m->within))
+        return PCF_BAD_RANK;
+    m->first = row % PCF_RANK_ROWS;
+    m->end = m->first + (left < count ? left : count);
+    marked_words(d, block, m->first, m->end, m->words, &rank, &within);
+    if (!pcf_range(rank, within, 1, d->child[0]->rows))
+        return PCF_BAD_RANK;
+    m->rank = rank;
+    m->within = within;
+    m->values[within] = 0;
+    return pcf_read(d->child[0], rank, within, m->values, NULL);
+}
+
+/* ---- sparse */
+
+/* Put the values of marked rows, which are as many as bits are set, in their places; row `first` of the
+ * block goes to values[0]. */
+static void sparse_scatter(const struct marks *m, int64_t *values, uint8_t *valid)
+{
+    const uint64_t *words = m->words;
     uint64_t word = words[0];
-    for (uint64_t k = 0, w = 0; k < count; k++, word &= word - 1) {
+    for (uint64_t k = 0, w = 0; k < m->within; k++, word &= word - 1) {
         while (!word)
             word = words[++w];
-        uint64_t i = w * 64 + (uint64_t)__builtin_ctzll(word) - first;
-        values[i] = marked[k];
+        uint64_t i = w * 64 + (uint64_t)__builtin_ctzll(word) - m->first;
+        values[i] = m->values[k];
         if (valid)
             valid[i] = 1;
     }
@@ -92,31 +127,20 @@ enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t
                                 int64_t *values, uint8_t *valid)
 {
     int null = (d->flags & PCF_COLUMN_DEFAULT_NULL) != 0;
-    int64_t marked[PCF_RANK_ROWS];
-    uint64_t words[WORDS], expected = 0;
-    for (int later = 0; count; later = 1) {
-        uint64_t block = row / PCF_RANK_ROWS, first = row % PCF_RANK_ROWS;
-        uint64_t n = PCF_RANK_ROWS - first < count ? PCF_RANK_ROWS - first : count;
-        uint64_t rank = pcf_marks_before(d, block), within = 0;
-        if (rank > d->child[0]->rows || (later && rank != expected))
-            return PCF_BAD_RANK;
-        marked_words(d, block, first, first + n, words, &rank, &within);
-        if (!pcf_range(rank, within, 1, d->child[0]->rows))
-            return PCF_BAD_RANK;
-        enum pcf_result result = pcf_read(d->child[0], rank, within, marked, NULL);
+    struct marks m;
+    marks_begin(&m);
+    for (uint64_t n; count; row += n, count -= n, values += n) {
+        enum pcf_result result = read_marks(d, row, count, &m);
         if (result != PCF_OK)
             return result;
-        expected = rank + within;
+        n = m.end - m.first;
         if (null)
             memset(values, 0, (size_t)n * sizeof *values);
         else
             pcf_read_linear(d, row, n, values);
         if (valid)
             memset(valid, !null, (size_t)n);
-        sparse_scatter(words, first, marked, within, values, valid);
-        row += n;
-        count -= n;
-        values += n;
+        sparse_scatter(&m, values, valid);
         if (valid)
             valid += n;
     }
@@ -137,15 +161,15 @@ enum pcf_result pcf_split_at(const struct pcf_data *d, uint64_t row, int64_t *va
     return at < d->child[k]->rows ? pcf_get(d->child[k], at, value, &valid) : PCF_BAD_RANK;
 }
 
-/* Rows first..end of a rank block out of its two parts. Either has a cell to spare, as both are read
- * for each row and one is taken, without a branch: nothing foretells which rows are marked. */
-static void merge(const uint64_t *words, uint64_t first, uint64_t end, const int64_t *marked,
-                  const int64_t *others, int64_t *restrict values)
+/* Rows of a rank block out of its two parts. Either has a cell to spare, as both are read for each row
+ * and one is taken, without a branch: nothing foretells which rows are marked. */
+static void merge(const struct marks *m, const int64_t *others, int64_t *restrict values)
 {
-    for (uint64_t i = first, next; i < end; i = next) {
-        uint64_t word = words[i / 64] >> (i % 64), k = 0, n;
+    const int64_t *marked = m->values;
+    for (uint64_t i = m->first, next; i < m->end; i = next) {
+        uint64_t word = m->words[i / 64] >> (i % 64), k = 0, n;
         next = (i / 64 + 1) * 64;
-        next = next < end ? next : end;
+        next = next < m->end ? next : m->end;
         n = next - i;
         for (uint64_t j = 0; j < n; j++, word >>= 1) {
             uint64_t take = 0 - (word & 1), own = (uint64_t)marked[k],
@@ -159,32 +183,31 @@ static void merge(const uint64_t *words, uint64_t first, uint64_t end, const int
     }
 }
 
+/* The values in child 1 of n rows that are not marked, from `row` on, with `rank` marks before it, and
+ * a cell to spare. */
+static enum pcf_result read_others(const struct pcf_data *d, uint64_t row, uint64_t rank,
+                                   uint64_t n, int64_t *others)
+{
+    if (rank > row || !pcf_range(row - rank, n, 1, d->child[1]->rows))
+        return PCF_BAD_RANK;
+    others[n] = 0;
+    return pcf_read(d->child[1], row - rank, n, others, NULL);
+}
+
 enum pcf_result pcf_read_split(const struct pcf_data *d, uint64_t row, uint64_t count,
                                int64_t *values)
 {
-    int64_t marked[PCF_RANK_ROWS + 1], others[PCF_RANK_ROWS + 1];
-    uint64_t words[WORDS], expected = 0;
-    for (int later = 0; count; later = 1) {
-        uint64_t block = row / PCF_RANK_ROWS, first = row % PCF_RANK_ROWS;
-        uint64_t n = PCF_RANK_ROWS - first < count ? PCF_RANK_ROWS - first : count;
-        uint64_t rank = pcf_marks_before(d, block), within = 0;
-        if (rank > d->child[0]->rows || (later && rank != expected))
-            return PCF_BAD_RANK;
-        marked_words(d, block, first, first + n, words, &rank, &within);
-        if (!pcf_range(rank, within, 1, d->child[0]->rows) || rank > row ||
-            !pcf_range(row - rank, n - within, 1, d->child[1]->rows))
-            return PCF_BAD_RANK;
-        enum pcf_result result = pcf_read(d->child[0], rank, within, marked, NULL);
+    struct marks m;
+    int64_t others[PCF_RANK_ROWS + 1];
+    marks_begin(&m);
+    for (uint64_t n; count; row += n, count -= n, values += n) {
+        enum pcf_result result = read_marks(d, row, count, &m);
         if (result == PCF_OK)
-            result = pcf_read(d->child[1], row - rank, n - within, others, NULL);
+            result = read_others(d, row, m.rank, m.end - m.first - m.within, others);
         if (result != PCF_OK)
             return result;
-        marked[within] = others[n - within] = 0;
-        merge(words, first, first + n, marked, others, values);
-        expected = rank + within;
-        row += n;
-        count -= n;
-        values += n;
+        n = m.end - m.first;
+        merge(&m, others, values);
     }
     return PCF_OK;
 }
@@ -205,18 +228,11 @@ static inline enum pcf_result successor(const struct pcf_data *d, int64_t value,
     return PCF_OK;
 }
 
-/* The differences of `count` rows that are not marked, from `row` on, with `rank` marks before it. */
-static enum pcf_result read_steps(const struct pcf_data *d, uint64_t row, uint64_t rank,
-                                  uint64_t count, int64_t *steps)
-{
-    return rank > row ? PCF_BAD_RANK : pcf_read(d->child[1], row - rank, count, steps, NULL);
-}
-
 /* From the last marked row on, which is at most 63 rows back. */
 enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *value)
 {
     uint64_t word = marks_word(d, row / 64) & (UINT64_MAX >> (63 - row % 64)), rank;
-    int64_t steps[64];
+    int64_t steps[64 + 1];
     enum pcf_result result;
     int valid;
     if (!(word & 1))
@@ -229,7 +245,7 @@ enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *v
         for (; result == PCF_OK && marked < row; marked++)
             result = successor(d, *value, value);
     } else if (result == PCF_OK && marked < row) {
-        result = read_steps(d, marked + 1, rank + 1, row - marked, steps);
+        result = read_others(d, marked + 1, rank + 1, row - marked, steps);
         for (uint64_t i = 0; result == PCF_OK && i < row - marked; i++)
             *value = (int64_t)((uint64_t)*value + (uint64_t)steps[i]);
     }
@@ -237,20 +253,6 @@ enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *v
         *value = 0;
     return result;
 }
-
-/* Where a read stands: the value of the row before, the row of child 0 for the next marked one
- * (PCF_MAX_ROWS: not known yet). */
-struct follow {
-    int64_t last;
-    uint64_t rank;
-};
-
-/* Rows of a block in words, with the values of the marked ones and the row before. */
-struct marks {
-    uint64_t words[WORDS];
-    uint64_t first, end; /* within the block */
-    int64_t values[PCF_RANK_ROWS + 1];
-};
 
 static enum pcf_result follow_chain(const struct pcf_data *d, const struct marks *m,
                                     int64_t *values, int64_t *last)
@@ -285,50 +287,39 @@ static void follow_deltas(const struct marks *m, const int64_t *steps, int64_t *
     *last = (int64_t)value;
 }
 
-/* Rows [row, row + n) of one rank block. */
-static enum pcf_result follow_block(const struct pcf_data *d, uint64_t row, uint64_t n,
-                                    int64_t *values, struct follow *follow)
+/* The rows of a block, behind one that holds *last. */
+static enum pcf_result follow_block(const struct pcf_data *d, uint64_t row, const struct marks *m,
+                                    int64_t *values, int64_t *last)
 {
-    struct marks m;
     int64_t steps[PCF_RANK_ROWS + 1];
-    uint64_t rank = pcf_marks_before(d, row / PCF_RANK_ROWS), within = 0;
-    enum pcf_result result;
-    if (rank > d->child[0]->rows || (follow->rank != PCF_MAX_ROWS && rank != follow->rank))
-        return PCF_BAD_RANK;
-    m.first = row % PCF_RANK_ROWS;
-    m.end = m.first + n;
-    marked_words(d, row / PCF_RANK_ROWS, m.first, m.end, m.words, &rank, &within);
-    if (!pcf_range(rank, within, 1, d->child[0]->rows))
-        return PCF_BAD_RANK;
-    for (uint64_t i = (m.first + 63) / 64 * 64; i < m.end; i += 64) {
-        if (!(m.words[i / 64] & 1))
+    for (uint64_t i = (m->first + 63) / 64 * 64; i < m->end; i += 64) {
+        if (!(m->words[i / 64] & 1))
             return PCF_BAD_CHAIN;
     }
-    m.values[within] = 0;
-    result = pcf_read(d->child[0], rank, within, m.values, NULL);
-    if (result == PCF_OK && d->encoding == PCF_CHAIN) {
-        result = follow_chain(d, &m, values, &follow->last);
-    } else if (result == PCF_OK) {
-        steps[n - within] = 0;
-        result = read_steps(d, row, rank, n - within, steps);
-        if (result == PCF_OK)
-            follow_deltas(&m, steps, values, &follow->last);
-    }
-    follow->rank = rank + within;
+    if (d->encoding == PCF_CHAIN)
+        return follow_chain(d, m, values, last);
+    enum pcf_result result = read_others(d, row, m->rank, m->end - m->first - m->within, steps);
+    if (result == PCF_OK)
+        follow_deltas(m, steps, values, last);
     return result;
 }
 
 enum pcf_result pcf_read_follow(const struct pcf_data *d, uint64_t row, uint64_t count,
                                 int64_t *values)
 {
-    struct follow follow = {0, PCF_MAX_ROWS};
-    enum pcf_result result = row % 64 ? pcf_follow_at(d, row - 1, &follow.last) : PCF_OK;
-    while (result == PCF_OK && count) {
-        uint64_t left = PCF_RANK_ROWS - row % PCF_RANK_ROWS, n = left < count ? left : count;
-        result = follow_block(d, row, n, values, &follow);
-        row += n;
-        count -= n;
-        values += n;
+    struct marks m;
+    int64_t last = 0;
+    enum pcf_result result = row % 64 ? pcf_follow_at(d, row - 1, &last) : PCF_OK;
+    marks_begin(&m);
+    if (result != PCF_OK)
+        return result;
+    for (uint64_t n; count; row += n, count -= n, values += n) {
+        result = read_marks(d, row, count, &m);
+        if (result == PCF_OK)
+            result = follow_block(d, row, &m, values, &last);
+        if (result != PCF_OK)
+            return result;
+        n = m.end - m.first;
     }
-    return result;
+    return PCF_OK;
 }
