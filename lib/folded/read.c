@@ -20,16 +20,12 @@
 
 #include "core/alloc.h"
 #include "core/builder.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define LARGEST INT64_C(9007199254740992) /* 2^53: an integer count that every double has */
-
-struct bytes {
-    uint8_t *data;
-    size_t size, capacity;
-};
 
 struct level {
     size_t end; /* where the frame ends in the line, at its semicolon */
@@ -45,10 +41,10 @@ struct reader {
     uint64_t integers;
     uint64_t first_sample; /* row */
     uint64_t samples;
-    struct bytes before;  /* the line before, whole */
-    struct bytes pending; /* what stood before the next sample */
-    size_t before_stack;  /* bytes of its stack */
-    int before_odd;       /* it needs its text, which is not set yet */
+    struct pci_text before;  /* the line before, whole */
+    struct pci_text pending; /* what stood before the next sample */
+    size_t before_stack;     /* bytes of its stack */
+    int before_odd;          /* it needs its text, which is not set yet */
     struct level *levels; /* of the line before, outermost first; the innermost has no semicolon */
     size_t depth, level_capacity;
     uint32_t *groups; /* by string: its group + 1; 0: none yet */
@@ -112,16 +108,6 @@ int pci_folded_sniff(const uint8_t *data, size_t size, int all)
 
 /* ---- text that frames and counts do not give back ---- */
 
-static pcol_status append(struct bytes *to, const uint8_t *data, size_t size, pcol_error *err)
-{
-    if (pci_grow((void **)&to->data, &to->capacity, to->size + size + 1, 1))
-        return pci_fail_memory(err);
-    if (size)
-        memcpy(to->data + to->size, data, size);
-    to->size += size;
-    return PCOL_OK;
-}
-
 /* The text of the sample before, now that nothing more can belong to it. */
 static pcol_status set_text(struct reader *r, pcol_error *err)
 {
@@ -132,7 +118,7 @@ static pcol_status set_text(struct reader *r, pcol_error *err)
         PCI_TRY(
             pcol_builder_column(r->builder, PCI_T_SAMPLES, "text", PCOL_STRING, 0, &r->text, err));
     return pcol_builder_set_str(r->builder, r->text, r->first_sample + r->samples - 1,
-                                (const char *)r->before.data, r->before.size, err);
+                                r->before.data, r->before.size, err);
 }
 
 /* What stands behind the last sample belongs to it; without any sample, to the source. */
@@ -140,13 +126,13 @@ static pcol_status set_last(struct reader *r, pcol_error *err)
 {
     uint32_t column;
     if (r->pending.size && r->samples) {
-        PCI_TRY(append(&r->before, r->pending.data, r->pending.size, err));
+        PCI_TRY(pci_text_put(&r->before, r->pending.data, r->pending.size, err));
         r->before_odd = 1;
     } else if (r->pending.size) {
         PCI_TRY(
             pcol_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
-        return pcol_builder_set_str(r->builder, column, r->import->source,
-                                    (const char *)r->pending.data, r->pending.size, err);
+        return pcol_builder_set_str(r->builder, column, r->import->source, r->pending.data,
+                                    r->pending.size, err);
     }
     return set_text(r, err);
 }
@@ -197,7 +183,7 @@ static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t size,
                              pcol_error *err)
 {
     size_t least = r->before_stack < size ? r->before_stack : size;
-    size_t same = r->samples ? in_common(r->before.data, text, least) : 0;
+    size_t same = r->samples ? in_common((const uint8_t *)r->before.data, text, least) : 0;
     /* A frame is the same if its semicolon is, so the innermost never counts. */
     while (r->depth && r->levels[r->depth - 1].end >= same)
         r->depth--;
@@ -267,14 +253,14 @@ static pcol_status add_line(struct reader *r, const struct pci_line *line,
     r->before_stack = parts->stack;
     r->before_odd = !same || r->pending.size;
     if (r->pending.size) {
-        PCI_TRY(append(&r->pending, line->text, line->whole, err));
-        PCI_TRY(append(&r->before, r->pending.data, r->pending.size, err));
+        PCI_TRY(pci_text_put(&r->pending, line->text, line->whole, err));
+        PCI_TRY(pci_text_put(&r->before, r->pending.data, r->pending.size, err));
         r->before_stack = 0; /* it does not */
         r->depth = 0;
         r->pending.size = 0;
         return PCOL_OK;
     }
-    return append(&r->before, line->text, line->whole, err);
+    return pci_text_put(&r->before, line->text, line->whole, err);
 }
 
 static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error *err)
@@ -282,12 +268,12 @@ static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error
     struct pci_folded_parts parts;
     size_t skipped = 0;
     if (line->number == 1 && line->size >= 3 && !memcmp(line->text, "\xef\xbb\xbf", 3)) {
-        PCI_TRY(append(&r->pending, line->text, 3, err));
+        PCI_TRY(pci_text_put(&r->pending, line->text, 3, err));
         skipped = 3;
         line->text += 3, line->size -= 3, line->whole -= 3;
     }
     if (is_empty(line->text, line->size) || is_comment(line->text, line->size))
-        return append(&r->pending, line->text, line->whole, err);
+        return pci_text_put(&r->pending, line->text, line->whole, err);
     if (pci_folded_split(line->text, line->size, &parts))
         return add_line(r, line, &parts, err);
     if (!r->import->options->lenient)
@@ -295,7 +281,7 @@ static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error
                              parts.what);
     if (!r->tolerated++)
         r->first_tolerated = line->number;
-    return append(&r->pending, line->text, line->whole, err);
+    return pci_text_put(&r->pending, line->text, line->whole, err);
 }
 
 /* ---- the whole ---- */
@@ -363,8 +349,8 @@ pcol_status pci_folded_read(struct pci_import *import, pcol_error *err)
             import, "lines without a count kept as text: %" PRIu64 ", the first is line %" PRIu64,
             r.tolerated, r.first_tolerated);
     pci_spool_clear(&r.counts);
-    pci_free(r.before.data);
-    pci_free(r.pending.data);
+    pci_text_clear(&r.before);
+    pci_text_clear(&r.pending);
     pci_free(r.levels);
     pci_free(r.groups);
     return status;

@@ -7,15 +7,7 @@
 #ifndef PCI_FLAT_H
 #define PCI_FLAT_H
 
-#include "core/error.h"
-
-/* Text that grows. */
-struct pci_text {
-    char *data;
-    size_t size, capacity;
-};
-pcol_status pci_text_put(struct pci_text *text, const void *data, size_t size, pcol_error *err);
-void pci_text_clear(struct pci_text *text);
+#include "core/text.h"
 
 #define PCI_FLAT_NUMBER 48 /* bytes that a number's text needs at most */
 #define PCI_FLAT_KEYS 64u  /* of a frame: more are no frame */

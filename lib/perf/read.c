@@ -17,14 +17,10 @@
 #include "core/alloc.h"
 #include "core/builder.h"
 #include "core/rows.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-struct bytes {
-    uint8_t *data;
-    size_t size, capacity;
-};
 
 /* A line of the group that is being read. */
 struct line {
@@ -41,7 +37,7 @@ struct reader {
     int open;
     int bare; /* its header is nothing but words: a frame must follow */
     uint64_t header_line;
-    struct bytes header_text;
+    struct pci_text header_text;
     struct pci_perf_header header;
     uint32_t *groups; /* innermost first */
     size_t group_count, group_capacity;
@@ -53,7 +49,7 @@ struct reader {
     uint32_t object;             /* string or PCOL_NONE */
     /* Of the source. */
     int addressed; /* frames begin with an address */
-    struct bytes comments;
+    struct pci_text comments;
     uint32_t samples_type, *types, *objects; /* by string: type or mapping + 1 */
     size_t type_capacity, object_capacity;
     uint32_t mapping_column, thread_columns[4];
@@ -106,16 +102,6 @@ int pci_perf_sniff(const uint8_t *data, size_t size, int all)
 }
 
 /* ---- strings ---- */
-
-static pcol_status append(struct bytes *to, const uint8_t *data, size_t size, pcol_error *err)
-{
-    if (pci_grow((void **)&to->data, &to->capacity, to->size + size + 1, 1))
-        return pci_fail_memory(err);
-    if (size)
-        memcpy(to->data + to->size, data, size);
-    to->size += size;
-    return PCOL_OK;
-}
 
 static pcol_status string(struct reader *r, pcol_str text, uint32_t *code, pcol_error *err)
 {
@@ -386,12 +372,12 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line, i
     r->header_line = line->number;
     r->header_text.size = 0;
     /* The window moves on while the frames are read. */
-    PCI_TRY(append(&r->header_text, line->text, line->size, err));
+    PCI_TRY(pci_text_put(&r->header_text, line->text, line->size, err));
     struct pci_perf_header *h = &r->header;
     if (bare)
-        pci_perf_comm(r->header_text.data, line->size, h);
+        pci_perf_comm((const uint8_t *)r->header_text.data, line->size, h);
     else
-        pci_perf_header(r->header_text.data, line->size, h);
+        pci_perf_header((const uint8_t *)r->header_text.data, line->size, h);
     /* Without call chains the one frame stands in the same line. */
     if (bare || !h->tail.size ||
         !pci_perf_frame((const uint8_t *)h->tail.data, h->tail.size, r->addressed, &frame) ||
@@ -465,8 +451,8 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
     if (blank == line->size)
         return end_sample(r, err);
     if (line->text[0] == '#' && !r->open) {
-        PCI_TRY(append(&r->comments, line->text, line->size, err));
-        return append(&r->comments, (const uint8_t *)"\n", 1, err);
+        PCI_TRY(pci_text_put(&r->comments, line->text, line->size, err));
+        return pci_text_put(&r->comments, "\n", 1, err);
     }
     int known = pci_perf_header(line->text, line->size, &header);
     if (known && (header.has_time || !r->open))
@@ -531,8 +517,8 @@ static pcol_status read_all(struct reader *r, pcol_error *err)
     if (!r->comments.size)
         return PCOL_OK;
     PCI_TRY(pcol_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
-    return pcol_builder_set_str(r->builder, column, r->import->source,
-                                (const char *)r->comments.data, r->comments.size, err);
+    return pcol_builder_set_str(r->builder, column, r->import->source, r->comments.data,
+                                r->comments.size, err);
 }
 
 pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
@@ -547,8 +533,8 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
                            "lines left out, neither header nor frame: %" PRIu64
                            ", the first is line %" PRIu64,
                            r.tolerated, r.first_tolerated);
-    pci_free(r.header_text.data);
-    pci_free(r.comments.data);
+    pci_text_clear(&r.header_text);
+    pci_text_clear(&r.comments);
     pci_free(r.groups);
     pci_free(r.group);
     pci_free(r.types);

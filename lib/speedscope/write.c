@@ -12,6 +12,7 @@
  */
 #include "core/alloc.h"
 #include "core/strtab.h"
+#include "core/text.h"
 #include "model/names.h"
 #include "model/path.h"
 #include "model/types.h"
@@ -362,19 +363,9 @@ static const char *unit_of(pcol_str unit)
     return "none";
 }
 
-struct title {
-    char *data;
-    size_t size, capacity;
-};
-
-static pcol_status title_add(struct title *t, pcol_str text, pcol_error *err)
+static pcol_status add(struct pci_text *title, pcol_str text, pcol_error *err)
 {
-    if (pci_grow((void **)&t->data, &t->capacity, t->size + text.size + 1, 1))
-        return pci_fail_memory(err);
-    if (text.size)
-        memcpy(t->data + t->size, text.data, text.size);
-    t->size += text.size;
-    return PCOL_OK;
+    return pci_text_put(title, text.data, text.size, err);
 }
 
 /* A cell of a table of text, "" if there is none. */
@@ -393,31 +384,31 @@ static pcol_status cell(const struct writer *w, const char *table, const char *n
 
 /* "[URI: ]THREAD (pid P, tid T): TYPE", as far as there is something to tell apart. */
 static pcol_status make_title(const struct writer *w, const struct track *track, uint32_t type,
-                              struct title *title, pcol_error *err)
+                              struct pci_text *title, pcol_error *err)
 {
     pcol_str uri, name, tid, pid;
     PCI_TRY(cell(w, "sources", "uri", track->source, &uri, err));
     if (w->export->first_source < w->export->last_source && uri.size) {
-        PCI_TRY(title_add(title, uri, err));
-        PCI_TRY(title_add(title, text_of(": "), err));
+        PCI_TRY(add(title, uri, err));
+        PCI_TRY(add(title, text_of(": "), err));
     }
     if (track->thread != PCOL_NONE) {
         PCI_TRY(cell(w, "threads", "name", track->thread, &name, err));
         PCI_TRY(cell(w, "threads", "tid", track->thread, &tid, err));
         PCI_TRY(cell(w, "threads", "pid", track->thread, &pid, err));
-        PCI_TRY(title_add(title, name.size ? name : text_of("thread"), err));
+        PCI_TRY(add(title, name.size ? name : text_of("thread"), err));
         if (tid.size || pid.size) {
-            PCI_TRY(title_add(title, text_of(pid.size ? " (pid " : " (tid "), err));
-            PCI_TRY(title_add(title, pid.size ? pid : tid, err));
+            PCI_TRY(add(title, text_of(pid.size ? " (pid " : " (tid "), err));
+            PCI_TRY(add(title, pid.size ? pid : tid, err));
             if (pid.size && tid.size) {
-                PCI_TRY(title_add(title, text_of(", tid "), err));
-                PCI_TRY(title_add(title, tid, err));
+                PCI_TRY(add(title, text_of(", tid "), err));
+                PCI_TRY(add(title, tid, err));
             }
-            PCI_TRY(title_add(title, text_of(")"), err));
+            PCI_TRY(add(title, text_of(")"), err));
         }
-        PCI_TRY(title_add(title, text_of(": "), err));
+        PCI_TRY(add(title, text_of(": "), err));
     }
-    return title_add(title, w->types.type[type], err);
+    return add(title, w->types.type[type], err);
 }
 
 static pcol_status put_profile(struct writer *w, const struct track *track, uint32_t type,
@@ -425,7 +416,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
 {
     const struct pci_column *column = w->types.columns[type];
     struct pci_json_writer *json = &w->json;
-    struct title title = {0};
+    struct pci_text title = {0};
     double sum = 0;
     if (!column)
         return PCOL_OK;
@@ -460,7 +451,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
         pci_json_put_int(json, (int64_t)sum, err);
     else
         pci_json_put_double(json, sum, err);
-    pci_free(title.data);
+    pci_text_clear(&title);
     PCI_TRY(status);
     pci_json_put_key(json, "samples", err);
     pci_json_put_begin(json, '[', err);
