@@ -10,7 +10,7 @@
 #     tests/unit  sees format and lib
 #
 # Yours to set: CC CFLAGS CPPFLAGS LDFLAGS LDLIBS (added after ours), PREFIX and DESTDIR, V=1 (show the commands),
-# WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz.
+# BUNDLE=0 (the command links shared libraries), WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -86,6 +86,7 @@ pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
 LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,liblz4,-llz4) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
 LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,liblz4) $(call pc_cflags,libprotobuf-c)
+BUNDLE ?= $(if $(SANITIZE),0,1)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 
 BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(OPT) $(SANITIZE) $(WARN)

@@ -396,8 +396,27 @@ void cli_lines_close(struct cli_table *table)
     cli_out_write(table->out, ends[table->layout].text, ends[table->layout].size);
 }
 
+/* Cells that are not kept, with nothing else between them than what separates them. */
+static void separated_row(struct cli_table *table, const struct cli_cell *cells)
+{
+    const char separator = table->layout == LAYOUT_TSV ? '\t' : ',';
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (i > 0) {
+            *cli_out_room(table->out, 1) = separator;
+            cli_out_took(table->out, 1);
+        }
+        separated_cell(table, &cells[i]);
+    }
+    cli_lines_close(table);
+}
+
 void cli_lines_row(struct cli_table *table, const struct cli_cell *cells)
 {
+    if (table->lines == NULL && (table->layout == LAYOUT_TSV || table->layout == LAYOUT_CSV)) {
+        separated_row(table, cells);
+        return;
+    }
     cli_lines_open(table, table->rows == 0);
     put_cells(table, cells);
     cli_lines_close(table);

@@ -30,6 +30,10 @@ static size_t count_digits(uint64_t value)
 
 size_t cli_format_u64(char *text, uint64_t value)
 {
+    if (value < 10) {
+        *text = (char)('0' + value);
+        return 1;
+    }
     size_t count = count_digits(value), at = count;
 
     while (value >= 100) {
@@ -222,7 +226,7 @@ size_t cli_format_percent(char *text, double value)
     size_t used = 0;
 
     /* What lies so near to the middle of two texts is left to exact arithmetic. */
-    if (!(scaled < 1e8) || fabs(scaled - floor(scaled) - 0.5) < 1e-6)
+    if (!(scaled < 1e8) || fabs(scaled - (double)(uint64_t)scaled - 0.5) < 1e-6)
         return (size_t)snprintf(text, CLI_NUMBER_SIZE, "%.2f", value);
     if (signbit(value))
         text[used++] = '-';

@@ -85,24 +85,32 @@ size_t cli_escape(const char *text, size_t size, char *room, size_t *used)
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
+/* Whether one of eight bytes is sought. */
+static inline int sought(const char *text, uint64_t as, uint64_t bs, int ascii)
+{
+    uint64_t word, x, y, hit;
+
+    memcpy(&word, text, 8);
+    x = word ^ as;
+    y = word ^ bs;
+    /* Each term has the high bit of a byte that is sought; none is missed, a byte behind one that is
+     * sought may have it too. */
+    hit = ((word - ONES * 0x20) & ~word) | ((x - ONES) & ~x) | ((y - ONES) & ~y);
+    if (ascii)
+        hit |= word | (word + ONES); /* 0x7f + 1 has it */
+    return (hit & HIGHS) != 0;
+}
+
 size_t cli_plain(const char *text, size_t at, size_t size, char a, char b, int ascii)
 {
     const uint64_t as = ONES * (unsigned char)a, bs = ONES * (unsigned char)b;
+    const size_t first = at;
 
-    while (size - at >= 8) {
-        uint64_t word, x, y, hit;
-        memcpy(&word, text + at, 8);
-        x = word ^ as;
-        y = word ^ bs;
-        /* Each term has the high bit of a byte that is sought; none is missed, a byte behind one that
-         * is sought may have it too. */
-        hit = ((word - ONES * 0x20) & ~word) | ((x - ONES) & ~x) | ((y - ONES) & ~y);
-        if (ascii)
-            hit |= word | (word + ONES); /* 0x7f + 1 has it */
-        if (hit & HIGHS)
-            break;
+    while (size - at >= 8 && !sought(text + at, as, bs, ascii))
         at += 8;
-    }
+    /* The last bytes with some that were looked at before. */
+    if (at < size && size - at < 8 && size - first >= 8 && !sought(text + size - 8, as, bs, ascii))
+        return size;
     while (at < size && (unsigned char)text[at] >= 0x20 && text[at] != a && text[at] != b &&
            (!ascii || (unsigned char)text[at] < 0x7f))
         at++;

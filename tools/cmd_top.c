@@ -105,7 +105,7 @@ static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *
 {
     const struct cli_amounts *amounts = &layout->amounts;
     const pcol_frame *frame = &row->frame;
-    struct cli_cell cell = cli_cell_text(NULL);
+    struct cli_cell cell = {CLI_CELL_NULL, 0, {0}};
 
     switch (shown) {
     case SHOW_SELF:
@@ -201,6 +201,8 @@ static void note_places(const struct cli_args *args, const char *name, const pco
     struct cli_places places = {0, 0};
     size_t count = pcol_top_count(top);
 
+    if (by != PCOL_BY_FILE && by != PCOL_BY_LINE && by != PCOL_BY_SRCLINE)
+        return;
     for (size_t i = 0; i < count; i++) {
         pcol_top_row row;
         pcol_top_get(top, i, &row);

@@ -6,7 +6,13 @@ TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
 $(OBJ)/tools/%.o: tools/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))
 
-$(OUT)/pcol: $(TOOLS_OBJ) $(OUT)/libpcol.a
+# Archives where there are such; linked anew when they are others than last time.
+$(OBJ)/libraries: FORCE
+	@mkdir -p $(@D); \
+	BUNDLE=$(BUNDLE) scripts/archives "$(CC) $(CFLAGS) $(LDFLAGS)" $(LIBS) >$@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(OUT)/pcol: $(TOOLS_OBJ) $(OUT)/libpcol.a $(OBJ)/libraries
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $(TOOLS_OBJ) $(OUT)/libpcol.a $(LIBS) -ldl $(LDLIBS)
+	$(Q)$(LINK) -o $@ $(TOOLS_OBJ) $(OUT)/libpcol.a $$(cat $(OBJ)/libraries) -ldl $(LDLIBS)

@@ -135,7 +135,7 @@ static pcol_status take_rows(const struct grouping *g, pcol_top *top, pcol_error
             continue;
         if (i < count)
             *frame = (pcol_frame){.name = pci_strtab_get(&top->names, i), .has_name = 1};
-        top->items[top->count++] = (struct pci_top_item){sum, sum, frame};
+        top->items[top->count++] = (struct pci_top_item){sum, sum, {frame}};
     }
     return PCOL_OK;
 }

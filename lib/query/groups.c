@@ -95,7 +95,7 @@ static pcol_status take_rows(struct grouping *g, const struct pci_column *names,
         frame->has_name = valid != 0;
         frame->has_id = group < g->groups;
         frame->id = g->missing_is_first ? group + 1 : group;
-        top->items[top->count++] = (struct pci_top_item){g->sums[group], g->sums[group], frame};
+        top->items[top->count++] = (struct pci_top_item){g->sums[group], g->sums[group], {frame}};
     }
     return PCOL_OK;
 }

@@ -190,15 +190,16 @@ static pcol_status put_calls(struct peeking *p, const struct lists *lists, uint3
         uint32_t other = relation == PCOL_CALLER ? call->caller : call->callee;
         if (!is_empty(p, call->self, call->total))
             sorted->items[sorted->count++] =
-                (struct pci_top_item){call->self, call->total, &peek->frames.frames[other]};
+                (struct pci_top_item){call->self, call->total, {&peek->frames.frames[other]}};
     }
-    pci_top_sort(sorted, PCOL_ORDER_TOTAL);
+    PCI_TRY(pci_top_sort(sorted, PCOL_ORDER_TOTAL, err));
     if (pci_grow((void **)&peek->rows, &peek->capacity, peek->count + sorted->count + 1,
                  sizeof *peek->rows))
         return pci_fail_memory(err);
     for (size_t i = 0; i < sorted->count; i++) {
         const struct pci_top_item *row = &sorted->items[i];
-        peek->rows[peek->count++] = (pcol_peek_row){relation, *row->frame, row->total, row->self};
+        peek->rows[peek->count++] =
+            (pcol_peek_row){relation, *row->by.frame, row->total, row->self};
     }
     return PCOL_OK;
 }

@@ -10,7 +10,7 @@
  *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
  *     walk.h      all stacks in one pass, each frame entered and left once
  *     top.c, calltree.c, peek.c; by what samples carry: groups.c, bylabel.c
- *                 the answers
+ *                 the answers; sort.c puts the rows of a top in order
  *
  * The call tree of the file is an array in pre-order in which parents come first, so totals are one
  * pass from the back, and a walk with a stack of rows enters each frame once. Nothing recurses.

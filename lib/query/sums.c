@@ -18,10 +18,25 @@ static pcol_status find_column(const pcol_query *query, const char *what, uint32
     return pci_want(query->file, "function_sums", name, PCI_TYPE(PCF_I64), column, err);
 }
 
-/* Add the values of a column to sums[row]. */
-static pcol_status add_column(const pcol_query *query, const struct pci_column *column,
-                              int64_t *sums, pcol_error *err)
+/* What is added up: all of it, or each row for itself. */
+struct adding {
+    const pcol_query *query;
+    pcol_amount whole;
+    struct pci_top_item *items; /* by row of function_sums; NULL: only the whole is asked for */
+    int is_total;
+};
+
+static int add_cell(struct adding *a, uint64_t row, int64_t cell)
 {
+    pcol_amount *sum = &a->whole;
+    if (a->items)
+        sum = a->is_total ? &a->items[row].total : &a->items[row].self;
+    return pci_amount_add(0, sum, (pcol_amount){.i64 = cell});
+}
+
+static pcol_status add_column(struct adding *a, const struct pci_column *column, pcol_error *err)
+{
+    const pcol_query *query = a->query;
     int64_t cells[PCI_BATCH];
     uint64_t rows = column->desc->rows;
     PCI_TRY(pci_verify(query->file, column, err));
@@ -32,47 +47,32 @@ static pcol_status add_column(const pcol_query *query, const struct pci_column *
             if (cells[i] < 0)
                 return pci_fail_cell(err, PCOL_E_CORRUPT, "function_sums", column->name, row + i,
                                      "%lld is below 0", (long long)cells[i]);
-            if (__builtin_add_overflow(sums[row + i], cells[i], &sums[row + i]))
+            if (add_cell(a, row + i, cells[i]))
                 return pci_amount_overflow(query->measure.type, err);
         }
     }
     return PCOL_OK;
 }
 
-static pcol_status add_columns(const pcol_query *query, const char *what, int64_t *sums,
-                               pcol_error *err)
+static pcol_status add_columns(struct adding *a, const char *what, pcol_error *err)
 {
-    for (uint32_t i = 0; i < query->measure.column_count; i++) {
+    const struct pci_measure *measure = &a->query->measure;
+    for (uint32_t i = 0; i < measure->column_count; i++) {
         const struct pci_column *column;
-        PCI_TRY(find_column(query, what, query->measure.columns[i], &column, err));
-        PCI_TRY(add_column(query, column, sums, err));
+        PCI_TRY(find_column(a->query, what, measure->columns[i], &column, err));
+        PCI_TRY(add_column(a, column, err));
     }
     return PCOL_OK;
-}
-
-static pcol_status new_sums(const pcol_query *query, int64_t **sums, pcol_error *err)
-{
-    PCI_TRY(pci_plausible(query->file, "function_sums", err));
-    *sums = pci_calloc((size_t)pci_rows(query->file, "function_sums") + 1, sizeof **sums);
-    return *sums ? PCOL_OK : pci_fail_memory(err);
 }
 
 /* Every sample is in one row's self. */
 static pcol_status add_whole(pcol_query *query, pcol_error *err)
 {
-    uint64_t rows = pci_rows(query->file, "function_sums");
-    pcol_amount whole = {.i64 = 0};
-    int64_t *sums = NULL;
-    pcol_status status = new_sums(query, &sums, err);
-    if (status == PCOL_OK)
-        status = add_columns(query, "self", sums, err);
-    for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)
-        if (pci_amount_add(0, &whole, (pcol_amount){.i64 = sums[row]}))
-            status = pci_amount_overflow(query->measure.type, err);
-    pci_free(sums);
-    if (status == PCOL_OK)
-        query->total = query->selected = whole;
-    return status;
+    struct adding a = {.query = query};
+    PCI_TRY(pci_plausible(query->file, "function_sums", err));
+    PCI_TRY(add_columns(&a, "self", err));
+    query->total = query->selected = a.whole;
+    return PCOL_OK;
 }
 
 pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *err)
@@ -89,65 +89,58 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
     return *found ? add_whole(query, err) : PCOL_OK;
 }
 
-/* The sums are by what functions are called in the file. An address is none of one library alone, so
- * that a file that knows mappings and has such names is to be asked otherwise. */
-static pcol_status are_names(const pcol_query *query, const struct pci_column *name, uint64_t rows,
-                             int *yes, pcol_error *err)
-{
-    *yes = 1;
-    if (!pci_rows(query->file, "mappings"))
-        return PCOL_OK;
-    for (uint64_t row = 0; row < rows && *yes; row++) {
-        pcol_str text;
-        int valid;
-        PCI_TRY(pci_get_str(query->file, name, row, &text, &valid, err));
-        *yes = !valid || !pci_bare_is(text);
-    }
-    return PCOL_OK;
-}
-
-static pcol_status take_rows(const pcol_query *query, const struct pci_column *name,
-                             const int64_t *self, const int64_t *total, pcol_top *top,
-                             pcol_error *err)
+/* Take the rows that have a name and are not all 0, which go to the front of `items`. The sums are by
+ * what functions are called in the file. An address is none of one library alone, so that a file that
+ * knows mappings and has such names is to be asked otherwise: *answered = 0. */
+static pcol_status take_rows(const pcol_query *query, const struct pci_column *name, pcol_top *top,
+                             int *answered, pcol_error *err)
 {
     uint64_t rows = pci_rows(query->file, "function_sums");
-    top->items = pci_malloc((size_t)rows + 1, sizeof *top->items);
-    top->frames.frames = pci_calloc((size_t)rows + 1, sizeof *top->frames.frames);
-    if (!top->items || !top->frames.frames)
-        return pci_fail_memory(err);
-    for (uint64_t row = 0; row < rows; row++) {
-        pcol_frame *frame = &top->frames.frames[row];
-        int valid;
-        if (!self[row] && !total[row])
-            continue;
-        PCI_TRY(pci_get_str(query->file, name, row, &frame->name, &valid, err));
-        frame->has_name = 1;
-        if (valid) /* else: samples that show no function */
-            top->items[top->count++] =
-                (struct pci_top_item){{.i64 = self[row]}, {.i64 = total[row]}, frame};
+    int has_mappings = pci_rows(query->file, "mappings") > 0;
+    pcol_str texts[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        PCI_TRY(pci_read_str(query->file, name, row, n, texts, valid, err));
+        for (size_t i = 0; i < n; i++) {
+            struct pci_top_item item = top->items[row + i];
+            if (!valid[i]) /* samples that show no function */
+                continue;
+            *answered = !has_mappings || !pci_bare_is(texts[i]);
+            if (!*answered)
+                return PCOL_OK;
+            if (!item.self.i64 && !item.total.i64)
+                continue;
+            item.by.name = &top->texts[top->count];
+            top->texts[top->count] = texts[i];
+            top->items[top->count++] = item;
+        }
     }
     return PCOL_OK;
 }
 
 pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err)
 {
+    size_t rows = (size_t)pci_rows(query->file, "function_sums");
+    struct adding a = {.query = query};
     const struct pci_column *name;
-    int64_t *self = NULL, *total = NULL;
+    *answered = 1;
     PCI_TRY(pci_need(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
     PCI_TRY(pci_verify(query->file, name, err));
-    PCI_TRY(are_names(query, name, pci_rows(query->file, "function_sums"), answered, err));
-    if (!*answered)
-        return PCOL_OK;
-    pcol_status status = new_sums(query, &self, err);
-    if (status == PCOL_OK)
-        status = new_sums(query, &total, err);
-    if (status == PCOL_OK)
-        status = add_columns(query, "self", self, err);
-    if (status == PCOL_OK)
-        status = add_columns(query, "total", total, err);
-    if (status == PCOL_OK)
-        status = take_rows(query, name, self, total, top, err);
-    pci_free(self);
-    pci_free(total);
-    return status;
+    top->items = a.items = pci_calloc(rows + 1, sizeof *top->items);
+    top->texts = pci_malloc(rows + 1, sizeof *top->texts);
+    if (!top->items || !top->texts)
+        return pci_fail_memory(err);
+    PCI_TRY(add_columns(&a, "self", err));
+    a.is_total = 1;
+    PCI_TRY(add_columns(&a, "total", err));
+    PCI_TRY(take_rows(query, name, top, answered, err));
+    if (!*answered) {
+        pci_free(top->items);
+        pci_free(top->texts);
+        top->items = NULL;
+        top->texts = NULL;
+        top->count = 0;
+    }
+    return PCOL_OK;
 }

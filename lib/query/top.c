@@ -10,8 +10,6 @@
 #include "core/alloc.h"
 #include "query/walk.h"
 
-#include <stdlib.h>
-
 struct counting {
     const pcol_query *query;
     struct pci_frames *frames;
@@ -113,56 +111,7 @@ static pcol_status count(struct counting *c, pcol_error *err)
     return c->query->measure.is_double ? walk_doubles(c, err) : walk_integers(c, err);
 }
 
-/* ---- rows in order */
-
-/* qsort() has no place for a context, so the kinds of amount have a function each. */
-static int compare(const struct pci_top_item *a, const struct pci_top_item *b, int is_double,
-                   pcol_order order)
-{
-    int by_self = pci_amount_compare(is_double, b->self, a->self);
-    int by_total = pci_amount_compare(is_double, b->total, a->total);
-    if (order == PCOL_ORDER_SELF && (by_self || by_total))
-        return by_self ? by_self : by_total;
-    if (order == PCOL_ORDER_TOTAL && (by_self || by_total))
-        return by_total ? by_total : by_self;
-    return pci_frame_compare(a->frame, b->frame);
-}
-
-static int integers_by_self(const void *a, const void *b)
-{
-    return compare(a, b, 0, PCOL_ORDER_SELF);
-}
-
-static int integers_by_total(const void *a, const void *b)
-{
-    return compare(a, b, 0, PCOL_ORDER_TOTAL);
-}
-
-static int doubles_by_self(const void *a, const void *b)
-{
-    return compare(a, b, 1, PCOL_ORDER_SELF);
-}
-
-static int doubles_by_total(const void *a, const void *b)
-{
-    return compare(a, b, 1, PCOL_ORDER_TOTAL);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return compare(a, b, 0, PCOL_ORDER_NAME);
-}
-
-void pci_top_sort(pcol_top *top, pcol_order order)
-{
-    int (*how)(const void *, const void *) = by_name;
-    if (order == PCOL_ORDER_SELF)
-        how = top->is_double ? doubles_by_self : integers_by_self;
-    else if (order == PCOL_ORDER_TOTAL)
-        how = top->is_double ? doubles_by_total : integers_by_total;
-    if (top->count)
-        qsort(top->items, top->count, sizeof *top->items, how);
-}
+/* ---- rows */
 
 static pcol_status take_rows(struct counting *c, pcol_top *top, pcol_error *err)
 {
@@ -175,7 +124,7 @@ static pcol_status take_rows(struct counting *c, pcol_top *top, pcol_error *err)
             pci_amount_is_zero(top->is_double, c->total[i]))
             continue;
         top->items[top->count++] =
-            (struct pci_top_item){c->self[i], c->total[i], &c->frames->frames[i]};
+            (struct pci_top_item){c->self[i], c->total[i], {&c->frames->frames[i]}};
     }
     return PCOL_OK;
 }
@@ -219,13 +168,13 @@ pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *labe
         status = pci_top_of_samples(query, by, t, err);
     else
         status = top_of_frames(query, by, t, err);
-    if (status != PCOL_OK) {
+    if (status == PCOL_OK)
+        status = pci_top_sort(t, order, err);
+    if (status == PCOL_OK)
+        *top = t;
+    else
         pcol_top_free(t);
-        return status;
-    }
-    pci_top_sort(t, order);
-    *top = t;
-    return PCOL_OK;
+    return status;
 }
 
 void pcol_top_free(pcol_top *top)
@@ -234,6 +183,7 @@ void pcol_top_free(pcol_top *top)
         return;
     pci_frames_close(&top->frames);
     pci_strtab_clear(&top->names);
+    pci_free(top->texts);
     pci_free(top->items);
     pci_free(top);
 }
@@ -246,5 +196,8 @@ size_t pcol_top_count(const pcol_top *top)
 void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row)
 {
     const struct pci_top_item *item = &top->items[index];
-    *row = (pcol_top_row){*item->frame, item->self, item->total};
+    if (top->texts)
+        *row = (pcol_top_row){{.name = *item->by.name, .has_name = 1}, item->self, item->total};
+    else
+        *row = (pcol_top_row){*item->by.frame, item->self, item->total};
 }

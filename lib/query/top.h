@@ -9,18 +9,23 @@
 /* A row, as far as sorting needs it: rows with their texts would be large to move about. */
 struct pci_top_item {
     pcol_amount self, total;
-    const pcol_frame *frame; /* in `frames` */
+    union {
+        const pcol_frame *frame; /* in `frames` */
+        const pcol_str *name;    /* in `texts`, if the top has such */
+    } by;
 };
 
 struct pcol_top {
     int is_double;
     size_t count;
     struct pci_top_item *items;
+    pcol_str *texts; /* frames of which only the name is known need no more; NULL: `frames` */
     struct pci_frames frames; /* owns the frames and their texts */
     struct pci_strtab names;  /* owns the texts of labels */
 };
 
-void pci_top_sort(pcol_top *top, pcol_order order);
+/* sort.c */
+pcol_status pci_top_sort(pcol_top *top, pcol_order order, pcol_error *err);
 /* groups.c: by thread or source. */
 pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
 /* sums.c: by function. */
