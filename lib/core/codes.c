@@ -10,7 +10,6 @@
 #include "core/codes.h"
 
 #include "core/alloc.h"
-#include "core/beside.h"
 
 #include <stdlib.h>
 
@@ -429,26 +428,14 @@ static pcol_status choose_of_table(pcol_builder *b, struct pci_writer *w,
     return status;
 }
 
-struct filling {
-    const pcol_builder *b;
-    struct pci_code_groups *groups;
-};
-
-static pcol_status fill(void *context, size_t number, pcol_error *err)
-{
-    const struct filling *f = context;
-    return pci_codes_fill(f->b, &f->groups->groups[number], err);
-}
-
 pcol_status pci_code_groups_choose(pcol_builder *b, struct pci_writer *w,
                                    const struct pci_plan *plan, struct pci_code_groups *groups,
                                    pcol_error *err)
 {
-    struct filling filling = {b, groups};
     for (uint32_t t = 0; t < b->table_count; t++)
         if (t != PCI_T_STRINGS && plan->table_number[t] && plan->rows[t] >= MIN_ROWS)
             PCI_TRY(choose_of_table(b, w, plan, t, groups, err));
-    return pci_beside_each(b->threads, groups->count, fill, &filling, err);
+    return PCOL_OK;
 }
 
 void pci_code_groups_clear(struct pci_code_groups *groups)

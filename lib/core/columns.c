@@ -3,7 +3,8 @@
  *
  * A column depends on nothing but the builder, which stays as it is meanwhile, and on its own spools.
  * So each is a task that encodes into a writer of its own, and what comes out is put together in the
- * order of the columns: the file has the same bytes as if one had followed the other.
+ * order of the columns: the file has the same bytes as if one had followed the other. Which columns
+ * share codes is found out beside strings and the columns of the tree, which never do.
  */
 #include "core/builder.h"
 
@@ -13,6 +14,7 @@
 #include "core/lanes.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* ---- columns of the tree ---- */
 
@@ -138,6 +140,7 @@ static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci
 /* One column of the file: a task of its own. */
 struct job {
     uint32_t number;         /* in the file */
+    uint32_t index;          /* of the column in the builder */
     struct pci_bcol *column; /* NULL: strings or a column of the tree */
     const uint32_t *tree;
     unsigned transform; /* of archives, for that column of the tree */
@@ -154,9 +157,16 @@ struct job {
 struct jobs {
     pcol_builder *b;
     struct pci_writer *writer;
+    const struct pci_plan *plan;
     struct job *all;
     size_t count;
-    pthread_mutex_t lock; /* of what follows, and of the writer */
+    struct pci_code_groups groups;
+    uint32_t *order;         /* numbers of jobs: those that never share codes come first */
+    size_t first;            /* so many */
+    struct pci_gate *chosen; /* open: which columns share codes is known, or nobody will know */
+    struct pci_gate *filled; /* open: their tuples are numbered, or will not be */
+    atomic_size_t filling;   /* parts of that which have not ended */
+    pthread_mutex_t lock;    /* of what follows, and of the writer */
     size_t taken;
 };
 
@@ -195,11 +205,20 @@ static pcol_status take_parts(struct jobs *jobs, struct job *job, pcol_error *er
     return status;
 }
 
-static pcol_status run_job(void *context, size_t number, pcol_error *err)
+/* Let a column be one of its group, if it is in one. */
+static void share_codes(const struct jobs *jobs, struct job *job)
 {
-    struct jobs *jobs = context;
-    struct job *job = &jobs->all[number];
+    const uint32_t *numbers = jobs->plan->columns;
+    job->codes = pci_code_group_of(&jobs->groups, job->index, &job->place);
+    if (job->codes)
+        job->distance = numbers[job->index] - numbers[job->codes->columns[0]];
+}
+
+static pcol_status run_job(struct jobs *jobs, struct job *job, pcol_error *err)
+{
     pcol_status status = PCOL_OK;
+    if (job->column)
+        share_codes(jobs, job);
     if (jobs->writer->press) /* compressors are of a thread */
         status = pci_press_new(pci_press_flags(jobs->writer->press), &job->part.press, err);
     if (status == PCOL_OK)
@@ -211,18 +230,10 @@ static pcol_status run_job(void *context, size_t number, pcol_error *err)
     return take_parts(jobs, job, err);
 }
 
-/* Let a column be one of its group. */
-static void share_codes(const struct pci_plan *plan, const struct pci_code_groups *groups,
-                        uint32_t column, struct job *job)
+static void list_jobs(struct jobs *jobs)
 {
-    job->codes = pci_code_group_of(groups, column, &job->place);
-    if (job->codes)
-        job->distance = plan->columns[column] - plan->columns[job->codes->columns[0]];
-}
-
-static void list_jobs(pcol_builder *b, const struct pci_plan *plan,
-                      const struct pci_code_groups *groups, struct jobs *jobs)
-{
+    pcol_builder *b = jobs->b;
+    const struct pci_plan *plan = jobs->plan;
     struct job *job = jobs->all;
     if (plan->table_number[PCI_T_STRINGS])
         *job++ = (struct job){.number = plan->strings};
@@ -236,12 +247,69 @@ static void list_jobs(pcol_builder *b, const struct pci_plan *plan,
         for (uint32_t i = 0; i < b->column_count; i++) {
             if (b->columns[i]->table != t || plan->columns[i] == PCOL_NONE)
                 continue;
-            *job = (struct job){
-                .number = plan->columns[i], .column = b->columns[i], .rows = plan->rows[t]};
-            share_codes(plan, groups, i, job++);
+            *job++ = (struct job){.number = plan->columns[i],
+                                  .index = i,
+                                  .column = b->columns[i],
+                                  .rows = plan->rows[t]};
         }
     }
     jobs->count = (size_t)(job - jobs->all);
+}
+
+static void order_jobs(struct jobs *jobs)
+{
+    size_t last;
+    for (size_t i = 0; i < jobs->count; i++)
+        if (!jobs->all[i].column)
+            jobs->order[jobs->first++] = (uint32_t)i;
+    last = jobs->first;
+    for (size_t i = 0; i < jobs->count; i++)
+        if (jobs->all[i].column)
+            jobs->order[last++] = (uint32_t)i;
+}
+
+#define FILLERS 4u /* tasks that share the groups */
+
+static pcol_status choose(struct jobs *jobs, pcol_error *err)
+{
+    struct pci_writer *w = jobs->writer;
+    return w->plain || w->quick
+               ? PCOL_OK
+               : pci_code_groups_choose(jobs->b, w, jobs->plan, &jobs->groups, err);
+}
+
+static pcol_status fill_groups(struct jobs *jobs, size_t first, size_t step, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+    for (size_t i = first; i < jobs->groups.count && status == PCOL_OK; i += step)
+        status = pci_codes_fill(jobs->b, &jobs->groups.groups[i], err);
+    return status;
+}
+
+/* In this order: the choice, what does not wait for it, the tuples of what was chosen, all columns.
+ * Whoever waits at a gate has a higher number than those that open it, so these have been begun. */
+static pcol_status run_task(void *context, size_t number, pcol_error *err)
+{
+    struct jobs *jobs = context;
+    pcol_status status;
+    if (number == 0) {
+        status = choose(jobs, err);
+        if (status != PCOL_OK)
+            jobs->groups.count = 0;
+        pci_gate_open(jobs->chosen);
+        return status;
+    }
+    if (--number < jobs->first)
+        return run_job(jobs, &jobs->all[jobs->order[number]], err);
+    if ((number -= jobs->first) < FILLERS) {
+        pci_gate_wait(jobs->chosen);
+        status = fill_groups(jobs, number, FILLERS, err);
+        if (atomic_fetch_sub(&jobs->filling, 1) == 1)
+            pci_gate_open(jobs->filled);
+        return status;
+    }
+    pci_gate_wait(jobs->filled);
+    return run_job(jobs, &jobs->all[jobs->order[number - FILLERS + jobs->first]], err);
 }
 
 /* All parts are begun before any is taken over: that moves the writer's descriptors. */
@@ -250,46 +318,61 @@ static pcol_status run_beside(struct jobs *jobs, pcol_error *err)
     pcol_status status = PCOL_OK;
     if (pthread_mutex_init(&jobs->lock, NULL) != 0)
         return pci_fail_memory(err);
+    order_jobs(jobs);
+    atomic_init(&jobs->filling, FILLERS);
+    jobs->chosen = pci_gate_new();
+    jobs->filled = pci_gate_new();
+    if (!jobs->chosen || !jobs->filled)
+        status = pci_fail_memory(err);
     for (size_t i = 0; i < jobs->count; i++)
         pci_writer_init(&jobs->all[i].part, &jobs->b->store);
     for (size_t i = 0; i < jobs->count && status == PCOL_OK; i++)
         status = pci_writer_begin_part(&jobs->all[i].part, jobs->writer, jobs->all[i].number, err);
     if (status == PCOL_OK)
-        status = pci_beside_each(jobs->b->threads, jobs->count, run_job, jobs, err);
+        status =
+            pci_beside_each(jobs->b->threads, 1 + FILLERS + jobs->count, run_task, jobs, err);
     for (size_t i = 0; i < jobs->count; i++)
         pci_writer_clear(&jobs->all[i].part);
+    pci_gate_free(jobs->chosen);
+    pci_gate_free(jobs->filled);
     pthread_mutex_destroy(&jobs->lock);
     return status;
+}
+
+/* One job after the other, straight into the writer. */
+static pcol_status run_here(struct jobs *jobs, pcol_error *err)
+{
+    PCI_TRY(choose(jobs, err));
+    PCI_TRY(fill_groups(jobs, 0, 1, err));
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct job *job = &jobs->all[i];
+        if (job->column)
+            share_codes(jobs, job);
+        PCI_TRY(encode_job(jobs->b, job, jobs->writer, job->number, err));
+    }
+    return PCOL_OK;
 }
 
 /* Fewer rows than these are encoded before a thread has begun. */
 #define ROWS_BESIDE 16384u
 
-static pcol_status run_jobs(struct jobs *jobs, pcol_error *err)
-{
-    pcol_builder *b = jobs->b;
-    if (b->threads > 1 && b->sample_count + b->tree.count >= ROWS_BESIDE)
-        return run_beside(jobs, err);
-    for (size_t i = 0; i < jobs->count; i++)
-        PCI_TRY(encode_job(b, &jobs->all[i], jobs->writer, jobs->all[i].number, err));
-    return PCOL_OK;
-}
-
 pcol_status pci_encode_columns(pcol_builder *b, struct pci_writer *w, const struct pci_plan *plan,
                                pcol_error *err)
 {
-    struct jobs jobs = {.b = b, .writer = w};
-    struct pci_code_groups groups = {0};
+    struct jobs jobs = {.b = b, .writer = w, .plan = plan};
     pcol_status status = PCOL_OK;
     jobs.all = pci_malloc(b->column_count + 3, sizeof *jobs.all);
-    if (!jobs.all)
-        return pci_fail_memory(err);
-    if (!w->plain && !w->quick)
-        status = pci_code_groups_choose(b, w, plan, &groups, err);
-    list_jobs(b, plan, &groups, &jobs);
+    jobs.order = pci_malloc(b->column_count + 3, sizeof *jobs.order);
+    if (jobs.all && jobs.order)
+        list_jobs(&jobs);
+    else
+        status = pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = run_jobs(&jobs, err);
-    pci_code_groups_clear(&groups);
+        status = b->threads > 1 && b->sample_count + b->tree.count >= ROWS_BESIDE
+                     ? run_beside(&jobs, err)
+                     : run_here(&jobs, err);
+    pci_code_groups_clear(&jobs.groups);
     pci_free(jobs.all);
+    pci_free(jobs.order);
     return status;
 }
