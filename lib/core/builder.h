@@ -386,13 +386,16 @@ struct pci_plan {
 pcol_status pci_encode_columns(pcol_builder *b, struct pci_writer *w, const struct pci_plan *plan,
                                pcol_error *err);
 
-/* function_sums.c: begun before strings are sorted, since it may need some (NULL: no such table), added
- * up when stacks have their places, which reads columns of samples, functions, groups and stacks and
- * changes nothing, then put into columns. */
+/* function_sums.c: made before strings are sorted, since it may need some (NULL: no such table), begun when
+ * stacks have their places, added up, then put into columns. Beginning and adding up read columns of
+ * samples, functions, groups and stacks and change nothing of them. Adding up is a task for each lane, which
+ * share the sample types and may be beside each other. */
+#define PCI_SUM_LANES 2u
 struct pci_function_sums;
 pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **sums,
                                   pcol_error *err);
-pcol_status pci_function_sums_make(struct pci_function_sums *sums, pcol_error *err);
+pcol_status pci_function_sums_begin(struct pci_function_sums *sums, pcol_error *err);
+pcol_status pci_function_sums_add(struct pci_function_sums *sums, size_t lane, pcol_error *err);
 pcol_status pci_function_sums_put(struct pci_function_sums *sums, pcol_error *err);
 void pci_function_sums_free(struct pci_function_sums *sums);
 

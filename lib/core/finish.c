@@ -234,7 +234,8 @@ struct preparing {
     struct pci_function_sums *sums;
     int plain;
     struct pci_gate *placed; /* open: stacks have their places, or have failed to */
-    pcol_status status;      /* of that */
+    struct pci_gate *begun;  /* open: sums can be added up, or that has failed */
+    pcol_status place_status, sum_status;
 };
 
 static pcol_status place_stacks(pcol_builder *b, pcol_error *err)
@@ -257,13 +258,15 @@ static pcol_status put_all(pcol_builder *b, int plain, pcol_error *err)
     return pci_derive(b, plain, err);
 }
 
-static pcol_status place_and_sum(struct preparing *p, pcol_error *err)
+static pcol_status place_and_begin(struct preparing *p, pcol_error *err)
 {
-    p->status = place_stacks(p->b, err);
+    p->place_status = place_stacks(p->b, err);
     pci_gate_open(p->placed);
-    if (p->status != PCOL_OK || !p->sums)
-        return p->status;
-    return pci_function_sums_make(p->sums, err);
+    p->sum_status = p->place_status;
+    if (p->sums && p->sum_status == PCOL_OK)
+        p->sum_status = pci_function_sums_begin(p->sums, err);
+    pci_gate_open(p->begun);
+    return p->sum_status;
 }
 
 static pcol_status sort_and_put(struct preparing *p, pcol_error *err)
@@ -273,14 +276,22 @@ static pcol_status sort_and_put(struct preparing *p, pcol_error *err)
     pci_hash_clear(&b->function_hash);
     pci_hash_clear(&b->group_hash);
     pci_gate_wait(p->placed);
-    return p->status == PCOL_OK ? put_all(b, p->plain, err) : PCOL_OK;
+    return p->place_status == PCOL_OK ? put_all(b, p->plain, err) : PCOL_OK;
 }
 
-/* Two tasks. The first one changes stacks and samples, the second one strings and, once stacks are what
- * they stay, all else. */
+static pcol_status add_up(struct preparing *p, size_t lane, pcol_error *err)
+{
+    pci_gate_wait(p->begun);
+    return p->sum_status == PCOL_OK ? pci_function_sums_add(p->sums, lane, err) : PCOL_OK;
+}
+
+/* The first task changes stacks and samples, the second one strings and, once stacks are what they stay,
+ * all else; those behind them change nothing. */
 static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
 {
-    return number ? sort_and_put(context, err) : place_and_sum(context, err);
+    return number == 0   ? place_and_begin(context, err)
+           : number == 1 ? sort_and_put(context, err)
+                         : add_up(context, number - 2, err);
 }
 
 /* Columns hold few pages by now, but may hold many slabs of them. */
@@ -303,9 +314,11 @@ static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
     if (!quick)
         PCI_TRY(pci_function_sums_new(b, &p->sums, err));
     p->placed = pci_gate_new();
-    if (!p->placed)
+    p->begun = pci_gate_new();
+    if (!p->placed || !p->begun)
         return pci_fail_memory(err);
-    PCI_TRY(pci_beside_each(p->sums ? b->threads : 1, 2, prepare_part, p, err));
+    size_t lanes = p->sums ? PCI_SUM_LANES : 0;
+    PCI_TRY(pci_beside_each(p->sums ? b->threads : 1, 2 + lanes, prepare_part, p, err));
     return pci_function_sums_put(p->sums, err);
 }
 
@@ -316,6 +329,7 @@ static pcol_status prepare(pcol_builder *b, int plain, int quick, pcol_error *er
     pcol_status status = prepare_all(&p, quick, err);
     pci_function_sums_free(p.sums);
     pci_gate_free(p.placed);
+    pci_gate_free(p.begun);
     return status;
 }
 

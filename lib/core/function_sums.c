@@ -12,6 +12,7 @@
 
 #include "core/alloc.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* Small files answer soon enough, and would grow; so do those whose functions are many. */
@@ -20,7 +21,6 @@
 #define LINES_OF_STACK 16u
 
 struct name {
-    uint32_t code;
     uint32_t covered;    /* end of the row that counted last; 0: no row shows it */
     int64_t self, total; /* of the type that is added up */
 };
@@ -34,17 +34,24 @@ struct pci_function_sums {
     uint32_t *name_of_group; /* SEVERAL: see its lines */
     uint32_t *name_of_line;  /* of groups with several */
     int nameless;            /* a group shows no name at all */
-    struct name *names;      /* one more, without a string: samples that show none */
-    size_t count, capacity;
-    uint32_t *end;                  /* by row of the tree: of what is below it */
+    size_t count;   /* of names; one more, without a string: samples that show none */
+    uint8_t *shown; /* by name: some row of the tree does */
+    uint32_t *end;                  /* by row of the tree: of what is below it; NULL: it does not pay */
     uint32_t *leaf;                 /* by row: the innermost name on the path; only if nameless */
-    int64_t *before;                /* by row, and one more: what samples of rows before it weigh */
     size_t *types;                  /* those that are summed */
     const struct pci_bcol **values; /* by entry of types */
     uint8_t *good;                  /* by entry of types: all values and their sum can be had */
-    int any;                        /* one of them */
     size_t type_count;
+    atomic_size_t next;    /* of types: the one that is summed next */
     int64_t *self, *total; /* by entry of types and name */
+};
+
+/* What one thread needs to add up one type after the other. */
+struct adder {
+    struct pci_function_sums *w;
+    struct name *names;           /* those of w, with amounts of the type */
+    int64_t *before;              /* by row, and one more: what samples of rows before it weigh */
+    struct pci_reader readers[2]; /* of stacks and of values */
 };
 
 #define SEVERAL (PCOL_NONE - 1)
@@ -58,10 +65,9 @@ void pci_function_sums_free(struct pci_function_sums *w)
     pci_free(w->name_of_code);
     pci_free(w->name_of_group);
     pci_free(w->name_of_line);
-    pci_free(w->names);
+    pci_free(w->shown);
     pci_free(w->end);
     pci_free(w->leaf);
-    pci_free(w->before);
     pci_free(w->types);
     pci_free(w->good);
     pci_free(w->self);
@@ -172,36 +178,23 @@ static pcol_status name_binaries(struct pci_function_sums *w, pcol_error *err)
 
 /* ---- names of lines */
 
-static pcol_status add_name(struct pci_function_sums *w, uint32_t code, pcol_error *err)
-{
-    if (pci_grow((void **)&w->names, &w->capacity, w->count + 1, sizeof *w->names))
-        return pci_fail_memory(err);
-    w->names[w->count++] = (struct name){.code = code};
-    return PCOL_OK;
-}
-
-static pcol_status name_of_string(struct pci_function_sums *w, uint32_t code, uint32_t *name,
-                                  pcol_error *err)
+static uint32_t name_of_string(struct pci_function_sums *w, uint32_t code)
 {
     uint32_t *known = &w->name_of_code[code];
-    if (!*known) {
-        PCI_TRY(add_name(w, code, err));
-        *known = (uint32_t)w->count;
-    }
-    *name = *known - 1;
-    return PCOL_OK;
+    if (!*known)
+        *known = (uint32_t)++w->count;
+    return *known - 1;
 }
 
-static pcol_status name_line(struct pci_function_sums *w, const struct pci_bgroup *group,
-                             const pcol_line *line, uint32_t *name, pcol_error *err)
+static uint32_t name_of(struct pci_function_sums *w, const struct pci_bgroup *group,
+                        const pcol_line *line)
 {
     const pcol_builder *b = w->b;
     if (is_of_binary(b, line))
-        return name_of_string(w, w->binary_names[binary_of(w, group)], name, err);
-    *name = PCOL_NONE;
-    return line->function == PCOL_NONE
-               ? PCOL_OK
-               : name_of_string(w, b->functions[line->function].name, name, err);
+        return name_of_string(w, w->binary_names[binary_of(w, group)]);
+    if (line->function == PCOL_NONE)
+        return PCOL_NONE;
+    return name_of_string(w, b->functions[line->function].name);
 }
 
 /* The first line of a group is the innermost; PCOL_NONE: none of them shows a name. */
@@ -217,19 +210,17 @@ static uint32_t innermost(const struct pci_function_sums *w, size_t number)
     return name;
 }
 
-static pcol_status name_group(struct pci_function_sums *w, size_t number, pcol_error *err)
+static void name_group(struct pci_function_sums *w, size_t number)
 {
     const struct pci_bgroup *group = &w->b->groups[number];
     const pcol_line *lines = w->b->lines + group->first_line;
     uint32_t *names = w->name_of_line + group->first_line;
     w->name_of_group[number] = SEVERAL;
     for (uint32_t l = 0; group->line_count > 1 && l < group->line_count; l++)
-        PCI_TRY(name_line(w, group, &lines[l], &names[l], err));
+        names[l] = name_of(w, group, &lines[l]);
     if (group->line_count < 2)
-        PCI_TRY(
-            name_line(w, group, group->line_count ? lines : NULL, &w->name_of_group[number], err));
+        w->name_of_group[number] = name_of(w, group, group->line_count ? lines : NULL);
     w->nameless |= innermost(w, number) == PCOL_NONE;
-    return PCOL_OK;
 }
 
 static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
@@ -241,8 +232,9 @@ static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
     if (!w->name_of_code || !w->name_of_group || !w->name_of_line)
         return pci_fail_memory(err);
     for (size_t g = 0; g < b->group_count; g++)
-        PCI_TRY(name_group(w, g, err));
-    return add_name(w, PCOL_NONE, err);
+        name_group(w, g);
+    w->count++; /* that of samples that show none */
+    return PCOL_OK;
 }
 
 /* ---- rows of the tree */
@@ -280,9 +272,10 @@ static inline uint32_t leaf_of(const struct pci_function_sums *w, size_t row)
 
 /* Adds up one type. It is not good if a value is negative, since those who ask want the magnitudes of
  * samples beside their sums, or if the sum of all does not fit. */
-static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_reader *stacks,
-                         struct pci_reader *values, pcol_error *err)
+static pcol_status weigh(struct adder *a, size_t type, pcol_error *err)
 {
+    const struct pci_function_sums *w = a->w;
+    struct pci_reader *stacks = &a->readers[0], *values = &a->readers[1];
     struct pci_bcol_source of_stacks, of_values;
     int64_t whole = 0;
     pcol_status status;
@@ -298,7 +291,7 @@ static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_re
                 continue;
             if (value < 0 || __builtin_add_overflow(whole, value, &whole))
                 return PCOL_OK;
-            w->before[stacks->values[i]] += value;
+            a->before[stacks->values[i]] += value;
         }
     }
     w->good[type] = status == PCOL_OK;
@@ -306,90 +299,88 @@ static pcol_status weigh(struct pci_function_sums *w, size_t type, struct pci_re
 }
 
 /* What each row weighs becomes what all rows before it weigh. */
-static void add_self(struct pci_function_sums *w)
+static void add_self(struct adder *a)
 {
-    struct name *none = &w->names[w->count - 1];
+    const struct pci_function_sums *w = a->w;
+    struct name *none = &a->names[w->count - 1];
     int64_t sum = 0;
     for (size_t row = 0; row <= w->b->tree.count; row++) {
-        int64_t own = w->before[row];
-        w->before[row] = sum;
+        int64_t own = a->before[row];
+        a->before[row] = sum;
         if (!own)
             continue;
         uint32_t leaf = leaf_of(w, row);
-        (leaf == PCOL_NONE ? none : &w->names[leaf])->self += own;
+        (leaf == PCOL_NONE ? none : &a->names[leaf])->self += own;
         sum += own;
     }
 }
 
 /* A row shows a name: if not within a row that does, what is below it is what the name has there. */
-static inline void show(struct pci_function_sums *w, size_t row, uint32_t name)
+static inline void show(struct adder *a, size_t row, uint32_t name)
 {
-    struct name *n = &w->names[name];
-    uint32_t end = w->end[row];
+    struct name *n = &a->names[name];
+    uint32_t end = a->w->end[row];
     if (row < n->covered)
         return;
     n->covered = end;
-    n->total += w->before[end] - w->before[row];
+    n->total += a->before[end] - a->before[row];
 }
 
-static void add_total(struct pci_function_sums *w)
+static void add_total(struct adder *a)
 {
+    const struct pci_function_sums *w = a->w;
     const struct pci_tree *tree = &w->b->tree;
-    struct name *none = &w->names[w->count - 1];
+    struct name *none = &a->names[w->count - 1];
     for (size_t row = 1; row < tree->count; row++) {
         uint32_t name = w->name_of_group[tree->groups[row]];
         if (name < SEVERAL) {
-            show(w, row, name);
+            show(a, row, name);
         } else if (name == SEVERAL) {
             const struct pci_bgroup *g = &w->b->groups[tree->groups[row]];
             for (uint32_t l = 0; l < g->line_count; l++)
                 if (w->name_of_line[g->first_line + l] != PCOL_NONE)
-                    show(w, row, w->name_of_line[g->first_line + l]);
+                    show(a, row, w->name_of_line[g->first_line + l]);
         }
     }
     none->total = none->self;
 }
 
-static pcol_status add_up(struct pci_function_sums *w, size_t type, struct pci_reader *readers,
-                          pcol_error *err)
+static pcol_status add_up(struct adder *a, size_t type, pcol_error *err)
 {
+    struct pci_function_sums *w = a->w;
     size_t rows = w->b->tree.count + 1;
-    memset(w->before, 0, rows * sizeof *w->before);
-    for (size_t i = 0; i < w->count; i++)
-        w->names[i] = (struct name){.code = w->names[i].code};
-    PCI_TRY(weigh(w, type, &readers[0], &readers[1], err));
+    memset(a->before, 0, rows * sizeof *a->before);
+    memset(a->names, 0, w->count * sizeof *a->names);
+    PCI_TRY(weigh(a, type, err));
     if (!w->good[type]) /* but for that, which names there are */
-        memset(w->before, 0, rows * sizeof *w->before);
-    add_self(w);
-    add_total(w);
+        memset(a->before, 0, rows * sizeof *a->before);
+    add_self(a);
+    add_total(a);
     for (size_t i = 0; i < w->count; i++) {
-        w->self[type * w->count + i] = w->names[i].self;
-        w->total[type * w->count + i] = w->names[i].total;
+        w->self[type * w->count + i] = a->names[i].self;
+        w->total[type * w->count + i] = a->names[i].total;
     }
     return PCOL_OK;
 }
 
-static pcol_status add_up_all(struct pci_function_sums *w, pcol_error *err)
+pcol_status pci_function_sums_add(struct pci_function_sums *w, size_t lane, pcol_error *err)
 {
-    struct pci_reader *readers = pci_malloc(2, sizeof *readers);
-    size_t rows = w->b->tree.count;
-    pcol_status status = PCOL_OK;
-    w->end = pci_malloc(rows, sizeof *w->end);
-    if (w->nameless)
-        w->leaf = pci_malloc(rows, sizeof *w->leaf);
-    w->before = pci_malloc(rows + 1, sizeof *w->before);
-    w->self = pci_malloc(w->type_count * w->count, sizeof *w->self);
-    w->total = pci_malloc(w->type_count * w->count, sizeof *w->total);
-    if (!readers || !w->end || (w->nameless && !w->leaf) || !w->before || !w->self || !w->total)
-        status = pci_fail_memory(err);
-    if (status == PCOL_OK) {
-        find_ends(w);
-        if (w->leaf)
-            find_leaves(w);
-    }
-    for (size_t t = 0; t < w->type_count && status == PCOL_OK; t++)
-        status = add_up(w, t, readers, err);
-    pci_free(readers);
+    if (!w->end || lane >= w->type_count)
+        return PCOL_OK;
+    struct adder *a = pci_malloc(1, sizeof *a);
+    if (!a)
+        return pci_fail_memory(err);
+    a->w = w;
+    a->names = pci_malloc(w->count, sizeof *a->names);
+    a->before = pci_malloc(w->b->tree.count + 1, sizeof *a->before);
+    pcol_status status = a->names && a->before ? PCOL_OK : pci_fail_memory(err);
+    for (size_t t = lane; t < w->type_count && status == PCOL_OK; t = atomic_fetch_add(&w->next, 1))
+        status = add_up(a, t, err);
+    for (size_t i = 0; lane == 0 && i < w->count && status == PCOL_OK; i++)
+        w->shown[i] = a->names[i].covered != 0;
+    pci_free(a->names);
+    pci_free(a->before);
+    pci_free(a);
     return status;
 }
 
@@ -424,6 +415,7 @@ pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **su
     if (!w)
         return pci_fail_memory(err);
     w->b = b;
+    atomic_init(&w->next, PCI_SUM_LANES);
     w->stack = b->columns[PCI_C_SAMPLE_STACK];
     pcol_status status = find_types(w, err);
     if (status == PCOL_OK && w->type_count)
@@ -450,14 +442,24 @@ static int pays(const struct pci_function_sums *w)
     return lines / LINES_OF_STACK < tree->count;
 }
 
-pcol_status pci_function_sums_make(struct pci_function_sums *w, pcol_error *err)
+pcol_status pci_function_sums_begin(struct pci_function_sums *w, pcol_error *err)
 {
+    size_t rows = w->b->tree.count;
     PCI_TRY(name_lines(w, err));
     if (!pays(w))
         return PCOL_OK;
-    PCI_TRY(add_up_all(w, err));
-    for (size_t t = 0; t < w->type_count; t++)
-        w->any |= w->good[t];
+    if (w->nameless)
+        w->leaf = pci_malloc(rows, sizeof *w->leaf);
+    w->shown = pci_malloc(w->count, 1);
+    w->self = pci_malloc(w->type_count * w->count, sizeof *w->self);
+    w->total = pci_malloc(w->type_count * w->count, sizeof *w->total);
+    uint32_t *end = pci_malloc(rows, sizeof *end);
+    w->end = end; /* freed with the rest, whatever is missing */
+    if (!end || (w->nameless && !w->leaf) || !w->shown || !w->self || !w->total)
+        return pci_fail_memory(err);
+    find_ends(w);
+    if (w->leaf)
+        find_leaves(w);
     return PCOL_OK;
 }
 
@@ -475,7 +477,7 @@ static pcol_status put_names(struct pci_function_sums *w, uint32_t *name_of_row,
     *rows = 0;
     for (size_t rank = 0; rank < b->strings.count; rank++) {
         uint32_t code = b->strings.order[rank], name = w->name_of_code[code];
-        if (!name || !w->names[name - 1].covered)
+        if (!name || !w->shown[name - 1])
             continue;
         PCI_TRY(pci_bcol_set(b->columns[column], *rows, code, err));
         name_of_row[(*rows)++] = name - 1;
@@ -504,7 +506,7 @@ static pcol_status put_amounts(struct pci_function_sums *w, const char *what, si
 
 pcol_status pci_function_sums_put(struct pci_function_sums *w, pcol_error *err)
 {
-    if (!w || !w->any)
+    if (!w || !w->end || !memchr(w->good, 1, w->type_count))
         return PCOL_OK;
     uint32_t *name_of_row = pci_malloc(w->count, sizeof *name_of_row);
     pcol_status status = name_of_row ? PCOL_OK : pci_fail_memory(err);
