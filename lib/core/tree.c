@@ -24,17 +24,40 @@ void pci_tree_clear(struct pci_tree *tree)
     *tree = (struct pci_tree){0};
 }
 
+static pcol_status too_many(pcol_error *err)
+{
+    return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
+}
+
 static pcol_status add_node(struct pci_tree *tree, uint32_t parent, uint32_t group, uint64_t hash,
                             uint32_t *node, pcol_error *err)
 {
     *node = 0;
     if (tree->count >= PCOL_NONE - 1)
-        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
+        return too_many(err);
     if (tree->count == tree->capacity &&
         pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
         return pci_fail_memory(err);
     tree->nodes[tree->count] = (struct pci_node){parent, group, (uint32_t)(hash >> 32)};
     *node = (uint32_t)tree->count++;
+    return PCOL_OK;
+}
+
+pcol_status pci_tree_append(struct pci_tree *tree, const uint32_t *groups, size_t count,
+                            pcol_error *err)
+{
+    size_t first = tree->count;
+    if (count > PCOL_NONE - 1 - first)
+        return too_many(err);
+    if (pci_grow((void **)&tree->nodes, &tree->capacity, first + count, sizeof *tree->nodes))
+        return pci_fail_memory(err);
+    uint32_t hash = tree->nodes[first - 1].hash;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t group = groups[count - 1 - i];
+        hash = (uint32_t)(pci_tree_hash(hash, group) >> 32);
+        tree->nodes[first + i] = (struct pci_node){(uint32_t)(first + i - 1), group, hash};
+    }
+    tree->count += count;
     return PCOL_OK;
 }
 

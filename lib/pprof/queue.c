@@ -44,6 +44,25 @@ pcol_status pci_pprof_queue_put(struct pci_pprof_queue *queue, const struct pci_
     return PCOL_OK;
 }
 
+/* The next message if it lies in one piece in memory, as nearly all do. */
+static inline int look_here(const struct pci_pprof_queue *q, struct pci_pprof_taker *taker,
+                            struct pci_pprof_message *m)
+{
+    size_t at_hand;
+    const uint8_t *head = pci_spool_at(&q->spool, taker->taken, &at_hand);
+    if (!head || at_hand < LONGEST_HEAD)
+        return 0;
+    uint64_t gap, size;
+    const uint8_t *p = pci_pprof_varint(head, head + LONGEST_HEAD, &gap);
+    p = p ? pci_pprof_varint(p, head + LONGEST_HEAD, &size) : NULL;
+    if (!p || size > at_hand - (size_t)(p - head))
+        return 0;
+    *m = pci_pprof_message(q->name, p, (size_t)size, taker->end + gap);
+    taker->taken += (uint64_t)(p - head) + size;
+    taker->end += gap + size;
+    return 1;
+}
+
 pcol_status pci_pprof_queue_look(const struct pci_pprof_queue *queue, struct pci_pprof_taker *taker,
                                  struct pci_pprof_message *m, int *end, pcol_error *err)
 {
@@ -51,7 +70,7 @@ pcol_status pci_pprof_queue_look(const struct pci_pprof_queue *queue, struct pci
     uint64_t left = pci_spool_size(&q->spool) - taker->taken, gap, size;
     const uint8_t *head, *data;
     *end = !left;
-    if (!left)
+    if (!left || look_here(q, taker, m))
         return PCOL_OK;
     size_t longest = left < LONGEST_HEAD ? (size_t)left : LONGEST_HEAD;
     PCI_TRY(pci_spool_look(&q->spool, &taker->view, taker->taken, longest, &head, err));

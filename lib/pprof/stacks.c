@@ -8,6 +8,7 @@
  * need is asked for in between.
  */
 #include "core/alloc.h"
+#include "load.h"
 #include "pprof/read.h"
 
 #include <inttypes.h>
@@ -112,14 +113,19 @@ static pcol_status enter(struct pci_pprof_stacks *s, const uint32_t *groups, siz
     for (; i < kept; i++)
         s->path[i] = like->steps[i];
     uint32_t node = i ? s->path[i - 1].node : 0;
-    for (; i < depth; i++) {
+    for (; i < depth && node + 1 < s->tree->count; i++) {
         uint32_t group = groups[depth - 1 - i];
         const struct pci_node *guess = &s->tree->nodes[node + 1];
-        if (node + 1 < s->tree->count && guess->parent == node && guess->group == group)
+        if (guess->parent == node && guess->group == group)
             node++;
         else
             PCI_TRY(pci_tree_child(s->tree, node, group, &node, err));
         s->path[i] = (struct pci_pprof_step){group, node};
+    }
+    if (i < depth) { /* the tree's last node has no children: all others are new */
+        PCI_TRY(pci_tree_append(s->tree, groups, depth - i, err));
+        for (; i < depth; i++)
+            s->path[i] = (struct pci_pprof_step){groups[depth - 1 - i], ++node};
     }
     s->path_size = depth;
     like->size = depth < PATH_STEPS ? (uint32_t)depth : PATH_STEPS;
@@ -189,26 +195,47 @@ static inline uint32_t group_of(struct pci_pprof_stacks *s, uint64_t id)
     return s->guessed_first + (uint32_t)(id - 1);
 }
 
+/* Groups of packed ids of one or two bytes, up to whatever is different; *to follows them. Writers number
+ * locations as they appear, so nearly all ids are such; the two lengths come in no order that a branch could
+ * follow. `known` is constant where this is used. */
+static inline const uint8_t *map_short(struct pci_pprof_stacks *s, const uint8_t *p,
+                                       const uint8_t *end, uint32_t **to, int known)
+{
+    const uint32_t *rows = known ? s->location_ids->rows : NULL;
+    uint64_t dense = known ? s->location_ids->dense : 1u << 14, highest = s->guessed_highest;
+    uint32_t *out = *to;
+    while (end - p > 1) {
+        uint32_t both = pcf_load16(p), two = both >> 7 & 1;
+        uint32_t id = (both & 127) | ((both >> 1 & 0x3f80) & -two);
+        uint32_t group = !known ? s->guessed_first + id - 1 : id < dense ? rows[id] - 1 : PCOL_NONE;
+        if ((both & 0x8080) == 0x8080 || group == PCOL_NONE || !id)
+            break;
+        if (!known && id > highest)
+            highest = id;
+        *out++ = group;
+        p += 1 + two;
+    }
+    s->guessed_highest = highest;
+    *to = out;
+    return p;
+}
+
 /* The groups of packed ids behind those at `to`. */
 static pcol_status map_packed(struct pci_pprof_stacks *s, const struct pci_pprof_message *m,
                               const struct pci_pprof_field *field, uint32_t **to, pcol_error *err)
 {
     const uint8_t *p = field->data, *end = p + field->size;
     uint32_t *out = *to;
-    while (p < end) {
+    for (;;) {
+        p = s->location_ids ? map_short(s, p, end, &out, 1) : map_short(s, p, end, &out, 0);
+        if (p == end)
+            break;
         const uint8_t *at = p;
         uint64_t id;
-        if (*p < 128) {
-            id = *p++;
-        } else if (end - p > 1 && p[1] < 128) {
-            id = (uint64_t)(p[0] & 127) | (uint64_t)p[1] << 7;
-            p += 2;
-        } else {
-            p = pci_pprof_varint(p, end, &id);
-            if (!p)
-                return pci_fail_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
-                                     "Sample.location_id: bad varint");
-        }
+        p = pci_pprof_varint(p, end, &id);
+        if (!p)
+            return pci_fail_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
+                                 "Sample.location_id: bad varint");
         *out = group_of(s, id);
         if (*out++ == PCOL_NONE)
             return unknown_id(s, m, at, id, err);
