@@ -329,8 +329,7 @@ static pcol_status run_beside(struct jobs *jobs, pcol_error *err)
     for (size_t i = 0; i < jobs->count && status == PCOL_OK; i++)
         status = pci_writer_begin_part(&jobs->all[i].part, jobs->writer, jobs->all[i].number, err);
     if (status == PCOL_OK)
-        status =
-            pci_beside_each(jobs->b->threads, 1 + FILLERS + jobs->count, run_task, jobs, err);
+        status = pci_beside_each(jobs->b->threads, 1 + FILLERS + jobs->count, run_task, jobs, err);
     for (size_t i = 0; i < jobs->count; i++)
         pci_writer_clear(&jobs->all[i].part);
     pci_gate_free(jobs->chosen);

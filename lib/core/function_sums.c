@@ -34,11 +34,11 @@ struct pci_function_sums {
     uint32_t *name_of_group; /* SEVERAL: see its lines */
     uint32_t *name_of_line;  /* of groups with several */
     int nameless;            /* a group shows no name at all */
-    size_t count;   /* of names; one more, without a string: samples that show none */
-    uint8_t *shown; /* by name: some row of the tree does */
-    uint32_t *end;                  /* by row of the tree: of what is below it; NULL: it does not pay */
-    uint32_t *leaf;                 /* by row: the innermost name on the path; only if nameless */
-    size_t *types;                  /* those that are summed */
+    size_t count;            /* of names; one more, without a string: samples that show none */
+    uint8_t *shown;          /* by name: some row of the tree does */
+    uint32_t *end;           /* by row of the tree: of what is below it; NULL: it does not pay */
+    uint32_t *leaf;          /* by row: the innermost name on the path; only if nameless */
+    size_t *types;           /* those that are summed */
     const struct pci_bcol **values; /* by entry of types */
     uint8_t *good;                  /* by entry of types: all values and their sum can be had */
     size_t type_count;
