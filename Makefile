@@ -10,7 +10,7 @@
 #     tests/unit  sees format and lib
 #
 # Yours to set: CC CFLAGS CPPFLAGS LDFLAGS LDLIBS (added after ours), PREFIX and DESTDIR, V=1 (show the commands),
-# BUNDLE=0 (the command links shared libraries), WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz.
+# BUNDLE=0 (the command links shared libraries), WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz|swift.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -79,6 +79,10 @@ endif
 ifneq ($(filter fuzz,$(VARIANT)),)
 OPT := -O1 -g
 SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+# The same without AddressSanitizer and what is compared to what, with traps instead of reports: several times as many executions.
+ifeq ($(VARIANT),swift)
+SANITIZE := -fsanitize=undefined -fsanitize-trap=undefined -fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls
 endif
 
 # pkg-config where it knows the library, the plain name where it does not.

@@ -297,6 +297,16 @@ static pcol_status put_object(struct writer *w, uint32_t group, pcol_error *err)
     return pci_put(w->out, ")", 1, err);
 }
 
+/* A colon before a blank, or at the end: what is in front of it could be read as a header. */
+static int has_colon(pcol_str text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == ':' &&
+            (i + 1 == text.size || text.data[i + 1] == ' ' || text.data[i + 1] == '\t'))
+            return 1;
+    return 0;
+}
+
 /* One line of a group; the last is what was really called. */
 static pcol_status put_line(struct writer *w, const struct pci_step *step, uint64_t line,
                             pcol_error *err)
@@ -323,7 +333,9 @@ static pcol_status put_line(struct writer *w, const struct pci_step *step, uint6
     PCI_TRY(pci_put(w->out, "\n", 1, err));
     if (!name.has_line || !name.has_filename || !name.filename.size || name.line < 0)
         return PCOL_OK;
-    PCI_TRY(pci_put(w->out, "  ", 2, err));
+    /* Behind a tab nothing is read as a header. */
+    int tab = has_colon(name.filename);
+    PCI_TRY(pci_put(w->out, tab ? "\t" : "  ", tab ? 1 : 2, err));
     PCI_TRY(put_text(w, name.filename, err));
     return putf(w, err, ":%" PRId64 "\n", name.line);
 }
@@ -355,16 +367,6 @@ static pcol_status is_of_source(struct writer *w, uint64_t row, int *is, pcol_er
     PCI_TRY(cell(w, w->types.source, row, &source, &valid, err));
     *is = (uint64_t)source == w->source;
     return PCOL_OK;
-}
-
-/* A colon before a blank, or at the end: what is in front of it could be read as a header. */
-static int has_colon(pcol_str text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] == ':' &&
-            (i + 1 == text.size || text.data[i + 1] == ' ' || text.data[i + 1] == '\t'))
-            return 1;
-    return 0;
 }
 
 /* Does the stack of a sample take lines of its own? What stands in the header's line is read as a

@@ -83,7 +83,13 @@ pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
         return PCOL_OK;
     selection.keep_dropped = q->keep_dropped;
     q->from_sums = 0;
+    int64_t selected = q->selected.i64, total = q->total.i64;
     pcol_status status = weigh(q, &selection, err);
+    /* Answers given before and those to come are of one profile. */
+    if (status == PCOL_OK && (q->selected.i64 != selected || q->total.i64 != total))
+        status = pci_fail(err, PCOL_E_CORRUPT,
+                          "table function_sums: its sum is %lld, that of the stacks %lld",
+                          (long long)selected, (long long)q->selected.i64);
     if (status == PCOL_OK) {
         q->unloaded = NULL;
         return PCOL_OK;
@@ -91,6 +97,8 @@ pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
     pci_calls_close(&q->calls);
     pci_free(q->weight);
     q->weight = NULL;
+    q->selected.i64 = selected;
+    q->total.i64 = total;
     return status;
 }
 

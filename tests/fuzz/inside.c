@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Megabytes of one byte take long and tell nothing: most inputs of a fuzzer get less room. */
 #define MAX_INFLATED ((uint64_t)1 << 22)
+#define LITTLE_INFLATED ((uint64_t)1 << 17)
 
 void fuzz_inflate(const uint8_t *data, size_t size)
 {
     struct pci_input input;
-    struct pci_input_options options = {.max_bytes = MAX_INFLATED};
-    uint64_t total = 0;
+    uint64_t most = fuzz_turn(16, 0) ? MAX_INFLATED : LITTLE_INFLATED, total = 0;
+    struct pci_input_options options = {.max_bytes = most};
     if (pci_input_open_memory(&input, data, size, "input.gz", &options, NULL) != PCOL_OK)
         return;
     while (!input.end) {
@@ -26,7 +28,7 @@ void fuzz_inflate(const uint8_t *data, size_t size)
             break;
         FUZZ_ASSERT(input.offset == total);
     }
-    FUZZ_ASSERT(total <= MAX_INFLATED);
+    FUZZ_ASSERT(total <= most);
     pci_input_close(&input);
 }
 
