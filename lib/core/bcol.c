@@ -464,8 +464,7 @@ static pcol_status read_values(struct pci_bcol_source *s, int64_t *values, size_
     }
     s->value += n;
     if (s->map)
-        for (size_t i = 0; i < n; i++)
-            values[i] = s->map[values[i]];
+        pci_lanes_look(s->map, values, n, values);
     return PCOL_OK;
 }
 

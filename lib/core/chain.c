@@ -65,16 +65,25 @@ static pcol_status find_next(struct pci_links *links, pcol_error *err)
     return status;
 }
 
+/* Marks and two children of so many values together. */
+static uint64_t cost_of(uint64_t rows, uint64_t values, unsigned width)
+{
+    return pci_cost_marks(rows) + PCI_CHILD_BITS + values * width +
+           2 * (64 + (uint64_t)PCI_SECTION_BITS);
+}
+
 pcol_status pci_links_new(const struct pci_source *source, const struct pci_shape *shape,
-                          struct pci_links **links, uint64_t *bits, pcol_error *err)
+                          uint64_t limit, struct pci_links **links, uint64_t *bits, pcol_error *err)
 {
     struct pci_links *l;
     pcol_status status;
     unsigned width = pci_width_of((uint64_t)shape->max - (uint64_t)shape->min);
+    uint64_t marked = (source->rows + 63) / 64; /* at least */
     *links = NULL;
     *bits = UINT64_MAX;
     if ((source->type != PCF_U32 && source->type != PCF_STRING) || source->rows < MIN_ROWS ||
-        (uint64_t)shape->max >= source->rows / MIN_ROWS_PER_VALUE)
+        (uint64_t)shape->max >= source->rows / MIN_ROWS_PER_VALUE ||
+        cost_of(source->rows, marked + (uint64_t)shape->max + 1, width) >= limit)
         return PCOL_OK;
     l = pci_calloc(1, sizeof *l);
     if (!l)
@@ -89,8 +98,7 @@ pcol_status pci_links_new(const struct pci_source *source, const struct pci_shap
         pci_links_free(l);
         return status;
     }
-    *bits = source->rows + source->rows / 16 + (l->own.source.rows + l->next.rows) * width +
-            2 * 64 + 3 * PCI_SECTION_BITS + 2 * PCI_CHILD_BITS;
+    *bits = cost_of(source->rows, l->own.source.rows + l->next.rows, width);
     *links = l;
     return PCOL_OK;
 }

@@ -112,16 +112,20 @@ pcol_status pci_emit_plain(struct pci_writer *writer, uint32_t column,
 
 /* ---- packed ---- */
 
+struct packed {
+    const struct pcf_column *column;
+    struct pci_divisor divisor; /* its scale */
+};
+
 static pcol_status put_packed(struct pci_bits *bits, const struct pci_reader *block, void *context,
                               pcol_error *err)
 {
-    const struct pcf_column *c = context;
+    const struct packed *p = context;
     uint64_t numbers[PCF_BLOCK_ROWS];
-    pci_lanes_less(block->values, block->n, (uint64_t)c->base, numbers);
-    if (c->scale != 1) /* seldom, and a division takes as long as all else */
-        for (size_t i = 0; i < block->n; i++)
-            numbers[i] /= c->scale;
-    return pci_bits_put_many(bits, numbers, block->n, c->width, err);
+    pci_lanes_less(block->values, block->n, (uint64_t)p->column->base, numbers);
+    if (p->column->scale != 1)
+        pci_lanes_divide(numbers, block->n, &p->divisor);
+    return pci_bits_put_many(bits, numbers, block->n, p->column->width, err);
 }
 
 pcol_status pci_emit_packed(struct pci_writer *writer, uint32_t column,
@@ -133,7 +137,9 @@ pcol_status pci_emit_packed(struct pci_writer *writer, uint32_t column,
     c->base = shape->min;
     c->scale = shape->scale;
     c->width = (uint8_t)pci_width_of(((uint64_t)shape->max - (uint64_t)shape->min) / c->scale);
-    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_packed, c, PCF_PACK_PADDING, err);
+    struct packed packed = {c, pci_divisor_of(c->scale)};
+    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_packed, &packed, PCF_PACK_PADDING,
+                    err);
 }
 
 /* ---- blocked ---- */
@@ -143,6 +149,7 @@ struct blocks {
     size_t count;
     uint64_t offset; /* of the next block's bits */
     uint64_t scale;
+    struct pci_divisor divisor; /* that */
     uint8_t type;
     int slopes;
 };
@@ -158,8 +165,8 @@ static pcol_status put_blocked(struct pci_bits *bits, const struct pci_reader *b
         return PCOL_OK;
     uint64_t numbers[PCF_BLOCK_ROWS];
     pci_lanes_less_line(block->values, block->n, (uint64_t)fit.base, fit.slope, numbers);
-    for (size_t j = 0; b->scale != 1 && j < block->n; j++)
-        numbers[j] /= b->scale;
+    if (b->scale != 1)
+        pci_lanes_divide(numbers, block->n, &b->divisor);
     PCI_TRY(pci_bits_put_many(bits, numbers, block->n, width, err));
     b->offset += (block->n * width + 7) / 8;
     return pci_bits_align(bits, err);
@@ -187,6 +194,7 @@ pcol_status pci_emit_blocked(struct pci_writer *writer, uint32_t column,
     pcol_status status;
     c->encoding = PCF_BLOCKED;
     c->scale = b.scale = slopes ? 1 : shape->scale;
+    b.divisor = pci_divisor_of(b.scale);
     b.all = pci_malloc(shape->block_count + 1, sizeof *b.all);
     if (!b.all)
         return pci_fail_memory(err);

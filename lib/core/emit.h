@@ -58,10 +58,11 @@ struct pci_links {
 };
 void pci_mark_links(const void *context, const struct pci_reader *block, uint8_t *marks);
 
-/* A source as a chain, and what that costs in bits; *links is NULL if it would not pay. Freed with
- * pci_links_free(). */
+/* A source as a chain, and what that costs in bits; *links is NULL if it would not pay, or surely not be
+ * below `limit`. Freed with pci_links_free(). */
 pcol_status pci_links_new(const struct pci_source *source, const struct pci_shape *shape,
-                          struct pci_links **links, uint64_t *bits, pcol_error *err);
+                          uint64_t limit, struct pci_links **links, uint64_t *bits,
+                          pcol_error *err);
 void pci_links_free(struct pci_links *links);
 
 /* A source's rows that stand too far from the row before, and how much the others rise above it: two
@@ -115,10 +116,11 @@ struct pci_steps {
 };
 void pci_mark_steps(const void *context, const struct pci_reader *block, uint8_t *marks);
 
-/* *steps is NULL if the source is no tree in pre-order; *bits: what it costs. Freed with
- * pci_steps_free(). */
+/* *steps is NULL if the source is no tree in pre-order, or would surely cost no less than `limit`;
+ * *bits: what it costs. Freed with pci_steps_free(). */
 pcol_status pci_steps_new(const struct pci_source *source, const struct pci_shape *shape,
-                          struct pci_steps **steps, uint64_t *bits, pcol_error *err);
+                          uint64_t limit, struct pci_steps **steps, uint64_t *bits,
+                          pcol_error *err);
 void pci_steps_free(struct pci_steps *steps);
 
 /* Each sets the column's encoding and parameters and appends its sections. */

@@ -256,7 +256,7 @@ static pcol_status cost_sparse(const struct pci_source *source, const struct pci
     if (rest->own.source.rows > source->rows / 2)
         return PCOL_OK;
     PCI_TRY(pci_shape_of(&rest->own.source, 1, &shape, err));
-    *bits = source->rows + source->rows / 16 + PCI_SECTION_BITS + PCI_CHILD_BITS +
+    *bits = pci_cost_marks(source->rows) +
             (source->type == PCF_F64 ? shape.rows * 64
                                      : least(pci_cost_packed(&shape), pci_cost_blocked(&shape)));
     pci_shape_clear(&shape);
@@ -303,9 +303,10 @@ static uint64_t cost_runs(const struct pci_shape *shape)
     return shape->runs * width + 2 * (64 + PCI_SECTION_BITS + PCI_CHILD_BITS);
 }
 
-static int clearly_less(uint64_t a, uint64_t b)
+/* Below this a richer encoding is worth it. */
+static uint64_t worthwhile(uint64_t bits)
 {
-    return a < b - b / 20;
+    return bits - bits / 20;
 }
 
 enum way { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN, TREE };
@@ -350,7 +351,7 @@ static pcol_status put_way(struct pci_writer *writer, uint32_t column,
 
 static void consider(struct plan *plan, enum way way, uint64_t bits)
 {
-    if (clearly_less(bits, plan->bits)) {
+    if (bits < worthwhile(plan->bits)) {
         plan->way = way;
         plan->bits = bits;
     }
@@ -360,7 +361,7 @@ static void consider(struct plan *plan, enum way way, uint64_t bits)
 static pcol_status consider_split(struct plan *plan, const struct pci_source *source,
                                   const struct pci_shape *shape, int depth, pcol_error *err)
 {
-    PCI_TRY(pci_split_choose(source, shape, depth + 1 < MAX_DEPTH, plan->bits - plan->bits / 20,
+    PCI_TRY(pci_split_choose(source, shape, depth + 1 < MAX_DEPTH, worthwhile(plan->bits),
                              &plan->split, err));
     if (plan->split.bits == UINT64_MAX)
         return PCOL_OK;
@@ -371,7 +372,7 @@ static pcol_status consider_split(struct plan *plan, const struct pci_source *so
     return rest_new(source, 0, (uint64_t)shape->min, 0, &plan->rest, err);
 }
 
-/* What may have children. */
+/* What may have children. What their marks alone cost tells of most that they need not be tried. */
 static pcol_status consider_deeper(struct plan *plan, const struct pci_source *source,
                                    const struct pci_shape *shape, int press, int depth,
                                    pcol_error *err)
@@ -380,7 +381,7 @@ static pcol_status consider_deeper(struct plan *plan, const struct pci_source *s
     uint64_t cost;
     if (!is_double)
         consider(plan, DELTAS, pci_cost_deltas(shape));
-    if (shape->rows >= 64) {
+    if (shape->rows >= 64 && pci_cost_marks(shape->rows) < worthwhile(plan->bits)) {
         PCI_TRY(best_rest(source, shape, &plan->rest, &cost, err));
         consider(plan, SPARSE, cost);
     }
@@ -389,10 +390,10 @@ static pcol_status consider_deeper(struct plan *plan, const struct pci_source *s
     if (!is_double)
         PCI_TRY(consider_split(plan, source, shape, depth, err));
     if (depth == 0) {
-        PCI_TRY(pci_links_new(source, shape, &plan->links, &cost, err));
+        PCI_TRY(pci_links_new(source, shape, worthwhile(plan->bits), &plan->links, &cost, err));
         consider(plan, CHAIN, cost);
         if (!press) { /* archives know trees by a transform, which compresses better */
-            PCI_TRY(pci_steps_new(source, shape, &plan->steps, &cost, err));
+            PCI_TRY(pci_steps_new(source, shape, worthwhile(plan->bits), &plan->steps, &cost, err));
             consider(plan, TREE, cost);
         }
     }

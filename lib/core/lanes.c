@@ -22,23 +22,26 @@ int pci_lanes_plain;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A function of that name: body_NAME for the processor at hand. */
-#define TWICE(name, parameters, arguments)  \
-    WIDE static void wide_##name parameters \
-    {                                       \
-        body_##name arguments;              \
-    }                                       \
-    static void any_##name parameters       \
-    {                                       \
-        body_##name arguments;              \
-    }                                       \
-    void pci_lanes_##name parameters        \
-    {                                       \
-        if (HAS_WIDE && !pci_lanes_plain)   \
-            wide_##name arguments;          \
-        else                                \
-            any_##name arguments;           \
+/* A function that is body_NAME for the processor at hand. */
+#define AS(head, name, parameters, arguments) \
+    WIDE static void wide_##name parameters   \
+    {                                         \
+        body_##name arguments;                \
+    }                                         \
+    static void any_##name parameters         \
+    {                                         \
+        body_##name arguments;                \
+    }                                         \
+    head parameters                           \
+    {                                         \
+        if (HAS_WIDE && !pci_lanes_plain)     \
+            wide_##name arguments;            \
+        else                                  \
+            any_##name arguments;             \
     }
+#define TWICE(name, parameters, arguments) AS(void pci_lanes_##name, name, parameters, arguments)
+/* For this file alone. */
+#define TWICE_HERE(name, parameters, arguments) AS(static void name, name, parameters, arguments)
 
 INLINE void body_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_sweep *sweep)
 {
@@ -74,12 +77,107 @@ INLINE void body_range(const int64_t *values, size_t n, int64_t flip, int64_t *l
 TWICE(range, (const int64_t *values, size_t n, int64_t flip, int64_t *least, int64_t *greatest),
       (values, n, flip, least, greatest))
 
-int pci_lanes_same(const int64_t *values, size_t n, int64_t value)
+INLINE void body_unlike(const int64_t *values, size_t n, int64_t value, int64_t *unlike)
 {
     int64_t other = 0;
     for (size_t k = 0; k < n; k++)
         other |= values[k] ^ value;
+    *unlike = other;
+}
+TWICE_HERE(unlike, (const int64_t *values, size_t n, int64_t value, int64_t *unlike),
+           (values, n, value, unlike))
+
+int pci_lanes_same(const int64_t *values, size_t n, int64_t value)
+{
+    int64_t other;
+    unlike(values, n, value, &other);
     return !other;
+}
+
+/* Four voters at once, without branches: which of two values one meets cannot be foreseen. What compares
+ * equal is -1. */
+#define HALF (PCI_VOTERS / 2)
+typedef uint64_t voters __attribute__((vector_size(HALF * sizeof(uint64_t))));
+
+INLINE void body_ask(voters *of, voters *lead, const int64_t *values, voters *line, uint64_t rise)
+{
+    voters value;
+    memcpy(&value, values, sizeof value);
+    value -= *line;
+    *line += rise;
+    voters none = (voters)(*lead == 0);
+    *of = (value & none) | (*of & ~none);
+    *lead -= ((voters)(*of == value) << 1) + 1;
+}
+
+INLINE void body_vote(const int64_t *values, size_t n, uint64_t base, uint64_t step,
+                      int64_t *restrict candidates, int64_t *restrict leads)
+{
+    voters of[2] = {{0}}, lead[2] = {{0}}, line[2];
+    for (size_t j = 0; j < PCI_VOTERS; j++)
+        line[j / HALF][j % HALF] = base + step * j;
+    for (; n >= PCI_VOTERS; n -= PCI_VOTERS, values += PCI_VOTERS) {
+        body_ask(&of[0], &lead[0], values, &line[0], step * PCI_VOTERS);
+        body_ask(&of[1], &lead[1], values + HALF, &line[1], step * PCI_VOTERS);
+    }
+    memcpy(candidates, of, sizeof of);
+    memcpy(leads, lead, sizeof lead);
+    for (size_t j = 0; j < n; j++) {
+        int64_t value = (int64_t)((uint64_t)values[j] - line[j / HALF][j % HALF]);
+        candidates[j] = leads[j] ? candidates[j] : value;
+        leads[j] += candidates[j] == value ? 1 : -1;
+    }
+}
+TWICE(vote,
+      (const int64_t *values, size_t n, uint64_t base, uint64_t step, int64_t *restrict candidates,
+       int64_t *restrict leads),
+      (values, n, base, step, candidates, leads))
+
+/* Newton: each step doubles the bits of an odd number's inverse that are right, of which 3d ^ 2 has 5. */
+struct pci_divisor pci_divisor_of(uint64_t number)
+{
+    unsigned shift = (unsigned)__builtin_ctzll(number);
+    uint64_t odd = number >> shift, inverse = 3 * odd ^ 2;
+    for (int bits = 5; bits < 64; bits *= 2)
+        inverse *= 2 - odd * inverse;
+    return (struct pci_divisor){inverse, UINT64_MAX / number, shift};
+}
+
+INLINE void body_beyond(const int64_t *values, size_t n, uint64_t base, uint64_t inverse,
+                        uint64_t most, unsigned shift, int *any)
+{
+    uint64_t beyond = 0;
+    unsigned back = (64 - shift) & 63;
+    for (size_t k = 0; k < n; k++) {
+        uint64_t product = ((uint64_t)values[k] - base) * inverse;
+        beyond |= (product >> shift | product << back) > most;
+    }
+    *any = beyond != 0;
+}
+TWICE_HERE(beyond,
+           (const int64_t *values, size_t n, uint64_t base, uint64_t inverse, uint64_t most,
+            unsigned shift, int *any),
+           (values, n, base, inverse, most, shift, any))
+
+int pci_lanes_multiples(const int64_t *values, size_t n, uint64_t base,
+                        const struct pci_divisor *divisor)
+{
+    int any;
+    beyond(values, n, base, divisor->inverse, divisor->most, divisor->shift, &any);
+    return !any;
+}
+
+INLINE void body_quotients(uint64_t *numbers, size_t n, uint64_t inverse, unsigned shift)
+{
+    for (size_t k = 0; k < n; k++)
+        numbers[k] = (numbers[k] >> shift) * inverse;
+}
+TWICE_HERE(quotients, (uint64_t * numbers, size_t n, uint64_t inverse, unsigned shift),
+           (numbers, n, inverse, shift))
+
+void pci_lanes_divide(uint64_t *numbers, size_t n, const struct pci_divisor *divisor)
+{
+    quotients(numbers, n, divisor->inverse, divisor->shift);
 }
 
 INLINE void body_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
@@ -164,14 +262,23 @@ INLINE void body_widen_u32(const uint32_t *from, size_t n, int64_t *restrict val
 }
 TWICE(widen_u32, (const uint32_t *from, size_t n, int64_t *restrict values), (from, n, values))
 
-int pci_lanes_narrow(const int64_t *values, size_t n, int32_t *restrict narrow)
+INLINE void body_narrowed(const int64_t *values, size_t n, int32_t *restrict narrow, int64_t *lost)
 {
     int64_t other = 0;
     for (size_t k = 0; k < n; k++) {
         narrow[k] = (int32_t)values[k];
         other |= (int64_t)narrow[k] ^ values[k];
     }
-    return !other;
+    *lost = other;
+}
+TWICE_HERE(narrowed, (const int64_t *values, size_t n, int32_t *restrict narrow, int64_t *lost),
+           (values, n, narrow, lost))
+
+int pci_lanes_narrow(const int64_t *values, size_t n, int32_t *restrict narrow)
+{
+    int64_t lost;
+    narrowed(values, n, narrow, &lost);
+    return !lost;
 }
 
 INLINE void body_lower(const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers)
@@ -251,23 +358,39 @@ INLINE void body_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,
 TWICE(small_ms, (const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps),
       (bits, n, ns, ulps))
 
-int pci_lanes_within(const int64_t *bits, size_t n, double most)
+INLINE void body_outside(const int64_t *bits, size_t n, double most, int *any)
 {
-    int beyond = 0;
+    int64_t outside = 0;
     for (size_t k = 0; k < n; k++) {
         double number;
         memcpy(&number, &bits[k], sizeof number);
-        beyond |= !(number >= -most && number <= most);
+        outside |= !(number >= -most && number <= most);
     }
-    return !beyond;
+    *any = outside != 0;
+}
+TWICE_HERE(outside, (const int64_t *bits, size_t n, double most, int *any), (bits, n, most, any))
+
+int pci_lanes_within(const int64_t *bits, size_t n, double most)
+{
+    int any;
+    outside(bits, n, most, &any);
+    return !any;
 }
 
-int64_t pci_lanes_or(const int64_t *values, size_t n)
+INLINE void body_united(const int64_t *values, size_t n, int64_t *all)
 {
     int64_t bits = 0;
     for (size_t k = 0; k < n; k++)
         bits |= values[k];
-    return bits;
+    *all = bits;
+}
+TWICE_HERE(united, (const int64_t *values, size_t n, int64_t *all), (values, n, all))
+
+int64_t pci_lanes_or(const int64_t *values, size_t n)
+{
+    int64_t all;
+    united(values, n, &all);
+    return all;
 }
 
 INLINE void body_times(const int64_t *values, size_t n, int64_t factor, int64_t *restrict products)

@@ -28,6 +28,23 @@ void pci_lanes_range(const int64_t *values, size_t n, int64_t flip, int64_t *lea
                      int64_t *greatest);
 /* Whether all are this one. */
 int pci_lanes_same(const int64_t *values, size_t n, int64_t value);
+/* Votes (Boyer and Moore) of values less base + step * k, those of every eighth value apart: a candidate
+ * of each, and by how much it leads at most: PCI_VOTERS of them. */
+#define PCI_VOTERS 8
+void pci_lanes_vote(const int64_t *values, size_t n, uint64_t base, uint64_t step,
+                    int64_t *restrict candidates, int64_t *restrict leads);
+/* A divisor, at least 1, as what to multiply by: a multiple of it, shifted right and multiplied modulo
+ * 2^64, is the quotient, and nothing but multiples becomes `most` or less (rotated instead). */
+struct pci_divisor {
+    uint64_t inverse, most;
+    unsigned shift;
+};
+struct pci_divisor pci_divisor_of(uint64_t number);
+/* Whether all values are multiples of the divisor above `base`. */
+int pci_lanes_multiples(const int64_t *values, size_t n, uint64_t base,
+                        const struct pci_divisor *divisor);
+/* Multiples of the divisor become quotients. */
+void pci_lanes_divide(uint64_t *numbers, size_t n, const struct pci_divisor *divisor);
 /* Least and greatest distance from the line of `slope` / 2^16 through the first value; 0 is among
  * them. */
 void pci_lanes_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
@@ -41,9 +58,9 @@ void pci_lanes_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
 /* By k: 1 if the value is not base + step * k. */
 void pci_lanes_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
                      uint8_t *restrict marks);
-/* The value that stands at numbers[k] of a table; each number is below the table's size. */
-void pci_lanes_look(const uint32_t *table, const int64_t *numbers, size_t n,
-                    int64_t *restrict values);
+/* The value that stands at numbers[k] of a table; each number is below the table's size. Values may
+ * take the place of the numbers. */
+void pci_lanes_look(const uint32_t *table, const int64_t *numbers, size_t n, int64_t *values);
 /* Milliseconds as doubles (their bits), within +-2e9, to nanoseconds, rounded to the nearest, halves
  * away from 0, and how many doubles each lies above ns / 1e6. */
 void pci_lanes_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,

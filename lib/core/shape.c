@@ -218,10 +218,18 @@ static void add_sweep(const struct pass *pass, const struct pci_sweep *w, const 
         s->ascending &= never_falls(pass, values, n);
 }
 
-static void find_scale(const struct pass *pass, const int64_t *values, size_t n)
+/* least: of the values, in the type's order, so that no distance to it wraps. */
+static void find_scale(const struct pass *pass, const int64_t *values, size_t n, int64_t least)
 {
     struct pci_shape *s = pass->shape;
     uint64_t flip = key_of(0, pass->type), first = (uint64_t)s->first ^ flip;
+    if (s->scale > 1) { /* which mostly stays as it is */
+        uint64_t key = (uint64_t)least ^ flip;
+        uint64_t distance = key > first ? key - first : first - key;
+        struct pci_divisor divisor = pci_divisor_of(s->scale);
+        if (distance % s->scale == 0 && pci_lanes_multiples(values, n, (uint64_t)least, &divisor))
+            return;
+    }
     for (size_t k = 0; k < n && s->scale != 1; k++) {
         uint64_t key = (uint64_t)values[k] ^ flip;
         uint64_t distance = key > first ? key - first : first - key;
@@ -242,18 +250,36 @@ static int may_lead(size_t n, uint64_t changes, uint64_t *slack)
     return 0;
 }
 
+/* Two votes over different rows as one: what they lead by adds up, or cancels out. */
+static void vote_join(struct vote *vote, int64_t value, uint64_t weight)
+{
+    if (vote->value == value) {
+        vote->weight += weight;
+    } else if (vote->weight >= weight) {
+        vote->weight -= weight;
+    } else {
+        vote->value = value;
+        vote->weight = weight - vote->weight;
+    }
+}
+
+/* Values less base + step * k. */
+static void vote_add_many(struct vote *vote, const int64_t *values, size_t n, uint64_t base,
+                          uint64_t step)
+{
+    int64_t candidates[PCI_VOTERS], leads[PCI_VOTERS];
+    pci_lanes_vote(values, n, base, step, candidates, leads);
+    for (size_t j = 0; j < PCI_VOTERS; j++)
+        vote_join(vote, candidates[j], (uint64_t)leads[j]);
+}
+
 static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, size_t n,
                       const struct pci_sweep *sweep)
 {
-    struct vote common = pass->common, start = pass->start; /* in registers */
     if (may_lead(n, sweep->changes, &pass->common_slack))
-        for (size_t k = 0; k < n; k++)
-            vote_add(&common, values[k]);
+        vote_add_many(&pass->common, values, n, 0, 0);
     if (may_lead(n, n - sweep->steps, &pass->start_slack))
-        for (size_t k = 0; k < n; k++)
-            vote_add(&start, (int64_t)((uint64_t)values[k] - (row + k)));
-    pass->common = common;
-    pass->start = start;
+        vote_add_many(&pass->start, values, n, row, 1);
 }
 
 #define FORESEEN_RISE (INT64_C(1) << 51) /* as far as lanes tell their bits */
@@ -313,17 +339,9 @@ static int is_flat(const struct pass *pass, const int64_t *values, size_t n)
 static void add_flat(struct pass *pass, size_t n)
 {
     struct pci_shape *s = pass->shape;
-    struct vote *common = &pass->common;
     s->constant &= pass->last == s->first;
     s->linear &= s->step == 0;
-    if (common->value == pass->last) {
-        common->weight += n;
-    } else if (common->weight >= n) {
-        common->weight -= n;
-    } else {
-        common->weight = n - common->weight;
-        common->value = pass->last;
-    }
+    vote_join(&pass->common, pass->last, n);
     pass->start_slack++; /* value - row is another in each row */
     pass->present += n;
     const struct pci_fit flat = {pass->last, 0, 0};
@@ -351,7 +369,8 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
     }
     if (i < n)
         add_sweep(pass, &sweep, values, n);
-    find_scale(pass, values + i, n - i);
+    if (i < n)
+        find_scale(pass, values + i, n - i, sweep.least ^ flip);
     if (!pass->leaf && i < n)
         add_votes(pass, row + i, values + i, n - i, &sweep);
     pass->present += n - i;

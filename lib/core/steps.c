@@ -81,14 +81,15 @@ void pci_mark_steps(const void *context, const struct pci_reader *block, uint8_t
 }
 
 pcol_status pci_steps_new(const struct pci_source *source, const struct pci_shape *shape,
-                          struct pci_steps **steps, uint64_t *bits, pcol_error *err)
+                          uint64_t limit, struct pci_steps **steps, uint64_t *bits, pcol_error *err)
 {
     struct pci_steps *s;
     struct pci_shape of;
     int found;
     *steps = NULL;
     *bits = UINT64_MAX;
-    if (source->type != PCF_U32 || source->rows < MIN_ROWS || shape->first != 0)
+    if (source->type != PCF_U32 || source->rows < MIN_ROWS || shape->first != 0 ||
+        pci_cost_marks(source->rows) >= limit)
         return PCOL_OK;
     if (!(s = pci_calloc(1, sizeof *s)))
         return pci_fail_memory(err);
@@ -109,8 +110,7 @@ pcol_status pci_steps_new(const struct pci_source *source, const struct pci_shap
         pci_steps_free(s);
         return status;
     }
-    *bits = source->rows + source->rows / 16 + PCI_SECTION_BITS + PCI_CHILD_BITS +
-            (split.bits < whole ? split.bits : whole);
+    *bits = pci_cost_marks(source->rows) + (split.bits < whole ? split.bits : whole);
     *steps = s;
     return PCOL_OK;
 }
