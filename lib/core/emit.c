@@ -211,7 +211,8 @@ pcol_status pci_emit_blocked(struct pci_writer *writer, uint32_t column,
 struct marks {
     pci_mark_block mark;
     const void *context;
-    uint64_t count; /* of the blocks before */
+    struct pci_keeping *const *keepings; /* of rows by their marks, NULL at the end; or NULL */
+    uint64_t count;                      /* of the blocks before */
     uint8_t block[PCF_BLOCK_ROWS];
 };
 
@@ -224,6 +225,8 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *blo
         PCI_TRY(pci_bits_put(bits, m->count >> 32, 32, err));
     }
     m->mark(m->context, block, m->block);
+    for (struct pci_keeping *const *k = m->keepings; k && *k; k++)
+        pci_keep_block(*k, block, m->block);
     memset(m->block + block->n, 0, PCF_BLOCK_ROWS - block->n);
     for (size_t i = 0, bits_left = block->n; bits_left; i += 32) {
         uint64_t word = 0;
@@ -239,9 +242,10 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *blo
 
 pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
                            const struct pci_source *source, pci_mark_block mark,
-                           const void *context, pcol_error *err)
+                           const void *context, struct pci_keeping *const *keepings,
+                           pcol_error *err)
 {
-    struct marks m = {.mark = mark, .context = context};
+    struct marks m = {.mark = mark, .context = context, .keepings = keepings};
     return put_bits(writer, column, PCF_ROLE_MARKS, source, put_marks, &m, 0, err);
 }
 
@@ -249,41 +253,49 @@ pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
 
 /* Cells of a block from `at` on, up to n of them. Each is written, and the place for it moves on if it
  * is wanted. Returns the first cell that was not looked at. */
-static size_t gather_marked(const struct pci_part *g, size_t at, size_t n, int64_t *values,
-                            size_t *got)
+static size_t gather_marked(const struct pci_reader *block, const uint8_t *marks, size_t at,
+                            size_t n, int64_t *values, size_t *got)
 {
-    size_t count = *got, end = g->reader.n;
+    size_t count = *got, end = block->n;
     for (; at < end && count < n; at++) {
-        values[count] = g->reader.values[at];
-        count += g->marks[at];
+        values[count] = block->values[at];
+        count += marks[at];
     }
     *got = count;
     return at;
 }
 
-static size_t gather_others(const struct pci_part *g, size_t at, size_t n, int64_t *values,
-                            size_t *got)
+static size_t gather_others(const struct pci_reader *block, const uint8_t *marks, size_t at,
+                            size_t n, int64_t *values, size_t *got)
 {
-    size_t count = *got, end = g->reader.n;
+    size_t count = *got, end = block->n;
     for (; at < end && count < n; at++) {
-        values[count] = g->reader.values[at];
-        count += !g->marks[at];
+        values[count] = block->values[at];
+        count += !marks[at];
     }
     *got = count;
     return at;
 }
 
-static size_t gather_rises(const struct pci_part *g, size_t at, size_t n, int64_t *values,
-                           size_t *got)
+static size_t gather_rises(const struct pci_reader *block, const uint8_t *marks, size_t at,
+                           size_t n, int64_t *values, size_t *got)
 {
-    size_t count = *got, end = g->reader.n;
+    size_t count = *got, end = block->n;
     for (; at < end && count < n; at++) {
-        uint64_t before = (uint64_t)g->reader.values[at ? at - 1 : 0];
-        values[count] = (int64_t)((uint64_t)g->reader.values[at] - before);
-        count += !g->marks[at];
+        uint64_t before = (uint64_t)block->values[at ? at - 1 : 0];
+        values[count] = (int64_t)((uint64_t)block->values[at] - before);
+        count += !marks[at];
     }
     *got = count;
     return at;
+}
+
+size_t pci_gather(enum pci_what what, const struct pci_reader *block, const uint8_t *marks,
+                  size_t at, size_t n, int64_t *values, size_t *got)
+{
+    return what == PCI_MARKED   ? gather_marked(block, marks, at, n, values, got)
+           : what == PCI_OTHERS ? gather_others(block, marks, at, n, values, got)
+                                : gather_rises(block, marks, at, n, values, got);
 }
 
 static pcol_status next_block(struct pci_part *g, pcol_error *err)
@@ -309,9 +321,7 @@ static pcol_status read_part(void *context, uint64_t row, size_t n, int64_t *val
             if (!g->reader.n)
                 return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
         }
-        g->at = g->what == PCI_MARKED   ? gather_marked(g, g->at, n, values, &got)
-                : g->what == PCI_OTHERS ? gather_others(g, g->at, n, values, &got)
-                                        : gather_rises(g, g->at, n, values, &got);
+        g->at = pci_gather(g->what, &g->reader, g->marks, g->at, n, values, &got);
     }
     memset(valid, 1, n);
     return PCOL_OK;

@@ -33,14 +33,35 @@ void pci_part_init(struct pci_part *part, const struct pci_source *all, pci_mark
                    const void *context, enum pci_what what, uint64_t rows);
 pcol_status pci_part_count(struct pci_part *part, pcol_error *err);
 
-/* kept.c: a source's values once they were read, in four bytes each. *kept is NULL if that is not
- * possible: a null, or a block of values too far from each other. Freed with pci_kept_free(). */
+/* What a part wants of a block's cells from `at` on, behind the *got values that are there, until there
+ * are `n`. Each is written, and the place for it moves on if it is wanted. Returns the first cell that
+ * was not looked at. */
+size_t pci_gather(enum pci_what what, const struct pci_reader *block, const uint8_t *marks,
+                  size_t at, size_t n, int64_t *values, size_t *got);
+
+/* kept.c: a part's values once they were read, in four bytes each. */
 struct pci_kept {
     struct pci_source source;
     int64_t *bases;    /* by block: its least value */
     uint32_t *numbers; /* how far each value is above that */
 };
-pcol_status pci_kept_new(const struct pci_source *source, struct pci_kept **kept, pcol_error *err);
+
+/* Values on their way there. */
+struct pci_keeping {
+    const struct pci_part *part;
+    struct pci_kept *kept; /* NULL: they are too far from each other */
+    uint64_t count;
+    size_t waiting;
+    int64_t values[2 * 1024]; /* those that wait to be a block */
+};
+pcol_status pci_keeping_new(const struct pci_part *part, struct pci_keeping **keeping,
+                            pcol_error *err);
+/* The next block of what the part is of, and its marks. */
+void pci_keep_block(struct pci_keeping *keeping, const struct pci_reader *block,
+                    const uint8_t *marks);
+/* All have been there: NULL if they could not be kept. Freed with pci_kept_free(). */
+struct pci_kept *pci_keeping_end(struct pci_keeping *keeping);
+void pci_keeping_free(struct pci_keeping *keeping);
 void pci_kept_free(struct pci_kept *kept);
 
 /* A source's rows that are not the default, as a source of their own (encode.c). */
@@ -147,7 +168,8 @@ pcol_status pci_emit_validity(struct pci_writer *writer, uint32_t column,
                               const struct pci_source *source, pcol_error *err);
 pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
                            const struct pci_source *source, pci_mark_block mark,
-                           const void *context, pcol_error *err);
+                           const void *context, struct pci_keeping *const *keepings,
+                           pcol_error *err);
 pcol_status pci_emit_array(struct pci_writer *writer, uint32_t column, uint8_t role,
                            const void *data, size_t size, pcol_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * encode.c - choosing an encoding and writing it
+ * encode.c - choosing an encoding
  *
  * The order of preference is that of the costs in bits; a richer encoding must save at least a
  * twentieth of the simpler one. Sparse columns and runs keep their values in a child column, which
@@ -9,11 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/lanes.h"
-
-#define MAX_DEPTH 2
-
-static pcol_status encode_at(struct pci_writer *writer, uint32_t column,
-                             const struct pci_source *source, int depth, pcol_error *err);
+#include "core/ways.h"
 
 static struct pcf_column *column_of(struct pci_writer *writer, uint32_t column)
 {
@@ -52,191 +48,6 @@ static pcol_status rest_new(const struct pci_source *all, int null_default, uint
         pci_free(rest);
     else
         *out = rest;
-    return status;
-}
-
-struct array {
-    struct pci_source source;
-    const int64_t *values;
-};
-
-static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *values,
-                              uint8_t *valid, pcol_error *err)
-{
-    (void)err;
-    memcpy(values, ((struct array *)context)->values + row, n * sizeof *values);
-    memset(valid, 1, n);
-    return PCOL_OK;
-}
-
-static pcol_status put_child(struct pci_writer *writer, uint32_t child,
-                             const struct pci_source *source, int depth, pcol_error *err)
-{
-    column_of(writer, child)->type = source->type;
-    column_of(writer, child)->rows = source->rows;
-    return encode_at(writer, child, source, depth, err);
-}
-
-/* Some of a column's rows are read through all of them, and more than once: so many are kept. */
-#define KEPT_ROWS (UINT64_C(1) << 20)
-
-static pcol_status put_gathered(struct pci_writer *writer, uint32_t child,
-                                const struct pci_source *source, int depth, pcol_error *err)
-{
-    struct pci_kept *kept = NULL;
-    if (source->rows && source->rows <= KEPT_ROWS)
-        PCI_TRY(pci_kept_new(source, &kept, err));
-    pcol_status status = put_child(writer, child, kept ? &kept->source : source, depth, err);
-    pci_kept_free(kept);
-    return status;
-}
-
-static pcol_status put_sparse(struct pci_writer *writer, uint32_t column, struct pci_rest *rest,
-                              int depth, pcol_error *err)
-{
-    struct pcf_column *c = column_of(writer, column);
-    uint32_t child;
-    c->encoding = PCF_SPARSE;
-    c->base = (int64_t)rest->base;
-    c->step = (int64_t)rest->step;
-    if (rest->null_default)
-        c->flags |= PCF_COLUMN_DEFAULT_NULL;
-    PCI_TRY(pci_emit_marks(writer, column, rest->own.all, mark_rest, rest, err));
-    PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
-    return put_gathered(writer, child, &rest->own.source, depth + 1, err);
-}
-
-/* ---- chain ---- */
-
-static pcol_status put_chain(struct pci_writer *writer, uint32_t column, struct pci_links *links,
-                             int depth, pcol_error *err)
-{
-    uint32_t child;
-    column_of(writer, column)->encoding = PCF_CHAIN;
-    PCI_TRY(pci_emit_marks(writer, column, links->own.all, pci_mark_links, links, err));
-    PCI_TRY(pci_writer_children(writer, column, 2, &child, err));
-    PCI_TRY(put_gathered(writer, child, &links->own.source, depth + 1, err));
-    /* So deep that it can have no children: readers look successors up in one step. */
-    return put_child(writer, child + 1, &links->next, MAX_DEPTH, err);
-}
-
-/* ---- tree ---- */
-
-static pcol_status put_tree(struct pci_writer *writer, uint32_t column,
-                            const struct pci_source *source, const struct pci_steps *steps,
-                            int depth, pcol_error *err)
-{
-    uint32_t child;
-    column_of(writer, column)->encoding = PCF_TREE;
-    PCI_TRY(pci_emit_marks(writer, column, source, pci_mark_steps, NULL, err));
-    PCI_TRY(pci_writer_children(writer, column, 1, &child, err));
-    /* Steps may be split twice, as no other column's children. */
-    return put_child(writer, child, &steps->source, depth, err);
-}
-
-/* ---- deltas ---- */
-
-/* Of so many values on, own values are in one array: a cell that is read alone touches a page for each
- * section of its column, which takes as long as all the rest. */
-#define FAR_ROWS 65536u
-
-static pcol_status put_deltas(struct pci_writer *writer, uint32_t column,
-                              const struct pci_source *source, const struct pci_shape *shape,
-                              int depth, pcol_error *err)
-{
-    struct pci_deltas *deltas;
-    uint32_t child;
-    pcol_status status = pci_deltas_new(source, shape, &deltas, err);
-    if (status == PCOL_OK) {
-        column_of(writer, column)->encoding = PCF_DELTAS;
-        status = pci_emit_marks(writer, column, source, pci_mark_own, deltas, err);
-    }
-    if (status == PCOL_OK)
-        status = pci_writer_children(writer, column, 2, &child, err);
-    if (status == PCOL_OK)
-        status = put_gathered(writer, child, &deltas->own.source,
-                              deltas->own.source.rows < FAR_ROWS ? depth + 1 : MAX_DEPTH, err);
-    /* As the successors of a chain. */
-    if (status == PCOL_OK)
-        status = put_gathered(writer, child + 1, &deltas->rises.source, MAX_DEPTH, err);
-    pci_free(deltas);
-    return status;
-}
-
-/* ---- split ---- */
-
-static pcol_status put_split(struct pci_writer *writer, uint32_t column,
-                             const struct pci_source *source, const struct pci_shape *shape,
-                             const struct pci_split_choice *choice, int depth, pcol_error *err)
-{
-    struct pci_split *split;
-    uint32_t child;
-    pcol_status status = pci_split_new(source, shape, choice, &split, err);
-    if (status == PCOL_OK) {
-        column_of(writer, column)->encoding = PCF_SPLIT;
-        status = pci_emit_marks(writer, column, source, pci_mark_large, split, err);
-    }
-    if (status == PCOL_OK)
-        status = pci_writer_children(writer, column, 2, &child, err);
-    if (status == PCOL_OK)
-        status = put_gathered(writer, child, &split->large.source, depth + 1, err);
-    /* As the successors of a chain. */
-    if (status == PCOL_OK)
-        status = put_gathered(writer, child + 1, &split->small.source, MAX_DEPTH, err);
-    pci_free(split);
-    return status;
-}
-
-/* ---- runs ---- */
-
-static pcol_status gather_runs(const struct pci_source *source, int64_t *ends, int64_t *values,
-                               uint64_t *count, pcol_error *err)
-{
-    struct pci_reader *r = pci_malloc(1, sizeof *r);
-    pcol_status status;
-    *count = 0;
-    if (!r)
-        return pci_fail_memory(err);
-    pci_reader_init(r, source);
-    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n) {
-        for (size_t i = 0; i < r->n; i++) {
-            if (!*count || values[*count - 1] != r->values[i])
-                values[(*count)++] = r->values[i];
-            ends[*count - 1] = (int64_t)(r->row + i + 1);
-        }
-    }
-    pci_free(r);
-    return status;
-}
-
-static pcol_status put_runs(struct pci_writer *writer, uint32_t column,
-                            const struct pci_source *source, const struct pci_shape *shape,
-                            int depth, pcol_error *err)
-{
-    int64_t *ends = pci_malloc((size_t)shape->runs, sizeof *ends);
-    int64_t *values = pci_malloc((size_t)shape->runs, sizeof *values);
-    struct array of_ends = {.values = ends}, of_values = {.values = values};
-    uint32_t child = 0;
-    uint64_t count = 0;
-    pcol_status status = PCOL_E_NO_MEMORY;
-    if (!ends || !values) {
-        pci_fail_memory(err);
-        goto cleanup;
-    }
-    column_of(writer, column)->encoding = PCF_RUNS;
-    status = gather_runs(source, ends, values, &count, err);
-    if (status == PCOL_OK)
-        status = pci_writer_children(writer, column, 2, &child, err);
-    if (status != PCOL_OK)
-        goto cleanup;
-    of_ends.source = (struct pci_source){count, PCF_U64, read_array, &of_ends};
-    of_values.source = (struct pci_source){count, source->type, read_array, &of_values};
-    status = put_child(writer, child, &of_ends.source, depth + 1, err);
-    if (status == PCOL_OK)
-        status = put_child(writer, child + 1, &of_values.source, depth + 1, err);
-cleanup:
-    pci_free(ends);
-    pci_free(values);
     return status;
 }
 
@@ -334,19 +145,19 @@ static pcol_status put_way(struct pci_writer *writer, uint32_t column,
     case SLOPED:
         return pci_emit_blocked(writer, column, source, shape, plan->way == SLOPED, err);
     case DELTAS:
-        return put_deltas(writer, column, source, shape, depth, err);
+        return pci_put_deltas(writer, column, source, shape, depth, err);
     case SPARSE:
-        return put_sparse(writer, column, plan->rest, depth, err);
+        return pci_put_sparse(writer, column, plan->rest, depth, err);
     case RUNS:
-        return put_runs(writer, column, source, shape, depth, err);
+        return pci_put_runs(writer, column, source, shape, depth, err);
     case SPLIT:
-        return put_split(writer, column, source, shape, &plan->split, depth, err);
+        return pci_put_split(writer, column, source, shape, &plan->split, depth, err);
     case TREE:
-        return put_tree(writer, column, source, plan->steps, depth, err);
+        return pci_put_tree(writer, column, source, plan->steps, depth, err);
     case CHAIN:
         break;
     }
-    return put_chain(writer, column, plan->links, depth, err);
+    return pci_put_chain(writer, column, plan->links, depth, err);
 }
 
 static void consider(struct plan *plan, enum way way, uint64_t bits)
@@ -361,7 +172,7 @@ static void consider(struct plan *plan, enum way way, uint64_t bits)
 static pcol_status consider_split(struct plan *plan, const struct pci_source *source,
                                   const struct pci_shape *shape, int depth, pcol_error *err)
 {
-    PCI_TRY(pci_split_choose(source, shape, depth + 1 < MAX_DEPTH, worthwhile(plan->bits),
+    PCI_TRY(pci_split_choose(source, shape, depth + 1 < PCI_MAX_DEPTH, worthwhile(plan->bits),
                              &plan->split, err));
     if (plan->split.bits == UINT64_MAX)
         return PCOL_OK;
@@ -413,7 +224,7 @@ static pcol_status put_best(struct pci_writer *writer, uint32_t column,
         consider(&plan, SLOPED, pci_cost_sloped(shape));
     }
     /* At the greatest depth stand successors and rises, which may have a block's cost at most. */
-    if (depth < MAX_DEPTH)
+    if (depth < PCI_MAX_DEPTH)
         status = consider_deeper(&plan, source, shape, writer->press != NULL, depth, err);
     if (status == PCOL_OK)
         status = put_way(writer, column, source, shape, &plan, depth, err);
@@ -429,7 +240,7 @@ static pcol_status put_nullable(struct pci_writer *writer, uint32_t column,
     struct pci_rest *rest;
     pcol_status status;
     PCI_TRY(rest_new(source, 1, 0, 0, &rest, err));
-    status = put_sparse(writer, column, rest, depth, err);
+    status = pci_put_sparse(writer, column, rest, depth, err);
     pci_free(rest);
     return status;
 }
@@ -612,14 +423,14 @@ pcol_status pci_encode_constant(struct pci_writer *writer, uint32_t column,
     return encode_shape(writer, column, source, &shape, 0, err);
 }
 
-static pcol_status encode_at(struct pci_writer *writer, uint32_t column,
-                             const struct pci_source *source, int depth, pcol_error *err)
+pcol_status pci_encode_at(struct pci_writer *writer, uint32_t column,
+                          const struct pci_source *source, int depth, pcol_error *err)
 {
     struct pci_shape shape;
     pcol_status status;
     if (writer->quick) /* no source but a builder's column has nulls */
         return pci_encode_quick(writer, column, source, 0, NULL, err);
-    PCI_TRY(pci_shape_of(source, depth >= MAX_DEPTH, &shape, err));
+    PCI_TRY(pci_shape_of(source, depth >= PCI_MAX_DEPTH, &shape, err));
     status = encode_shape(writer, column, source, &shape, depth, err);
     pci_shape_clear(&shape);
     return status;
@@ -628,13 +439,13 @@ static pcol_status encode_at(struct pci_writer *writer, uint32_t column,
 pcol_status pci_encode(struct pci_writer *writer, uint32_t column, const struct pci_source *source,
                        pcol_error *err)
 {
-    return encode_at(writer, column, source, 0, err);
+    return pci_encode_at(writer, column, source, 0, err);
 }
 
 pcol_status pci_encode_leaf(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, pcol_error *err)
 {
-    return encode_at(writer, column, source, MAX_DEPTH, err);
+    return pci_encode_at(writer, column, source, PCI_MAX_DEPTH, err);
 }
 
 pcol_status pci_encode_measure(struct pci_writer *writer, const struct pci_source *source,
@@ -643,7 +454,7 @@ pcol_status pci_encode_measure(struct pci_writer *writer, const struct pci_sourc
     struct pci_writer trial;
     pcol_status status = trial_begin(&trial, writer, source, err);
     if (status == PCOL_OK)
-        status = encode_at(&trial, 0, source, 0, err);
+        status = pci_encode_at(&trial, 0, source, 0, err);
     *bytes = trial_end(&trial);
     return status;
 }

@@ -2,8 +2,9 @@
  * kept.c - values that take long to read, read once
  *
  * Rows that are gathered out of a column are asked for twice, to choose their encoding and to write it.
- * Meanwhile they are held by block, as a base and four bytes for each: what a column's values of 1024
- * rows differ by is seldom more.
+ * So they are gathered as the column's marks are written, all its parts in that one pass, and held by
+ * block, as a base and four bytes for each: what a column's values of 1024 rows differ by is seldom
+ * more.
  */
 #include "core/emit.h"
 
@@ -20,44 +21,85 @@ static pcol_status read_kept(void *context, uint64_t row, size_t n, int64_t *val
     return PCOL_OK;
 }
 
-static pcol_status keep_all(struct pci_kept *kept, const struct pci_source *source, int *fits,
-                            pcol_error *err)
+static void give_up(struct pci_keeping *k)
 {
-    struct pci_reader *r = pci_malloc(1, sizeof *r);
-    pcol_status status;
-    if (!r)
-        return pci_fail_memory(err);
-    pci_reader_init(r, source);
-    while ((status = pci_reader_next(r, err)) == PCOL_OK && r->n) {
-        int64_t least, greatest;
-        pci_lanes_range(r->values, r->n, 0, &least, &greatest);
-        *fits = (uint64_t)greatest - (uint64_t)least <= UINT32_MAX && !memchr(r->valid, 0, r->n);
-        if (!*fits)
-            break;
-        kept->bases[r->row / PCF_BLOCK_ROWS] = least;
-        pci_lanes_lower(r->values, r->n, (uint64_t)least, kept->numbers + r->row);
-    }
-    pci_free(r);
-    return status;
+    pci_kept_free(k->kept);
+    k->kept = NULL;
 }
 
-pcol_status pci_kept_new(const struct pci_source *source, struct pci_kept **kept, pcol_error *err)
+/* The first n values that wait are the next block. */
+static void keep(struct pci_keeping *k, size_t n)
 {
-    struct pci_kept *k = pci_calloc(1, sizeof *k);
-    int fits = 1;
-    *kept = NULL;
+    int64_t least, greatest;
+    pci_lanes_range(k->values, n, 0, &least, &greatest);
+    if ((uint64_t)greatest - (uint64_t)least > UINT32_MAX) {
+        give_up(k);
+        return;
+    }
+    k->kept->bases[k->count / PCF_BLOCK_ROWS] = least;
+    pci_lanes_lower(k->values, n, (uint64_t)least, k->kept->numbers + k->count);
+    k->count += n;
+    k->waiting -= n;
+    memmove(k->values, k->values + n, k->waiting * sizeof *k->values);
+}
+
+pcol_status pci_keeping_new(const struct pci_part *part, struct pci_keeping **keeping,
+                            pcol_error *err)
+{
+    const struct pci_source *source = &part->source;
+    struct pci_keeping *k = pci_malloc(1, sizeof *k);
+    *keeping = NULL;
     if (!k)
         return pci_fail_memory(err);
-    k->source = (struct pci_source){source->rows, source->type, read_kept, k};
-    k->bases = pci_malloc((size_t)(source->rows / PCF_BLOCK_ROWS) + 1, sizeof *k->bases);
-    k->numbers = pci_malloc((size_t)source->rows + 1, sizeof *k->numbers);
-    pcol_status status =
-        k->bases && k->numbers ? keep_all(k, source, &fits, err) : pci_fail_memory(err);
-    if (status == PCOL_OK && fits)
-        *kept = k;
-    else
-        pci_kept_free(k);
-    return status;
+    k->part = part;
+    k->count = 0;
+    k->waiting = 0;
+    k->kept = pci_calloc(1, sizeof *k->kept);
+    if (k->kept) {
+        k->kept->source = (struct pci_source){source->rows, source->type, read_kept, k->kept};
+        k->kept->bases =
+            pci_malloc((size_t)(source->rows / PCF_BLOCK_ROWS) + 1, sizeof *k->kept->bases);
+        k->kept->numbers = pci_malloc((size_t)source->rows + 1, sizeof *k->kept->numbers);
+    }
+    if (!k->kept || !k->kept->bases || !k->kept->numbers) {
+        pci_keeping_free(k);
+        return pci_fail_memory(err);
+    }
+    *keeping = k;
+    return PCOL_OK;
+}
+
+void pci_keep_block(struct pci_keeping *keeping, const struct pci_reader *block,
+                    const uint8_t *marks)
+{
+    struct pci_keeping *k = keeping;
+    if (!k->kept)
+        return;
+    pci_gather(k->part->what, block, marks, 0, SIZE_MAX, k->values, &k->waiting);
+    if (k->count + k->waiting > k->part->source.rows)
+        give_up(k);
+    else if (k->waiting >= PCF_BLOCK_ROWS)
+        keep(k, PCF_BLOCK_ROWS);
+}
+
+struct pci_kept *pci_keeping_end(struct pci_keeping *keeping)
+{
+    struct pci_keeping *k = keeping;
+    if (k->kept && k->waiting)
+        keep(k, k->waiting);
+    if (k->count != k->part->source.rows)
+        give_up(k);
+    struct pci_kept *kept = k->kept;
+    k->kept = NULL;
+    return kept;
+}
+
+void pci_keeping_free(struct pci_keeping *keeping)
+{
+    if (!keeping)
+        return;
+    give_up(keeping);
+    pci_free(keeping);
 }
 
 void pci_kept_free(struct pci_kept *kept)

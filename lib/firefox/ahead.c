@@ -20,12 +20,14 @@
 #define PIECE_VALUES 4096u
 #define PIECES 64u
 
-/* In front of each piece; its values follow, then their kinds if they differ. */
+/* In front of each piece; its values follow, then their kinds if they differ. Values that are all the
+ * same may be more than it holds. */
 struct head {
     uint64_t begin, end;        /* offsets behind the array's bracket and behind the last value */
     uint64_t lines, line_start; /* since the array began; where the last of them begins */
+    int64_t first;
     uint32_t count;
-    uint8_t kind, mixed, narrow, last;
+    uint8_t kind, mixed, same, narrow, last;
 };
 
 #define PIECE_BYTES (sizeof(struct head) + PIECE_VALUES * sizeof(int64_t) + PIECE_VALUES)
@@ -126,25 +128,44 @@ static int kind_of(unsigned seen)
                                            : -1;
 }
 
-/* The run that waits, into a piece; 0 if it is of another make than those before or has no room. */
+/* Whether the run that waits goes into a piece: not if it is of another make or there is no room. */
+static int has_place(const struct pci_ff_ahead *a, const struct head *head, int kind, int same,
+                     int narrow)
+{
+    if (head->mixed != (kind < 0) || (kind >= 0 && head->kind != kind))
+        return 0;
+    if (head->same && same)
+        return head->count <= UINT32_MAX - RUN;
+    return head->narrow <= narrow && head->count + a->count <= PIECE_VALUES;
+}
+
+/* The run that waits, into a piece; 0 if it has no place there. */
 static int put_run(struct pci_ff_ahead *a, struct head *head, uint8_t *values, uint8_t *kinds)
 {
     int kind = kind_of(a->seen), mixed = kind < 0;
     int fits = pci_lanes_narrow(a->values, a->count, a->narrow);
+    int64_t first = head->count ? head->first : a->values[0];
+    int same = !mixed && pci_lanes_same(a->values, a->count, first);
     if (!head->count)
-        *head = (struct head){
-            .kind = (uint8_t)(mixed ? 0 : kind), .mixed = (uint8_t)mixed, .narrow = (uint8_t)fits};
-    if (head->mixed != mixed || (!mixed && head->kind != kind) || (head->narrow && !fits) ||
-        head->count + a->count > PIECE_VALUES)
+        *head = (struct head){.first = first,
+                              .kind = (uint8_t)(mixed ? 0 : kind),
+                              .mixed = (uint8_t)mixed,
+                              .same = (uint8_t)same,
+                              .narrow = (uint8_t)fits};
+    if (!has_place(a, head, kind, same, fits))
         return 0;
-    if (head->narrow)
-        memcpy(values + head->count * sizeof(int32_t), a->narrow, a->count * sizeof(int32_t));
+    size_t at = head->count;
+    if (at + a->count > PIECE_VALUES) /* the first one tells them all */
+        ;
+    else if (head->narrow)
+        memcpy(values + at * sizeof(int32_t), a->narrow, a->count * sizeof(int32_t));
     else
-        memcpy(values + head->count * sizeof(int64_t), a->values, a->count * sizeof(int64_t));
+        memcpy(values + at * sizeof(int64_t), a->values, a->count * sizeof(int64_t));
     for (size_t i = 0; mixed && i < a->count; i++)
-        kinds[head->count + i] = a->types[i] == PCI_JSON_INT      ? PCI_FF_INT
-                                 : a->types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
-                                                                  : PCI_FF_NULL;
+        kinds[at + i] = a->types[i] == PCI_JSON_INT      ? PCI_FF_INT
+                        : a->types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
+                                                         : PCI_FF_NULL;
+    head->same = (uint8_t)(head->same & same);
     head->count += (uint32_t)a->count;
     head->end = a->end;
     head->lines = a->lines;
@@ -237,6 +258,11 @@ static pcol_status put_piece(const struct head *head, const uint8_t *values,
                              struct pci_ff_cells *cells, pcol_error *err)
 {
     const uint8_t *kinds = values + PIECE_VALUES * sizeof(int64_t);
+    if (head->same)
+        return pci_ff_cells_repeat(cells, head->kind, head->first, head->count, err);
+    if (head->narrow && !head->mixed)
+        return pci_ff_cells_narrow(cells, head->kind, (const int32_t *)(const void *)values,
+                                   head->count, err);
     int64_t wide[RUN];
     for (size_t at = 0, n; at < head->count; at += n) {
         n = head->count - at < RUN ? head->count - at : RUN;

@@ -192,11 +192,8 @@ static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
 {
     int more;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
-    if (can_begin(ff)) {
-        if (ff->import->options->threads > 1 && !ff->in.level)
-            PCI_TRY(pci_ff_ahead_new(ff->in.json, &ff->ahead, err));
+    if (can_begin(ff))
         PCI_TRY(build(ff, NULL, err));
-    }
     for (;;) {
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
         if (!more)
@@ -205,8 +202,6 @@ static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
         if (ff->begun)
             PCI_TRY(build(ff, ff->threads[ff->thread_count - 1], err));
     }
-    pci_ff_ahead_free(ff->ahead);
-    ff->ahead = NULL;
     return PCOL_OK;
 }
 
@@ -357,6 +352,8 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
     int more;
     PCI_TRY(pci_ff_next(&ff->in, err));
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
+    if (ff->import->options->threads > 1 && !ff->in.level)
+        PCI_TRY(pci_ff_ahead_new(ff->in.json, &ff->ahead, err));
     PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
     for (;;) {
         enum pci_ff_member member = PCI_FF_META;
@@ -381,7 +378,9 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
                         "JSON, but no profile of the Firefox Profiler: it has no '%s'",
                         ff->has_meta ? "threads" : "meta");
     PCI_TRY(pci_ff_next(&ff->in, err)); /* nothing but blanks may follow */
-    if (ff->begun)                      /* all tables were measured as they were read */
+    pci_ff_ahead_free(ff->ahead);
+    ff->ahead = NULL;
+    if (ff->begun) /* all tables were measured as they were read */
         return PCOL_OK;
     PCI_TRY(measure_scope(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++)

@@ -256,14 +256,11 @@ static inline void pci_ff_use(struct pci_ff_scope *scope, int id, uint64_t row)
     if (row >= *next)
         *next = row == *next ? row + 1 : PCI_FF_OUT_OF_ORDER;
 }
-/* Whether all rows up to this one were used before, or their order is no matter any more. */
-static inline int pci_ff_used(const struct pci_ff_scope *scope, int id, int64_t row)
-{
-    return (uint64_t)row < scope->uses.next[id];
-}
 void pci_ff_use_string(struct pci_ff_scope *scope, uint64_t row);
 /* A sample names a stack, by the source's row. */
 void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row);
+void pci_ff_use_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, const int64_t *rows, size_t n,
+                       int64_t highest); /* the highest of them */
 /* The orders of all tables of a scope, when all that uses their rows is known. */
 pcol_status pci_ff_orders(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 

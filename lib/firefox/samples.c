@@ -91,8 +91,7 @@ static pcol_status get_stacks(struct work *w, pcol_error *err)
     if (c->kind == PCI_FF_INT && least >= 0 && (uint64_t)highest < w->node_count) {
         pci_lanes_look(w->nodes, c->values, b->count, b->stack);
         b->all |= HAS_STACK;
-        for (size_t i = 0; i < b->count && !pci_ff_used(w->stacks, PCI_FF_STACKS, highest); i++)
-            pci_ff_use_stack(w->ff, w->stacks, (uint64_t)c->values[i]);
+        pci_ff_use_stacks(w->ff, w->stacks, c->values, b->count, highest);
         return PCOL_OK;
     }
     for (size_t i = 0; i < b->count; i++)

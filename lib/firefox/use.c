@@ -40,6 +40,15 @@ void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t ro
     *next = row + 1;
 }
 
+void pci_ff_use_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, const int64_t *rows, size_t n,
+                       int64_t highest)
+{
+    const uint64_t *next = &scope->uses.next[PCI_FF_STACKS];
+    for (size_t i = 0; i < n && *next <= (uint64_t)highest; i++)
+        if ((uint64_t)rows[i] >= *next)
+            pci_ff_use_stack(ff, scope, (uint64_t)rows[i]);
+}
+
 /* How many rows of a table must be listed. */
 static uint64_t listed(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id)
 {

@@ -32,6 +32,7 @@
 #define BUDGET_PER_BYTE 64u
 #define MAX_WINDOW ((size_t)1 << 26)
 #define STEP_BEHIND ((size_t)1 << 12)
+#define STEP_SKIPPED ((size_t)1 << 14)  /* who skips much may soon skip again */
 #define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */
 
 struct pci_input_state {
@@ -46,6 +47,7 @@ struct pci_input_state {
     struct pci_inflate *inflate;
     uint8_t *buffer;
     size_t capacity, piece;
+    size_t step; /* so much is read next, then more each time up to a piece; 0: a piece */
     uint64_t limit, total;
     int limit_given;
     uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
@@ -255,7 +257,11 @@ uint64_t pci_input_characters(const struct pci_input *input)
  * then only what the last line may need, twice as much each time. */
 static size_t room_for(const struct pci_input *input, size_t room)
 {
-    const struct pci_input_state *s = input->state;
+    struct pci_input_state *s = input->state;
+    if (s->step && s->step < room) {
+        room = s->step;
+        s->step *= 4;
+    }
     if (s->limit - s->total < room)
         room = (size_t)(s->limit - s->total) + 1;
     if (!input->pause)
@@ -483,6 +489,7 @@ pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error 
         input->end = 0;
     }
     s->total += offset - behind;
+    s->step = STEP_SKIPPED;
     input->offset = offset;
     input->data = s->buffer ? s->buffer : (const uint8_t *)"";
     input->size = 0;

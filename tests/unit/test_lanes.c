@@ -190,6 +190,50 @@ static void check_columns(size_t n)
     cr_assert(pci_lanes_or(values, n) == all);
 }
 
+/* A value that more than half of a voter's values are is its candidate, and leads by as many at most. */
+static void check_votes(size_t n, uint64_t base, uint64_t step)
+{
+    int64_t candidates[PCI_VOTERS], leads[PCI_VOTERS];
+    for (size_t i = 0; i < n; i++) /* some voters agree mostly, others hardly ever */
+        if (next_random() % 16 < i % PCI_VOTERS * 2)
+            values[i] = (int64_t)(base + step * i + 77);
+    pci_lanes_vote(values, n, base, step, candidates, leads);
+    for (size_t j = 0; j < PCI_VOTERS; j++) {
+        for (size_t i = j; i < n; i += PCI_VOTERS) {
+            int64_t value = (int64_t)((uint64_t)values[i] - base - step * i), count = 0, all = 0;
+            for (size_t k = j; k < n; k += PCI_VOTERS, all++)
+                count += (int64_t)((uint64_t)values[k] - base - step * k) == value;
+            cr_assert(2 * count - all <= (value == candidates[j] ? leads[j] : -leads[j]));
+        }
+        cr_assert(leads[j] >= 0);
+    }
+}
+
+static void check_division(size_t n)
+{
+    static const uint64_t divisors[] = {
+        1, 2, 3, 10, 48, 1000, 1000000, UINT64_C(1) << 40, UINT64_MAX, UINT64_C(1) << 63};
+    uint64_t numbers[MOST], wanted[MOST];
+    for (size_t d = 0; d < sizeof divisors / sizeof *divisors; d++) {
+        struct pci_divisor by = pci_divisor_of(divisors[d]);
+        uint64_t base = next_random(), most = UINT64_MAX / divisors[d];
+        for (size_t i = 0; i < n; i++) {
+            wanted[i] = most == UINT64_MAX ? next_random() : next_random() % (most + 1);
+            numbers[i] = wanted[i] * divisors[d];
+            values[i] = (int64_t)(base + numbers[i]);
+        }
+        cr_assert(pci_lanes_multiples(values, n, base, &by));
+        pci_lanes_divide(numbers, n, &by);
+        cr_assert(!memcmp(numbers, wanted, n * sizeof *wanted));
+        if (divisors[d] == 1)
+            continue;
+        size_t odd = next_random() % n;
+        uint64_t distance = (uint64_t)values[odd] - base;
+        values[odd] += distance == UINT64_MAX ? -1 : 1;
+        cr_assert(!pci_lanes_multiples(values, n, base, &by));
+    }
+}
+
 static void check_all(void)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 1023, 1024};
@@ -206,6 +250,12 @@ static void check_all(void)
             check_columns(sizes[s]);
             check_times(sizes[s]);
             check_pairs(sizes[s], 1 + widths[w] % 32);
+            if (widths[w] <= 3 || sizes[s] < 100) {
+                check_votes(sizes[s], 0, 0);
+                check_votes(sizes[s], 12345, 1);
+                check_division(sizes[s]);
+                make_values(sizes[s], widths[w]);
+            }
             if (widths[w] > 45)
                 continue;
             check_rise_bits(sizes[s]);
