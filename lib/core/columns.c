@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* ---- columns of the tree ---- */
 
@@ -152,6 +153,12 @@ struct job {
     int done;
 };
 
+/* When a job is begun. */
+struct turn {
+    uint32_t number;
+    uint64_t work; /* about how long it takes: values */
+};
+
 /* Columns are encoded beside each other, each into a part of its own; parts are taken over in order,
  * by whichever thread has just finished the next one. */
 struct jobs {
@@ -161,7 +168,7 @@ struct jobs {
     struct job *all;
     size_t count;
     struct pci_code_groups groups;
-    uint32_t *order;         /* numbers of jobs: those that never share codes come first */
+    struct turn *order;      /* those that never share codes come first */
     size_t first;            /* so many */
     struct pci_gate *chosen; /* open: which columns share codes is known, or nobody will know */
     struct pci_gate *filled; /* open: their tuples are numbered, or will not be */
@@ -256,16 +263,31 @@ static void list_jobs(struct jobs *jobs)
     jobs->count = (size_t)(job - jobs->all);
 }
 
+static uint64_t work_of(const struct pci_bcol *c)
+{
+    return c->constant ? 0 : pci_spool_size(&c->values) / sizeof(int32_t);
+}
+
+/* What takes longest is begun first: no thread is left with it while others have nothing to do. */
+static int by_work(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->work != y->work)
+        return x->work > y->work ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
 static void order_jobs(struct jobs *jobs)
 {
     size_t last;
     for (size_t i = 0; i < jobs->count; i++)
         if (!jobs->all[i].column)
-            jobs->order[jobs->first++] = (uint32_t)i;
+            jobs->order[jobs->first++] = (struct turn){(uint32_t)i, 0};
     last = jobs->first;
     for (size_t i = 0; i < jobs->count; i++)
         if (jobs->all[i].column)
-            jobs->order[last++] = (uint32_t)i;
+            jobs->order[last++] = (struct turn){(uint32_t)i, work_of(jobs->all[i].column)};
+    qsort(jobs->order + jobs->first, last - jobs->first, sizeof *jobs->order, by_work);
 }
 
 #define FILLERS 4u /* tasks that share the groups */
@@ -300,7 +322,7 @@ static pcol_status run_task(void *context, size_t number, pcol_error *err)
         return status;
     }
     if (--number < jobs->first)
-        return run_job(jobs, &jobs->all[jobs->order[number]], err);
+        return run_job(jobs, &jobs->all[jobs->order[number].number], err);
     if ((number -= jobs->first) < FILLERS) {
         pci_gate_wait(jobs->chosen);
         status = fill_groups(jobs, number, FILLERS, err);
@@ -309,7 +331,7 @@ static pcol_status run_task(void *context, size_t number, pcol_error *err)
         return status;
     }
     pci_gate_wait(jobs->filled);
-    return run_job(jobs, &jobs->all[jobs->order[number - FILLERS + jobs->first]], err);
+    return run_job(jobs, &jobs->all[jobs->order[number - FILLERS + jobs->first].number], err);
 }
 
 /* All parts are begun before any is taken over: that moves the writer's descriptors. */
