@@ -8,6 +8,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,19 +39,23 @@ static void say(const char *format, va_list list) CLI_PRINTF(1, 0);
 
 static void say(const char *format, va_list list)
 {
-    /* Two paths of 4096 bytes and what is said of them; not on the stack, which may be small. */
-    static _Thread_local char text[10240], safe[4 * sizeof text + 1];
+    /* Two paths of 4096 bytes and what is said of them; not on the stack, which may be small, nor for each
+     * thread: the system clears such room at every start, and what threads say comes one by one. */
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    static char text[10240], safe[4 * sizeof text + 1];
     size_t used = 0;
+    pthread_mutex_lock(&one);
     int start = snprintf(text, sizeof text,
                          speaker != NULL ? "pcol %s: " : "pcol: ", speaker != NULL ? speaker : "");
     size_t at = start > 0 ? (size_t)start : 0;
 
-    if (vsnprintf(text + at, sizeof text - at, format, list) < 0)
-        return;
-    cli_escape(text, strlen(text), safe, &used);
-    cli_progress_clear();
-    safe[used++] = '\n';
-    put(safe, used);
+    if (vsnprintf(text + at, sizeof text - at, format, list) >= 0) {
+        cli_escape(text, strlen(text), safe, &used);
+        cli_progress_clear();
+        safe[used++] = '\n';
+        put(safe, used);
+    }
+    pthread_mutex_unlock(&one);
 }
 
 int cli_fail(int code, const char *format, ...)

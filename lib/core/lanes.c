@@ -12,7 +12,36 @@
 #define SLOPE_SHIFT 16
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define HAS_WIDE __builtin_cpu_supports("avx2")
+#include <cpuid.h>
+#include <stdatomic.h>
+
+/* What __builtin_cpu_supports("avx2") says, asked when somebody wants to know: the compiler's own asks at
+ * every start of a program, which in a virtual machine takes as long as reading a small file. */
+static int has_avx2(void)
+{
+    unsigned a, b, c, d, low, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX))
+        return 0;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    (void)high;
+    return (low & 6) == 6 /* the system keeps these registers */
+           && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2);
+}
+
+enum { NOT_ASKED, IS_NARROW, IS_WIDE };
+
+static int has_wide(void)
+{
+    static _Atomic int known;
+    int state = atomic_load_explicit(&known, memory_order_relaxed);
+    if (state == NOT_ASKED) { /* two threads may both ask: the same answer */
+        state = has_avx2() ? IS_WIDE : IS_NARROW;
+        atomic_store_explicit(&known, state, memory_order_relaxed);
+    }
+    return state == IS_WIDE;
+}
+
+#define HAS_WIDE has_wide()
 #define WIDE __attribute__((target("avx2")))
 #else
 #define HAS_WIDE 0

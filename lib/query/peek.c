@@ -197,7 +197,7 @@ static pcol_status put_calls(struct peeking *p, const struct lists *lists, uint3
                  sizeof *peek->rows))
         return pci_fail_memory(err);
     for (size_t i = 0; i < sorted->count; i++) {
-        const struct pci_top_item *row = &sorted->items[i];
+        const struct pci_top_item *row = &sorted->items[sorted->order[i]];
         peek->rows[peek->count++] =
             (pcol_peek_row){relation, *row->by.frame, row->total, row->self};
     }
@@ -259,6 +259,7 @@ static pcol_status put_rows(struct peeking *p, pcol_error *err)
         pci_free(lists[i].next);
     }
     pci_free(sorted.items);
+    pci_free(sorted.order);
     pci_free(asked);
     return status;
 }

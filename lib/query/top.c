@@ -185,6 +185,7 @@ void pcol_top_free(pcol_top *top)
     pci_strtab_clear(&top->names);
     pci_free(top->texts);
     pci_free(top->items);
+    pci_free(top->order);
     pci_free(top);
 }
 
@@ -195,7 +196,7 @@ size_t pcol_top_count(const pcol_top *top)
 
 void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row)
 {
-    const struct pci_top_item *item = &top->items[index];
+    const struct pci_top_item *item = &top->items[top->order[index]];
     if (top->texts)
         *row = (pcol_top_row){{.name = *item->by.name, .has_name = 1}, item->self, item->total};
     else
