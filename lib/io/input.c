@@ -159,7 +159,7 @@ static uint64_t consumed(const struct pci_input_state *s)
 static int is_worth_a_thread(const struct pci_input_state *s)
 {
     uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;
-    return s->threads > 1 && !s->is_ahead && raw && s->total + 4 * raw >= PCI_BESIDE_BYTES;
+    return s->threads > 1 && !s->is_ahead && raw && s->total + 4 * raw >= PCI_BESIDE_BYTES / 4;
 }
 
 static pcol_status read_inflated(const struct pci_input *input, uint8_t *data, size_t size,
