@@ -19,6 +19,7 @@
 #define LEAST_STACKS 16384u
 #define STACKS_OF_CELL 16u
 #define LINES_OF_STACK 16u
+#define LARGE_TREE (UINT32_C(1) << 18)
 
 struct name {
     uint32_t covered;    /* end of the row that counted last; 0: no row shows it */
@@ -363,18 +364,28 @@ static pcol_status add_up(struct adder *a, size_t type, pcol_error *err)
     return PCOL_OK;
 }
 
+/* One or two types of a large tree are left to one lane: with what a second one needs, this would be where
+ * packing takes most memory. */
+static size_t lanes_of(const struct pci_function_sums *w)
+{
+    return w->type_count > 2 || w->b->tree.count < LARGE_TREE ? PCI_SUM_LANES : 1;
+}
+
 pcol_status pci_function_sums_add(struct pci_function_sums *w, size_t lane, pcol_error *err)
 {
-    if (!w->end || lane >= w->type_count)
+    if (!w->end || lane >= w->type_count || lane >= lanes_of(w))
         return PCOL_OK;
     struct adder *a = pci_malloc(1, sizeof *a);
+    size_t t;
     if (!a)
         return pci_fail_memory(err);
     a->w = w;
     a->names = pci_malloc(w->count, sizeof *a->names);
     a->before = pci_malloc(w->b->tree.count + 1, sizeof *a->before);
     pcol_status status = a->names && a->before ? PCOL_OK : pci_fail_memory(err);
-    for (size_t t = lane; t < w->type_count && status == PCOL_OK; t = atomic_fetch_add(&w->next, 1))
+    if (lane == 0 && status == PCOL_OK) /* whatever the other one is quick enough to take */
+        status = add_up(a, 0, err);
+    while (status == PCOL_OK && (t = atomic_fetch_add(&w->next, 1)) < w->type_count)
         status = add_up(a, t, err);
     for (size_t i = 0; lane == 0 && i < w->count && status == PCOL_OK; i++)
         w->shown[i] = a->names[i].covered != 0;
@@ -415,7 +426,7 @@ pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **su
     if (!w)
         return pci_fail_memory(err);
     w->b = b;
-    atomic_init(&w->next, PCI_SUM_LANES);
+    atomic_init(&w->next, 1); /* the first lane begins with type 0 */
     w->stack = b->columns[PCI_C_SAMPLE_STACK];
     pcol_status status = find_types(w, err);
     if (status == PCOL_OK && w->type_count)

@@ -154,8 +154,8 @@ static uint64_t consumed(const struct pci_input_state *s)
     return s->is_ahead ? s->consumed : pci_inflate_consumed(s->inflate);
 }
 
-/* A pipe is not read ahead: after a failure somewhere else nobody could call the thread back that
- * waits for its next byte. */
+/* 64 KiB take longer to inflate than a thread to start. A pipe is not read ahead: after a failure somewhere
+ * else nobody could call the thread back that waits for its next byte. */
 static int is_worth_a_thread(const struct pci_input_state *s)
 {
     uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;

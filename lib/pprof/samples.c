@@ -228,7 +228,7 @@ static pcol_status run_one(void *context, size_t number, pcol_error *err)
 {
     struct readers *both = context;
     (void)err;
-    if (number) /* the longer of the two, since some stacks may be there already */
+    if (number) /* what stacks need lies in the caches of this processor */
         run_rest(both, UINT64_MAX);
     else
         pci_pprof_stacks_run(both->stacks, UINT64_MAX, &both->stop);

@@ -1,0 +1,65 @@
+/*
+ * cli_heap.c - the heap of a command that makes a file out of a few hundred KB
+ *
+ * Such a command touches a thousand pages of 4 KiB, and a fault for each takes the kernel 1.5 microseconds:
+ * a fifth of all its time. So the first stretch of the heap is mapped at once and put on huge pages, each of
+ * which is cleared in the time of 60 faults and is worth 512. Blocks below the size that these inputs grow
+ * to come from that stretch, of whichever thread, and stay there when they are free. It costs up to two
+ * huge pages of memory. Of larger inputs faults are a small part, and memory is what counts; of smaller
+ * ones there are not many.
+ */
+#define _DEFAULT_SOURCE /* sbrk(), madvise(), here only */
+#include "cli.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#define LEAST_BYTES ((off_t)32 << 10) /* of input */
+#define MOST_BYTES ((off_t)1 << 20)
+#define STRETCH (8 << 20)
+#define LARGE (1 << 20)                /* blocks from here on are mapped one by one */
+#define HUGE_PAGE ((uintptr_t)2 << 20) /* of most machines; where not, the hint is lost */
+
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+/* Whatever fails here, memory is had as before. */
+static void prepare(void)
+{
+    uintptr_t begin = (uintptr_t)sbrk(0);
+    if (mallopt(M_ARENA_MAX, 1) != 1 || mallopt(M_MMAP_THRESHOLD, LARGE) != 1 ||
+        mallopt(M_TRIM_THRESHOLD, 2 * STRETCH) != 1 || mallopt(M_TOP_PAD, STRETCH) != 1)
+        return;
+    void *volatile more = malloc(LARGE / 2); /* than the heap has: it grows by all of the stretch */
+    free(more);
+    uintptr_t end = (uintptr_t)sbrk(0);
+    mallopt(M_TOP_PAD, LARGE / 8);
+    begin = (begin + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    if (begin < end && end - begin <= 2 * (uintptr_t)STRETCH)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* a hint */
+}
+#else
+static void prepare(void)
+{
+}
+#endif
+
+void cli_heap(const char *const *inputs, size_t count)
+{
+    struct stat info;
+    off_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        int is_stdin = strcmp(inputs[i], "-") == 0;
+        if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(inputs[i], &info)) != 0 ||
+            !S_ISREG(info.st_mode) || info.st_size > MOST_BYTES - bytes)
+            return;
+        bytes += info.st_size;
+    }
+    if (bytes >= LEAST_BYTES)
+        prepare();
+}
