@@ -15,10 +15,10 @@
 #include <string.h>
 
 #define RUN 1024u
-#define SHORT_ARRAY 512u /* numbers: less is read as fast as it is handed over */
-#define LOOKAHEAD 16384u /* bytes that tell whether an array is long */
-#define PIECE_VALUES 4096u
-#define PIECES 64u
+#define SHORT_ARRAY 512u  /* numbers: less is read as fast as it is handed over */
+#define LOOKAHEAD 16384u  /* bytes that tell whether an array is long */
+#define PIECE_ROOM 16384u /* bytes of values and their kinds */
+#define PIECES 96u
 
 /* In front of each piece; its values follow, then their kinds if they differ. Values that are all the
  * same may be more than it holds. */
@@ -30,7 +30,18 @@ struct head {
     uint8_t kind, mixed, same, narrow, last;
 };
 
-#define PIECE_BYTES (sizeof(struct head) + PIECE_VALUES * sizeof(int64_t) + PIECE_VALUES)
+#define PIECE_BYTES (sizeof(struct head) + PIECE_ROOM)
+
+static size_t size_of(const struct head *head)
+{
+    return head->narrow ? sizeof(int32_t) : sizeof(int64_t);
+}
+
+/* How many values a piece holds. */
+static size_t most_of(const struct head *head)
+{
+    return PIECE_ROOM / (size_of(head) + head->mixed);
+}
 
 struct pci_ff_ahead {
     /* the thread's */
@@ -136,11 +147,11 @@ static int has_place(const struct pci_ff_ahead *a, const struct head *head, int 
         return 0;
     if (head->same && same)
         return head->count <= UINT32_MAX - RUN;
-    return head->narrow <= narrow && head->count + a->count <= PIECE_VALUES;
+    return head->narrow <= narrow && head->count + a->count <= most_of(head);
 }
 
 /* The run that waits, into a piece; 0 if it has no place there. */
-static int put_run(struct pci_ff_ahead *a, struct head *head, uint8_t *values, uint8_t *kinds)
+static int put_run(struct pci_ff_ahead *a, struct head *head, uint8_t *values)
 {
     int kind = kind_of(a->seen), mixed = kind < 0;
     int fits = pci_lanes_narrow(a->values, a->count, a->narrow);
@@ -155,12 +166,13 @@ static int put_run(struct pci_ff_ahead *a, struct head *head, uint8_t *values, u
     if (!has_place(a, head, kind, same, fits))
         return 0;
     size_t at = head->count;
-    if (at + a->count > PIECE_VALUES) /* the first one tells them all */
+    if (at + a->count > most_of(head)) /* the first one tells them all */
         ;
     else if (head->narrow)
         memcpy(values + at * sizeof(int32_t), a->narrow, a->count * sizeof(int32_t));
     else
         memcpy(values + at * sizeof(int64_t), a->values, a->count * sizeof(int64_t));
+    uint8_t *kinds = values + most_of(head) * size_of(head);
     for (size_t i = 0; mixed && i < a->count; i++)
         kinds[at + i] = a->types[i] == PCI_JSON_INT      ? PCI_FF_INT
                         : a->types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
@@ -180,7 +192,6 @@ static pcol_status make_piece(void *context, void *data, size_t capacity, size_t
     struct pci_ff_ahead *a = context;
     struct head head = {0};
     uint8_t *values = (uint8_t *)data + sizeof head;
-    uint8_t *kinds = values + PIECE_VALUES * sizeof(int64_t);
     int found = 1;
     *size = 0;
     if (!a->inside)
@@ -191,7 +202,7 @@ static pcol_status make_piece(void *context, void *data, size_t capacity, size_t
     for (;;) {
         if (!a->waits)
             PCI_TRY(next_run(a, err));
-        if (!a->count || !put_run(a, &head, values, kinds))
+        if (!a->count || !put_run(a, &head, values))
             break;
     }
     if (!a->count) {
@@ -257,7 +268,7 @@ static void next_piece(struct pci_ff_ahead *a)
 static pcol_status put_piece(const struct head *head, const uint8_t *values,
                              struct pci_ff_cells *cells, pcol_error *err)
 {
-    const uint8_t *kinds = values + PIECE_VALUES * sizeof(int64_t);
+    const uint8_t *kinds = values + most_of(head) * size_of(head);
     if (head->same)
         return pci_ff_cells_repeat(cells, head->kind, head->first, head->count, err);
     if (head->narrow && !head->mixed)
