@@ -498,5 +498,5 @@ void pci_bcol_source_init(struct pci_bcol_source *source, const struct pci_bcol 
                           const uint32_t *map)
 {
     *source = (struct pci_bcol_source){.column = column, .map = map};
-    source->source = (struct pci_source){column->rows, column->type, read_column, source};
+    source->source = (struct pci_source){column->rows, column->type, read_column, source, NULL};
 }

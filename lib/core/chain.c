@@ -89,7 +89,7 @@ pcol_status pci_links_new(const struct pci_source *source, const struct pci_shap
     if (!l)
         return pci_fail_memory(err);
     pci_part_init(&l->own, source, pci_mark_links, l, PCI_MARKED, 0);
-    l->next = (struct pci_source){(uint64_t)shape->max + 1, source->type, read_next, l};
+    l->next = (struct pci_source){(uint64_t)shape->max + 1, source->type, read_next, l, NULL};
     l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);
     status = l->next_values ? find_next(l, err) : pci_fail_memory(err);
     if (status == PCOL_OK)

@@ -127,7 +127,7 @@ static pcol_status candidate_new(struct choice *choice, uint32_t column, pcol_er
     c->valid = pci_malloc(n, 1);
     c->numbers = pci_malloc(n, sizeof *c->numbers);
     pci_numbers_init(&c->distinct);
-    c->source = (struct pci_source){n, choice->b->columns[column]->type, read_sample, c};
+    c->source = (struct pci_source){n, choice->b->columns[column]->type, read_sample, c, NULL};
     status = c->values && c->valid && c->numbers ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
         status = candidate_read(choice, c, &ok, err);
@@ -230,7 +230,7 @@ static void add_up(const struct choice *choice, struct trial *t)
 static pcol_status weigh(struct choice *choice, struct trial *t, pcol_error *err)
 {
     struct ranked codes = {.numbers = t->numbers, .ranks = choice->ranks};
-    codes.source = (struct pci_source){choice->n, PCF_U32, read_ranked, &codes};
+    codes.source = (struct pci_source){choice->n, PCF_U32, read_ranked, &codes, NULL};
     PCI_TRY(guess(t, choice->n, choice->counts, &t->code_bits, err));
     PCI_TRY(pci_ranks_by_count(choice->counts, t->count, choice->ranks, err));
     PCI_TRY(pci_encode_measure(choice->w, &codes.source, &t->code_bytes, err));

@@ -39,7 +39,7 @@ static pcol_status encode_tree(const uint32_t *rows, size_t count, struct pci_wr
                                uint32_t number, pcol_error *err)
 {
     struct tree_source s = {.rows = rows};
-    s.source = (struct pci_source){count, PCF_U32, read_tree, &s};
+    s.source = (struct pci_source){count, PCF_U32, read_tree, &s, NULL};
     return pci_encode(w, number, &s.source, err);
 }
 
@@ -96,7 +96,7 @@ static pcol_status encode_bytes(struct pci_bcol *c, struct pci_writer *w, uint32
     if (!s)
         return pci_fail_memory(err);
     pci_bcol_source_init(&s->ends, c, NULL);
-    s->source = (struct pci_source){c->rows + 1, PCF_U64, read_ends, s};
+    s->source = (struct pci_source){c->rows + 1, PCF_U64, read_ends, s, NULL};
     pci_bcol_source_init(&validity, c, NULL);
     bytes.offsets = &s->source;
     bytes.validity = &validity.source;
@@ -119,21 +119,41 @@ void pci_column_source(const pcol_builder *b, const struct pci_bcol *column,
     pci_bcol_source_init(source, column, final_of(b, column));
 }
 
+static void forget(struct pci_bcol *c)
+{
+    pci_spool_clear(&c->values);
+    pci_spool_clear(&c->runs);
+    pci_spool_clear(&c->data);
+}
+
+/* A column that is let go as soon as its values are somewhere else. */
+struct last_reading {
+    struct pci_bcol_source source;
+    struct pci_bcol *column;
+};
+
+static void has_been_read(void *context)
+{
+    forget(((struct last_reading *)context)->column);
+}
+
 static pcol_status encode_column(pcol_builder *b, struct pci_bcol *c, struct pci_writer *w,
                                  uint32_t number, pcol_error *err)
 {
-    struct pci_bcol_source source;
+    struct last_reading last = {.column = c};
+    struct pci_source *source = &last.source.source;
     if (c->type == PCF_BYTES)
         return encode_bytes(c, w, number, err);
     const uint32_t *map = final_of(b, c);
-    pci_column_source(b, c, &source);
+    pci_column_source(b, c, &last.source);
+    source->done = has_been_read;
     int64_t first = c->present && map ? map[c->first] : c->first;
     if (w->quick)
-        return pci_encode_quick(w, number, &source.source, c->rows - c->present,
+        return pci_encode_quick(w, number, source, c->rows - c->present,
                                 c->constant ? &first : NULL, err);
     if (c->constant && c->present == c->rows)
-        return pci_encode_constant(w, number, &source.source, first, err);
-    return pci_encode(w, number, &source.source, err);
+        return pci_encode_constant(w, number, source, first, err);
+    return pci_encode(w, number, source, err);
 }
 
 /* ---- all of them ---- */
@@ -191,9 +211,7 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
     PCI_TRY(pci_bcol_fill(c, job->rows, err));
     PCI_TRY(job->codes ? pci_encode_codes(w, number, job->codes, job->place, job->distance, err)
                        : encode_column(b, c, w, number, err));
-    pci_spool_clear(&c->values);
-    pci_spool_clear(&c->runs);
-    pci_spool_clear(&c->data);
+    forget(c);
     return PCOL_OK;
 }
 

@@ -226,7 +226,7 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_reader *blo
     }
     m->mark(m->context, block, m->block);
     for (struct pci_keeping *const *k = m->keepings; k && *k; k++)
-        pci_keep_block(*k, block, m->block);
+        PCI_TRY(pci_keep_block(*k, block, m->block, err));
     memset(m->block + block->n, 0, PCF_BLOCK_ROWS - block->n);
     for (size_t i = 0, bits_left = block->n; bits_left; i += 32) {
         uint64_t word = 0;
@@ -331,7 +331,7 @@ void pci_part_init(struct pci_part *part, const struct pci_source *all, pci_mark
                    const void *context, enum pci_what what, uint64_t rows)
 {
     uint8_t type = what == PCI_RISES ? PCF_I64 : all->type;
-    part->source = (struct pci_source){rows, type, read_part, part};
+    part->source = (struct pci_source){rows, type, read_part, part, NULL};
     part->all = all;
     part->mark = mark;
     part->context = context;

@@ -42,8 +42,8 @@ size_t pci_gather(enum pci_what what, const struct pci_reader *block, const uint
 /* kept.c: a part's values once they were read, in four bytes each. */
 struct pci_kept {
     struct pci_source source;
-    int64_t *bases;    /* by block: its least value */
-    uint32_t *numbers; /* how far each value is above that */
+    int64_t *bases;           /* by block: its least value */
+    struct pci_spool numbers; /* how far each value is above that */
 };
 
 /* Values on their way there. */
@@ -54,13 +54,13 @@ struct pci_keeping {
     size_t waiting;
     int64_t values[2 * 1024]; /* those that wait to be a block */
 };
-pcol_status pci_keeping_new(const struct pci_part *part, struct pci_keeping **keeping,
-                            pcol_error *err);
+pcol_status pci_keeping_new(const struct pci_part *part, struct pci_store *store,
+                            struct pci_keeping **keeping, pcol_error *err);
 /* The next block of what the part is of, and its marks. */
-void pci_keep_block(struct pci_keeping *keeping, const struct pci_reader *block,
-                    const uint8_t *marks);
-/* All have been there: NULL if they could not be kept. Freed with pci_kept_free(). */
-struct pci_kept *pci_keeping_end(struct pci_keeping *keeping);
+pcol_status pci_keep_block(struct pci_keeping *keeping, const struct pci_reader *block,
+                           const uint8_t *marks, pcol_error *err);
+/* All have been there. *kept is NULL if they could not be kept; freed with pci_kept_free(). */
+pcol_status pci_keeping_end(struct pci_keeping *keeping, struct pci_kept **kept, pcol_error *err);
 void pci_keeping_free(struct pci_keeping *keeping);
 void pci_kept_free(struct pci_kept *kept);
 

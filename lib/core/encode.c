@@ -317,6 +317,7 @@ static pcol_status best_form(struct pci_writer *writer, const struct pci_source 
     uint64_t best, bytes;
     pcol_status status;
     int tree = depth == 0 && writer->tree.transform;
+    first.done = NULL;
     first.rows = all->rows < TRIAL_ROWS ? all->rows : TRIAL_ROWS;
     *form = ENCODED;
     PCI_TRY(pci_shape_of(&first, 0, &shape, err));

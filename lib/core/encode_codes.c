@@ -244,7 +244,7 @@ pcol_status pci_encode_codes(struct pci_writer *w, uint32_t number, const struct
                         .valid = pci_malloc(count + 1, 1)};
     uint32_t child = 0;
     pcol_status status = e.values && e.valid ? PCOL_OK : pci_fail_memory(err);
-    e.source = (struct pci_source){count, w->columns[number].type, read_entries, &e};
+    e.source = (struct pci_source){count, w->columns[number].type, read_entries, &e, NULL};
     w->columns[number].encoding = PCF_DICTIONARY;
     w->columns[number].base = distance;
     if (status == PCOL_OK)
@@ -256,7 +256,7 @@ pcol_status pci_encode_codes(struct pci_writer *w, uint32_t number, const struct
     if (status != PCOL_OK || distance)
         return status;
     struct pci_source codes = {pci_spool_size(&group->numbers) / sizeof(uint32_t), PCF_U32,
-                               read_codes, (void *)(uintptr_t)group};
+                               read_codes, (void *)(uintptr_t)group, NULL};
     w->columns[child + 1].type = PCF_U32;
     w->columns[child + 1].rows = codes.rows;
     return pci_encode(w, child + 1, &codes, err);

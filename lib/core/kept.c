@@ -4,7 +4,7 @@
  * Rows that are gathered out of a column are asked for twice, to choose their encoding and to write it.
  * So they are gathered as the column's marks are written, all its parts in that one pass, and held by
  * block, as a base and four bytes for each: what a column's values of 1024 rows differ by is seldom
- * more.
+ * more. They wait in pages of the store, which columns that are done have let go.
  */
 #include "core/emit.h"
 
@@ -15,8 +15,15 @@ static pcol_status read_kept(void *context, uint64_t row, size_t n, int64_t *val
                              pcol_error *err)
 {
     const struct pci_kept *kept = context;
-    (void)err;
-    pci_lanes_raise(kept->numbers + row, n, (uint64_t)kept->bases[row / PCF_BLOCK_ROWS], values);
+    uint64_t at = row * sizeof(uint32_t), base = (uint64_t)kept->bases[row / PCF_BLOCK_ROWS];
+    uint32_t numbers[PCF_BLOCK_ROWS];
+    size_t size;
+    const void *from = pci_spool_at(&kept->numbers, at, &size);
+    if (!from || size < n * sizeof *numbers) {
+        PCI_TRY(pci_spool_read(&kept->numbers, at, numbers, n * sizeof *numbers, err));
+        from = numbers;
+    }
+    pci_lanes_raise(from, n, base, values);
     memset(valid, 1, n);
     return PCOL_OK;
 }
@@ -28,23 +35,25 @@ static void give_up(struct pci_keeping *k)
 }
 
 /* The first n values that wait are the next block. */
-static void keep(struct pci_keeping *k, size_t n)
+static pcol_status keep(struct pci_keeping *k, size_t n, pcol_error *err)
 {
+    uint32_t numbers[2 * PCF_BLOCK_ROWS];
     int64_t least, greatest;
     pci_lanes_range(k->values, n, 0, &least, &greatest);
     if ((uint64_t)greatest - (uint64_t)least > UINT32_MAX) {
         give_up(k);
-        return;
+        return PCOL_OK;
     }
     k->kept->bases[k->count / PCF_BLOCK_ROWS] = least;
-    pci_lanes_lower(k->values, n, (uint64_t)least, k->kept->numbers + k->count);
+    pci_lanes_lower(k->values, n, (uint64_t)least, numbers);
     k->count += n;
     k->waiting -= n;
     memmove(k->values, k->values + n, k->waiting * sizeof *k->values);
+    return pci_spool_append(&k->kept->numbers, numbers, n * sizeof *numbers, err);
 }
 
-pcol_status pci_keeping_new(const struct pci_part *part, struct pci_keeping **keeping,
-                            pcol_error *err)
+pcol_status pci_keeping_new(const struct pci_part *part, struct pci_store *store,
+                            struct pci_keeping **keeping, pcol_error *err)
 {
     const struct pci_source *source = &part->source;
     struct pci_keeping *k = pci_malloc(1, sizeof *k);
@@ -56,12 +65,12 @@ pcol_status pci_keeping_new(const struct pci_part *part, struct pci_keeping **ke
     k->waiting = 0;
     k->kept = pci_calloc(1, sizeof *k->kept);
     if (k->kept) {
-        k->kept->source = (struct pci_source){source->rows, source->type, read_kept, k->kept};
+        k->kept->source = (struct pci_source){source->rows, source->type, read_kept, k->kept, NULL};
         k->kept->bases =
             pci_malloc((size_t)(source->rows / PCF_BLOCK_ROWS) + 1, sizeof *k->kept->bases);
-        k->kept->numbers = pci_malloc((size_t)source->rows + 1, sizeof *k->kept->numbers);
+        pci_spool_init(&k->kept->numbers, store);
     }
-    if (!k->kept || !k->kept->bases || !k->kept->numbers) {
+    if (!k->kept || !k->kept->bases) {
         pci_keeping_free(k);
         return pci_fail_memory(err);
     }
@@ -69,29 +78,30 @@ pcol_status pci_keeping_new(const struct pci_part *part, struct pci_keeping **ke
     return PCOL_OK;
 }
 
-void pci_keep_block(struct pci_keeping *keeping, const struct pci_reader *block,
-                    const uint8_t *marks)
+pcol_status pci_keep_block(struct pci_keeping *keeping, const struct pci_reader *block,
+                           const uint8_t *marks, pcol_error *err)
 {
     struct pci_keeping *k = keeping;
     if (!k->kept)
-        return;
+        return PCOL_OK;
     pci_gather(k->part->what, block, marks, 0, SIZE_MAX, k->values, &k->waiting);
     if (k->count + k->waiting > k->part->source.rows)
         give_up(k);
     else if (k->waiting >= PCF_BLOCK_ROWS)
-        keep(k, PCF_BLOCK_ROWS);
+        return keep(k, PCF_BLOCK_ROWS, err);
+    return PCOL_OK;
 }
 
-struct pci_kept *pci_keeping_end(struct pci_keeping *keeping)
+pcol_status pci_keeping_end(struct pci_keeping *keeping, struct pci_kept **kept, pcol_error *err)
 {
     struct pci_keeping *k = keeping;
     if (k->kept && k->waiting)
-        keep(k, k->waiting);
+        PCI_TRY(keep(k, k->waiting, err));
     if (k->count != k->part->source.rows)
         give_up(k);
-    struct pci_kept *kept = k->kept;
+    *kept = k->kept;
     k->kept = NULL;
-    return kept;
+    return PCOL_OK;
 }
 
 void pci_keeping_free(struct pci_keeping *keeping)
@@ -107,6 +117,7 @@ void pci_kept_free(struct pci_kept *kept)
     if (!kept)
         return;
     pci_free(kept->bases);
-    pci_free(kept->numbers);
+    if (kept->numbers.store)
+        pci_spool_clear(&kept->numbers);
     pci_free(kept);
 }

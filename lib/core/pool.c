@@ -121,8 +121,8 @@ pcol_status pci_encode_strings(const struct pci_strtab *table, struct pci_writer
                                      .data_size = table->size,
                                      .read = read_bytes,
                                      .context = &p};
-    p.offsets = (struct pci_source){table->count + 1, PCF_U64, read_offsets, &p};
-    p.shares = (struct pci_source){table->count, PCF_U32, read_shares, &p};
+    p.offsets = (struct pci_source){table->count + 1, PCF_U64, read_offsets, &p, NULL};
+    p.shares = (struct pci_source){table->count, PCF_U32, read_shares, &p, NULL};
     if (!writer->plain && !writer->quick)
         PCI_TRY(share(&p, writer->press != NULL, &bytes.data_size, err));
     if (p.shared)

@@ -15,6 +15,7 @@ struct pci_source {
     pcol_status (*read)(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                         pcol_error *err);
     void *context;
+    void (*done)(void *context); /* all of it was read for the last time; NULL: no matter */
 };
 
 /* Reads a source from its start, block by block. */

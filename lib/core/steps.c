@@ -93,7 +93,7 @@ pcol_status pci_steps_new(const struct pci_source *source, const struct pci_shap
         return PCOL_OK;
     if (!(s = pci_calloc(1, sizeof *s)))
         return pci_fail_memory(err);
-    s->source = (struct pci_source){0, PCF_U64, read_steps, s};
+    s->source = (struct pci_source){0, PCF_U64, read_steps, s, NULL};
     pcol_status status = find_steps(s, source, &found, err);
     if (status == PCOL_OK && found)
         status = pci_shape_of(&s->source, 1, &of, err);

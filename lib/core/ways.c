@@ -35,6 +35,14 @@ struct parts {
     struct pci_kept *kept[MOST_PARTS];            /* NULL: the part itself is read */
 };
 
+static int has_all(const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (!parts->kept[i] && parts->all[i]->source.rows)
+            return 0;
+    return 1;
+}
+
 static pcol_status gather_parts(struct pci_writer *writer, uint32_t column, struct parts *parts,
                                 pcol_error *err)
 {
@@ -46,16 +54,18 @@ static pcol_status gather_parts(struct pci_writer *writer, uint32_t column, stru
         if (!rows || rows > KEPT_ROWS)
             continue;
         number[count] = i;
-        status = pci_keeping_new(parts->all[i], &parts->keepings[count++], err);
+        status = pci_keeping_new(parts->all[i], writer->out.store, &parts->keepings[count++], err);
     }
     if (status == PCOL_OK)
         status = pci_emit_marks(writer, column, first->all, first->mark, first->context,
                                 parts->keepings, err);
     for (size_t k = 0; k < count; k++) {
         if (status == PCOL_OK)
-            parts->kept[number[k]] = pci_keeping_end(parts->keepings[k]);
+            status = pci_keeping_end(parts->keepings[k], &parts->kept[number[k]], err);
         pci_keeping_free(parts->keepings[k]);
     }
+    if (status == PCOL_OK && first->all->done && has_all(parts))
+        first->all->done(first->all->context);
     return status;
 }
 
@@ -229,8 +239,8 @@ pcol_status pci_put_runs(struct pci_writer *writer, uint32_t column,
         status = pci_writer_children(writer, column, 2, &child, err);
     if (status != PCOL_OK)
         goto cleanup;
-    of_ends.source = (struct pci_source){count, PCF_U64, read_array, &of_ends};
-    of_values.source = (struct pci_source){count, source->type, read_array, &of_values};
+    of_ends.source = (struct pci_source){count, PCF_U64, read_array, &of_ends, NULL};
+    of_values.source = (struct pci_source){count, source->type, read_array, &of_values, NULL};
     status = put_child(writer, child, &of_ends.source, depth + 1, err);
     if (status == PCOL_OK)
         status = put_child(writer, child + 1, &of_values.source, depth + 1, err);

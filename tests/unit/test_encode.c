@@ -610,7 +610,7 @@ static pcol_status read_cells(void *context, uint64_t row, size_t n, int64_t *va
 
 Test(encode, split_counts_all_values)
 {
-    struct pci_source source = {20000, PCF_I64, read_cells, NULL};
+    struct pci_source source = {20000, PCF_I64, read_cells, NULL, NULL};
     struct pci_split_choice choice;
     struct pci_shape shape;
     cr_assert_eq(pci_shape_of(&source, 0, &shape, NULL), PCOL_OK);
