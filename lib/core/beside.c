@@ -333,6 +333,11 @@ pcol_status pci_ahead_take(struct pci_ahead *ahead, const uint8_t **data, size_t
     return a->taken ? PCOL_OK : ring_status(&a->ring, err);
 }
 
+int pci_ahead_has_thread(const struct pci_ahead *ahead)
+{
+    return ahead->ring.threaded;
+}
+
 int pci_ahead_waits(struct pci_ahead *ahead)
 {
     struct ring *r = &ahead->ring;

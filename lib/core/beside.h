@@ -56,6 +56,8 @@ pcol_status pci_ahead_new(pci_make make, void *context, size_t capacity, size_t 
  * `make` comes when all that it made before has been taken. */
 pcol_status pci_ahead_take(struct pci_ahead *ahead, const uint8_t **data, size_t *size,
                            pcol_error *err);
+/* Whether there is another thread: else pieces are made when they are asked for. */
+int pci_ahead_has_thread(const struct pci_ahead *ahead);
 /* Would the next take have to wait for the other thread? */
 int pci_ahead_waits(struct pci_ahead *ahead);
 /* Stops the other thread after the piece that it is making. NULL: nothing. */

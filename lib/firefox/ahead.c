@@ -4,66 +4,75 @@
  * It searches for brackets, wherever they stand, and reads as json/run.c does for as long as there are
  * plain numbers. So what it hands over is what the reader would have read itself; where something else
  * comes the reader goes on, and finds the faults.
+ *
+ * An array becomes cells in the builder's store, as the reader's own would, and these change hands. They
+ * may wait there until they take some megabytes: by then they are mostly what becomes rows next.
  */
 #include "firefox/ahead.h"
 
 #include "core/alloc.h"
 #include "core/beside.h"
-#include "core/lanes.h"
 #include "io/open.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define RUN 1024u
-#define SHORT_ARRAY 512u  /* numbers: less is read as fast as it is handed over */
-#define LOOKAHEAD 16384u  /* bytes that tell whether an array is long */
-#define PIECE_ROOM 16384u /* bytes of values and their kinds */
-#define PIECES 96u
+#define SHORT_ARRAY 512u                 /* numbers: less is read as fast as it is handed over */
+#define LOOKAHEAD 16384u                 /* bytes that tell whether an array is long */
+#define MOST_WAITING ((uint64_t)8 << 20) /* bytes of cells */
+#define MOST_ARRAYS 4096u
 
-/* In front of each piece; its values follow, then their kinds if they differ. Values that are all the
- * same may be more than it holds. */
-struct head {
-    uint64_t begin, end;        /* offsets behind the array's bracket and behind the last value */
+struct array {
+    uint64_t begin, end;        /* offsets behind the bracket and behind the last value */
     uint64_t lines, line_start; /* since the array began; where the last of them begins */
-    int64_t first;
-    uint32_t count;
-    uint8_t kind, mixed, same, narrow, last;
+    struct pci_ff_cells cells;
 };
 
-#define PIECE_BYTES (sizeof(struct head) + PIECE_ROOM)
-
-static size_t size_of(const struct head *head)
-{
-    return head->narrow ? sizeof(int32_t) : sizeof(int64_t);
-}
-
-/* How many values a piece holds. */
-static size_t most_of(const struct head *head)
-{
-    return PIECE_ROOM / (size_of(head) + head->mixed);
-}
-
 struct pci_ff_ahead {
+    struct pci_store *store;
+    struct pci_ahead *ring; /* of pointers to arrays */
     /* the thread's */
     struct pci_input input;
     struct pci_json json; /* as far as runs look at it */
-    int inside;           /* of an array, that began at: */
-    uint64_t begin;
-    int waits; /* a run that has not been put into a piece */
     size_t count;
     unsigned seen;
-    uint64_t end, lines, line_start; /* behind the run */
     int64_t values[RUN];
     uint8_t types[RUN];
-    int32_t narrow[RUN];
     /* the reader's */
-    struct pci_ahead *ring;
-    const uint8_t *piece; /* NULL: none is at hand */
-    size_t size;
-    int is_over;
+    struct array *array; /* NULL: none is at hand */
+    /* of both */
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    uint64_t at;     /* where the array begins that the thread is in, or was in last */
+    uint64_t wanted; /* where the one begins that the reader asked for last */
+    uint64_t count_made, count_taken;
+    uint64_t waiting; /* bytes of arrays that have been handed over and not been taken */
+    int ended;        /* by the thread */
+    int stopped;      /* by the reader */
 };
 
+static void array_free(struct array *array)
+{
+    if (array)
+        pci_ff_cells_clear(&array->cells);
+    pci_free(array);
+}
+
+static uint64_t bytes_of(const struct array *array)
+{
+    return pci_spool_size(&array->cells.values) + pci_spool_size(&array->cells.kinds);
+}
+
 /* ---- the thread */
+
+static int is_stopped(struct pci_ff_ahead *a)
+{
+    pthread_mutex_lock(&a->lock);
+    int stopped = a->stopped;
+    pthread_mutex_unlock(&a->lock);
+    return stopped;
+}
 
 /* Drop what was looked through; *more: there is something new in the window. */
 static pcol_status read_on(struct pci_ff_ahead *a, int *more, pcol_error *err)
@@ -71,7 +80,7 @@ static pcol_status read_on(struct pci_ff_ahead *a, int *more, pcol_error *err)
     size_t before = a->input.size - a->json.at;
     PCI_TRY(pci_input_more(&a->input, a->json.at, err));
     a->json.at = a->json.start = 0;
-    *more = a->input.size > before;
+    *more = a->input.size > before && !is_stopped(a);
     return PCOL_OK;
 }
 
@@ -105,24 +114,19 @@ static pcol_status next_run(struct pci_ff_ahead *a, pcol_error *err)
     for (;;) {
         a->seen = pci_json_run(json, a->values, a->types, RUN, &a->count);
         if (a->count || a->input.size - json->at > LOOKAHEAD / 2 || !more)
-            break;
+            return PCOL_OK;
         PCI_TRY(read_on(a, &more, err));
     }
-    a->end = a->input.offset + json->at;
-    a->lines = json->line;
-    a->line_start = json->line_start;
-    a->waits = 1;
-    return PCOL_OK;
 }
 
 /* Begin the next long array; *found is 0 at the end. */
-static pcol_status next_array(struct pci_ff_ahead *a, int *found, pcol_error *err)
+static pcol_status next_array(struct pci_ff_ahead *a, uint64_t *begin, int *found, pcol_error *err)
 {
     for (;;) {
         PCI_TRY(find_array(a, found, err));
         if (!*found)
             return PCOL_OK;
-        a->begin = a->input.offset + a->json.at;
+        *begin = a->input.offset + a->json.at;
         a->json.state = PCI_JSON_AT_FIRST_VALUE;
         a->json.line = 0;
         PCI_TRY(next_run(a, err));
@@ -139,89 +143,102 @@ static int kind_of(unsigned seen)
                                            : -1;
 }
 
-/* Whether the run that waits goes into a piece: not if it is of another make or there is no room. */
-static int has_place(const struct pci_ff_ahead *a, const struct head *head, int kind, int same,
-                     int narrow)
+static pcol_status put_run(struct pci_ff_ahead *a, struct array *array, pcol_error *err)
 {
-    if (head->mixed != (kind < 0) || (kind >= 0 && head->kind != kind))
-        return 0;
-    if (head->same && same)
-        return head->count <= UINT32_MAX - RUN;
-    return head->narrow <= narrow && head->count + a->count <= most_of(head);
+    int kind = kind_of(a->seen);
+    for (size_t i = 0; kind < 0 && i < a->count; i++)
+        a->types[i] = a->types[i] == PCI_JSON_INT      ? PCI_FF_INT
+                      : a->types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
+                                                       : PCI_FF_NULL;
+    array->end = a->input.offset + a->json.at;
+    array->lines = a->json.line;
+    array->line_start = a->json.line_start;
+    return pci_ff_cells_append(&array->cells, kind, kind < 0 ? a->types : NULL, a->values, a->count,
+                               err);
 }
 
-/* The run that waits, into a piece; 0 if it has no place there. */
-static int put_run(struct pci_ff_ahead *a, struct head *head, uint8_t *values)
+/* Whether the thread may go on with an array, once there is room for it or the reader waits for it:
+ * not if the reader has gone past it. */
+static int may_go_on(struct pci_ff_ahead *a, const struct array *array)
 {
-    int kind = kind_of(a->seen), mixed = kind < 0;
-    int fits = pci_lanes_narrow(a->values, a->count, a->narrow);
-    int64_t first = head->count ? head->first : a->values[0];
-    int same = !mixed && pci_lanes_same(a->values, a->count, first);
-    if (!head->count)
-        *head = (struct head){.first = first,
-                              .kind = (uint8_t)(mixed ? 0 : kind),
-                              .mixed = (uint8_t)mixed,
-                              .same = (uint8_t)same,
-                              .narrow = (uint8_t)fits};
-    if (!has_place(a, head, kind, same, fits))
-        return 0;
-    size_t at = head->count;
-    if (at + a->count > most_of(head)) /* the first one tells them all */
-        ;
-    else if (head->narrow)
-        memcpy(values + at * sizeof(int32_t), a->narrow, a->count * sizeof(int32_t));
+    uint64_t own = bytes_of(array);
+    pthread_mutex_lock(&a->lock);
+    if (a->at != array->begin) {
+        a->at = array->begin;
+        pthread_cond_broadcast(&a->change);
+    }
+    while (!a->stopped && a->wanted < array->begin && own + a->waiting >= MOST_WAITING)
+        pthread_cond_wait(&a->change, &a->lock);
+    int may = !a->stopped && a->wanted <= array->begin;
+    pthread_mutex_unlock(&a->lock);
+    return may;
+}
+
+/* All of an array; *dropped: the reader is not waiting for it. */
+static pcol_status read_array(struct pci_ff_ahead *a, struct array *array, int *dropped,
+                              pcol_error *err)
+{
+    *dropped = 0;
+    while (a->count && !*dropped) {
+        *dropped = !may_go_on(a, array);
+        PCI_TRY(put_run(a, array, err));
+        PCI_TRY(next_run(a, err));
+    }
+    return PCOL_OK;
+}
+
+/* The next array that the reader may want; NULL at the end. */
+static pcol_status make_one(struct pci_ff_ahead *a, struct array **out, pcol_error *err)
+{
+    struct array *array = NULL;
+    int found, dropped = 1;
+    pcol_status status = PCOL_OK;
+    *out = NULL;
+    while (dropped && status == PCOL_OK) {
+        uint64_t begin;
+        array_free(array);
+        array = NULL;
+        PCI_TRY(next_array(a, &begin, &found, err));
+        if (!found || is_stopped(a))
+            return PCOL_OK;
+        array = pci_calloc(1, sizeof *array);
+        if (!array)
+            return pci_fail_memory(err);
+        array->begin = begin;
+        pci_ff_cells_init(&array->cells, a->store);
+        status = read_array(a, array, &dropped, err);
+    }
+    if (status == PCOL_OK)
+        *out = array;
     else
-        memcpy(values + at * sizeof(int64_t), a->values, a->count * sizeof(int64_t));
-    uint8_t *kinds = values + most_of(head) * size_of(head);
-    for (size_t i = 0; mixed && i < a->count; i++)
-        kinds[at + i] = a->types[i] == PCI_JSON_INT      ? PCI_FF_INT
-                        : a->types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
-                                                         : PCI_FF_NULL;
-    head->same = (uint8_t)(head->same & same);
-    head->count += (uint32_t)a->count;
-    head->end = a->end;
-    head->lines = a->lines;
-    head->line_start = a->line_start;
-    a->waits = 0;
-    return 1;
+        array_free(array);
+    return status;
 }
 
-static pcol_status make_piece(void *context, void *data, size_t capacity, size_t *size,
+static pcol_status make_array(void *context, void *data, size_t capacity, size_t *size,
                               pcol_error *err)
 {
     struct pci_ff_ahead *a = context;
-    struct head head = {0};
-    uint8_t *values = (uint8_t *)data + sizeof head;
-    int found = 1;
+    struct array *array;
+    pcol_status status = make_one(a, &array, err);
     *size = 0;
-    if (!a->inside)
-        PCI_TRY(next_array(a, &found, err));
-    if (!found)
-        return PCOL_OK;
-    a->inside = 1;
-    for (;;) {
-        if (!a->waits)
-            PCI_TRY(next_run(a, err));
-        if (!a->count || !put_run(a, &head, values))
-            break;
+    if (array) {
+        memcpy(data, &array, sizeof array);
+        *size = capacity;
     }
-    if (!a->count) {
-        head.last = 1;
-        head.end = a->end;
-        head.lines = a->lines;
-        head.line_start = a->line_start;
-        a->inside = a->waits = 0;
-    }
-    head.begin = a->begin;
-    memcpy(data, &head, sizeof head);
-    *size = capacity;
-    return PCOL_OK;
+    pthread_mutex_lock(&a->lock);
+    a->count_made += array != NULL;
+    a->waiting += array ? bytes_of(array) : 0;
+    a->ended = !array;
+    pthread_cond_broadcast(&a->change);
+    pthread_mutex_unlock(&a->lock);
+    return status;
 }
 
 /* ---- the reader */
 
-pcol_status pci_ff_ahead_new(const struct pci_json *json, struct pci_ff_ahead **ahead,
-                             pcol_error *err)
+pcol_status pci_ff_ahead_new(const struct pci_json *json, struct pci_store *store,
+                             struct pci_ff_ahead **ahead, pcol_error *err)
 {
     uint64_t bytes = pci_input_bytes(json->input), at = json->input->offset + json->at;
     *ahead = NULL;
@@ -231,60 +248,82 @@ pcol_status pci_ff_ahead_new(const struct pci_json *json, struct pci_ff_ahead **
     if (!a)
         return pci_fail_memory(err);
     a->json.input = &a->input;
+    a->store = store;
+    if (pthread_mutex_init(&a->lock, NULL) != 0) {
+        pci_free(a);
+        return pci_fail_memory(err);
+    }
+    if (pthread_cond_init(&a->change, NULL) != 0) {
+        pthread_mutex_destroy(&a->lock);
+        pci_free(a);
+        return pci_fail_memory(err);
+    }
     pcol_status status = pci_input_open_part(&a->input, json->input, err);
     if (status == PCOL_OK)
         status = pci_input_skip(&a->input, at, err);
     if (status == PCOL_OK)
-        status = pci_ahead_new(make_piece, a, PIECE_BYTES, PIECES, &a->ring, err);
-    if (status != PCOL_OK) {
-        pci_ff_ahead_free(a);
-        return status;
+        status = pci_ahead_new(make_array, a, sizeof(struct array *), MOST_ARRAYS, &a->ring, err);
+    if (status == PCOL_OK && pci_ahead_has_thread(a->ring)) {
+        *ahead = a;
+        return PCOL_OK;
     }
-    *ahead = a;
-    return PCOL_OK;
+    pci_ahead_free(a->ring);
+    a->ring = NULL;
+    pci_ff_ahead_free(a);
+    return status;
+}
+
+/* The next array that was made, if there is one. What went wrong while it was made the reader will find
+ * itself. */
+static void next_taken(struct pci_ff_ahead *a)
+{
+    pcol_error error = {0};
+    const uint8_t *data;
+    size_t size = 0;
+    a->array = NULL;
+    if (pci_ahead_take(a->ring, &data, &size, &error) != PCOL_OK || !size)
+        return;
+    memcpy(&a->array, data, sizeof a->array);
+    pthread_mutex_lock(&a->lock);
+    a->count_taken++;
+    a->waiting -= bytes_of(a->array);
+    pthread_cond_broadcast(&a->change);
+    pthread_mutex_unlock(&a->lock);
 }
 
 void pci_ff_ahead_free(struct pci_ff_ahead *ahead)
 {
-    if (!ahead)
+    struct pci_ff_ahead *a = ahead;
+    if (!a)
         return;
-    pci_ahead_free(ahead->ring);
-    pci_input_close(&ahead->input);
-    pci_free(ahead);
+    pthread_mutex_lock(&a->lock);
+    a->stopped = 1;
+    pthread_cond_broadcast(&a->change);
+    pthread_mutex_unlock(&a->lock);
+    do { /* those that wait, until the thread has stopped */
+        array_free(a->array);
+        a->array = NULL;
+        if (a->ring)
+            next_taken(a);
+    } while (a->array);
+    pci_ahead_free(a->ring);
+    pci_input_close(&a->input);
+    pthread_cond_destroy(&a->change);
+    pthread_mutex_destroy(&a->lock);
+    pci_free(a);
 }
 
-/* The next piece. What goes wrong while it is made the reader will find itself. */
-static void next_piece(struct pci_ff_ahead *a)
+/* Wait for an array that is wanted, or one behind it; 0: there will be none. */
+static int wait_for(struct pci_ff_ahead *a, uint64_t begin)
 {
-    pcol_error error = {0};
-    a->piece = NULL;
-    if (!a->is_over && pci_ahead_take(a->ring, &a->piece, &a->size, &error) != PCOL_OK)
-        a->size = 0;
-    a->is_over |= !a->size;
-    if (a->is_over)
-        a->piece = NULL;
-}
-
-static pcol_status put_piece(const struct head *head, const uint8_t *values,
-                             struct pci_ff_cells *cells, pcol_error *err)
-{
-    const uint8_t *kinds = values + most_of(head) * size_of(head);
-    if (head->same)
-        return pci_ff_cells_repeat(cells, head->kind, head->first, head->count, err);
-    if (head->narrow && !head->mixed)
-        return pci_ff_cells_narrow(cells, head->kind, (const int32_t *)(const void *)values,
-                                   head->count, err);
-    int64_t wide[RUN];
-    for (size_t at = 0, n; at < head->count; at += n) {
-        n = head->count - at < RUN ? head->count - at : RUN;
-        if (head->narrow)
-            pci_lanes_widen(values + at * sizeof(int32_t), n, wide);
-        else
-            memcpy(wide, values + at * sizeof(int64_t), n * sizeof *wide);
-        PCI_TRY(
-            pci_ff_cells_append(cells, head->kind, head->mixed ? kinds + at : NULL, wide, n, err));
-    }
-    return PCOL_OK;
+    pthread_mutex_lock(&a->lock);
+    a->wanted = begin;
+    pthread_cond_broadcast(&a->change);
+    while (a->count_made == a->count_taken && a->at <= begin && !a->ended)
+        pthread_cond_wait(&a->change, &a->lock);
+    int is = a->count_made > a->count_taken;
+    pthread_mutex_unlock(&a->lock);
+    return is;
 }
 
 pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json,
@@ -292,26 +331,22 @@ pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json,
 {
     struct pci_ff_ahead *a = ahead;
     uint64_t begin = json->input->offset + json->at;
-    struct head head = {0};
-    for (;;) {
-        if (!a->piece)
-            next_piece(a);
-        if (!a->piece)
+    while (!a->array || a->array->begin < begin) {
+        array_free(a->array);
+        a->array = NULL;
+        if (!wait_for(a, begin))
             return PCOL_OK;
-        memcpy(&head, a->piece, sizeof head);
-        if (head.begin >= begin)
-            break;
-        a->piece = NULL;
+        next_taken(a);
+        if (!a->array)
+            return PCOL_OK;
     }
-    if (head.begin != begin)
+    if (a->array->begin != begin || cells->count)
         return PCOL_OK;
-    for (;;) {
-        PCI_TRY(put_piece(&head, a->piece + sizeof head, cells, err));
-        uint64_t end = head.end, lines = head.lines, line_start = head.line_start;
-        int last = head.last;
-        next_piece(a);
-        if (last || !a->piece)
-            return pci_json_jump(json, end, lines, line_start, err);
-        memcpy(&head, a->piece, sizeof head);
-    }
+    struct array *array = a->array;
+    uint64_t end = array->end, lines = array->lines, line_start = array->line_start;
+    pci_ff_cells_clear(cells);
+    *cells = array->cells;
+    a->array = NULL;
+    pci_free(array);
+    return pci_json_jump(json, end, lines, line_start, err);
 }

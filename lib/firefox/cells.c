@@ -139,40 +139,6 @@ pcol_status pci_ff_cells_append(struct pci_ff_cells *cells, int kind, const uint
     return put_values(cells, values, n, err);
 }
 
-pcol_status pci_ff_cells_narrow(struct pci_ff_cells *cells, int kind, const int32_t *values,
-                                size_t n, pcol_error *err)
-{
-    int64_t wide[256];
-    for (size_t part; n; values += part, n -= part) {
-        if (cells->varied && !cells->mixed && !cells->wide && kind == cells->kind) {
-            cells->count += n;
-            return pci_spool_append(&cells->values, values, n * sizeof *values, err);
-        }
-        part = n < 256 ? n : 256;
-        pci_lanes_widen((const uint8_t *)values, part, wide);
-        PCI_TRY(pci_ff_cells_append(cells, kind, NULL, wide, part, err));
-    }
-    return PCOL_OK;
-}
-
-pcol_status pci_ff_cells_repeat(struct pci_ff_cells *cells, int kind, int64_t value, uint64_t n,
-                                pcol_error *err)
-{
-    int64_t values[256];
-    if (cells->count && !cells->varied && kind == cells->kind &&
-        (!has_value(kind) || value == cells->first)) {
-        cells->count += n;
-        return PCOL_OK;
-    }
-    for (size_t i = 0; i < 256; i++)
-        values[i] = value;
-    for (size_t part; n; n -= part) {
-        part = n < 256 ? (size_t)n : 256;
-        PCI_TRY(pci_ff_cells_append(cells, kind, NULL, values, part, err));
-    }
-    return PCOL_OK;
-}
-
 static pcol_status put_value(struct pci_ff_cells *cells, int64_t value, pcol_error *err)
 {
     int32_t narrow = (int32_t)value;

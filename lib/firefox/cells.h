@@ -34,11 +34,6 @@ pcol_status pci_ff_cells_add(struct pci_ff_cells *cells, int kind, int64_t value
 /* `n` cells, at a fraction of the cost of as many calls. kinds: NULL if all are of `kind`. */
 pcol_status pci_ff_cells_append(struct pci_ff_cells *cells, int kind, const uint8_t *kinds,
                                 const int64_t *values, size_t n, pcol_error *err);
-/* The same for cells of one kind, whose values fit an int32, or are all the same. */
-pcol_status pci_ff_cells_narrow(struct pci_ff_cells *cells, int kind, const int32_t *values,
-                                size_t n, pcol_error *err);
-pcol_status pci_ff_cells_repeat(struct pci_ff_cells *cells, int kind, int64_t value, uint64_t n,
-                                pcol_error *err);
 void pci_ff_cursor_init(struct pci_ff_cursor *cursor, const struct pci_ff_cells *cells);
 /* Cells from `row` on into the arrays; nulls behind the last one. */
 pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_error *err);
