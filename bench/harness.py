@@ -4,6 +4,7 @@ Machines differ and are shared, so what counts are ratios between things measure
 and of its peer are interleaved and the medians compared.
 """
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -17,6 +18,9 @@ PCOL = pathlib.Path(os.environ.get("PCOL") or ROOT / "build/pcol").resolve()
 PROGRAMS = ROOT / "build/bench"
 DATA = PROGRAMS / "data"
 MB = 1000 * 1000
+SPEND = 60  # seconds after which a comparison begins no further turn
+LEAST = 2  # turns that it has in any case
+turns = 1  # of the comparison made last: a row says how many its medians are of
 
 
 class Missing(Exception):
@@ -47,9 +51,15 @@ def timed(command, stdout=subprocess.DEVNULL, clock="wall"):
 
 
 def interleaved(runs, clock="wall", **commands):
-    """Medians over runs in turn: name -> (seconds, peak bytes). One run of each first, to warm the caches."""
+    """Medians over runs in turn: name -> (seconds, peak bytes). One run of each first, to warm the caches. Where peers are slow
+    there are fewer turns than asked for (SPEND, LEAST); how many there were stands in the rows."""
+    global turns
     seen = {name: [] for name in commands}
+    started = time.monotonic()
     for turn in range(runs + 1):
+        if turn > LEAST and time.monotonic() - started > SPEND:
+            break
+        turns = max(1, turn)
         for name, command in commands.items():
             result = timed(command, clock=clock)
             if turn:
@@ -108,9 +118,24 @@ def count(table, packed):
     return int(done.stdout.split()[-1])
 
 
-def row(name, what, value, peer, peer_value, ratio, unit):
+def row(name, what, value, peer, peer_value, ratio, unit, runs=None):
+    """runs: how many the value is the median of, where it is not that of the last interleaved(); 0: it is the same each time."""
     return {"name": name, "what": what, "value": value, "unit": unit, "peer": peer, "peer_value": peer_value,
-            "ratio": round(ratio, 4)}
+            "ratio": round(ratio, 4), "runs": turns if runs is None else runs}
+
+
+def memory_row(name, packed, peak):
+    """Peak memory of packing against what may grow with a profile: 64 MB, 24 B a sample, 8 a cell of a label, 64 a node."""
+    done = subprocess.run([PCOL, "info", "--format", "json", packed], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Missing(f"pcol info failed: {done.stderr.strip()[:200]}")
+    info = json.loads(done.stdout)
+    samples, labels = info["samples"], sum(label["rows"] for label in info["labels"] if label["table"] == "samples")
+    nodes = sum(table["rows"] for table in info["tables"] if table["name"] == "stacks")
+    bound = 64 * MB + 24 * samples + 8 * labels + 64 * nodes
+    more = f", {labels:,} cells of labels" if labels else ""
+    return row(name, f"peak memory of that, {samples:,} samples, {nodes:,} nodes{more}", round(peak / MB, 1),
+               "64 MB + 24 B x samples + 8 B x labels + 64 B x nodes", round(bound / MB, 1), peak / bound, "MB")
 
 
 def missing(name, what, reason):

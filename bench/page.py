@@ -2,28 +2,48 @@
 """The benchmark page: bench/page.py RESULTS.jsonl FOLDER writes benchmarks.md and benchmarks.svg there.
 
 RESULTS.jsonl is what `bench/run --json` wrote; its first line describes the machine. Rows that have a goal (GOALS) are
-set against it; the chart shows how many times faster than its peer each of those is.
+set against it; the chart shows how many times faster than its peer each of those is. Behind the tables stand the notes,
+FOLDER/benchmarks-notes.md: each begins with the rows it is about, <!-- name name -->, where "pack." stands for all whose names
+begin so. A row that falls short and that no note is about is told on stderr.
 """
 import html
 import json
 import math
 import pathlib
+import re
 import sys
 
 # name -> (goal, "at most" or "at least", whether the ratio is peer / pcol already). The ratio of a row as bench/run gives it.
 GOALS = {
-    "open.large": (1.2, "at most"), "library.sum": (0.9, "at least"),
+    "open.large": (1.2, "at most"), "open.cell": (1, "at most"), "library.open": (1, "at most"), "library.sum": (0.9, "at least"),
     "library.checks.gather": (1, "at most"), "library.checks.steps": (1, "at most"), "library.check": (1, "at most"),
     "top.packed": (1000, "at least"), "top.packed.taghide": (200, "at least"), "top.scaling": (1.5, "at most"), "scale.top": (1.5, "at most"),
     "pprof.pack": (2.5, "at most"), "pprof.pack.proto": (10, "at least"), "group.sums duckdb on parquet": (20, "at least"),
     "group.sums duckdb in memory": (2, "at least"), "size": (0.65, "at most"), "pprof.size": (1, "at most"), "archive.size": (1, "at most"),
     "pack.memory": (1, "at most"), "scale.memory": (1, "at most"), "scale.pack.memory": (1, "at most"),
+    "pack.time": (10, "at most"), "pack.one": (1, "at least"), "pack.summary": (100, "at least"), "top.raw": (20, "at least"),
+    "top.rprof": (100, "at least"), "pprof.memory": (3, "at most"), "pprof.memory.bound": (1, "at most"),
+    "pprof.unpack.proto": (10, "at least"), "pprof.unpack": (1.3, "at most"), "firefox.pack.wall": (1, "at most"),
+    "firefox.pack.node.wall": (1, "at most"), "firefox.memory": (1 / 3, "at most"), "firefox.memory.bound": (1, "at most"),
+    "firefox.jslb": (5, "at least"), "firefox.size": (1, "at most"), "perun.pack": (1, "at least"), "perun.size": (1, "at most"),
+    "perun.memory.bound": (1, "at most"), "perun.query": (100, "at least"), "merge.memory": (1, "at most"),
 }
+# Rows of several kinds of input have one goal: top.rprof.lines, perun.pack.map.
+KINDS = ("top.rprof.", "perun.pack.", "perun.size.", "perun.memory.bound.")
 FASTER = ("top.", "pprof.pack.proto", "pprof.unpack.proto", "group.", "perun.query", "firefox.parse")
 
 
 def goal_of(row):
-    return GOALS.get(f"{row['name']} {row.get('peer', '')}") or GOALS.get(row["name"])
+    name = next((kind[:-1] for kind in KINDS if row["name"].startswith(kind)), row["name"])
+    return GOALS.get(f"{name} {row.get('peer', '')}") or GOALS.get(name)
+
+
+def is_met(row):
+    """Whether a row meets its goal; None: it has none."""
+    goal = goal_of(row)
+    if not goal or "missing" in row:
+        return None
+    return row["ratio"] <= goal[0] if goal[1] == "at most" else row["ratio"] >= goal[0]
 
 
 def number(value):
@@ -31,19 +51,41 @@ def number(value):
 
 
 def table(rows, quick):
-    yield "| what | pcol | peer | value | ratio | goal |"
-    yield "|---|---:|---|---:|---:|---|"
+    yield "| what | pcol | peer | value | ratio | runs | goal |"
+    yield "|---|---:|---|---:|---:|---:|---|"
     for r in rows:
         what = r["what"].replace("|", "\\|")
         if "missing" in r:
-            yield f"| {what} | missing: {r['missing']} | | | | |"
+            yield f"| {what} | missing: {r['missing']} | | | | | |"
             continue
         goal = goal_of(r)
         met = ""
         if goal and not quick:  # goals are of the large inputs
-            good = r["ratio"] <= goal[0] if goal[1] == "at most" else r["ratio"] >= goal[0]
-            met = f"{goal[1]} {number(goal[0])}" + ("" if good else ": **short**")
-        yield f"| {what} | {number(r['value'])} {r['unit']} | {r['peer']} | {number(r['peer_value'])} {r['unit']} | {number(r['ratio'])} | {met} |"
+            met = f"{goal[1]} {number(goal[0])}: " + ("met" if is_met(r) else "**short**")
+        yield (f"| {what} | {number(r['value'])} {r['unit']} | {r['peer']} | {number(r['peer_value'])} {r['unit']} | {number(r['ratio'])} "
+               f"| {r.get('runs') or ''} | {met} |")
+
+
+def summary(rows):
+    """How many goals are met, and what falls short."""
+    met = [is_met(r) for r in rows]
+    short = [r for r, good in zip(rows, met) if good is False]
+    yield f"Of {sum(m is not None for m in met)} goals {sum(m is True for m in met)} are met." + (" Short are:" if short else "")
+    yield ""
+    for r in short:
+        limit, direction = goal_of(r)
+        yield f"- `{r['name']}`: {r['what']}, against {r['peer']}: {number(r['ratio'])}, wanted {direction} {number(limit)}"
+    absent = [r for r in rows if "missing" in r]
+    if absent:
+        yield ""
+        yield f"Not measured, since something is missing: {len(absent)} rows, which say what."
+
+
+def without_note(rows, notes):
+    """Names of rows that fall short and that no note is about."""
+    about = " ".join(re.findall("<!--(.*?)-->", notes, re.S)).split()
+    short = dict.fromkeys(r["name"] for r in rows if is_met(r) is False)
+    return [name for name in short if not any(name == a or (a.endswith(".") and name.startswith(a)) for a in about)]
 
 
 # ---- the chart
@@ -87,9 +129,10 @@ def chart(rows):
 
 PAGE = """# Benchmarks
 
-Made by `make bench` (`bench/run --json build/bench/results.jsonl`, then `make bench-page`): do not edit. Every row is pcol
-and a peer measured in turn in one run; medians of whole processes unless the row says otherwise. Ratios hold elsewhere, milliseconds do not. What
-each group measures stands in the first lines of its file in [bench/cases](../bench/cases).
+Made by `make bench-report` (`bench/run --json build/bench/results.jsonl`, then `bench/page.py`): do not edit. Every row is pcol
+and a peer measured in turn in one run; medians of whole processes unless the row says otherwise, of as many runs as it says: fewer
+where a peer is slow, none where the figure is the same each time. Ratios hold elsewhere, milliseconds do not. What each group
+measures stands in the first lines of its file in [bench/cases](../bench/cases).
 
 Machine: {machine}
 
@@ -114,6 +157,8 @@ def main():
     text = PAGE.format(machine=machine.get("machine", "not said"), names=", ".join(machine.get("cases", names)), took=minutes)
     if machine.get("quick"):
         text += "\nThis is a quick run, of small inputs, on a machine that had other work: no goals are set against it.\n"
+    else:
+        text += "\n" + "\n".join(summary(rows)) + "\n"
     for name in names:
         spent = f"Took {took[name]:.0f} s.\n\n" if name in took else ""
         text += f"\n## {name}\n\n{spent}" + "\n".join(table([r for r in rows if r["name"].split(".")[0] == name], machine.get("quick"))) + "\n"
@@ -122,6 +167,8 @@ def main():
     notes = folder / "benchmarks-notes.md"
     if notes.exists():
         text += "\n" + notes.read_text()
+    for name in [] if machine.get("quick") else without_note(rows, text):
+        print(f"bench/page.py: {name} falls short, and no note says why", file=sys.stderr)
     (folder / "benchmarks.md").write_text(text)
     (folder / "benchmarks.svg").write_text("\n".join(chart(rows)) + "\n")
 

@@ -1,10 +1,14 @@
 """The library's calls within one process, in nanoseconds an item (build/bench/library): open, cell, scan, walk, range of a view; of an archive; the sum
 of a plain column against the sum of an array in memory, which is the limit; what checks at each
 access cost, and the speed of `check`, against their goals."""
+import functools
 import json
 import subprocess
 
-from harness import DATA, Missing, program, row, timed
+import harness
+from harness import DATA, Missing, program, timed
+
+row = functools.partial(harness.row, runs=9)  # TURNS of bench/library.c
 
 
 def measure(options):

@@ -5,7 +5,7 @@ that start, read, answer and print the same to nobody, and the same within proce
 import subprocess
 import sys
 
-from harness import DATA, MB, PCOL, ROOT, Missing, interleaved, missing, pack_command, program, row, tool
+from harness import DATA, MB, PCOL, ROOT, Missing, interleaved, memory_row, missing, pack_command, program, row, tool
 
 
 def perun_files(allocations):
@@ -37,8 +37,9 @@ def measure(options):
         yield row(f"perun.pack.{form}", f"pack {label}", round(size / MB / seconds, 1), "the goal", 50, size / MB / seconds / 50, "MB/s")
         yield row(f"perun.memory.{form}", "peak memory of that", round(peak / MB, 1), "the JSON", round(size / MB, 1),
                   peak / size, "MB")
+        yield memory_row(f"perun.memory.bound.{form}", packed, peak)
         yield row(f"perun.size.{form}", f"{label}, packed", round(packed.stat().st_size / MB, 3), "zlib of the type map",
-                  round(zipped / MB, 3), packed.stat().st_size / zipped, "MB")
+                  round(zipped / MB, 3), packed.stat().st_size / zipped, "MB", runs=0)
     yield from questions(1 if options.quick else min(options.runs, 3), folder)
 
 
@@ -56,7 +57,7 @@ def questions(runs, folder):
         yield row("perun.query", f"{question}, whole processes", round(ours, 4), "Perun's way", round(peer, 3), peer / ours, "s")
         if question in library:
             ours, peer = library[question]
-            yield row("perun.library", f"{question}, not printed", round(ours, 4), "Perun's way", round(peer, 3), peer / ours, "s")
+            yield row("perun.library", f"{question}, not printed", round(ours, 4), "Perun's way", round(peer, 3), peer / ours, "s", runs=1)
 
 
 def lines(command):

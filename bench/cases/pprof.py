@@ -1,7 +1,7 @@
 """A .pb.gz with labels: pack against gzip -dc and pprof -proto, its peak memory against the uncompressed bytes, the packed file
 against the .pb.gz; unpack to .pb against pprof -proto, to .pb.gz against gzip -6."""
 
-from harness import (DATA, MB, PCOL, Missing, faster, interleaved, missing, pack_command, pprof_file,
+from harness import (DATA, MB, PCOL, Missing, faster, interleaved, memory_row, missing, pack_command, pprof_file,
                      pprof_program, row, timed, tool)
 
 
@@ -24,9 +24,10 @@ def measure(options):
     if "proto" in result:
         yield faster("pprof.pack.proto", f"pack {label}", result, "pack", "proto", "pprof -proto")
     yield row("pprof.memory", "peak memory of that", round(peak / MB, 1), "uncompressed", round(raw / MB, 1), peak / raw, "MB")
+    yield memory_row("pprof.memory.bound", packed, peak)
     size, compressed = packed.stat().st_size, profile.stat().st_size
     yield row("pprof.size", "the packed file", round(size / MB, 3), ".pb.gz", round(compressed / MB, 3), size / compressed,
-              "MB")
+              "MB", runs=0)
     unpack = [PCOL, "unpack", packed, "-f", "--no-sync", "-o"]
     commands = {"plain": [*unpack, unpacked], "zipped": [*unpack, f"{unpacked}.gz"], "gzip": [tool("gzip"), "-6", "-c", plain]}
     back = interleaved(options.runs, **commands) | {name: result[name] for name in result if name == "proto"}

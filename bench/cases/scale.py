@@ -42,17 +42,18 @@ def measure(options):
         before = sizes[max(0, sizes.index(samples) - 1)]
         bound = 64 * MB + 24 * samples + 64 * STACKS
         yield row("scale.build", f"{samples:,} samples through the builder, a sample", round(spent[samples], 1), f"{before:,}",
-                  round(spent[before], 1), spent[samples] / spent[before], "ns")
+                  round(spent[before], 1), spent[samples] / spent[before], "ns", runs=1)
         yield row("scale.memory", "peak memory of that", round(peak / MB, 1), "64 MB + 24 B x samples + 64 B x nodes",
-                  round(bound / MB, 1), peak / bound, "MB")
+                  round(bound / MB, 1), peak / bound, "MB", runs=1)
     small, large = files[sizes[0]], files[sizes[-1]]
     assert count("samples", large) == sizes[-1]
     yield row("scale.size", f"bytes a sample, {sizes[-1]:,} samples", round(large.stat().st_size / sizes[-1], 2), f"{sizes[-2]:,}",
               round(files[sizes[-2]].stat().st_size / sizes[-2], 2),
-              large.stat().st_size / sizes[-1] / (files[sizes[-2]].stat().st_size / sizes[-2]), "B")
+              large.stat().st_size / sizes[-1] / (files[sizes[-2]].stat().st_size / sizes[-2]), "B", runs=0)
     seen = [(opened(small), opened(large)) for _ in range(options.runs)]
     few, many = sorted(s for s, _ in seen)[options.runs // 2], sorted(s for _, s in seen)[options.runs // 2]
-    yield row("scale.open", f"open and one cell of {sizes[-1]:,} samples", round(many, 1), f"{sizes[0]:,}", round(few, 1), many / few, "us")
+    yield row("scale.open", f"open and one cell of {sizes[-1]:,} samples", round(many, 1), f"{sizes[0]:,}", round(few, 1), many / few, "us",
+              runs=options.runs)
     top = interleaved(2 * options.runs + 5, small=[PCOL, "top", small], large=[PCOL, "top", large])
     yield row("scale.top", f"top of {sizes[-1]:,} samples", round(top["large"][0] * 1000, 2), f"{sizes[0]:,} on the same stacks",
               round(top["small"][0] * 1000, 2), top["large"][0] / top["small"][0], "ms")
@@ -65,7 +66,7 @@ def measure(options):
         before = before or each
         bound = 64 * MB + 24 * samples + 64 * count("stacks", packed)
         yield row("scale.pack", f"pack of {samples:,} lines of Rprof from a pipe, CPU a line", round(each, 1), f"{sizes[1]:,}",
-                  round(before, 1), each / before, "ns")
+                  round(before, 1), each / before, "ns", runs=1)
         yield row("scale.pack.memory", "peak memory of that", round(peak / MB, 1), "64 MB + 24 B x samples + 64 B x nodes",
-                  round(bound / MB, 1), peak / bound, "MB")
+                  round(bound / MB, 1), peak / bound, "MB", runs=1)
         packed.unlink()
