@@ -233,8 +233,7 @@ bench-page: ## docs/benchmarks.md and its chart from the results of the last `ma
 
 .PHONY: bench-report
 bench-report: ## both, one after the other: `make bench`, then the page
-	@$(MAKE) bench
-	@$(MAKE) bench-page
+	@$(MAKE) bench; code=$$?; $(MAKE) bench-page && exit $$code
 
 .PHONY: bench-quick
 bench-quick: all bench-programs ## the same with small inputs, within a minute
