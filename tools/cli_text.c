@@ -85,6 +85,23 @@ size_t cli_escape(const char *text, size_t size, char *room, size_t *used)
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
+typedef unsigned char block __attribute__((vector_size(16)));
+
+/* Whether one of 16 bytes is sought. */
+static inline int sought_in_block(const char *text, char a, char b, int ascii)
+{
+    block bytes, hit;
+    uint64_t halves[2];
+
+    memcpy(&bytes, text, sizeof bytes);
+    hit = (block)(bytes < 0x20) | (block)(bytes == (unsigned char)a) |
+          (block)(bytes == (unsigned char)b);
+    if (ascii)
+        hit |= (block)(bytes >= 0x7f);
+    memcpy(halves, &hit, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
 /* Whether one of eight bytes is sought. */
 static inline int sought(const char *text, uint64_t as, uint64_t bs, int ascii)
 {
@@ -106,6 +123,11 @@ size_t cli_plain(const char *text, size_t at, size_t size, char a, char b, int a
     const uint64_t as = ONES * (unsigned char)a, bs = ONES * (unsigned char)b;
     const size_t first = at;
 
+    while (size - at >= 16 && !sought_in_block(text + at, a, b, ascii))
+        at += 16;
+    if (at < size && size - at < 16 && size - first >= 16 &&
+        !sought_in_block(text + size - 16, a, b, ascii))
+        return size;
     while (size - at >= 8 && !sought(text + at, as, bs, ascii))
         at += 8;
     /* The last bytes with some that were looked at before. */

@@ -135,12 +135,14 @@ static pcol_status make_names(struct pci_bare *bare, const pcol_file *file,
 static pcol_status any_bare(const pcol_file *file, const struct pci_column *names, uint64_t count,
                             int *any, pcol_error *err)
 {
+    pcol_str own[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
     *any = 0;
-    for (uint64_t row = 0; row < count && !*any; row++) {
-        pcol_str own;
-        int valid;
-        PCI_TRY(pci_get_str(file, names, row, &own, &valid, err));
-        *any = valid && pci_bare_is(own);
+    for (uint64_t row = 0; row < count && !*any; row += PCI_BATCH) {
+        size_t n = count - row < PCI_BATCH ? (size_t)(count - row) : PCI_BATCH;
+        PCI_TRY(pci_read_str(file, names, row, n, own, valid, err));
+        for (size_t i = 0; i < n && !*any; i++)
+            *any = valid[i] && pci_bare_is(own[i]);
     }
     return PCOL_OK;
 }

@@ -18,6 +18,10 @@ struct pci_made {
     char text[];
 };
 
+enum { MOST_AHEAD = 4 };
+
+struct ahead;
+
 struct reading {
     const pcol_query *query;
     const pcol_file *file;
@@ -32,7 +36,18 @@ struct reading {
     uint32_t *of_function, nobody; /* base of each function; base of "<unknown>" */
     uint32_t *of_mapping;
     uint64_t function_count, mapping_count;
-    const struct pci_column *function, *line, *filename, *mapping, *address;
+    struct ahead *function, *line, *mapping, *address; /* NULL: no such column */
+    struct ahead *all, *next; /* MOST_AHEAD of them, and the one not used yet */
+    const struct pci_column *filename;
+};
+
+/* A column whose cells are asked for in order of rows: read by the batch. */
+struct ahead {
+    const struct pci_column *column;
+    uint64_t first;
+    size_t n; /* rows there are */
+    int64_t values[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
 };
 
 /* ---- order */
@@ -142,6 +157,44 @@ static pcol_status get_text(struct reading *r, const struct pci_column *column, 
     return column ? pci_get_str(r->file, column, row, text, valid, err) : PCOL_OK;
 }
 
+/* ---- cells */
+
+static pcol_status open_ahead(struct reading *r, const char *table, const char *name,
+                              uint32_t types, struct ahead **ahead, pcol_error *err)
+{
+    const struct pci_column *column;
+    PCI_TRY(pci_want(r->file, table, name, types, &column, err));
+    if (!column)
+        return PCOL_OK;
+    *ahead = r->next++;
+    (*ahead)->column = column;
+    (*ahead)->n = 0;
+    return PCOL_OK;
+}
+
+/* As pci_get(); no such column: not valid. */
+static pcol_status get_ahead(struct reading *r, struct ahead *a, uint64_t row, int64_t *value,
+                             int *valid, pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    if (!a)
+        return PCOL_OK;
+    if (row - a->first >= a->n) {
+        uint64_t rows = a->column->desc->rows, first = row - row % PCI_BATCH;
+        if (row >= rows)
+            return pci_get(r->file, a->column, row, value, valid, err);
+        a->first = first;
+        a->n = 0;
+        size_t n = rows - first < PCI_BATCH ? (size_t)(rows - first) : PCI_BATCH;
+        PCI_TRY(pci_read(r->file, a->column, first, n, a->values, a->valid, err));
+        a->n = n;
+    }
+    *value = a->values[row - a->first];
+    *valid = a->valid[row - a->first];
+    return PCOL_OK;
+}
+
 /* ---- bases */
 
 static int wants_name(pcol_by by)
@@ -168,6 +221,34 @@ static pcol_status base_of_texts(struct reading *r, pcol_str name, pcol_str file
     return intern_base(r, &frame, base, err);
 }
 
+static pcol_status get_texts(const struct reading *r, const struct pci_column *column, uint64_t row,
+                             size_t n, pcol_str *texts, uint8_t *valid, pcol_error *err)
+{
+    if (column)
+        return pci_read_str(r->file, column, row, n, texts, valid, err);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = (pcol_str){"", 0};
+    memset(valid, 0, n);
+    return PCOL_OK;
+}
+
+/* Rows [row, row + n), n <= PCI_BATCH. */
+static pcol_status read_some_functions(struct reading *r, const struct pci_column *name,
+                                       const struct pci_column *file, uint64_t row, size_t n,
+                                       pcol_error *err)
+{
+    pcol_str texts[PCI_BATCH], paths[PCI_BATCH];
+    uint8_t valid[PCI_BATCH], has_file[PCI_BATCH];
+    PCI_TRY(get_texts(r, wants_name(r->by) ? name : NULL, row, n, texts, valid, err));
+    PCI_TRY(get_texts(r, r->by != PCOL_BY_FUNCTION ? file : NULL, row, n, paths, has_file, err));
+    for (size_t i = 0; i < n; i++) {
+        if (wants_name(r->by))
+            texts[i] = pci_bare_name(&r->frames->bare, row + i, texts[i]);
+        PCI_TRY(base_of_texts(r, texts[i], paths[i], has_file[i], &r->of_function[row + i], err));
+    }
+    return PCOL_OK;
+}
+
 static pcol_status read_functions(struct reading *r, pcol_error *err)
 {
     const struct pci_column *name, *file;
@@ -184,16 +265,10 @@ static pcol_status read_functions(struct reading *r, pcol_error *err)
         return pci_fail_memory(err);
     if (wants_name(r->by))
         PCI_TRY(pci_bare_open(r->file, name, &r->frames->bare, err));
-    for (uint64_t row = 0; row < r->function_count; row++) {
-        pcol_str text = {"", 0}, path = {"", 0};
-        int valid = 0, has_file = 0;
-        if (wants_name(r->by)) {
-            PCI_TRY(get_text(r, name, row, &text, &valid, err));
-            text = pci_bare_name(&r->frames->bare, row, text);
-        }
-        if (r->by != PCOL_BY_FUNCTION)
-            PCI_TRY(get_text(r, file, row, &path, &has_file, err));
-        PCI_TRY(base_of_texts(r, text, path, has_file, &r->of_function[row], err));
+    for (uint64_t row = 0; row < r->function_count; row += PCI_BATCH) {
+        uint64_t left = r->function_count - row;
+        PCI_TRY(read_some_functions(r, name, file, row, left < PCI_BATCH ? (size_t)left : PCI_BATCH,
+                                    err));
     }
     return PCOL_OK;
 }
@@ -237,8 +312,7 @@ static pcol_status base_of_group(struct reading *r, uint32_t group, uint32_t *ba
     int64_t mapping;
     int valid = 0;
     *base = r->nobody;
-    if (r->mapping)
-        PCI_TRY(pci_get(r->file, r->mapping, group, &mapping, &valid, err));
+    PCI_TRY(get_ahead(r, r->mapping, group, &mapping, &valid, err));
     if (!valid)
         return PCOL_OK;
     if ((uint64_t)mapping >= r->mapping_count)
@@ -257,8 +331,7 @@ static pcol_status base_of_location(struct reading *r, uint32_t location, uint32
     int valid = 0;
     pcol_str path;
     *base = PCOL_NONE;
-    if (r->function)
-        PCI_TRY(pci_get(r->file, r->function, location, &function, &valid, err));
+    PCI_TRY(get_ahead(r, r->function, location, &function, &valid, err));
     if (valid) {
         if ((uint64_t)function >= r->function_count)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
@@ -291,8 +364,7 @@ static pcol_status frame_of_location(struct reading *r, uint32_t location, uint3
         *frame = base;
         return PCOL_OK;
     }
-    if (r->line)
-        PCI_TRY(pci_get(r->file, r->line, location, &place.line, &valid, err));
+    PCI_TRY(get_ahead(r, r->line, location, &place.line, &valid, err));
     place.has_line = valid != 0;
     if (!valid) {
         place.line = 0;
@@ -300,7 +372,7 @@ static pcol_status frame_of_location(struct reading *r, uint32_t location, uint3
             return PCOL_OK;
     }
     if (r->by == PCOL_BY_LOCATION && r->address) {
-        PCI_TRY(pci_get(r->file, r->address, group, &number, &valid, err));
+        PCI_TRY(get_ahead(r, r->address, group, &number, &valid, err));
         place.has_address = valid != 0;
         place.address = valid ? (uint64_t)number : 0;
     }
@@ -311,11 +383,14 @@ static pcol_status read_locations(struct reading *r, pcol_error *err)
 {
     const struct pci_calls *calls = &r->query->calls;
     const uint8_t *kept = r->query->kept;
-    PCI_TRY(pci_want(r->file, "locations", "function", PCI_TYPES_ROW, &r->function, err));
-    PCI_TRY(pci_want(r->file, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
+    r->all = r->next = pci_malloc(MOST_AHEAD, sizeof *r->all);
+    if (!r->all)
+        return pci_fail_memory(err);
+    PCI_TRY(open_ahead(r, "locations", "function", PCI_TYPES_ROW, &r->function, err));
+    PCI_TRY(open_ahead(r, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
+    PCI_TRY(open_ahead(r, "location_groups", "mapping", PCI_TYPES_ROW, &r->mapping, err));
+    PCI_TRY(open_ahead(r, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
     PCI_TRY(pci_want(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
-    PCI_TRY(pci_want(r->file, "location_groups", "mapping", PCI_TYPES_ROW, &r->mapping, err));
-    PCI_TRY(pci_want(r->file, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
     r->frames->of_location =
         pci_malloc((size_t)calls->location_count + 1, sizeof *r->frames->of_location);
     if (!r->frames->of_location)
@@ -395,6 +470,7 @@ pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_fram
     pci_free(r.base_of);
     pci_free(r.of_function);
     pci_free(r.of_mapping);
+    pci_free(r.all);
     pci_hash_clear(&r.base_hash);
     pci_hash_clear(&frames->hash);
     if (status != PCOL_OK)

@@ -3,6 +3,8 @@
  */
 #include "query/walk.h"
 
+#include "core/lanes.h"
+
 pcol_status pci_walk_fail_parent(uint32_t row, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row,
@@ -18,6 +20,11 @@ pcol_status pci_walk_fail_group(uint32_t row, uint64_t group, pcol_error *err)
 pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error *err)
 {
     const struct pci_calls *calls = &w->query->calls;
+    if (calls->parent) { /* a filter has read them */
+        pci_lanes_widen_u32(calls->parent + row, n, w->parents);
+        pci_lanes_widen_u32(calls->group + row, n, w->groups);
+        return PCOL_OK;
+    }
     PCI_TRY(pci_read(calls->file, calls->parents, row, n, w->parents, NULL, err));
     return pci_read(calls->file, calls->groups, row, n, w->groups, NULL, err);
 }

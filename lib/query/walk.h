@@ -137,7 +137,9 @@ PCI_INLINE pcol_status pci_walk_rows(struct pci_walk *w, const struct pci_walker
     const struct pci_calls *calls = &w->query->calls;
     struct pci_path path = {w->path, w->path, w->path + w->capacity - 1};
     for (uint32_t row = 1; row < calls->count;) {
-        uint32_t n = calls->count - row < PCI_BATCH ? calls->count - row : PCI_BATCH;
+        /* Up to a multiple of the batch: where rows follow from rows before, such are read at once. */
+        uint32_t left = calls->count - row, room = PCI_BATCH - row % PCI_BATCH;
+        uint32_t n = left < room ? left : room;
         PCI_TRY(pci_walk_read(w, row, n, err));
         for (uint32_t at = 0; at < n; at++, row++) {
             if ((uint64_t)w->groups[at] >= calls->group_count)
