@@ -23,25 +23,31 @@
 
 #define LEAST_BYTES ((off_t)32 << 10) /* of input */
 #define MOST_BYTES ((off_t)1 << 20)
-#define STRETCH (8 << 20)
+#define MORE ((size_t)256 << 10) /* than the heap has in the beginning */
+#define STRETCH (12 << 20)
 #define LARGE (1 << 20)                /* blocks from here on are mapped one by one */
 #define HUGE_PAGE ((uintptr_t)2 << 20) /* of most machines; where not, the hint is lost */
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
-/* Whatever fails here, memory is had as before. */
+/* The heap's end grows by all of the stretch, and what lies before its first huge page is taken and never
+ * touched. Whatever fails here, memory is had as before. */
 static void prepare(void)
 {
-    uintptr_t begin = (uintptr_t)sbrk(0);
-    if (mallopt(M_ARENA_MAX, 1) != 1 || mallopt(M_MMAP_THRESHOLD, LARGE) != 1 ||
+    static void *volatile skipped; /* keeps the compiler from leaving the allocations out */
+    if (mallopt(M_ARENA_MAX, 1) != 1 || mallopt(M_MMAP_THRESHOLD, STRETCH) != 1 ||
         mallopt(M_TRIM_THRESHOLD, 2 * STRETCH) != 1 || mallopt(M_TOP_PAD, STRETCH) != 1)
         return;
-    void *volatile more = malloc(LARGE / 2); /* than the heap has: it grows by all of the stretch */
-    free(more);
-    uintptr_t end = (uintptr_t)sbrk(0);
+    skipped = malloc(MORE);
+    free(skipped);
+    uintptr_t from = (uintptr_t)skipped, to = (uintptr_t)sbrk(0);
+    /* The allocator has written to where that ended: a page that it has is no huge one any more. */
+    uintptr_t begin = (from + MORE + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
+    if (from < to && to - from <= 2 * (uintptr_t)STRETCH && begin - from < to - begin) {
+        (void)madvise((void *)begin, to - begin, MADV_HUGEPAGE); /* a hint */
+        skipped = malloc(begin - from - 2 * sizeof(size_t));
+    }
     mallopt(M_TOP_PAD, LARGE / 8);
-    begin = (begin + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    if (begin < end && end - begin <= 2 * (uintptr_t)STRETCH)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* a hint */
+    mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 #else
 static void prepare(void)
