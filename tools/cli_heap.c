@@ -4,7 +4,7 @@
  * Such a command touches a thousand pages of 4 KiB, and a fault for each takes the kernel 1.5 microseconds:
  * a fifth of all its time. So the first stretch of the heap is mapped at once and put on huge pages, each of
  * which is cleared in the time of 60 faults and is worth 512. Blocks below the size that these inputs grow
- * to come from that stretch, of whichever thread, and stay there when they are free. It costs up to two
+ * to come from that stretch, of whichever thread, and stay there when they are free. It costs two or three
  * huge pages of memory. Of larger inputs faults are a small part, and memory is what counts; of smaller
  * ones there are not many.
  */

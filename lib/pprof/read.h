@@ -112,11 +112,20 @@ struct pci_pprof_stacks {
     struct pci_pprof_trail *paths; /* of others, by a hash of their outermost groups */
     uint32_t *recent;              /* stacks by hash, 0: none */
 
+    struct pci_pprof_shelf *shelf; /* NULL: nobody helps */
+
     /* The failure that ended it. */
     pcol_status status;
     pcol_error error;
     uint64_t failed; /* which sample */
     int in_field;    /* while its fields were read: another field may stand before this one */
+};
+
+/* A stack between looking and entering. */
+struct pci_pprof_waiting {
+    uint64_t offset;     /* of the sample in the input */
+    uint32_t *known;     /* where a stack like this one is remembered, if it is */
+    size_t first, depth; /* in `groups` */
 };
 /* While the input is inflated by another thread, there is time to look at samples that are there
  * already, though the table of locations mostly comes behind them. Nearly all writers number locations
@@ -182,6 +191,29 @@ pcol_status pci_pprof_stacks_settle(struct pci_pprof_stacks *stacks, struct pci_
 void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks);
 /* Look at samples, up to number `end` and to the last, and enter their stacks. */
 void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic uint64_t *stop);
+/* Look at `count` samples more, and enter none; `waiting` has room for them. */
+pcol_status pci_pprof_stacks_look(struct pci_pprof_stacks *stacks, size_t count, pcol_error *err);
+
+/* shelf.c: the reader of the rest has mostly ended when half of the stacks are still to be entered. From then
+ * on it looks at samples for the other reader, blocks of them from the last one to the first, until both meet.
+ * What looking gives is kept with the block; a block that is odd in any way is left to the other reader. */
+#define PCI_PPROF_BLOCK 128u /* samples */
+struct pci_pprof_shelved {
+    struct pci_pprof_waiting *waiting; /* NULL: it is not looked at */
+    uint32_t *groups;
+    size_t count;
+    uint64_t taken, end; /* of the taker behind it */
+};
+pcol_status pci_pprof_shelf_new(struct pci_pprof_shelf **shelf, pcol_error *err);
+void pci_pprof_shelf_free(struct pci_pprof_shelf *shelf);
+/* By the reader of the rest, before the first sample of each block and at last. */
+void pci_pprof_shelf_mark(struct pci_pprof_shelf *shelf, const struct pci_pprof_taker *taker);
+/* By the same, when all samples have been read: helps as long as that helps. */
+void pci_pprof_shelf_fill(struct pci_pprof_shelf *shelf, const struct pci_pprof_stacks *stacks);
+/* By the reader of stacks, that begins block `number` (SIZE_MAX: none any more): what is there of it, which
+ * the caller frees. */
+struct pci_pprof_shelved pci_pprof_shelf_take(struct pci_pprof_shelf *shelf, size_t number);
+
 /* samples.c */
 pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err);
 

@@ -209,13 +209,18 @@ static void drop_read(struct readers *both)
 /* What is not stacks, up to sample number `end` and to the last. */
 static void run_rest(struct readers *both, uint64_t end)
 {
+    struct pci_pprof_shelf *shelf = both->stacks->shelf;
     for (int none = 0; both->count < end && both->count <= atomic_load(&both->stop);) {
+        if (shelf && both->count % PCI_PPROF_BLOCK == 0)
+            pci_pprof_shelf_mark(shelf, &both->r->samples.taker);
         both->status = next_sample(both, &none, &both->error);
         if (both->status != PCOL_OK) {
             both->failed = both->count;
             if (both->failed < atomic_load(&both->stop))
                 atomic_store(&both->stop, both->failed);
         }
+        if (none && shelf)
+            pci_pprof_shelf_fill(shelf, both->stacks);
         if (none || both->status != PCOL_OK)
             return;
         both->count++;
@@ -263,10 +268,14 @@ pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err)
     pcol_status status = pci_pprof_stacks_settle(&r->stacks, r, err);
     for (size_t i = 0; i < r->type_count; i++)
         r->values[i].sample_type = r->type_rows[i];
-    if (status == PCOL_OK && threads > 1 &&
-        pci_spool_size(&r->samples.spool) >= PCI_BESIDE_BYTES / 4)
+    int beside = threads > 1 && pci_spool_size(&r->samples.spool) >= PCI_BESIDE_BYTES / 4;
+    if (status == PCOL_OK && beside)
+        status = pci_pprof_shelf_new(&r->stacks.shelf, err);
+    if (status == PCOL_OK && beside)
         status = pci_beside_each(2, 2, run_one, &both, err);
     else if (status == PCOL_OK)
         take_turns(&both);
+    pci_pprof_shelf_free(r->stacks.shelf);
+    r->stacks.shelf = NULL;
     return status == PCOL_OK ? first_failure(&both, err) : status;
 }

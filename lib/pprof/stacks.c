@@ -31,12 +31,6 @@ struct pci_pprof_trail {
     } steps[PATH_STEPS];
 };
 
-struct pci_pprof_waiting {
-    uint64_t offset;     /* of the sample in the input */
-    uint32_t *known;     /* where a stack like this one is remembered, if it is */
-    size_t first, depth; /* in `groups` */
-};
-
 pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pprof_reader *r,
                                   pcol_error *err)
 {
@@ -153,18 +147,18 @@ static pcol_status find(struct pci_pprof_stacks *s, const struct pci_pprof_waiti
     return PCOL_OK;
 }
 
-/* All that wait. The nodes at the end of remembered stacks are asked for before the first of them is
+/* All that wait. The nodes at the end of remembered stacks are asked for before the first of some is
  * compared. */
 static pcol_status enter_waiting(struct pci_pprof_stacks *s, pcol_error *err)
 {
-    for (size_t i = 0; i < s->waiting_count; i++) {
-        const struct pci_node *node = &s->tree->nodes[*s->waiting[i].known];
-        __builtin_prefetch(node);
-        __builtin_prefetch((const char *)node - 64);
-    }
     size_t count = s->waiting_count;
     s->waiting_count = 0;
     for (size_t i = 0; i < count; i++) {
+        for (size_t k = i; i % WAITING == 0 && k < count && k < i + WAITING; k++) {
+            const struct pci_node *node = &s->tree->nodes[*s->waiting[k].known];
+            __builtin_prefetch(node);
+            __builtin_prefetch((const char *)node - 64);
+        }
         uint32_t stack;
         s->failed = s->count - count + i;
         PCI_TRY(find(s, &s->waiting[i], &stack, err));
@@ -289,7 +283,6 @@ static pcol_status look_at(struct pci_pprof_stacks *s, struct pci_pprof_message 
     }
     uint64_t hash = pci_hash_bytes(s->groups + w->first, w->depth * sizeof *s->groups);
     w->known = &s->recent[hash % RECENT];
-    __builtin_prefetch(w->known, 1);
     s->waiting_count++;
     return PCOL_OK;
 }
@@ -303,12 +296,53 @@ static pcol_status look_at_next(struct pci_pprof_stacks *s, int *end, pcol_error
     s->in_field = 1;
     PCI_TRY(look_at(s, &m, err));
     s->in_field = 0;
+    __builtin_prefetch(s->waiting[s->waiting_count - 1].known, 1);
     s->count++;
     if (s->waiting_count == WAITING || s->group_count >= MOST_GROUPS) {
         PCI_TRY(enter_waiting(s, err));
         atomic_store(&s->seen, s->taker.taken);
     }
     return PCOL_OK;
+}
+
+pcol_status pci_pprof_stacks_look(struct pci_pprof_stacks *stacks, size_t count, pcol_error *err)
+{
+    struct pci_pprof_message m;
+    for (int end; count; count--) {
+        PCI_TRY(pci_pprof_queue_look(stacks->samples, &stacks->taker, &m, &end, err));
+        if (end)
+            return PCOL_OK;
+        PCI_TRY(look_at(stacks, &m, err));
+    }
+    return PCOL_OK;
+}
+
+/* The block of samples that begins here, if the other reader has looked at it. */
+static pcol_status enter_shelved(struct pci_pprof_stacks *s, pcol_error *err)
+{
+    if (!s->shelf || s->count % PCI_PPROF_BLOCK)
+        return PCOL_OK;
+    struct pci_pprof_shelved block =
+        pci_pprof_shelf_take(s->shelf, (size_t)(s->count / PCI_PPROF_BLOCK));
+    if (!block.waiting)
+        return PCOL_OK;
+    pcol_status status = enter_waiting(s, err);
+    struct pci_pprof_waiting *waiting = s->waiting;
+    uint32_t *groups = s->groups;
+    if (status == PCOL_OK) {
+        s->waiting = block.waiting;
+        s->waiting_count = block.count;
+        s->groups = block.groups;
+        s->count += block.count;
+        s->taker.taken = block.taken;
+        s->taker.end = block.end;
+        status = enter_waiting(s, err);
+        s->waiting = waiting;
+        s->groups = groups;
+    }
+    pci_free(block.waiting);
+    pci_free(block.groups);
+    return status;
 }
 
 void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic uint64_t *stop)
@@ -318,9 +352,14 @@ void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic
     for (int none = 0; s->status == PCOL_OK && !none && s->count < end;) {
         if (s->count > atomic_load(stop))
             break;
-        s->failed = s->count;
-        s->status = look_at_next(s, &none, &s->error);
+        uint64_t before = s->count;
+        s->failed = before;
+        s->status = enter_shelved(s, &s->error);
+        if (s->status == PCOL_OK && s->count == before)
+            s->status = look_at_next(s, &none, &s->error);
     }
+    if (s->shelf)
+        pci_pprof_shelf_take(s->shelf, SIZE_MAX);
     /* Those that still wait come before the one that has failed. */
     uint64_t failed = s->failed;
     int in_field = s->in_field;
