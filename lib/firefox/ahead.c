@@ -5,6 +5,7 @@
  * plain numbers. So what it hands over is what the reader would have read itself; where something else
  * comes the reader goes on, and finds the faults.
  *
+ * If nothing waits for the reader, the next array is left to it, and the one behind that is read meanwhile.
  * An array becomes cells in the builder's store, as the reader's own would, and these change hands. They
  * may wait there until they take some megabytes: by then they are mostly what becomes rows next.
  */
@@ -45,9 +46,11 @@ struct pci_ff_ahead {
     pthread_mutex_t lock;
     pthread_cond_t change;
     uint64_t at;     /* where the array begins that the thread is in, or was in last */
+    uint64_t left;   /* where the last one begins that was left to the reader */
     uint64_t wanted; /* where the one begins that the reader asked for last */
     uint64_t count_made, count_taken;
     uint64_t waiting; /* bytes of arrays that have been handed over and not been taken */
+    int waits;        /* the reader, for what the thread is in */
     int ended;        /* by the thread */
     int stopped;      /* by the reader */
 };
@@ -157,6 +160,20 @@ static pcol_status put_run(struct pci_ff_ahead *a, struct array *array, pcol_err
                                err);
 }
 
+/* Whether an array is left to the reader: it has no other, or comes for one that it waited for. */
+static int leave(struct pci_ff_ahead *a, uint64_t begin)
+{
+    pthread_mutex_lock(&a->lock);
+    uint64_t others = a->count_made - a->count_taken;
+    int leaves = others <= (uint64_t)a->waits && a->left <= a->wanted && a->wanted < begin;
+    if (leaves) {
+        a->left = begin;
+        pthread_cond_broadcast(&a->change);
+    }
+    pthread_mutex_unlock(&a->lock);
+    return leaves;
+}
+
 /* Whether the thread may go on with an array, once there is room for it or the reader waits for it:
  * not if the reader has gone past it. */
 static int may_go_on(struct pci_ff_ahead *a, const struct array *array)
@@ -201,6 +218,8 @@ static pcol_status make_one(struct pci_ff_ahead *a, struct array **out, pcol_err
         PCI_TRY(next_array(a, &begin, &found, err));
         if (!found || is_stopped(a))
             return PCOL_OK;
+        if (leave(a, begin))
+            continue;
         array = pci_calloc(1, sizeof *array);
         if (!array)
             return pci_fail_memory(err);
@@ -313,14 +332,17 @@ void pci_ff_ahead_free(struct pci_ff_ahead *ahead)
     pci_free(a);
 }
 
-/* Wait for an array that is wanted, or one behind it; 0: there will be none. */
+/* Wait for an array that is wanted, or one behind it; 0: there will be none, or it was left. */
 static int wait_for(struct pci_ff_ahead *a, uint64_t begin)
 {
     pthread_mutex_lock(&a->lock);
     a->wanted = begin;
     pthread_cond_broadcast(&a->change);
-    while (a->count_made == a->count_taken && a->at <= begin && !a->ended)
+    while (a->count_made == a->count_taken && a->at <= begin && a->left < begin && !a->ended) {
+        a->waits = 1;
         pthread_cond_wait(&a->change, &a->lock);
+    }
+    a->waits = 0;
     int is = a->count_made > a->count_taken;
     pthread_mutex_unlock(&a->lock);
     return is;

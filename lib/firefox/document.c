@@ -192,8 +192,6 @@ static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
 {
     int more;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
-    if (ff->import->options->threads > 1 && !ff->in.level)
-        PCI_TRY(pci_ff_ahead_new(ff->in.json, &ff->b->store, &ff->ahead, err));
     if (can_begin(ff))
         PCI_TRY(build(ff, NULL, err));
     for (;;) {
@@ -354,6 +352,8 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
     int more;
     PCI_TRY(pci_ff_next(&ff->in, err));
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
+    if (ff->import->options->threads > 1 && !ff->in.level)
+        PCI_TRY(pci_ff_ahead_new(ff->in.json, &ff->b->store, &ff->ahead, err));
     PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
     for (;;) {
         enum pci_ff_member member = PCI_FF_META;
