@@ -1,7 +1,7 @@
 /*
  * ahead.c - the thread that reads arrays of numbers ahead
  *
- * It searches for brackets, wherever they stand, and reads as json/run.c does for as long as there are
+ * It searches for brackets, wherever they stand, in JSON as in the slabs of a container, and reads as json/run.c does for as long as there are
  * plain numbers. So what it hands over is what the reader would have read itself; where something else
  * comes the reader goes on, and finds the faults.
  *
@@ -256,10 +256,10 @@ static pcol_status make_array(void *context, void *data, size_t capacity, size_t
 
 /* ---- the reader */
 
-pcol_status pci_ff_ahead_new(const struct pci_json *json, struct pci_store *store,
+pcol_status pci_ff_ahead_new(const struct pci_input *input, uint64_t at, struct pci_store *store,
                              struct pci_ff_ahead **ahead, pcol_error *err)
 {
-    uint64_t bytes = pci_input_bytes(json->input), at = json->input->offset + json->at;
+    uint64_t bytes = pci_input_bytes(input);
     *ahead = NULL;
     if (bytes < at || bytes - at < PCI_BESIDE_BYTES)
         return PCOL_OK;
@@ -277,7 +277,7 @@ pcol_status pci_ff_ahead_new(const struct pci_json *json, struct pci_store *stor
         pci_free(a);
         return pci_fail_memory(err);
     }
-    pcol_status status = pci_input_open_part(&a->input, json->input, err);
+    pcol_status status = pci_input_open_part(&a->input, input, err);
     if (status == PCOL_OK)
         status = pci_input_skip(&a->input, at, err);
     if (status == PCOL_OK)
@@ -348,7 +348,7 @@ static int wait_for(struct pci_ff_ahead *a, uint64_t begin)
     return is;
 }
 
-pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json,
+pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json, uint64_t stop,
                               struct pci_ff_cells *cells, pcol_error *err)
 {
     struct pci_ff_ahead *a = ahead;
@@ -362,7 +362,7 @@ pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json,
         if (!a->array)
             return PCOL_OK;
     }
-    if (a->array->begin != begin || cells->count)
+    if (a->array->begin != begin || a->array->end > stop || cells->count)
         return PCOL_OK;
     struct array *array = a->array;
     uint64_t end = array->end, lines = array->lines, line_start = array->line_start;

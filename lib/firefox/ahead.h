@@ -13,13 +13,14 @@
 
 struct pci_ff_ahead;
 
-/* Begin behind the reader's place in its input, if that is a file with much left of it; else *ahead is
- * NULL. Cells are in `store`. */
-pcol_status pci_ff_ahead_new(const struct pci_json *json, struct pci_store *store,
+/* Begin at a byte of an input, if that is a file with much left of it; else *ahead is NULL. Cells are in
+ * `store`. */
+pcol_status pci_ff_ahead_new(const struct pci_input *input, uint64_t at, struct pci_store *store,
                              struct pci_ff_ahead **ahead, pcol_error *err);
 /* The reader stands behind the bracket of an array: take what there is of it
- * as `cells`, of which there are none yet, and go behind that. */
-pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json,
+ * as `cells`, of which there are none yet, and go behind that. The text ends at byte `stop` of the
+ * file. */
+pcol_status pci_ff_ahead_take(struct pci_ff_ahead *ahead, struct pci_json *json, uint64_t stop,
                               struct pci_ff_cells *cells, pcol_error *err);
 /* NULL: nothing. */
 void pci_ff_ahead_free(struct pci_ff_ahead *ahead);

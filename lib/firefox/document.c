@@ -345,6 +345,18 @@ static pcol_status read_member(struct pci_ff *ff, enum pci_ff_member member, uin
     return pci_ff_to_nodes(ff, ff->root, key, &node, err);
 }
 
+/* A container is read ahead from its beginning on: its slabs stand as they are asked for, mostly. */
+static pcol_status begin_ahead(struct pci_ff *ff, pcol_error *err)
+{
+    const struct pci_json *json = ff->in.json;
+    const struct pci_slabs *slabs = ff->in.slabs;
+    if (ff->import->options->threads < 2 || (slabs && !slabs->file))
+        return PCOL_OK;
+    return pci_ff_ahead_new(slabs ? slabs->file : json->input,
+                            slabs ? 0 : json->input->offset + json->at, &ff->b->store, &ff->ahead,
+                            err);
+}
+
 pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
 {
     static const char *const names[PCI_FF_OTHER] = {"meta", "libs", "shared", "threads",
@@ -352,8 +364,7 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
     int more;
     PCI_TRY(pci_ff_next(&ff->in, err));
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
-    if (ff->import->options->threads > 1 && !ff->in.level)
-        PCI_TRY(pci_ff_ahead_new(ff->in.json, &ff->b->store, &ff->ahead, err));
+    PCI_TRY(begin_ahead(ff, err));
     PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
     for (;;) {
         enum pci_ff_member member = PCI_FF_META;

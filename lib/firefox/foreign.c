@@ -427,12 +427,44 @@ static pcol_status put_counters(struct pci_ff_foreign *f, pcol_error *err)
     return f->out.w.status;
 }
 
+static pcol_status to_nowhere(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context, (void)data, (void)size, (void)err;
+    return PCOL_OK;
+}
+
+/* What threads name by string besides code, as if it were written. */
+static pcol_status find_strings(struct pci_ff_foreign *f, pcol_error *err)
+{
+    struct pci_ff_out out;
+    if (!pci_rows(f->file, "markers") && !pci_rows(f->file, "allocations"))
+        return PCOL_OK;
+    PCI_TRY(pci_ff_out_open(&out, f->file, (pcol_sink){to_nowhere, NULL}, 0, err));
+    pcol_status status = PCOL_OK;
+    f->carry.out = &out;
+    pci_json_put_begin(&out.w, '{', err);
+    for (size_t i = 0; i < f->track_count && status == PCOL_OK; i++) {
+        const struct pci_ff_track *t = &f->tracks[i];
+        status = pci_ff_carry_source(&f->carry, t->source, err);
+        if (status == PCOL_OK)
+            status = pci_ff_carry_markers(&f->carry, t->thread, err);
+        if (status == PCOL_OK)
+            status = pci_ff_carry_allocations(&f->carry, t->thread, err);
+    }
+    f->carry.out = &f->out;
+    pci_ff_out_close(&out);
+    return status;
+}
+
+/* What threads refer to stands before them: who reads the file need not keep them until its end. */
 static pcol_status put_document(struct pci_ff_foreign *f, pcol_error *err)
 {
     struct pci_json_writer *w = &f->out.w;
     pci_json_put_begin(w, '{', err);
     PCI_TRY(put_meta(f, err));
     PCI_TRY(pci_ff_put_libs(&f->code, &f->out, err));
+    PCI_TRY(find_strings(f, err));
+    PCI_TRY(pci_ff_put_shared(&f->code, &f->out, err));
     pci_json_put_key(w, "threads", err);
     pci_json_put_begin(w, '[', err);
     for (size_t i = 0; i < f->track_count; i++)
@@ -450,7 +482,6 @@ static pcol_status put_document(struct pci_ff_foreign *f, pcol_error *err)
         PCI_TRY(pci_ff_carry_several(&f->carry, &lost, err));
         f->lost |= lost ? LOSS_AROUND : 0;
     }
-    PCI_TRY(pci_ff_put_shared(&f->code, &f->out, err));
     pci_json_put_end(w, '}', err);
     return pci_ff_out_finish(&f->out, err);
 }

@@ -39,6 +39,7 @@ static pcol_status enter_slab(struct pci_ff_stream *stream, const struct pci_sla
                              PCI_FF_NESTING);
     struct pci_ff_reader *r = &stream->readers[level];
     PCI_TRY(pci_slab_open(stream->slabs, slab, &r->input, &r->offset, err));
+    r->end = (uint64_t)slab->offset + slab->size;
     pcol_status status = pci_json_open(&r->json, &r->input, &json_options, err);
     if (status != PCOL_OK) {
         pci_input_close(&r->input);
@@ -78,6 +79,11 @@ uint32_t pci_ff_depth(const struct pci_ff_stream *stream)
     for (unsigned i = 0; i <= stream->level; i++)
         depth += stream->readers[i].json.depth;
     return depth;
+}
+
+uint64_t pci_ff_text_end(const struct pci_ff_stream *stream)
+{
+    return stream->slabs ? stream->readers[stream->level].end : UINT64_MAX;
 }
 
 int pci_ff_is(const struct pci_ff_stream *stream, const char *text)

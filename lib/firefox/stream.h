@@ -55,6 +55,7 @@ struct pci_ff_reader {
     struct pci_json json;
     struct pci_input input; /* of a slab */
     uint64_t offset;        /* of the input's first byte in the file */
+    uint64_t end;           /* of the slab in the file */
 };
 
 /* Where a value stands, for errors that are found later. */
@@ -88,6 +89,8 @@ pcol_status pci_ff_skip(struct pci_ff_stream *stream, pcol_error *err);
 uint32_t pci_ff_depth(const struct pci_ff_stream *stream);
 int pci_ff_is(const struct pci_ff_stream *stream, const char *text);
 
+/* The byte of the file at which the text that is being read ends; UINT64_MAX: with the file. */
+uint64_t pci_ff_text_end(const struct pci_ff_stream *stream);
 struct pci_ff_place pci_ff_where(const struct pci_ff_stream *stream);
 /* E_SYNTAX at the current token, or at a place noted before. */
 pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, const char *format,

@@ -158,8 +158,8 @@ static pcol_status read_array(struct pci_ff *ff, struct pci_ff_cells *cells, pco
     int more;
     if (ff->in.type == PCI_FF_SLAB)
         return read_slab(ff, cells, err);
-    if (ff->ahead && !ff->in.level)
-        PCI_TRY(pci_ff_ahead_take(ff->ahead, ff->in.json, cells, err));
+    if (ff->ahead)
+        PCI_TRY(pci_ff_ahead_take(ff->ahead, ff->in.json, pci_ff_text_end(&ff->in), cells, err));
     for (;;) {
         PCI_TRY(read_runs(ff, cells, err));
         PCI_TRY(pci_ff_element(&ff->in, &more, err));

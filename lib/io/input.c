@@ -53,6 +53,7 @@ struct pci_input_state {
     uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
     pcol_progress_fn progress;
     void *context;
+    struct pci_input_state *whole; /* parts: whose progress this is; else NULL */
     unsigned threads;
     /* Once a thread inflates, it has all above but the limits, total and progress for itself. */
     int is_ahead;
@@ -68,6 +69,15 @@ struct piece_head {
 };
 
 #define PIECES_AHEAD 8u
+
+/* So many bytes of an input were read through a part; some may be read again. */
+static void report_part(struct pci_input_state *s, size_t bytes)
+{
+    uint64_t left = s->file_bytes > s->read_bytes ? s->file_bytes - s->read_bytes : 0;
+    s->read_bytes += bytes < left ? bytes : left;
+    if (s->progress)
+        s->progress(s->context, s->read_bytes, s->file_bytes);
+}
 
 static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
                            pcol_error *err)
@@ -85,7 +95,9 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
     if (s->place != UINT64_MAX)
         s->place += *got;
     s->read_bytes += *got;
-    if (s->progress && !s->is_ahead)
+    if (s->whole)
+        report_part(s->whole, *got);
+    else if (s->progress && !s->is_ahead)
         s->progress(s->context, s->read_bytes, s->file_bytes);
     return PCOL_OK;
 }
@@ -463,6 +475,11 @@ pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *
     part->state->stop = UINT64_MAX;
     part->state->file_bytes = of->state->file_bytes;
     return PCOL_OK;
+}
+
+void pci_input_report(struct pci_input *part, const struct pci_input *of)
+{
+    part->state->whole = of->state;
 }
 
 void pci_input_cut(struct pci_input *part, uint64_t offset)

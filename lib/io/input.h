@@ -39,6 +39,8 @@ uint64_t pci_input_bytes(const struct pci_input *input);
  * begun with pci_input_skip(), and closed. */
 pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *of,
                                 pcol_error *err);
+/* What is read through a part counts as progress of `of`. Not for one that another thread reads. */
+void pci_input_report(struct pci_input *part, const struct pci_input *of);
 /* No byte of a part from `offset` on. */
 void pci_input_cut(struct pci_input *part, uint64_t offset);
 /* Go on at `offset`, of a part anywhere, else not before the window. */
