@@ -84,7 +84,13 @@ static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
 
 /* ---- the walk */
 
-/* The call from `caller` to `callee`; NULL in *call if neither is asked about. */
+/* Whether this is a call and one of the two is asked about: of most steps of the walk neither is. */
+PCI_INLINE int is_asked(const struct peeking *p, uint32_t caller, uint32_t callee)
+{
+    return caller != PCOL_NONE && caller != callee && (p->wanted[caller] | p->wanted[callee]);
+}
+
+/* The call from `caller` to `callee`; NULL in *call if there was none and it is not to be made. */
 static pcol_status find_call(struct peeking *p, uint32_t caller, uint32_t callee, int make,
                              struct call **call, pcol_error *err)
 {
@@ -92,8 +98,6 @@ static pcol_status find_call(struct peeking *p, uint32_t caller, uint32_t callee
     size_t at;
     uint32_t id;
     *call = NULL;
-    if (caller == PCOL_NONE || caller == callee || (!p->wanted[caller] && !p->wanted[callee]))
-        return PCOL_OK;
     hash = pci_hash_pair(caller, callee);
     at = pci_hash_start(&p->hash, hash);
     while ((id = pci_hash_next(&p->hash, hash, &at)) != PCI_HASH_NONE) {
@@ -114,36 +118,41 @@ static pcol_status find_call(struct peeking *p, uint32_t caller, uint32_t callee
     return PCOL_OK;
 }
 
-static pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
+PCI_INLINE pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
 {
     struct peeking *p = context;
     struct call *call;
     p->on_path[frame]++;
+    if (!is_asked(p, caller, frame))
+        return PCOL_OK;
     PCI_TRY(find_call(p, caller, frame, 1, &call, err));
-    if (call)
-        call->on_path++;
+    call->on_path++;
     return PCOL_OK;
 }
 
-static pcol_status leave(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
-                         pcol_error *err)
+PCI_INLINE pcol_status leave(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
+                             pcol_error *err)
 {
     struct peeking *p = context;
     struct call *call;
     if (--p->on_path[frame] == 0)
         PCI_TRY(add(p, &p->total[frame], sum, err));
+    if (!is_asked(p, caller, frame))
+        return PCOL_OK;
     PCI_TRY(find_call(p, caller, frame, 0, &call, err));
     return call && --call->on_path == 0 ? add(p, &call->total, sum, err) : PCOL_OK;
 }
 
-static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
-                         pcol_error *err)
+PCI_INLINE pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                             pcol_error *err)
 {
     struct peeking *p = context;
     struct call *call;
     if (leaf == PCOL_NONE)
         return PCOL_OK;
     PCI_TRY(add(p, &p->self[leaf], p->query->weight[row], err));
+    if (!is_asked(p, caller, leaf))
+        return PCOL_OK;
     PCI_TRY(find_call(p, caller, leaf, 0, &call, err));
     return call ? add(p, &call->self, p->query->weight[row], err) : PCOL_OK;
 }
