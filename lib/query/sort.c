@@ -24,19 +24,25 @@ struct sorting {
     pcol_order by;
 };
 
+static int compare_names(const struct sorting *s, uint32_t a, uint32_t b)
+{
+    const struct pci_top_item *x = &s->top->items[a], *y = &s->top->items[b];
+    if (s->top->texts)
+        return pci_str_compare(*x->by.name, *y->by.name);
+    return pci_frame_compare(x->by.frame, y->by.frame);
+}
+
 static int compare(const struct sorting *s, uint32_t a, uint32_t b)
 {
     const struct pci_top_item *x = &s->top->items[a], *y = &s->top->items[b];
     int is_double = s->top->is_double;
+    if (s->by == PCOL_ORDER_NAME)
+        return compare_names(s, a, b);
     int by_self = pci_amount_compare(is_double, y->self, x->self);
     int by_total = pci_amount_compare(is_double, y->total, x->total);
-    if (s->by == PCOL_ORDER_SELF && (by_self || by_total))
-        return by_self ? by_self : by_total;
-    if (s->by == PCOL_ORDER_TOTAL && (by_self || by_total))
-        return by_total ? by_total : by_self;
-    if (s->top->texts)
-        return pci_str_compare(*x->by.name, *y->by.name);
-    return pci_frame_compare(x->by.frame, y->by.frame);
+    int first = s->by == PCOL_ORDER_SELF ? by_self : by_total;
+    int second = s->by == PCOL_ORDER_SELF ? by_total : by_self;
+    return first ? first : second ? second : compare_names(s, a, b);
 }
 
 static void insert_rows(const struct sorting *s, uint32_t *order, size_t n)
