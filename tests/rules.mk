@@ -22,7 +22,10 @@ unit-tests: $(if $(UNIT_SRC),$(OUT)/unit-tests)
 # ---- fuzzing: one program a target for libFuzzer, all of them in one for AFL++'s and our own replays
 
 FUZZ_SRC := $(filter-out $(addprefix tests/fuzz/,entry.c replay.c mutate.c),$(wildcard tests/fuzz/*.c))
-FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ)
+# The command is a target, too: its main() under another name, and what it writes caught.
+FUZZ_TOOLS := $(OBJ)/tests/fuzz/pcol.o $(filter-out $(OBJ)/tools/main.o,$(TOOLS_OBJ))
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ) $(FUZZ_TOOLS)
+FUZZ_LIBS := -Wl,--wrap=write -ldl
 FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/fuzz/targets.c)
 # What is compared to what guides a fuzzer through the bytes that an importer reads, and costs a third of the time: not where those
 # bytes have become numbers.
@@ -34,18 +37,21 @@ FUZZ_BIN := $(FUZZ_TARGETS:%=$(OUT)/fuzz/%)
 $(OBJ)/tests/fuzz/%.o: tests/fuzz/%.c $(STAMP)
 	$(call compile,$(FLAGS_unit))
 
+$(OBJ)/tests/fuzz/pcol.o: tools/main.c $(STAMP) | $(STAGED)
+	$(call compile,$(FLAGS_user) -Wno-missing-prototypes -Dmain=fuzz_pcol -Dclose=fuzz_pcol_close -Dcli_signals=fuzz_pcol_signals)
+
 $(OBJ)/tests/fuzz/entry-%.o: tests/fuzz/entry.c $(STAMP)
 	$(call compile,$(FLAGS_unit) -DFUZZ_TARGET='"$*"')
 
 $(OUT)/fuzz/%: $(OBJ)/tests/fuzz/entry-%.o $(OBJ)/tests/fuzz/mutate.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(OBJ)/tests/fuzz/mutate.o $(FUZZ_OBJ) $(OUT)/libpcol.a $(LIBS) $(LDLIBS)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(OBJ)/tests/fuzz/mutate.o $(FUZZ_OBJ) $(OUT)/libpcol.a $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
 
 $(OUT)/fuzz-replay: $(OBJ)/tests/fuzz/replay.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
 
 .PHONY: fuzz-programs fuzz-replay
 fuzz-programs: $(FUZZ_BIN)
@@ -59,7 +65,7 @@ $(OBJ)/tests/faults/%.o: tests/faults/%.c $(STAMP)
 $(OUT)/faults/flip: $(OBJ)/tests/faults/flip.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
 
 $(OUT)/faults/memory: $(OBJ)/tests/faults/memory.o $(OUT)/libpcol.a
 	@mkdir -p $(@D)

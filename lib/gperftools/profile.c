@@ -144,9 +144,10 @@ void pci_gp_drop_double_leaves(struct pci_gp_profile *p)
 {
     for (size_t s = 0; s < p->sample_count; s++) {
         struct pci_gp_sample *sample = &p->samples[s];
+        if (sample->end - sample->first < 2)
+            continue;
         uint32_t *stack = p->stack + sample->first;
-        if (sample->end - sample->first > 1 &&
-            p->locations[stack[0]].address == p->locations[stack[1]].address + 1) {
+        if (p->locations[stack[0]].address == p->locations[stack[1]].address + 1) {
             stack[1] = stack[0];
             sample->first++;
         }

@@ -208,6 +208,8 @@ static pcol_status put_thread(struct writer *w, uint64_t row, pcol_error *err)
         has_name = 1;
     }
     if (has_name) {
+        if (name.size && name.data[0] == '#') /* at the start of a line it would be a comment */
+            PCI_TRY(pci_put(w->out, " ", 1, err));
         PCI_TRY(put_right(w, name, w->chains ? 0 : 16, err));
         PCI_TRY(pci_put(w->out, " ", 1, err));
     }

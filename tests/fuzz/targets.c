@@ -33,6 +33,17 @@ const struct fuzz_target fuzz_targets[] = {
     {"inflate", fuzz_inflate, ".gz"},
     {"thaw", fuzz_thaw, ".frozen"},
     {"json", fuzz_json, ".json .perf"},
+    {"column", fuzz_column, ".column"},
+    {"match", fuzz_match, ".pattern"},
+    {"command", fuzz_command, ".line"},
+    {"select", fuzz_select, ".selection"},
+    {"archive", fuzz_archive, ".pcol"},
+    {"merge", fuzz_merge, ".pcol"},
+    {"unpack_firefox", fuzz_unpack_firefox, ".pcol"},
+    {"unpack_pprof", fuzz_unpack_pprof, ".pcol"},
+    {"unpack_perun", fuzz_unpack_perun, ".pcol"},
+    {"unpack_rprof", fuzz_unpack_rprof, ".pcol"},
+    {"unpack_speedscope", fuzz_unpack_speedscope, ".pcol"},
     {NULL, NULL, NULL},
 };
 

@@ -70,5 +70,20 @@ void fuzz_inflate(const uint8_t *data, size_t size);
 void fuzz_json(const uint8_t *data, size_t size);
 /* thaw.c: a compressed section */
 void fuzz_thaw(const uint8_t *data, size_t size);
+/* column.c: columns of any encodings */
+void fuzz_column(const uint8_t *data, size_t size);
+/* choose.c: patterns and selections */
+void fuzz_match(const uint8_t *data, size_t size);
+void fuzz_select(const uint8_t *data, size_t size);
+/* command.c: the command pcol */
+void fuzz_command(const uint8_t *data, size_t size);
+/* pack.c: pcol files packed anew, and written in other formats */
+void fuzz_archive(const uint8_t *data, size_t size);
+void fuzz_merge(const uint8_t *data, size_t size);
+void fuzz_unpack_firefox(const uint8_t *data, size_t size);
+void fuzz_unpack_pprof(const uint8_t *data, size_t size);
+void fuzz_unpack_perun(const uint8_t *data, size_t size);
+void fuzz_unpack_rprof(const uint8_t *data, size_t size);
+void fuzz_unpack_speedscope(const uint8_t *data, size_t size);
 
 #endif

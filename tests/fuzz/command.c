@@ -1,0 +1,187 @@
+/*
+ * command.c - target over the command pcol: its first line says which command with which options, and
+ * the rest is the file that it is given
+ *
+ * This is what reads --where and --time, and writes tables, JSON, CSV and messages for terminals. It
+ * runs within the fuzzer's process, with the main() of the command under another name; what it writes
+ * to stdout and stderr goes nowhere. Options that name files are not among those that an input can give.
+ */
+#include "targets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* main.c of the command, compiled with other names for three functions. */
+int fuzz_pcol(int argc, char **argv);
+int fuzz_pcol_close(int fd);
+void fuzz_pcol_signals(void);
+/* The linker's names for wrapped functions. */
+ssize_t __real_write(int fd, const void *data, size_t size); /* NOLINT */
+ssize_t __wrap_write(int fd, const void *data, size_t size); /* NOLINT */
+
+#define MOST_ARGUMENTS 16
+#define MOST_LINE 1024
+#define MOST_OUTPUT ((uint64_t)8 << 20)
+
+static int running;
+static uint64_t written;
+
+/* Whoever wrote so much reads no more: a few bytes of input can ask for any number of rows. */
+ssize_t __wrap_write(int fd, const void *data, size_t size) /* NOLINT */
+{
+    if (!running || (fd != STDOUT_FILENO && fd != STDERR_FILENO))
+        return __real_write(fd, data, size);
+    written += size;
+    if (written <= MOST_OUTPUT)
+        return (ssize_t)size;
+    errno = EPIPE;
+    return -1;
+}
+
+int fuzz_pcol_close(int fd)
+{
+    return fd == STDOUT_FILENO ? 0 : close(fd);
+}
+
+void fuzz_pcol_signals(void)
+{
+}
+
+static const struct command {
+    const char *name;
+    int asks;   /* takes a word in front of the file, which is an option `ask` of the input */
+    int files;  /* how often the file is given */
+    int writes; /* takes -o, and is told to write to stdout */
+} commands[] = {{"cat", 0, 1, 0},    {"head", 0, 1, 0},       {"tail", 0, 1, 0},
+                {"count", 0, 1, 0},  {"info", 0, 1, 0},       {"schema", 0, 1, 0},
+                {"check", 0, 1, 0},  {"top", 0, 1, 0},        {"tree", 0, 1, 0},
+                {"peek", 1, 1, 0},   {"diff", 0, 2, 0},       {"flame", 0, 1, 1},
+                {"query", 1, 1, 0},  {"pack", 0, 1, 1},       {"filter", 0, 1, 1},
+                {"unpack", 0, 1, 1}, {"merge", 0, 2, 1},      {"formats", 0, 0, 0},
+                {"help", 1, 0, 0},   {"completion", 1, 0, 0}, {NULL, 0, 0, 0}};
+
+static const char *const allowed[] = {
+    "table",       "columns",     "model",         "physical",   "join",
+    "rows",        "offset",      "where",         "format",     "null",
+    "no-header",   "csv-safe",    "focus",         "ignore",     "hide",
+    "show",        "thread",      "source",        "time",       "time-share",
+    "label",       "sample-type", "keep-dropped",  "by",         "sort",
+    "cum",         "bottom-up",   "max-depth",     "normalize",  "fail-above",
+    "inverted",    "upright",     "reverse",       "title",      "min-width",
+    "width",       "flat",        "unique",        "numeric",    "models",
+    "row",         "path",        "group",         "filter",     "to",
+    "expand-idle", "lenient",     "collapse-idle", "tolerance",  "color",
+    "from",        "max-input",   "plain",         "archive",    "anonymize",
+    "drop-labels", "drop-label",  "strict",        "quick",      "help",
+    "verbose",     "quiet",       "meta",          "source-uri", "source-timestamp",
+    "threads",     "fail-on-loss"};
+
+static int is_word(const char *name, const char *text, size_t size)
+{
+    return strlen(name) == size && !memcmp(name, text, size);
+}
+
+static const struct command *find_command(const char *text, size_t size)
+{
+    const struct command *c = commands;
+    while (c->name && !is_word(c->name, text, size))
+        c++;
+    return c->name ? c : NULL;
+}
+
+static int is_allowed(const char *text, size_t size)
+{
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (is_word(allowed[i], text, size))
+            return 1;
+    return 0;
+}
+
+/* A file without a name, for as long as the fuzzer runs; what it is called. */
+static int place(const uint8_t *data, size_t size, char *path, size_t room)
+{
+    static int fd = -1;
+    if (fd < 0) {
+        char name[] = "/dev/shm/pcol-fuzz-XXXXXX", other[] = "/tmp/pcol-fuzz-XXXXXX";
+        fd = mkstemp(name);
+        if (fd >= 0)
+            unlink(name);
+        else if ((fd = mkstemp(other)) >= 0)
+            unlink(other);
+    }
+    if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+        return -1;
+    snprintf(path, room, "/proc/self/fd/%d", fd);
+    return 0;
+}
+
+struct line {
+    char words[MOST_LINE + 4 * MOST_ARGUMENTS]; /* each with two dashes more, and an end */
+    char *arguments[MOST_ARGUMENTS + 8];
+    size_t used, count;
+    char *asked;
+};
+
+static char *keep(struct line *l, const char *before, const char *word, size_t size)
+{
+    char *to = l->words + l->used;
+    l->used += (size_t)snprintf(to, sizeof l->words - l->used, "%s%.*s", before, (int)size, word);
+    l->used++;
+    return to;
+}
+
+/* Words between tabs: options without their dashes. */
+static void take_options(struct line *l, const char *text, size_t size)
+{
+    for (size_t at = 0; at < size && l->count < MOST_ARGUMENTS;) {
+        const char *word = text + at, *tab = memchr(word, '\t', size - at);
+        size_t length = tab ? (size_t)(tab - word) : size - at;
+        const char *sign = memchr(word, '=', length);
+        size_t name = sign ? (size_t)(sign - word) : length;
+        if (sign && is_word("ask", word, name) && sign + 1 < word + length && sign[1] != '-' &&
+            !l->asked)
+            l->asked = keep(l, "", sign + 1, length - name - 1);
+        else if (is_allowed(word, name))
+            l->arguments[l->count++] = keep(l, "--", word, length);
+        at += length + 1;
+    }
+}
+
+static void run(struct line *l)
+{
+    written = 0;
+    running = 1;
+    int code = fuzz_pcol((int)l->count, l->arguments);
+    running = 0;
+    FUZZ_ASSERT(code >= 0 && code <= 5);
+}
+
+void fuzz_command(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
+    const char *text = (const char *)data;
+    size_t line = end ? (size_t)(end - data) : 0;
+    const char *tab = line ? memchr(text, '\t', line) : NULL;
+    size_t name = tab ? (size_t)(tab - text) : line;
+    const struct command *command = find_command(text, name);
+    static char program[] = "pcol", output[] = "--output=-", nothing[] = ".";
+    char path[32];
+    struct line l = {.count = 1};
+    if (!command || line > MOST_LINE || place(end + 1, size - line - 1, path, sizeof path))
+        return;
+    l.arguments[0] = program;
+    l.arguments[l.count++] = keep(&l, "", text, name);
+    if (tab)
+        take_options(&l, tab + 1, line - name - 1);
+    if (command->writes)
+        l.arguments[l.count++] = output;
+    if (command->asks)
+        l.arguments[l.count++] = l.asked ? l.asked : nothing;
+    for (int i = 0; i < command->files; i++)
+        l.arguments[l.count++] = path;
+    run(&l);
+}

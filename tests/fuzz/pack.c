@@ -1,0 +1,280 @@
+/*
+ * pack.c - targets over pcol files made of pcol files: an archive holds what the plain file does, two
+ * merged are sound, and what is written in another format is well formed
+ */
+#include "targets.h"
+
+#include "io/input.h"
+#include "io/open.h"
+#include "pcol.h"
+#include "json/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BYTES ((uint64_t)16 << 20)
+#define MAX_SAMPLES ((uint64_t)1 << 20)
+
+/* NULL: refused, or too large to be looked at. */
+static pcol_file *open_file(const uint8_t *data, size_t size)
+{
+    pcol_file *file;
+    const pcol_table *table;
+    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
+        return NULL;
+    if (pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, NULL) != PCOL_OK ||
+        pcol_table_rows(table) <= MAX_SAMPLES)
+        return file;
+    pcol_file_close(file);
+    return NULL;
+}
+
+static void assert_sound(const pcol_file *file)
+{
+    uint64_t faults = 0;
+    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL) == PCOL_OK);
+    FUZZ_ASSERT(!faults);
+}
+
+static int add(pcol_builder *builder, const uint8_t *data, size_t size, const char *format)
+{
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    options.format = format;
+    options.max_input_bytes = MAX_BYTES;
+    return pcol_import_memory(builder, data, size, "input", &options, NULL) == PCOL_OK;
+}
+
+static pcol_file *reopen(pcol_builder *builder, unsigned flags, void **bytes)
+{
+    pcol_file *file;
+    size_t size = 0;
+    FUZZ_ASSERT(pcol_builder_write_memory(builder, flags, bytes, &size, NULL) == PCOL_OK);
+    FUZZ_ASSERT(pcol_file_open_memory(*bytes, size, NULL, &file, NULL) == PCOL_OK);
+    return file;
+}
+
+/* ---- archives */
+
+#define ROWS 256
+
+static void compare_columns(const pcol_column *a, const pcol_column *b, uint64_t rows)
+{
+    static int64_t values[2][ROWS];
+    static pcol_str texts[2][ROWS];
+    uint8_t valid[2][ROWS];
+    pcol_column_info info;
+    pcol_column_describe(a, &info);
+    int is_text = info.type == PCOL_STRING || info.type == PCOL_BYTES;
+    for (uint64_t row = 0; row < rows; row += ROWS) {
+        size_t n = rows - row < ROWS ? (size_t)(rows - row) : ROWS;
+        for (int i = 0; i < 2; i++) {
+            const pcol_column *c = i ? b : a;
+            FUZZ_ASSERT((is_text ? pcol_column_read_str(c, row, n, texts[i], valid[i], NULL)
+                                 : pcol_column_read_i64(c, row, n, values[i], valid[i], NULL)) ==
+                            PCOL_OK ||
+                        info.type == PCOL_F64);
+        }
+        if (info.type == PCOL_F64)
+            return;
+        FUZZ_ASSERT(!memcmp(valid[0], valid[1], n));
+        for (size_t i = 0; i < n; i++) {
+            if (!valid[0][i])
+                continue;
+            FUZZ_ASSERT(is_text ? texts[0][i].size == texts[1][i].size
+                                : values[0][i] == values[1][i]);
+            FUZZ_ASSERT(!is_text || !texts[0][i].size ||
+                        !memcmp(texts[0][i].data, texts[1][i].data, texts[0][i].size));
+        }
+    }
+}
+
+static void compare_files(const pcol_file *a, const pcol_file *b)
+{
+    uint32_t count = pcol_file_table_count(a, PCOL_MODEL_PHYSICAL);
+    FUZZ_ASSERT(count == pcol_file_table_count(b, PCOL_MODEL_PHYSICAL));
+    for (uint32_t i = 0; i < count; i++) {
+        const pcol_table *x, *y;
+        FUZZ_ASSERT(pcol_file_table(a, PCOL_MODEL_PHYSICAL, i, &x, NULL) == PCOL_OK);
+        FUZZ_ASSERT(pcol_file_table(b, PCOL_MODEL_PHYSICAL, i, &y, NULL) == PCOL_OK);
+        FUZZ_ASSERT(pcol_table_rows(x) == pcol_table_rows(y));
+        FUZZ_ASSERT(pcol_table_column_count(x) == pcol_table_column_count(y));
+        for (uint32_t k = 0; k < pcol_table_column_count(x); k++)
+            compare_columns(pcol_table_column(x, k), pcol_table_column(y, k), pcol_table_rows(x));
+    }
+}
+
+static pcol_file *packed(const uint8_t *data, size_t size, unsigned flags, void **bytes)
+{
+    pcol_builder *builder;
+    pcol_file *file = NULL;
+    *bytes = NULL;
+    if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
+        return NULL;
+    if (add(builder, data, size, "pcol"))
+        file = reopen(builder, flags, bytes);
+    pcol_builder_free(builder);
+    return file;
+}
+
+static void archive_file(const uint8_t *data, size_t size)
+{
+    static const unsigned kinds[] = {PCOL_WRITE_ARCHIVE, PCOL_WRITE_ARCHIVE_LZ4,
+                                     PCOL_WRITE_ARCHIVE_ZLIB};
+    void *bytes[2];
+    pcol_file *plain = open_file(data, size);
+    if (!plain)
+        return;
+    pcol_file_close(plain);
+    plain = packed(data, size, 0, &bytes[0]);
+    for (unsigned i = 0; plain && i < 3; i++) {
+        if (!fuzz_turn(3, i))
+            continue;
+        pcol_file *archive = packed(data, size, kinds[i], &bytes[1]);
+        FUZZ_ASSERT(archive && pcol_file_is_archive(archive));
+        assert_sound(archive);
+        compare_files(plain, archive);
+        pcol_file_close(archive);
+        pcol_free(bytes[1]);
+    }
+    pcol_file_close(plain);
+    pcol_free(bytes[0]);
+}
+
+/* ---- merging */
+
+static const char folded[] = "main;parse;read 3\nmain;write 1\n";
+
+/* Behind a source of another kind, and behind itself. */
+static void merge_file(const uint8_t *data, size_t size)
+{
+    pcol_builder *builder;
+    void *bytes = NULL;
+    pcol_file *file = open_file(data, size);
+    pcol_file_close(file);
+    if (!file || pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
+        return;
+    int whole = add(builder, (const uint8_t *)folded, sizeof folded - 1, "folded") &&
+                add(builder, data, size, "pcol") && add(builder, data, size, "pcol");
+    if (whole) {
+        file = reopen(builder, 0, &bytes);
+        assert_sound(file);
+        pcol_file_close(file);
+        pcol_free(bytes);
+    }
+    pcol_builder_free(builder);
+}
+
+/* ---- other formats */
+
+struct text {
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+static pcol_status gather(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct text *text = context;
+    if (size > MAX_BYTES - text->size) {
+        if (err) {
+            memset(err, 0, sizeof *err);
+            err->status = PCOL_E_LIMIT;
+        }
+        return PCOL_E_LIMIT;
+    }
+    if (size > text->capacity - text->size) {
+        size_t capacity = (text->size + size) * 2;
+        uint8_t *grown = realloc(text->data, capacity);
+        if (!grown)
+            return PCOL_E_NO_MEMORY;
+        text->data = grown;
+        text->capacity = capacity;
+    }
+    if (size)
+        memcpy(text->data + text->size, data, size);
+    text->size += size;
+    return PCOL_OK;
+}
+
+/* Whether it is JSON from end to end. */
+static int is_json(const struct text *text)
+{
+    struct pci_input input;
+    struct pci_json json;
+    struct pci_input_options options = {.max_bytes = 2 * MAX_BYTES};
+    struct pci_json_options how = {PCI_JSON_NONFINITE, 0};
+    int whole = 0;
+    if (pci_input_open_memory(&input, text->data, text->size, "x.json", &options, NULL) != PCOL_OK)
+        return 0;
+    if (pci_json_open(&json, &input, &how, NULL) == PCOL_OK) {
+        while (pci_json_next(&json, NULL) == PCOL_OK && !whole)
+            whole = json.type == PCI_JSON_END;
+        pci_json_close(&json);
+    }
+    pci_input_close(&input);
+    return whole;
+}
+
+static void assert_readable(const struct text *text, const pcol_format *format)
+{
+    pcol_builder *builder;
+    if (!format->reads || pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
+        return;
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    options.format = format->name;
+    options.lenient = 1;
+    FUZZ_ASSERT(pcol_import_memory(builder, text->data, text->size, "out", &options, NULL) ==
+                PCOL_OK);
+    pcol_builder_free(builder);
+}
+
+/* Of a sound file, what was written can be read. */
+static void unpack(const pcol_file *file, const char *name, int is_text_of_json)
+{
+    pcol_export_options options = PCOL_INIT(pcol_export_options);
+    struct text text = {0};
+    pcol_sink sink = {gather, &text};
+    const pcol_format *format = NULL;
+    uint64_t faults = 0;
+    for (size_t i = 0; pcol_format_at(i); i++)
+        if (!strcmp(pcol_format_at(i)->name, name))
+            format = pcol_format_at(i);
+    FUZZ_ASSERT(format && format->writes);
+    options.expand_idle = fuzz_turn(2, 1);
+    if (pcol_export(file, name, &options, sink, NULL) == PCOL_OK) {
+        FUZZ_ASSERT(!is_text_of_json || is_json(&text));
+        if (fuzz_turn(4, 2) &&
+            pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL) == PCOL_OK &&
+            !faults)
+            assert_readable(&text, format);
+    }
+    free(text.data);
+}
+
+#define UNPACK(name, is_text_of_json)                           \
+    static void unpack_##name(const uint8_t *data, size_t size) \
+    {                                                           \
+        pcol_file *file = open_file(data, size);                \
+        if (file)                                               \
+            unpack(file, #name, is_text_of_json);               \
+        pcol_file_close(file);                                  \
+    }                                                           \
+    void fuzz_unpack_##name(const uint8_t *data, size_t size)   \
+    {                                                           \
+        fuzz_twice(unpack_##name, data, size);                  \
+    }
+
+UNPACK(firefox, 1)
+UNPACK(pprof, 0)
+UNPACK(perun, 1)
+UNPACK(rprof, 0)
+UNPACK(speedscope, 1)
+
+void fuzz_archive(const uint8_t *data, size_t size)
+{
+    fuzz_twice(archive_file, data, size);
+}
+
+void fuzz_merge(const uint8_t *data, size_t size)
+{
+    fuzz_twice(merge_file, data, size);
+}
