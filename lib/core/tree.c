@@ -66,8 +66,6 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
 {
     const struct pci_node *behind = &tree->nodes[parent + 1];
     uint64_t hash = pci_tree_hash(tree->nodes[parent].hash, group);
-    size_t at;
-    uint32_t id;
     /* A stack is added from the root inwards, so a node's first child mostly stands behind it. Such a
      * child is found by its place, and needs no entry in the hash table: most nodes are such. The node
      * added last has no children, so all of a stack's nodes behind a new one are new too. */
@@ -77,13 +75,9 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
         *node = parent + 1;
         return PCOL_OK;
     }
-    at = pci_hash_start(&tree->hash, hash);
-    while ((id = pci_hash_next(&tree->hash, hash, &at)) != PCI_HASH_NONE) {
-        if (tree->nodes[id].parent == parent && tree->nodes[id].group == group) {
-            *node = id;
-            return PCOL_OK;
-        }
-    }
+    *node = pci_tree_find(tree, parent, group, hash);
+    if (*node != PCI_HASH_NONE)
+        return PCOL_OK;
     PCI_TRY(add_node(tree, parent, group, hash, node, err));
     return pci_hash_add(&tree->hash, hash, *node, err);
 }

@@ -37,6 +37,18 @@ static inline uint64_t pci_tree_hash(uint32_t parent_hash, uint32_t group)
     return pci_hash_pair(parent_hash, group);
 }
 
+/* The child of a node that is not the one behind it, PCI_HASH_NONE: it has none of this group. */
+static inline uint32_t pci_tree_find(const struct pci_tree *tree, uint32_t parent, uint32_t group,
+                                     uint64_t hash)
+{
+    size_t at = pci_hash_start(&tree->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&tree->hash, hash, &at)) != PCI_HASH_NONE)
+        if (tree->nodes[id].parent == parent && tree->nodes[id].group == group)
+            break;
+    return id;
+}
+
 /* Ask for the place of a hash; gives the hash as the node will have it. */
 static inline uint32_t pci_tree_ask(const struct pci_tree *tree, uint64_t hash)
 {

@@ -98,8 +98,8 @@ static pcol_status enter(struct pci_pprof_stacks *s, const uint32_t *groups, siz
                          uint32_t *stack, pcol_error *err)
 {
     size_t begin = depth < OUTERMOST ? depth : OUTERMOST;
-    uint64_t hash = pci_hash_bytes(groups + depth - begin, begin * sizeof *groups);
-    struct pci_pprof_trail *like = &s->paths[hash % PATHS];
+    uint64_t outermost = pci_hash_bytes(groups + depth - begin, begin * sizeof *groups);
+    struct pci_pprof_trail *like = &s->paths[outermost % PATHS];
     size_t i = shared(s->path, s->path_size, groups, depth);
     size_t kept = shared(like->steps, like->size, groups, depth);
     if (pci_grow((void **)&s->path, &s->path_capacity, depth, sizeof *s->path))
@@ -107,11 +107,17 @@ static pcol_status enter(struct pci_pprof_stacks *s, const uint32_t *groups, siz
     for (; i < kept; i++)
         s->path[i] = like->steps[i];
     uint32_t node = i ? s->path[i - 1].node : 0;
+    /* Hashes follow from the groups alone: so no lookup waits for what the one before has found. */
+    uint32_t hash = s->tree->nodes[node].hash;
     for (; i < depth && node + 1 < s->tree->count; i++) {
-        uint32_t group = groups[depth - 1 - i];
+        uint32_t group = groups[depth - 1 - i], child;
+        uint64_t whole = pci_tree_hash(hash, group);
         const struct pci_node *guess = &s->tree->nodes[node + 1];
+        hash = (uint32_t)(whole >> 32);
         if (guess->parent == node && guess->group == group)
             node++;
+        else if ((child = pci_tree_find(s->tree, node, group, whole)) != PCI_HASH_NONE)
+            node = child;
         else
             PCI_TRY(pci_tree_child(s->tree, node, group, &node, err));
         s->path[i] = (struct pci_pprof_step){group, node};
