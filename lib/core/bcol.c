@@ -150,8 +150,8 @@ pcol_status pci_bcol_fill(struct pci_bcol *column, uint64_t rows, pcol_error *er
     return PCOL_OK;
 }
 
-/* The usual value: behind one that is there, the same as all others or a narrow one for which there
- * is room. 0: it is not such. */
+/* The usual value: behind one that is there, the same as all others or one for which there is room, of the
+ * width that values have had. 0: it is not such. */
 static inline int append_usual(struct pci_bcol *c, uint64_t row, int64_t value)
 {
     struct pci_spool *s = &c->values;
@@ -161,8 +161,14 @@ static inline int append_usual(struct pci_bcol *c, uint64_t row, int64_t value)
     if (c->constant) {
         if (!c->present || value != c->first)
             return 0;
+    } else if (c->wide) {
+        if (c->stretched || s->tail_capacity - s->tail_used < sizeof value)
+            return 0;
+        memcpy(s->tail + s->tail_used, &value, sizeof value);
+        s->tail_used += sizeof value;
+        c->all_bits |= value;
     } else {
-        if (c->wide || narrow != value || s->tail_capacity - s->tail_used < sizeof narrow)
+        if (narrow != value || s->tail_capacity - s->tail_used < sizeof narrow)
             return 0;
         memcpy(s->tail + s->tail_used, &narrow, sizeof narrow);
         s->tail_used += sizeof narrow;

@@ -34,8 +34,8 @@ static pcol_status fixed(struct pci_pprof_message *m, struct pci_pprof_field *fi
     return PCOL_OK;
 }
 
-pcol_status pci_pprof_next(struct pci_pprof_message *m, struct pci_pprof_field *field,
-                           pcol_error *err)
+pcol_status pci_pprof_next_any(struct pci_pprof_message *m, struct pci_pprof_field *field,
+                               pcol_error *err)
 {
     const uint8_t *p = m->p;
     uint64_t key;

@@ -65,8 +65,23 @@ static inline const uint8_t *pci_pprof_varint(const uint8_t *p, const uint8_t *e
 }
 
 /* The next field; there must be bytes left. E_SYNTAX with the place. */
-pcol_status pci_pprof_next(struct pci_pprof_message *m, struct pci_pprof_field *field,
-                           pcol_error *err);
+pcol_status pci_pprof_next_any(struct pci_pprof_message *m, struct pci_pprof_field *field,
+                               pcol_error *err);
+/* The same; bytes with a key and a size of one byte each, as nearly all have, are read in place. */
+static inline pcol_status pci_pprof_next(struct pci_pprof_message *m, struct pci_pprof_field *field,
+                                         pcol_error *err)
+{
+    const uint8_t *p = m->p;
+    if (m->end - p < 2 || (p[0] & 0x87) != PCI_PB_BYTES || p[1] > 127 || p[1] > m->end - p - 2)
+        return pci_pprof_next_any(m, field, err);
+    field->key = p;
+    field->number = p[0] >> 3;
+    field->type = PCI_PB_BYTES;
+    field->value = field->size = p[1];
+    field->data = p + 2;
+    m->p = field->data + field->size;
+    return PCOL_OK;
+}
 /* E_SYNTAX for a field of a wire type that is not its own. */
 pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
                                  const struct pci_pprof_field *field, pcol_error *err);
