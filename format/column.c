@@ -317,7 +317,7 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
     if (c->type == PCF_F64) {
         if (has_scale(c) || c->encoding == PCF_DELTAS)
             return pcf_fault_column(check, column, "doubles cannot have this encoding");
-        if ((c->encoding == PCF_LINEAR || c->encoding == PCF_SPARSE) && c->step != 0)
+        if (c->step != 0)
             return pcf_fault_column(check, column, "doubles cannot have a step");
     }
     if (c->encoding == PCF_PACKED &&
@@ -337,7 +337,7 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
         return pcf_fault_column(check, column, "more nulls than the column can have");
     if (c->null_count &&
         (c->encoding == PCF_RUNS || c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS ||
-         c->encoding == PCF_SPLIT || c->encoding == PCF_FRONT))
+         c->encoding == PCF_SPLIT || c->encoding == PCF_FRONT || c->encoding == PCF_TREE))
         return pcf_fault_column(check, column, "column of this encoding cannot have nulls");
     if (nullable && !by_default && c->encoding == PCF_SPARSE && c->null_count)
         return pcf_fault_column(check, column, "sparse column with nulls must be null by default");

@@ -247,6 +247,7 @@ class File:
             if role not in range(1, 6) and not flags & 1 or codec and not (self.is_archive and can_read(c, table, role, codec)):
                 c.why = "unknown role or codec of a section"
             elif codec:
+                raw_size = raw_size or size
                 need(raw_size // 1040 <= size, "section is larger than its compressed bytes can be")
                 data = Section(data, codec, raw_size, 4 if c.type in (U32, STRING) else 8, table)
             c.sections[role] = data

@@ -1018,6 +1018,7 @@ def faults():
     put("packed-width-0", ("x_blocks", "packed_1"), "width", 0, enc)
     put("packed-scale-0", ("x_blocks", "packed_13"), "scale", ALL, enc)
     put("f64-step", ("x_small", "constant"), "step", 2, enc)
+    put("f64-step-of-plain", ("x_small", "f64"), "step", 2, enc)
     put("section-beyond-file", ("samples", "time", VALUES), "size", 1 << 40)
     put("section-size-huge", ("samples", "time", VALUES), "size", 2 ** 64 - 64)
     put("section-size-other", ("samples", "time", VALUES), "size", 64)
@@ -1086,6 +1087,7 @@ def faults():
     cell("tree-rank-high", ("x_blocks", "parent", MARKS), 128, struct.pack("<Q", 2 ** 40), wood)
     put("tree-of-wide", ("x_blocks", "parent"), "type", U64, wood)
     put("tree-steps-of-rows", ("x_blocks", "parent/0"), "type", U32, wood)
+    case("tree-nulls", lambda m: m.find("x_two", "parent").fields.update(flags=NULLABLE, null_count=1), wood)
     put("tree-too-many-marks", ("x_two", "parent/0"), "rows", 2, wood)
 
     def crowded(m):
