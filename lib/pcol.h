@@ -198,7 +198,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_intact(const pcol_file *file, pcol
 
 /* Size of the file in bytes. */
 PCOL_API uint64_t pcol_file_size(const pcol_file *file);
-/* What the file would have if nothing in it were compressed. Columns that were read take no more in memory;
+/* What the file would have if nothing in it were compressed. Columns that were read take no more in memory,
+ * besides strings that share their beginnings (256 MiB in an archive) and parents of trees, put together;
  * numbers beyond pcol_open_options.archive_bytes are let go again. The file's size, unless it is an archive (PCOL_WRITE_ARCHIVE). */
 PCOL_API uint64_t pcol_file_unpacked_size(const pcol_file *file);
 /* 1 if the file is an archive. */

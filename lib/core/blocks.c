@@ -6,9 +6,10 @@
  * is kept in memory that belongs to the file, so that further cells of it take one load, and strings
  * have an address that holds until the file is closed. Whichever thread comes first makes a block;
  * where two come at once the work of one is thrown away. Memory follows the bytes in the file: at most
- * 64 for each one of FRONT, which has one for each row, and 32 for each one of TREE's marks.
+ * 64 for each one of FRONT, which has one for each row, and 32 for each one of TREE's marks. In an archive
+ * these bytes may stand for a thousand times as many, so that the strings have a limit there.
  */
-#include "file.h"
+#include "core/thaw.h"
 
 #include "alloc.h"
 #include "front.h"
@@ -50,18 +51,45 @@ static pcol_status new_blocks(const pcol_file *file, const struct pci_column *co
     return PCOL_OK;
 }
 
-static pcol_status make_strings(const struct pci_column *column, uint64_t *row, void **made,
-                                enum pcf_result *result, pcol_error *err)
+/* Bytes of strings of an archive that are put together beside those that were. */
+static pcol_status take_room(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                             uint64_t size, pcol_error *err)
+{
+    if (!file->thaw)
+        return PCOL_OK;
+    uint64_t before = atomic_fetch_add(&file->thaw->strings, size);
+    if (size <= PCF_FRONT_ARCHIVE_BYTES && before <= PCF_FRONT_ARCHIVE_BYTES - size)
+        return PCOL_OK;
+    atomic_fetch_sub(&file->thaw->strings, size);
+    return pci_fail_cell(err, PCOL_E_LIMIT, column->table->name, column->name, row,
+                         "strings of an archive that share bytes have more than %u MiB together",
+                         (unsigned)(PCF_FRONT_ARCHIVE_BYTES >> 20));
+}
+
+static void give_room(const pcol_file *file, uint64_t size)
+{
+    if (file->thaw)
+        atomic_fetch_sub(&file->thaw->strings, size);
+}
+
+/* *room: what they take of an archive's limit. */
+static pcol_status make_strings(const pcol_file *file, const struct pci_column *column,
+                                uint64_t *row, void **made, uint64_t *room, enum pcf_result *result,
+                                pcol_error *err)
 {
     struct pcf_front front;
     struct strings *strings;
     *result = pcf_front_plan(column->data, row, &front);
     if (*result != PCF_OK)
         return PCOL_OK;
-    if (!(strings = pci_malloc(1, sizeof *strings + (size_t)front.size)))
+    PCI_TRY(take_room(file, column, *row, front.size, err));
+    if (!(strings = pci_malloc(1, sizeof *strings + (size_t)front.size))) {
+        give_room(file, front.size);
         return pci_fail_memory(err);
+    }
     pcf_front_fill(column->data, &front, strings->bytes, strings->ends);
     *made = strings;
+    *room = front.size;
     return PCOL_OK;
 }
 
@@ -89,6 +117,7 @@ static pcol_status find_block(const pcol_file *file, const struct pci_column *co
 {
     struct pci_blocks *blocks = atomic_load_explicit(&column->blocks, memory_order_acquire);
     void *made = NULL;
+    uint64_t room = 0;
     *block = NULL;
     *result = PCF_BAD_ROW;
     if (*row >= column->desc->rows)
@@ -100,16 +129,18 @@ static pcol_status find_block(const pcol_file *file, const struct pci_column *co
     if ((*block = atomic_load_explicit(place, memory_order_acquire)))
         return PCOL_OK;
     if (column->desc->encoding == PCF_FRONT)
-        PCI_TRY(make_strings(column, row, &made, result, err));
+        PCI_TRY(make_strings(file, column, row, &made, &room, result, err));
     else
         PCI_TRY(make_parents(column, *row, &made, result, err));
     if (!made)
         return PCOL_OK;
     pcol_status status = pci_kept(file, err);
-    if (status == PCOL_OK && atomic_compare_exchange_strong(place, block, made))
+    if (status == PCOL_OK && atomic_compare_exchange_strong(place, block, made)) {
         *block = made;
-    else
-        pci_free(made);
+        return PCOL_OK;
+    }
+    give_room(file, room);
+    pci_free(made);
     return status;
 }
 

@@ -123,7 +123,8 @@ pcol_status pci_encode_strings(const struct pci_strtab *table, struct pci_writer
                                      .context = &p};
     p.offsets = (struct pci_source){table->count + 1, PCF_U64, read_offsets, &p, NULL};
     p.shares = (struct pci_source){table->count, PCF_U32, read_shares, &p, NULL};
-    if (!writer->plain && !writer->quick)
+    if (!writer->plain && !writer->quick &&
+        (!writer->press || table->size <= PCF_FRONT_ARCHIVE_BYTES))
         PCI_TRY(share(&p, writer->press != NULL, &bytes.data_size, err));
     if (p.shared)
         bytes.shared = &p.shares;

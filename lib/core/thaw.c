@@ -247,6 +247,7 @@ pcol_status pci_thaw_begin(pcol_file *file, uint64_t limit, pcol_error *err)
         return pci_fail_memory(err);
     }
     thaw->limit = limit;
+    atomic_init(&thaw->strings, 0);
     for (uint32_t i = 0; i < x->header.section_count; i++) {
         struct pci_cold *cold = &thaw->cold[i];
         cold->blocks = x->sections[i].codec ? pci_thaw_blocks(&x->sections[i]) : 0;
