@@ -152,6 +152,7 @@ class Column:
         allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS, SPLIT, DICTIONARY), U32: set(range(12)) - {FRONT}, STRING: set(range(11)) - {FRONT}}.get(t, set(range(11)) - {CHAIN, FRONT})
         need(e in allowed and (n or e == LINEAR) and (t != BYTES or e != LINEAR or not n or self.flags & DEFAULT_NULL), "encoding of the type")
         need(have == sizes, "sections do not fit the encoding")
+        need(not self.flags & DEFAULT_NULL or self.flags & NULLABLE and e in (LINEAR, SPARSE), "null by default")
         need([c.type for c in self.children] == types and not any(c.flags & NULLABLE for c in self.children[e == DICTIONARY and self.flags & NULLABLE:]), "children do not fit")
         need(t != BYTES or e == LINEAR or self.children[0].rows == n + 1, "number of offsets")
         need(e != FRONT or self.children[1].rows == n and n - 1 <= have.get(DATA, 0), "rows of what is shared")
