@@ -503,6 +503,36 @@ def sums():
     return write(tables, words)
 
 
+def bare():
+    """Functions known by nothing but an address: in one library, in two, in none, and names that only look like it."""
+    library, long = b"/usr/lib/libc.so.6", b"/" + b"l" * 1001
+    words = sorted([b"pprof", b"samples", b"count", b"main", b"0x9a03e", b"0x9A03F", b"0x", b"0x9a03g", b"0x0123456789abcdef0", b"0x10", b"0x11", b"0x12",
+                    library, long, b"", b"prog", b"0x13"])
+
+    def text(*values):
+        return plain(STRING, [None if v is None else words.index(v) for v in values])
+
+    def col(name, kind, *values, ref=None):
+        return named(name, plain(kind, values), ref)
+
+    names = [b"main", b"0x9a03e", b"0x9A03F", b"0x", b"0x9a03g", b"0x0123456789abcdef0", b"0x10", b"0x11", b"0x12", b"0x13", None]
+    functions = [0, 1, 2, 3, 4, 5, 6, 6, 7, 8, None, 9, 10]
+    mapping = [1, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, None, 0]
+    n = len(functions)
+    tables = [
+        ("sources", 0, 1, [named("type", text(b"pprof"))]),
+        ("sample_types", 0, 1, [named("type", text(b"samples")), named("unit", text(b"count"))]),
+        ("functions", 0, len(names), [named("name", text(*names))]),
+        ("locations", 0, n, [col("function", U32, *functions, ref="functions")]),
+        ("location_groups", 0, n, [col("mapping", U32, *mapping, ref="mappings"), col("address", U64, *[4096 + 16 * i for i in range(n)])]),
+        ("mappings", 0, 4, [col("start", U64, 4096, 0, 0, 0), named("filename", text(library, b"prog", long, None))]),
+        ("stacks", 2, n + 1, [col("parent", U32, 0, 0, *[1] * (n - 1), ref="stacks"), col("group", U32, 0, *range(n), ref="location_groups")]),
+        ("samples", 0, n, [col("stack", U32, *range(1, n + 1), ref="stacks"), named("value.0", linear(I64, n, 1))]),
+        ("sample_zones", 0, 2, [col("location_row", U64, 0, 2 * n - 1), col("value_row", U64, 0, n)]),
+    ]
+    return write(tables, words)
+
+
 def labels():
     """Labels of most kinds, trees with every tag, source rows, and columns beyond the data model in every view."""
     words = sorted([b"perun", b"samples", b"count", b"location_groups", b"k", b"a\0b", b"k#2", b"", b"bytes", b"string", b"integer", b"double",
@@ -739,6 +769,18 @@ def archive_blocks():
     n = BLOCK // 8 + 50
     columns = [named(name, frozen(plain(I64, [i * i // 90000 for i in range(n)]), 1, t)) for name, t in (("bytes", 1), ("varint", 2))]
     return write(tree_tables(parents, groups) + [("x_numbers", 0, n, columns)], (b"",), 3, deflate)
+
+
+def all_pressed(name):
+    """A valid file as an archive of which every section is compressed, by either codec in turn."""
+    image = Image((FOLDER / "valid" / f"{name}.pcol").read_bytes())
+    sections = [node for table in image.tables for node in table.all() if node.kind is Node.SECTION]
+    for i, node in enumerate(sections):
+        codec, t = 1 + i % 2, 0
+        node.fields.update(codec=codec + 16 * t, raw_size=len(node.data), align=0)
+        node.data = blocks(codec, [node.data], [STORED] if i % 7 == 3 else [])
+        node.fields.update(size=len(node.data), raw_size=0 if node.fields["raw_size"] == len(node.data) else node.fields["raw_size"])
+    return assemble(image.tables, deflate)
 
 
 def archive_faults():
@@ -1153,7 +1195,8 @@ def put(folder, name, data):
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
     if what == "valid":
-        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, dictionaries=dictionaries, labels=labels, archive=archive, archive_blocks=archive_blocks, fronts=fronts, trees=trees, nothing=lambda: write([])).items():
+        for name, make in dict(encodings=encodings, rich=rich, sums=sums, stacks_only=stacks_only, later=later, chains=chains, dictionaries=dictionaries, labels=labels, archive=archive, archive_blocks=archive_blocks, fronts=fronts, trees=trees, bare=bare, nothing=lambda: write([]),
+                               **{f"{of}_archive": lambda of=of: all_pressed(of) for of in ("rich", "labels", "sums", "encodings")}).items():
             put("valid", name.replace("_", "-"), make())
     elif what == "invalid":
         for name, data in faults().items():
