@@ -109,6 +109,40 @@ static int judge(const uint8_t *bytes, size_t size)
     return status != PCOL_OK || faults ? FAULTY : SOUND;
 }
 
+/* Reports that are wanted, and those that came. */
+struct reports {
+    uint64_t wanted, came;
+};
+
+static int count_report(void *context, const pcol_fault *fault)
+{
+    struct reports *reports = context;
+    (void)fault;
+    return ++reports->came >= reports->wanted;
+}
+
+/* Whoever stops a check at its first, second, last report hears of no other one. */
+static int stops(const uint8_t *bytes, size_t size)
+{
+    struct reports all = {UINT64_MAX, 0};
+    uint64_t faults;
+    pcol_file *file;
+    int right = 1;
+    if (pcol_file_open_memory(bytes, size, NULL, &file, NULL) != PCOL_OK)
+        return 1;
+    (void)!pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &all, &faults, NULL);
+    const uint64_t wanted[] = {1, 2, all.came / 2, all.came};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct reports some = {wanted[i], 0};
+        if (wanted[i] < 1 || wanted[i] > all.came)
+            continue;
+        (void)!pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &some, &faults, NULL);
+        right = right && some.came == wanted[i] && faults <= wanted[i];
+    }
+    pcol_file_close(file);
+    return right;
+}
+
 static void expect(int right, const struct file *file, const char *what, uint64_t number)
 {
     if (right) {
@@ -232,8 +266,10 @@ static void field_values(const struct file *file, size_t at, size_t size)
         (void)judge(copy, file->size);
         seal(copy, file->size);
         (void)judge(copy, file->size);
-        if (chosen(every_value))
+        if (chosen(every_value)) {
             use(copy, file->size);
+            expect(stops(copy, file->size), file, "end of a check that was stopped, byte", at);
+        }
         free(copy);
         passed++;
     }
@@ -272,6 +308,7 @@ static void all_values(const struct file *file)
             copy[at] = values[i];
             seal(copy, file->size);
             use(copy, file->size);
+            expect(stops(copy, file->size), file, "end of a check that was stopped, byte", at);
             free(copy);
             passed++;
         }
