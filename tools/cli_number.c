@@ -227,7 +227,7 @@ size_t cli_format_percent(char *text, double value)
 
     /* What lies so near to the middle of two texts is left to exact arithmetic. */
     if (!(scaled < 1e8) || fabs(scaled - (double)(uint64_t)scaled - 0.5) < 1e-6)
-        return (size_t)snprintf(text, CLI_NUMBER_SIZE, "%.2f", value);
+        return (size_t)snprintf(text, CLI_NUMBER_SIZE, scaled < 1e30 ? "%.2f" : "%g", value);
     if (signbit(value))
         text[used++] = '-';
     uint64_t rounded = (uint64_t)(scaled + 0.5);

@@ -60,8 +60,8 @@ static int find_columns(struct cli_pick *pick, struct cli_rows *rows, const stru
     }
     if (pick->id == SIZE_MAX)
         return cli_usage("samples can be selected in samples, sample_values and sample_locations, "
-                         "not in %s",
-                         table);
+                         "not in %s%s",
+                         table, rows->model == PCOL_MODEL_V1 ? " of the model v1" : "");
     return CLI_OK;
 }
 
@@ -99,17 +99,16 @@ void cli_pick_free(struct cli_pick *pick)
     free(pick);
 }
 
-/* Is "TYPE" or "TYPE/UNIT" the name of this type? */
+/* Is "TYPE" or "TYPE/UNIT" the name of this type? Either may hold any bytes. */
 static int is_called(const char *name, const struct cli_cell *type, const struct cli_cell *unit)
 {
-    size_t size = type->as.text.size;
+    size_t length = strlen(name), size = type->as.text.size;
 
-    if (type->kind != CLI_CELL_TEXT || unit->kind != CLI_CELL_TEXT ||
-        strncmp(name, type->as.text.data, size) != 0)
+    if (type->kind != CLI_CELL_TEXT || unit->kind != CLI_CELL_TEXT || size > length ||
+        memcmp(name, type->as.text.data, size) != 0)
         return 0;
-    return name[size] == '\0' ||
-           (name[size] == '/' && strlen(name + size + 1) == unit->as.text.size &&
-            memcmp(name + size + 1, unit->as.text.data, unit->as.text.size) == 0);
+    return size == length || (name[size] == '/' && length - size - 1 == unit->as.text.size &&
+                              memcmp(name + size + 1, unit->as.text.data, unit->as.text.size) == 0);
 }
 
 static struct cli_cell cell_of(const struct cli_rows *rows, const pcol_batch *batch, size_t column,

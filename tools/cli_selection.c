@@ -292,7 +292,9 @@ static void humanise(double value, int bytes, char *text)
     int digits = fabs(shown) >= 100 || (bytes && i == 0) ? 0 : fabs(shown) >= 10 ? 1 : 2;
     if (i == last)
         digits = 2;
-    snprintf(text, CLI_NUMBER_SIZE, "%.*f%s", digits, shown, (bytes ? sizes : times)[i].unit);
+    int small = fabs(shown) < 1e15; /* else its digits would not all find room */
+    snprintf(text, CLI_NUMBER_SIZE, small ? "%.*f%s" : "%.*g%s", small ? digits : 4, shown,
+             (bytes ? sizes : times)[i].unit);
 }
 
 struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room)
@@ -322,8 +324,11 @@ struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amoun
 {
     struct cli_cell cell = {CLI_CELL_PERCENT, 0, {0}};
 
-    if (amounts->total > 0)
-        cell.as.f64 = 100 * cli_amount_double(amounts, amount) / amounts->total;
+    if (amounts->total > 0) {
+        double part = 100 * cli_amount_double(amounts, amount) / amounts->total;
+        cell.as.f64 =
+            isfinite(part) ? part : 100 * (cli_amount_double(amounts, amount) / amounts->total);
+    }
     return cell;
 }
 

@@ -155,8 +155,10 @@ static void points_text(const struct view *view, pcol_amount delta, char *room)
 {
     double whole = fabs(to_double(view, view->info.total[0]));
 
+    double part = whole > 0 ? 100 * to_double(view, delta) / whole : 0;
+
     if (whole > 0)
-        snprintf(room, CLI_NUMBER_SIZE, "%+.2f%%", 100 * to_double(view, delta) / whole);
+        snprintf(room, CLI_NUMBER_SIZE, fabs(part) < 1e15 ? "%+.2f%%" : "%+g%%", part);
     else
         snprintf(room, CLI_NUMBER_SIZE, "-");
 }
@@ -345,7 +347,7 @@ static int judge(const struct view *view)
 {
     double whole = fabs(to_double(view, view->info.total[0])), worst = 0;
     size_t count = pcol_diff_count(view->diff), at = 0, above = 0;
-    char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE];
+    char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE], points[CLI_NUMBER_SIZE];
     struct cli_amounts amounts = view->amounts;
     pcol_diff_row row;
 
@@ -366,13 +368,13 @@ static int judge(const struct view *view)
     (void)cli_amount_cell(&amounts, row.total[0], from);
     (void)cli_amount_cell(&amounts, row.total[1], to);
     pcol_str name = cli_name(view->shown, row.frame.name);
+    points_text(view, row.total_delta, points);
     if (whole > 0)
         return cli_fail(CLI_NO,
                         "the total of %zu row%s rose by more than %g%% of the base, most of all "
-                        "%.*s: from %s to %s, +%.2f%%",
+                        "%.*s: from %s to %s, %s",
                         above, above == 1 ? "" : "s", view->percent,
-                        (int)(name.size < 200 ? name.size : 200), name.data, from, to,
-                        100 * worst / whole);
+                        (int)(name.size < 200 ? name.size : 200), name.data, from, to, points);
     return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, above == 1 ? "" : "s");
 }
 
