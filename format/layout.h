@@ -134,9 +134,9 @@ enum pcf_encoding {
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
 #define PCF_SLOPE_SHIFT 16
-#define PCF_RANK_ROWS 1024u     /* SPARSE and others: marks are counted after so many rows */
-#define PCF_TREE_FAR 1024u      /* TREE: from here on no number of steps, but a row + 1024 */
-#define PCF_FRONT_ROWS 64u      /* FRONT: the first of so many rows shares nothing */
+#define PCF_RANK_ROWS 1024u /* SPARSE and others: marks are counted after so many rows */
+#define PCF_TREE_FAR 1024u  /* TREE: from here on no number of steps, but a row + 1024 */
+#define PCF_FRONT_ROWS 64u  /* FRONT: the first of so many rows shares nothing */
 #define PCF_FRONT_ARCHIVE_BYTES (UINT64_C(1) << 28) /* of all rows of an archive, at most */
 #define PCF_MAX_PACKED_WIDTH 57 /* or 64: any value then lies within one unaligned 64-bit load */
 #define PCF_MAX_CHILD_DEPTH 3

@@ -81,6 +81,7 @@ static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type
     const struct pci_column *types, *units, *ordinals;
     uint64_t rows = pci_rprof_rows(file, "sample_types");
     *column = NULL;
+    PCI_TRY(pci_plausible(file, "sample_types", err));
     PCI_TRY(pci_rprof_column(file, "sample_types", "type", 1u << PCF_STRING, &types, err));
     PCI_TRY(pci_rprof_column(file, "sample_types", "unit", 1u << PCF_STRING, &units, err));
     PCI_TRY(pci_rprof_column(file, "sample_types", "ordinal", 1u << PCF_U32, &ordinals, err));

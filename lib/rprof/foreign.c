@@ -258,6 +258,8 @@ static pcol_status has_other_types(const struct foreign *f, uint32_t source, int
 {
     const struct pci_column *type, *owner, *types;
     uint64_t rows, own = 0;
+    PCI_TRY(pci_plausible(f->file, "sample_types", err));
+    PCI_TRY(pci_plausible(f->file, "source_types", err));
     PCI_TRY(pci_rprof_column(f->file, "sample_types", "type", 1u << PCF_STRING, &type, err));
     PCI_TRY(pci_rprof_column(f->file, "source_types", "source", 1u << PCF_U32, &owner, err));
     PCI_TRY(pci_rprof_column(f->file, "source_types", "sample_type", 1u << PCF_U32, &types, err));

@@ -6,6 +6,7 @@
 #include "rprof/write.h"
 
 #include "core/alloc.h"
+#include "model/table.h"
 
 #include <string.h>
 
@@ -65,6 +66,7 @@ static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *
     const struct pci_column *sources, *crlf;
     uint64_t rows = pci_rprof_rows(w->file, "rprof_segments");
     w->crlf = 0;
+    PCI_TRY(pci_plausible(w->file, "rprof_segments", err));
     PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "source", 1u << PCF_U32, &sources, err));
     PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "crlf", 1u << PCF_BOOL, &crlf, err));
     for (uint64_t row = 0; crlf && row < rows; row++) {

@@ -7,6 +7,7 @@
 #include "rprof/write.h"
 
 #include "core/alloc.h"
+#include "model/table.h"
 
 #include <string.h>
 
@@ -80,6 +81,8 @@ static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol
         {"rprof_files", "text", PCF_STRING, &s->file_text},
     };
     memset(s, 0, sizeof *s);
+    PCI_TRY(pci_plausible(file, "rprof_segments", err));
+    PCI_TRY(pci_plausible(file, "rprof_files", err));
     s->rows = pci_rprof_rows(file, "rprof_segments");
     s->file_rows = pci_rprof_rows(file, "rprof_files");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
