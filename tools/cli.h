@@ -317,6 +317,9 @@ int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3);
 /* cli_fail(CLI_USAGE) and a pointer to the help. */
 int cli_usage(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_fail_memory(void);
+/* The same as an error of the library, and any other one that lies in no place of its own. */
+pcol_status cli_set_error(pcol_error *err, pcol_status status, const char *message);
+pcol_status cli_set_memory(pcol_error *err);
 /* One line with the place in `file` (NULL: none) that `err` names; gives the code of its status. */
 int cli_fail_error(const char *file, const pcol_error *err);
 int cli_exit_code(pcol_status status);

@@ -31,15 +31,6 @@ struct cli_join {
     size_t text_capacity;
 };
 
-static pcol_status fail(pcol_error *err, pcol_status status, const char *message)
-{
-    memset(err, 0, sizeof *err);
-    err->status = status;
-    err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
-    snprintf(err->message, sizeof err->message, "%s", message);
-    return status;
-}
-
 /* A table's columns; a table that the model does not have leaves them NULL. */
 static pcol_status find(const pcol_file *file, pcol_model model, const char *name, uint64_t *rows,
                         const char *const *names, const pcol_column **columns[], size_t count,
@@ -75,7 +66,7 @@ pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_joi
 
     *made = join;
     if (join == NULL)
-        return fail(err, PCOL_E_NO_MEMORY, "out of memory");
+        return cli_set_memory(err);
     const pcol_column **location[] = {&join->location_function, &join->location_line,
                                       &join->location_file};
     const pcol_column **function[] = {&join->function_name, &join->function_file};
@@ -115,7 +106,7 @@ static pcol_status text_of(const pcol_column *column, uint64_t rows, int64_t id,
     if (column == NULL)
         return PCOL_OK;
     if (id < 1 || (uint64_t)id > rows)
-        return fail(err, PCOL_E_CORRUPT, "an id names no row");
+        return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
     pcol_status status = pcol_column_str(column, (uint64_t)id - 1, &text, &valid, err);
     if (status == PCOL_OK && valid)
         *cell = cli_cell_str(text);
@@ -131,7 +122,7 @@ static pcol_status number_of(const pcol_column *column, uint64_t rows, int64_t i
     if (column == NULL)
         return PCOL_OK;
     if (id < 1 || (uint64_t)id > rows)
-        return fail(err, PCOL_E_CORRUPT, "an id names no row");
+        return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
     pcol_status status = pcol_column_i64(column, (uint64_t)id - 1, &cell->as.i64, &valid, err);
     if (status == PCOL_OK && valid)
         cell->kind = CLI_CELL_I64;
@@ -228,7 +219,7 @@ static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_
     if (status == PCOL_OK && depth > join->node_capacity) {
         uint32_t *grown = realloc(join->nodes, depth * sizeof *grown);
         if (grown == NULL)
-            return fail(err, PCOL_E_NO_MEMORY, "out of memory");
+            return cli_set_memory(err);
         join->nodes = grown;
         join->node_capacity = depth;
         status = pcol_stack_locations(join->file, stack, join->nodes, depth, &depth, err);
@@ -237,7 +228,7 @@ static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_
         status = find_location(join, (int64_t)join->nodes[i] + 1, err);
         if (status == PCOL_OK &&
             ((i + 1 < depth && append(join, &used, ";", 1) != 0) || append_frame(join, &used) != 0))
-            status = fail(err, PCOL_E_NO_MEMORY, "out of memory");
+            status = cli_set_memory(err);
     }
     cell->kind = CLI_CELL_TEXT;
     cell->as.text.data = join->text;
@@ -253,7 +244,7 @@ static pcol_status name_of(const struct cli_join *join, size_t what, const struc
     pcol_status status;
 
     if (id->as.u64 >= rows)
-        return fail(err, PCOL_E_CORRUPT, "an id names no row");
+        return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
     status = text_of(join->named[what].name, rows, (int64_t)id->as.u64 + 1, cell, err);
     if (status == PCOL_OK && cell->kind == CLI_CELL_NULL)
         status = text_of(join->named[what].other, rows, (int64_t)id->as.u64 + 1, cell, err);

@@ -84,13 +84,8 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
     if (info->type_rows > 65536)
         info->type_rows = 65536;
     info->is_default = calloc((size_t)info->type_rows + 1, 1);
-    if (info->is_default == NULL) {
-        memset(err, 0, sizeof *err);
-        err->status = PCOL_E_NO_MEMORY;
-        err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
-        snprintf(err->message, sizeof err->message, "%s", pcol_status_text(err->status));
-        return err->status;
-    }
+    if (info->is_default == NULL)
+        return cli_set_memory(err);
     return mark_defaults(info, err);
 }
 

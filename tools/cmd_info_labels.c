@@ -123,12 +123,10 @@ static pcol_status count_distinct(const pcol_column *column, const pcol_column_i
             if (valid[i])
                 failed = set_add(&set, values[i]) != 0;
     }
-    if (status == PCOL_OK && !failed) { /* else: a figure less, no failure */
-        key->distinct = set.used + (set.has_zero != 0);
-        key->is_counted = 1;
-    }
+    key->distinct = set.used + (set.has_zero != 0);
+    key->is_counted = 1;
     free(set.places);
-    return status;
+    return failed ? cli_set_memory(err) : status;
 }
 
 static pcol_status look(const pcol_file *file, const pcol_table *keys, uint64_t row,
@@ -150,8 +148,10 @@ static pcol_status look(const pcol_file *file, const pcol_table *keys, uint64_t 
         return PCOL_OK;
     memcpy(table_name, key->table.as.text.data, key->table.as.text.size);
     table_name[key->table.as.text.size] = 0;
-    if (pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, table_name, &table, NULL) != PCOL_OK)
-        return PCOL_OK;
+    pcol_status status =
+        pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, table_name, &table, err);
+    if (status != PCOL_OK)
+        return status == PCOL_E_NO_MEMORY ? status : PCOL_OK;
     snprintf(column_name, sizeof column_name, "label.%" PRIu64, row);
     const pcol_column *column = pcol_table_column_by_name(table, column_name, NULL);
     if (column == NULL)
@@ -169,19 +169,24 @@ static void put_text(struct cli_out *out, const struct cli_cell *cell)
         cli_out_safe(out, cell->as.text.data, cell->as.text.size);
 }
 
-static const pcol_table *keys_of(const pcol_file *file)
+/* NULL: there are none that can be read. */
+static pcol_status keys_of(const pcol_file *file, const pcol_table **keys, pcol_error *err)
 {
-    const pcol_table *keys;
-    return pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "label_keys", &keys, NULL) == PCOL_OK
-               ? keys
-               : NULL;
+    pcol_status status =
+        pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "label_keys", keys, err);
+    if (status != PCOL_OK)
+        *keys = NULL;
+    return status == PCOL_E_NO_MEMORY ? status : PCOL_OK;
 }
 
 pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all, pcol_error *err)
 {
-    const pcol_table *keys = keys_of(file);
+    const pcol_table *keys;
     char number[CLI_NUMBER_SIZE];
     uint64_t others = 0;
+    pcol_status found = keys_of(file, &keys, err);
+    if (found != PCOL_OK)
+        return found;
     for (uint64_t row = 0; keys != NULL && row < pcol_table_rows(keys) && out->code == 0; row++) {
         struct key key;
         pcol_status status = cli_cell_find(keys, "table", row, &key.table, err);
@@ -218,7 +223,10 @@ pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all,
 
 pcol_status info_json_labels(struct cli_out *out, const pcol_file *file, pcol_error *err)
 {
-    const pcol_table *keys = keys_of(file);
+    const pcol_table *keys;
+    pcol_status found = keys_of(file, &keys, err);
+    if (found != PCOL_OK)
+        return found;
     cli_out_text(out, "[");
     for (uint64_t row = 0; keys != NULL && row < pcol_table_rows(keys) && out->code == 0; row++) {
         struct key key;
