@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define DEFAULT_PIECE ((size_t)1 << 18)
+#define PART_PIECE ((size_t)1 << 16) /* which stays in a near cache until it was used */
 #define DEFAULT_LIMIT (UINT64_C(1) << 36)
 /* What grows so much and is so large was made to exhaust memory or time, unless the caller has set
  * a limit and so knows. Profiles grow 3 to 60 times; deflate's most is 1032. */
@@ -466,7 +467,8 @@ uint64_t pci_input_bytes(const struct pci_input *input)
 
 pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *of, pcol_error *err)
 {
-    const struct pci_input_options options = {.piece = of->state->piece,
+    size_t piece = of->state->piece;
+    const struct pci_input_options options = {.piece = piece < PART_PIECE ? piece : PART_PIECE,
                                               .max_bytes = of->state->limit};
     uint64_t start = find_start(of->state);
     PCI_TRY(new_state(part, of->name, &options, err));
