@@ -218,7 +218,7 @@ static void flags(struct maker *m, struct pcf_column *c, uint64_t rows, unsigned
 
 static uint8_t encoding_of(struct maker *m, uint8_t type, unsigned depth)
 {
-    uint8_t encoding = byte(m) % (depth >= 2 ? PCF_SPARSE : PCF_TREE + 1);
+    uint8_t encoding = (uint8_t)(byte(m) % (depth >= 2 ? PCF_SPARSE : PCF_TREE + 1));
     if (type == PCF_BYTES)
         return encoding & 1 ? PCF_FRONT : PCF_PLAIN;
     if (encoding == PCF_FRONT || (encoding == PCF_TREE && type != PCF_U32) ||
