@@ -592,6 +592,10 @@ void cli_amounts_init(struct cli_amounts *amounts, const pcol_query *query,
 double cli_amount_double(const struct cli_amounts *amounts, pcol_amount amount);
 /* A cell of the value; for people it is text, which lies in `room` (CLI_NUMBER_SIZE). */
 struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room);
+void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char *room,
+                    struct cli_cell *cell);
+/* Of the whole, in percent. */
+double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount);
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount);
 /* The same in seconds; null if not known. */
 struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amount amount,

@@ -297,16 +297,19 @@ static void humanise(double value, int bytes, char *text)
              (bytes ? sizes : times)[i].unit);
 }
 
-struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room)
+void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char *room,
+                    struct cli_cell *cell)
 {
-    struct cli_cell cell = {amounts->info.is_double ? CLI_CELL_F64 : CLI_CELL_I64, 0, {0}};
-
-    if (amounts->info.is_double)
-        cell.as.f64 = amount.f64;
-    else
-        cell.as.i64 = amount.i64;
+    cell->stable = 0;
+    if (amounts->info.is_double) {
+        cell->kind = CLI_CELL_F64;
+        cell->as.f64 = amount.f64;
+    } else {
+        cell->kind = CLI_CELL_I64;
+        cell->as.i64 = amount.i64;
+    }
     if (!amounts->people)
-        return cell;
+        return;
     if (amounts->unit != CLI_UNIT_PLAIN)
         humanise(cli_amount_double(amounts, amount) * amounts->scale,
                  amounts->unit == CLI_UNIT_BYTES, room);
@@ -317,18 +320,32 @@ struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount a
         cli_format_grouped(room + (amount.i64 < 0),
                            amount.i64 < 0 ? 0 - (uint64_t)amount.i64 : (uint64_t)amount.i64);
     }
-    return cli_cell_text(room);
+    *cell = cli_cell_text(room);
+}
+
+struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room)
+{
+    struct cli_cell cell;
+
+    cli_amount_set(amounts, amount, room, &cell);
+    return cell;
+}
+
+double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount)
+{
+    double value = cli_amount_double(amounts, amount), part;
+
+    if (amounts->total <= 0)
+        return 0;
+    part = 100 * value / amounts->total;
+    return isfinite(part) ? part : 100 * (value / amounts->total);
 }
 
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount)
 {
     struct cli_cell cell = {CLI_CELL_PERCENT, 0, {0}};
 
-    if (amounts->total > 0) {
-        double part = 100 * cli_amount_double(amounts, amount) / amounts->total;
-        cell.as.f64 =
-            isfinite(part) ? part : 100 * (cli_amount_double(amounts, amount) / amounts->total);
-    }
+    cell.as.f64 = cli_amount_share(amounts, amount);
     return cell;
 }
 

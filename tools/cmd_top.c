@@ -100,48 +100,59 @@ static void lay_out(struct layout *layout, pcol_by by, int verbose)
     }
 }
 
-static struct cli_cell cell_of(const struct layout *layout, const pcol_top_row *row,
-                               enum shown shown, char *room)
+/* In place: a cell that is returned is copied while it is still being written. */
+static void set_cell(const struct layout *layout, const pcol_top_row *row, enum shown shown,
+                     char *room, struct cli_cell *cell)
 {
     const struct cli_amounts *amounts = &layout->amounts;
     const pcol_frame *frame = &row->frame;
-    struct cli_cell cell = {CLI_CELL_NULL, 0, {0}};
 
+    cell->kind = CLI_CELL_NULL;
+    cell->stable = 0;
     switch (shown) {
     case SHOW_SELF:
-        return cli_amount_cell(amounts, row->self, room);
-    case SHOW_SELF_PERCENT:
-        return cli_amount_percent(amounts, row->self);
     case SHOW_TOTAL:
-        return cli_amount_cell(amounts, row->total, room);
+        cli_amount_set(amounts, shown == SHOW_SELF ? row->self : row->total, room, cell);
+        return;
+    case SHOW_SELF_PERCENT:
     case SHOW_TOTAL_PERCENT:
-        return cli_amount_percent(amounts, row->total);
+        cell->kind = CLI_CELL_PERCENT;
+        cell->as.f64 =
+            cli_amount_share(amounts, shown == SHOW_SELF_PERCENT ? row->self : row->total);
+        return;
     case SHOW_SELF_TIME:
-        return cli_amount_seconds(amounts, row->self, room);
+        *cell = cli_amount_seconds(amounts, row->self, room);
+        return;
     case SHOW_TOTAL_TIME:
-        return cli_amount_seconds(amounts, row->total, room);
+        *cell = cli_amount_seconds(amounts, row->total, room);
+        return;
     case SHOW_UNIT:
-        return cli_cell_str(amounts->info.unit);
+        *cell = cli_cell_str(amounts->info.unit);
+        return;
     case SHOW_NAME:
-        return frame->has_name ? cli_cell_str(frame->name) : cell;
     case SHOW_FILE:
-        return frame->has_file ? cli_cell_str(frame->file) : cell;
+        if (shown == SHOW_NAME ? frame->has_name : frame->has_file) {
+            const pcol_str *text = shown == SHOW_NAME ? &frame->name : &frame->file;
+            cell->kind = CLI_CELL_TEXT;
+            cell->as.text.data = text->data;
+            cell->as.text.size = text->size;
+        }
+        return;
     case SHOW_LINE:
-        cell.kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
-        cell.as.i64 = frame->line;
-        return cell;
+        cell->kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
+        cell->as.i64 = frame->line;
+        return;
     case SHOW_ID:
-        cell.kind = frame->has_id ? CLI_CELL_U64 : CLI_CELL_NULL;
-        cell.as.u64 = frame->id;
-        return cell;
+        cell->kind = frame->has_id ? CLI_CELL_U64 : CLI_CELL_NULL;
+        cell->as.u64 = frame->id;
+        return;
     case SHOW_ADDRESS:
         if (frame->has_address) {
             snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
-            return cli_cell_text(room);
+            *cell = cli_cell_text(room);
         }
-        return cell;
+        return;
     }
-    return cell;
 }
 
 static int print_rows(const struct cli_args *args, const pcol_top *top, struct layout *layout,
@@ -162,7 +173,7 @@ static int print_rows(const struct cli_args *args, const pcol_top *top, struct l
         pcol_top_get(top, i, &row);
         row.frame.name = cli_name(&names, row.frame.name);
         for (size_t c = 0; c < layout->count; c++)
-            cells[c] = cell_of(layout, &row, layout->shown[c], room[c]);
+            set_cell(layout, &row, layout->shown[c], room[c], &cells[c]);
         cli_table_row(table, cells);
     }
     cli_names_free(&names);
