@@ -30,7 +30,8 @@ GOALS = {
 }
 # Rows of several kinds of input have one goal: top.rprof.lines, perun.pack.map.
 KINDS = ("top.rprof.", "perun.pack.", "perun.size.", "perun.memory.bound.")
-FASTER = ("top.", "pprof.pack.proto", "pprof.unpack.proto", "group.", "perun.query", "firefox.parse")
+ORDER = ["top", "pack", "pprof", "firefox", "perun", "open", "group", "size", "archive", "library", "scale", "merge"]
+FASTER = ("top.", "pack.summary", "pprof.pack.proto", "pprof.unpack.proto", "group.", "perun.query", "firefox.parse")
 
 
 def goal_of(row):
@@ -153,7 +154,7 @@ def main():
     machine, rows = lines[0], [line for line in lines[1:] if "name" in line]
     took = {name: wall for line in lines[1:] for name, (wall, _) in line.get("took", {}).items()}
     minutes = f", {sum(took.values()) / 60:.0f} minutes" if took else ""
-    names = list(dict.fromkeys(r["name"].split(".")[0] for r in rows))
+    names = sorted(dict.fromkeys(r["name"].split(".")[0] for r in rows), key=lambda name: (ORDER + [name]).index(name))
     text = PAGE.format(machine=machine.get("machine", "not said"), names=", ".join(machine.get("cases", names)), took=minutes)
     if machine.get("quick"):
         text += "\nThis is a quick run, of small inputs, on a machine that had other work: no goals are set against it.\n"
