@@ -79,7 +79,7 @@ def summary(rows):
     absent = [r for r in rows if "missing" in r]
     if absent:
         yield ""
-        yield f"Not measured, since something is missing: {len(absent)} rows, which say what."
+        yield f"Not measured, since something is missing: {len(absent)} of the rows, which say what."
 
 
 def without_note(rows, notes):
