@@ -944,8 +944,8 @@ class Image:
 
 def faults():
     """name -> bytes of each damaged file."""
-    base, enc, steps, totals, words, codes, wood = ((FOLDER / "valid" / f"{name}.pcol").read_bytes()
-                                              for name in ("rich", "encodings", "chains", "sums", "fronts", "dictionaries", "trees"))
+    base, enc, steps, totals, words, codes, wood, marks = ((FOLDER / "valid" / f"{name}.pcol").read_bytes()
+                                              for name in ("rich", "encodings", "chains", "sums", "fronts", "dictionaries", "trees", "labels"))
     made = {}
 
     def case(name, change, source=base):
@@ -978,6 +978,14 @@ def faults():
         data = bytearray(base)
         data[at] ^= 1
         return data
+
+    def word(name, where, row, text, source):
+        """A text in place of the row's own."""
+        strings = Image(source).find("strings", "value")
+        offsets = strings.parts[1].parts[0].data
+        places = struct.unpack(f"<{len(offsets) // 8}Q", offsets)
+        words = [strings.parts[0].data[a:b] for a, b in zip(places, places[1:])]
+        cell(name, (*where, VALUES), 4 * row, struct.pack("<I", words.index(text)), source)
 
     def start(*where):
         return Image(base).find(*where).start
@@ -1108,6 +1116,36 @@ def faults():
     cell("deltas-not-marked", ("x_blocks", "deltas", MARKS), 8, b"\0", steps)
     cell("deltas-rank", ("x_blocks", "deltas", MARKS), 128, struct.pack("<Q", 0), steps)
     cell("deltas-rank-high", ("x_blocks", "deltas_constant", MARKS), 128, struct.pack("<Q", 2 ** 40), steps)
+    cell("types-same", ("sample_types", "ordinal", VALUES), 8, struct.pack("<I", 0))
+    case("sums-missing", lambda m: setattr(m.find("stack_sums", "sum.0"), "name", b"x_m.0"))
+    case("sums-of-wide", lambda m: m.find("stack_sums", "sum.2").fields.update(kind=I64))
+    case("type-null", lambda m: m.find("sources", "type").fields.update(flags=NULLABLE | DEFAULT_NULL, kind=STRING + 16 * LINEAR, section_count=0, null_count=2)
+         or setattr(m.find("sources", "type"), "parts", []))
+    case("function-sums-missing", lambda m: setattr(m.find("function_sums", "self.0"), "name", b"x_lf.0"), totals)
+    cell("function-sums-overflow", ("samples", "value.0", VALUES), 8 * 2, struct.pack("<q", 2 ** 63 - 1), totals)
+    word("label-kind-of-frames", ("label_keys", "kind"), 0, b"name", marks)
+    word("label-kind-unknown", ("label_keys", "kind"), 2, b"x", marks)
+    word("label-kind-other", ("label_keys", "kind"), 0, b"integer", marks)
+    word("label-key-of-no-table", ("label_keys", "table"), 0, b"threads", marks)
+    word("label-key-twice", ("label_keys", "kind"), 1, b"integer", marks)
+    cell("label-occurrence", ("label_keys", "occurrence", VALUES), 4, struct.pack("<I", 0), marks)
+    cell("label-stack-outside", ("samples", "label.3", VALUES), 0, struct.pack("<I", 3), marks)
+    cell("label-frame-outside", ("samples", "label.12", VALUES), 12, struct.pack("<I", 2), marks)
+    cell("shape-key-outside", ("label_shape_keys", "label_key", VALUES), 0, struct.pack("<I", 16), marks)
+    cell("shape-first-falls", ("label_shapes", "first_key", VALUES), 16, struct.pack("<Q", 1), marks)
+    cell("extra-outside", ("samples", "extra", VALUES), 16, struct.pack("<Q", 18), marks)
+    cell("node-parent-later", ("nodes", "parent", VALUES), 8, struct.pack("<Q", 2), marks)
+    cell("node-tag-unknown", ("nodes", "tag", VALUES), 8, struct.pack("<I", 99), marks)
+    cell("node-array-outside", ("nodes", "first", VALUES), 8 * 9, struct.pack("<Q", 2), marks)
+    cell("node-array-long", ("nodes", "integer", VALUES), 8 * 9, struct.pack("<q", 4), marks)
+    cell("node-array-negative", ("nodes", "integer", VALUES), 8 * 9, struct.pack("<q", -1), marks)
+    cell("source-row-outside", ("source_rows", "row", VALUES), 0, struct.pack("<Q", 3), marks)
+    cell("source-row-ordinal", ("source_rows", "ordinal", VALUES), 8, struct.pack("<Q", 2), marks)
+    cell("category-outside", ("functions", "category", VALUES), 4, struct.pack("<I", 2), marks)
+    cell("mapping-outside", ("location_groups", "mapping", VALUES), 0, struct.pack("<I", 2))
+    cell("thread-outside", ("samples", "thread/0", VALUES), 0, struct.pack("<I", 1))
+    cell("meta-source-outside", ("source_meta", "source", VALUES), 0, struct.pack("<I", 2))
+    cell("source-type-outside", ("source_types", "sample_type", VALUES), 0, struct.pack("<I", 4))
     cell("front-shared-beyond", ("strings", "value/1", VALUES), 4 * 3, struct.pack("<I", 2), words)
     cell("front-shared-by-first", ("strings", "value/1", VALUES), 4 * 64, struct.pack("<I", 1), words)
     cell("front-shared-huge", ("strings", "value/1", VALUES), 4 * 70, struct.pack("<I", ALL >> 32), words)
