@@ -57,6 +57,7 @@ static void prepare(void)
 
 void cli_heap(const char *const *inputs, size_t count)
 {
+    static int prepared; /* once is enough for all inputs of --each */
     struct stat info;
     off_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -66,6 +67,6 @@ void cli_heap(const char *const *inputs, size_t count)
             return;
         bytes += info.st_size;
     }
-    if (bytes >= LEAST_BYTES)
+    if (bytes >= LEAST_BYTES && !prepared++)
         prepare();
 }
