@@ -168,6 +168,7 @@ static pcol_status open_ahead(struct reading *r, const char *table, const char *
         return PCOL_OK;
     *ahead = r->next++;
     (*ahead)->column = column;
+    (*ahead)->first = 0;
     (*ahead)->n = 0;
     return PCOL_OK;
 }
