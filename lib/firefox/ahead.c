@@ -46,7 +46,7 @@ struct pci_ff_ahead {
     pthread_mutex_t lock;
     pthread_cond_t change;
     uint64_t at;     /* where the array begins that the thread is in, or was in last */
-    uint64_t left;   /* where the last one begins that was left to the reader */
+    uint64_t left;   /* where the last one begins that is the reader's own */
     uint64_t wanted; /* where the one begins that the reader asked for last */
     uint64_t count_made, count_taken;
     uint64_t waiting; /* bytes of arrays that have been handed over and not been taken */
@@ -160,13 +160,17 @@ static pcol_status put_run(struct pci_ff_ahead *a, struct array *array, pcol_err
                                err);
 }
 
-/* Whether an array is left to the reader: it has no other, or comes for one that it waited for. */
+/* Whether the next array is left to the reader: it is there already, has no other, or comes for one that it
+ * waited for. */
 static int leave(struct pci_ff_ahead *a, uint64_t begin)
 {
     pthread_mutex_lock(&a->lock);
     uint64_t others = a->count_made - a->count_taken;
-    int leaves = others <= (uint64_t)a->waits && a->left <= a->wanted && a->wanted < begin;
-    if (leaves) {
+    int taken = begin <= a->left, idle = others <= (uint64_t)a->waits && a->left <= a->wanted;
+    int leaves = taken || (idle && a->wanted < begin);
+    if (!leaves) {
+        a->at = begin;
+    } else if (!taken) {
         a->left = begin;
         pthread_cond_broadcast(&a->change);
     }
@@ -180,10 +184,6 @@ static int may_go_on(struct pci_ff_ahead *a, const struct array *array)
 {
     uint64_t own = bytes_of(array);
     pthread_mutex_lock(&a->lock);
-    if (a->at != array->begin) {
-        a->at = array->begin;
-        pthread_cond_broadcast(&a->change);
-    }
     while (!a->stopped && a->wanted < array->begin && own + a->waiting >= MOST_WAITING)
         pthread_cond_wait(&a->change, &a->lock);
     int may = !a->stopped && a->wanted <= array->begin;
@@ -332,13 +332,15 @@ void pci_ff_ahead_free(struct pci_ff_ahead *ahead)
     pci_free(a);
 }
 
-/* Wait for an array that is wanted, or one behind it; 0: there will be none, or it was left. */
+/* Wait for an array that is wanted if the thread is in it; 0: it is the reader's own. */
 static int wait_for(struct pci_ff_ahead *a, uint64_t begin)
 {
     pthread_mutex_lock(&a->lock);
     a->wanted = begin;
     pthread_cond_broadcast(&a->change);
-    while (a->count_made == a->count_taken && a->at <= begin && a->left < begin && !a->ended) {
+    if (a->count_made == a->count_taken && a->at < begin && a->left < begin)
+        a->left = begin; /* the thread has not come so far */
+    while (a->count_made == a->count_taken && a->at == begin && a->left < begin && !a->ended) {
         a->waits = 1;
         pthread_cond_wait(&a->change, &a->lock);
     }
