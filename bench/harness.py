@@ -20,6 +20,8 @@ DATA = PROGRAMS / "data"
 MB = 1000 * 1000
 SPEND = 60  # seconds after which a comparison begins no further turn
 LEAST = 2  # turns that it has in any case
+SHORT = 0.05  # seconds: what takes less is run several times in each turn, since one of its runs says little
+OFTEN = 5
 turns = 1  # of the comparison made last: a row says how many its medians are of
 
 
@@ -52,7 +54,8 @@ def timed(command, stdout=subprocess.DEVNULL, clock="wall"):
 
 def interleaved(runs, clock="wall", **commands):
     """Medians over runs in turn: name -> (seconds, peak bytes). One run of each first, to warm the caches. Where peers are slow
-    there are fewer turns than asked for (SPEND, LEAST); how many there were stands in the rows."""
+    there are fewer turns than asked for (SPEND, LEAST); how many there were stands in the rows. Short commands are run OFTEN times
+    a turn."""
     global turns
     seen = {name: [] for name in commands}
     started = time.monotonic()
@@ -62,6 +65,8 @@ def interleaved(runs, clock="wall", **commands):
         turns = max(1, turn)
         for name, command in commands.items():
             result = timed(command, clock=clock)
+            for _ in range(OFTEN - 1 if turn and result[0] < SHORT else 0):
+                seen[name].append(timed(command, clock=clock))
             if turn:
                 seen[name].append(result)
     return {name: (statistics.median(t for t, _ in results), max(m for _, m in results))

@@ -132,7 +132,7 @@ PAGE = """# Benchmarks
 
 Made by `make bench-report` (`bench/run --json build/bench/results.jsonl`, then `bench/page.py`): do not edit. Every row is pcol
 and a peer measured in turn in one run; medians of whole processes unless the row says otherwise, of as many runs as it says: fewer
-where a peer is slow, none where the figure is the same each time. Ratios hold elsewhere, milliseconds do not. What each group
+where a peer is slow, none where the figure is the same each time; what takes less than 50 ms is run five times in each. Ratios hold elsewhere, milliseconds do not. What each group
 measures stands in the first lines of its file in [bench/cases](../bench/cases).
 
 Machine: {machine}
