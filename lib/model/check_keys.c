@@ -24,6 +24,8 @@ static pcol_status check_order(struct pci_check *check, const struct order *orde
     size_t n;
     if (!column)
         return PCOL_OK;
+    if (check->copied) /* else columns that are not believed are not looked at */
+        PCI_TRY(pci_plausible(check->file, order->table, err));
     for (uint64_t row = 0; row < rows && !check->stop; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
         if (!n)
