@@ -364,15 +364,6 @@ static pcol_status write_compressed(const struct pci_format *target, struct pci_
     return status;
 }
 
-/* Writers go through whole tables, some of them more than once. */
-static pcol_status plausible(const pcol_file *file, pcol_error *err)
-{
-    for (uint32_t i = 0; i < file->index.header.table_count; i++)
-        if (strcmp(file->tables[i].name, "samples") != 0)
-            PCI_TRY(pci_plausible(file, file->tables[i].name, err));
-    return pci_plausible_samples(file, err);
-}
-
 pcol_status pcol_export(const pcol_file *file, const char *format,
                         const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
@@ -390,7 +381,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
         return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be written (%s can)", format,
                         names);
     }
-    PCI_TRY(plausible(file, err));
+    PCI_TRY(pci_plausible_all(file, err));
     const struct pci_table *sources = pci_table_find(file, "sources");
     uint64_t count = sources ? sources->rows : 0;
     if (known.source_id > count)

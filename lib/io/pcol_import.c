@@ -341,7 +341,7 @@ static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
                           .keep = keep,
                           .first_source = first_source,
                           .last_source = last_source};
-    pcol_status status = pci_plausible_samples(file, err);
+    pcol_status status = pci_plausible_all(file, err);
     if (status == PCOL_OK)
         status = merge(&m, last_source, err);
     if (status == PCOL_E_ARGUMENT) { /* the builder was told what only a damaged file says */

@@ -308,6 +308,14 @@ pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err)
                          (unsigned long long)rows, (unsigned long long)file->size);
 }
 
+pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err)
+{
+    for (uint32_t i = 0; i < file->index.header.table_count; i++)
+        if (strcmp(file->tables[i].name, "samples") != 0)
+            PCI_TRY(pci_plausible(file, file->tables[i].name, err));
+    return pci_plausible_samples(file, err);
+}
+
 const char *pcol_table_name(const pcol_table *table)
 {
     return table->name;

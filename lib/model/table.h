@@ -155,6 +155,8 @@ pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *
 /* E_LIMIT if there are more samples than anyone would go through one by one for a file of this size.
  * Asked before that is done: a sample may need no bytes, and is allowed to. */
 pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err);
+/* Each by its own measure: for who goes through whole tables, some of them more than once. */
+pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err);
 
 #define PCI_TYPE(t) (1u << (t))
 #define PCI_TYPES_INT (PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_U32))

@@ -89,12 +89,24 @@ static void change_records(struct file *f)
     change_bytes(f, seal_index(f->data, h) + (size_t)h->section_count * 8, h->records_size);
 }
 
+/* An encoding whose sections and children look the same, so that the file is opened. */
+static uint8_t alike(struct file *f, uint8_t encoding)
+{
+    static const uint8_t kinds[][3] = {{PCF_CHAIN, PCF_DELTAS, PCF_SPLIT},
+                                       {PCF_SPARSE, PCF_TREE, PCF_SPARSE},
+                                       {PCF_RUNS, PCF_DICTIONARY, PCF_RUNS}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (memchr(kinds[i], encoding, sizeof kinds[i]))
+            return kinds[i][any(f, sizeof kinds[i])];
+    return (uint8_t)any(f, PCF_TREE + 1);
+}
+
 static void change_field(struct file *f)
 {
     struct pcf_header *h = &f->x.header;
     struct pcf_column *c = h->column_count ? &f->x.columns[any(f, h->column_count)] : NULL;
     struct pcf_section *s = h->section_count ? &f->x.sections[any(f, h->section_count)] : NULL;
-    uint64_t value = telling(f), kind = any(f, c && s ? 14 : 1);
+    uint64_t value = telling(f), kind = any(f, c && s ? 17 : 1);
     if (kind == 0 && h->table_count)
         f->x.tables[any(f, h->table_count)].rows = value;
     else if (kind == 1)
@@ -123,6 +135,10 @@ static void change_field(struct file *f)
         c->max = (int64_t)value;
     else if (kind == 13)
         s->role = (uint8_t)any(f, 8);
+    else if (kind < 16)
+        c->encoding = alike(f, c->encoding);
+    else if (c->encoding == PCF_DICTIONARY) /* whose codes it has, if it has none */
+        c->base = (int64_t)any(f, 4);
 }
 
 /* The index anew, if it has room before the first section; of archives, if it is as long as before. */
