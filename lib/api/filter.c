@@ -46,6 +46,7 @@ static pcol_status find_samples(struct filtering *f, const pcol_filter_options *
         return pci_fail_memory(err);
     f->keep.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
+    f->keep.all_samples = !f->query->picks.threads && !memchr(f->samples, 0, (size_t)rows);
     if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note && options->message)
         options->message(options->context, "no sample is selected");
     return PCOL_OK;

@@ -51,7 +51,8 @@ struct pci_keep {
     size_t drop_key_count;
     pcol_idle idle; /* samples of a waiting thread */
     uint64_t idle_tolerance_ns;
-    int events;             /* markers, allocations and counters of what stays come along, */
+    int all_samples; /* those of sources that stay do, and so threads that have none do, too */
+    int events;      /* markers, allocations and counters of what stays come along, */
     const uint8_t *threads; /* of these threads, by row; NULL: all */
     uint64_t thread_count;
     int has_range; /* samples that reach out of the range are cut to it */

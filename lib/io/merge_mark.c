@@ -188,7 +188,7 @@ static pcol_status mark_first(struct marking *k, pcol_error *err)
     if (status == PCOL_OK)
         status = mark_table(k, sources, kept, err);
     pci_free(kept);
-    if (status == PCOL_OK && !m->keep)
+    if (status == PCOL_OK && (!m->keep || m->keep->all_samples))
         status = mark_of_sources(k, "threads", "source", NULL, err);
     for (size_t i = 0; i < sizeof of_sources / sizeof *of_sources; i++)
         if (status == PCOL_OK && m->keep)
