@@ -21,7 +21,8 @@ enum {
     LOSS_SOURCE = 8,
     LOSS_REFERENCES = 16,
     LOSS_COLUMNS = 32,
-    LOSS_AROUND = 64
+    LOSS_AROUND = 64,
+    LOSS_BYTES = 128
 };
 
 static const char *const losses[] = {
@@ -33,6 +34,7 @@ static const char *const losses[] = {
     "columns that only the source's version has are not written",
     ("the sources differ in what they say of the whole profile: the first one's is written, and no "
      "profilerOverhead"),
+    "a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD",
 };
 
 /* What the front end calls values of a unit; *scale: to what it counts. */
@@ -395,6 +397,8 @@ static void note_losses(struct pci_ff_foreign *f)
         f->lost |= LOSS_TYPES;
     if (f->carry.dropped)
         f->lost |= LOSS_REFERENCES;
+    if (f->out.w.replaced)
+        f->lost |= LOSS_BYTES;
     if (f->is_firefox)
         f->lost |= pci_ff_carry_has_columns(&f->carry) ? LOSS_COLUMNS : 0;
     else if (!each && (pci_rows(f->file, "nodes") || pci_rows(f->file, "source_rows")))
@@ -515,9 +519,9 @@ static pcol_status write_all(struct pci_ff_foreign *f, pcol_error *err)
     PCI_TRY(pci_ff_out_open(&f->out, f->file, f->export->sink, f->newest, err));
     f->carry.out = &f->out;
     pcol_status status = put_document(f, err);
-    pci_ff_out_close(&f->out);
     if (status == PCOL_OK)
         note_losses(f);
+    pci_ff_out_close(&f->out);
     return status;
 }
 

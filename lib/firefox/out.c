@@ -28,7 +28,7 @@ pcol_status pci_ff_out_open(struct pci_ff_out *out, const pcol_file *file, pcol_
     pci_spool_init(&out->data, &out->store);
     pcol_sink root = {to_spool, &out->root};
     pcol_status status =
-        pci_json_writer_open(&out->w, jslb ? root : sink, PCI_JSON_POINT | PCI_JSON_WTF8, err);
+        pci_json_writer_open(&out->w, jslb ? root : sink, PCI_JSON_POINT | PCI_JSON_REPLACE, err);
     if (status != PCOL_OK)
         pci_ff_out_close(out);
     return status;

@@ -123,6 +123,7 @@ int pci_json_is(const struct pci_json *json, const char *text);
 #define PCI_JSON_BARE_NONFINITE 0x1u /* NaN and infinities as bare words, else as strings */
 #define PCI_JSON_POINT 0x2u          /* a double always looks like one: "1.0" */
 #define PCI_JSON_WTF8 0x4u           /* a surrogate in three bytes of a string is written as one */
+#define PCI_JSON_REPLACE 0x8u        /* U+FFFD is written for each byte that is not UTF-8 */
 
 struct pci_json_writer {
     pcol_sink sink;
@@ -131,9 +132,10 @@ struct pci_json_writer {
     char *buffer;
     size_t size;
     uint32_t depth;
-    int comma;   /* an element stands before the next one in this container */
-    int keyed;   /* a key was written: its value follows */
-    int newline; /* begin the next element or the end on a new line */
+    int comma;    /* an element stands before the next one in this container */
+    int keyed;    /* a key was written: its value follows */
+    int newline;  /* begin the next element or the end on a new line */
+    int replaced; /* PCI_JSON_REPLACE had something to replace */
 };
 
 pcol_status pci_json_writer_open(struct pci_json_writer *w, pcol_sink sink, unsigned flags,
@@ -142,7 +144,7 @@ void pci_json_put_begin(struct pci_json_writer *w, char bracket, pcol_error *err
 void pci_json_put_end(struct pci_json_writer *w, char bracket, pcol_error *err);   /* } or ] */
 void pci_json_put_key(struct pci_json_writer *w, const char *key, pcol_error *err);
 void pci_json_put_key_bytes(struct pci_json_writer *w, pcol_str key, pcol_error *err);
-/* Bytes that are not UTF-8 are written as lone surrogates \udc80..\udcff. */
+/* Bytes that are not UTF-8 are written as lone surrogates \udc80..\udcff, if not replaced. */
 void pci_json_put_string(struct pci_json_writer *w, pcol_str text, pcol_error *err);
 void pci_json_put_int(struct pci_json_writer *w, int64_t value, pcol_error *err);
 void pci_json_put_double(struct pci_json_writer *w, double value, pcol_error *err);

@@ -139,6 +139,16 @@ static void put_control(struct pci_json_writer *w, uint8_t c, pcol_error *err)
     put(w, text, 2, err);
 }
 
+static void put_odd_byte(struct pci_json_writer *w, uint8_t c, pcol_error *err)
+{
+    if (w->flags & PCI_JSON_REPLACE) {
+        put(w, "\xef\xbf\xbd", 3, err);
+        w->replaced = 1;
+    } else {
+        put_unit(w, 0xdc00u + c, err);
+    }
+}
+
 static void put_quoted(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)
 {
     const uint8_t *data = (const uint8_t *)text;
@@ -162,7 +172,7 @@ static void put_quoted(struct pci_json_writer *w, const char *text, size_t size,
         else if (step)
             put_control(w, c, err);
         else
-            put_unit(w, 0xdc00u + c, err);
+            put_odd_byte(w, c, err);
         i += step ? step : 1;
         plain = i;
     }

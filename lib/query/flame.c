@@ -147,22 +147,34 @@ static pcol_status join(pcol_flame *f, pcol_error *err)
 
 /* ---- layout ---- */
 
-/* How wide a node's own part is. What is gone is as wide as its share of the base would be here. */
+/* How much a node's own part weighs. What is gone weighs as much as its share of the base would here. */
 static double own_weight(const pcol_flame *f, uint32_t i)
 {
-    double totals[2];
+    double totals[2], own;
     if (!f->joined || pci_flame_is_in(f, i, 1))
-        return fabs(to_double(self_of(f, i, 1), f->info.is_double));
+        return ldexp(fabs(to_double(self_of(f, i, 1), f->info.is_double)), f->exponent);
     totals[0] = fabs(to_double(f->base_info.total, f->base_info.is_double));
     totals[1] = fabs(to_double(f->info.total, f->info.is_double));
-    double scale = totals[0] > 0 && totals[1] > 0 ? totals[1] / totals[0] : 1;
-    return scale * fabs(to_double(self_of(f, i, 0), f->base_info.is_double));
+    own = fabs(to_double(self_of(f, i, 0), f->base_info.is_double));
+    return ldexp(totals[0] > 0 && totals[1] > 0 ? own / totals[0] * totals[1] : own, f->exponent);
+}
+
+/* The heaviest part weighs 1 to 2: sums of the largest doubles do not overflow, and those of the smallest
+ * ones have all their bits. */
+static void choose_exponent(pcol_flame *f)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < f->count; i++)
+        most = fmax(most, own_weight(f, i));
+    if (most > 0 && isfinite(most))
+        f->exponent = -ilogb(most);
 }
 
 /* Weights and starts; parents come before their children. */
 static void lay_out(pcol_flame *f)
 {
     struct pci_flame_node node;
+    choose_exponent(f);
     for (uint32_t i = f->count; i-- > 0;) {
         pci_flame_node(f, i, &node);
         f->weight[i] += own_weight(f, i);

@@ -22,11 +22,12 @@ struct pcol_flame {
     struct pci_pair pair;          /* of both, if there is a base, */
     struct pci_flame_node *joined; /* with its nodes in order; NULL: the tree's own are laid out */
     uint32_t count;
-    double *weight, *start; /* by node, in units of the profile */
+    int exponent;           /* a weight is in units of the profile times 2^exponent */
+    double *weight, *start; /* by node */
     uint32_t *order;        /* nodes that are drawn, depth by depth */
     uint32_t *row;          /* by depth: where its nodes begin in `order` */
     uint32_t drawn, depth;  /* depth: of the deepest drawn */
-    double scale;           /* px for one unit */
+    double scale;           /* px for a weight of 1 */
     double largest;         /* change of a share, among those drawn */
     int cut;                /* the tree is deeper than what is shown */
 };

@@ -30,7 +30,8 @@ enum {
     LOSS_TIME = 8,
     LOSS_LABEL = 16,
     LOSS_CODE = 32,
-    LOSS_NUMBER = 64
+    LOSS_NUMBER = 64,
+    LOSS_BYTES = 128
 };
 
 static const char *const losses[] = {
@@ -41,6 +42,7 @@ static const char *const losses[] = {
     "labels of samples",
     "addresses and mappings of the code",
     "values that are not finite",
+    "bytes that are not UTF-8: they become U+FFFD",
 };
 
 struct frame {
@@ -512,6 +514,8 @@ static void note_losses(struct writer *w)
             if (!strncmp(table->columns[k].name, columns[i].column, begin ? size : size + 1))
                 w->lost |= columns[i].loss;
     }
+    if (w->json.replaced)
+        w->lost |= LOSS_BYTES;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (w->lost & 1u << i)
             pci_export_loss(w->export, "speedscope cannot hold %s", losses[i]);
@@ -545,7 +549,7 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     struct pci_json_writer *json = &w->json;
     pcol_str uri = {"", 0};
     PCI_TRY(prepare(w, err));
-    PCI_TRY(pci_json_writer_open(json, w->export->sink, 0, err));
+    PCI_TRY(pci_json_writer_open(json, w->export->sink, PCI_JSON_REPLACE, err));
     if (w->export->first_source <= w->export->last_source)
         PCI_TRY(cell(w, "sources", "uri", w->export->first_source, &uri, err));
     pci_json_put_begin(json, '{', err);

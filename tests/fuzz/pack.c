@@ -217,9 +217,7 @@ static int is_json(const struct text *text)
 static void assert_readable(const struct text *text, const pcol_format *format)
 {
     pcol_builder *builder;
-    /* Firefox takes halves of surrogate pairs, which a name may have; our reader of its files does not. */
-    if (!format->reads || !strcmp(format->name, "firefox") ||
-        pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
+    if (!format->reads || pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
         return;
     pcol_import_options options = PCOL_INIT(pcol_import_options);
     options.format = format->name;

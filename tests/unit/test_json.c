@@ -644,6 +644,8 @@ Test(json_write, escapes)
         {"\xed\xa0\x80", 3, 0, "\"\\udced\\udca0\\udc80\"\n"},
         {"\xed\xa0\x80", 3, PCI_JSON_WTF8, "\"\\ud800\"\n"},
         {"x\xed\xbf\xbfy", 5, PCI_JSON_WTF8, "\"x\\udfffy\"\n"},
+        {"x\xff\xed\xa0\x80\xc3\xa9", 7, PCI_JSON_REPLACE,
+         "\"x\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\"\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *text = quote(cases[i].data, cases[i].size, cases[i].flags);
