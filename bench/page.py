@@ -91,14 +91,13 @@ def without_note(rows, notes):
 
 # ---- the chart
 
-WIDTH, LEFT, RIGHT, BAR, GAP = 900, 380, 70, 16, 8
+WIDTH, LEFT, RIGHT, BAR, GAP = 920, 400, 70, 16, 8
 
 
 def chart(rows):
     """Bars of how many times faster than its peer, on a logarithmic scale."""
     bars = [r for r in rows if "missing" not in r and r["name"].startswith(FASTER) and r["name"] != "top.scaling" and r["ratio"] > 0]
     bars.sort(key=lambda r: -r["ratio"])
-    bars = bars[:24]
     top = 34
     height = top + len(bars) * (BAR + GAP) + 30
     low = min([0.0] + [math.floor(math.log10(r["ratio"])) for r in bars])
@@ -118,8 +117,8 @@ def chart(rows):
         yield f'<text x="{at:.1f}" y="{height - 8}" text-anchor="middle" fill="#444444">{10 ** power:,}</text>'
     for i, r in enumerate(bars):
         y = top + i * (BAR + GAP)
-        label = f"{r['what'] if r['name'].startswith('perun') else r['name']} / {r['peer']}"
-        label = label if len(label) < 56 else label[:54] + "…"
+        label = f"{r['what'].removesuffix(', whole processes') if r['name'].startswith('perun') else r['name']} / {r['peer']}"
+        label = label if len(label) < 62 else label[:60] + "…"
         start, end = sorted((x(1), x(r["ratio"])))
         yield f'<text x="{LEFT - 8}" y="{y + 12}" text-anchor="end">{html.escape(label)}</text>'
         yield (f'<rect x="{start:.1f}" y="{y}" width="{max(1.0, end - start):.1f}" height="{BAR}" '

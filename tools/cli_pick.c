@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define BLOCK 1024u
+#define MOST_TYPES 65536u /* a table of constants may claim any number of rows */
 
 struct cli_pick {
     pcol_query *query;
@@ -65,20 +66,55 @@ static int find_columns(struct cli_pick *pick, struct cli_rows *rows, const stru
     return CLI_OK;
 }
 
+/* Is "TYPE" or "TYPE/UNIT" the name of this type? Either may hold any bytes. */
+static int is_called(const char *name, const struct cli_cell *type, const struct cli_cell *unit)
+{
+    size_t length = strlen(name), size = type->as.text.size;
+
+    if (type->kind != CLI_CELL_TEXT || unit->kind != CLI_CELL_TEXT || size > length ||
+        memcmp(name, type->as.text.data, size) != 0)
+        return 0;
+    return size == length || (name[size] == '/' && length - size - 1 == unit->as.text.size &&
+                              memcmp(name + size + 1, unit->as.text.data, unit->as.text.size) == 0);
+}
+
+static pcol_status has_type(const struct cli_input *input, const char *name, int *yes,
+                            pcol_error *err)
+{
+    const pcol_table *types;
+    uint64_t rows;
+    struct cli_cell type, unit;
+    pcol_status status =
+        cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "sample_types", &types, &rows, err);
+
+    *yes = 0;
+    for (uint64_t row = 0; status == PCOL_OK && row < rows && row < MOST_TYPES && !*yes; row++) {
+        status = cli_cell_find(types, "type", row, &type, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(types, "unit", row, &unit, err);
+        *yes = status == PCOL_OK && is_called(name, &type, &unit);
+    }
+    return status;
+}
+
 int cli_pick_new(const struct cli_input *input, const struct cli_args *args, struct cli_rows *rows,
                  struct cli_pick **pick)
 {
     struct cli_args whole = *args;
     const pcol_table *samples;
     pcol_error err;
-    int code;
+    int code, exists = 1;
 
     *pick = calloc(1, sizeof **pick);
     if (*pick == NULL)
         return cli_fail_memory();
     code = find_columns(*pick, rows, args);
-    whole.keep_dropped = 1;   /* what is stored is shown */
-    whole.sample_type = NULL; /* levels, too */
+    if (code == CLI_OK && args->sample_type != NULL &&
+        has_type(input, args->sample_type, &exists, &err) != PCOL_OK)
+        code = cli_fail_error(input->name, &err);
+    whole.keep_dropped = 1; /* what is stored is shown */
+    if (exists)
+        whole.sample_type = NULL; /* levels, too; else the query says which there are */
     (*pick)->sample_type = args->sample_type;
     if (code == CLI_OK)
         code = cli_query_new(input, &whole, &(*pick)->query);
@@ -97,18 +133,6 @@ void cli_pick_free(struct cli_pick *pick)
         return;
     pcol_query_free(pick->query);
     free(pick);
-}
-
-/* Is "TYPE" or "TYPE/UNIT" the name of this type? Either may hold any bytes. */
-static int is_called(const char *name, const struct cli_cell *type, const struct cli_cell *unit)
-{
-    size_t length = strlen(name), size = type->as.text.size;
-
-    if (type->kind != CLI_CELL_TEXT || unit->kind != CLI_CELL_TEXT || size > length ||
-        memcmp(name, type->as.text.data, size) != 0)
-        return 0;
-    return size == length || (name[size] == '/' && length - size - 1 == unit->as.text.size &&
-                              memcmp(name + size + 1, unit->as.text.data, unit->as.text.size) == 0);
 }
 
 static struct cli_cell cell_of(const struct cli_rows *rows, const pcol_batch *batch, size_t column,
