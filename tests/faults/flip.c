@@ -121,23 +121,24 @@ static int count_report(void *context, const pcol_fault *fault)
     return ++reports->came >= reports->wanted;
 }
 
-/* Whoever stops a check at its first, second, last report hears of no other one. */
+/* Whoever stops a check at its first, second, last report hears of no other one. More faults are counted
+ * than reported: of one kind the first ones are, and how many more there were. */
 static int stops(const uint8_t *bytes, size_t size)
 {
     struct reports all = {UINT64_MAX, 0};
-    uint64_t faults;
+    uint64_t all_faults = 0, faults = 0;
     pcol_file *file;
     int right = 1;
     if (pcol_file_open_memory(bytes, size, NULL, &file, NULL) != PCOL_OK)
         return 1;
-    (void)!pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &all, &faults, NULL);
+    (void)!pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &all, &all_faults, NULL);
     const uint64_t wanted[] = {1, 2, all.came / 2, all.came};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         struct reports some = {wanted[i], 0};
         if (wanted[i] < 1 || wanted[i] > all.came)
             continue;
         (void)!pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &some, &faults, NULL);
-        right = right && some.came == wanted[i] && faults <= wanted[i];
+        right = right && some.came == wanted[i] && faults <= all_faults;
     }
     pcol_file_close(file);
     return right;
