@@ -30,8 +30,7 @@ static pcol_status swallow(void *context, const void *data, size_t size, pcol_er
     return PCOL_E_LIMIT;
 }
 
-/* NULL: refused, or too large to be looked at. */
-static pcol_file *open_file(const uint8_t *data, size_t size)
+pcol_file *fuzz_open_file(const uint8_t *data, size_t size)
 {
     pcol_file *file;
     const pcol_table *table;
@@ -72,7 +71,7 @@ static void filter_file(const pcol_file *file, int idle)
 
 static void filter_all(const uint8_t *data, size_t size)
 {
-    pcol_file *file = open_file(data, size);
+    pcol_file *file = fuzz_open_file(data, size);
     for (int idle = PCOL_IDLE_KEEP; file && idle <= PCOL_IDLE_EXPAND; idle++)
         if (fuzz_turn(3, (unsigned)idle))
             filter_file(file, idle);
@@ -116,7 +115,7 @@ static void compare(const pcol_query *query, const pcol_query *part)
 
 static void flame_all(const uint8_t *data, size_t size)
 {
-    pcol_file *file = open_file(data, size);
+    pcol_file *file = fuzz_open_file(data, size);
     pcol_selection half = PCOL_INIT(pcol_selection);
     pcol_query *query = NULL, *part = NULL;
     half.ignore = "[a-m]";
@@ -272,7 +271,7 @@ static void ask_all(const uint8_t *data, size_t size)
                                           "all-nonparam"};
     static const char *const paths[] = {"uid", "",      "uid:function", "trace::function", "trace:",
                                         "a:b", "a::b:", "amount",       "coeffs::value"};
-    pcol_file *file = open_file(data, size);
+    pcol_file *file = fuzz_open_file(data, size);
     for (int question = 0; file && question <= PCOL_ASK_PLOT; question++) {
         for (int flat = 0; flat < 2; flat++) {
             pcol_ask_options options = PCOL_INIT(pcol_ask_options);

@@ -13,21 +13,6 @@
 #include <string.h>
 
 #define MAX_BYTES ((uint64_t)16 << 20)
-#define MAX_SAMPLES ((uint64_t)1 << 20)
-
-/* NULL: refused, or too large to be looked at. */
-static pcol_file *open_file(const uint8_t *data, size_t size)
-{
-    pcol_file *file;
-    const pcol_table *table;
-    if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
-        return NULL;
-    if (pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, NULL) != PCOL_OK ||
-        pcol_table_rows(table) <= MAX_SAMPLES)
-        return file;
-    pcol_file_close(file);
-    return NULL;
-}
 
 static void assert_sound(const pcol_file *file)
 {
@@ -121,7 +106,7 @@ static void archive_file(const uint8_t *data, size_t size)
     static const unsigned kinds[] = {PCOL_WRITE_ARCHIVE, PCOL_WRITE_ARCHIVE_LZ4,
                                      PCOL_WRITE_ARCHIVE_ZLIB};
     void *bytes[2];
-    pcol_file *plain = open_file(data, size);
+    pcol_file *plain = fuzz_open_file(data, size);
     if (!plain)
         return;
     pcol_file_close(plain);
@@ -149,7 +134,7 @@ static void merge_file(const uint8_t *data, size_t size)
 {
     pcol_builder *builder;
     void *bytes = NULL;
-    pcol_file *file = open_file(data, size);
+    pcol_file *file = fuzz_open_file(data, size);
     pcol_file_close(file);
     if (!file || pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
         return;
@@ -253,7 +238,7 @@ static void unpack(const pcol_file *file, const char *name, int is_text_of_json)
 #define UNPACK(name, is_text_of_json)                           \
     static void unpack_##name(const uint8_t *data, size_t size) \
     {                                                           \
-        pcol_file *file = open_file(data, size);                \
+        pcol_file *file = fuzz_open_file(data, size);           \
         if (file)                                               \
             unpack(file, #name, is_text_of_json);               \
         pcol_file_close(file);                                  \

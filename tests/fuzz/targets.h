@@ -9,6 +9,8 @@
 #ifndef TARGETS_H
 #define TARGETS_H
 
+#include "pcol.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +51,8 @@ void fuzz_check(const uint8_t *data, size_t size);
 void fuzz_export(const uint8_t *data, size_t size);
 void fuzz_query(const uint8_t *data, size_t size);
 /* derive.c: what is made of pcol files */
+/* NULL: refused, or too large to be looked at. */
+pcol_file *fuzz_open_file(const uint8_t *data, size_t size);
 void fuzz_filter(const uint8_t *data, size_t size);
 void fuzz_flame(const uint8_t *data, size_t size);
 void fuzz_ask(const uint8_t *data, size_t size);
