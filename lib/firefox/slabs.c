@@ -48,9 +48,10 @@ static pcol_status check_slab(const struct pci_slabs *s, uint32_t i, pcol_error 
 static pcol_status bytes_at(struct pci_slabs *s, uint64_t offset, size_t size,
                             const uint8_t **bytes, pcol_error *err)
 {
-    *bytes = s->bytes + (s->file ? 0 : offset);
-    if (!s->file)
+    if (!s->file) {
+        *bytes = s->bytes + offset;
         return PCOL_OK;
+    }
     PCI_TRY(pci_input_skip(&s->part, offset, err));
     while (s->part.size < size && !s->part.end)
         PCI_TRY(pci_input_more(&s->part, 0, err));

@@ -68,7 +68,9 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
     const struct pci_merge *m = merge;
     uint64_t count;
     const uint32_t *map = map_of(m, to, &count);
-    unsigned past = !strcmp(to->name, "samples"); /* a position may be behind the last sample */
+    int is_samples = !strcmp(to->name, "samples");
+    /* A position, which is no declared reference, may be behind the last sample. */
+    unsigned past = is_samples && at && !at->references;
     *left = 0;
     *out = 0;
     if (map) {
@@ -82,7 +84,7 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
         return no_row(at, at_row, row, to, err);
     if (!strcmp(to->name, "nodes"))
         return pci_merge_node(merge, row, out, err);
-    *left = m->partial && !past;
+    *left = m->partial && !is_samples;
     *out = m->positions ? m->positions[row] : m->base[to->number] + row;
     return PCOL_OK;
 }

@@ -60,7 +60,7 @@ static pcol_status read_records(struct pci_perun *p, struct pci_perun_records *r
         for (size_t i = first; i < p->cell_count && records == &p->resources; i++)
             p->doubles |= p->cells[i].kind == PCI_PERUN_DOUBLE &&
                           p->cells[i].key == p->shapes.role_keys[PCI_PERUN_AMOUNT];
-        PCI_TRY(pci_perun_record(p, records, owner, p->cells + first, count, err));
+        PCI_TRY(pci_perun_record(p, records, owner, count ? p->cells + first : NULL, count, err));
         p->cell_count = first;
         PCI_TRY(pci_json_element(&p->json, &more, err));
     }
