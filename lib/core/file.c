@@ -216,13 +216,19 @@ static void fill_tables(pcol_file *f)
     }
 }
 
-const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
+const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name)
 {
     for (uint32_t i = 0; i < file->index.header.table_count; i++) {
-        if (strcmp(file->tables[i].name, name) == 0)
-            return &file->tables[i];
+        const struct pci_table *table = &file->tables[i];
+        if (strlen(table->name) == name.size && memcmp(table->name, name.data, name.size) == 0)
+            return table;
     }
     return NULL;
+}
+
+const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
+{
+    return pci_table_named(file, (pcol_str){name, strlen(name)});
 }
 
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name)

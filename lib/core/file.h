@@ -78,6 +78,7 @@ static inline pcol_status pci_kept(const pcol_file *file, pcol_error *err)
 
 /* NULL if there is none. */
 const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
+const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name);
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
 
 /* Columns of archives are decompressed on first use, by whichever thread comes first (thaw.h). Cells are

@@ -17,23 +17,18 @@ static pcol_status string_of(struct pci_merge *m, pcol_str text, uint32_t *strin
     return pcol_builder_string(m->builder, text.data, text.size, string, err);
 }
 
-/* A row of a table that is copied moves with it; other names are the source's business. */
-static pcol_status move_row(struct pci_merge *m, const struct pci_node_value *from, int64_t *value,
-                            pcol_error *err)
+/* A row of a table that is copied moves with it; other names are the source's business. Of a row that is left behind a null stays. */
+static pcol_status move_row(struct pci_merge *m, const struct pci_node_value *from,
+                            struct pci_new_node *node, pcol_error *err)
 {
-    const pcol_file *file = m->file;
-    for (uint32_t i = 0; i < file->index.header.table_count; i++) {
-        const struct pci_table *t = &file->tables[i];
-        uint64_t to;
-        int left;
-        if (strlen(t->name) != from->text.size ||
-            memcmp(t->name, from->text.data, from->text.size) != 0)
-            continue;
-        PCI_TRY(pci_merge_row(m, t, NULL, from->row, (uint64_t)from->integer, &to, &left, err));
-        *value = left ? from->integer : (int64_t)to;
-        return PCOL_OK;
-    }
-    *value = from->integer;
+    const struct pci_table *table = pci_table_named(m->file, from->text);
+    uint64_t to = (uint64_t)from->integer;
+    int left = 0;
+    if (table)
+        PCI_TRY(pci_merge_row(m, table, NULL, from->row, to, &to, &left, err));
+    node->as.i64 = (int64_t)to;
+    if (left)
+        *node = (struct pci_new_node){.parent = node->parent, .key = node->key, .text = PCOL_NONE};
     return PCOL_OK;
 }
 
@@ -84,7 +79,7 @@ static pcol_status copy_node(struct pci_merge *m, const struct pci_node_reader *
     if (from->tag == PCI_NODE_DOUBLE)
         to.as.f64 = from->number;
     if (from->tag == PCI_NODE_ROW)
-        PCI_TRY(move_row(m, from, &to.as.i64, err));
+        PCI_TRY(move_row(m, from, &to, err));
     if (from->tag == PCI_NODE_INTEGERS || from->tag == PCI_NODE_DOUBLES)
         return copy_array(m, reader, from, &to, row, err);
     return pci_builder_node(m->builder, &to, row, err);

@@ -2,7 +2,7 @@
  * check_labels.c - label keys, shapes, and, strictly, the labels of each row
  */
 #include "model/check.h"
-#include "model/rows.h"
+#include "model/keyed.h"
 
 #include "core/alloc.h"
 #include "core/hash.h"
@@ -57,20 +57,10 @@ static pcol_status read_key(struct keys *k, uint64_t row, struct key *key, pcol_
     return PCOL_OK;
 }
 
-static const struct pci_table *find_table(const pcol_file *file, pcol_str name)
-{
-    for (uint32_t i = 0; i < file->index.header.table_count; i++) {
-        pcol_str other = {file->tables[i].name, strlen(file->tables[i].name)};
-        if (same_text(other, name))
-            return &file->tables[i];
-    }
-    return NULL;
-}
-
 /* The type of label.K, and what it refers to. */
 static void check_column(struct keys *k, uint64_t row, const struct key *key, int kind)
 {
-    const struct pci_table *table = find_table(k->check->file, key->text[TABLE]);
+    const struct pci_table *table = pci_table_named(k->check->file, key->text[TABLE]);
     const struct pci_column *column;
     const char *references;
     unsigned types = pci_label_types(kind, &references);
@@ -240,9 +230,10 @@ static pcol_status count_values(struct pci_check *check, const struct pci_label_
     return PCOL_OK;
 }
 
-static pcol_status check_rows(struct pci_check *check, struct pci_label_reader *labels,
-                              uint32_t *counts, pcol_error *err)
+static pcol_status check_rows(struct pci_check *check, struct pci_keyed *keyed, uint32_t *counts,
+                              pcol_error *err)
 {
+    const struct pci_label_reader *labels = &keyed->labels;
     const struct pci_table *table = labels->table;
     struct pci_tally tally = PCI_TALLY(check, table->name, "label_shape");
     size_t n = 0;
@@ -251,7 +242,7 @@ static pcol_status check_rows(struct pci_check *check, struct pci_label_reader *
         for (size_t i = 0; i < n; i++) {
             pcol_error error = {0};
             uint32_t with_value = 0;
-            if (pci_labels_row(labels, row + i, &error) != PCOL_OK)
+            if (pci_keyed_row(keyed, row + i, &error) != PCOL_OK)
                 return pci_fault_error(check, &error, err);
             for (size_t c = 0; c < labels->cell_count; c++)
                 with_value += labels->cells[c].key && labels->cells[c].key->column;
@@ -263,27 +254,30 @@ static pcol_status check_rows(struct pci_check *check, struct pci_label_reader *
     return PCOL_OK;
 }
 
+/* The members that a row's labels make: some say that a value is the row's own stack, a frame of it, or the like. */
 static pcol_status check_table(struct pci_check *check, const struct pci_table *table,
                                uint32_t *counts, pcol_error *err)
 {
-    struct pci_label_reader labels;
+    struct pci_keyed keyed;
     pcol_error error = {0};
     pcol_status status;
     if (!pci_check_table(check, table->name))
         return PCOL_OK;
-    if (pci_labels_open(&labels, check->file, table->name, &error) != PCOL_OK)
+    if (pci_keyed_open(&keyed, check->file, table->name, &error) != PCOL_OK)
         status = pci_fault_error(check, &error, err);
-    else if (!labels.key_count && !pci_column_find(table, "label_shape"))
+    else if (!keyed.labels.key_count && !pci_column_find(table, "label_shape"))
         status = PCOL_OK;
     else
-        status = check_rows(check, &labels, counts, err);
-    pci_labels_close(&labels);
+        status = check_rows(check, &keyed, counts, err);
+    pci_keyed_close(&keyed);
     return status;
 }
 
 pcol_status pci_check_label_rows(struct pci_check *check, pcol_error *err)
 {
-    static const char *const needed[] = {"label_keys", "label_shapes", "label_shape_keys", "nodes"};
+    static const char *const needed[] = {"label_keys", "label_shapes", "label_shape_keys",
+                                         "nodes",      "stacks",       "location_groups",
+                                         "locations",  "functions"};
     uint32_t *counts;
     pcol_status status = PCOL_OK;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)

@@ -16,8 +16,19 @@ struct walk {
     uint8_t *kinds;
     uint64_t *path; /* the node before and its ancestors */
     size_t depth, capacity;
-    struct pci_tally parent, key, order;
+    struct pci_tally parent, key, order, row;
 };
+
+/* What a node refers to. A table that is not there has no rows. */
+static void check_row(struct walk *w, const struct pci_node_value *node)
+{
+    const struct pci_table *table = pci_table_named(w->check->file, node->text);
+    uint64_t rows = table ? table->rows : 0;
+    if ((uint64_t)node->integer >= rows)
+        pci_fault(&w->row, node->row, "%llu is beyond the %llu rows of %.*s",
+                  (unsigned long long)node->integer, (unsigned long long)rows,
+                  (int)(node->text.size < 80 ? node->text.size : 80), node->text.data);
+}
 
 static pcol_status check_node(struct walk *w, const struct pci_node_value *node, pcol_error *err)
 {
@@ -32,6 +43,8 @@ static pcol_status check_node(struct walk *w, const struct pci_node_value *node,
     w->kinds[node->row] = node->tag == PCI_NODE_ARRAY    ? ARRAY
                           : node->tag == PCI_NODE_OBJECT ? OBJECT
                                                          : LEAF;
+    if (node->tag == PCI_NODE_ROW)
+        check_row(w, node);
     if (node->parent == PCI_NO_NODE) {
         w->kinds[node->row] |= ROOT;
         w->depth = 0;
@@ -58,7 +71,7 @@ static pcol_status check_all(struct walk *w, pcol_error *err)
             break;
         }
         PCI_TRY(check_node(w, &node, err));
-        if (w->parent.count + w->key.count + w->order.count >= PCI_CHECK_SAME)
+        if (w->parent.count + w->key.count + w->order.count + w->row.count >= PCI_CHECK_SAME)
             break;
     }
     return PCOL_OK;
@@ -118,7 +131,8 @@ pcol_status pci_check_nodes(struct pci_check *check, pcol_error *err)
     struct walk w = {.check = check,
                      .parent = PCI_TALLY(check, "nodes", "parent"),
                      .key = PCI_TALLY(check, "nodes", "key"),
-                     .order = PCI_TALLY(check, "nodes", "parent")};
+                     .order = PCI_TALLY(check, "nodes", "parent"),
+                     .row = PCI_TALLY(check, "nodes", "integer")};
     pcol_error error = {0};
     pcol_status status;
     if (!table || !table->rows || !pci_check_table(check, "nodes") ||
@@ -135,6 +149,7 @@ pcol_status pci_check_nodes(struct pci_check *check, pcol_error *err)
     pci_tally_end(&w.parent);
     pci_tally_end(&w.key);
     pci_tally_end(&w.order);
+    pci_tally_end(&w.row);
     pci_free(w.kinds);
     pci_free(w.path);
     return status;

@@ -8,6 +8,7 @@
 #include "testing.h"
 
 #include "core/builder.h"
+#include "model/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -208,6 +209,80 @@ Test(check_labels, shapes)
            "samples.label_shape -1: this column does not refer to label_shapes");
 }
 
+/* A stack of two frames of functions `inner` and one without a name, which is the outer one; rows 0 and 1 have it. */
+static void stacked(void)
+{
+    pcol_function function = PCOL_INIT(pcol_function);
+    uint32_t stack = 0, groups[2];
+    begin_as("perun");
+    function.name = function.system_name = function.filename = PCOL_NONE;
+    for (int i = 0; i < 2; i++) {
+        pcol_group group = PCOL_INIT(pcol_group);
+        pcol_line line = {.filename = PCOL_NONE};
+        if (i)
+            OK(pcol_builder_string(b, "inner", 5, &function.name, NULL));
+        OK(pcol_builder_function(b, &function, &line.function, NULL));
+        group.lines = &line;
+        group.line_count = 1;
+        group.mapping = PCOL_NONE;
+        OK(pcol_builder_group(b, &group, &groups[i], NULL));
+        OK(pcol_builder_stack(b, stack, groups[i], &stack, NULL));
+    }
+    for (uint64_t row = 0; row < 2; row++)
+        number("samples", "stack", PCOL_U32, "stacks", row, stack);
+}
+
+/* A label that says where in its row a value stands is held against the row. */
+Test(check_labels, what_the_row_has)
+{
+    stacked();
+    key(0, "samples", "uid", "ownframe");
+    key(1, "samples", "name", "ownname");
+    number("samples", "label.0", PCOL_U32, NULL, 0, 1);
+    number("samples", "label.1", PCOL_U32, NULL, 1, 0);
+    expect(PCOL_CHECK_STRICT, "");
+
+    stacked();
+    key(0, "samples", "uid", "ownframe");
+    number("samples", "label.0", PCOL_U32, NULL, 0, 2);
+    expect(PCOL_CHECK_STRICT,
+           "samples.stack 0: a label names a frame that the stack is not deep enough for");
+
+    stacked();
+    key(0, "samples", "uid", "ownframe");
+    number("samples", "label.0", PCOL_U32, NULL, 2, 0);
+    expect(PCOL_CHECK_STRICT,
+           "samples.stack 2: a label says that the row has a stack, but it has none");
+
+    stacked();
+    key(0, "samples", "name", "ownname");
+    number("samples", "label.0", PCOL_U32, NULL, 0, 1);
+    expect(PCOL_CHECK_STRICT,
+           "samples.stack 0: a label names a function that the frame does not have");
+
+    stacked();
+    key(0, "samples", "line", "line");
+    number("label_shapes", "first_key", PCOL_U64, NULL, 0, 0);
+    number("samples", "label_shape", PCOL_U32, "label_shapes", 0, 0);
+    entry(0, 0);
+    expect(PCOL_CHECK_STRICT, "label_keys.kind 0: only frames have labels of this kind");
+
+    stacked();
+    key(0, "location_groups", "line", "line");
+    number("label_shapes", "first_key", PCOL_U64, NULL, 0, 0);
+    number("location_groups", "label_shape", PCOL_U32, "label_shapes", 1, 0);
+    entry(0, 0);
+    expect(PCOL_CHECK_STRICT,
+           "location_groups.label_shape 1: a label says what the frame does not have");
+
+    stacked();
+    key(0, "samples", "amount", "value");
+    number("label_shapes", "first_key", PCOL_U64, NULL, 0, 0);
+    number("samples", "label_shape", PCOL_U32, "label_shapes", 0, 0);
+    entry(0, 0);
+    expect(PCOL_CHECK_STRICT, "samples. 0: a label says that the row has a value, but it has none");
+}
+
 static void node(uint64_t row, int64_t parent, int64_t tag)
 {
     if (parent >= 0)
@@ -283,6 +358,27 @@ Test(check_nodes, every_rule)
     expect(PCOL_CHECK_DEFAULT, "nodes.first 0: the elements of the array are not there");
 
     begin();
+    node(0, -1, 13);
+    string("nodes", "text", 0, "samples");
+    number("nodes", "integer", PCOL_I64, NULL, 0, 2);
+    owner(0, 0);
+    expect(PCOL_CHECK_DEFAULT, "");
+
+    begin();
+    node(0, -1, 13);
+    string("nodes", "text", 0, "samples");
+    number("nodes", "integer", PCOL_I64, NULL, 0, 3);
+    owner(0, 0);
+    expect(PCOL_CHECK_DEFAULT, "nodes.integer 0: 3 is beyond the 3 rows of samples");
+
+    begin();
+    node(0, -1, 13);
+    string("nodes", "text", 0, "nothing");
+    number("nodes", "integer", PCOL_I64, NULL, 0, 0);
+    owner(0, 0);
+    expect(PCOL_CHECK_DEFAULT, "nodes.integer 0: 0 is beyond the 0 rows of nothing");
+
+    begin();
     node(0, -1, 7);
     node(1, -1, 7);
     node(2, 0, 0);
@@ -292,6 +388,48 @@ Test(check_nodes, every_rule)
     number("nodes", "tag", PCOL_U32, NULL, 0, 7);
     owner(0, 0);
     expect(PCOL_CHECK_DEFAULT, "nodes.parent -1: the table does not say that it is in pre-order");
+}
+
+/* A tree that names a frame which a filter takes away keeps its shape: a null stands there. */
+Test(check_nodes, a_row_that_stays_behind)
+{
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    struct found found = {.expected = ""};
+    struct pci_node_value value;
+    pcol_error err = {0};
+    pcol_file *file, *part;
+    void *data, *made;
+    size_t size, made_size;
+    uint64_t faults;
+    stacked();
+    node(0, -1, 7);
+    for (uint64_t i = 0; i < 2; i++) {
+        node(1 + i, 0, 13);
+        string("nodes", "text", 1 + i, "location_groups");
+        number("nodes", "integer", PCOL_I64, NULL, 1 + i, (int64_t)i);
+    }
+    owner(0, 0);
+    OK(pcol_builder_write_memory(b, 0, &data, &size, NULL));
+    pcol_builder_free(b);
+    OK(pcol_file_open_memory(data, size, NULL, &file, NULL));
+    options.selection = (pcol_selection)PCOL_INIT(pcol_selection);
+    options.selection.hide = "^inner$";
+    OK(pcol_builder_new(NULL, &b, NULL));
+    cr_assert_eq(pcol_filter(b, file, &options, &err), PCOL_OK, "%s", err.message);
+    OK(pcol_builder_write_memory(b, 0, &made, &made_size, NULL));
+    pcol_builder_free(b);
+    OK(pcol_file_open_memory(made, made_size, NULL, &part, NULL));
+    OK(pci_node_get(part, 1, &value, NULL));
+    cr_expect_eq(value.tag, 13);
+    OK(pci_node_get(part, 2, &value, NULL));
+    cr_expect_eq(value.tag, 0);
+    cr_expect_eq(value.has_text, 0);
+    OK(pcol_file_check(part, PCOL_CHECK_STRICT, take, &found, &faults, NULL));
+    cr_expect_eq(faults, 0, "%s", found.all);
+    pcol_file_close(part);
+    pcol_file_close(file);
+    pcol_free(made);
+    pcol_free(data);
 }
 
 static void order(uint64_t row, const char *table, const char *target, int64_t ordinal,
