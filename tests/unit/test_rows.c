@@ -185,7 +185,7 @@ static void random_label(pcol_builder *b, struct pci_label *l, uint32_t groups, 
     static const uint8_t some[] = {PCI_LABEL_STRING, PCI_LABEL_INTEGER, PCI_LABEL_DOUBLE,
                                    PCI_LABEL_BIGINT, PCI_LABEL_BOOL,    PCI_LABEL_NULL,
                                    PCI_LABEL_EMPTY,  PCI_LABEL_FRAME,   PCI_LABEL_STACK,
-                                   PCI_LABEL_RSTACK, PCI_LABEL_VALUE,   PCI_LABEL_LINE};
+                                   PCI_LABEL_RSTACK, PCI_LABEL_VALUE,   PCI_LABEL_OWNSTACK};
     memset(l, 0, sizeof *l);
     l->key = rows_string(b, names[rows_dice(sizeof names / sizeof *names)]);
     l->unit = rows_dice(6) ? PCOL_NONE : rows_string(b, "bytes");
@@ -239,7 +239,7 @@ static void expect_cell(const struct pci_label_cell *c, const struct pci_label *
         cr_assert_eq(c->as.i64, place[l->as.i64]);
     else if (l->kind == PCI_LABEL_NULL || l->kind == PCI_LABEL_EMPTY)
         cr_assert_eq(c->as.i64, 1);
-    else if (l->kind != PCI_LABEL_VALUE && l->kind != PCI_LABEL_LINE)
+    else if (l->kind != PCI_LABEL_VALUE && l->kind != PCI_LABEL_OWNSTACK)
         cr_assert_eq(c->as.i64, l->as.i64);
 }
 
@@ -247,10 +247,11 @@ Test(rows, random_labels)
 {
     static struct kept kept[ROWS];
     pcol_builder *b = rows_begin();
-    uint32_t group[5], stack[20] = {0};
+    uint32_t group[5], stack[20] = {0}, type;
     struct rows_made made;
     struct pci_label_reader reader;
     rows_seed = 2;
+    OK(pcol_builder_sample_type(b, "samples", "count", 0, 0, &type, NULL));
     for (uint32_t i = 0; i < 5; i++) {
         pcol_group g = PCOL_INIT(pcol_group);
         g.mapping = PCOL_NONE;
@@ -261,7 +262,13 @@ Test(rows, random_labels)
     for (uint32_t i = 1; i < 20; i++)
         OK(pcol_builder_stack(b, stack[rows_dice(i)], group[rows_dice(5)], &stack[i], NULL));
     for (uint32_t i = 0; i < ROWS; i++) {
-        uint32_t row = rows_sample(b, PCOL_NONE);
+        pcol_value value = {type, {.i64 = i}};
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        uint64_t row;
+        sample.thread = PCOL_NONE;
+        sample.values = &value; /* and the empty stack: labels say that there are both */
+        sample.value_count = 1;
+        OK(pcol_builder_sample(b, &sample, &row, NULL));
         kept[i].count = rows_dice(10) ? rows_dice(MOST + 1) : PCOL_NONE;
         if (kept[i].count == PCOL_NONE)
             continue;

@@ -90,7 +90,9 @@ static uint64_t tree(struct profile *p, int rows)
     return root;
 }
 
-static void labels(struct profile *p, uint32_t t, uint64_t row, const char *prefix, int trees)
+/* named: the row is a group with a function. */
+static void labels(struct profile *p, uint32_t t, uint64_t row, const char *prefix, int trees,
+                   int named)
 {
     pcol_builder *b = p->b;
     struct pci_label list[6];
@@ -108,8 +110,8 @@ static void labels(struct profile *p, uint32_t t, uint64_t row, const char *pref
         list[i].kind = k % 3 == 0   ? PCI_LABEL_INTEGER
                        : k % 3 == 1 ? PCI_LABEL_STRING
                                     : PCI_LABEL_STACK;
-        if (t == PCI_T_GROUPS && list[i].kind == PCI_LABEL_STACK)
-            list[i].kind = PCI_LABEL_NAME; /* groups come before stacks */
+        if (t == PCI_T_GROUPS && list[i].kind == PCI_LABEL_STACK) /* groups come before stacks */
+            list[i].kind = named ? PCI_LABEL_NAME : PCI_LABEL_NULL;
         list[i].text = word(b);
         list[i].as.i64 = list[i].kind == PCI_LABEL_STACK ? p->stacks[together_dice(STACKS)]
                                                          : together_dice(1000);
@@ -170,7 +172,7 @@ static void code(struct profile *p)
         uint64_t before = b->group_count;
         OK(pci_builder_group(b, &repeats[2], &g, NULL, NULL, 0, &p->groups[i], &is_new, e));
         if (is_new && together_dice(3) == 0)
-            labels(p, PCI_T_GROUPS, before, "g", 0);
+            labels(p, PCI_T_GROUPS, before, "g", 0, g.line_count > 0);
     }
     for (int i = 0; i < 3; i++)
         pci_repeats_clear(&repeats[i]);
@@ -222,7 +224,7 @@ static void profile(struct profile *p)
         s.cpu_delta_ns = together_dice(100);
         s.has_cpu_delta = together_dice(2) != 0;
         OK(pcol_builder_sample(b, &s, &row, e));
-        labels(p, PCI_T_SAMPLES, row, "s", 1);
+        labels(p, PCI_T_SAMPLES, row, "s", 1, 0);
     }
     for (uint32_t i = 0; i < MARKERS; i++) {
         uint64_t row = pci_builder_rows(b, markers);
@@ -230,7 +232,7 @@ static void profile(struct profile *p)
                                 p->source, e));
         OK(pcol_builder_set_i64(b, column(b, markers, "thread", PCOL_U32, "threads"), row,
                                 p->thread, e));
-        labels(p, markers, row, "m", 1);
+        labels(p, markers, row, "m", 1, 0);
     }
     root = tree(p, 1);
     OK(pci_builder_extra(b, PCI_T_SOURCES, p->source, root, e));
