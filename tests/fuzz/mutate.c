@@ -106,10 +106,12 @@ static void change_field(struct file *f)
     struct pcf_header *h = &f->x.header;
     struct pcf_column *c = h->column_count ? &f->x.columns[any(f, h->column_count)] : NULL;
     struct pcf_section *s = h->section_count ? &f->x.sections[any(f, h->section_count)] : NULL;
-    uint64_t value = telling(f), kind = any(f, c && s ? 17 : 1);
+    uint64_t value = telling(f), kind = any(f, 17);
     if (kind == 0 && h->table_count)
         f->x.tables[any(f, h->table_count)].rows = value;
-    else if (kind == 1)
+    if (kind == 0 || !c || !s)
+        return;
+    if (kind == 1)
         c->type = (uint8_t)(1 + any(f, 7));
     else if (kind == 2)
         c->encoding = (uint8_t)any(f, 12);
