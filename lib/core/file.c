@@ -216,12 +216,19 @@ static void fill_tables(pcol_file *f)
     }
 }
 
+/* Small files are looked into by name more than they are read: most names differ in their first
+ * character. */
+static int is_called(const char *has, pcol_str name)
+{
+    return (!name.size || *has == *name.data) && strlen(has) == name.size &&
+           memcmp(has, name.data, name.size) == 0;
+}
+
 const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name)
 {
     for (uint32_t i = 0; i < file->index.header.table_count; i++) {
-        const struct pci_table *table = &file->tables[i];
-        if (strlen(table->name) == name.size && memcmp(table->name, name.data, name.size) == 0)
-            return table;
+        if (is_called(file->tables[i].name, name))
+            return &file->tables[i];
     }
     return NULL;
 }
@@ -233,8 +240,9 @@ const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
 
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name)
 {
+    pcol_str whole = {name, strlen(name)};
     for (uint32_t i = 0; table && i < table->column_count; i++) {
-        if (strcmp(table->columns[i].name, name) == 0)
+        if (is_called(table->columns[i].name, whole))
             return &table->columns[i];
     }
     return NULL;
