@@ -204,6 +204,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
             at++;
     }
     h->tail = str(text + at, size - at);
+    while (h->indent < at && is_blank(text[at - h->indent - 1]))
+        h->indent++;
 }
 
 static pcol_str trim(const uint8_t *text, size_t size)
@@ -362,6 +364,15 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
         frame->symbol = str(text, end);
     }
     return 1;
+}
+
+int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
+                        struct pci_perf_frame *frame)
+{
+    const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
+    return header->tail.size &&
+           pci_perf_frame(text, header->indent + header->tail.size, addressed, frame) &&
+           frame->has_address && frame->in_object;
 }
 
 int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line)

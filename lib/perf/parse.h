@@ -18,6 +18,7 @@
 struct pci_perf_header {
     pcol_str comm, event, tail, misc;
     pcol_str pid, tid; /* a number alone is a tid, as perf prints it by default */
+    size_t indent;     /* blanks before the tail */
     int64_t cpu, time_ns, period;
     unsigned has_pid : 1, has_tid : 1, has_cpu : 1, has_time : 1, has_period : 1, has_event : 1,
         has_misc : 1;
@@ -41,6 +42,11 @@ struct pci_perf_frame {
 /* A frame of a call stack. `addressed`: frames of this input begin with an address, so that a short
  * one is none by chance. 0 if it cannot be one. */
 int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_perf_frame *frame);
+
+/* The frame in the header's own line, as it is printed without call chains: with its address, padded to
+ * 16, and its object. */
+int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
+                        struct pci_perf_frame *frame);
 
 /* "  file.c:42", or "  object[address]" where that is not known: no file then. */
 int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line);

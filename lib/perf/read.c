@@ -71,9 +71,7 @@ static int sniff_line(const uint8_t *text, size_t size, int *header)
         return *header == 2 ? 2 : 0;
     if (!pci_perf_header(text, size, &h))
         return 0;
-    const uint8_t *tail = (const uint8_t *)h.tail.data;
-    int framed = h.tail.size && pci_perf_frame(tail, h.tail.size, 0, &frame) && frame.has_address &&
-                 frame.in_object;
+    int framed = pci_perf_tail_frame(&h, 0, &frame);
     int event = h.has_event || h.is_record;
     *header = (h.has_time && h.has_tid && event) || ((h.has_time || event) && framed) ? 2 : 1;
     return 1;
@@ -379,9 +377,7 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line, i
     else
         pci_perf_header((const uint8_t *)r->header_text.data, line->size, h);
     /* Without call chains the one frame stands in the same line. */
-    if (bare || !h->tail.size ||
-        !pci_perf_frame((const uint8_t *)h->tail.data, h->tail.size, r->addressed, &frame) ||
-        !frame.has_address || !frame.in_object)
+    if (bare || !pci_perf_tail_frame(h, r->addressed, &frame))
         return PCOL_OK;
     h->tail.size = 0;
     return add_frame(r, &frame, err);

@@ -67,6 +67,24 @@ Test(perf, headers)
     }
 }
 
+/* Without call chains the frame stands behind the event, padded; a number in a text is no address. */
+Test(perf, frame_in_a_header)
+{
+    static const char *const lines[] = {
+        "swapper 0 [001] 1.5: cycles:                 0 f ([unknown])",
+        "p 1 1.5: sched:x: 2 f (x)",
+        "p 1 1.5: cycles:      7fff12345678 f (/x)",
+        "p 1 1.5: cycles:      7fff12345678 f",
+    };
+    static const int framed[] = {1, 0, 1, 0};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct pci_perf_header h;
+        struct pci_perf_frame f;
+        cr_assert(pci_perf_header((const uint8_t *)lines[i], strlen(lines[i]), &h));
+        cr_expect_eq(pci_perf_tail_frame(&h, 0, &f), framed[i], "%s", lines[i]);
+    }
+}
+
 Test(perf, no_headers)
 {
     static const char *const lines[] = {"",
