@@ -754,6 +754,34 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const cha
  * ------------------------------------------------------------------------------------------- */
 
 /*
+ * Which names are meant: a POSIX extended regular expression; `(?:`, a leading `(?i)`, lazy quantifiers
+ * and \d are understood as well. A pattern is hostile until shown otherwise: one that would take memory,
+ * stack or time beyond measure (repeats of repeats, back references, more than 64 KiB) is refused.
+ */
+typedef struct pcol_pattern pcol_pattern;
+
+/*
+ * @what: whose pattern it is, for the errors: "--where"
+ * @whole: 1: it must match a name from end to end; 0: anywhere in it
+ * @pattern: to be freed with pcol_pattern_free(); NULL on failure
+ *
+ * Errors: E_ARGUMENT (with the reason), E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_pattern_new(const char *text, size_t size,
+                                                     const char *what, int whole,
+                                                     pcol_pattern **pattern, pcol_error *err);
+
+/*
+ * @matches: receives 0 or 1. A NUL in the name is no end of it.
+ *
+ * One thread at a time, for it keeps a copy of the name. Cost: linear in the name for most patterns.
+ * Errors: E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name,
+                                                      int *matches, pcol_error *err);
+PCOL_API void pcol_pattern_free(pcol_pattern *pattern);
+
+/*
  * A query is one sample type of a file under a selection of samples and frames: a weight for each
  * row of the table `stacks`. A question about the whole file reads the sums that the file carries
  * and never its samples; its cost follows the number of distinct stacks. Every answer below is made
@@ -778,9 +806,8 @@ typedef enum pcol_time_share {
     PCOL_SHARE_EXACT = 2     /* w * overlap / duration; makes the query one of doubles */
 } pcol_time_share;
 
-/* Which part of a file is asked about. A member that is NULL or 0 selects everything. Regular
- * expressions are POSIX extended, unanchored, matched once for each distinct name; `(?:`, a leading
- * `(?i)`, lazy quantifiers and \d are understood as well. */
+/* Which part of a file is asked about. A member that is NULL or 0 selects everything. Patterns
+ * (pcol_pattern) match anywhere in a name, and are held against each distinct name once. */
 typedef struct pcol_selection {
     size_t size;
     /* "TYPE" or "TYPE/UNIT", "memory" (derived, Rprof). NULL: the default of the first source

@@ -1,16 +1,14 @@
 /*
  * cli_where.c - the conditions of --where: COLUMN OP VALUE
  *
- * OP is one of < <= == = != >= > ~ (extended regular expression), `is null`, `is not null`. Blanks
+ * OP is one of < <= == = != >= > ~ (pcol_pattern), `is null`, `is not null`. Blanks
  * around it may be left out. The column is the longest of the table's names that the text starts
  * with, with or without its dot, so names may hold anything. Numbers compare as numbers, integers
  * exactly over all 64 bits; text compares by bytes. A null satisfies `is null` and nothing else.
  */
 #include "cli.h"
 
-#include <errno.h>
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,17 +23,15 @@ struct test {
     int is_integer, is_negative;
     uint64_t magnitude; /* of an integer */
     double number;      /* of any number */
-    int has_regex;
-    int only_text; /* of an open column: the value is no number */
-    regex_t regex;
+    int only_text;      /* of an open column: the value is no number */
+    pcol_pattern *pattern;
 };
 
 struct cli_where {
     size_t count;
     struct test *tests;
-    /* A terminated copy for the regular expression, and a list as text. */
-    char *copy, *list;
-    size_t copy_capacity, list_capacity;
+    char *list; /* one as text */
+    size_t list_capacity;
 };
 
 static const char *skip_blanks(const char *text)
@@ -184,16 +180,11 @@ static int set_value(struct test *test, const char *value, const struct cli_rows
     if (test->op == OP_NULL || test->op == OP_NOT_NULL)
         return CLI_OK;
     if (test->op == OP_MATCH) {
-        int failed = regcomp(&test->regex, test->text, REG_EXTENDED | REG_NOSUB);
-        if (failed != 0) {
-            char why[128];
-            if (failed == REG_ESPACE)
-                return cli_fail_memory();
-            regerror(failed, &test->regex, why, sizeof why);
-            return cli_usage("--where: '%s': %s", test->text, why);
-        }
-        test->has_regex = 1;
-        return CLI_OK;
+        pcol_error err;
+        pcol_status status = pcol_pattern_new(test->text, size, "--where", 0, &test->pattern, &err);
+        return status == PCOL_E_ARGUMENT ? cli_usage("%s", err.message)
+               : status != PCOL_OK       ? cli_fail_error(NULL, &err)
+                                         : CLI_OK;
     }
     if (column->type == PCOL_STRING || column->type == PCOL_BYTES || column->type == PCOL_LIST)
         return CLI_OK;
@@ -252,11 +243,9 @@ void cli_where_free(struct cli_where *where)
         return;
     for (size_t i = 0; i < where->count; i++) {
         free(where->tests[i].text);
-        if (where->tests[i].has_regex)
-            regfree(&where->tests[i].regex);
+        pcol_pattern_free(where->tests[i].pattern);
     }
     free(where->tests);
-    free(where->copy);
     free(where->list);
     free(where);
 }
@@ -351,41 +340,19 @@ static int test_text(const struct test *test, const char *data, size_t size)
     return holds(test->op, sign != 0 ? sign : sign_of(size, test->size));
 }
 
-/* At least `size` bytes in *room; 0 if memory is out. */
-static int make_room(char **room, size_t *capacity, size_t size)
-{
-    if (size > *capacity) {
-        char *grown = realloc(*room, 2 * size + 64);
-        if (grown == NULL)
-            return 0;
-        *room = grown;
-        *capacity = 2 * size + 64;
-    }
-    return 1;
-}
-
-/* A regular expression sees a NUL as the end of the text, so a NUL is shown to it as a blank. */
-static int test_match(struct cli_where *where, const struct test *test, const char *data,
-                      size_t size)
-{
-    if (!make_room(&where->copy, &where->copy_capacity, size + 1))
-        return -1;
-    for (size_t i = 0; i < size; i++)
-        where->copy[i] = data[i] == '\0' ? ' ' : data[i];
-    where->copy[size] = '\0';
-    /* glibc says REG_NOMATCH even where memory was out, but for errno. */
-    errno = 0;
-    int code = regexec(&test->regex, where->copy, 0, NULL, 0);
-    return code == 0 ? 1 : code == REG_NOMATCH && errno != ENOMEM ? 0 : -1;
-}
-
 /* A list as "[3,1]" in where->list; its size, 0 if memory is out. */
 static size_t list_text(struct cli_where *where, const struct cli_cell *cell)
 {
     size_t used = 0;
 
-    if (!make_room(&where->list, &where->list_capacity, cell->as.list.count * 21 + 2))
-        return 0;
+    size_t most = cell->as.list.count * 21 + 2;
+    if (most > where->list_capacity) {
+        char *grown = realloc(where->list, 2 * most);
+        if (grown == NULL)
+            return 0;
+        where->list = grown;
+        where->list_capacity = 2 * most;
+    }
     where->list[used++] = '[';
     for (size_t i = 0; i < cell->as.list.count; i++) {
         if (i > 0)
@@ -418,7 +385,10 @@ int cli_where_test(struct cli_where *where, size_t index, const struct cli_cell 
     } else {
         return test_number(test, cell);
     }
-    if (test->op == OP_MATCH)
-        return test_match(where, test, data, size);
+    if (test->op == OP_MATCH) {
+        int matches;
+        pcol_str name = {data, size};
+        return pcol_pattern_test(test->pattern, name, &matches, NULL) == PCOL_OK ? matches : -1;
+    }
     return test_text(test, data, size);
 }

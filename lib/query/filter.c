@@ -33,7 +33,7 @@ enum {
 
 struct filter {
     pcol_query *query;
-    struct pci_match *match[PATTERNS];
+    pcol_pattern *match[PATTERNS];
     uint8_t *functions, *mappings; /* by row: a bit for each pattern */
     uint64_t function_count, mapping_count;
     struct pci_bare bare;
@@ -80,7 +80,7 @@ static pcol_status test(struct filter *f, int pattern, pcol_str text, uint8_t *b
     int yes = 0;
     if (!f->match[pattern] || (*bits & bit(pattern)))
         return PCOL_OK;
-    PCI_TRY(pci_match_test(f->match[pattern], text, &yes, err));
+    PCI_TRY(pcol_pattern_test(f->match[pattern], text, &yes, err));
     if (yes)
         *bits |= (uint8_t)bit(pattern);
     return PCOL_OK;
@@ -431,7 +431,7 @@ pcol_status pci_filter_any(pcol_query *query, const pcol_selection *selection, i
 static pcol_status compile(struct filter *f, int pattern, const char *text, const char *what,
                            pcol_error *err)
 {
-    return is_given(text) ? pci_match_new(text, strlen(text), what, 0, &f->match[pattern], err)
+    return is_given(text) ? pcol_pattern_new(text, strlen(text), what, 0, &f->match[pattern], err)
                           : PCOL_OK;
 }
 
@@ -441,11 +441,11 @@ static pcol_status compile_all(struct filter *f, const pcol_selection *selection
     if (!selection || !selection->keep_dropped) {
         PCI_TRY(find_drops(f->query, &drop, &keep, err));
         if (drop.size)
-            PCI_TRY(pci_match_new(drop.data, drop.size, "drop_frames of the profile", 1,
-                                  &f->match[DROP], err));
+            PCI_TRY(pcol_pattern_new(drop.data, drop.size, "drop_frames of the profile", 1,
+                                     &f->match[DROP], err));
         if (drop.size && keep.size)
-            PCI_TRY(pci_match_new(keep.data, keep.size, "keep_frames of the profile", 1,
-                                  &f->match[KEEP], err));
+            PCI_TRY(pcol_pattern_new(keep.data, keep.size, "keep_frames of the profile", 1,
+                                     &f->match[KEEP], err));
     }
     if (!selection)
         return PCOL_OK;
@@ -488,7 +488,7 @@ pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_
     if (status == PCOL_OK && any)
         status = apply(&f, err);
     for (int p = 0; p < PATTERNS; p++)
-        pci_match_free(f.match[p]);
+        pcol_pattern_free(f.match[p]);
     pci_bare_close(&f.bare);
     pci_free(f.functions);
     pci_free(f.mappings);

@@ -23,8 +23,8 @@ struct tested {
 };
 
 struct pci_label_test {
-    struct pci_match *match; /* KEY~PATTERN; else */
-    const char *value;       /* KEY=VALUE */
+    pcol_pattern *match; /* KEY~PATTERN; else */
+    const char *value;   /* KEY=VALUE */
     int is_integer, is_double;
     int64_t integer;
     double number;
@@ -133,7 +133,7 @@ static pcol_status test_text(const struct pci_label_test *test, pcol_str text, i
                              pcol_error *err)
 {
     if (test->match)
-        return pci_match_test(test->match, text, yes, err);
+        return pcol_pattern_test(test->match, text, yes, err);
     *yes = strlen(test->value) == text.size && !memcmp(test->value, text.data, text.size);
     return PCOL_OK;
 }
@@ -302,8 +302,8 @@ static pcol_status make_test(const pcol_file *file, const char *text, struct pci
         return pci_fail(err, PCOL_E_ARGUMENT, "--label '%.100s' is not KEY=VALUE or KEY~PATTERN",
                         text);
     if (text[size] == '~')
-        PCI_TRY(pci_match_new(text + size + 1, strlen(text + size + 1), "--label", 0, &test->match,
-                              err));
+        PCI_TRY(pcol_pattern_new(text + size + 1, strlen(text + size + 1), "--label", 0,
+                                 &test->match, err));
     else
         parse_value(test, text + size + 1);
     return add_columns(file, test, text, size, err);
@@ -331,7 +331,7 @@ void pci_label_tests_close(struct pci_label_test *tests, size_t count)
         for (size_t c = 0; c < tests[i].count; c++)
             pci_free(tests[i].columns[c].known);
         pci_free(tests[i].columns);
-        pci_match_free(tests[i].match);
+        pcol_pattern_free(tests[i].match);
     }
     pci_free(tests);
 }

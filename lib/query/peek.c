@@ -48,19 +48,19 @@ static pcol_status add(const struct peeking *p, pcol_amount *sum, pcol_amount am
 static pcol_status match_pattern(struct peeking *p, const char *name, pcol_error *err)
 {
     const struct pci_frames *frames = &p->peek->frames;
-    struct pci_match *match;
+    pcol_pattern *match;
     pcol_status status;
-    PCI_TRY(pci_match_new(name, strlen(name), "the name", 0, &match, err));
+    PCI_TRY(pcol_pattern_new(name, strlen(name), "the name", 0, &match, err));
     status = PCOL_OK;
     for (uint32_t i = 0; i < frames->count && status == PCOL_OK; i++) {
         int yes;
         pcol_str own = frames->frames[i].name, address = pci_bare_address(own);
-        status = pci_match_test(match, own, &yes, err);
+        status = pcol_pattern_test(match, own, &yes, err);
         if (status == PCOL_OK && !yes && address.size)
-            status = pci_match_test(match, address, &yes, err);
+            status = pcol_pattern_test(match, address, &yes, err);
         p->wanted[i] = (uint8_t)yes;
     }
-    pci_match_free(match);
+    pcol_pattern_free(match);
     return status;
 }
 

@@ -24,7 +24,7 @@ static int parse_id(const char *text, uint64_t *id)
 
 /* The rows of a table whose text in `column` matches; a null matches as "". */
 static pcol_status match_rows(const pcol_file *file, const char *table, const char *column,
-                              struct pci_match *match, uint8_t *set, uint64_t count, int *any,
+                              pcol_pattern *match, uint8_t *set, uint64_t count, int *any,
                               pcol_error *err)
 {
     const struct pci_column *cells;
@@ -35,7 +35,7 @@ static pcol_status match_rows(const pcol_file *file, const char *table, const ch
         int valid, yes;
         if (cells)
             PCI_TRY(pci_get_str(file, cells, row, &text, &valid, err));
-        PCI_TRY(pci_match_test(match, text, &yes, err));
+        PCI_TRY(pcol_pattern_test(match, text, &yes, err));
         set[row] |= (uint8_t)yes;
         *any |= yes;
     }
@@ -56,13 +56,13 @@ static pcol_status pick(const pcol_file *file, const char *table, const char *co
                         const char *pattern, const char *what, uint64_t *count, uint8_t **set,
                         pcol_error *err)
 {
-    struct pci_match *match;
+    pcol_pattern *match;
     pcol_status status;
     int any = 0;
     PCI_TRY(new_set(file, table, count, set, err));
-    PCI_TRY(pci_match_new(pattern, strlen(pattern), what, 0, &match, err));
+    PCI_TRY(pcol_pattern_new(pattern, strlen(pattern), what, 0, &match, err));
     status = match_rows(file, table, column, match, *set, *count, &any, err);
-    pci_match_free(match);
+    pcol_pattern_free(match);
     if (status == PCOL_OK && !any)
         status = pci_fail(err, PCOL_E_ARGUMENT, "%s: nothing matches '%.100s'", what, pattern);
     return status;

@@ -44,16 +44,6 @@ pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selec
                              pcol_error *err);
 void pci_measure_close(struct pci_measure *measure);
 
-/* ---- match.c */
-
-/* A compiled pattern. */
-struct pci_match;
-/* `what` stands in the error: "--focus", "drop_frames". whole: the pattern must match all of it. */
-pcol_status pci_match_new(const char *pattern, size_t size, const char *what, int whole,
-                          struct pci_match **match, pcol_error *err);
-pcol_status pci_match_test(struct pci_match *match, pcol_str text, int *yes, pcol_error *err);
-void pci_match_free(struct pci_match *match);
-
 /* ---- samples.c */
 
 /* Which samples: all members NULL or 0 select all. */

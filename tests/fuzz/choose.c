@@ -14,24 +14,24 @@ void fuzz_match(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
     size_t pattern = end ? (size_t)(end - data) : size;
-    struct pci_match *part, *whole = NULL;
+    pcol_pattern *part, *whole = NULL;
     int in, all;
-    if (pci_match_new((const char *)data, pattern, "pattern", 0, &part, NULL) != PCOL_OK)
+    if (pcol_pattern_new((const char *)data, pattern, "pattern", 0, &part, NULL) != PCOL_OK)
         return;
     /* A bare alternation, which groups otherwise in brackets, is the one way to another meaning. */
-    if (pci_match_new((const char *)data, pattern, "pattern", 1, &whole, NULL) != PCOL_OK)
+    if (pcol_pattern_new((const char *)data, pattern, "pattern", 1, &whole, NULL) != PCOL_OK)
         whole = NULL;
     for (size_t at = pattern + 1; at < size;) {
         end = memchr(data + at, '\n', size - at);
         size_t next = end ? (size_t)(end - data) : size;
         pcol_str name = {(const char *)data + at, next - at};
-        pcol_status status = pci_match_test(part, name, &in, NULL);
-        if (whole && pci_match_test(whole, name, &all, NULL) == PCOL_OK && status == PCOL_OK)
+        pcol_status status = pcol_pattern_test(part, name, &in, NULL);
+        if (whole && pcol_pattern_test(whole, name, &all, NULL) == PCOL_OK && status == PCOL_OK)
             FUZZ_ASSERT(in || !all);
         at = next + 1;
     }
-    pci_match_free(part);
-    pci_match_free(whole);
+    pcol_pattern_free(part);
+    pcol_pattern_free(whole);
 }
 
 /* ---- selections, over a profile with labels, times, threads, files and mappings */

@@ -1,5 +1,5 @@
 /*
- * match.c - patterns for names: POSIX extended regular expressions
+ * pattern.c - patterns for names: POSIX extended regular expressions
  *
  * Patterns come from users and, as drop_frames, out of files; the names they are held against come
  * out of files, too. So a pattern is looked over before it is compiled: what would take memory
@@ -25,10 +25,10 @@
  * other again and again, which takes exponential time: it counts for so many. */
 #define EMPTY_REPEATS 4u
 
-struct pci_match {
+struct pcol_pattern {
     regex_t regex;
     int compiled;
-    char *text; /* a terminated copy of the name */
+    char *copy; /* of the name, terminated */
     size_t capacity;
 };
 
@@ -251,14 +251,14 @@ static pcol_status rewrite(struct rewrite *r)
     return settle(r);
 }
 
-static pcol_status compile(struct pci_match *match, const char *pattern, size_t size,
-                           const char *what, int whole, char *room, pcol_error *err)
+static pcol_status compile(pcol_pattern *pattern, const char *text, size_t size, const char *what,
+                           int whole, char *room, pcol_error *err)
 {
-    struct rewrite r = {what, room, pattern, pattern + size, 0, {{1, 0, 1, 0}}, {1, 0, 1, 0}, err};
+    struct rewrite r = {what, room, text, text + size, 0, {{1, 0, 1, 0}}, {1, 0, 1, 0}, err};
     int flags = REG_EXTENDED | REG_NOSUB, code;
-    if (memchr(pattern, '\0', size))
+    if (memchr(text, '\0', size))
         return refuse(&r, "holds a NUL");
-    if (size >= 4 && memcmp(pattern, "(?i)", 4) == 0) {
+    if (size >= 4 && memcmp(text, "(?i)", 4) == 0) {
         r.at += 4;
         flags |= REG_ICASE;
     }
@@ -274,62 +274,66 @@ static pcol_status compile(struct pci_match *match, const char *pattern, size_t 
         r.to += 2;
     }
     *r.to = '\0';
-    code = regcomp(&match->regex, room, flags);
+    code = regcomp(&pattern->regex, room, flags);
     if (code) {
-        char text[120];
-        regerror(code, &match->regex, text, sizeof text);
+        char why[120];
+        regerror(code, &pattern->regex, why, sizeof why);
         return code == REG_ESPACE ? pci_fail_memory(err)
-                                  : pci_fail(err, PCOL_E_ARGUMENT, "%s: %s", what, text);
+                                  : pci_fail(err, PCOL_E_ARGUMENT, "%s: %s", what, why);
     }
-    match->compiled = 1;
+    pattern->compiled = 1;
     return PCOL_OK;
 }
 
-pcol_status pci_match_new(const char *pattern, size_t size, const char *what, int whole,
-                          struct pci_match **match, pcol_error *err)
+pcol_status pcol_pattern_new(const char *text, size_t size, const char *what, int whole,
+                             pcol_pattern **pattern, pcol_error *err)
 {
-    struct pci_match *m;
+    pcol_pattern *p;
     char *room;
     pcol_status status;
-    *match = NULL;
+    if (!pattern)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the pattern");
+    *pattern = NULL;
+    if (!text || !what)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no text, or nobody whose pattern it is");
     if (size > PATTERN_SIZE)
         return pci_fail(err, PCOL_E_ARGUMENT, "%s: the pattern is longer than %u bytes", what,
                         PATTERN_SIZE);
-    m = pci_calloc(1, sizeof *m);
+    p = pci_calloc(1, sizeof *p);
     room = pci_malloc(3 * size + 16, 1); /* \d grows from 2 to 5 bytes */
-    status = m && room ? compile(m, pattern, size, what, whole, room, err) : pci_fail_memory(err);
+    status = p && room ? compile(p, text, size, what, whole, room, err) : pci_fail_memory(err);
     pci_free(room);
     if (status == PCOL_OK)
-        *match = m;
+        *pattern = p;
     else
-        pci_match_free(m);
+        pcol_pattern_free(p);
     return status;
 }
 
-pcol_status pci_match_test(struct pci_match *match, pcol_str text, int *yes, pcol_error *err)
+pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name, int *matches, pcol_error *err)
 {
     int code;
-    *yes = 0;
-    if (pci_grow((void **)&match->text, &match->capacity, text.size + 1, 1))
+    *matches = 0;
+    if (pci_grow((void **)&pattern->copy, &pattern->capacity, name.size + 1, 1))
         return pci_fail_memory(err);
     /* A NUL would end the name early: it stands as the byte that no text has. */
-    for (size_t i = 0; i < text.size; i++)
-        match->text[i] = text.data[i] ? text.data[i] : '\xff';
-    match->text[text.size] = '\0';
+    for (size_t i = 0; i < name.size; i++)
+        pattern->copy[i] = name.data[i] ? name.data[i] : '\xff';
+    pattern->copy[name.size] = '\0';
     /* glibc says REG_NOMATCH even where memory was out, but for errno. */
     errno = 0;
-    code = regexec(&match->regex, match->text, 0, NULL, 0);
+    code = regexec(&pattern->regex, pattern->copy, 0, NULL, 0);
     if (code && (code != REG_NOMATCH || errno == ENOMEM))
         return pci_fail_memory(err);
-    *yes = code == 0;
+    *matches = code == 0;
     return PCOL_OK;
 }
 
-void pci_match_free(struct pci_match *match)
+void pcol_pattern_free(pcol_pattern *pattern)
 {
-    if (match && match->compiled)
-        regfree(&match->regex);
-    if (match)
-        pci_free(match->text);
-    pci_free(match);
+    if (pattern && pattern->compiled)
+        regfree(&pattern->regex);
+    if (pattern)
+        pci_free(pattern->copy);
+    pci_free(pattern);
 }
