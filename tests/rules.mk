@@ -67,10 +67,11 @@ $(OUT)/faults/flip: $(OBJ)/tests/faults/flip.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
 
-$(OUT)/faults/memory: $(OBJ)/tests/faults/memory.o $(OUT)/libpcol.a
+MEMORY_WRAPS := pcf_get pcf_read pcf_get_bytes pcol_file_open pcol_file_open_memory pcol_file_close
+$(OUT)/faults/memory: $(OBJ)/tests/faults/memory.o $(OBJ)/tests/faults/tasks.o $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -Wl,--wrap=pcf_get,--wrap=pcf_read,--wrap=pcf_get_bytes -o $@ $^ $(LIBS) $(LDLIBS)
+	$(Q)$(LINK) $(MEMORY_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) $(LDLIBS)
 
 $(OUT)/faults/%.so: $(OBJ)/tests/faults/%.o
 	@mkdir -p $(@D)

@@ -1,10 +1,11 @@
 /*
- * text.c - text that grows
+ * text.c - text that grows, and names with a number
  */
 #include "core/text.h"
 
 #include "core/alloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 pcol_status pci_text_put(struct pci_text *text, const void *data, size_t size, pcol_error *err)
@@ -18,6 +19,15 @@ pcol_status pci_text_put(struct pci_text *text, const void *data, size_t size, p
         memcpy(text->data + text->size, data, size);
     text->size += size;
     return PCOL_OK;
+}
+
+int64_t pci_name_number(const char *name, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    size_t digits = strncmp(name, prefix, size) == 0 ? strspn(name + size, "0123456789") : 0;
+    if (!digits || digits > 18 || name[size + digits] || (name[size] == '0' && digits > 1))
+        return -1;
+    return strtoll(name + size, NULL, 10);
 }
 
 void pci_text_clear(struct pci_text *text)

@@ -16,20 +16,7 @@
 
 int pci_merge_is_label(const char *column)
 {
-    if (!strcmp(column, "label_shape"))
-        return 1;
-    return !strncmp(column, "label.", 6) && column[6] &&
-           strspn(column + 6, "0123456789") == strlen(column + 6);
-}
-
-static const struct pci_table *find_table(const struct pci_merge *m, pcol_str name)
-{
-    for (uint32_t i = 0; i < m->file->index.header.table_count; i++) {
-        const struct pci_table *t = &m->file->tables[i];
-        if (strlen(t->name) == name.size && !memcmp(t->name, name.data, name.size))
-            return t;
-    }
-    return NULL;
+    return !strcmp(column, "label_shape") || pci_label_column_is(column);
 }
 
 /* ---- keys */
@@ -110,7 +97,7 @@ static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str k
                              int kind, int *needed, pcol_error *err)
 {
     struct pci_merge *m = w->m;
-    const struct pci_table *table = find_table(m, table_name);
+    const struct pci_table *table = pci_table_named(m->file, table_name);
     const char *references;
     char name[32];
     *needed = 1;
@@ -176,7 +163,7 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     PCI_TRY(pci_label_number(b, table, key, unit, (uint8_t)kind, (uint32_t)occurrence,
                              &m->label_keys[row], err));
     PCI_TRY(once(w, row, m->label_keys[row], err));
-    const struct pci_table *ours = find_table(m, table_name);
+    const struct pci_table *ours = pci_table_named(m->file, table_name);
     if (!ours)
         return PCOL_OK;
     PCI_TRY(check_column(ours, row, kind, err));

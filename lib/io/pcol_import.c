@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/idle.h"
+#include "core/text.h"
 #include "model/check.h"
 
 #include <inttypes.h>
@@ -25,16 +26,6 @@ static int is_one_of(const char *name, const char *const *names)
         if (!strcmp(name, *names))
             return 1;
     return 0;
-}
-
-/* K of "value.K", or -1. */
-static int64_t value_number(const char *name)
-{
-    if (strncmp(name, "value.", 6) != 0 || name[6] < '0' || name[6] > '9')
-        return -1;
-    char *end;
-    unsigned long number = strtoul(name + 6, &end, 10);
-    return *end || number >= PCF_MAX_COLUMNS ? -1 : (int64_t)number;
 }
 
 /* Columns by which a newer version extends the tables that are fed through the builder. */
@@ -97,7 +88,8 @@ static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *
     const struct pci_table *samples = pci_table_find(m->file, "samples");
     for (uint32_t i = 0; samples && i < before; i++) {
         const struct pci_column *c = &samples->columns[i];
-        if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) || value_number(c->name) >= 0)
+        if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) ||
+            pci_name_number(c->name, "value.") >= 0)
             continue;
         if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))
             continue;

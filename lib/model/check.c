@@ -88,8 +88,8 @@ pcol_status pci_check_read(struct pci_check *check, const struct pci_column *col
 {
     pcol_error error = {0};
     pcol_status status;
-    *n = rows - row < PCI_CHECK_ROWS ? (size_t)(rows - row) : PCI_CHECK_ROWS;
-    if (!column) {
+    *n = check->stop ? 0 : rows - row < PCI_CHECK_ROWS ? (size_t)(rows - row) : PCI_CHECK_ROWS;
+    if (!column || !*n) {
         memset(check->values[to], 0, *n * sizeof *check->values[to]);
         memset(check->valid[to], 0, *n);
         return PCOL_OK;

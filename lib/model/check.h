@@ -52,7 +52,7 @@ const struct pci_column *pci_check_column(const struct pci_check *check, const c
 /* Whether all columns of a table can be read and are trusted. */
 int pci_check_table(const struct pci_check *check, const char *table);
 /* Up to PCI_CHECK_ROWS rows into buffer number `to`; a NULL column gives nulls. *n is 0 if they
- * cannot be read, which is reported. */
+ * cannot be read, which is reported, or if the caller has seen enough. */
 pcol_status pci_check_read(struct pci_check *check, const struct pci_column *column, uint64_t row,
                            uint64_t rows, int to, size_t *n, pcol_error *err);
 

@@ -151,7 +151,7 @@ static pcol_status read_values(struct pci_check *check, const struct pci_column 
     uint64_t rows = source->desc->rows, limit = limit_of(check, column);
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
     size_t n;
-    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, source, row, rows, 0, &n, err));
         if (!n)
             break;

@@ -165,7 +165,7 @@ static pcol_status weigh(struct sums *s, const struct pci_column *values, int *w
     size_t n, m;
     memset(s->weight, 0, (size_t)s->tree.stacks * sizeof *s->weight);
     *whole = values && values->desc->type == PCF_I64;
-    for (uint64_t row = 0; *whole && row < samples && !check->stop; row += n) {
+    for (uint64_t row = 0; *whole && row < samples; row += n) {
         PCI_TRY(pci_check_read_rows(check, stack, row, samples, s->tree.stacks, 0, &n, err));
         PCI_TRY(pci_check_read(check, values, row, samples, 1, &m, err));
         if (!n || !m) {
@@ -257,7 +257,7 @@ static pcol_status compare(struct sums *s, const struct pci_column *column, cons
     struct pci_check *check = s->check;
     struct pci_tally tally = PCI_TALLY(check, "function_sums", column->name);
     size_t n;
-    for (uint64_t row = 0; row < s->rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < s->rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, s->rows, 2, &n, err));
         if (!n)
             break;

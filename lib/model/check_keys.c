@@ -5,6 +5,7 @@
 #include "model/types.h"
 
 #include "core/pairs.h"
+#include "core/text.h"
 
 #include <string.h>
 
@@ -26,7 +27,7 @@ static pcol_status check_order(struct pci_check *check, const struct order *orde
         return PCOL_OK;
     if (check->copied) /* else columns that are not believed are not looked at */
         PCI_TRY(pci_plausible(check->file, order->table, err));
-    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
         if (!n)
             break;
@@ -88,7 +89,7 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
     size_t n, m;
     if (!a || !b || b->desc->type == PCF_BYTES || pci_plausible(check->file, table, NULL))
         return PCOL_OK;
-    for (uint64_t row = 0; row < rows && status == PCOL_OK && !check->stop; row += n) {
+    for (uint64_t row = 0; row < rows && status == PCOL_OK; row += n) {
         status = pci_check_read(check, a, row, rows, 0, &n, err);
         if (status == PCOL_OK && n)
             status = pci_check_read(check, b, row, rows, 1, &m, err);
@@ -118,11 +119,9 @@ static void check_types(struct pci_check *check)
     for (uint32_t i = 0; i < types.count && !check->stop; i++) {
         for (uint32_t k = 0; k < i && k < PCI_CHECK_ROWS; k++) {
             const struct pci_column *a = types.columns[i], *b = types.columns[k];
-            if (types.type[i].size == types.type[k].size &&
-                types.unit[i].size == types.unit[k].size && types.level[i] == types.level[k] &&
-                types.ordinal[i] == types.ordinal[k] && a && b && a->desc->type == b->desc->type &&
-                memcmp(types.type[i].data, types.type[k].data, types.type[i].size) == 0 &&
-                memcmp(types.unit[i].data, types.unit[k].data, types.unit[i].size) == 0)
+            if (pci_same(types.type[i], types.type[k]) && pci_same(types.unit[i], types.unit[k]) &&
+                types.level[i] == types.level[k] && types.ordinal[i] == types.ordinal[k] && a &&
+                b && a->desc->type == b->desc->type)
                 pci_fault(&tally, i, "this type is the same as that of row %u", (unsigned)k);
         }
     }

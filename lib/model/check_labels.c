@@ -6,9 +6,9 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TABLE, KEY, KIND, UNIT, OCCURRENCE, COUNT };
@@ -28,15 +28,10 @@ struct keys {
     struct pci_tally kind, twice, column;
 };
 
-static int same_text(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
-
 static int same_key(const struct key *a, const struct key *b)
 {
     for (size_t i = 0; i < 4; i++)
-        if (!same_text(a->text[i], b->text[i]))
+        if (!pci_same(a->text[i], b->text[i]))
             return 0;
     return a->occurrence == b->occurrence && a->has_unit == b->has_unit;
 }
@@ -115,16 +110,13 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
 /* Columns label.K of a table without a row K of label_keys for it. */
 static void check_stray(struct keys *k, const struct pci_table *table)
 {
+    pcol_str text = {table->name, strlen(table->name)};
     for (uint32_t c = 0; c < table->column_count; c++) {
         const char *name = table->columns[c].name;
         struct pci_tally tally = PCI_TALLY(k->check, table->name, name);
-        if (strncmp(name, "label.", 6) != 0 || !name[6] ||
-            strspn(name + 6, "0123456789") != strlen(name + 6))
-            continue;
-        unsigned long long row = strtoull(name + 6, NULL, 10);
-        pcol_str text = {table->name, strlen(table->name)};
-        if ((name[6] == '0' && name[7]) || row >= k->count ||
-            !same_text(k->all[row].text[TABLE], text))
+        uint64_t row = (uint64_t)pci_name_number(name, "label."); /* none: beyond all of them */
+        if (pci_label_column_is(name) &&
+            (row >= k->count || !pci_same(k->all[row].text[TABLE], text)))
             pci_fault(&tally, PCOL_NOWHERE, "no row of label_keys stands for this column");
     }
 }
@@ -155,7 +147,7 @@ static pcol_status check_shapes(struct pci_check *check, pcol_error *err)
     uint64_t rows = pci_rows(check->file, "label_shapes"), before = 0;
     uint64_t keys = pci_rows(check->file, "label_shape_keys");
     size_t n;
-    for (uint64_t row = 0; first && row < rows && !check->stop; row += n) {
+    for (uint64_t row = 0; first && row < rows; row += n) {
         PCI_TRY(pci_check_read(check, first, row, rows, 0, &n, err));
         if (!n)
             break;

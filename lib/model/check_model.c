@@ -8,6 +8,7 @@
 #include "model/types.h"
 
 #include "core/alloc.h"
+#include "core/text.h"
 
 #include <string.h>
 
@@ -17,18 +18,13 @@ struct model {
     uint64_t sources; /* 0: no sources */
 };
 
-static int text_is(pcol_str text, const char *what)
-{
-    return text.size == strlen(what) && memcmp(text.data, what, text.size) == 0;
-}
-
 static int is_rprof(const struct pci_check *check, const struct pci_column *type, uint64_t source)
 {
     pcol_str text;
     int valid;
     return type && source < type->desc->rows &&
            pci_get_str(check->file, type, source, &text, &valid, NULL) == PCOL_OK &&
-           text_is(text, "rprof");
+           pci_is(text, "rprof");
 }
 
 static void find_sources(struct model *model)
@@ -93,7 +89,7 @@ static pcol_status check_positive(const struct model *model, const char *table, 
         return PCOL_OK;
     if (column->desc->encoding == PCF_LINEAR && column->desc->step == 0 && rows)
         rows = 1; /* all are the same */
-    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
         if (!n)
             break;
@@ -117,9 +113,7 @@ static void check_list(const struct model *model, const struct pci_types *types,
         for (uint32_t k = 0; k < i && k < PCI_CHECK_ROWS; k++) {
             pcol_str type = types->type[list[i]], unit = types->unit[list[i]];
             pcol_str other = types->type[list[k]], other_unit = types->unit[list[k]];
-            if (type.size != other.size || unit.size != other_unit.size ||
-                memcmp(type.data, other.data, type.size) != 0 ||
-                memcmp(unit.data, other_unit.data, unit.size) != 0)
+            if (!pci_same(type, other) || !pci_same(unit, other_unit))
                 continue;
             pci_fault(&tally, PCOL_NOWHERE,
                       "v2 key not satisfiable by this source: source %llu has a sample type twice",
@@ -160,7 +154,7 @@ static pcol_status check_counts(const struct model *model, const struct pci_type
     int rprof = 0;
     size_t n, m;
     note.note = 1;
-    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
         PCI_TRY(pci_check_read(check, types->source, row, rows, 1, &m, err));
         if (!n || !m)
@@ -195,7 +189,7 @@ static pcol_status check_values(const struct model *model, pcol_error *err)
         return pci_fault_error(model->check, &error, err);
     status = check_lists(model, &types, err);
     for (uint32_t k = 0; k < types.count && status == PCOL_OK; k++) {
-        if (!text_is(types.type[k], "samples") || !text_is(types.unit[k], "count") ||
+        if (!pci_is(types.type[k], "samples") || !pci_is(types.unit[k], "count") ||
             types.level[k] || types.ordinal[k] || !types.columns[k] ||
             types.columns[k]->desc->type != PCF_I64)
             continue;

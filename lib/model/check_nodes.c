@@ -83,7 +83,7 @@ static pcol_status check_owners_in(struct walk *w, const struct pci_column *colu
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
     uint64_t rows = column->desc->rows;
     size_t n;
-    for (uint64_t row = 0; row < rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
         if (!n)
             break;

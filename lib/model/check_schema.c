@@ -3,6 +3,8 @@
  */
 #include "model/check.h"
 
+#include "core/text.h"
+
 #include <string.h>
 
 #define I64 PCI_TYPE(PCF_I64)
@@ -194,38 +196,18 @@ static void check_reference(struct pci_check *check, const struct pci_column *co
     check->untrusted[column->number] = 1;
 }
 
-/* No two tables, and no two columns of a table, have the same name: the second is not seen. What refers to
- * rows is looked at, too. */
-static void check_names(struct pci_check *check, const struct pci_table *table)
-{
-    struct pci_tally tally = PCI_TALLY(check, table->name, "");
-    if (pci_table_find(check->file, table->name) != table)
-        pci_fault(&tally, PCOL_NOWHERE, "there is another table of this name");
-    for (uint32_t i = 0; i < table->column_count && !check->stop; i++) {
-        tally.column = table->columns[i].name;
-        if (pci_column_find(table, tally.column) != &table->columns[i])
-            pci_fault(&tally, PCOL_NOWHERE, "there is another column of this name");
-        check_reference(check, &table->columns[i]);
-    }
-}
-
 /* value.K and sum.K of a type that is there, of one of two types. */
 static void check_numbered(struct pci_check *check, const char *table, const char *prefix)
 {
     const struct pci_table *t = pci_table_find(check->file, table);
     uint64_t types = pci_rows(check->file, "sample_types");
     size_t size = strlen(prefix);
-    for (uint32_t i = 0; t && i < t->column_count && !check->stop; i++) {
+    for (uint32_t i = 0; t && i < t->column_count; i++) {
         const struct pci_column *column = &t->columns[i];
         struct pci_tally tally = PCI_TALLY(check, table, column->name);
-        const char *digits = column->name + size;
-        uint64_t number = 0;
         if (strncmp(column->name, prefix, size) != 0 || !column->supported)
             continue;
-        for (size_t k = 0; digits[k] >= '0' && digits[k] <= '9' && number < types; k++)
-            number = number * 10 + (uint64_t)(digits[k] - '0');
-        if (digits[strspn(digits, "0123456789")] || !*digits || (*digits == '0' && digits[1]) ||
-            number >= types)
+        if ((uint64_t)pci_name_number(column->name, prefix) >= types) /* -1, too */
             pci_fault(&tally, PCOL_NOWHERE, "there is no such sample type");
         if (!((I64 | F64) & PCI_TYPE(column->desc->type)))
             pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
@@ -238,8 +220,9 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
 pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
 {
     (void)err;
-    for (uint32_t i = 0; i < check->file->index.header.table_count && !check->stop; i++)
-        check_names(check, &check->file->tables[i]);
+    for (uint32_t t = 0; t < check->file->index.header.table_count; t++)
+        for (uint32_t i = 0; i < check->file->tables[t].column_count; i++)
+            check_reference(check, &check->file->tables[t].columns[i]);
     for (size_t i = 0; i < sizeof known / sizeof *known && !check->stop; i++)
         check_known(check, &known[i]);
     for (uint32_t i = 0; i < check->file->index.header.table_count && !check->stop; i++)

@@ -60,7 +60,7 @@ static pcol_status check_rows(struct pci_check *check, struct walk *walk,
                               const struct pci_stacks *stacks, pcol_error *err)
 {
     size_t n, m;
-    for (uint64_t row = 0; row < stacks->stacks && !check->stop; row += n) {
+    for (uint64_t row = 0; row < stacks->stacks; row += n) {
         PCI_TRY(pci_check_read(check, stacks->parent, row, stacks->stacks, 0, &n, err));
         PCI_TRY(pci_check_read(check, stacks->group, row, stacks->stacks, 1, &m, err));
         if (!n || !m)

@@ -43,7 +43,7 @@ static pcol_status mark_rows(struct sums *sums, pcol_error *err)
     const struct pci_column *stack = pci_check_column(check, "stack_sums", "stack");
     struct pci_tally tally = PCI_TALLY(check, "stack_sums", "stack");
     size_t n;
-    for (uint64_t row = 0; row < sums->rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < sums->rows; row += n) {
         PCI_TRY(pci_check_read_rows(check, stack, row, sums->rows, sums->stacks, 0, &n, err));
         if (!n)
             return PCOL_OK;
@@ -51,7 +51,7 @@ static pcol_status mark_rows(struct sums *sums, pcol_error *err)
             if (check->valid[0][i])
                 sums->row_of[check->values[0][i]] = (uint32_t)(row + i + 1);
     }
-    for (uint64_t row = 0; row < sums->samples && !check->stop; row += n) {
+    for (uint64_t row = 0; row < sums->samples; row += n) {
         PCI_TRY(
             pci_check_read_rows(check, sums->stack, row, sums->samples, sums->stacks, 0, &n, err));
         if (!n)
@@ -86,7 +86,7 @@ static pcol_status add_column(struct sums *sums, const struct pci_column *column
     for (uint64_t row = 0; row < sums->rows; row++)
         sums->seen[row] &= 1;
     sums->overflow = 0;
-    for (uint64_t row = 0; column && row < sums->samples && !check->stop; row += n) {
+    for (uint64_t row = 0; column && row < sums->samples; row += n) {
         PCI_TRY(
             pci_check_read_rows(check, sums->stack, row, sums->samples, sums->stacks, 0, &n, err));
         PCI_TRY(pci_check_read(check, column, row, sums->samples, 1, &m, err));
@@ -125,7 +125,7 @@ static pcol_status compare(struct sums *sums, const struct pci_column *column,
                                  : "the type is not that of the values");
         return PCOL_OK;
     }
-    for (uint64_t row = 0; row < sums->rows && !check->stop; row += n) {
+    for (uint64_t row = 0; row < sums->rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, sums->rows, 2, &n, err));
         if (!n)
             break;

@@ -54,7 +54,7 @@ static pcol_status count_locations(struct pci_check *check, const struct pci_col
     struct pci_tally tally = PCI_TALLY(check, "sample_zones", "location_row");
     uint64_t samples = pci_rows(check->file, "samples"), counted = 0;
     size_t n;
-    for (uint64_t row = 0; row < samples && !check->stop; row += n) {
+    for (uint64_t row = 0; row < samples; row += n) {
         PCI_TRY(check_zone(check, zones, &tally, row / PCI_ZONE, counted, err));
         PCI_TRY(pci_check_read(check, stack, row, samples, 0, &n, err));
         if (!n)

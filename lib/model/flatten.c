@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/text.h"
 
 #include <string.h>
 
@@ -152,11 +153,6 @@ void pci_flat_clear(struct pci_flat_tree *tree)
 
 /* ---- what form a value has */
 
-static int is_key(pcol_str key, const char *text)
-{
-    return key.size == strlen(text) && !memcmp(key.data, text, key.size);
-}
-
 /* An object of exactly a name and a value. */
 static int is_pair(const struct work *w, const struct pci_flat_node *n)
 {
@@ -166,8 +162,8 @@ static int is_pair(const struct work *w, const struct pci_flat_node *n)
     if (a->next == PCOL_NONE || a->next != n->last)
         return 0;
     const struct pci_flat_node *b = &w->nodes[a->next];
-    return (is_key(a->key, "name") && is_key(b->key, "value")) ||
-           (is_key(b->key, "name") && is_key(a->key, "value"));
+    return (pci_is(a->key, "name") && pci_is(b->key, "value")) ||
+           (pci_is(b->key, "name") && pci_is(a->key, "value"));
 }
 
 /* What form each array has. */
@@ -285,7 +281,7 @@ static pcol_status name_of(struct work *w, uint32_t pair, pcol_str *key, uint32_
                            pcol_error *err)
 {
     uint32_t a = w->nodes[pair].first, b = w->nodes[a].next;
-    uint32_t name = is_key(w->nodes[a].key, "name") ? a : b;
+    uint32_t name = pci_is(w->nodes[a].key, "name") ? a : b;
     *value = name == a ? b : a;
     w->text.size = 0;
     PCI_TRY(pci_flat_text(&w->nodes[name].value, &w->text, err));
@@ -310,8 +306,7 @@ static pcol_status distinct(struct work *w, const struct pci_flat_node *n,
         uint64_t hashed = pci_hash_bytes(key.data, key.size);
         size_t at = pci_hash_start(&hash, hashed);
         while (*members && (id = pci_hash_next(&hash, hashed, &at)) != PCI_HASH_NONE)
-            if ((*members)[id].key.size == key.size &&
-                (!key.size || !memcmp((*members)[id].key.data, key.data, key.size)))
+            if (pci_same((*members)[id].key, key))
                 break;
         if (id == PCI_HASH_NONE) {
             id = (uint32_t)*count;

@@ -80,6 +80,11 @@ int pci_label_kind_of(pcol_str name)
     return -1;
 }
 
+int pci_label_column_is(const char *name)
+{
+    return !strncmp(name, "label.", 6) && name[6] && !name[6 + strspn(name + 6, "0123456789")];
+}
+
 /* ---- opening */
 
 struct key_columns {

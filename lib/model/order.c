@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/text.h"
 
 #include <string.h>
 
@@ -54,11 +55,6 @@ static pcol_status open_columns(const pcol_file *file, struct columns *c, pcol_e
     return pci_plausible(file, table, err);
 }
 
-static int same_text(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (a.data == b.data || !a.size || !memcmp(a.data, b.data, a.size));
-}
-
 static uint64_t hash_run(uint32_t source, uint32_t thread, pcol_str table)
 {
     return pci_hash_pair((uint64_t)source << 32 | thread, pci_hash_bytes(table.data, table.size));
@@ -72,7 +68,7 @@ static const struct run *find_run(const struct pci_order_index *index, uint32_t 
     uint32_t id;
     while ((id = pci_hash_next(&index->hash, hash, &at)) != PCI_HASH_NONE) {
         const struct run *run = &index->runs[id];
-        if (run->source == source && run->thread == thread && same_text(run->table, table))
+        if (run->source == source && run->thread == thread && pci_same(run->table, table))
             return run;
     }
     return NULL;
@@ -82,7 +78,7 @@ static pcol_status add_row(struct pci_order_index *index, const struct run *row,
 {
     struct run *last = index->count ? &index->runs[index->count - 1] : NULL;
     if (last && last->source == row->source && last->thread == row->thread &&
-        same_text(last->table, row->table)) {
+        pci_same(last->table, row->table)) {
         last->count++;
         return PCOL_OK;
     }
@@ -165,7 +161,7 @@ static pcol_status target_rows(const pcol_file *file, const struct columns *c, u
     PCI_TRY(pci_get_str(file, c->target, row, &name, &valid, err));
     *rows = 0;
     for (uint32_t i = 0; valid && i < file->index.header.table_count; i++)
-        if (same_text(name, (pcol_str){file->tables[i].name, strlen(file->tables[i].name)}))
+        if (pci_same(name, (pcol_str){file->tables[i].name, strlen(file->tables[i].name)}))
             *rows = file->tables[i].rows;
     return PCOL_OK;
 }
@@ -240,7 +236,7 @@ static pcol_status check_run(const pcol_file *file, const struct columns *c, con
         for (size_t i = 0; i < n; i++) {
             if ((uint64_t)ordinal[i] != at + i)
                 return fail_row(from + i, "ordinal", "ordinals do not count from 0", err);
-            if (!same_text(target[i], first))
+            if (!pci_same(target[i], first))
                 return fail_row(from + i, "target", "rows of one table have two targets", err);
             if ((uint64_t)value[i] >= rows)
                 return fail_row(from + i, "row", "there is no such row", err);

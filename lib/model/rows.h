@@ -81,6 +81,8 @@ size_t pci_run_valid(const uint8_t *valid, size_t most);
  * it refers to, or NULL; the number of a kind's name, -1 if there is none. */
 unsigned pci_label_types(int kind, const char **references);
 int pci_label_kind_of(pcol_str name);
+/* Whether a column has the name "label." and digits. */
+int pci_label_column_is(const char *name);
 
 /* ---- nodes */
 

@@ -4,23 +4,10 @@
 #include "model/types.h"
 
 #include "core/alloc.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* K of "value.K", -1 for any other name. */
-static int64_t value_number(const char *name)
-{
-    int64_t number = 0;
-    if (strncmp(name, "value.", 6) != 0 || !name[6] || (name[6] == '0' && name[7]))
-        return -1;
-    for (name += 6; *name; name++) {
-        if (*name < '0' || *name > '9' || number >= (int64_t)PCF_MAX_COLUMNS)
-            return -1;
-        number = number * 10 + (*name - '0');
-    }
-    return number;
-}
 
 static pcol_status find_columns(struct pci_types *types, pcol_error *err)
 {
@@ -29,7 +16,7 @@ static pcol_status find_columns(struct pci_types *types, pcol_error *err)
         return PCOL_OK;
     for (uint32_t i = 0; i < samples->column_count; i++) {
         const struct pci_column *column = &samples->columns[i];
-        int64_t number = value_number(column->name);
+        int64_t number = pci_name_number(column->name, "value.");
         if (number < 0 || number >= (int64_t)types->count)
             continue;
         PCI_TRY(pci_want(types->file, "samples", column->name,
@@ -170,22 +157,18 @@ pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_
 
 /* ---- one type ---- */
 
-static int str_equal(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
-
 static int is_wanted(const struct pci_types *types, uint32_t row, const char *wanted)
 {
     pcol_str name = {wanted, strlen(wanted)};
     pcol_str type = types->type[row], unit = types->unit[row];
     if (types->ordinal[row])
         return 0;
-    if (str_equal(name, type))
+    if (pci_same(name, type))
         return 1;
-    return name.size == type.size + 1 + unit.size && name.data[type.size] == '/' &&
-           !memcmp(name.data, type.data, type.size) &&
-           !memcmp(name.data + type.size + 1, unit.data, unit.size);
+    if (name.size != type.size + 1 + unit.size || wanted[type.size] != '/')
+        return 0;
+    name.size = type.size;
+    return pci_same(name, type) && pci_same((pcol_str){wanted + type.size + 1, unit.size}, unit);
 }
 
 /* Text of a source's cell; "" if there is none. */
@@ -208,7 +191,7 @@ pcol_status pci_types_default(const struct pci_types *types, uint64_t source, co
     PCI_TRY(source_text(types, "type", source, &type, err));
     *row = PCOL_NONE;
     for (uint32_t i = 0; own.size && i < count; i++)
-        if (str_equal(types->type[list[i]], own) && !types->level[list[i]]) {
+        if (pci_same(types->type[list[i]], own) && !types->level[list[i]]) {
             *row = list[i];
             return PCOL_OK;
         }
@@ -223,7 +206,7 @@ pcol_status pci_types_default(const struct pci_types *types, uint64_t source, co
 
 int pci_type_is_pprof(pcol_str type)
 {
-    return str_equal(type, (pcol_str){"pprof", 5}) || str_equal(type, (pcol_str){"gperftools", 10});
+    return pci_same(type, (pcol_str){"pprof", 5}) || pci_same(type, (pcol_str){"gperftools", 10});
 }
 
 static pcol_status no_type(const struct pci_types *types, const char *wanted, pcol_error *err)
@@ -264,7 +247,7 @@ static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_
                         (int)(chosen->type.size < 60 ? chosen->type.size : 60), chosen->type.data);
     for (uint32_t i = 0; i < types->count; i++)
         if (!types->level[i] && types->ordinal[i] == types->ordinal[row] &&
-            str_equal(types->type[i], chosen->type) && str_equal(types->unit[i], chosen->unit)) {
+            pci_same(types->type[i], chosen->type) && pci_same(types->unit[i], chosen->unit)) {
             chosen->rows[chosen->count++] = i;
             chosen->is_double |= types->columns[i] && types->columns[i]->desc->type == PCF_F64;
         }

@@ -9,14 +9,10 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/text.h"
 #include "model/types.h"
 
 #include <string.h>
-
-static int text_is(pcol_str text, const char *what)
-{
-    return text.size == strlen(what) && memcmp(text.data, what, text.size) == 0;
-}
 
 /* ---- functions */
 
@@ -29,7 +25,7 @@ static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol
     uint32_t id;
     char *copy;
     void *owned = m->owned;
-    if (text_is(*name, "<GC>")) {
+    if (pci_is(*name, "<GC>")) {
         *name = (pcol_str){"gc", 2};
         return PCOL_OK;
     }
@@ -63,11 +59,6 @@ static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol
     return pci_hash_add(hash, h, (uint32_t)m->owned_count++, err);
 }
 
-static int text_equal(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-}
-
 static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
                                   struct pci_hash *hash, pcol_error *err)
 {
@@ -84,7 +75,7 @@ static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
         if (!m->names[row].size || !m->systems[row].size)
             return pci_fail_cell(err, PCOL_E_LOSS, "functions", "name", row,
                                  "v1 cannot hold a function without a name");
-        if (m->rename && text_equal(m->names[row], m->systems[row]))
+        if (m->rename && pci_same(m->names[row], m->systems[row]))
             PCI_TRY(rename_function(m, hash, &m->names[row], err));
     }
     return PCOL_OK;
@@ -102,7 +93,7 @@ static pcol_status has_rprof(const pcol_file *file, int *found, pcol_error *err)
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
-        *found = text_is(text, "rprof") || text_is(text, "rprofmem");
+        *found = pci_is(text, "rprof") || pci_is(text, "rprofmem");
     }
     return PCOL_OK;
 }
@@ -202,9 +193,8 @@ static pcol_status find_value(struct pci_v1 *m, pcol_error *err)
     struct pci_types types;
     PCI_TRY(pci_types_open(m->file, &types, err));
     for (uint32_t k = 0; k < types.count && !m->value; k++) {
-        if (text_is(types.type[k], "samples") && text_is(types.unit[k], "count") &&
-            !types.level[k] && !types.ordinal[k] && types.columns[k] &&
-            types.columns[k]->desc->type == PCF_I64)
+        if (pci_is(types.type[k], "samples") && pci_is(types.unit[k], "count") && !types.level[k] &&
+            !types.ordinal[k] && types.columns[k] && types.columns[k]->desc->type == PCF_I64)
             m->value = types.columns[k];
     }
     pci_types_close(&types);

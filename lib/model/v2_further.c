@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,15 +68,6 @@ static pcol_status add_column(struct adding *a, const char *name, const struct p
     return take_name(a, column->index, err);
 }
 
-/* label.K for some K, or label_shape. */
-static int is_of_labels(const char *name)
-{
-    if (!strcmp(name, "label_shape"))
-        return 1;
-    return !strncmp(name, "label.", 6) && name[6] &&
-           strspn(name + 6, "0123456789") == strlen(name + 6);
-}
-
 static int is_used(const char *name, const char *const *used)
 {
     for (; *used; used++) {
@@ -83,7 +75,7 @@ static int is_used(const char *name, const char *const *used)
         if (!strcmp(*used, name) || ((*used)[size - 1] == '.' && !strncmp(*used, name, size)))
             return 1;
     }
-    return is_of_labels(name);
+    return !strcmp(name, "label_shape") || pci_label_column_is(name);
 }
 
 static pcol_status add_columns(struct adding *a, const char *const *used, pcol_error *err)
@@ -148,8 +140,7 @@ static pcol_status count_key(struct pci_hash *hash, struct key_count *counts, si
     size_t at = pci_hash_start(hash, h);
     uint32_t id;
     while ((id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE)
-        if (counts[id].key.size == key.size &&
-            (!key.size || !memcmp(counts[id].key.data, key.data, key.size)))
+        if (pci_same(counts[id].key, key))
             break;
     if (id == PCI_HASH_NONE) {
         id = (uint32_t)(*count)++;

@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str t
     void *keys = meta->keys;
     while ((*key = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE) {
         pcol_str other = meta->keys[*key].text;
-        if (other.size == text.size && memcmp(other.data, text.data, text.size) == 0)
+        if (pci_same(other, text))
             return PCOL_OK;
     }
     if (meta->key_count == MAX_META_KEYS)

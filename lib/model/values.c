@@ -2,6 +2,7 @@
  * values.c - walking values: what lies in frames, stacks and nodes
  */
 #include "core/alloc.h"
+#include "core/text.h"
 #include "model/keyed.h"
 
 #include <string.h>
@@ -24,11 +25,6 @@ void pci_values_close(struct pci_values *values)
     pci_keyed_close(&values->frames);
     pci_free(values->list);
     memset(values, 0, sizeof *values);
-}
-
-static int is_text(pcol_str text, const char *word)
-{
-    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
 }
 
 pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_value *value,
@@ -58,9 +54,9 @@ pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_valu
         value->as.text = node->text;
         return PCOL_OK;
     case PCI_NODE_ROW:
-        if (is_text(node->text, "stacks"))
+        if (pci_is(node->text, "stacks"))
             value->kind = node->reversed ? PCI_VALUE_RSTACK : PCI_VALUE_STACK;
-        else if (is_text(node->text, "location_groups"))
+        else if (pci_is(node->text, "location_groups"))
             value->kind = PCI_VALUE_FRAME;
         else
             return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
