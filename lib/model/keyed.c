@@ -385,8 +385,8 @@ pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err
     struct pci_keyed *k = keyed;
     struct pci_label_reader *labels = &k->labels;
     PCI_TRY(pci_labels_row(labels, row, err));
-    if (labels->same &&
-        k->count == labels->cell_count) { /* the members too, but for their values */
+    if (labels->same && labels->cell_count && k->count == labels->cell_count) {
+        /* the members too, but for their values */
         for (size_t i = 0; i < labels->cell_count; i++)
             if (!labels->cells[i].key->unwanted)
                 PCI_TRY(label_value(k, row, &labels->cells[i], &k->state->members[i].value, err));
