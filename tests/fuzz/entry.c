@@ -1,7 +1,9 @@
 /*
- * entry.c - one target as a program for libFuzzer or AFL++: -DFUZZ_TARGET='"open"'
+ * entry.c - one target as a program for libFuzzer or AFL++: -DFUZZ_TARGET=open
  */
 #include "targets.h"
+
+#include <malloc.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void); /* NOLINT: the sanitizer's own name */
@@ -14,14 +16,22 @@ const char *__asan_default_options(void)
            "max_malloc_fill_size=256:allocator_release_to_os_interval_ms=-1";
 }
 
+#define NAME_OF(target) #target
+#define NAME(target) NAME_OF(target)
+#define RUN_OF(target) fuzz_##target
+#define RUN(target) RUN_OF(target)
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct fuzz_target *target;
-    if (!target) {
-        target = fuzz_find(FUZZ_TARGET);
+    static const struct fuzz_target target = {NAME(FUZZ_TARGET), RUN(FUZZ_TARGET), ""};
+    static int begun;
+    if (!begun) {
+        begun = 1;
         fuzz_sparingly();
+        /* Memory that one input gave back is the next one's: no page is faulted in twice. */
+        (void)mallopt(M_TRIM_THRESHOLD, 512 << 20);
+        (void)mallopt(M_MMAP_THRESHOLD, 64 << 20);
     }
-    if (target)
-        fuzz_run(target, data, size);
+    fuzz_run(&target, data, size);
     return 0;
 }
