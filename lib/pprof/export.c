@@ -38,33 +38,6 @@ pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_co
     return valid ? pci_pprof_index(&e->w, text, index, err) : PCOL_OK;
 }
 
-/* Is `key` the path of a field in the message at `path`: that, and one number more? */
-static int lies_in(pcol_str key, const char *path)
-{
-    size_t size = strlen(path);
-    return key.size > size && !memcmp(key.data, path, size) &&
-           !memchr(key.data + size, '.', key.size - size);
-}
-
-pcol_status pci_pprof_append_kept(struct pci_pprof_export *e, uint64_t root, const char *path,
-                                  struct pci_pprof_bytes *to, pcol_error *err)
-{
-    struct pci_node_value node;
-    uint64_t member;
-    PCI_TRY(pci_nodes_first(&e->nodes, root, &member, err));
-    while (member != PCI_NO_NODE) {
-        PCI_TRY(pci_nodes_get(&e->nodes, member, &node, err));
-        if (node.tag == PCI_NODE_BYTES && lies_in(node.key, path)) {
-            if (pci_grow((void **)&to->data, &to->capacity, to->size + node.text.size, 1))
-                return pci_fail_memory(err);
-            memcpy(to->data + to->size, node.text.data, node.text.size);
-            to->size += node.text.size;
-        }
-        PCI_TRY(pci_nodes_next(&e->nodes, root, &member, err));
-    }
-    return PCOL_OK;
-}
-
 /* ---- the sources ---- */
 
 struct source_columns {
@@ -524,6 +497,7 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     pci_types_close(&e->types);
     pci_pprof_writer_clear(&e->w);
     pci_hash_clear(&e->outside_hash);
+    pci_pprof_kept_clear(&e->kept);
     pci_free(h.comments);
     pci_free(e->outside);
     pci_free(e->out_types);

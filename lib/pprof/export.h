@@ -45,6 +45,14 @@ struct pci_pprof_out_type {
     uint32_t twin; /* another row of the same name whose values are doubles, or PCOL_NONE */
 };
 
+/* The kept fields of the tree looked at last. */
+struct pci_pprof_kept {
+    int known;
+    uint64_t root;
+    struct pci_pprof_kept_field *fields;
+    size_t count, capacity;
+};
+
 struct pci_pprof_export {
     const struct pci_export *export;
     const pcol_file *file;
@@ -58,6 +66,7 @@ struct pci_pprof_export {
     uint8_t *wanted; /* by source */
     uint32_t source_count;
     struct pci_node_reader nodes;
+    struct pci_pprof_kept kept;
 
     struct pci_pprof_entries mappings, functions, groups;
     uint32_t *outside; /* files with code outside functions: their strings */
@@ -80,10 +89,13 @@ pcol_status pci_pprof_cell(const pcol_file *file, const struct pci_column *colum
 /* Index of the text in a cell; 0 for a null. */
 pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_column *column,
                                  uint64_t row, int64_t *index, pcol_error *err);
+
+/* export_kept.c */
 /* Append the fields that are kept under `path` in the tree `root` as they were, "" for those of the
  * row's own message. */
 pcol_status pci_pprof_append_kept(struct pci_pprof_export *e, uint64_t root, const char *path,
                                   struct pci_pprof_bytes *to, pcol_error *err);
+void pci_pprof_kept_clear(struct pci_pprof_kept *kept);
 
 /* export_tables.c */
 /* With an exact export: the source's own order and ids. */
