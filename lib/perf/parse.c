@@ -369,9 +369,10 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
                         struct pci_perf_frame *frame)
 {
+    if (!header->tail.size)
+        return 0;
     const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
-    return header->tail.size &&
-           pci_perf_frame(text, header->indent + header->tail.size, addressed, frame) &&
+    return pci_perf_frame(text, header->indent + header->tail.size, addressed, frame) &&
            frame->has_address && frame->in_object;
 }
 
