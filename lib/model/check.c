@@ -129,7 +129,7 @@ static void find_owners(const pcol_file *file, uint32_t *owner)
         owner[i] = i;
     for (uint32_t i = 0; i < count; i++) {
         const struct pcf_column *column = &file->index.columns[i];
-        for (uint32_t k = 0; k < column->child_count && column->first_child + k < count; k++)
+        for (uint32_t k = 0; k < column->child_count; k++)
             owner[column->first_child + k] = owner[i];
     }
 }
@@ -140,8 +140,7 @@ static void check_sections(struct pci_check *check, const uint32_t *owner)
     for (uint32_t i = 0; i < file->index.header.section_count && !check->stop; i++) {
         const struct pcf_section *section = &file->index.sections[i];
         const struct pci_column *column = &file->columns[owner[section->column]];
-        struct pci_tally tally =
-            PCI_TALLY(check, column->table ? column->table->name : "", column->name);
+        struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
         if (pcf_checksum(file->bytes + section->offset, section->size) == section->checksum ||
             atomic_load(&file->lost))
             continue;

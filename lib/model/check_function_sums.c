@@ -231,13 +231,12 @@ static pcol_status walk(struct sums *s, pcol_error *err)
         uint32_t parent;
         uint64_t first, count;
         PCI_TRY(pci_stacks_node(&s->tree, row, &parent, &first, &count, err));
-        while (s->path[top].row != parent && top)
+        while (top && s->path[top].row != parent)
             leave(s, top--);
         lines += count > 1 ? count : 0;
-        if (s->path[top].row != parent || lines / LINES_OF_STACK >= s->tree.stacks) {
-            struct pci_tally tally = PCI_TALLY(s->check, "function_sums", NULL);
-            if (s->path[top].row == parent) /* else it was reported where stacks are looked at */
-                pci_fault(&tally, PCOL_NOWHERE, "stacks have too many lines for this table");
+        if (lines / LINES_OF_STACK >= s->tree.stacks) {
+            struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "");
+            pci_fault(&tally, PCOL_NOWHERE, "stacks have too many lines for this table");
             s->lost = 1;
             return PCOL_OK;
         }

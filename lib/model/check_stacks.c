@@ -22,10 +22,9 @@ static pcol_status check_sibling(struct walk *walk, const struct pci_stacks *sta
     size_t at = pci_hash_start(&walk->hash, hash);
     uint32_t other;
     while ((other = pci_hash_next(&walk->hash, hash, &at)) != PCI_HASH_NONE) {
-        int64_t other_parent, other_group;
-        if (pci_get(stacks->file, stacks->parent, other, &other_parent, &(int){0}, NULL) ||
-            pci_get(stacks->file, stacks->group, other, &other_group, &(int){0}, NULL))
-            continue;
+        int64_t other_parent, other_group; /* 0 if the file was changed meanwhile */
+        (void)!pci_get(stacks->file, stacks->parent, other, &other_parent, &(int){0}, NULL);
+        (void)!pci_get(stacks->file, stacks->group, other, &other_group, &(int){0}, NULL);
         if (other_parent == parent && other_group == group) {
             pci_fault(&walk->group, row, "row %u is the same stack", (unsigned)other);
             return PCOL_OK;
@@ -43,9 +42,9 @@ static pcol_status check_row(struct walk *walk, const struct pci_stacks *stacks,
                   (unsigned long long)parent);
         return PCOL_OK;
     }
-    while (walk->depth && walk->path[walk->depth - 1] > parent)
+    while (walk->path[walk->depth - 1] > parent) /* at the latest the root is not */
         walk->depth--;
-    if (!walk->depth || walk->path[walk->depth - 1] != parent)
+    if (walk->path[walk->depth - 1] != parent)
         pci_fault(&walk->parent, row,
                   "parent %llu is neither the row before nor one of its ancestors",
                   (unsigned long long)parent);

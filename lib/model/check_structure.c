@@ -94,18 +94,15 @@ static void check_packed(struct pci_tally *tally, const struct pcf_data *data)
 }
 
 /* Byte offsets: from 0 to the size of the data; that they rise is seen when rows are read. */
-static pcol_status check_offsets(struct pci_tally *tally, const struct pcf_data *data)
+static void check_offsets(struct pci_tally *tally, const struct pcf_data *data)
 {
     int64_t first, last;
     int valid;
-    if (!data->child[0] || data->child[0]->rows != data->rows + 1)
-        return PCOL_OK;
     if (pcf_get(data->child[0], 0, &first, &valid) != PCF_OK ||
         pcf_get(data->child[0], data->rows, &last, &valid) != PCF_OK || first != 0 ||
         (uint64_t)last != data->bytes_size)
         pci_fault(tally, PCOL_NOWHERE, "the offsets do not go from 0 to the data's %llu bytes",
                   (unsigned long long)data->bytes_size);
-    return PCOL_OK;
 }
 
 static void check_ends(struct pci_tally *tally, const struct pcf_data *data)
@@ -136,10 +133,10 @@ static void check_ends(struct pci_tally *tally, const struct pcf_data *data)
 }
 
 /* The column itself and its children, which lie behind it. */
-static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *data, unsigned depth)
+static void check_data(struct pci_tally *tally, const struct pcf_data *data, unsigned depth)
 {
     if (data->rows == 0)
-        return PCOL_OK;
+        return;
     if (data->validity && !tail_is_zero(data->validity, data->rows))
         pci_fault(tally, PCOL_NOWHERE, "bits behind the last row's validity are not zero");
     if (data->encoding == PCF_SPARSE || data->encoding == PCF_CHAIN ||
@@ -159,9 +156,8 @@ static pcol_status check_data(struct pci_tally *tally, const struct pcf_data *da
     }
     for (size_t i = 0; i < 2 && depth < PCF_MAX_CHILD_DEPTH; i++) {
         if (data->child[i])
-            PCI_TRY(check_data(tally, data->child[i], depth + 1));
+            check_data(tally, data->child[i], depth + 1);
     }
-    return PCOL_OK;
 }
 
 pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column,
@@ -176,7 +172,7 @@ pcol_status pci_check_structure(struct pci_check *check, const struct pci_column
         check->untrusted[column->number] = 1;
         return pci_fault_error(check, &error, err);
     }
-    status = check_data(&tally, column->data, 0);
+    check_data(&tally, column->data, 0);
     pci_release(&hold);
     if (tally.count)
         check->untrusted[column->number] = 1;

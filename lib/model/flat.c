@@ -42,10 +42,8 @@ static size_t take_apart(const char *text, size_t size, char *digits, int *expon
         shift += !point;
     }
     if (i < size) {
-        i++;
-        if (text[i] == '+' || text[i] == '-')
-            sign = text[i++] == '-' ? -1 : 1;
-        for (; i < size; i++)
+        sign = text[i + 1] == '-' ? -1 : 1; /* there always is one */
+        for (i += 2; i < size; i++)
             e = e * 10 + (text[i] - '0');
     }
     while (count > 1 && digits[count - 1] == '0')

@@ -71,7 +71,7 @@ static pcol_status keep(struct pci_arena *arena, const char *data, size_t size, 
 pcol_status pci_flat_text(const struct pci_value *value, struct pci_text *to, pcol_error *err)
 {
     char text[PCI_FLAT_NUMBER];
-    switch ((enum pci_value_kind)value->kind) {
+    switch (value->kind) {
     case PCI_VALUE_STRING:
     case PCI_VALUE_BIG:
     case PCI_VALUE_TEXT:
@@ -82,14 +82,9 @@ pcol_status pci_flat_text(const struct pci_value *value, struct pci_text *to, pc
         return pci_text_put(to, text, pci_flat_double(value->as.f64, text), err);
     case PCI_VALUE_BOOL:
         return pci_text_put(to, value->as.i64 ? "True" : "False", value->as.i64 ? 4 : 5, err);
-    case PCI_VALUE_NULL:
-    case PCI_VALUE_FRAME:
-    case PCI_VALUE_STACK:
-    case PCI_VALUE_RSTACK:
-    case PCI_VALUE_NODE:
-        break;
+    default: /* null, and places; others have a text by now */
+        return pci_text_put(to, "None", 4, err);
     }
-    return pci_text_put(to, "None", 4, err);
 }
 
 /* ---- the layout */
@@ -381,7 +376,7 @@ static pcol_status make_items(struct work *w, struct pci_flat *flat, pcol_error 
     if (pci_grow(&items, &flat->capacity, flat->count + inner + 1, sizeof *flat->items))
         return pci_fail_memory(err);
     flat->items = items;
-    if (inner && w->items)
+    if (inner)
         memcpy(flat->items + flat->count, w->items + n->item, inner * sizeof *flat->items);
     flat->count += inner;
     flat->items[flat->count++] = (struct pci_flat_item){{"", 0}, whole};

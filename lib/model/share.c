@@ -60,10 +60,9 @@ static int meets(wide low, wide high, int64_t from, int64_t to)
 
 static void widen(wide *low, wide *high, wide at_start, wide at_end, uint64_t scale, unsigned width)
 {
-    wide span = width >= 64 ? (wide)UINT64_MAX : ((wide)1 << width) - 1;
-    *low = at_start < at_end ? at_start : at_end;
     /* Beyond 2^63 the sum wraps, however much beyond. */
-    span = width > 57 || scale >> 62 ? (wide)INT64_MAX * 4 : span * (wide)scale;
+    wide span = width > 57 || scale >> 62 ? (wide)INT64_MAX * 4 : (((wide)1 << width) - 1) * scale;
+    *low = at_start < at_end ? at_start : at_end;
     *high = (at_start < at_end ? at_end : at_start) + span;
 }
 

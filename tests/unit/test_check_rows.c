@@ -9,6 +9,7 @@
 
 #include "model/rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,28 @@ Test(check_labels, keys)
     case_key(0, "samples", "a", "value");
     case_number("samples", "label.0", PCOL_I64, NULL, 0, 1);
     case_expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: a label of kind value is not of type i64");
+
+    case_begin();
+    case_key(0, "samples", "a", "integer");
+    case_number("samples", "label.0", PCOL_I64, "sources", 0, 0);
+    case_expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: this column must refer to nothing");
+
+    case_begin(); /* no unit and an empty one are two */
+    case_key(0, "samples", "a", "integer");
+    case_key(1, "samples", "a", "integer");
+    case_string("label_keys", "unit", 1, "");
+    case_expect(PCOL_CHECK_STRICT, "");
+
+    case_begin(); /* a name of another version */
+    case_key(0, "samples", "a", "integer");
+    case_number("samples", "label.", PCOL_I64, NULL, 0, 1);
+    case_number("samples", "label.x", PCOL_I64, NULL, 0, 1);
+    case_expect(PCOL_CHECK_STRICT, "");
+
+    case_begin();
+    case_key(0, "samples", "a", "integer");
+    case_number("samples", "label.00", PCOL_I64, NULL, 0, 1);
+    case_expect(PCOL_CHECK_DEFAULT, "samples.label.00 -1: no row of label_keys stands");
 
     case_begin();
     case_key(0, "samples", "a", "integer");
@@ -397,4 +420,99 @@ Test(check_labels, a_frame_within_itself)
     }
     pcol_file_close(file);
     pcol_free(data);
+}
+
+/* ---- sums */
+
+static void double_cell(const char *table, const char *name, uint64_t row, double value)
+{
+    OK(pcol_builder_set_f64(case_builder, case_column(table, name, PCOL_F64, NULL), row, value,
+                            NULL));
+}
+
+/* Samples 0 and 1 have the stack 2 of case_stacked(), and these values of a type of doubles. */
+static void expect_sum(double first, double second, double sum, const char *expected)
+{
+    uint32_t type;
+    case_stacked();
+    OK(pcol_builder_sample_type(case_builder, "cost", "s", PCOL_SAMPLE_TYPE_DOUBLE, 0, &type,
+                                NULL));
+    double_cell("samples", "value.1", 0, first);
+    double_cell("samples", "value.1", 1, second);
+    case_number("stack_sums", "stack", PCOL_U32, "stacks", 0, 2);
+    double_cell("stack_sums", "sum.1", 0, sum);
+    case_number("samples", "value.0", PCOL_I64, NULL, 0, 4);
+    case_number("stack_sums", "sum.0", PCOL_I64, NULL, 0, 4);
+    case_expect(PCOL_CHECK_STRICT, expected);
+}
+
+Test(check_sums, doubles)
+{
+    expect_sum(1.5, 2, 3.5, "");
+    expect_sum(0, 0, -0.0, "");
+    expect_sum(NAN, 1, -NAN, "");
+    expect_sum(1, 1, NAN, "stack_sums.sum.1 0: the sum is not that of the samples");
+    expect_sum(1, NAN, 1, "stack_sums.sum.1 0: the sum is not that of the samples");
+}
+
+Test(check_sums, what_breaks_a_rule)
+{
+    case_stacked();
+    case_number("stack_sums", "stack", PCOL_U32, "stacks", 0, 1);
+    case_expect(PCOL_CHECK_STRICT, "stack_sums.stack -1: stack 2 of sample 0 has no row");
+
+    case_stacked();
+    case_number("stack_sums", "stack", PCOL_U32, "stacks", 0, 1);
+    case_number("stack_sums", "stack", PCOL_U32, "stacks", 1, 2);
+    case_expect(PCOL_CHECK_STRICT, "stack_sums.stack 0: no sample has this stack");
+
+    case_stacked();
+    case_number("stack_sums", "stack", PCOL_U32, "stacks", 0, 2);
+    case_number("stack_sums", "sum.0", PCOL_I64, NULL, 0, 0);
+    case_expect(PCOL_CHECK_STRICT, "stack_sums.sum.0 0: there is nothing to sum");
+
+    case_stacked();
+    case_number("samples", "value.0", PCOL_I64, NULL, 0, 7);
+    case_number("stack_sums", "stack", PCOL_U32, "stacks", 0, 2);
+    case_expect(PCOL_CHECK_STRICT, "stack_sums.sum.0 -1: the sums of this type are missing");
+
+    case_stacked(); /* more rows than there are stacks, and no column that would say so */
+    for (uint64_t row = 0; row < 4; row++)
+        case_number("stack_sums", "sum.0", PCOL_I64, NULL, row, 0);
+    case_expect(PCOL_CHECK_STRICT, "stack_sums.stack -1: this column is missing");
+}
+
+/* function_sums must not be there where stacks have very many lines, which would have to be walked. */
+Test(check_sums, stacks_of_many_lines)
+{
+    for (size_t lines = 30; lines <= 50; lines += 20) {
+        pcol_function function = PCOL_INIT(pcol_function);
+        pcol_group group = PCOL_INIT(pcol_group);
+        pcol_line all[50] = {{0}};
+        uint32_t stack;
+        case_begin();
+        function.system_name = function.filename = PCOL_NONE;
+        OK(pcol_builder_string(case_builder, "f", 1, &function.name, NULL));
+        for (size_t i = 0; i < lines; i++) {
+            OK(pcol_builder_function(case_builder, &function, &all[i].function, NULL));
+            all[i].filename = PCOL_NONE;
+            all[i].line = (int64_t)i;
+            all[i].has_line = 1;
+        }
+        group.lines = all;
+        group.line_count = lines;
+        group.mapping = PCOL_NONE;
+        OK(pcol_builder_group(case_builder, &group, &stack, NULL));
+        OK(pcol_builder_stack(case_builder, 0, stack, &stack, NULL));
+        for (uint64_t row = 0; row < 3; row++) {
+            case_number("samples", "stack", PCOL_U32, "stacks", row, 1);
+            case_number("samples", "value.0", PCOL_I64, NULL, row, 2);
+        }
+        case_string("function_sums", "name", 0, "f");
+        case_number("function_sums", "self.0", PCOL_I64, NULL, 0, 6);
+        case_number("function_sums", "total.0", PCOL_I64, NULL, 0, 6);
+        case_expect(PCOL_CHECK_STRICT,
+                    lines < 32 ? ""
+                               : "function_sums. -1: stacks have too many lines for this table");
+    }
 }
