@@ -137,7 +137,7 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
     };
     if (column->source)
         info->bytes = bytes_of(column->table->file, column->source->number, 0);
-    if (column->direct && column->source)
+    if (column->direct)
         describe_source(column, info);
 }
 

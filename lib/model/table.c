@@ -201,15 +201,17 @@ pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_ty
     return column;
 }
 
-pcol_status pci_table_reads(pcol_table *table, const struct pci_column *column, pcol_error *err)
+pcol_status pci_table_reads(pcol_table *table, const struct pci_column *const *columns,
+                            size_t count, pcol_error *err)
 {
     void *reads = table->reads;
-    if (!column)
-        return PCOL_OK;
-    if (pci_grow(&reads, &table->read_capacity, table->read_count + 1, sizeof(struct pci_column *)))
+    if (pci_grow(&reads, &table->read_capacity, table->read_count + count,
+                 sizeof(struct pci_column *)))
         return pci_fail_memory(err);
     table->reads = reads;
-    table->reads[table->read_count++] = column;
+    for (size_t i = 0; i < count; i++)
+        if (columns[i])
+            table->reads[table->read_count++] = columns[i];
     return PCOL_OK;
 }
 

@@ -134,7 +134,8 @@ pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_ty
 pcol_column *pci_table_add_lane(pcol_table *table, const char *name, pcol_type type, uint8_t lane,
                                 int64_t offset);
 /* Note that making the table's rows reads a column; NULL is ignored. */
-pcol_status pci_table_reads(pcol_table *table, const struct pci_column *column, pcol_error *err);
+pcol_status pci_table_reads(pcol_table *table, const struct pci_column *const *columns,
+                            size_t count, pcol_error *err);
 
 /* A physical column of one of the types in the mask (1 << PCF_*): *column is NULL if there is none;
  * one of another type is E_CORRUPT, a table that this reader may not read E_UNSUPPORTED. */

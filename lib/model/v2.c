@@ -299,7 +299,7 @@ static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tre
     }
     if (tree->first)
         pci_table_add(t, ".inline", PCOL_BOOL)->bits = bits_inline;
-    PCI_TRY(pci_table_reads(t, tree->first, err));
+    PCI_TRY(pci_table_reads(t, &tree->first, 1, err));
     PCI_TRY(pci_add_further(t, "locations", of_lines, NULL, err));
     return pci_add_further(t, "location_groups", of_groups, to_group, err);
 }
@@ -364,7 +364,7 @@ static pcol_status fill_functions(pcol_table *t, pcol_error *err)
         column->direct = 0;
         column->aux = name;
         column->str = str_system;
-        PCI_TRY(pci_table_reads(t, name, err));
+        PCI_TRY(pci_table_reads(t, &name, 1, err));
     }
     pci_table_add_source(t, "filename", PCOL_STRING, filename, 0);
     add_line(t, "start_line", line);

@@ -21,18 +21,15 @@ struct adding {
     struct pci_hash taken; /* column names */
 };
 
-static pcol_status find_name(struct adding *a, const char *name, int *taken, pcol_error *err)
+static int is_taken(const struct adding *a, const char *name)
 {
     uint64_t hash = pci_hash_bytes(name, strlen(name));
     size_t at = pci_hash_start(&a->taken, hash);
     uint32_t id;
-    (void)err;
-    *taken = 1;
     while ((id = pci_hash_next(&a->taken, hash, &at)) != PCI_HASH_NONE)
         if (!strcmp(a->t->columns[id].name, name))
-            return PCOL_OK;
-    *taken = 0;
-    return PCOL_OK;
+            return 1;
+    return 0;
 }
 
 static pcol_status take_name(struct adding *a, uint32_t column, pcol_error *err)
@@ -83,18 +80,14 @@ static pcol_status add_columns(struct adding *a, const char *const *used, pcol_e
     for (uint32_t i = 0; i < a->physical->column_count; i++) {
         const struct pci_column *source = &a->physical->columns[i];
         size_t size = strlen(a->physical->name) + strlen(source->name) + 3;
-        int taken, plain;
         char *name;
         if (!source->supported || is_used(source->name, used))
             continue;
         PCI_TRY(new_name(a, size, &name, err));
         snprintf(name, size, ".%s", source->name);
-        PCI_TRY(find_name(a, name, &taken, err));
-        PCI_TRY(find_name(a, name + 1, &plain, err));
-        if (taken || plain)
+        if (is_taken(a, name) || is_taken(a, name + 1))
             snprintf(name, size, ".%s.%s", a->physical->name, source->name);
-        PCI_TRY(find_name(a, name, &taken, err));
-        if (!taken) /* else two physical columns of one name: the first counts */
+        if (!is_taken(a, name)) /* else a column of this table has that name, with a dot in it */
             PCI_TRY(add_column(a, name, source, err));
     }
     return PCOL_OK;
@@ -106,7 +99,6 @@ static pcol_status label_name(struct adding *a, pcol_str key, uint32_t *repeat, 
 {
     static const char prefix[] = ".label.";
     size_t size = sizeof prefix - 1;
-    int taken;
     PCI_TRY(new_name(a, size + 2 * key.size + 16, name, err));
     memcpy(*name, prefix, size);
     for (size_t i = 0; i < key.size; i++) {
@@ -119,8 +111,7 @@ static pcol_status label_name(struct adding *a, pcol_str key, uint32_t *repeat, 
         (*name)[size] = '\0';
         if (*repeat > 1)
             snprintf(*name + size, 16, "#%u", *repeat);
-        PCI_TRY(find_name(a, *name, &taken, err));
-        if (!taken)
+        if (!is_taken(a, *name))
             break;
     }
     ++*repeat;

@@ -214,11 +214,9 @@ static pcol_status open_view(const pcol_file *file, struct location_view *view, 
 
 static pcol_status note_reads(pcol_table *t, const struct location_view *view, pcol_error *err)
 {
-    PCI_TRY(pci_table_reads(t, view->zones, err));
-    PCI_TRY(pci_table_reads(t, view->stack, err));
-    PCI_TRY(pci_table_reads(t, view->stacks.parent, err));
-    PCI_TRY(pci_table_reads(t, view->stacks.group, err));
-    return pci_table_reads(t, view->stacks.first, err);
+    const struct pci_column *columns[] = {view->zones, view->stack, view->stacks.parent,
+                                          view->stacks.group, view->stacks.first};
+    return pci_table_reads(t, columns, sizeof columns / sizeof *columns, err);
 }
 
 pcol_status pci_v2_sample_locations(const pcol_file *file, pcol_table **table, pcol_error *err)

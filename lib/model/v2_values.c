@@ -298,13 +298,10 @@ static pcol_status open_view(const pcol_file *file, pcol_table *table, struct va
                              "the total %llu is not that of %llu samples with %u values each",
                              (unsigned long long)table->rows, (unsigned long long)view->samples,
                              (unsigned)types->count);
-    PCI_TRY(pci_table_reads(table, view->zones, err));
-    PCI_TRY(pci_table_reads(table, types->source, err));
-    PCI_TRY(pci_table_reads(table, types->list_source, err));
-    PCI_TRY(pci_table_reads(table, types->list_type, err));
-    for (uint32_t k = 0; k < types->count; k++)
-        PCI_TRY(pci_table_reads(table, types->columns[k], err));
-    return PCOL_OK;
+    const struct pci_column *columns[] = {view->zones, types->source, types->list_source,
+                                          types->list_type};
+    PCI_TRY(pci_table_reads(table, columns, sizeof columns / sizeof *columns, err));
+    return pci_table_reads(table, types->columns, types->count, err);
 }
 
 static void add_columns(pcol_table *table, const struct value_view *view)
