@@ -353,3 +353,139 @@ Test(readers, sample_types_of_long_names)
         pcol_free(data);
     }
 }
+
+/* ---- memory out of Rprof's levels */
+
+/* Levels small_v, big_v and nodes of two samples; what the second one adds is asked for. */
+static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_status expected,
+                          int64_t total)
+{
+    static const char *const names[3][2] = {
+        {"small_v", "cells"}, {"big_v", "cells"}, {"nodes", "bytes"}};
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_error err = {0};
+    pcol_query *query = NULL;
+    pcol_query_info info;
+    pcol_top *top = NULL;
+    pcol_file *file;
+    void *data;
+    case_stacked();
+    for (uint32_t k = 0; k < 3; k++) {
+        uint32_t type;
+        char column[16];
+        OK(pcol_builder_sample_type(case_builder, names[k][0], names[k][1], PCOL_SAMPLE_TYPE_LEVEL,
+                                    0, &type, NULL));
+        snprintf(column, sizeof column, "value.%u", type);
+        case_number("samples", column, PCOL_I64, NULL, 0, before[k]);
+        case_number("samples", column, PCOL_I64, NULL, 1, after[k]);
+    }
+    case_number("rprof_segments", "source", PCOL_U32, "sources", 0, 0);
+    case_number("rprof_segments", "first_sample", PCOL_U64, NULL, 0, 0);
+    file = case_open(&data);
+    selection.sample_type = "memory";
+    pcol_status status = pcol_query_new(file, &selection, &query, &err);
+    if (status == PCOL_OK)
+        status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err);
+    cr_expect_eq(status, expected, "%s", err.message);
+    if (status == PCOL_OK) {
+        pcol_query_describe(query, &info);
+        cr_expect_eq(info.total.i64, total);
+    } else {
+        cr_expect_str_eq(err.message, "memory grows by more than 64 bits hold");
+        cr_expect_eq(err.row, 1);
+    }
+    pcol_top_free(top);
+    pcol_query_free(query);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+Test(readers, memory_grows_within_64_bits)
+{
+    const int64_t none[3] = {0, 0, 0}, low[3] = {INT64_MIN, 0, 0}, few[3] = {10, 20, 300};
+    const int64_t more[3] = {11, 19, 307}, much[3] = {INT64_MAX / 8 + 1, 0, 0};
+    const int64_t both[3] = {INT64_MAX / 8, INT64_MAX / 8, 0}, bytes[3] = {0, 0, INT64_MAX};
+    expect_memory(few, more, PCOL_OK, 8 + 7);
+    expect_memory(none, bytes, PCOL_OK, INT64_MAX);
+    expect_memory(low, few, PCOL_E_LIMIT, 0);   /* the difference */
+    expect_memory(none, much, PCOL_E_LIMIT, 0); /* eight bytes a cell */
+    expect_memory(none, both, PCOL_E_LIMIT, 0); /* their sum */
+}
+
+/* ---- lists of v1 */
+
+#define DEEP 1200u /* locations */
+#define DEEP_ROWS 300u
+#define ALL_ROWS 9300u
+
+/* Deep stacks come first: batches get smaller, so that their lists fit, and larger again. */
+Test(readers, lists_of_deep_stacks)
+{
+    pcol_builder *b;
+    pcol_source source = PCOL_INIT(pcol_source);
+    pcol_function function = PCOL_INIT(pcol_function);
+    uint32_t row, stack = 0, shallow = 0;
+    source.type = "rprof";
+    OK(pcol_builder_new(NULL, &b, NULL));
+    OK(pcol_builder_source(b, &source, &row, NULL));
+    OK(pcol_builder_sample_type(b, "samples", "count", 0, 0, &row, NULL));
+    function.system_name = function.filename = PCOL_NONE;
+    for (uint32_t i = 0; i < DEEP; i++) {
+        char name[16];
+        pcol_group group = PCOL_INIT(pcol_group);
+        pcol_line line = {.filename = PCOL_NONE, .line = i, .has_line = 1};
+        snprintf(name, sizeof name, "f%u", i);
+        OK(pcol_builder_string(b, name, strlen(name), &function.name, NULL));
+        OK(pcol_builder_function(b, &function, &line.function, NULL));
+        group.lines = &line;
+        group.line_count = 1;
+        group.mapping = PCOL_NONE;
+        OK(pcol_builder_group(b, &group, &row, NULL));
+        OK(pcol_builder_stack(b, stack, row, &stack, NULL));
+        shallow = i ? shallow : stack;
+    }
+    for (uint32_t i = 0; i < ALL_ROWS; i++) {
+        pcol_value value = {0, {.i64 = 1}};
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        sample.stack = i < DEEP_ROWS ? stack : shallow;
+        sample.thread = PCOL_NONE;
+        sample.values = &value;
+        sample.value_count = 1;
+        OK(pcol_builder_sample(b, &sample, NULL, NULL));
+    }
+    void *data;
+    case_builder = b;
+    pcol_file *file = case_open(&data);
+    const pcol_table *table = table_of(file, PCOL_MODEL_V1, "samples");
+    uint32_t list;
+    cr_assert_not_null(pcol_table_column_by_name(table, "locations", &list));
+    for (uint64_t first = 0; first <= 9000; first += 9000) {
+        pcol_scan *scan;
+        pcol_batch batch;
+        pcol_error err = {0};
+        uint64_t seen = first;
+        size_t smallest = SIZE_MAX, largest = 0;
+        cr_assert_eq(pcol_scan_new(table, NULL, 0, first, UINT64_MAX, &scan, &err), PCOL_OK, "%s",
+                     err.message);
+        for (;;) {
+            cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_OK, "%s", err.message);
+            if (!batch.rows)
+                break;
+            cr_assert_eq(batch.first_row, seen);
+            const pcol_cells *cells = &batch.columns[list];
+            for (size_t i = 0; i < batch.rows; i++, seen++) {
+                uint64_t size = cells->list[i + 1] - cells->list[i];
+                cr_assert_eq(size, seen < DEEP_ROWS ? DEEP : 1);
+                cr_assert_eq(cells->list_values[cells->list[i] + size - 1], 1); /* the outermost */
+            }
+            smallest = batch.rows < smallest && seen < ALL_ROWS ? batch.rows : smallest;
+            largest = batch.rows > largest ? batch.rows : largest;
+        }
+        cr_expect_eq(seen, ALL_ROWS);
+        cr_expect_eq(largest, first ? 128 : 1024);
+        cr_expect_eq(smallest, first ? 64 : 32);
+        pcol_scan_free(scan);
+    }
+    pcol_file_close(file);
+    pcol_free(data);
+}
