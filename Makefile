@@ -70,7 +70,8 @@ OPT := -O1 -g
 SANITIZE := -fsanitize=thread -fno-omit-frame-pointer -Wno-maybe-uninitialized
 endif
 ifeq ($(VARIANT),coverage)
-OPT := -O1 -g -fprofile-instr-generate -fcoverage-mapping
+# What a process has reached is counted in its file as it goes, so that one that is killed counts, too.
+OPT := -O1 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation=true -Wno-unused-command-line-argument
 endif
 ifeq ($(VARIANT),msan)
 OPT := -O1 -g

@@ -431,9 +431,6 @@ static size_t run_of(const struct pci_keyed *k, int kind, uint64_t row, size_t m
     const struct batched *b = s->stack;
     if (is_value)
         b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
-    else if (kind == PCI_LABEL_NAME || kind == PCI_LABEL_FILENAME || kind == PCI_LABEL_LINE ||
-             kind == PCI_LABEL_COLUMN)
-        return 1;
     else if (kind != PCI_LABEL_OWNSTACK && kind != PCI_LABEL_OWNRSTACK &&
              kind != PCI_LABEL_OWNFRAME && kind != PCI_LABEL_OWNNAME)
         return most;
@@ -448,7 +445,7 @@ static size_t run_of(const struct pci_keyed *k, int kind, uint64_t row, size_t m
 size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most)
 {
     const struct pci_label_reader *labels = &keyed->labels;
-    if (most < 2 || keyed->count != labels->cell_count || !keyed->count)
+    if (most < 2 || keyed->state->frames || keyed->count != labels->cell_count || !keyed->count)
         return 1;
     /* What the stack says is seen at once, and mostly ends the run. */
     for (size_t i = 0; i < labels->cell_count && most > 1; i++) {

@@ -411,6 +411,76 @@ Test(check, rows_without_bytes)
     free(image.bytes);
 }
 
+static struct pcf_column *column_of(struct pcf_index *x, const char *name)
+{
+    for (uint32_t i = 0; i < x->header.column_count; i++)
+        if (x->columns[i].name_size == strlen(name) &&
+            !memcmp(x->names + x->columns[i].name_offset, name, strlen(name)))
+            return &x->columns[i];
+    cr_assert_fail("no column %s", name);
+    return NULL;
+}
+
+/* Numbers that run out of 64 bits go round; whether they ascend is seen one by one then. */
+Test(check, numbers_that_go_round)
+{
+    for (int ascending = 0; ascending < 2; ascending++) {
+        struct log log = {0};
+        struct image image = image_build(0);
+        struct pcf_index *x = image_index(&image);
+        struct pcf_column *column = column_of(x, "linear");
+        cr_assert_eq(column->encoding, PCF_LINEAR);
+        column->step = INT64_MAX / 100;
+        column->flags = ascending ? PCF_COLUMN_ASCENDING : 0;
+        column->min = column->max = 0;
+        image_put_index(&image, x);
+        cr_expect_eq(check(image.bytes, image.size, PCOL_CHECK_DEFAULT, &log), (uint64_t)ascending,
+                     "%s", log.message);
+        if (ascending) {
+            cr_expect_str_eq(log.column, "linear");
+            cr_expect_str_eq(log.message, "the values do not ascend as stated");
+        }
+        free(image.bytes);
+    }
+}
+
+/* Bits behind the last value of a bool are 0; one that is not has no array either. */
+Test(check, bits_behind_the_last_value)
+{
+    pcol_builder *b;
+    pcol_file *file;
+    pcol_column_info info;
+    pcol_buffer buffer;
+    uint32_t table, column;
+    void *data;
+    size_t size;
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_table(b, "x", &table, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_column(b, table, "c", PCOL_BOOL, 0, &column, NULL), PCOL_OK);
+    for (uint64_t row = 0; row < 11; row++)
+        cr_assert_eq(pcol_builder_set_i64(b, column, row, row % 3 == 0, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, PCOL_WRITE_PLAIN, &data, &size, NULL), PCOL_OK);
+    pcol_builder_free(b);
+    cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
+    const pcol_table *t;
+    cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "x", &t, NULL), PCOL_OK);
+    pcol_column_describe(pcol_table_column(t, 0), &info);
+    cr_assert_str_eq(info.encoding, "plain");
+    cr_expect_eq(pcol_column_data(pcol_table_column(t, 0), &buffer, NULL), PCOL_E_UNSUPPORTED);
+    pcol_file_close(file);
+    for (int bit = 2; bit < 8; bit++) {
+        struct log log = {0};
+        uint8_t *byte = (uint8_t *)data + info.values_offset + 1;
+        *byte = (uint8_t)(*byte ^ 1u << bit);
+        reseal(data, size);
+        cr_expect_eq(check(data, size, PCOL_CHECK_DEFAULT, &log), bit > 2, "bit %d", bit);
+        if (bit > 2)
+            cr_expect_str_eq(log.message, "bits behind the last value are not zero");
+        *byte = (uint8_t)(*byte ^ 1u << bit);
+    }
+    pcol_free(data);
+}
+
 /* ---- no memory */
 
 static unsigned allowed;

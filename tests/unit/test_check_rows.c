@@ -31,6 +31,11 @@ Test(check_labels, keys)
     case_expect(PCOL_CHECK_DEFAULT, "label_keys.kind 0: there is no kind of label 'thing'");
 
     case_begin();
+    case_key(0, "samples", "a", "a kind of which the message names only the beginning");
+    case_expect(PCOL_CHECK_DEFAULT, "label_keys.kind 0: there is no kind of label 'a kind of which "
+                                    "the message names only t'");
+
+    case_begin();
     case_key(0, "samples", "a", "string");
     case_number("samples", "label.0", PCOL_I64, NULL, 0, 1);
     case_expect(PCOL_CHECK_DEFAULT,
@@ -358,6 +363,14 @@ Test(check_orders, every_rule)
     order(1, "t", "samples", 2, 0);
     case_expect(PCOL_CHECK_DEFAULT, "source_rows.ordinal 1: ordinals do not count from 0");
 
+    for (int wrong = 0; wrong < 2; wrong++) { /* more than are read at a time */
+        case_begin();
+        for (uint64_t row = 0; row < 2500; row++)
+            order(row, "t", "samples", (int64_t)row + (wrong && row == 2000), (int64_t)row % 3);
+        case_expect(PCOL_CHECK_DEFAULT,
+                    wrong ? "source_rows.ordinal 2000: ordinals do not count from 0" : "");
+    }
+
     case_begin();
     order(0, "t", "samples", 0, 0);
     order(1, "u", "samples", 0, 0);
@@ -450,9 +463,9 @@ Test(check_sums, doubles)
 {
     expect_sum(1.5, 2, 3.5, "");
     expect_sum(0, 0, -0.0, "");
-    expect_sum(NAN, 1, -NAN, "");
-    expect_sum(1, 1, NAN, "stack_sums.sum.1 0: the sum is not that of the samples");
-    expect_sum(1, NAN, 1, "stack_sums.sum.1 0: the sum is not that of the samples");
+    expect_sum((double)NAN, 1, -(double)NAN, "");
+    expect_sum(1, 1, (double)NAN, "stack_sums.sum.1 0: the sum is not that of the samples");
+    expect_sum(1, (double)NAN, 1, "stack_sums.sum.1 0: the sum is not that of the samples");
 }
 
 Test(check_sums, what_breaks_a_rule)

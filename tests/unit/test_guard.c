@@ -178,6 +178,27 @@ Test(guard, a_file_written_to_is_told_and_a_replaced_one_is_not)
     cr_assert_eq(pcol_file_intact(file, &err), PCOL_E_IO);
     cr_assert_str_eq(err.message, "the file was changed while being read");
     pcol_file_close(file);
+
+    file = open_guarded("a.pcol"); /* of the same age, and longer */
+    fd = open(folder_path("a.pcol"), O_WRONLY | O_APPEND);
+    struct stat was;
+    cr_assert_eq(fstat(fd, &was), 0);
+    cr_assert_eq(write(fd, "x", 1), 1);
+    close(fd);
+    struct timespec as_before[2] = {was.st_atim, was.st_mtim};
+    cr_assert_eq(utimensat(AT_FDCWD, folder_path("a.pcol"), as_before, 0), 0);
+    cr_assert_eq(pcol_file_intact(file, &err), PCOL_E_IO);
+    cr_assert_str_eq(err.message, "the file was changed while being read");
+    pcol_file_close(file);
+
+    make("a.pcol");
+    file = open_guarded("a.pcol"); /* in the same second of the clock */
+    cr_assert_eq(stat(folder_path("a.pcol"), &was), 0);
+    as_before[1] = was.st_mtim;
+    as_before[1].tv_nsec = (as_before[1].tv_nsec + 1) % 1000000000;
+    cr_assert_eq(utimensat(AT_FDCWD, folder_path("a.pcol"), as_before, 0), 0);
+    cr_assert_eq(pcol_file_intact(file, &err), PCOL_E_IO);
+    pcol_file_close(file);
 }
 
 Test(guard, only_a_guarded_file_sets_a_handler_and_the_last_takes_it_back)

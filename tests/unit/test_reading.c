@@ -113,6 +113,48 @@ Test(reading, no_block_of_the_range_is_passed_over)
     free(values);
 }
 
+/* A block is passed over only if nothing in it can be meant: where sums wrap, or go beyond what was worked out, it
+ * is read. */
+Test(reading, blocks_that_tell_nothing)
+{
+    uint8_t entry[24] = {0};
+    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_LINEAR, .rows = 3000, .step = 1};
+    cr_expect_eq(pci_block_meets(&d, 1, 0, 1024), 0);
+    cr_expect_eq(pci_block_meets(&d, 1, 2047, 3000), 1);
+    cr_expect_eq(pci_block_meets(&d, 2, 2999, 4000), 1);
+    cr_expect_eq(pci_block_meets(&d, 2, 3000, 4000), 0);
+    d.base = INT64_MAX - 100; /* wraps */
+    cr_expect_eq(pci_block_meets(&d, 0, 5, 6), 1);
+    d.base = INT64_MIN;
+    d.step = -1;
+    cr_expect_eq(pci_block_meets(&d, 0, 5, 6), 1);
+    d.base = 0;
+    d.flags = PCF_COLUMN_DEFAULT_NULL;
+    cr_expect_eq(pci_block_meets(&d, 0, 5, 6), 1);
+
+    d = (struct pcf_data){.type = PCF_I64, .encoding = PCF_PACKED, .rows = 10, .scale = 10};
+    d.width = 3; /* 0 to 70 */
+    cr_expect_eq(pci_block_meets(&d, 0, 70, 71), 1);
+    cr_expect_eq(pci_block_meets(&d, 0, 71, 72), 0);
+    d.width = 64;
+    cr_expect_eq(pci_block_meets(&d, 0, 71, 72), 1);
+    d.width = 3;
+    d.scale = UINT64_C(1) << 62;
+    cr_expect_eq(pci_block_meets(&d, 0, -72, -71), 1);
+
+    d = (struct pcf_data){.type = PCF_I64, .encoding = PCF_BLOCKED, .rows = 1024, .scale = 1};
+    cr_expect_eq(pci_block_meets(&d, 0, 5, 6), 1, "of an archive, and not there yet");
+    d.blocks = entry;
+    cr_expect_eq(pci_block_meets(&d, 0, 5, 6), 0);
+    cr_expect_eq(pci_block_meets(&d, 0, 0, 1), 1);
+    for (int back = 0; back < 2; back++) { /* a slope that leaves 64 bits within the block */
+        pcf_store64(entry + 8, back ? (uint64_t)INT64_MIN : (uint64_t)INT64_MAX);
+        cr_expect_eq(pci_block_meets(&d, 0, 5, 6), 1);
+    }
+    d.type = PCF_U64;
+    cr_expect_eq(pci_block_meets(&d, 0, 5, 6), 1);
+}
+
 /* ---- callers */
 
 Test(reading, what_a_caller_leaves_out)
