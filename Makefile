@@ -213,10 +213,13 @@ endif
 
 ifneq ($(wildcard tests/faults/run),)
 .PHONY: faults
-faults: all fault-programs ## make everything fail, and look for bytes never set; FAULTS_ARGS go to tests/faults/run
+faults: all fault-programs ## make everything fail that can; FAULTS_ARGS go to tests/faults/run
 	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/faults/run $(FAULTS_ARGS)
-	@[ -n "$(FAULTS_ARGS)" ] || PCOL=$(CURDIR)/$(OUT)/pcol tests/reproducible/run --long
-	@[ -n "$(FAULTS_ARGS)" ] || PCOL=$(CURDIR)/$(OUT)/pcol tests/scaling/run --long
+
+.PHONY: faults-long
+faults-long: faults ## and look for bytes never set, and for time that grows faster than inputs
+	@PCOL=$(CURDIR)/$(OUT)/pcol tests/reproducible/run --long
+	@PCOL=$(CURDIR)/$(OUT)/pcol tests/scaling/run --long
 endif
 
 .PHONY: coverage
