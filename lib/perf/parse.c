@@ -236,9 +236,10 @@ int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *he
         w.at = 0;
         for (;;) {
             struct pci_perf_header h = {.comm = {"", 0}};
+            size_t comm = w.at; /* its end; how many blanks follow is for the looks */
             pcol_str word = next_word(&w);
             size_t start = (size_t)((const uint8_t *)word.data - text);
-            if (!word.size || start > LONGEST_COMM)
+            if (!word.size || comm > LONGEST_COMM)
                 break;
             int thread = is_thread(word, &h);
             if (!thread && (is_cpu(word, &h) || is_time(word, &h)))

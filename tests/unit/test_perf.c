@@ -67,6 +67,21 @@ Test(perf, headers)
     }
 }
 
+/* A comm may be long; the blanks behind it are for the looks and may be many more. */
+Test(perf, long_comm)
+{
+    char line[1024];
+    struct pci_perf_header h;
+    for (int blanks = 1; blanks < 600; blanks += 299) {
+        snprintf(line, sizeof line, "%0256d%*s 1.5: e:", 0, blanks + 1, "7");
+        cr_assert(pci_perf_header((const uint8_t *)line, strlen(line), &h), "%d", blanks);
+        cr_expect_eq(h.comm.size, 256);
+        cr_expect(is(h.tid, "7"));
+    }
+    snprintf(line, sizeof line, "%0257d x 7 1.5: e:", 0);
+    cr_expect_not(pci_perf_header((const uint8_t *)line, strlen(line), &h));
+}
+
 /* Without call chains the frame stands behind the event, padded; a number in a text is no address. */
 Test(perf, frame_in_a_header)
 {
