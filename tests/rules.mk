@@ -27,7 +27,7 @@ FUZZ_TOOLS := $(OBJ)/tests/fuzz/pcol.o $(filter-out $(OBJ)/tools/main.o,$(TOOLS_
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ) $(FUZZ_TOOLS)
 FUZZ_LIBS := -Wl,--wrap=write -ldl
 $(OUT)/fuzz/%: FUZZ_LIBS := -ldl
-$(OUT)/fuzz/command: FUZZ_LIBS := -Wl,--wrap=write -ldl
+$(OUT)/fuzz/command $(OUT)/fuzz/escape: FUZZ_LIBS := -Wl,--wrap=write -ldl
 FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/fuzz/table.c)
 # What is compared to what guides a fuzzer through the bytes that an importer reads, and costs a third of the time: not where those
 # bytes have become numbers.

@@ -2,54 +2,17 @@
  * command.c - target over the command pcol: its first line says which command with which options, and
  * the rest is the file that it is given
  *
- * This is what reads --where and --time, and writes tables, JSON, CSV and messages for terminals. It
- * runs within the fuzzer's process, with the main() of the command under another name; what it writes
- * to stdout and stderr goes nowhere. Options that name files are not among those that an input can give.
+ * This is what reads --where and --time, and writes tables, JSON, CSV and messages for terminals.
+ * Options that name files are not among those that an input can give.
  */
 #include "targets.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* main.c of the command, compiled with other names for three functions. */
-int fuzz_pcol(int argc, char **argv);
-int fuzz_pcol_close(int fd);
-void fuzz_pcol_signals(void);
-/* The linker's names for wrapped functions. */
-ssize_t __real_write(int fd, const void *data, size_t size); /* NOLINT */
-ssize_t __wrap_write(int fd, const void *data, size_t size); /* NOLINT */
 
 #define MOST_ARGUMENTS 16
 #define MOST_LINE 1024
-#define MOST_OUTPUT ((uint64_t)8 << 20)
-
-static int running;
-static uint64_t written;
-
-/* Whoever wrote so much reads no more: a few bytes of input can ask for any number of rows. */
-ssize_t __wrap_write(int fd, const void *data, size_t size) /* NOLINT */
-{
-    if (!running || (fd != STDOUT_FILENO && fd != STDERR_FILENO))
-        return __real_write(fd, data, size);
-    written += size;
-    if (written <= MOST_OUTPUT)
-        return (ssize_t)size;
-    errno = EPIPE;
-    return -1;
-}
-
-int fuzz_pcol_close(int fd)
-{
-    return fd == STDOUT_FILENO ? 0 : close(fd);
-}
-
-void fuzz_pcol_signals(void)
-{
-}
 
 static const struct command {
     const char *name;
@@ -101,24 +64,6 @@ static int is_allowed(const char *text, size_t size)
     return 0;
 }
 
-/* A file without a name, for as long as the fuzzer runs; what it is called. */
-static int place(const uint8_t *data, size_t size, char *path, size_t room)
-{
-    static int fd = -1;
-    if (fd < 0) {
-        char name[] = "/dev/shm/pcol-fuzz-XXXXXX", other[] = "/tmp/pcol-fuzz-XXXXXX";
-        fd = mkstemp(name);
-        if (fd >= 0)
-            unlink(name);
-        else if ((fd = mkstemp(other)) >= 0)
-            unlink(other);
-    }
-    if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
-        return -1;
-    snprintf(path, room, "/proc/self/fd/%d", fd);
-    return 0;
-}
-
 struct line {
     char words[MOST_LINE + 4 * MOST_ARGUMENTS]; /* each with two dashes more, and an end */
     char *arguments[MOST_ARGUMENTS + 8];
@@ -151,15 +96,6 @@ static void take_options(struct line *l, const char *text, size_t size)
     }
 }
 
-static void run(struct line *l)
-{
-    written = 0;
-    running = 1;
-    int code = fuzz_pcol((int)l->count, l->arguments);
-    running = 0;
-    FUZZ_ASSERT(code >= 0 && code <= 5);
-}
-
 void fuzz_command(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
@@ -171,7 +107,8 @@ void fuzz_command(const uint8_t *data, size_t size)
     static char program[] = "pcol", output[] = "--output=-", nothing[] = ".";
     char path[32];
     struct line l = {.count = 1};
-    if (!command || line > MOST_LINE || place(end + 1, size - line - 1, path, sizeof path))
+    if (!command || line > MOST_LINE ||
+        fuzz_shell_file(end + 1, size - line - 1, path, sizeof path))
         return;
     l.arguments[0] = program;
     l.arguments[l.count++] = keep(&l, "", text, name);
@@ -183,5 +120,6 @@ void fuzz_command(const uint8_t *data, size_t size)
         l.arguments[l.count++] = l.asked ? l.asked : nothing;
     for (int i = 0; i < command->files; i++)
         l.arguments[l.count++] = path;
-    run(&l);
+    int code = fuzz_shell((int)l.count, l.arguments, NULL);
+    FUZZ_ASSERT(code >= 0 && code <= 5);
 }

@@ -11,29 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct text {
-    uint8_t *data;
-    size_t size, capacity;
-};
-
-static pcol_status gather(void *context, const void *data, size_t size, pcol_error *err)
-{
-    struct text *text = context;
-    (void)err;
-    if (size > text->capacity - text->size) {
-        size_t capacity = (text->size + size) * 2;
-        uint8_t *grown = realloc(text->data, capacity);
-        if (!grown)
-            return PCOL_E_NO_MEMORY;
-        text->data = grown;
-        text->capacity = capacity;
-    }
-    if (size)
-        memcpy(text->data + text->size, data, size);
-    text->size += size;
-    return PCOL_OK;
-}
-
 /* The packed file, or NULL if the input is refused; to be freed. */
 static void *pack(const uint8_t *data, size_t size, const char *format, int lenient, size_t *packed)
 {
@@ -60,9 +37,9 @@ static uint64_t rows_of(const pcol_file *file, const char *name)
 }
 
 /* The source's own format again. */
-static void back(const pcol_file *file, const char *format, struct text *text)
+static void back(const pcol_file *file, const char *format, struct fuzz_text *text)
 {
-    pcol_sink sink = {gather, text};
+    pcol_sink sink = {fuzz_gather, text};
     const pcol_format *f = NULL;
     for (size_t i = 0; format && pcol_format_at(i); i++)
         if (!strcmp(pcol_format_at(i)->name, format))
@@ -74,7 +51,7 @@ static void back(const pcol_file *file, const char *format, struct text *text)
 /* What was written must be read again, to as many samples. */
 static void there_and_back(const pcol_file *open, const char *format, int lenient)
 {
-    struct text text = {0};
+    struct fuzz_text text = {0};
     size_t size = 0;
     pcol_file *reopened;
     back(open, format, &text);

@@ -151,37 +151,8 @@ static void merge_file(const uint8_t *data, size_t size)
 
 /* ---- other formats */
 
-struct text {
-    uint8_t *data;
-    size_t size, capacity;
-};
-
-static pcol_status gather(void *context, const void *data, size_t size, pcol_error *err)
-{
-    struct text *text = context;
-    if (size > MAX_BYTES - text->size) {
-        if (err) {
-            memset(err, 0, sizeof *err);
-            err->status = PCOL_E_LIMIT;
-        }
-        return PCOL_E_LIMIT;
-    }
-    if (size > text->capacity - text->size) {
-        size_t capacity = (text->size + size) * 2;
-        uint8_t *grown = realloc(text->data, capacity);
-        if (!grown)
-            return PCOL_E_NO_MEMORY;
-        text->data = grown;
-        text->capacity = capacity;
-    }
-    if (size)
-        memcpy(text->data + text->size, data, size);
-    text->size += size;
-    return PCOL_OK;
-}
-
 /* Whether it is JSON from end to end. */
-static int is_json(const struct text *text)
+static int is_json(const struct fuzz_text *text)
 {
     struct pci_input input;
     struct pci_json json;
@@ -199,7 +170,7 @@ static int is_json(const struct text *text)
     return whole;
 }
 
-static void assert_readable(const struct text *text, const pcol_format *format)
+static void assert_readable(const struct fuzz_text *text, const pcol_format *format)
 {
     pcol_builder *builder;
     if (!format->reads || pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
@@ -216,8 +187,8 @@ static void assert_readable(const struct text *text, const pcol_format *format)
 static void unpack(const pcol_file *file, const char *name, int is_text_of_json)
 {
     pcol_export_options options = PCOL_INIT(pcol_export_options);
-    struct text text = {0};
-    pcol_sink sink = {gather, &text};
+    struct fuzz_text text = {0};
+    pcol_sink sink = {fuzz_gather, &text};
     const pcol_format *format = NULL;
     uint64_t faults = 0;
     for (size_t i = 0; pcol_format_at(i); i++)

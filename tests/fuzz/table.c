@@ -35,6 +35,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"column", fuzz_column, ".column"},
     {"match", fuzz_match, ".pattern"},
     {"command", fuzz_command, ".line"},
+    {"escape", fuzz_escape, ".name"},
     {"select", fuzz_select, ".selection"},
     {"archive", fuzz_archive, ".pcol"},
     {"merge", fuzz_merge, ".pcol"},

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_GATHERED ((size_t)16 << 20)
+
 void fuzz_broken(const char *condition, const char *file, int line)
 {
     fprintf(stderr, "%s:%d: broken promise: %s\n", file, line, condition);
@@ -64,4 +66,28 @@ void fuzz_twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_
     if (size && memcmp(copy, data, size) != 0)
         run(copy, size);
     free(copy);
+}
+
+pcol_status fuzz_gather(void *text, const void *data, size_t size, pcol_error *err)
+{
+    struct fuzz_text *t = text;
+    if (size > MOST_GATHERED - t->size) {
+        if (err) {
+            memset(err, 0, sizeof *err);
+            err->status = PCOL_E_LIMIT;
+        }
+        return PCOL_E_LIMIT;
+    }
+    if (size > t->capacity - t->size) {
+        size_t capacity = (t->size + size) * 2;
+        uint8_t *grown = realloc(t->data, capacity);
+        if (!grown)
+            return PCOL_E_NO_MEMORY;
+        t->data = grown;
+        t->capacity = capacity;
+    }
+    if (size)
+        memcpy(t->data + t->size, data, size);
+    t->size += size;
+    return PCOL_OK;
 }

@@ -37,6 +37,14 @@ int fuzz_turn(unsigned ways, unsigned way); /* is it the turn of this way with t
 void fuzz_twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size);
 const struct fuzz_target *fuzz_find(const char *name);
 
+/* Bytes that somebody writes; freed by who asked for them. */
+struct fuzz_text {
+    uint8_t *data;
+    size_t size, capacity;
+};
+/* A pcol_sink over one. More than 16 MB are E_LIMIT: a few bytes can ask for any number. */
+pcol_status fuzz_gather(void *text, const void *data, size_t size, pcol_error *err);
+
 /* Ends the program, loudly, if a promise is broken. */
 #define FUZZ_ASSERT(condition)                           \
     do {                                                 \
@@ -79,8 +87,15 @@ void fuzz_column(const uint8_t *data, size_t size);
 /* choose.c: patterns and selections */
 void fuzz_match(const uint8_t *data, size_t size);
 void fuzz_select(const uint8_t *data, size_t size);
-/* command.c: the command pcol */
+/* shell.c: the command pcol within this process. A file without a name for its input, for as long as the
+ * process runs; 0, and what it is called. */
+int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t room);
+/* Exit code. Output goes to *out, or nowhere if that is NULL; messages go nowhere. */
+int fuzz_shell(int count, char **arguments, struct fuzz_text *out);
+/* command.c: any command with any options */
 void fuzz_command(const uint8_t *data, size_t size);
+/* escape.c: a name on its way out of every sink */
+void fuzz_escape(const uint8_t *data, size_t size);
 /* pack.c: pcol files packed anew, and written in other formats */
 void fuzz_archive(const uint8_t *data, size_t size);
 void fuzz_merge(const uint8_t *data, size_t size);
