@@ -254,8 +254,6 @@ static pcol_status frame_part(struct pci_keyed *k, uint64_t row, int kind, struc
     int has_function = 0;
     *valid = 0;
     PCI_TRY(pci_stacks_group(&s->tree, row, &first, &count, err));
-    if (!count)
-        return PCOL_OK;
     if (kind == PCI_LABEL_LINE || kind == PCI_LABEL_COLUMN) {
         const struct pci_column *c = kind == PCI_LABEL_LINE ? s->line : s->column;
         value->kind = PCI_VALUE_INTEGER;

@@ -296,6 +296,39 @@ Test(check, many_faults_are_summed_up)
     pcol_free(data);
 }
 
+/* Who has seen enough is told no more, wherever the check is. */
+Test(check, nothing_is_told_after_enough)
+{
+    static const struct lie wrong[] = {{"sample_values", "sample_type", 1, 2, ""},
+                                       {"sample_locations", "depth", 4, 1, ""},
+                                       {"stack_sums", "sum.0", 0, 12345, ""},
+                                       {"sample_zones", "location_row", 1, 3, ""},
+                                       {"stacks", "parent", 3, 3, ""},
+                                       {"samples", "value.0", 2, -5, ""}};
+    size_t size;
+    uint8_t *data = make("rprof", 20000, PCOL_WRITE_PLAIN, &size);
+    struct log all = {0};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        set_cell(data, size, wrong[i].table, wrong[i].column, wrong[i].row, wrong[i].value);
+    check(data, size, PCOL_CHECK_STRICT, &all);
+    cr_assert_gt(all.reports, 3);
+    for (uint64_t n = 1; n <= all.reports; n++) {
+        struct log some = {.stop_after = n};
+        check(data, size, PCOL_CHECK_STRICT, &some);
+        cr_expect_eq(some.reports, n);
+    }
+    /* Each alone, so that nothing that builds on another one is left out. */
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct log some = {.stop_after = 1};
+        pcol_free(data);
+        data = make("rprof", 20000, PCOL_WRITE_PLAIN, &size);
+        set_cell(data, size, wrong[i].table, wrong[i].column, wrong[i].row, wrong[i].value);
+        check(data, size, PCOL_CHECK_STRICT, &some);
+        cr_expect_eq(some.reports, 1, "%s.%s", wrong[i].table, wrong[i].column);
+    }
+    pcol_free(data);
+}
+
 /* v1's rules bind Rprof; of others what it forbids is a note. */
 Test(check, rules_of_v1)
 {

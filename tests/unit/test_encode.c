@@ -10,6 +10,7 @@
 #include "layout.h"
 
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -338,6 +339,11 @@ static void compare(const pcol_file *f, const struct shape *shape, uint64_t rows
     } else {
         cr_assert_eq(pci_verify(f, column, NULL), PCOL_OK);
         cr_assert_eq(pci_read(f, column, 0, rows, values, valid, NULL), PCOL_OK);
+        int64_t *again =
+            pci_malloc(rows, sizeof *again); /* a caller who knows that there are no nulls */
+        cr_assert_eq(pci_read(f, column, 0, rows, again, NULL, NULL), PCOL_OK);
+        cr_assert_eq(memcmp(again, values, rows * sizeof *again), 0, "%s", shape->name);
+        pci_free(again);
         compare_windows(f, column, values, valid, rows);
         for (uint64_t r = 0; r < rows; r++) {
             int expected_valid, got_valid;
@@ -385,6 +391,57 @@ Test(encode, every_shape_plain)
 Test(encode, every_shape_quick)
 {
     round_trip(PCOL_WRITE_QUICK);
+}
+
+Test(encode, every_shape_archived)
+{
+    round_trip(PCOL_WRITE_ARCHIVE);
+}
+
+static unsigned allowed;
+
+static int out_of_memory(void)
+{
+    return allowed ? (--allowed, 0) : 1;
+}
+
+/* Each allocation in turn fails while a column is written, whatever is tried for it: the bytes are what they are
+ * with memory, or there are none. */
+Test(encode, no_memory_for_any_shape)
+{
+    enum { SOME = 5000 };
+    for (size_t i = 0; i < SHAPES; i++) {
+        void *good = NULL;
+        size_t good_size = 0;
+        unsigned used = UINT_MAX;
+        for (int failed = 1; failed; used++) { /* the first time with all that there is */
+            pcol_builder *b;
+            pcol_error err = {0};
+            void *data = NULL;
+            size_t size;
+            cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+            fill(b, &shapes[i], SOME);
+            allowed = used;
+            pci_alloc_hook = used == UINT_MAX ? NULL : out_of_memory;
+            pcol_status status = pcol_builder_write_memory(b, 0, &data, &size, &err);
+            pci_alloc_hook = NULL;
+            failed = !allowed || !good;
+            if (!good) {
+                cr_assert_eq(status, PCOL_OK);
+                good = data;
+                good_size = size;
+            } else if (status == PCOL_OK) {
+                cr_assert(size == good_size && !memcmp(data, good, size), "%s, %u", shapes[i].name,
+                          used);
+                pcol_free(data);
+            } else {
+                cr_assert_eq(status, PCOL_E_NO_MEMORY, "%s, %u", shapes[i].name, used);
+                cr_assert_null(data);
+            }
+            pcol_builder_free(b);
+        }
+        pcol_free(good);
+    }
 }
 
 Test(encode, the_temporary_file_changes_no_byte)
