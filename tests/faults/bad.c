@@ -1,13 +1,14 @@
 /*
  * bad.c - a map whose file changes the moment it is made, as a shared object for LD_PRELOAD
  *
- * FAULTS_BAD=OFFSET: the page at that byte of every shared file map raises SIGBUS when it is read,
+ * FAULTS_BAD=OFFSET: the page at that byte of every shared map of a pcol file raises SIGBUS when it is read,
  * as one does that the disk cannot deliver. FAULTS_CUT=SIZE cuts the file FAULTS_FILE to that size
  * as soon as that is mapped; FAULTS_WRITE=OFFSET writes one byte there.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -52,7 +53,8 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
     char *map = real_mmap(at, size, protection, flags, fd, offset);
     if (map == MAP_FAILED || fd < 0 || !(flags & MAP_SHARED))
         return map;
-    if (bad)
+    if (bad && size > 5 &&
+        !memcmp(map, "\x89PCOL", 5)) /* not those of who counts what is reached */
         spoil(map, size, strtoul(bad, NULL, 10));
     if (file && is_file(fd, file))
         change(file, getenv("FAULTS_CUT"), getenv("FAULTS_WRITE"));
