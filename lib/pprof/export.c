@@ -476,6 +476,7 @@ static void close_entries(struct pci_pprof_entries *entries)
     pci_free(entries->ids);
     pci_free(entries->listed);
     pci_free(entries->order);
+    pci_hash_clear(&entries->by_id);
 }
 
 pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)

@@ -23,6 +23,8 @@ struct pci_pprof_entries {
     const struct pci_column *own_ids;
     uint32_t *order; /* rows, as they are written */
     uint64_t count, capacity;
+    struct pci_hash by_id; /* of the first `known` entries, if it was ever asked for */
+    uint64_t known, spare;
 };
 
 enum pci_pprof_loss {

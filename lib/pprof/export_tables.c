@@ -26,6 +26,30 @@ static pcol_status add_entry(struct pci_pprof_entries *t, uint64_t row, uint64_t
     return PCOL_OK;
 }
 
+static int has_id(const struct pci_pprof_entries *t, uint64_t id)
+{
+    uint64_t hash = pci_hash_pair(id, 0);
+    size_t at = pci_hash_start(&t->by_id, hash);
+    uint32_t other;
+    while ((other = pci_hash_next(&t->by_id, hash, &at)) != PCI_HASH_NONE)
+        if (t->ids[t->order[other]] == id)
+            return 1;
+    return 0;
+}
+
+/* Make the entries up to now known by their ids; *twice: two have the same. */
+static pcol_status know_ids(struct pci_pprof_entries *t, int *twice, pcol_error *err)
+{
+    *twice = 0;
+    for (; t->known < t->count && !*twice; t->known++) {
+        uint64_t id = t->ids[t->order[t->known]];
+        *twice = has_id(t, id);
+        if (!*twice)
+            PCI_TRY(pci_hash_add(&t->by_id, pci_hash_pair(id, 0), (uint32_t)t->known, err));
+    }
+    return PCOL_OK;
+}
+
 /* The id that a row has of its own; its number from 1 where it has none. */
 static pcol_status own_id(const struct pci_pprof_export *e, const struct pci_pprof_entries *t,
                           uint64_t row, uint64_t *id, int *has, pcol_error *err)
@@ -44,17 +68,39 @@ pcol_status pci_pprof_entry_id(const struct pci_pprof_export *e, struct pci_ppro
         return pci_fail(err, PCOL_E_CORRUPT, "a reference to row %" PRIu64 " of %" PRIu64, row,
                         entries->rows);
     if (!entries->listed[row]) {
-        int has;
+        int has, twice;
         *id = entries->count + 1;
-        if (e->exact)
+        if (e->exact) {
+            PCI_TRY(know_ids(entries, &twice, err));
             PCI_TRY(own_id(e, entries, row, id, &has, err));
+            while (has_id(entries, *id)) /* another row's: no importer makes such a file */
+                *id = ++entries->spare;
+        }
         PCI_TRY(add_entry(entries, row, *id, err));
     }
     *id = entries->ids[row];
     return PCOL_OK;
 }
 
-/* All rows in order, under their ids; should one have none, all are counted. */
+/* Ids stay as they are, but where a row has none, or two have the same, which no reader would take:
+ * then all are counted. */
+static pcol_status settle_ids(struct pci_pprof_entries *t, int counted, pcol_error *err)
+{
+    uint64_t before = 0, at = 0;
+    while (at < t->count && t->ids[t->order[at]] > before)
+        before = t->ids[t->order[at++]];
+    if (!counted && at < t->count) /* they do not rise, as they mostly do */
+        PCI_TRY(know_ids(t, &counted, err));
+    if (!counted)
+        return PCOL_OK;
+    for (uint64_t i = 0; i < t->count; i++)
+        t->ids[t->order[i]] = i + 1;
+    pci_hash_clear(&t->by_id);
+    t->known = 0;
+    return PCOL_OK;
+}
+
+/* All rows in order, under their ids. */
 static pcol_status all_rows(struct pci_pprof_export *e, struct pci_pprof_entries *t,
                             pcol_error *err)
 {
@@ -65,9 +111,7 @@ static pcol_status all_rows(struct pci_pprof_export *e, struct pci_pprof_entries
         counted = counted || !has;
         PCI_TRY(add_entry(t, row, id, err));
     }
-    for (uint64_t row = 0; counted && row < t->rows; row++)
-        t->ids[row] = row + 1;
-    return PCOL_OK;
+    return settle_ids(t, counted, err);
 }
 
 static pcol_status ordered_rows(struct pci_pprof_export *e, struct pci_pprof_entries *t,
@@ -76,15 +120,15 @@ static pcol_status ordered_rows(struct pci_pprof_export *e, struct pci_pprof_ent
     int counted = 0, has;
     for (uint64_t i = 0; i < order->count; i++) {
         uint64_t id = order->ids[i];
+        if (t->listed[order->rows[i]])
+            continue;
         if (!order->has_id[i]) {
             PCI_TRY(own_id(e, t, order->rows[i], &id, &has, err));
             counted = counted || !has;
         }
         PCI_TRY(add_entry(t, order->rows[i], id, err));
     }
-    for (uint64_t i = 0; counted && i < t->count; i++)
-        t->ids[t->order[i]] = i + 1;
-    return PCOL_OK;
+    return settle_ids(t, counted, err);
 }
 
 static pcol_status open_entries(struct pci_pprof_export *e, struct pci_pprof_entries *t,
