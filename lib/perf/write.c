@@ -192,7 +192,8 @@ static const struct pci_label_cell *label(const struct writer *w, const char *ke
     return NULL;
 }
 
-static pcol_status put_thread(struct writer *w, uint64_t row, pcol_error *err)
+/* flush: without blanks in front. */
+static pcol_status put_thread(struct writer *w, uint64_t row, int flush, pcol_error *err)
 {
     int64_t thread;
     int valid, has_name = 0, has_tid = 0, has_pid = 0;
@@ -210,15 +211,16 @@ static pcol_status put_thread(struct writer *w, uint64_t row, pcol_error *err)
     if (has_name) {
         if (name.size && name.data[0] == '#') /* at the start of a line it would be a comment */
             PCI_TRY(pci_put(w->out, " ", 1, err));
-        PCI_TRY(put_right(w, name, w->chains ? 0 : 16, err));
+        PCI_TRY(put_right(w, name, w->chains || flush ? 0 : 16, err));
         PCI_TRY(pci_put(w->out, " ", 1, err));
     }
     if (!has_tid && !w->own) {
         tid = (pcol_str){"0", 1};
         has_tid = 1;
     }
+    size_t width = has_name || !flush ? 5 : 0;
     if (has_tid && has_pid) {
-        PCI_TRY(put_right(w, pid, 5, err));
+        PCI_TRY(put_right(w, pid, width, err));
         PCI_TRY(pci_put(w->out, "/", 1, err));
         PCI_TRY(put_text(w, tid, err));
         PCI_TRY(put_blanks(w, 5, tid.size, err));
@@ -226,7 +228,7 @@ static pcol_status put_thread(struct writer *w, uint64_t row, pcol_error *err)
     }
     if (!has_tid)
         return PCOL_OK;
-    PCI_TRY(put_right(w, tid, 5, err));
+    PCI_TRY(put_right(w, tid, width, err));
     return pci_put(w->out, " ", 1, err);
 }
 
@@ -242,25 +244,46 @@ static pcol_status put_time(struct writer *w, int64_t time, pcol_error *err)
     return putf(w, err, "%12s: ", text);
 }
 
+/* Nothing but a time tells a line with blanks in front from that of a frame, which begins with an
+ * address, or of a source, which ends in a number. */
+static pcol_status looks_like_frame(const struct writer *w, uint64_t row, pcol_str trace,
+                                    int *looks, pcol_error *err)
+{
+    pcol_str name = {"", 0};
+    int64_t thread;
+    int valid;
+    *looks = trace.size && memchr("0123456789]", trace.data[trace.size - 1], 11) != NULL;
+    PCI_TRY(cell(w, w->thread, row, &thread, &valid, err));
+    if (valid)
+        PCI_TRY(cell_str(w, w->thread_name, (uint64_t)thread, &name, &valid, err));
+    size_t digits = 0;
+    while (digits < name.size && name.data[digits] && strchr("0123456789abcdef", name.data[digits]))
+        digits++;
+    *looks |= digits == name.size || name.data[digits] == ' ' || name.data[digits] == '\t';
+    return PCOL_OK;
+}
+
 static pcol_status put_header(struct writer *w, uint64_t row, pcol_error *err)
 {
     uint32_t type;
     int64_t time, period;
-    int has_time;
+    int has_time, flush = 0;
     PCI_TRY(pci_labels_row(&w->labels, row, err));
     const struct pci_label_cell *cpu = label(w, "cpu", PCI_LABEL_INTEGER);
     const struct pci_label_cell *misc = label(w, "misc", PCI_LABEL_STRING);
     const struct pci_label_cell *trace = label(w, "trace", PCI_LABEL_STRING);
     if (w->labels.cell_count > (size_t)(cpu != NULL) + (misc != NULL) + (trace != NULL))
         w->lost |= LOSS_LABELS;
-    PCI_TRY(put_thread(w, row, err));
+    PCI_TRY(cell(w, w->time, row, &time, &has_time, err));
+    if (!has_time)
+        PCI_TRY(looks_like_frame(w, row, trace ? trace->as.text : (pcol_str){"", 0}, &flush, err));
+    PCI_TRY(put_thread(w, row, flush, err));
     if (cpu)
         PCI_TRY(putf(w, err, "[%03" PRId64 "] ", cpu->as.i64));
     if (misc) {
         PCI_TRY(put_text(w, misc->as.text, err));
         PCI_TRY(put_blanks(w, 6, misc->as.text.size, err));
     }
-    PCI_TRY(cell(w, w->time, row, &time, &has_time, err));
     if (has_time)
         PCI_TRY(put_time(w, time, err));
     PCI_TRY(event_of(w, row, &type, &period, err));
