@@ -131,6 +131,7 @@ void pcol_builder_free(pcol_builder *builder)
     pci_free(builder->groups);
     pci_free(builder->lines);
     pci_free(builder->types);
+    pci_hash_clear(&builder->type_hash);
     pci_hash_clear(&builder->column_hash);
     pci_hash_clear(&builder->function_hash);
     pci_hash_clear(&builder->group_hash);
@@ -378,15 +379,15 @@ pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t uni
                                     uint32_t ordinal, uint32_t *row, pcol_error *err)
 {
     struct pci_btype t = {.type = type, .unit = unit, .flags = flags, .ordinal = ordinal};
+    uint64_t hash = pci_hash_pair((uint64_t)type << 32 | unit, (uint64_t)flags << 32 | ordinal);
+    size_t at = pci_hash_start(&b->type_hash, hash);
     char name[32];
-    *row = 0;
-    for (size_t i = 0; i < b->type_count; i++) {
-        const struct pci_btype *o = &b->types[i];
-        if (o->type == t.type && o->unit == t.unit && o->flags == flags && o->ordinal == ordinal) {
-            *row = (uint32_t)i;
+    while ((*row = pci_hash_next(&b->type_hash, hash, &at)) != PCI_HASH_NONE) {
+        const struct pci_btype *o = &b->types[*row];
+        if (o->type == t.type && o->unit == t.unit && o->flags == flags && o->ordinal == ordinal)
             return note_type(b, *row, err);
-        }
     }
+    *row = 0;
     if (b->type_count >= PCF_MAX_COLUMNS / 2)
         return pci_fail(err, PCOL_E_LIMIT, "more than %u sample types", PCF_MAX_COLUMNS / 2);
     if (pci_grow((void **)&b->types, &b->type_capacity, b->type_count + 1, sizeof *b->types))
@@ -395,6 +396,7 @@ pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t uni
     PCI_TRY(pci_bcol_new(b, PCI_T_SAMPLES, name,
                          flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64, 0, PCI_DROP_NEVER,
                          &t.column, err));
+    PCI_TRY(pci_hash_add(&b->type_hash, hash, (uint32_t)b->type_count, err));
     *row = (uint32_t)b->type_count;
     b->types[b->type_count++] = t;
     return note_type(b, *row, err);

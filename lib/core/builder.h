@@ -249,6 +249,7 @@ struct pcol_builder {
     size_t line_count, line_capacity;
     struct pci_btype *types;
     size_t type_count, type_capacity;
+    struct pci_hash type_hash;
     uint32_t source_count;
     uint64_t sample_count;
     struct pci_interned **interned; /* by table; NULL: not interned */

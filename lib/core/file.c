@@ -192,7 +192,27 @@ static void fill_columns(pcol_file *f)
     }
 }
 
-static void fill_tables(pcol_file *f)
+/* From so many columns on a table has its names hashed. Each type of samples and each key of labels is a
+ * column, and all of them are looked up. */
+#define WIDE 64u
+
+static uint64_t hash_of_name(const struct pci_table *table, pcol_str name)
+{
+    return pci_hash_pair(pci_hash_bytes(name.data, name.size), table->number);
+}
+
+static pcol_status hash_names(pcol_file *f, struct pci_table *t, pcol_error *err)
+{
+    for (uint32_t i = 0; i < t->column_count; i++) {
+        const struct pci_column *c = &t->columns[i];
+        pcol_str name = {c->name, strlen(c->name)};
+        PCI_TRY(pci_hash_add(&f->by_name, hash_of_name(t, name), c->number, err));
+    }
+    t->by_name = &f->by_name;
+    return PCOL_OK;
+}
+
+static pcol_status fill_tables(pcol_file *f, pcol_error *err)
 {
     const struct pcf_index *x = &f->index;
     uint32_t next = 0;
@@ -204,6 +224,7 @@ static void fill_tables(pcol_file *f)
         t->rows = desc->rows;
         t->column_count = desc->column_count;
         t->columns = f->columns + next;
+        t->by_name = NULL;
         next += desc->column_count;
         /* No table or column of 1.0 is marked: what is marked is of a later version. */
         t->supported = !(desc->flags & (unsigned)~PCF_TABLE_PREORDER);
@@ -213,7 +234,10 @@ static void fill_tables(pcol_file *f)
             if (c->desc->flags & PCF_COLUMN_MUST_UNDERSTAND)
                 t->supported = 0;
         }
+        if (t->column_count >= WIDE)
+            PCI_TRY(hash_names(f, t, err));
     }
+    return PCOL_OK;
 }
 
 /* Small files are looked into by name more than they are read: most names differ in their first
@@ -238,9 +262,23 @@ const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
     return pci_table_named(file, (pcol_str){name, strlen(name)});
 }
 
+static const struct pci_column *find_hashed(const struct pci_table *table, pcol_str name)
+{
+    uint64_t hash = hash_of_name(table, name);
+    size_t at = pci_hash_start(table->by_name, hash);
+    for (uint32_t id; (id = pci_hash_next(table->by_name, hash, &at)) != PCI_HASH_NONE;) {
+        uint32_t i = id - table->columns[0].number; /* wraps for a column before them */
+        if (i < table->column_count && is_called(table->columns[i].name, name))
+            return &table->columns[i];
+    }
+    return NULL;
+}
+
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name)
 {
     pcol_str whole = {name, strlen(name)};
+    if (table && table->by_name)
+        return find_hashed(table, whole);
     for (uint32_t i = 0; table && i < table->column_count; i++) {
         if (is_called(table->columns[i].name, whole))
             return &table->columns[i];
@@ -353,6 +391,7 @@ static void release(pcol_file *f)
         munmap((void *)(uintptr_t)f->bytes, (size_t)f->size);
     else if (f->owned == ALLOCATED)
         pci_free((void *)(uintptr_t)f->bytes);
+    pci_hash_clear(&f->by_name);
     pci_free(f->memory);
     pci_free(f);
 }
@@ -384,6 +423,10 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
         status = attach(f, o, options->flags, err);
     if (status == PCOL_OK && pcf_is_archive(&f->index.header))
         status = pci_thaw_begin(f, options->archive_bytes, err);
+    if (status == PCOL_OK) {
+        fill_columns(f);
+        status = fill_tables(f, err);
+    }
     if (status == PCOL_OK && pthread_mutex_init(&f->lock, NULL) != 0)
         status = pci_fail_memory(err);
     if (status != PCOL_OK) {
@@ -391,8 +434,6 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
         release(f);
         return status;
     }
-    fill_columns(f);
-    fill_tables(f);
     const struct pci_table *strings = pci_table_find(f, "strings");
     const struct pci_column *value = pci_column_find(strings, "value");
     if (value && value->desc->type == PCF_BYTES)

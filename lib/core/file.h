@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "guard.h"
+#include "hash.h"
 #include "index.h"
 #include "pcol.h"
 
@@ -40,6 +41,7 @@ struct pci_table {
     uint64_t rows;
     uint32_t column_count;
     struct pci_column *columns;
+    const struct pci_hash *by_name; /* NULL: so few columns that all of them are looked at */
 };
 
 struct pcol_file {
@@ -54,6 +56,7 @@ struct pcol_file {
     struct pcf_data *data;      /* one per index column */
     struct pci_table *tables;   /* index.header.table_count */
     struct pci_column *columns; /* index.header.column_count; those of a table stand together */
+    struct pci_hash by_name;    /* the columns of wide tables: their numbers, by table and name */
     const struct pci_column *strings; /* strings.value, or NULL */
     _Atomic uint8_t *section_state;   /* one per section: 0 unknown, 1 verified, 2 wrong */
     struct pci_thaw *thaw;            /* archives: what was decompressed (thaw.h); else NULL */

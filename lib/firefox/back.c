@@ -30,13 +30,22 @@ static pcol_status text_cell(const pcol_file *file, const struct pci_column *col
     return column ? pci_get_str(file, column, row, text, valid, err) : PCOL_OK;
 }
 
-static int by_thread(const void *a, const void *b)
+/* Any order will do in which a table is looked up: by length, then by bytes. PCOL_NONE comes first. */
+static int compare_place(const struct pci_ff_kept *kept, uint32_t thread, pcol_str table)
 {
-    const struct pci_ff_kept *x = a, *y = b;
-    uint32_t s = x->thread + 1, t = y->thread + 1; /* PCOL_NONE comes first */
+    uint32_t s = kept->thread + 1, t = thread + 1;
     if (s != t)
         return s < t ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    if (kept->table.size != table.size)
+        return kept->table.size < table.size ? -1 : 1;
+    return table.size ? memcmp(kept->table.data, table.data, table.size) : 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pci_ff_kept *x = a, *y = b;
+    int order = compare_place(x, y->thread, y->table);
+    return order ? order : x->row < y->row ? -1 : x->row > y->row;
 }
 
 static pcol_status check_cells(const struct pci_ff_kept *k, uint64_t cells, pcol_error *err)
@@ -95,20 +104,25 @@ static pcol_status load_kept(struct pci_ff_back *b, pcol_error *err)
         PCI_TRY(read_kept(b, &c, row, &b->kept[b->kept_count++], err));
     }
     if (b->kept_count)
-        qsort(b->kept, b->kept_count, sizeof *b->kept, by_thread);
+        qsort(b->kept, b->kept_count, sizeof *b->kept, by_place);
     return PCOL_OK;
 }
 
-size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread)
+size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread, const char *table,
+                         size_t *end)
 {
+    pcol_str name = {table, strlen(table)};
     size_t from = 0, to = back->kept_count;
-    while (from < to) { /* PCOL_NONE comes first */
+    while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (back->kept[middle].thread + 1 < thread + 1)
+        if (compare_place(&back->kept[middle], thread, name) < 0)
             from = middle + 1;
         else
             to = middle;
     }
+    for (*end = from; *end < back->kept_count; ++*end)
+        if (compare_place(&back->kept[*end], thread, name))
+            break;
     return from;
 }
 

@@ -166,9 +166,9 @@ static pcol_status take_rows(struct taking *t, int id, pcol_error *err)
 static int is_by_use(const struct pci_ff_back *b, int level, int id)
 {
     uint32_t thread = level ? b->thread : PCOL_NONE;
-    for (size_t i = pci_ff_kept_first(b, thread); i < b->kept_count && b->kept[i].thread == thread;
-         i++)
-        if (pci_ff_is_by_use(&b->kept[i]) && pci_ff_same(b->kept[i].table, pci_ff_names[id]))
+    size_t end;
+    for (size_t i = pci_ff_kept_first(b, thread, pci_ff_names[id], &end); i < end; i++)
+        if (pci_ff_is_by_use(&b->kept[i]))
             return 1;
     return 0;
 }

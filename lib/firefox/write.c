@@ -205,11 +205,11 @@ static pcol_status write_table(struct document *d, const char *name, int id,
                                const struct pci_ff_stretch *rows, pcol_error *err)
 {
     struct pci_ff_back *b = d->back;
+    size_t end;
     pci_json_put_begin(&b->out.w, '{', err);
-    for (size_t i = pci_ff_kept_first(b, b->thread);
-         i < b->kept_count && b->kept[i].thread == b->thread; i++) {
+    for (size_t i = pci_ff_kept_first(b, b->thread, name, &end); i < end; i++) {
         const struct pci_ff_kept *k = &b->kept[i];
-        if (!pci_ff_same(k->table, name) || pci_ff_is_by_use(k))
+        if (pci_ff_is_by_use(k))
             continue;
         int value = k->has_form && pci_ff_same(k->form, PCI_FF_FORM_VALUE);
         if (id == PCI_FF_MARKERS && !value && pci_ff_same(k->column, "data")) {

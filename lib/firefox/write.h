@@ -37,7 +37,7 @@ struct pci_ff_back {
     const pcol_file *file;
     struct pci_ff_out out;
     uint32_t source;
-    struct pci_ff_kept *kept; /* by thread (the document first), then in order */
+    struct pci_ff_kept *kept; /* by thread (the document first) and table, then in order */
     size_t kept_count;
     uint32_t first_thread;
     struct pci_ff_thread_rows *threads;
@@ -66,7 +66,8 @@ void pci_ff_back_close(struct pci_ff_back *back);
 void pci_ff_back_leave_thread(struct pci_ff_back *back);
 
 /* The first of the columns of a thread (PCOL_NONE: of the document); the others stand behind it. */
-size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread);
+size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread, const char *table,
+                         size_t *end);
 /* Whether it is no column, but says that rows stand in the order of their use. */
 static inline int pci_ff_is_by_use(const struct pci_ff_kept *kept)
 {

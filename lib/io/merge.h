@@ -98,7 +98,8 @@ struct pci_merge {
     uint32_t *order; /* the tables that are unified, in the order in which they can be */
     size_t order_count;
     uint64_t node_base, node_rows, integer_base, double_base;
-    uint32_t *extra; /* by column of samples: the builder's, where it is copied as it is */
+    uint32_t *extra;     /* by column of samples: the builder's, where it is copied as it is */
+    uint32_t extra_done; /* columns of samples that were looked at for it */
 };
 
 #define PCI_IS(type) (1u << (type))

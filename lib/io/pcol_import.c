@@ -86,7 +86,8 @@ static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *
     static const char *const known[] = {"source",   "stack",     "thread", "time",
                                         "duration", "cpu_delta", NULL};
     const struct pci_table *samples = pci_table_find(m->file, "samples");
-    for (uint32_t i = 0; samples && i < before; i++) {
+    for (; samples && m->extra_done < before; m->extra_done++) {
+        uint32_t i = m->extra_done;
         const struct pci_column *c = &samples->columns[i];
         if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) ||
             pci_name_number(c->name, "value.") >= 0)

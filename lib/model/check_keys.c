@@ -109,24 +109,42 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
 }
 
 /* No two sample types agree in everything; of one that has no values it is not known whether they are doubles. */
-static void check_types(struct pci_check *check)
+static pcol_status check_type(const struct pci_types *types, uint32_t row, struct pci_hash *seen,
+                              struct pci_tally *tally, pcol_error *err)
+{
+    const struct pci_column *a = types->columns[row];
+    if (!a)
+        return PCOL_OK;
+    unsigned kind = (unsigned)a->desc->type << 8 | types->level[row];
+    uint64_t hash = pci_hash_pair(pci_types_hash(types, row), kind);
+    size_t at = pci_hash_start(seen, hash);
+    for (uint32_t k; (k = pci_hash_next(seen, hash, &at)) != PCI_HASH_NONE;) {
+        const struct pci_column *b = types->columns[k];
+        if (pci_same(types->type[row], types->type[k]) &&
+            pci_same(types->unit[row], types->unit[k]) && types->level[row] == types->level[k] &&
+            types->ordinal[row] == types->ordinal[k] && a->desc->type == b->desc->type) {
+            pci_fault(tally, row, "this type is the same as that of row %u", (unsigned)k);
+            return PCOL_OK;
+        }
+    }
+    return pci_hash_add(seen, hash, row, err);
+}
+
+static pcol_status check_types(struct pci_check *check, pcol_error *err)
 {
     struct pci_tally tally = PCI_TALLY(check, "sample_types", "");
+    pcol_status status = PCOL_OK;
+    struct pci_hash seen = {0};
     struct pci_types types;
     if (!pci_check_table(check, "sample_types") || !pci_check_table(check, "samples") ||
         pci_types_open(check->file, &types, NULL) != PCOL_OK)
-        return;
-    for (uint32_t i = 0; i < types.count && !check->stop; i++) {
-        for (uint32_t k = 0; k < i && k < PCI_CHECK_ROWS; k++) {
-            const struct pci_column *a = types.columns[i], *b = types.columns[k];
-            if (pci_same(types.type[i], types.type[k]) && pci_same(types.unit[i], types.unit[k]) &&
-                types.level[i] == types.level[k] && types.ordinal[i] == types.ordinal[k] && a &&
-                b && a->desc->type == b->desc->type)
-                pci_fault(&tally, i, "this type is the same as that of row %u", (unsigned)k);
-        }
-    }
+        return PCOL_OK;
+    for (uint32_t i = 0; i < types.count && !check->stop && status == PCOL_OK; i++)
+        status = check_type(&types, i, &seen, &tally, err);
+    pci_hash_clear(&seen);
     pci_types_close(&types);
     pci_tally_end(&tally);
+    return status;
 }
 
 pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
@@ -146,7 +164,6 @@ pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
     PCI_TRY(check_groups(check, err));
     PCI_TRY(check_unique(check, "source_types", "source", "sample_type", err));
     PCI_TRY(check_unique(check, "source_meta", "source", "key", err));
-    if (!check->copied) /* types that agree in everything become one */
-        check_types(check);
-    return PCOL_OK;
+    /* Types that agree in everything become one when they are copied. */
+    return check->copied ? PCOL_OK : check_types(check, err);
 }

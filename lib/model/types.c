@@ -4,6 +4,7 @@
 #include "model/types.h"
 
 #include "core/alloc.h"
+#include "core/hash.h"
 #include "core/text.h"
 
 #include <stdio.h>
@@ -83,6 +84,14 @@ pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_
     if (status != PCOL_OK)
         pci_types_close(types);
     return status;
+}
+
+uint64_t pci_types_hash(const struct pci_types *types, uint32_t row)
+{
+    const pcol_str *type = &types->type[row], *unit = &types->unit[row];
+    return pci_hash_pair(
+        pci_hash_pair(pci_hash_bytes(type->data, type->size), (uint64_t)types->ordinal[row]),
+        pci_hash_bytes(unit->data, unit->size));
 }
 
 void pci_types_close(struct pci_types *types)

@@ -21,6 +21,8 @@ struct pci_types {
 };
 
 pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_error *err);
+/* Of name, unit and ordinal. */
+uint64_t pci_types_hash(const struct pci_types *types, uint32_t row);
 void pci_types_close(struct pci_types *types);
 /* Compare the checksums of all values, before they are read whole. */
 pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err);

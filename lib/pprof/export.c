@@ -260,34 +260,48 @@ static int same_name(const struct pci_types *types, uint32_t a, uint32_t b)
            types->ordinal[a] == types->ordinal[b];
 }
 
+/* Types while they are chosen. */
+struct choice {
+    uint32_t *list;        /* those of a source */
+    uint8_t *taken;        /* by row of sample_types */
+    struct pci_hash names; /* out_types by name, if not exact */
+};
+
 /* A type is taken once; integers and doubles of one name are one. */
-static void take_type(struct pci_pprof_export *e, uint32_t row)
+static pcol_status take_type(struct pci_pprof_export *e, struct choice *c, uint32_t row,
+                             pcol_error *err)
 {
     if (e->types.level[row] && !e->exact) {
         e->lost |= PCI_PPROF_LOSS_LEVELS;
-        return;
+        return PCOL_OK;
     }
-    for (uint32_t t = 0; t < e->type_count; t++) {
-        struct pci_pprof_out_type *type = &e->out_types[t];
-        if (type->row == row || type->twin == row)
-            return;
-        if (!e->exact && same_name(&e->types, type->row, row)) {
-            type->twin = row;
-            return;
+    if (c->taken[row])
+        return PCOL_OK;
+    c->taken[row] = 1;
+    if (!e->exact) {
+        uint64_t hash = pci_types_hash(&e->types, row);
+        size_t at = pci_hash_start(&c->names, hash);
+        for (uint32_t t; (t = pci_hash_next(&c->names, hash, &at)) != PCI_HASH_NONE;) {
+            if (same_name(&e->types, e->out_types[t].row, row)) {
+                e->out_types[t].twin = row;
+                return PCOL_OK;
+            }
         }
+        PCI_TRY(pci_hash_add(&c->names, hash, e->type_count, err));
     }
     e->out_types[e->type_count++] = (struct pci_pprof_out_type){row, PCOL_NONE};
+    return PCOL_OK;
 }
 
-static pcol_status choose_types(struct pci_pprof_export *e, uint32_t *list, pcol_error *err)
+static pcol_status choose_types(struct pci_pprof_export *e, struct choice *c, pcol_error *err)
 {
     uint32_t count;
     for (uint32_t source = 0; source < e->source_count; source++) {
         if (!e->wanted[source])
             continue;
-        PCI_TRY(pci_types_of(&e->types, source, list, &count, err));
+        PCI_TRY(pci_types_of(&e->types, source, c->list, &count, err));
         for (uint32_t i = 0; i < count; i++)
-            take_type(e, list[i]);
+            PCI_TRY(take_type(e, c, c->list[i], err));
     }
     /* What heap levels say that can be added up: their growth. */
     if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
@@ -427,9 +441,13 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     e->exact = e->any_pprof && x->first_source == x->last_source;
     PCI_TRY(pci_types_open(e->file, &e->types, err));
     e->out_types = pci_malloc((size_t)e->types.count + 1, sizeof *e->out_types);
-    uint32_t *list = pci_malloc(e->types.count, sizeof *list);
-    pcol_status status = e->out_types && list ? choose_types(e, list, err) : pci_fail_memory(err);
-    pci_free(list);
+    struct choice c = {.list = pci_malloc(e->types.count, sizeof *c.list),
+                       .taken = pci_calloc((size_t)e->types.count + 1, sizeof *c.taken)};
+    pcol_status status =
+        e->out_types && c.list && c.taken ? choose_types(e, &c, err) : pci_fail_memory(err);
+    pci_hash_clear(&c.names);
+    pci_free(c.list);
+    pci_free(c.taken);
     if (status == PCOL_OK)
         status = pci_nodes_open(&e->nodes, e->file, err);
     if (status == PCOL_OK)

@@ -185,19 +185,35 @@ static pcol_status add_source(struct pci_pprof_reader *r, const struct header *h
     return set_cell(r, "time_ns", PCOL_I64, time_ns != 0, time_ns, err);
 }
 
-/* How often the pair stands among the first `count` types. */
-static uint32_t ordinal(uint32_t (*types)[2], size_t count)
+/* A name and a unit, and how often the pair was met if it is the first such. */
+struct type_name {
+    uint32_t words[2], count;
+};
+
+/* How often the pair at `k` stands before it. */
+static pcol_status count_before(struct pci_hash *known, struct type_name *types, size_t k,
+                                uint32_t *ordinal, pcol_error *err)
 {
-    uint32_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        n += types[i][0] == types[count][0] && types[i][1] == types[count][1];
-    return n;
+    const uint32_t *words = types[k].words;
+    uint64_t hash = pci_hash_pair(words[0], words[1]);
+    size_t at = pci_hash_start(known, hash);
+    for (uint32_t id; (id = pci_hash_next(known, hash, &at)) != PCI_HASH_NONE;) {
+        if (types[id].words[0] == words[0] && types[id].words[1] == words[1]) {
+            *ordinal = types[id].count++;
+            return PCOL_OK;
+        }
+    }
+    *ordinal = 0;
+    types[k].count = 1;
+    return pci_hash_add(known, hash, (uint32_t)k, err);
 }
 
-static pcol_status add_types(struct pci_pprof_reader *r, uint32_t (*types)[2], pcol_error *err)
+static pcol_status add_types(struct pci_pprof_reader *r, struct type_name *types,
+                             struct pci_hash *known, pcol_error *err)
 {
     struct pci_pprof_message m;
     uint64_t values[3];
+    uint32_t ordinal;
     unsigned seen;
     for (int end;; r->type_count++) {
         size_t k = r->type_count;
@@ -207,11 +223,13 @@ static pcol_status add_types(struct pci_pprof_reader *r, uint32_t (*types)[2], p
         PCI_TRY(pci_pprof_numbers(&m, 2, values, &seen, (struct pci_pprof_path){1, k}, &r->unknown,
                                   err));
         for (unsigned i = 0; i < 2; i++) {
-            PCI_TRY(pci_pprof_string(r, values[i + 1], &m, i + 1, &types[k][i], err));
-            if (types[k][i] == PCOL_NONE)
-                PCI_TRY(pcol_builder_string(r->b, "", 0, &types[k][i], err));
+            uint32_t *word = &types[k].words[i];
+            PCI_TRY(pci_pprof_string(r, values[i + 1], &m, i + 1, word, err));
+            if (*word == PCOL_NONE)
+                PCI_TRY(pcol_builder_string(r->b, "", 0, word, err));
         }
-        PCI_TRY(pci_builder_sample_type(r->b, types[k][0], types[k][1], 0, ordinal(types, k),
+        PCI_TRY(count_before(known, types, k, &ordinal, err));
+        PCI_TRY(pci_builder_sample_type(r->b, types[k].words[0], types[k].words[1], 0, ordinal,
                                         &r->type_rows[k], err));
     }
 }
@@ -221,11 +239,13 @@ static pcol_status read_types(struct pci_pprof_reader *r, pcol_error *err)
     if (r->types.count >= PCF_MAX_COLUMNS / 2)
         return pci_fail(err, PCOL_E_LIMIT, "more than %u sample types", PCF_MAX_COLUMNS / 2);
     size_t count = (size_t)r->types.count;
-    uint32_t(*types)[2] = pci_malloc(count, sizeof *types);
+    struct type_name *types = pci_malloc(count, sizeof *types);
+    struct pci_hash known = {0};
     r->type_rows = pci_malloc(count, sizeof *r->type_rows);
     r->values = pci_malloc(count, sizeof *r->values);
-    pcol_status status =
-        types && r->type_rows && r->values ? add_types(r, types, err) : pci_fail_memory(err);
+    pcol_status status = types && r->type_rows && r->values ? add_types(r, types, &known, err)
+                                                            : pci_fail_memory(err);
+    pci_hash_clear(&known);
     pci_free(types);
     return status;
 }
