@@ -3,8 +3,8 @@
  *
  *     ask FILE
  *
- * For each question that bench/perun_query.py knows: open FILE, ask, take all rows of the answer, in
- * blocks, close; a line of the seconds and the question, the median of five.
+ * For each question that bench/perun_query.py knows: open FILE, ask, take all rows of the answer,
+ * in blocks, close; a line of the seconds and the question, the median of five.
  */
 #include <pcol.h>
 

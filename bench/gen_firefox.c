@@ -4,9 +4,10 @@
  *     gen_firefox [--samples N] [--threads N] [--seed N] [--idle PERCENT] > profile.json
  *
  * A program is made up (functions, who calls whom, from which address) and one walk through it a
- * thread is sampled, as samply would: version 60, times every ms with jitter in ns, CPU deltas in µs.
- * Now and then a thread blocks: then its stack stays and its CPU deltas are 0. Set beside a samply
- * profile of a small program (5,150 samples, 1,646 stacks) it has as many samples for each stack.
+ * thread is sampled, as samply would: version 60, times every ms with jitter in ns, CPU deltas in
+ * µs. Now and then a thread blocks: then its stack stays and its CPU deltas are 0. Set beside a
+ * samply profile of a small program (5,150 samples, 1,646 stacks) it has as many samples for each
+ * stack.
  *
  * Integer arithmetic and our own generator only, so that the bytes are the same everywhere.
  */

@@ -6,8 +6,8 @@
  * of them sampled in turn. A sample carries the labels thread, endpoint, span_id (one for about
  * twenty samples), thread_id (a number) and timestamp (a number with a unit). Set beside a model
  * learned from real Go profiles (10 MB: 103 bytes a sample, depth 22, 0.41 distinct stacks and 4.3
- * nodes of the stack tree a sample) it gives, by seed: 85 to 91 bytes, depth 16 to 20, 0.26 to 0.54,
- * 1.0 to 2.7.
+ * nodes of the stack tree a sample) it gives, by seed: 85 to 91 bytes, depth 16 to 20, 0.26 to
+ * 0.54, 1.0 to 2.7.
  *
  * The order on the wire is the point of the exercise, because a reader meets samples before what
  * they refer to:

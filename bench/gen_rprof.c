@@ -1,14 +1,14 @@
 /*
  * gen_rprof - write Rprof text of any size, the same bytes for the same options on every machine
  *
- * The text should load a reader as a real profile does, so it is not random lines: a small program is
- * made up (functions, who calls whom, how often, from which line) and a walk through it is sampled.
- * Between two samples a few inner frames return and others are called; now and then the stack unwinds
- * far down; phases change the depth around which the walk moves. Set beside a recorded run of R's
- * byte compiler over its base package (338 bytes a line, depth 28, two thirds of the frames shared
- * with the sample before, 0.49 new stacks and 2.0 new tree nodes a sample in 6 MB) it gives, by seed:
- * 310 to 420 bytes, depth 27 to 31, three quarters shared, 0.6 to 0.7 new stacks and 2.9 to 3.7 nodes;
- * at 60 MB 0.4 and 1.8.
+ * The text should load a reader as a real profile does, so it is not random lines: a small program
+ * is made up (functions, who calls whom, how often, from which line) and a walk through it is
+ * sampled. Between two samples a few inner frames return and others are called; now and then the
+ * stack unwinds far down; phases change the depth around which the walk moves. Set beside a
+ * recorded run of R's byte compiler over its base package (338 bytes a line, depth 28, two thirds
+ * of the frames shared with the sample before, 0.49 new stacks and 2.0 new tree nodes a sample in 6
+ * MB) it gives, by seed: 310 to 420 bytes, depth 27 to 31, three quarters shared, 0.6 to 0.7 new
+ * stacks and 2.9 to 3.7 nodes; at 60 MB 0.4 and 1.8.
  *
  * A stack is kept as text, innermost frame first, and grows towards the front of its buffer:
  *
@@ -194,7 +194,8 @@ static char *put_ref(struct walk *w, char *p, unsigned file, unsigned line)
     return p;
 }
 
-/* One frame is called: `"name" ref` in front of the text, where ref is the line of the call in its caller. */
+/* One frame is called: `"name" ref` in front of the text, where ref is the line of the call in its
+ * caller. */
 static void call(struct walk *w, const struct options *o, unsigned function, unsigned caller_file,
                  unsigned line)
 {

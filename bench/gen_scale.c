@@ -5,10 +5,11 @@
  *     gen_scale --samples N [--stacks N] [--seed S] --text >run.Rprof
  *
  * A program of 400 functions is made first: a tree of call stacks, about 20 deep, in which each
- * function calls few others. Samples are then drawn from it, one every 10 ms in each of 8 threads with
- * some jitter: a few stacks are seen most of the time, and a core often stays where it was. So what
- * grows with N is samples alone, as in a long run. OUT is written through the library's builder; as
- * text, the samples of all cores are lines of Rprof. The same options give the same bytes.
+ * function calls few others. Samples are then drawn from it, one every 10 ms in each of 8 threads
+ * with some jitter: a few stacks are seen most of the time, and a core often stays where it was. So
+ * what grows with N is samples alone, as in a long run. OUT is written through the library's
+ * builder; as text, the samples of all cores are lines of Rprof. The same options give the same
+ * bytes.
  */
 #include "gen.h"
 

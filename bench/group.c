@@ -3,10 +3,10 @@
  *
  *     group FILE REPEATS
  *
- * Opens FILE, asks for self and total of each function, closes it, REPEATS times, and prints two lines
- * of JSON: {"what": "sums"|"samples", "ms": median, "rows": functions, "total": their sum of self}.
- * "samples" asks for the samples of source 1, which are all of them, so that the sums which the file
- * carries are of no use and stack and value of each sample are read: what a database does.
+ * Opens FILE, asks for self and total of each function, closes it, REPEATS times, and prints two
+ * lines of JSON: {"what": "sums"|"samples", "ms": median, "rows": functions, "total": their sum of
+ * self}. "samples" asks for the samples of source 1, which are all of them, so that the sums which
+ * the file carries are of no use and stack and value of each sample are read: what a database does.
  */
 #include <pcol.h>
 

@@ -3,11 +3,10 @@
  *
  *     library FILE PLAIN ARCHIVE
  *
- * FILE: a packed profile of a million samples or so, PLAIN and ARCHIVE: the same one packed with --plain
- * and --archive. Each call
- * is timed several times over many items, and the median printed as a line of JSON: {"op": "scan",
- * "what": ..., "items": N, "ns": nanoseconds an item}. The sum of a column is timed beside the sum of an
- * array in memory, which nothing can beat.
+ * FILE: a packed profile of a million samples or so, PLAIN and ARCHIVE: the same one packed with
+ * --plain and --archive. Each call is timed several times over many items, and the median printed
+ * as a line of JSON: {"op": "scan", "what": ..., "items": N, "ns": nanoseconds an item}. The sum of
+ * a column is timed beside the sum of an array in memory, which nothing can beat.
  */
 #include <pcol.h>
 

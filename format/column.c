@@ -172,8 +172,8 @@ static int check_child(const struct pcf_check *check, uint32_t child, uint8_t ty
     return 0;
 }
 
-/* Values of the marked rows, and successors, differences or values of the other rows, which are looked
- * up for each of them and so must be had without looking up others. */
+/* Values of the marked rows, and successors, differences or values of the other rows, which are
+ * looked up for each of them and so must be had without looking up others. */
 static int check_follow(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];

@@ -1,10 +1,12 @@
 /*
  * decode.c - one cell and many cells out of a column's sections
  *
- * A single cell is a few loads. A run of cells is decoded by blocks of 1024 rows, one tight loop for
- * each shape of bits. The sizes of sections were checked at open (index.c); what stands inside them
- * - block directories, ranks, run ends, offsets - is checked here at each use, on the loaded value.
- * PACKED and BLOCKED values are followed by 8 bytes, so a 64-bit load may start at any of their bits.
+ * A single cell is a few loads. A run of cells is decoded by blocks of 1024 rows, one tight loop
+ * for each shape of bits. The sizes of sections were checked at open (index.c); what stands inside
+ * them (block directories, ranks, run ends, offsets) is checked here at each use, on the loaded
+ * value.
+ * PACKED and BLOCKED values are followed by 8 bytes, so a 64-bit load may start at any of their
+ * bits.
  */
 #include "decode.h"
 

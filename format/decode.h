@@ -49,8 +49,8 @@ const char *pcf_result_text(enum pcf_result result);
  * DELTAS up to 63 steps, TREE up to 1023. */
 enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
 
-/* `count` rows from `row`; `valid` holds bytes 0 and 1 and may be NULL. Decodes blockwise: scans run
- * at memory speed for plain columns and at about one cell per nanosecond else. */
+/* `count` rows from `row`; `valid` holds bytes 0 and 1 and may be NULL. Decodes blockwise: scans
+ * run at memory speed for plain columns and at about one cell per nanosecond else. */
 enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count, int64_t *values,
                          uint8_t *valid);
 

@@ -58,7 +58,8 @@ static enum pcf_result look_up(const struct pcf_data *entries, uint64_t count, i
     return PCF_OK;
 }
 
-/* A block of codes to values in their places. `all`: the entries; NULL: they are to be looked up. */
+/* A block of codes to values in their places. `all`: the entries; NULL: they are to be looked
+ * up. */
 static enum pcf_result translate(const struct pcf_data *entries, const int64_t *all, uint64_t count,
                                  int64_t *values, uint8_t *valid)
 {

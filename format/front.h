@@ -1,10 +1,10 @@
 /*
  * front.h - byte strings in order, of which only what is new stands in the file: FRONT
  *
- * The first of 64 rows stands there whole; each other one begins with bytes of the row before. So 64
- * rows are put together at a time, into memory that the caller has: pcf_front_plan() finds out how
- * much that is, at most 64 times the bytes in the file, and pcf_front_fill() writes there. The file's
- * numbers are loaded once, by the former.
+ * The first of 64 rows stands there whole; each other one begins with bytes of the row before. So
+ * 64 rows are put together at a time, into memory that the caller has: pcf_front_plan() finds out
+ * how much that is, at most 64 times the bytes in the file, and pcf_front_fill() writes there. The
+ * file's numbers are loaded once, by the former.
  */
 #ifndef PCF_FRONT_H
 #define PCF_FRONT_H

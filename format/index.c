@@ -243,9 +243,9 @@ int pcf_name_valid(const char *name, uint64_t size)
 }
 
 /*
- * Set of names, each of an owner (a table for its columns; none for the tables). Slots hold 1 + number
- * of the column, or 1 + column_count + number of the table. The seed is an address, so that no file
- * can be made for a slow check; it decides nothing but the order of probing.
+ * Set of names, each of an owner (a table for its columns; none for the tables). Slots hold 1 +
+ * number of the column, or 1 + column_count + number of the table. The seed is an address, so that
+ * no file can be made for a slow check; it decides nothing but the order of probing.
  */
 struct names {
     const struct pcf_index *index;
@@ -324,7 +324,8 @@ static int check_table_columns(const struct pcf_check *check, struct names *name
     return 0;
 }
 
-/* Codes of another column: a dictionary of the same table, before this one, with codes of its own. */
+/* Codes of another column: a dictionary of the same table, before this one, with codes of its
+ * own. */
 static int check_shared_codes(const struct pcf_check *check, uint32_t table)
 {
     const struct pcf_index *x = check->index;

@@ -63,9 +63,9 @@ static inline int pcf_is_archive(const struct pcf_header *header)
 int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
                    struct pcf_fault *fault);
 
-/* The bytes of an index: pcf_index_raw_size() of them, which is returned; `to` may be NULL. Sections
- * must be numbered in the order of their columns, each followed by its children, and the header have
- * the counts. */
+/* The bytes of an index: pcf_index_raw_size() of them, which is returned; `to` may be NULL.
+ * Sections must be numbered in the order of their columns, each followed by its children, and the
+ * header have the counts. */
 uint64_t pcf_index_store(const struct pcf_index *index, uint8_t *to, uint64_t *records_size);
 
 /* The end mark: `bytes` are the last 16 of the file. */

@@ -186,10 +186,11 @@ struct pcf_section {
 #define PCF_SECTION_OPTIONAL 0x01u
 
 /*
- * Compressed sections of archives: blocks of pcf_press_block() bytes of the section (the last one has
- * the rest). A block's bytes are transformed into a stream and that is compressed; in the file it is a
- * byte of PCF_PRESS_ flags and the outcome. If there is more than one, a struct pcf_press_entry for
- * each block stands behind them, so that any block can be found, and trusted, without the others.
+ * Compressed sections of archives: blocks of pcf_press_block() bytes of the section (the last one
+ * has the rest). A block's bytes are transformed into a stream and that is compressed; in the file
+ * it is a byte of PCF_PRESS_ flags and the outcome. If there is more than one, a struct
+ * pcf_press_entry for each block stands behind them, so that any block can be found, and trusted,
+ * without the others.
  */
 enum pcf_codec { PCF_CODEC_NONE = 0, PCF_CODEC_ZLIB = 1, PCF_CODEC_LZ4 = 2 };
 enum pcf_transform {

@@ -1,11 +1,11 @@
 /*
  * marked.c - columns of which some rows have values of their own: SPARSE, CHAIN, DELTAS, SPLIT
  *
- * Bits mark those rows, with a count of the marks before every 1024th row, and their values stand in
- * a child. What the other rows hold follows from their number (SPARSE), from the value of
- * the row before (CHAIN) or is a difference to that (DELTAS): marks of these two are never more than
- * 64 rows apart. Or it stands in a second child (SPLIT), so that rare large values do not widen the
- * small ones.
+ * Bits mark those rows, with a count of the marks before every 1024th row, and their values stand
+ * in a child. What the other rows hold follows from their number (SPARSE), from the value of
+ * the row before (CHAIN) or is a difference to that (DELTAS): marks of these two are never more
+ * than 64 rows apart. Or it stands in a second child (SPLIT), so that rare large values do not
+ * widen the small ones.
  */
 #include "marked.h"
 
@@ -17,7 +17,8 @@
 
 /* ---- the marks */
 
-/* Word w of the marks; the last one may be shorter than 8 bytes, and its spare bits do not count. */
+/* Word w of the marks; the last one may be shorter than 8 bytes, and its spare bits do not
+ * count. */
 static inline uint64_t marks_word(const struct pcf_data *d, uint64_t w)
 {
     uint64_t left = d->rows - w * 64;
@@ -49,8 +50,8 @@ int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank)
     return count_marks(d, row, rank) && *rank < d->child[0]->rows;
 }
 
-/* The marks of rows within one rank block, and the values of those that are marked. Before a walk over
- * blocks the rank is PCF_MAX_ROWS: not known yet. */
+/* The marks of rows within one rank block, and the values of those that are marked. Before a walk
+ * over blocks the rank is PCF_MAX_ROWS: not known yet. */
 struct marks {
     uint64_t words[WORDS];
     uint64_t first, end;               /* rows within the block */
@@ -85,8 +86,8 @@ static void marked_words(const struct pcf_data *d, uint64_t block, uint64_t firs
     }
 }
 
-/* The marks of rows from `row` on to the end of its rank block, at most `count`, which go on where the
- * ones before ended. */
+/* The marks of rows from `row` on to the end of its rank block, at most `count`, which go on where
+ * the ones before ended. */
 static enum pcf_result read_marks(const struct pcf_data *d, uint64_t row, uint64_t count,
                                   struct marks *m)
 {
@@ -107,8 +108,8 @@ static enum pcf_result read_marks(const struct pcf_data *d, uint64_t row, uint64
 
 /* ---- sparse */
 
-/* Put the values of marked rows, which are as many as bits are set, in their places; row `first` of the
- * block goes to values[0]. */
+/* Put the values of marked rows, which are as many as bits are set, in their places; row `first` of
+ * the block goes to values[0]. */
 static void sparse_scatter(const struct marks *m, int64_t *values, uint8_t *valid)
 {
     const uint64_t *words = m->words;
@@ -161,8 +162,8 @@ enum pcf_result pcf_split_at(const struct pcf_data *d, uint64_t row, int64_t *va
     return at < d->child[k]->rows ? pcf_get(d->child[k], at, value, &valid) : PCF_BAD_RANK;
 }
 
-/* Rows of a rank block out of its two parts. Either has a cell to spare, as both are read for each row
- * and one is taken, without a branch: nothing foretells which rows are marked. */
+/* Rows of a rank block out of its two parts. Either has a cell to spare, as both are read for each
+ * row and one is taken, without a branch: nothing foretells which rows are marked. */
 static void merge(const struct marks *m, const int64_t *others, int64_t *restrict values)
 {
     const int64_t *marked = m->values;
@@ -183,8 +184,8 @@ static void merge(const struct marks *m, const int64_t *others, int64_t *restric
     }
 }
 
-/* The values in child 1 of n rows that are not marked, from `row` on, with `rank` marks before it, and
- * a cell to spare. */
+/* The values in child 1 of n rows that are not marked, from `row` on, with `rank` marks before it,
+ * and a cell to spare. */
 static enum pcf_result read_others(const struct pcf_data *d, uint64_t row, uint64_t rank,
                                    uint64_t n, int64_t *others)
 {

@@ -1,6 +1,6 @@
 /*
- * marked.h - inside of decode.c, split off for its size: columns of which marked rows have values of
- * their own (SPARSE, CHAIN, DELTAS, SPLIT), and the few loads that all decoders share
+ * marked.h - inside of decode.c, split off for its size: columns of which marked rows have values
+ * of their own (SPARSE, CHAIN, DELTAS, SPLIT), and the few loads that all decoders share
  */
 #ifndef PCF_MARKED_H
 #define PCF_MARKED_H
@@ -46,8 +46,8 @@ static inline void pcf_read_linear(const struct pcf_data *d, uint64_t row, uint6
 }
 
 /*
- * Marks: a bit for each row, and after every 1024 rows but the last ones a count of the marks so far,
- * so that what a row needs lies together.
+ * Marks: a bit for each row, and after every 1024 rows but the last ones a count of the marks so
+ * far, so that what a row needs lies together.
  *
  *     128 bytes, rows 0 to 1023 | u64 | 128 bytes, rows 1024 to 2047 | u64 | ...
  */

@@ -110,7 +110,8 @@ static inline int read_number(struct reader *r, uint64_t *value)
     return read_long(r, value);
 }
 
-/* Numbers of fields that are not there are 0. Those that the version has are within their limits. */
+/* Numbers of fields that are not there are 0. Those that the version has are within their
+ * limits. */
 static inline int read_record(struct reader *r, const uint64_t *limits, unsigned fields)
 {
     uint64_t mask = 0, number = 0; /* that they are set is beyond the analyzer */

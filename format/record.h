@@ -9,9 +9,9 @@
 
 #include "column.h"
 
-/* Fill tables, columns and sections of check->index from its records, `size` bytes from `bytes`, which
- * begin at byte `place` of the index. Afterwards every table has its columns, every column its
- * sections and children, every name is good, and sections follow one another in the file. */
+/* Fill tables, columns and sections of check->index from its records, `size` bytes from `bytes`,
+ * which begin at byte `place` of the index. Afterwards every table has its columns, every column
+ * its sections and children, every name is good, and sections follow one another in the file. */
 int pcf_records_read(const struct pcf_check *check, const uint8_t *bytes, uint32_t size,
                      uint32_t place);
 

@@ -1,10 +1,10 @@
 /*
  * tree.c - the parents of a tree whose rows stand in depth-first pre-order: TREE
  *
- * A row's parent is the row before or one of its ancestors, so it is enough to say how many steps up
- * it is: a small number, and none for the first child of a row. Steps begin anew in each block of
- * 1024 rows, so that a block is read by itself, from its first row on: parents in blocks before it
- * are said as they are. Each row makes the way up at most one step longer, so all steps of a
+ * A row's parent is the row before or one of its ancestors, so it is enough to say how many steps
+ * up it is: a small number, and none for the first child of a row. Steps begin anew in each block
+ * of 1024 rows, so that a block is read by itself, from its first row on: parents in blocks before
+ * it are said as they are. Each row makes the way up at most one step longer, so all steps of a
  * block are no more than twice its rows, whatever the file says.
  */
 #include "marked.h"
@@ -22,7 +22,8 @@ static inline uint64_t marks_word(const uint8_t *marks, uint64_t w, uint64_t n)
     return word & (UINT64_MAX >> (64 - left));
 }
 
-/* The parent of a marked row, whose block begins at `first`; values: of the rows before in the block. */
+/* The parent of a marked row, whose block begins at `first`; values: of the rows before in the
+ * block. */
 static inline int climb(uint64_t row, uint64_t first, uint64_t steps, const int64_t *values,
                         int64_t *parent)
 {

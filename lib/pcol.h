@@ -128,8 +128,9 @@ PCOL_API const char *pcol_error_place(const pcol_error *err, char *text, size_t 
 
 /* The library's version, "1.0.0". */
 PCOL_API const char *pcol_version(void);
-/* The versions of the libraries that libpcol runs with, "zlib 1.2.13, xxHash 0.8.1, ...", as snprintf()
- * writes it: at most @size bytes with a NUL. Returns the bytes that the whole text needs without it. */
+/* The versions of the libraries that libpcol runs with, "zlib 1.2.13, xxHash 0.8.1, ...", as
+ * snprintf() writes it: at most @size bytes with a NUL. Returns the bytes that the whole text needs
+ * without it. */
 PCOL_API size_t pcol_libraries(char *text, size_t size);
 
 /* A borrowed byte string: not terminated, may hold NUL and bytes that are not UTF-8. */
@@ -158,10 +159,10 @@ typedef struct pcol_file pcol_file;
 typedef struct pcol_open_options {
     size_t size;
     unsigned flags; /* PCOL_OPEN_* */
-    /* Archives: so many bytes of decompressed numbers are kept at most, but those that are being read, and
-     * texts; 0: 256 MiB. What is read again after that is decompressed again. Columns that are asked for as
-     * arrays (pcol_column_data()) stay, and so do the few that are encoded in ways that scatter
-     * their rows. */
+    /* Archives: so many bytes of decompressed numbers are kept at most, but those that are being
+     * read, and texts; 0: 256 MiB. What is read again after that is decompressed again. Columns
+     * that are asked for as arrays (pcol_column_data()) stay, and so do the few that are encoded in
+     * ways that scatter their rows. */
     uint64_t archive_bytes;
 } pcol_open_options;
 
@@ -198,9 +199,10 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_intact(const pcol_file *file, pcol
 
 /* Size of the file in bytes. */
 PCOL_API uint64_t pcol_file_size(const pcol_file *file);
-/* What the file would have if nothing in it were compressed. Columns that were read take no more in memory,
- * besides strings that share their beginnings (256 MiB in an archive) and parents of trees, put together;
- * numbers beyond pcol_open_options.archive_bytes are let go again. The file's size, unless it is an archive (PCOL_WRITE_ARCHIVE). */
+/* What the file would have if nothing in it were compressed. Columns that were read take no more in
+ * memory, besides strings that share their beginnings (256 MiB in an archive) and parents of trees,
+ * put together; numbers beyond pcol_open_options.archive_bytes are let go again. The file's size,
+ * unless it is an archive (PCOL_WRITE_ARCHIVE). */
 PCOL_API uint64_t pcol_file_unpacked_size(const pcol_file *file);
 /* 1 if the file is an archive. */
 PCOL_API int pcol_file_is_archive(const pcol_file *file);
@@ -260,11 +262,11 @@ PCOL_API const char *pcol_file_table_name(const pcol_file *file, pcol_model mode
  * pcol_file_default_types() - which sample type each of some sources is about
  * @first_source: row of the first source
  * @count:        how many sources, and the length of @sample_types
- * @sample_types: receives rows of the physical table sample_types: the type that the source names as
- *                its default, else for pprof its last, else its first; a level only where it has
+ * @sample_types: receives rows of the physical table sample_types: the type that the source names
+ *                as its default, else for pprof its last, else its first; a level only where it has
  *                nothing else; PCOL_NONE for a source without types
- * What queries and exports use where no sample type is asked for. Cost: one read of sample_types and
- * source_types. Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT, E_UNSUPPORTED.
+ * What queries and exports use where no sample type is asked for. Cost: one read of sample_types
+ * and source_types. Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT, E_UNSUPPORTED.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_types(const pcol_file *file,
                                                             uint64_t first_source, size_t count,
@@ -284,8 +286,8 @@ PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, c
 typedef struct pcol_column_info {
     const char *name;
     pcol_type type;
-    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas", "front", "split",
-     * "dictionary", "tree"; "view": computed */
+    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas", "front",
+     * "split", "dictionary", "tree"; "view": computed */
     const char *encoding;
     const char *codec;      /* archives: "zlib" or "lz4" if sections are compressed; else "none" */
     const char *references; /* table whose rows (or ids) the values name, or NULL */
@@ -334,8 +336,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_str(const pcol_column *colu
                                                          size_t count, pcol_str *values,
                                                          uint8_t *valid, pcol_error *err);
 
-/* A column as it lies in the file, without copying; of an archive, as it was decompressed. Valid until
- * the file is closed. */
+/* A column as it lies in the file, without copying; of an archive, as it was decompressed. Valid
+ * until the file is closed. */
 typedef struct pcol_buffer {
     const void *values;      /* rows * width_bytes bytes; PCOL_BYTES: (rows + 1) i64 offsets */
     const uint8_t *validity; /* Arrow bitmap, NULL if there are no nulls */
@@ -350,9 +352,9 @@ typedef struct pcol_buffer {
  * pcol_column_data() - the column's values in place
  * Works for columns that are plain, or packed to 8, 16, 32 or 64 bits without base, step or scale;
  * every column of a file packed with --plain is, but for bool (bits). Verifies the checksum on
- * first use. A column of an archive is decompressed as a whole then, into memory that the file owns; any number
- * of threads may ask at once. Errors: E_UNSUPPORTED (encoded or computed: use pcol_column_read_*),
- * E_CHECKSUM; archives: E_CORRUPT, E_NO_MEMORY.
+ * first use. A column of an archive is decompressed as a whole then, into memory that the file
+ * owns; any number of threads may ask at once. Errors: E_UNSUPPORTED (encoded or computed: use
+ * pcol_column_read_*), E_CHECKSUM; archives: E_CORRUPT, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer,
                                                      pcol_error *err);
@@ -502,7 +504,8 @@ PCOL_API void pcol_builder_free(pcol_builder *builder);
 #define PCOL_NONE UINT32_MAX /* "no such row" wherever a row number may be missing */
 
 /* Each pcol_builder_* below that yields an id returns the row of an equal one added before, if any.
- * Cost: O(length of the strings), amortised. Errors of all: E_NO_MEMORY, E_IO, E_ARGUMENT, E_LIMIT. */
+ * Cost: O(length of the strings), amortised. Errors of all: E_NO_MEMORY, E_IO, E_ARGUMENT,
+ * E_LIMIT. */
 
 /* Code of a string; codes are final only within the builder. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_string(pcol_builder *builder, const char *data,
@@ -548,7 +551,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_group(pcol_builder *builder,
                                                        const pcol_group *group, uint32_t *row,
                                                        pcol_error *err);
 
-/* The stack that has @group called from @parent (0: the empty stack); valid in this builder only. */
+/* The stack that has @group called from @parent (0: the empty stack); valid in this builder
+ * only. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_stack(pcol_builder *builder, uint32_t parent,
                                                        uint32_t group, uint32_t *stack,
                                                        pcol_error *err);
@@ -567,8 +571,9 @@ typedef struct pcol_source {
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source(pcol_builder *builder,
                                                         const pcol_source *source, uint32_t *row,
                                                         pcol_error *err);
-/* A key and value that a source keeps (--meta); neither may be NULL. A key once for each source: one
- * that it has already, be it of a file that was imported, is E_ARGUMENT, and nothing is added. */
+/* A key and value that a source keeps (--meta); neither may be NULL. A key once for each source:
+ * one that it has already, be it of a file that was imported, is E_ARGUMENT, and nothing is
+ * added. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source,
                                                              const char *key, const char *value,
                                                              pcol_error *err);
@@ -610,8 +615,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,
 /* A physical table of any name; the same name gives the same table. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_table(pcol_builder *builder, const char *name,
                                                        uint32_t *table, pcol_error *err);
-/* A column of it; the same name gives the same column. @references: table number + 1, or 0; a column that
- * names rows is of integers. */
+/* A column of it; the same name gives the same column. @references: table number + 1, or 0; a
+ * column that names rows is of integers. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table,
                                                         const char *name, pcol_type type,
                                                         uint32_t references, uint32_t *column,
@@ -630,8 +635,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 
 #define PCOL_WRITE_PLAIN 0x1u /* every column plain, sample_values and sample_locations real */
 #define PCOL_WRITE_QUICK 0x2u /* no search for small encodings: for a file that is read once */
-/* For cold storage: compressed, each section by the better of zlib and LZ4, or by one of them. Such a
- * file is read as any other, but blocks of its columns are decompressed on first use. Not with the others. */
+/* For cold storage: compressed, each section by the better of zlib and LZ4, or by one of them. Such
+ * a file is read as any other, but blocks of its columns are decompressed on first use. Not with
+ * the others. */
 #define PCOL_WRITE_ARCHIVE 0x4u
 #define PCOL_WRITE_ARCHIVE_LZ4 0xcu
 #define PCOL_WRITE_ARCHIVE_ZLIB 0x14u
@@ -678,10 +684,11 @@ typedef struct pcol_import_options {
     size_t meta_count;
     int lenient; /* accept what known writers get wrong, and say so */
     uint64_t
-        max_input_bytes; /* of decompressed input; 0: 64 GiB, gzip data past 64 MiB must not grow more
-                          * than 200 times, and what few bytes can ask for is bounded: 2^20 frames or
-                          * labels of a sample of pprof, lines of a location, and so on. E_LIMIT names
-                          * the bound; no profile comes near. A limit given here lifts them. */
+        max_input_bytes; /* of decompressed input; 0: 64 GiB, gzip data past 64 MiB must not grow
+                          * more than 200 times, and what few bytes can ask for is bounded: 2^20
+                          * frames or labels of a sample of pprof, lines of a location, and so on.
+                          * E_LIMIT names the bound; no profile comes near. A limit given here
+                          * lifts them. */
     int collapse_idle;   /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message; /* may be NULL */
@@ -692,8 +699,8 @@ typedef struct pcol_import_options {
         threads; /* 2 or more: a large compressed input is inflated by a thread of its own, and the
                          samples of pprof are read by two;
                          functions given here are called by the caller's only */
-    /* With collapse_idle: samples, of the value 1 each, join only as long as all their times are within
-     * this what expand_idle gives. 0: however far they are. Noted as source_meta
+    /* With collapse_idle: samples, of the value 1 each, join only as long as all their times are
+     * within this what expand_idle gives. 0: however far they are. Noted as source_meta
      * `collapse_tolerance_ns`. */
     uint64_t idle_tolerance_ns;
     /* pcol_import_fd(): bytes that were read from the descriptor before, to see what it holds, and
@@ -733,8 +740,8 @@ typedef struct pcol_export_options {
     const char
         *sample_type;  /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
     unsigned compress; /* PCOL_COMPRESS_* */
-    int expand_idle; /* a sample that stands for several (collapse_idle) is written as all of them, at
-                        even distances, not as its first one and the others at its end */
+    int expand_idle;  /* a sample that stands for several (collapse_idle) is written as all of them,
+                          at even distances, not as its first one and the others at its end */
     unsigned threads; /* 2 or more: what is compressed is compressed by a thread of its own, which
                          calls the sink, until pcol_export() returns */
 } pcol_export_options;
@@ -754,9 +761,10 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const cha
  * ------------------------------------------------------------------------------------------- */
 
 /*
- * Which names are meant: a POSIX extended regular expression; `(?:`, a leading `(?i)`, lazy quantifiers
- * and \d are understood as well. A pattern is hostile until shown otherwise: one that would take memory,
- * stack or time beyond measure (repeats of repeats, back references, more than 64 KiB) is refused.
+ * Which names are meant: a POSIX extended regular expression; `(?:`, a leading `(?i)`, lazy
+ * quantifiers and \d are understood as well. A pattern is hostile until shown otherwise: one that
+ * would take memory, stack or time beyond measure (repeats of repeats, back references, more than
+ * 64 KiB) is refused.
  */
 typedef struct pcol_pattern pcol_pattern;
 
@@ -774,7 +782,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_pattern_new(const char *text, size_t si
 /*
  * @matches: receives 0 or 1. A NUL in the name is no end of it.
  *
- * One thread at a time, for it keeps a copy of the name. Cost: linear in the name for most patterns.
+ * One thread at a time, for it keeps a copy of the name. Cost: linear in the name for most
+ * patterns.
  * Errors: E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name,
@@ -814,11 +823,11 @@ typedef struct pcol_selection {
      * selected: its own, else its last for pprof, else its first. */
     const char *sample_type;
     /* Frames. A pattern matches a frame's function name, its file or the file of its mapping.
-     * focus: samples with a matching frame; ignore: samples without any; hide: all frames that do not
-     * match; show: only frames that match. */
+     * focus: samples with a matching frame; ignore: samples without any; hide: all frames that do
+     * not match; show: only frames that match. */
     const char *focus, *ignore, *hide, *show;
-    /* Samples. thread: pattern on the thread's name; source: a source's id in digits, or a pattern on
-     * its uri; labels: "KEY=VALUE" (equal) or "KEY~PATTERN", all of which must hold. */
+    /* Samples. thread: pattern on the thread's name; source: a source's id in digits, or a pattern
+     * on its uri; labels: "KEY=VALUE" (equal) or "KEY~PATTERN", all of which must hold. */
     const char *thread, *source;
     const char *const *labels;
     size_t label_count;
@@ -835,10 +844,10 @@ typedef struct pcol_selection {
  * @query: receives the query, which borrows @file; the caller frees it with pcol_query_free()
  *
  * Cost: O(stacks + locations) if nothing selects samples and the file carries sums, else also
- * O(samples); under a time range only blocks of samples that may lie in it are looked at. If nothing
- * is selected and the file carries the sums of its functions it is O(functions): stacks are then read
- * by the first call that asks for more than the top functions, which may have to fail for them.
- * Samples without any stack are outside every query. A query belongs to one thread at a time.
+ * O(samples); under a time range only blocks of samples that may lie in it are looked at. If
+ * nothing is selected and the file carries the sums of its functions it is O(functions): stacks are
+ * then read by the first call that asks for more than the top functions, which may have to fail for
+ * them. Samples without any stack are outside every query. A query belongs to one thread at a time.
  *
  * Errors: E_ARGUMENT (unknown or level sample type, bad pattern, no such source), E_LIMIT (a sum
  * beyond 64 bits), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY.
@@ -866,8 +875,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(const pcol_file *base
 typedef struct pcol_query_info {
     pcol_str type, unit; /* of the sample type */
     int is_double;
-    /* What percentages are of, as in pprof: the magnitudes of all samples before focus, ignore, hide
-     * and show; where some are labelled pprof::base=true (a base that was subtracted), of these. */
+    /* What percentages are of, as in pprof: the magnitudes of all samples before focus, ignore,
+     * hide and show; where some are labelled pprof::base=true (a base that was subtracted), of
+     * these. */
     pcol_amount total;
     pcol_amount selected;     /* sum of the weights that pass focus and ignore */
     double seconds_per_value; /* 0: not known */
@@ -911,7 +921,8 @@ typedef struct pcol_filter_options {
     const char *const *drop_label_keys; /* samples lose the labels of these keys */
     size_t drop_label_key_count;
     pcol_idle idle;
-    /* 1: names become pseudonyms; what can hold names and is not known to be replaced is left out. */
+    /* 1: names become pseudonyms; what can hold names and is not known to be replaced is left
+     * out. */
     int anonymize;
     /* Called for each name at the end, in the order of kinds and numbers; may be NULL. */
     pcol_pseudonym_fn pseudonym;
@@ -922,21 +933,23 @@ typedef struct pcol_filter_options {
 
 /**
  * pcol_filter() - add a part of a file to a builder
- * The samples that the selection takes (pcol_query_samples()) with all that they carry, and only the
- * strings, stacks, code, mappings, threads, label keys and sources that they need. A whole-file question
- * to the part has the answer that the same question has under the selection.
+ * The samples that the selection takes (pcol_query_samples()) with all that they carry, and only
+ * the strings, stacks, code, mappings, threads, label keys and sources that they need. A whole-file
+ * question to the part has the answer that the same question has under the selection.
  *
  * hide and show take frames out of stacks, and then frames that a pprof drops go as well (unless
- * keep_dropped). A sample_type leaves only its values. A sample with a duration that reaches out of the
- * range of time is cut: its time and duration are those of the part inside, its values are shared by
- * time_share, levels and CPU deltas stay. Of a source stays what it says of itself, and an Rprof file's
- * header lines at their new places; what the source wrote of samples word for word stays where samples
- * are whole. Markers, allocations and counters are taken by source, thread and time as samples are (one
- * that reaches into the range stays whole; counters only where all threads of their source stay), and
- * not if focus, ignore or labels select. What else belongs to no sample (models) stays behind and is said.
+ * keep_dropped). A sample_type leaves only its values. A sample with a duration that reaches out of
+ * the range of time is cut: its time and duration are those of the part inside, its values are
+ * shared by time_share, levels and CPU deltas stay. Of a source stays what it says of itself, and
+ * an Rprof file's header lines at their new places; what the source wrote of samples word for word
+ * stays where samples are whole. Markers, allocations and counters are taken by source, thread and
+ * time as samples are (one that reaches into the range stays whole; counters only where all threads
+ * of their source stay), and not if focus, ignore or labels select. What else belongs to no sample
+ * (models) stays behind and is said.
  *
- * With `anonymize` equal names of a kind have the same pseudonym: f1, f2, ... for functions, file1.R for
- * files, in order of first use. Numbers, structure, names of sample types and R's `<GC>` stay.
+ * With `anonymize` equal names of a kind have the same pseudonym: f1, f2, ... for functions,
+ * file1.R for files, in order of first use. Numbers, structure, names of sample types and R's
+ * `<GC>` stay.
  *
  * Cost: that of pcol_query_new() and O(samples + stacks). Errors: those of pcol_query_new() and of
  * importing; E_ARGUMENT for PCOL_SHARE_EXACT, which integers cannot hold.
@@ -981,9 +994,9 @@ typedef enum pcol_by {
     PCOL_BY_LABEL = 7
 } pcol_by;
 
-/* What a row stands for; text is borrowed from the answer. A function that is known by nothing but an
- * address is called with the binary or library that it lies in, "libc.so.6+0x9a03e"; a frame without
- * a function "[BINARY]" after its mapping, or "<unknown>". */
+/* What a row stands for; text is borrowed from the answer. A function that is known by nothing but
+ * an address is called with the binary or library that it lies in, "libc.so.6+0x9a03e"; a frame
+ * without a function "[BINARY]" after its mapping, or "<unknown>". */
 typedef struct pcol_frame {
     pcol_str name; /* of a file: the file; of a source line: FILE#LINE */
     pcol_str file;
@@ -1017,7 +1030,8 @@ typedef struct pcol_names pcol_names;
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_names_new(const pcol_file *file, pcol_names **names,
                                                    pcol_error *err);
-/* The name of row @row of functions; *valid: it has one. Text is borrowed. E_ARGUMENT: no such row. */
+/* The name of row @row of functions; *valid: it has one. Text is borrowed. E_ARGUMENT: no such
+ * row. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_names_function(const pcol_names *names, uint64_t row,
                                                         pcol_str *name, int *valid,
                                                         pcol_error *err);
@@ -1028,7 +1042,8 @@ PCOL_API void pcol_names_free(pcol_names *names);
  * @label: key of the label for PCOL_BY_LABEL, else NULL
  * @top: receives the answer, which borrows the query's file; freed with pcol_top_free()
  * Rows whose self and total are both 0 are left out. Cost: O(stacks + rows log rows), however deep
- * stacks and recursion are; by function O(rows log rows) where the file carries their sums; by thread, source or label O(samples). Errors: as pcol_query_new().
+ * stacks and recursion are; by function O(rows log rows) where the file carries their sums; by
+ * thread, source or label O(samples). Errors: as pcol_query_new().
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(const pcol_query *query, pcol_by by,
                                                    const char *label, pcol_order order,
@@ -1063,7 +1078,8 @@ typedef struct pcol_calltree_node {
  * @options: NULL: functions, top-down, siblings by total
  * @tree: receives the tree, which borrows the query's file; freed with pcol_calltree_free()
  * Nodes stand in depth-first pre-order; node 0 is the root, the sum of all. Nodes without weight in
- * or below them are left out. Cost: O(stacks); bottom-up O(sum of the depths of stacks with weight).
+ * or below them are left out. Cost: O(stacks); bottom-up O(sum of the depths of stacks with
+ * weight).
  * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps (give a max_depth then), and as
  * pcol_query_new().
  */
@@ -1139,11 +1155,11 @@ typedef struct pcol_diff_info {
  * @base, @other: queries of the same sample type, over the same file or two
  * @options: NULL: by function, by self
  * @diff: receives the comparison, which borrows the files of both; freed with pcol_diff_free()
- * Rows are matched by what is shown of them (name, file, line), never by ids. Rows without any value
- * are left out, rows without a change are there. Cost: that of pcol_query_top() or
+ * Rows are matched by what is shown of them (name, file, line), never by ids. Rows without any
+ * value are left out, rows without a change are there. Cost: that of pcol_query_top() or
  * pcol_query_calltree() for both, and rows log rows.
- * Errors: E_ARGUMENT (other types or units; a base of total 0 to be scaled to), E_LIMIT (a difference
- * beyond 64 bits), and those of the two calls.
+ * Errors: E_ARGUMENT (other types or units; a base of total 0 to be scaled to), E_LIMIT (a
+ * difference beyond 64 bits), and those of the two calls.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_diff_new(const pcol_query *base, const pcol_query *other,
                                                   const pcol_diff_options *options,
@@ -1175,8 +1191,8 @@ typedef struct pcol_flame_options {
  * pcol_query_flame() - the call tree of what is selected, laid out as a flame graph
  * @flame: receives the graph, which borrows the files of the query and its base; freed with
  * pcol_flame_free()
- * Siblings stand in order of names. Frames deeper than 1000 are left out. With a base the stacks that
- * only it has are there, too, as wide as their share of it would be here.
+ * Siblings stand in order of names. Frames deeper than 1000 are left out. With a base the stacks
+ * that only it has are there, too, as wide as their share of it would be here.
  * Errors: those of pcol_query_calltree(); E_ARGUMENT (width, base of another sample type).
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(const pcol_query *query,
@@ -1197,8 +1213,8 @@ typedef struct pcol_flame_box {
 /* Number of boxes that are drawn, at least 1; greatest depth of one. */
 PCOL_API uint32_t pcol_flame_count(const pcol_flame *flame);
 PCOL_API uint32_t pcol_flame_depth(const pcol_flame *flame);
-/* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal", for where there is
- * little room: what is behind the last / or :: before any bracket; a part of @name. */
+/* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal", for where there
+ * is little room: what is behind the last / or :: before any bracket; a part of @name. */
 PCOL_API pcol_str pcol_name_tail(pcol_str name);
 /* Box @index < pcol_flame_count(), by depth, then from left to right. */
 PCOL_API void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box);
@@ -1207,9 +1223,9 @@ PCOL_API void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame
  * pcol_flame_svg() - the graph as one SVG document
  * @title: UTF-8; NULL: "Flame graph"
  * The document needs nothing else and loads nothing. Without scripts it shows each frame with a
- * tooltip; with scripts a click zooms in, and there are a search, a reset and the keys / and Escape.
- * The same profile gives the same bytes. Names are text whatever is in them; what cannot be shown
- * stands there as \xNN. Errors: those of the sink, E_NO_MEMORY.
+ * tooltip; with scripts a click zooms in, and there are a search, a reset and the keys / and
+ * Escape. The same profile gives the same bytes. Names are text whatever is in them; what cannot be
+ * shown stands there as \xNN. Errors: those of the sink, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title,
                                                    pcol_sink sink, pcol_error *err);
@@ -1265,8 +1281,8 @@ typedef enum pcol_answer_kind {
 
 typedef struct pcol_answer {
     pcol_answer_kind kind;
-    int stable; /* the text is there until pcol_answers_free(), so two of one address and size are one
-                 * text: what was made of it can be used again */
+    int stable; /* the text is there until pcol_answers_free(), so two of one address and size are
+                 * one text: what was made of it can be used again */
     union {
         int64_t i64;
         double f64;
@@ -1317,8 +1333,8 @@ typedef struct pcol_answer_block {
  * pcol_answers_block() - the next rows, several at a time
  * @block: size set by the caller (PCOL_INIT); what it points to is valid until the next call
  * The rows are those that pcol_answers_next() would give next, times * rows of them; the two may be
- * called in turn. Resources mostly differ from the one before only in a few numbers, so that a program
- * which makes what is equal once, and then sets in the numbers, is several times as fast.
+ * called in turn. Resources mostly differ from the one before only in a few numbers, so that a
+ * program which makes what is equal once, and then sets in the numbers, is several times as fast.
  * Errors: those of pcol_answers_next(); E_ARGUMENT (no size).
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_answers_block(pcol_answers *answers,

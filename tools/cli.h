@@ -297,8 +297,8 @@ void cli_suggest_offer(struct cli_suggest *suggest, const char *candidate, size_
 /* ", did you mean 'x'?" or "" */
 const char *cli_suggest_text(const struct cli_suggest *suggest, char *text, size_t size);
 
-/* Some names of tables or columns for a message: a file may have any number of them, a terminal has one
- * line. */
+/* Some names of tables or columns for a message: a file may have any number of them, a terminal has
+ * one line. */
 struct cli_some {
     char text[96];
     size_t used;
@@ -339,7 +339,8 @@ size_t cli_format_u64(char *text, uint64_t value);
 size_t cli_format_i64(char *text, int64_t value);
 /* The same, quicker where lengths differ: at least CLI_NUMBER_SIZE of text may be overwritten. */
 size_t cli_format_quick(char *text, int64_t value);
-/* The shortest digits that give the same double back; as Python's repr. NaN, Infinity, -Infinity. */
+/* The shortest digits that give the same double back; as Python's repr. NaN, Infinity,
+ * -Infinity. */
 size_t cli_format_f64(char *text, double value);
 size_t cli_format_percent(char *text, double value); /* as printf's %.2f */
 /* 1234567 as "1,234,567"; terminated. */
@@ -540,8 +541,8 @@ struct cli_part {
     enum cli_cell_kind kind; /* I64, F64 or BOOL */
     const int64_t *values;   /* of each time; of doubles the bits */
 };
-/* Rows that come several times: `rows` of them `times` times, with the values of parts in their cells,
- * which are changed. */
+/* Rows that come several times: `rows` of them `times` times, with the values of parts in their
+ * cells, which are changed. */
 void cli_table_block(struct cli_table *table, struct cli_cell *cells, size_t rows, size_t times,
                      const struct cli_part *parts, size_t count);
 /* Cells are often those of the row before, and say so: their text is kept. */
@@ -573,8 +574,8 @@ void cli_note_empty(const struct cli_input *input, const struct cli_args *args,
                     const pcol_query *query);
 /* A query over an input, with a warning for what it has to say. */
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);
-/* Queries over two inputs by the same sample type: the one asked for, or one that both have. Both are
- * the caller's to free, also after a failure. */
+/* Queries over two inputs by the same sample type: the one asked for, or one that both have. Both
+ * are the caller's to free, also after a failure. */
 int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                    const struct cli_args *args, pcol_query **base_query, pcol_query **query);
 
@@ -630,15 +631,18 @@ void cli_note_places(const struct cli_places *places, pcol_by by, const char *na
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
 /* A copy of an input with nothing but what is selected takes its place, in memory. */
 int cli_input_filter(struct cli_input *input, const struct cli_args *args);
-/* The same into a builder. options: what else is wanted, NULL: nothing; its selection is filled in. */
+/* The same into a builder. options: what else is wanted, NULL: nothing; its selection is filled
+ * in. */
 int cli_filter(const struct cli_input *input, const struct cli_args *args,
                pcol_filter_options *options, pcol_builder *builder);
 /* A builder that keeps long columns where TMPDIR says. */
 int cli_builder_new(const struct cli_args *args, pcol_builder **builder);
-/* Before a file is made of these inputs: the heap gets large pages if that is worth it (cli_heap.c). */
+/* Before a file is made of these inputs: the heap gets large pages if that is worth it
+ * (cli_heap.c). */
 void cli_heap(const char *const *inputs, size_t count);
 
-/* Threads that the library may use for the command: --threads, or one for each core (cli_cores.c). */
+/* Threads that the library may use for the command: --threads, or one for each core
+ * (cli_cores.c). */
 unsigned cli_threads(const struct cli_args *args);
 /* Would a table be shown to people rather than written for a program? */
 int cli_for_people(const struct cli_args *args, const struct cli_out *out);
@@ -772,7 +776,8 @@ int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_ro
 
 /* Whether a table's name is one that Perun profiles have beside those of the data model. */
 int cli_answers_table(const char *name, pcol_question *question);
-/* Ask and print, with what --columns, --where, --rows and --offset say; `last`: only the last rows. */
+/* Ask and print, with what --columns, --where, --rows and --offset say; `last`: only the last
+ * rows. */
 int cli_answers_print(const struct cli_input *input, const struct cli_args *args,
                       pcol_question question, int last);
 /* Rows that pass --where. */

@@ -2,8 +2,8 @@
  * cli_blocks.c - rows that come several times with other numbers, as TSV, CSV, JSON and ndjson
  *
  * The rows of one time are made once, with holes where the numbers go; every time is then a copy of
- * what lies between the holes, and the numbers. Many holes have the same number, that of the row, so
- * its digits are made once a time.
+ * what lies between the holes, and the numbers. Many holes have the same number, that of the row,
+ * so its digits are made once a time.
  *
  *     {"amount":|,"address":|,"uid":"f"}      two holes
  */

@@ -2,10 +2,10 @@
  * cli_columns.c - the columns of a table as cat and schema show them
  *
  * The tables of the data model are shown as the library makes them. What a file has beyond them
- * (threads, markers, counters, ...) lies in physical tables, whose columns are put into the same terms
- * here: a first column `row`, which is what other tables refer to; ids of the data model's tables from
- * 1; times in milliseconds; labels under the name of their key. What only serves to give the source
- * back to the bit is left out, as are tables that do; --physical shows both.
+ * (threads, markers, counters, ...) lies in physical tables, whose columns are put into the same
+ * terms here: a first column `row`, which is what other tables refer to; ids of the data model's
+ * tables from 1; times in milliseconds; labels under the name of their key. What only serves to
+ * give the source back to the bit is left out, as are tables that do; --physical shows both.
  */
 #include "cli.h"
 

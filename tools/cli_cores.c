@@ -1,8 +1,8 @@
 /*
  * cli_cores.c - how many threads the library may start for a command
  *
- * A machine may have more cores than this process is allowed to use (taskset, containers): those are
- * not counted, because threads on them would only take turns.
+ * A machine may have more cores than this process is allowed to use (taskset, containers): those
+ * are not counted, because threads on them would only take turns.
  */
 #define _GNU_SOURCE /* sched_getaffinity(), here only */
 #include "cli.h"

@@ -1,10 +1,10 @@
 /*
  * cli_demangle.c - C++ names as people write them
  *
- * The C++ runtime has the demangler; it is looked for when the first name that needs it is shown, so
- * that no profile without such names pays for loading it, and a machine without it shows names as
- * they are. Programs get names as they are unless they ask, since their answers must not depend on
- * what a machine has installed.
+ * The C++ runtime has the demangler; it is looked for when the first name that needs it is shown,
+ * so that no profile without such names pays for loading it, and a machine without it shows names
+ * as they are. Programs get names as they are unless they ask, since their answers must not depend
+ * on what a machine has installed.
  */
 #include "cli.h"
 

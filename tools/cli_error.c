@@ -39,8 +39,9 @@ static void say(const char *format, va_list list) CLI_PRINTF(1, 0);
 
 static void say(const char *format, va_list list)
 {
-    /* Two paths of 4096 bytes and what is said of them; not on the stack, which may be small, nor for each
-     * thread: the system clears such room at every start, and what threads say comes one by one. */
+    /* Two paths of 4096 bytes and what is said of them; not on the stack, which may be small, nor
+     * for each thread: the system clears such room at every start, and what threads say comes one
+     * by one. */
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
     static char text[10240], safe[4 * sizeof text + 1];
     size_t used = 0;

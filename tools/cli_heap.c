@@ -1,12 +1,12 @@
 /*
  * cli_heap.c - the heap of a command that makes a file out of a few hundred KB
  *
- * Such a command touches a thousand pages of 4 KiB, and a fault for each takes the kernel 1.5 microseconds:
- * a fifth of all its time. So the first stretch of the heap is mapped at once and put on huge pages, each of
- * which is cleared in the time of 60 faults and is worth 512. Blocks below the size that these inputs grow
- * to come from that stretch, of whichever thread, and stay there when they are free. It costs two or three
- * huge pages of memory. Of larger inputs faults are a small part, and memory is what counts; of smaller
- * ones there are not many.
+ * Such a command touches a thousand pages of 4 KiB, and a fault for each takes the kernel 1.5
+ * microseconds: a fifth of all its time. So the first stretch of the heap is mapped at once and put
+ * on huge pages, each of which is cleared in the time of 60 faults and is worth 512. Blocks below
+ * the size that these inputs grow to come from that stretch, of whichever thread, and stay there
+ * when they are free. It costs two or three huge pages of memory. Of larger inputs faults are a
+ * small part, and memory is what counts; of smaller ones there are not many.
  */
 #define _DEFAULT_SOURCE /* sbrk(), madvise(), here only */
 #include "cli.h"
@@ -29,8 +29,8 @@
 #define HUGE_PAGE ((uintptr_t)2 << 20) /* of most machines; where not, the hint is lost */
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
-/* The heap's end grows by all of the stretch, and what lies before its first huge page is taken and never
- * touched. Whatever fails here, memory is had as before. */
+/* The heap's end grows by all of the stretch, and what lies before its first huge page is taken and
+ * never touched. Whatever fails here, memory is had as before. */
 static void prepare(void)
 {
     static void *volatile skipped; /* keeps the compiler from leaving the allocations out */

@@ -5,8 +5,8 @@
  * first. What cannot be mapped (stdin, a named pipe) is looked at as well: a .pcol is read into
  * memory, other input is imported as it comes, the bytes that were looked at before the rest.
  *
- * Maps are guarded: a file that is cut, or whose disk fails, is an error of that file, and before an
- * output is put in place all inputs are looked at once more.
+ * Maps are guarded: a file that is cut, or whose disk fails, is an error of that file, and before
+ * an output is put in place all inputs are looked at once more.
  */
 #include "cli.h"
 

@@ -2,8 +2,8 @@
  * cli_join.c - --join: what an id stands for, in the place of the id
  *
  * Each look-up is a few O(1) cell reads of the logical tables; nothing is loaded up front, so that
- * ten rows of a large file stay cheap. The last location is remembered because its columns are asked
- * for one after the other.
+ * ten rows of a large file stay cheap. The last location is remembered because its columns are
+ * asked for one after the other.
  */
 #include "cli.h"
 

@@ -2,8 +2,8 @@
  * cli_json.c - cells and the pieces of JSON
  *
  * JSON loses nothing: integers are written whole, bytes that are not UTF-8 stand as lone surrogates
- * \udc80 to \udcff (as Python's surrogateescape has it), numbers that JSON does not know are strings.
- * What a terminal would act on is written as an escape, which means the same to a reader.
+ * \udc80 to \udcff (as Python's surrogateescape has it), numbers that JSON does not know are
+ * strings. What a terminal would act on is written as an escape, which means the same to a reader.
  */
 #include "cli.h"
 
@@ -159,8 +159,8 @@ void cli_json_text(struct cli_out *out, const char *data, size_t size)
     cli_out_write(out, "\"", 1);
 }
 
-/* A piece of JSON as it stands; what is not ASCII in it stands in strings, where an escape means the
- * same, and is escaped as in all our JSON. */
+/* A piece of JSON as it stands; what is not ASCII in it stands in strings, where an escape means
+ * the same, and is escaped as in all our JSON. */
 static void json_raw(struct cli_out *out, const char *data, size_t size)
 {
     size_t i = 0;

@@ -1,9 +1,9 @@
 /*
  * cli_number.c - numbers to text and back, independent of any locale
  *
- * Integers are written two digits at a time, because `cat` spends most of its time here. Doubles get
- * the fewest digits that give the same double back, laid out as Python's repr does it (0.1, 20.0,
- * 1e-05, 1e+16), so that a reader sees from the text alone that it is a double.
+ * Integers are written two digits at a time, because `cat` spends most of its time here. Doubles
+ * get the fewest digits that give the same double back, laid out as Python's repr does it (0.1,
+ * 20.0, 1e-05, 1e+16), so that a reader sees from the text alone that it is a double.
  */
 #include "cli.h"
 
@@ -195,9 +195,9 @@ static size_t lay_out(char *text, const struct decimal *decimal)
     return used;
 }
 
-/* Nearly all doubles of an answer are decimals of at most nine places, times in seconds above all. One
- * of at most 15 digits that gives the value back is the shortest that does: no other decimal of so few
- * digits does, and division by a power of ten that is a double is rounded correctly. */
+/* Nearly all doubles of an answer are decimals of at most nine places, times in seconds above all.
+ * One of at most 15 digits that gives the value back is the shortest that does: no other decimal of
+ * so few digits does, and division by a power of ten that is a double is rounded correctly. */
 static size_t format_short(char *text, double value)
 {
     const uint64_t scale = 1000000000;

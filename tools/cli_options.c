@@ -223,7 +223,8 @@ static int unknown_letter(const struct parser *parser, char letter)
     return cli_usage("unknown option -%c", letter);
 }
 
-/* argv[next] starts with one dash and something more: letters, the last of which may take a value. */
+/* argv[next] starts with one dash and something more: letters, the last of which may take a
+ * value. */
 static int parse_letters(struct parser *parser)
 {
     for (const char *text = parser->argv[parser->next++] + 1; *text != '\0'; text++) {

@@ -2,9 +2,9 @@
  * cli_progress.c - a line on stderr that says how far a long import or export is
  *
  * On a terminal the line shows once work has lasted a second, is rewritten in place some times a
- * second, and is gone before anything else is said and when the work is done. The library calls back
- * for each piece that it reads, the output for each that it writes; most calls cost one look at the
- * clock.
+ * second, and is gone before anything else is said and when the work is done. The library calls
+ * back for each piece that it reads, the output for each that it writes; most calls cost one look
+ * at the clock.
  */
 #include "cli.h"
 

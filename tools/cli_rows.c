@@ -1,9 +1,9 @@
 /*
  * cli_rows.c - the table, columns and rows that the options of cat, head, tail and count select
  *
- * All columns that could be meant are listed first: those of the table and, with --join, what its ids
- * stand for. --columns and --where then say which of them are wanted, and only the table columns
- * behind those are scanned.
+ * All columns that could be meant are listed first: those of the table and, with --join, what its
+ * ids stand for. --columns and --where then say which of them are wanted, and only the table
+ * columns behind those are scanned.
  */
 #include "cli.h"
 
@@ -169,8 +169,8 @@ static int list_columns(struct cli_rows *rows, int join)
     return CLI_OK;
 }
 
-/* A column by its name, with or without its dot, or by the one that it has in the file; the exact name
- * goes first. */
+/* A column by its name, with or without its dot, or by the one that it has in the file; the exact
+ * name goes first. */
 static size_t find_column(const struct cli_rows *rows, const char *name, size_t size)
 {
     for (int pass = 0; pass < 3; pass++)

@@ -2,7 +2,8 @@
  * cli_suggest.c - what was meant by a name that does not exist
  *
  * The distance counts insertions, deletions, changes and swaps of neighbours (optimal string
- * alignment), in three rows of numbers. A name is suggested if about a third of it or less is wrong.
+ * alignment), in three rows of numbers. A name is suggested if about a third of it or less is
+ * wrong.
  */
 #include "cli.h"
 

@@ -136,8 +136,8 @@ static size_t widest(const struct cli_table *table, const struct kept *header, s
     return found;
 }
 
-/* Each step takes at least one column down to its least width or to that of the next widest, so that
- * there are at most twice as many steps as columns. */
+/* Each step takes at least one column down to its least width or to that of the next widest, so
+ * that there are at most twice as many steps as columns. */
 static void shrink(struct cli_table *table, const struct kept *header, size_t text, size_t room)
 {
     size_t least = 0, column, width;

@@ -110,8 +110,8 @@ static inline int sought(const char *text, uint64_t as, uint64_t bs, int ascii)
     memcpy(&word, text, 8);
     x = word ^ as;
     y = word ^ bs;
-    /* Each term has the high bit of a byte that is sought; none is missed, a byte behind one that is
-     * sought may have it too. */
+    /* Each term has the high bit of a byte that is sought; none is missed, a byte behind one that
+     * is sought may have it too. */
     hit = ((word - ONES * 0x20) & ~word) | ((x - ONES) & ~x) | ((y - ONES) & ~y);
     if (ascii)
         hit |= word | (word + ONES); /* 0x7f + 1 has it */

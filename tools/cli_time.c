@@ -1,8 +1,8 @@
 /*
  * cli_time.c - times and ranges of time in options
  *
- * A range is on the clock of the column .time, which begins where the source says: at the start of the
- * process, of the recording or of the machine. Behind a + it is from the first sample on.
+ * A range is on the clock of the column .time, which begins where the source says: at the start of
+ * the process, of the recording or of the machine. Behind a + it is from the first sample on.
  */
 #include "cli.h"
 
@@ -79,7 +79,8 @@ static int scan_times(const struct cli_input *input, const pcol_table *samples, 
     return CLI_OK;
 }
 
-/* The time of the first sample. Each source has a clock of its own: of several one is to be chosen. */
+/* The time of the first sample. Each source has a clock of its own: of several one is to be
+ * chosen. */
 static int first_time(const struct cli_input *input, const struct cli_args *args, int64_t *first)
 {
     const pcol_table *samples, *sources;

@@ -1,8 +1,8 @@
 /*
  * cmd.c - the table of commands
  *
- * Lines of `details` that begin with a blank stand in the help as they are; the others are paragraphs,
- * which are filled.
+ * Lines of `details` that begin with a blank stand in the help as they are; the others are
+ * paragraphs, which are filled.
  */
 #include "cmd.h"
 

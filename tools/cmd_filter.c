@@ -53,7 +53,8 @@ static void add_pseudonym(void *context, const char *kind, pcol_str pseudonym, p
         cli_table_row(telling->map, cells);
 }
 
-/* The keys of all --drop-labels=KEY,KEY in one list, which ends in NULL; their text is behind it. */
+/* The keys of all --drop-labels=KEY,KEY in one list, which ends in NULL; their text is behind
+ * it. */
 static const char **split_keys(const struct cli_list *list, pcol_filter_options *options)
 {
     size_t count = 0, size = 0;

@@ -293,8 +293,8 @@ static pcol_status put_total(struct cli_out *out, const struct info *info,
     return PCOL_OK;
 }
 
-/* From the first sample's time to the last one's, by the index alone. Each source has a clock of its
- * own, so that of several there is nothing to say. */
+/* From the first sample's time to the last one's, by the index alone. Each source has a clock of
+ * its own, so that of several there is nothing to say. */
 static int time_range(const struct info *info, int64_t *first, int64_t *last)
 {
     const pcol_column *column = info->samples != NULL && info->source_rows == 1

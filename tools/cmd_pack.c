@@ -293,7 +293,8 @@ int cmd_pack(struct cli_args *args)
     return code;
 }
 
-/* Any number of inputs into one file, whatever it is that each holds: packing under its other name. */
+/* Any number of inputs into one file, whatever it is that each holds: packing under its other
+ * name. */
 int cmd_merge(struct cli_args *args)
 {
     char *copies = NULL;

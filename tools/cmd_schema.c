@@ -2,8 +2,8 @@
  * cmd_schema.c - schema: tables and columns, of the data model or of one file
  *
  * Without a file an empty one is made in memory and described, so that what is printed is what the
- * library does. Of a file, the tables that it has beyond the data model are described as well, as cat
- * shows them.
+ * library does. Of a file, the tables that it has beyond the data model are described as well, as
+ * cat shows them.
  */
 #include "cmd_schema.h"
 #include "cmd.h"
@@ -39,7 +39,8 @@ static int add_table(struct schema *schema, const pcol_table *table, int further
     return cli_columns_new(schema->file, table, further, &one->columns);
 }
 
-/* Those of a model; a physical one that is not `all` is one that cat shows beside the data model. */
+/* Those of a model; a physical one that is not `all` is one that cat shows beside the data
+ * model. */
 static int list_model(struct schema *schema, pcol_model model, int all)
 {
     uint32_t count = pcol_file_table_count(schema->file, model);

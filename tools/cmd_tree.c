@@ -1,9 +1,9 @@
 /*
  * cmd_tree.c - tree: who calls whom, as an indented tree or as rows
  *
- * People get the branches drawn, and by default only those that are worth a look: nodes below half a
- * percent are left out and counted. Programs get every node. -n leaves the heaviest ones, and since a
- * caller is as heavy as what it calls, the branches that lead to them.
+ * People get the branches drawn, and by default only those that are worth a look: nodes below half
+ * a percent are left out and counted. Programs get every node. -n leaves the heaviest ones, and
+ * since a caller is as heavy as what it calls, the branches that lead to them.
  */
 #include "cmd.h"
 
@@ -44,8 +44,7 @@ const struct cli_option cmd_tree_options[] = {
 /* ---- which nodes ---- */
 
 struct weighed {
-    double
-        weight; /* the largest magnitude of the node and those below it, so that callers come first */
+    double weight; /* largest magnitude of the node and those below it: callers come first */
     uint32_t node;
 };
 

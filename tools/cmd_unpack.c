@@ -100,8 +100,8 @@ static int is_folder(const char *name)
     return (size > 0 && name[size - 1] == '/') || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-/* `-o DIR`: there under the input's name, with the format's first suffix for its extensions. *made is
- * to be freed. */
+/* `-o DIR`: there under the input's name, with the format's first suffix for its extensions. *made
+ * is to be freed. */
 static int name_in_folder(struct cli_args *args, const char *format, char **made)
 {
     const char *input = args->operands[0], *slash = strrchr(input, '/');

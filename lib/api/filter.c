@@ -69,8 +69,8 @@ static pcol_status find_types(struct filtering *f, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Frames go where stacks are rebuilt anyway. Else a pprof's drop_frames stay with it, and drop when it is
- * read; without names they cannot. */
+/* Frames go where stacks are rebuilt anyway. Else a pprof's drop_frames stay with it, and drop when
+ * it is read; without names they cannot. */
 static void find_frames(struct filtering *f, const pcol_filter_options *options)
 {
     if (!options->selection.hide && !options->selection.show && !options->anonymize)
@@ -90,7 +90,8 @@ static pcol_status check(const pcol_filter_options *options, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Keys to be dropped that no sample has. Members of `extra` have keys, too, which are in no list. */
+/* Keys to be dropped that no sample has. Members of `extra` have keys, too, which are in no
+ * list. */
 static pcol_status tell_keys(const pcol_file *file, const pcol_filter_options *options,
                              pcol_error *err)
 {

@@ -3,9 +3,9 @@
  *
  * Products are checked for overflow here and nowhere else; a hook can make any allocation fail.
  *
- * Large blocks ask for huge pages. The kernel clears memory page by page as it is first touched, and
- * a fault for each 4 KiB costs more than most of what is done with them here: a question about a
- * profile of a quarter of a million stacks spent a quarter of its time so.
+ * Large blocks ask for huge pages. The kernel clears memory page by page as it is first touched,
+ * and a fault for each 4 KiB costs more than most of what is done with them here: a question about
+ * a profile of a quarter of a million stacks spent a quarter of its time so.
  */
 #define _DEFAULT_SOURCE /* madvise(), here only */
 #include "alloc.h"
@@ -21,8 +21,8 @@
 #define MOST_COPIED ((size_t)32 << 20)
 #define HUGE_BYTES PCI_MAP_BYTES /* of a huge page of most machines; where not, a hint is lost */
 
-/* Arrays that grow to less do without huge pages: the one that they end in, most of which is cleared for
- * nothing, would be a tenth and more of the memory of packing 10 MB. */
+/* Arrays that grow to less do without huge pages: the one that they end in, most of which is
+ * cleared for nothing, would be a tenth and more of the memory of packing 10 MB. */
 #define LEAST_GROWN (4 * HUGE_BYTES)
 
 int (*pci_alloc_hook)(void);
@@ -39,8 +39,8 @@ static size_t request(size_t count, size_t size)
     return bytes ? bytes : 1;
 }
 
-/* Huge pages for a block, the last of them only if half of it is wanted: what is cleared for nothing
- * counts as the process's memory. */
+/* Huge pages for a block, the last of them only if half of it is wanted: what is cleared for
+ * nothing counts as the process's memory. */
 static void *allocate_large(size_t bytes)
 {
     void *memory;

@@ -150,8 +150,8 @@ pcol_status pci_bcol_fill(struct pci_bcol *column, uint64_t rows, pcol_error *er
     return PCOL_OK;
 }
 
-/* The usual value: behind one that is there, the same as all others or one for which there is room, of the
- * width that values have had. 0: it is not such. */
+/* The usual value: behind one that is there, the same as all others or one for which there is room,
+ * of the width that values have had. 0: it is not such. */
 static inline int append_usual(struct pci_bcol *c, uint64_t row, int64_t value)
 {
     struct pci_spool *s = &c->values;

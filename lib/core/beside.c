@@ -1,9 +1,9 @@
 /*
  * beside.c - threads that run tasks, and a ring of pieces between two threads
  *
- * A ring has one side that fills pieces and one that empties them, each waiting for the other by one
- * condition. The side that ends says so with its status; the other one finds it when it has taken
- * what was filled before (the emptying side) or at once (the filling side).
+ * A ring has one side that fills pieces and one that empties them, each waiting for the other by
+ * one condition. The side that ends says so with its status; the other one finds it when it has
+ * taken what was filled before (the emptying side) or at once (the filling side).
  */
 #include "core/beside.h"
 
@@ -14,7 +14,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Nothing that runs here needs more; the system's default of 8 MB would count against limits on memory. */
+/* Nothing that runs here needs more; the system's default of 8 MB would count against limits on
+ * memory. */
 #define STACK_BYTES ((size_t)1 << 20)
 
 int (*pci_thread_hook)(void);
@@ -69,8 +70,8 @@ static void note_failure(struct crew *crew, size_t number, pcol_status status,
     atomic_store(&crew->failed, 1);
 }
 
-/* A number once taken is run even if a higher one has failed meanwhile: it might fail, too, and then
- * it is the one to name. */
+/* A number once taken is run even if a higher one has failed meanwhile: it might fail, too, and
+ * then it is the one to name. */
 static void *work(void *context)
 {
     struct crew *crew = context;

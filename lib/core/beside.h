@@ -1,10 +1,10 @@
 /*
  * beside.h - work done by other threads beside the caller's
  *
- * Two shapes only: tasks that do not know of each other (pci_beside_each), and a stream of bytes that
- * one thread makes and another one uses (pci_ahead, pci_behind). What comes out is the same for any
- * number of threads, errors too; where a thread cannot be had, the caller does the work itself. The
- * library starts threads only where its caller asked for them (the options' `threads`).
+ * Two shapes only: tasks that do not know of each other (pci_beside_each), and a stream of bytes
+ * that one thread makes and another one uses (pci_ahead, pci_behind). What comes out is the same
+ * for any number of threads, errors too; where a thread cannot be had, the caller does the work
+ * itself. The library starts threads only where its caller asked for them (the options' `threads`).
  */
 #ifndef PCI_BESIDE_H
 #define PCI_BESIDE_H
@@ -13,7 +13,8 @@
 
 #define PCI_MAX_THREADS 64u
 
-/* Below so many bytes of input nobody would notice the threads, save by what it costs to start them. */
+/* Below so many bytes of input nobody would notice the threads, save by what it costs to start
+ * them. */
 #define PCI_BESIDE_BYTES ((uint64_t)1 << 20)
 
 /* Tests: called before each thread is started; non-zero: it cannot be had. NULL: none. */
@@ -23,16 +24,17 @@ extern int (*pci_thread_hook)(void);
 
 typedef pcol_status (*pci_task)(void *context, size_t number, pcol_error *err);
 
-/* Call task(context, number, ...) for numbers 0 to count - 1, begun in this order, by up to `threads`
- * threads at a time, the caller's included (0 and 1: by that alone); back when all have ended. After
- * a failure none is begun any more; status and error are those of the lowest number that failed. */
+/* Call task(context, number, ...) for numbers 0 to count - 1, begun in this order, by up to
+ * `threads` threads at a time, the caller's included (0 and 1: by that alone); back when all have
+ * ended. After a failure none is begun any more; status and error are those of the lowest number
+ * that failed. */
 pcol_status pci_beside_each(unsigned threads, size_t count, pci_task task, void *context,
                             pcol_error *err);
 
 /* ---- a task that waits for a part of another one */
 
-/* Tasks are begun in their order: one may wait for what one with a lower number does, and must not for
- * one with a higher number. Whoever is waited for opens the gate whatever comes of it. */
+/* Tasks are begun in their order: one may wait for what one with a lower number does, and must not
+ * for one with a higher number. Whoever is waited for opens the gate whatever comes of it. */
 struct pci_gate;
 /* NULL: it cannot be had. */
 struct pci_gate *pci_gate_new(void);
@@ -52,8 +54,8 @@ struct pci_ahead;
 /* Begin; at most `count` pieces of up to `capacity` bytes wait at a time. */
 pcol_status pci_ahead_new(pci_make make, void *context, size_t capacity, size_t count,
                           struct pci_ahead **ahead, pcol_error *err);
-/* The next piece, valid until the next call; *size is 0 at the end, as often as one asks. A failure of
- * `make` comes when all that it made before has been taken. */
+/* The next piece, valid until the next call; *size is 0 at the end, as often as one asks. A failure
+ * of `make` comes when all that it made before has been taken. */
 pcol_status pci_ahead_take(struct pci_ahead *ahead, const uint8_t **data, size_t *size,
                            pcol_error *err);
 /* Whether there is another thread: else pieces are made when they are asked for. */

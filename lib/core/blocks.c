@@ -1,13 +1,14 @@
 /*
  * blocks.c - columns whose rows follow from the rows before, put together by blocks when first read
  *
- * Two encodings give a row only after those before it in its block: strings that share bytes with the
- * one before (FRONT, 64 rows), parents said by steps up the tree (TREE, 1024 rows). What a block gives
- * is kept in memory that belongs to the file, so that further cells of it take one load, and strings
- * have an address that holds until the file is closed. Whichever thread comes first makes a block;
- * where two come at once the work of one is thrown away. Memory follows the bytes in the file: at most
- * 64 for each one of FRONT, which has one for each row, and 32 for each one of TREE's marks. In an archive
- * these bytes may stand for a thousand times as many, so that the strings have a limit there.
+ * Two encodings give a row only after those before it in its block: strings that share bytes with
+ * the one before (FRONT, 64 rows), parents said by steps up the tree (TREE, 1024 rows). What a
+ * block gives is kept in memory that belongs to the file, so that further cells of it take one
+ * load, and strings have an address that holds until the file is closed. Whichever thread comes
+ * first makes a block; where two come at once the work of one is thrown away. Memory follows the
+ * bytes in the file: at most 64 for each one of FRONT, which has one for each row, and 32 for each
+ * one of TREE's marks. In an archive these bytes may stand for a thousand times as many, so that
+ * the strings have a limit there.
  */
 #include "core/thaw.h"
 

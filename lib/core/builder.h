@@ -1,10 +1,10 @@
 /*
  * builder.h - what a builder holds until the file is written
  *
- * Rows of tables are kept by column: the values that are there in one spool, and which rows have one
- * as run lengths. Functions, locations and groups are kept as structs while they are interned and
- * become columns at the end; call stacks live in a tree; label shapes and nodes are kept as records
- * (labels.c, nodes.c); everything else is columns from the start.
+ * Rows of tables are kept by column: the values that are there in one spool, and which rows have
+ * one as run lengths. Functions, locations and groups are kept as structs while they are interned
+ * and become columns at the end; call stacks live in a tree; label shapes and nodes are kept as
+ * records (labels.c, nodes.c); everything else is columns from the start.
  */
 #ifndef PCI_BUILDER_H
 #define PCI_BUILDER_H
@@ -289,8 +289,8 @@ pcol_status pci_border_wait(pcol_builder *builder, const struct pci_source_row *
 /* There is a further source: what waited for one becomes rows. */
 pcol_status pci_border_settle(pcol_builder *builder, pcol_error *err);
 
-/* Records to columns. Labels before the strings are sorted, nodes and order after strings and stacks
- * have their final places. */
+/* Records to columns. Labels before the strings are sorted, nodes and order after strings and
+ * stacks have their final places. */
 pcol_status pci_blabels_finish(pcol_builder *builder, pcol_error *err);
 pcol_status pci_bnodes_finish(pcol_builder *builder, pcol_error *err);
 pcol_status pci_border_finish(pcol_builder *builder, pcol_error *err);
@@ -315,7 +315,8 @@ struct pci_sample_rows {
 pcol_status pci_builder_samples(pcol_builder *builder, const struct pci_sample_rows *samples,
                                 uint64_t *row, pcol_error *err);
 
-/* labels.c, for copying files: row K of label_keys (made if it is not there yet), and its column. */
+/* labels.c, for copying files: row K of label_keys (made if it is not there yet), and its
+ * column. */
 pcol_status pci_label_number(pcol_builder *builder, uint32_t table, uint32_t key, uint32_t unit,
                              uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err);
 pcol_status pci_label_column(pcol_builder *builder, uint32_t number, uint32_t *column,
@@ -333,8 +334,8 @@ void pci_bcol_free(struct pci_bcol *column);
 /* As if no row had been set. */
 void pci_bcol_reset(struct pci_bcol *column);
 pcol_status pci_bcol_set(struct pci_bcol *column, uint64_t row, int64_t value, pcol_error *err);
-/* The same for `n` rows from `row` on, and for `n` rows of one value: a fraction of the cost of as many
- * calls of pci_bcol_set(). */
+/* The same for `n` rows from `row` on, and for `n` rows of one value: a fraction of the cost of as
+ * many calls of pci_bcol_set(). */
 pcol_status pci_bcol_set_many(struct pci_bcol *column, uint64_t row, const int64_t *values,
                               size_t n, pcol_error *err);
 pcol_status pci_bcol_repeat(struct pci_bcol *column, uint64_t row, int64_t value, uint64_t n,
@@ -387,10 +388,10 @@ struct pci_plan {
 pcol_status pci_encode_columns(pcol_builder *b, struct pci_writer *w, const struct pci_plan *plan,
                                pcol_error *err);
 
-/* function_sums.c: made before strings are sorted, since it may need some (NULL: no such table), begun when
- * stacks have their places, added up, then put into columns. Beginning and adding up read columns of
- * samples, functions, groups and stacks and change nothing of them. Adding up is a task for each lane, which
- * share the sample types and may be beside each other. */
+/* function_sums.c: made before strings are sorted, since it may need some (NULL: no such table),
+ * begun when stacks have their places, added up, then put into columns. Beginning and adding up
+ * read columns of samples, functions, groups and stacks and change nothing of them. Adding up is a
+ * task for each lane, which share the sample types and may be beside each other. */
 #define PCI_SUM_LANES 2u
 struct pci_function_sums;
 pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **sums,

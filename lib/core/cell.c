@@ -100,8 +100,8 @@ static pcol_status read_there(const pcol_file *file, const struct pci_column *co
     }
     if (result == PCF_OK)
         return pci_kept(file, err);
-    /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a rank
-     * directory that contradicts the next block) show in ranges only. */
+    /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a
+     * rank directory that contradicts the next block) show in ranges only. */
     for (uint64_t i = 0; result != PCF_BAD_ROW && i < count; i++) {
         int64_t cell;
         int is_valid;

@@ -2,8 +2,8 @@
  * chain.c - a column of which most values follow from the one in the row before
  *
  * In a tree of call stacks in pre-order, the place of most rows is the one that its caller mostly
- * calls. For each value the one that follows it most often is found by a vote (Boyer and Moore: exact
- * where more than half agree, else some follower, which costs bytes but is never wrong).
+ * calls. For each value the one that follows it most often is found by a vote (Boyer and Moore:
+ * exact where more than half agree, else some follower, which costs bytes but is never wrong).
  */
 #include "core/emit.h"
 

@@ -1,11 +1,11 @@
 /*
  * codes.c - which columns of a table are written as codes that they share
  *
- * Tables of profiles repeat whole tuples: allocations of the same count and size, labels of the same
- * request. The first rows of each table are looked at. A column is a candidate until it has shown too
- * many distinct values, mostly within its first block. Candidates, those that take most bytes first,
- * join the group with which they take less than by themselves: that is guessed by how often tuples
- * occur, and believed when the rows encoded either way say the same.
+ * Tables of profiles repeat whole tuples: allocations of the same count and size, labels of the
+ * same request. The first rows of each table are looked at. A column is a candidate until it has
+ * shown too many distinct values, mostly within its first block. Candidates, those that take most
+ * bytes first, join the group with which they take less than by themselves: that is guessed by how
+ * often tuples occur, and believed when the rows encoded either way say the same.
  */
 #include "core/codes.h"
 
@@ -394,7 +394,8 @@ static pcol_status form_groups(struct choice *choice, struct pci_code_groups *gr
         struct trial *t = &choice->trials[i];
         if (t->member_count == 1 && t->total < t->plain)
             PCI_TRY(weigh(choice, t, err));
-        /* Codes take longer to read: a column alone is to save more than several that share them. */
+        /* Codes take longer to read: a column alone is to save more than several that share
+         * them. */
         if (t->total < t->plain - t->plain / (t->member_count > 1 ? 4 : 3))
             PCI_TRY(group_new(choice, t, groups, err));
     }

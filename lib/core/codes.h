@@ -9,8 +9,8 @@
 
 #define PCI_CODES_COLUMNS 32u /* of one group */
 
-/* Columns that share codes. A tuple of their cells has a number: a pair of that of the columns before
- * and that of the last column's value. */
+/* Columns that share codes. A tuple of their cells has a number: a pair of that of the columns
+ * before and that of the last column's value. */
 struct pci_codes {
     uint32_t columns[PCI_CODES_COLUMNS]; /* of the builder, in the order of the file */
     size_t column_count;
@@ -45,7 +45,8 @@ const struct pci_codes *pci_code_group_of(const struct pci_code_groups *groups, 
 
 /* encode_codes.c: number the tuples of all rows; group->used becomes 0 if they are too many. */
 pcol_status pci_codes_fill(const pcol_builder *b, struct pci_codes *group, pcol_error *err);
-/* A column of the group; the first one gets the codes, the others are `distance` columns behind it. */
+/* A column of the group; the first one gets the codes, the others are `distance` columns behind
+ * it. */
 pcol_status pci_encode_codes(struct pci_writer *w, uint32_t number, const struct pci_codes *group,
                              size_t place, uint32_t distance, pcol_error *err);
 

@@ -1,10 +1,12 @@
 /*
- * columns.c - all columns of a filled builder through the encoder, beside each other if threads may be used
+ * columns.c - all columns of a filled builder through the encoder, beside each other if threads may
+ * be used
  *
- * A column depends on nothing but the builder, which stays as it is meanwhile, and on its own spools.
- * So each is a task that encodes into a writer of its own, and what comes out is put together in the
- * order of the columns: the file has the same bytes as if one had followed the other. Which columns
- * share codes is found out beside strings and the columns of the tree, which never do.
+ * A column depends on nothing but the builder, which stays as it is meanwhile, and on its own
+ * spools. So each is a task that encodes into a writer of its own, and what comes out is put
+ * together in the order of the columns: the file has the same bytes as if one had followed the
+ * other. Which columns share codes is found out beside strings and the columns of the tree, which
+ * never do.
  */
 #include "core/builder.h"
 
@@ -179,8 +181,8 @@ struct turn {
     uint64_t work; /* about how long it takes: values */
 };
 
-/* Columns are encoded beside each other, each into a part of its own; parts are taken over in order,
- * by whichever thread has just finished the next one. */
+/* Columns are encoded beside each other, each into a part of its own; parts are taken over in
+ * order, by whichever thread has just finished the next one. */
 struct jobs {
     pcol_builder *b;
     struct pci_writer *writer;

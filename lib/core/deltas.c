@@ -1,10 +1,10 @@
 /*
  * deltas.c - a column of which most values stand near the one in the row before
  *
- * Heap sizes rise by small steps and fall far when garbage is collected; the call stacks of successive
- * samples are near each other in the tree. The rows that are far off are marked and have values of
- * their own; where "far" begins is what costs fewest bits. Rises alone take a bit less each than rises
- * and falls.
+ * Heap sizes rise by small steps and fall far when garbage is collected; the call stacks of
+ * successive samples are near each other in the tree. The rows that are far off are marked and have
+ * values of their own; where "far" begins is what costs fewest bits. Rises alone take a bit less
+ * each than rises and falls.
  */
 #include "core/emit.h"
 

@@ -16,8 +16,8 @@
 
 #define ZONE_ROWS 8192u
 
-/* Reads the stack of each sample, 1024 at a time, beside the values of all types. Stacks are places: what
- * is kept of them lies in the order of the tree, which it is made in, too. */
+/* Reads the stack of each sample, 1024 at a time, beside the values of all types. Stacks are
+ * places: what is kept of them lies in the order of the tree, which it is made in, too. */
 struct pass {
     struct pci_bcol_source stack_source;
     struct pci_reader stack;

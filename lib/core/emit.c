@@ -251,8 +251,8 @@ pcol_status pci_emit_marks(struct pci_writer *writer, uint32_t column,
 
 /* ---- rows that are marked, and rises of the others ---- */
 
-/* Cells of a block from `at` on, up to n of them. Each is written, and the place for it moves on if it
- * is wanted. Returns the first cell that was not looked at. */
+/* Cells of a block from `at` on, up to n of them. Each is written, and the place for it moves on if
+ * it is wanted. Returns the first cell that was not looked at. */
 static size_t gather_marked(const struct pci_reader *block, const uint8_t *marks, size_t at,
                             size_t n, int64_t *values, size_t *got)
 {

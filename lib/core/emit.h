@@ -15,8 +15,8 @@ typedef void (*pci_mark_block)(const void *context, const struct pci_reader *blo
 /* Marked rows, or the others, or how much these rise above the row before. */
 enum pci_what { PCI_MARKED, PCI_OTHERS, PCI_RISES };
 
-/* Some of a source's rows as a source of their own. Blocks of a reader begin at multiples of 64, where
- * rows are marked if rises are asked for. */
+/* Some of a source's rows as a source of their own. Blocks of a reader begin at multiples of 64,
+ * where rows are marked if rises are asked for. */
 struct pci_part {
     struct pci_source source; /* its context is this struct, which must not move */
     const struct pci_source *all;
@@ -33,9 +33,9 @@ void pci_part_init(struct pci_part *part, const struct pci_source *all, pci_mark
                    const void *context, enum pci_what what, uint64_t rows);
 pcol_status pci_part_count(struct pci_part *part, pcol_error *err);
 
-/* What a part wants of a block's cells from `at` on, behind the *got values that are there, until there
- * are `n`. Each is written, and the place for it moves on if it is wanted. Returns the first cell that
- * was not looked at. */
+/* What a part wants of a block's cells from `at` on, behind the *got values that are there, until
+ * there are `n`. Each is written, and the place for it moves on if it is wanted. Returns the first
+ * cell that was not looked at. */
 size_t pci_gather(enum pci_what what, const struct pci_reader *block, const uint8_t *marks,
                   size_t at, size_t n, int64_t *values, size_t *got);
 
@@ -79,15 +79,15 @@ struct pci_links {
 };
 void pci_mark_links(const void *context, const struct pci_reader *block, uint8_t *marks);
 
-/* A source as a chain, and what that costs in bits; *links is NULL if it would not pay, or surely not be
- * below `limit`. Freed with pci_links_free(). */
+/* A source as a chain, and what that costs in bits; *links is NULL if it would not pay, or surely
+ * not be below `limit`. Freed with pci_links_free(). */
 pcol_status pci_links_new(const struct pci_source *source, const struct pci_shape *shape,
                           uint64_t limit, struct pci_links **links, uint64_t *bits,
                           pcol_error *err);
 void pci_links_free(struct pci_links *links);
 
-/* A source's rows that stand too far from the row before, and how much the others rise above it: two
- * sources (deltas.c). */
+/* A source's rows that stand too far from the row before, and how much the others rise above it:
+ * two sources (deltas.c). */
 struct pci_deltas {
     int64_t low, high; /* least and greatest rise of a row that is not marked */
     struct pci_part own, rises;
@@ -111,8 +111,8 @@ struct pci_split_choice {
     unsigned width; /* of small values; 0: all of them are the minimum */
 };
 
-/* `again`: large values may be split once more. One pass over some of the source, and one over all of
- * it if these promise to cost less than `limit` bits. */
+/* `again`: large values may be split once more. One pass over some of the source, and one over all
+ * of it if these promise to cost less than `limit` bits. */
 pcol_status pci_split_choose(const struct pci_source *source, const struct pci_shape *shape,
                              int again, uint64_t limit, struct pci_split_choice *choice,
                              pcol_error *err);
@@ -122,15 +122,16 @@ pcol_status pci_split_new(const struct pci_source *source, const struct pci_shap
                           pcol_error *err);
 void pci_mark_large(const void *context, const struct pci_reader *block, uint8_t *marks);
 
-/* What SPLIT costs, by how many values have how many bits, up to `whole`; *width of the small ones. */
+/* What SPLIT costs, by how many values have how many bits, up to `whole`; *width of the small
+ * ones. */
 uint64_t pci_split_cost(const uint64_t *counts, unsigned whole, int again, unsigned *width);
 
 /* A column without children (encode.c). */
 pcol_status pci_encode_leaf(struct pci_writer *writer, uint32_t column,
                             const struct pci_source *source, pcol_error *err);
 
-/* A source's rows as steps up the tree whose parents they are (steps.c): of rows whose parent is not the
- * row before. */
+/* A source's rows as steps up the tree whose parents they are (steps.c): of rows whose parent is
+ * not the row before. */
 struct pci_steps {
     struct pci_source source;
     int64_t *values;

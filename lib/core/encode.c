@@ -308,7 +308,8 @@ static pcol_status measure(struct pci_writer *writer, const struct pci_source *s
     return status;
 }
 
-/* The forms of a column compared by its first rows: what packs best does not always compress best. */
+/* The forms of a column compared by its first rows: what packs best does not always compress
+ * best. */
 static pcol_status best_form(struct pci_writer *writer, const struct pci_source *all, int depth,
                              uint8_t *form, pcol_error *err)
 {

@@ -25,8 +25,8 @@ pcol_status pci_encode_quick(struct pci_writer *writer, uint32_t column,
 pcol_status pci_encode_measure(struct pci_writer *writer, const struct pci_source *source,
                                uint64_t *bytes, pcol_error *err);
 
-/* A column of bytes (encode_bytes.c): `offsets` has rows + 1 values of type u64; read() copies out data. `valid`
- * may be NULL: no nulls; else one byte per row. */
+/* A column of bytes (encode_bytes.c): `offsets` has rows + 1 values of type u64; read() copies out
+ * data. `valid` may be NULL: no nulls; else one byte per row. */
 struct pci_bytes_source {
     uint64_t rows;
     const struct pci_source *offsets;

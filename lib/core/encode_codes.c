@@ -1,8 +1,8 @@
 /*
  * encode_codes.c - columns as codes, and a dictionary for each
  *
- * All rows of a group are read beside each other and their tuples numbered as they come; codes are the
- * ranks of tuples by how often they occur, so that frequent ones are small numbers. A column's
+ * All rows of a group are read beside each other and their tuples numbered as they come; codes are
+ * the ranks of tuples by how often they occur, so that frequent ones are small numbers. A column's
  * dictionary is its cell of each tuple.
  */
 #include "core/codes.h"

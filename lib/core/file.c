@@ -192,8 +192,8 @@ static void fill_columns(pcol_file *f)
     }
 }
 
-/* From so many columns on a table has its names hashed. Each type of samples and each key of labels is a
- * column, and all of them are looked up. */
+/* From so many columns on a table has its names hashed. Each type of samples and each key of labels
+ * is a column, and all of them are looked up. */
 #define WIDE 64u
 
 static uint64_t hash_of_name(const struct pci_table *table, pcol_str name)

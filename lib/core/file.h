@@ -84,9 +84,10 @@ const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
 const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name);
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
 
-/* Columns of archives are decompressed on first use, by whichever thread comes first (thaw.h). Cells are
- * read through the functions below, which see to that; whoever follows column->data himself calls this
- * before, which decompresses all of the column and its children, and keeps it. */
+/* Columns of archives are decompressed on first use, by whichever thread comes first (thaw.h).
+ * Cells are read through the functions below, which see to that; whoever follows column->data
+ * himself calls this before, which decompresses all of the column and its children, and keeps
+ * it. */
 pcol_status pci_thaw_now(const pcol_file *file, const struct pci_column *column, pcol_error *err);
 static inline pcol_status pci_thaw(const pcol_file *file, const struct pci_column *column,
                                    pcol_error *err)
@@ -116,8 +117,8 @@ pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, p
 pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                         pcol_str *value, int *valid, pcol_error *err);
 
-/* Compare the checksums of all sections of a column and its children, once per file; those of which each
- * block has its own are compared block by block, when they are decompressed. */
+/* Compare the checksums of all sections of a column and its children, once per file; those of which
+ * each block has its own are compared block by block, when they are decompressed. */
 pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err);
 /* One section; `named` is the column that an error names. */
 pcol_status pci_verify_section(const pcol_file *file, uint32_t section,

@@ -285,8 +285,8 @@ static pcol_status add_up(struct preparing *p, size_t lane, pcol_error *err)
     return p->sum_status == PCOL_OK ? pci_function_sums_add(p->sums, lane, err) : PCOL_OK;
 }
 
-/* The first task changes stacks and samples, the second one strings and, once stacks are what they stay,
- * all else; those behind them change nothing. */
+/* The first task changes stacks and samples, the second one strings and, once stacks are what they
+ * stay, all else; those behind them change nothing. */
 static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
 {
     return number == 0   ? place_and_begin(context, err)

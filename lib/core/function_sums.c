@@ -3,10 +3,11 @@
  *
  * What most people ask first, and what otherwise takes a walk over all stacks. A function is a name
  * here, as it is shown: stacks of functions that are called the same are not told apart, and code
- * without a function goes by the binary that it is in. The rows of the tree stand in pre-order, so what
- * is below a row are the rows behind it up to its end, and what samples of these weigh together is the
- * difference of two running sums. A name counts where it stands on the path for the first time, so that
- * recursion counts once: that is where a row lies behind the end of the row that counted last.
+ * without a function goes by the binary that it is in. The rows of the tree stand in pre-order, so
+ * what is below a row are the rows behind it up to its end, and what samples of these weigh
+ * together is the difference of two running sums. A name counts where it stands on the path for the
+ * first time, so that recursion counts once: that is where a row lies behind the end of the row
+ * that counted last.
  */
 #include "core/builder.h"
 
@@ -271,8 +272,8 @@ static inline uint32_t leaf_of(const struct pci_function_sums *w, size_t row)
 
 /* ---- adding up */
 
-/* Adds up one type. It is not good if a value is negative, since those who ask want the magnitudes of
- * samples beside their sums, or if the sum of all does not fit. */
+/* Adds up one type. It is not good if a value is negative, since those who ask want the magnitudes
+ * of samples beside their sums, or if the sum of all does not fit. */
 static pcol_status weigh(struct adder *a, size_t type, pcol_error *err)
 {
     const struct pci_function_sums *w = a->w;
@@ -316,7 +317,8 @@ static void add_self(struct adder *a)
     }
 }
 
-/* A row shows a name: if not within a row that does, what is below it is what the name has there. */
+/* A row shows a name: if not within a row that does, what is below it is what the name has
+ * there. */
 static inline void show(struct adder *a, size_t row, uint32_t name)
 {
     struct name *n = &a->names[name];
@@ -364,8 +366,8 @@ static pcol_status add_up(struct adder *a, size_t type, pcol_error *err)
     return PCOL_OK;
 }
 
-/* One or two types of a large tree are left to one lane: with what a second one needs, this would be where
- * packing takes most memory. */
+/* One or two types of a large tree are left to one lane: with what a second one needs, this would
+ * be where packing takes most memory. */
 static size_t lanes_of(const struct pci_function_sums *w)
 {
     return w->type_count > 2 || w->b->tree.count < LARGE_TREE ? PCI_SUM_LANES : 1;
@@ -476,8 +478,8 @@ pcol_status pci_function_sums_begin(struct pci_function_sums *w, pcol_error *err
 
 /* ---- columns */
 
-/* Rows are in the order of their strings, which is that of their bytes; samples that show no name come
- * last, if they have anything. *rows of name_of_row are filled in. */
+/* Rows are in the order of their strings, which is that of their bytes; samples that show no name
+ * come last, if they have anything. *rows of name_of_row are filled in. */
 static pcol_status put_names(struct pci_function_sums *w, uint32_t *name_of_row, uint64_t *rows,
                              pcol_error *err)
 {

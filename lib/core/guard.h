@@ -10,8 +10,8 @@
 
 struct pci_guard_slot;
 
-/* Watch the map of `size` bytes at `map`. If reading it raises SIGBUS, *lost becomes 1 and the whole
- * map reads as zeros from then on. *slot is what pci_guard_end() needs. E_NO_MEMORY, E_IO. */
+/* Watch the map of `size` bytes at `map`. If reading it raises SIGBUS, *lost becomes 1 and the
+ * whole map reads as zeros from then on. *slot is what pci_guard_end() needs. E_NO_MEMORY, E_IO. */
 pcol_status pci_guard_begin(const void *map, size_t size, _Atomic uint8_t *lost,
                             struct pci_guard_slot **slot, pcol_error *err);
 /* Before the map is taken down. NULL is fine. */

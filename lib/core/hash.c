@@ -48,8 +48,8 @@ static void insert(uint64_t *slots, size_t mask, uint64_t slot)
     slots[at] = slot;
 }
 
-/* Cleared here and not by the allocator: fresh memory that is looked at first and written to later is
- * mapped twice, and the second time all threads have to be told. */
+/* Cleared here and not by the allocator: fresh memory that is looked at first and written to later
+ * is mapped twice, and the second time all threads have to be told. */
 static pcol_status grow(struct pci_hash *h, pcol_error *err)
 {
     size_t old = h->slots ? h->mask + 1 : 0;

@@ -1,10 +1,10 @@
 /*
  * hash.h - the one hash table: from a key that lives elsewhere to a dense u32 id
  *
- * Open addressing over 8-byte slots (32 bits of hash, id + 1), grown at 5/8, fourfold while small. Keys
- * are compared by the caller, so the table costs 13 to 26 bytes an entry whatever the key is, a small one
- * 51 at most. Hashes are seeded per process: an input cannot be made that collides. Ids are given out in
- * order of insertion, so the order in the table never reaches a file.
+ * Open addressing over 8-byte slots (32 bits of hash, id + 1), grown at 5/8, fourfold while small.
+ * Keys are compared by the caller, so the table costs 13 to 26 bytes an entry whatever the key is,
+ * a small one 51 at most. Hashes are seeded per process: an input cannot be made that collides. Ids
+ * are given out in order of insertion, so the order in the table never reaches a file.
  */
 #ifndef PCI_HASH_H
 #define PCI_HASH_H
@@ -42,8 +42,8 @@ static inline uint64_t pci_hash_pair(uint64_t a, uint64_t b)
     return pci_hash_fold(mixed ^ pci_hash_seed[0], UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Seeded hash of a text that is mostly short: up to 32 bytes are loaded as two or four words that may
- * overlap, without a call. */
+/* Seeded hash of a text that is mostly short: up to 32 bytes are loaded as two or four words that
+ * may overlap, without a call. */
 static inline uint64_t pci_hash_text(const void *text, size_t size)
 {
     const uint8_t *p = text, *end = p + size;

@@ -174,8 +174,8 @@ static unsigned is_frozen(const struct pci_column *column)
     return atomic_load_explicit(&column->frozen, memory_order_acquire);
 }
 
-/* What a column is made of besides its sections: its children, and codes that are another one's. NULL
- * behind the last. At most PCF_MAX_CHILD_DEPTH + 1 levels. */
+/* What a column is made of besides its sections: its children, and codes that are another one's.
+ * NULL behind the last. At most PCF_MAX_CHILD_DEPTH + 1 levels. */
 static const struct pci_column *part_of(const pcol_file *file, const struct pci_column *column,
                                         unsigned part)
 {
@@ -204,8 +204,8 @@ static pcol_status open_column(const pcol_file *file, const struct pci_column *c
     return PCOL_OK;
 }
 
-/* Of a column, or one of its parts, all blocks may be there by now, and none of them may go: it is as in
- * any file. */
+/* Of a column, or one of its parts, all blocks may be there by now, and none of them may go: it is
+ * as in any file. */
 static void settle(const pcol_file *file, const struct pci_column *column)
 {
     const struct pcf_column *desc = column->desc;
@@ -319,8 +319,8 @@ static uint64_t marks_in(const struct pcf_data *data, uint64_t block, uint64_t f
     return count;
 }
 
-/* Rows of one block of 1024: their marks, and what the children have for them. What follows from the row
- * before may begin at the 64th row before, of a tree with the block. */
+/* Rows of one block of 1024: their marks, and what the children have for them. What follows from
+ * the row before may begin at the 64th row before, of a tree with the block. */
 static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
                                uint64_t count, pcol_error *err)
 {

@@ -1,10 +1,10 @@
 /*
  * idle.h - samples of a thread that waited: joined into one that lasts, and taken apart again
  *
- * A sample joins the one before it in its thread if the stack is the same and no CPU time was used in
- * between: their values add up, and the first lasts up to the last. Taken apart it becomes its first
- * sample and one for the others at its end, which is what viewers without durations can show, or all
- * of them at even distances.
+ * A sample joins the one before it in its thread if the stack is the same and no CPU time was used
+ * in between: their values add up, and the first lasts up to the last. Taken apart it becomes its
+ * first sample and one for the others at its end, which is what viewers without durations can show,
+ * or all of them at even distances.
  */
 #ifndef PCI_IDLE_H
 #define PCI_IDLE_H
@@ -13,9 +13,9 @@
 
 /*
  * A sample that others join. With a tolerance (not 0) they join only as long as the times of all of
- * them, samples of the value 1, are within it what taking apart at even distances gives. The k-th of n
- * lies at k times the mean distance, so each of them bounds the distance from both sides, and two
- * numbers are all that has to be kept.
+ * them, samples of the value 1, are within it what taking apart at even distances gives. The k-th
+ * of n lies at k times the mean distance, so each of them bounds the distance from both sides, and
+ * two numbers are all that has to be kept.
  */
 struct pci_idle_run {
     int64_t end_ns; /* of the one that joined last */
@@ -32,8 +32,8 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
 pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
                           pcol_error *err);
 
-/* Into how many samples one is taken apart: all that it stands for, if `all` and its value is a whole
- * number, else two; 1 if it does not last. */
+/* Into how many samples one is taken apart: all that it stands for, if `all` and its value is a
+ * whole number, else two; 1 if it does not last. */
 uint64_t pci_idle_parts(int64_t duration_ns, double value, int all);
 struct pci_idle_part {
     int64_t after_ns; /* from the sample's time on */

@@ -1,11 +1,11 @@
 /*
  * intern.c - rows that are unique by content
  *
- * A row is the list of its cells that say something, by ascending column: nulls, and zeros of columns
- * whose zeros are not written, are left out, so that two importers which fill different columns of a
- * table agree on what is equal. The list is put behind those of all rows first, and taken back if it
- * is known. Functions and location groups are structs to the builder; what other columns say of them
- * is interned here on its own, and its number is their variant.
+ * A row is the list of its cells that say something, by ascending column: nulls, and zeros of
+ * columns whose zeros are not written, are left out, so that two importers which fill different
+ * columns of a table agree on what is equal. The list is put behind those of all rows first, and
+ * taken back if it is known. Functions and location groups are structs to the builder; what other
+ * columns say of them is interned here on its own, and its number is their variant.
  */
 #include "core/builder.h"
 

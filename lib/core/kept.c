@@ -1,10 +1,10 @@
 /*
  * kept.c - values that take long to read, read once
  *
- * Rows that are gathered out of a column are asked for twice, to choose their encoding and to write it.
- * So they are gathered as the column's marks are written, all its parts in that one pass, and held by
- * block, as a base and four bytes for each: what a column's values of 1024 rows differ by is seldom
- * more. They wait in pages of the store, which columns that are done have let go.
+ * Rows that are gathered out of a column are asked for twice, to choose their encoding and to write
+ * it. So they are gathered as the column's marks are written, all its parts in that one pass, and
+ * held by block, as a base and four bytes for each: what a column's values of 1024 rows differ by
+ * is seldom more. They wait in pages of the store, which columns that are done have let go.
  */
 #include "core/emit.h"
 

@@ -2,11 +2,11 @@
  * labels.c - a row's open-ended keys as typed columns
  *
  * Row K of label_keys belongs to column label.K of its table. One lookup finds the row with
- * occurrence 0 of (table, key, unit, kind); further occurrences in the same row hang on it as a list,
- * so that a row of n labels costs O(n) whatever its keys are. In the usual case not even that: rows
- * have the keys of the row before, in the same order, and each entry is compared with that one's.
- * Which keys a row has, in which order, is its shape; it is interned, and left out where the order
- * is that of K.
+ * occurrence 0 of (table, key, unit, kind); further occurrences in the same row hang on it as a
+ * list, so that a row of n labels costs O(n) whatever its keys are. In the usual case not even
+ * that: rows have the keys of the row before, in the same order, and each entry is compared with
+ * that one's. Which keys a row has, in which order, is its shape; it is interned, and left out
+ * where the order is that of K.
  */
 #include "core/builder.h"
 
@@ -227,7 +227,8 @@ pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size
     return PCOL_OK;
 }
 
-/* Whether a row without a shape reads the same: columns in order of K, then the members of extra. */
+/* Whether a row without a shape reads the same: columns in order of K, then the members of
+ * extra. */
 static int is_natural(const struct pci_blabels *l, const struct pci_label_table *t, size_t count)
 {
     if (!count || t->column_count > NATURAL_KEYS)
@@ -345,7 +346,8 @@ static int64_t bits_of(const struct pci_label *label)
     return label->kind == PCI_LABEL_BOOL ? bits != 0 : bits;
 }
 
-/* A label that has no column becomes a member of `extra`; the unit of a number is the node's text. */
+/* A label that has no column becomes a member of `extra`; the unit of a number is the node's
+ * text. */
 static pcol_status put_extra(struct label_row *r, const struct pci_label *label, pcol_error *err)
 {
     static const uint8_t tags[] = {

@@ -2,8 +2,8 @@
  * lanes.c - loops that become vector code
  *
  * Each stands here once, as an inline function, and is compiled twice: for every processor, and for
- * those with AVX2, which handle four values at a time and compare numbers of 64 bits. Which one runs
- * decides nothing but the time. This file is compiled with -O3 (lib/rules.mk).
+ * those with AVX2, which handle four values at a time and compare numbers of 64 bits. Which one
+ * runs decides nothing but the time. This file is compiled with -O3 (lib/rules.mk).
  */
 #include "core/lanes.h"
 
@@ -15,8 +15,9 @@
 #include <cpuid.h>
 #include <stdatomic.h>
 
-/* What __builtin_cpu_supports("avx2") says, asked when somebody wants to know: the compiler's own asks at
- * every start of a program, which in a virtual machine takes as long as reading a small file. */
+/* What __builtin_cpu_supports("avx2") says, asked when somebody wants to know: the compiler's own
+ * asks at every start of a program, which in a virtual machine takes as long as reading a small
+ * file. */
 static int has_avx2(void)
 {
     unsigned a, b, c, d, low, high;
@@ -123,8 +124,8 @@ int pci_lanes_same(const int64_t *values, size_t n, int64_t value)
     return !other;
 }
 
-/* Four voters at once, without branches: which of two values one meets cannot be foreseen. What compares
- * equal is -1. */
+/* Four voters at once, without branches: which of two values one meets cannot be foreseen. What
+ * compares equal is -1. */
 #define HALF (PCI_VOTERS / 2)
 typedef uint64_t voters __attribute__((vector_size(HALF * sizeof(uint64_t))));
 
@@ -162,7 +163,8 @@ TWICE(vote,
        int64_t *restrict leads),
       (values, n, base, step, candidates, leads))
 
-/* Newton: each step doubles the bits of an odd number's inverse that are right, of which 3d ^ 2 has 5. */
+/* Newton: each step doubles the bits of an odd number's inverse that are right, of which 3d ^ 2 has
+ * 5. */
 struct pci_divisor pci_divisor_of(uint64_t number)
 {
     unsigned shift = (unsigned)__builtin_ctzll(number);
@@ -226,8 +228,8 @@ INLINE void body_rests(const int64_t *values, size_t n, int64_t slope, int64_t *
 TWICE(rests, (const int64_t *values, size_t n, int64_t slope, int64_t *least, int64_t *greatest),
       (values, n, slope, least, greatest))
 
-/* A number below 2^51 laid into a double's fraction, less what the exponent adds, is that number; with
- * one half more, so that 0 has an exponent too, its exponent tells the bits. */
+/* A number below 2^51 laid into a double's fraction, less what the exponent adds, is that number;
+ * with one half more, so that 0 has an exponent too, its exponent tells the bits. */
 INLINE void body_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes)
 {
     const uint64_t two52 = UINT64_C(0x4330000000000000);

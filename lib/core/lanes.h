@@ -1,8 +1,8 @@
 /*
  * lanes.h - loops over many values at once, the same for each of them
  *
- * What the encoder asks of every value of every column, kept apart as plain loops without branches, so
- * that the compiler makes vector code of them.
+ * What the encoder asks of every value of every column, kept apart as plain loops without branches,
+ * so that the compiler makes vector code of them.
  */
 #ifndef PCI_LANES_H
 #define PCI_LANES_H
@@ -28,13 +28,14 @@ void pci_lanes_range(const int64_t *values, size_t n, int64_t flip, int64_t *lea
                      int64_t *greatest);
 /* Whether all are this one. */
 int pci_lanes_same(const int64_t *values, size_t n, int64_t value);
-/* Votes (Boyer and Moore) of values less base + step * k, those of every eighth value apart: a candidate
- * of each, and by how much it leads at most: PCI_VOTERS of them. */
+/* Votes (Boyer and Moore) of values less base + step * k, those of every eighth value apart: a
+ * candidate of each, and by how much it leads at most: PCI_VOTERS of them. */
 #define PCI_VOTERS 8
 void pci_lanes_vote(const int64_t *values, size_t n, uint64_t base, uint64_t step,
                     int64_t *restrict candidates, int64_t *restrict leads);
-/* A divisor, at least 1, as what to multiply by: a multiple of it, shifted right and multiplied modulo
- * 2^64, is the quotient, and nothing but multiples becomes `most` or less (rotated instead). */
+/* A divisor, at least 1, as what to multiply by: a multiple of it, shifted right and multiplied
+ * modulo 2^64, is the quotient, and nothing but multiples becomes `most` or less (rotated
+ * instead). */
 struct pci_divisor {
     uint64_t inverse, most;
     unsigned shift;
@@ -49,8 +50,8 @@ void pci_lanes_divide(uint64_t *numbers, size_t n, const struct pci_divisor *div
  * them. */
 void pci_lanes_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
                      int64_t *greatest);
-/* By k, n at most 1024: the bits that rise k (from value k - 1 to k) takes, and 64 if it falls. Exact
- * for rises within +-2^51. code[0] stays. */
+/* By k, n at most 1024: the bits that rise k (from value k - 1 to k) takes, and 64 if it falls.
+ * Exact for rises within +-2^51. code[0] stays. */
 void pci_lanes_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes);
 /* By k from 1 on: 1 if rise k, less `low`, is more than `most` as an unsigned number. */
 void pci_lanes_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
@@ -61,8 +62,8 @@ void pci_lanes_other(const int64_t *values, size_t n, uint64_t base, uint64_t st
 /* The value that stands at numbers[k] of a table; each number is below the table's size. Values may
  * take the place of the numbers. */
 void pci_lanes_look(const uint32_t *table, const int64_t *numbers, size_t n, int64_t *values);
-/* Milliseconds as doubles (their bits), within +-2e9, to nanoseconds, rounded to the nearest, halves
- * away from 0, and how many doubles each lies above ns / 1e6. */
+/* Milliseconds as doubles (their bits), within +-2e9, to nanoseconds, rounded to the nearest,
+ * halves away from 0, and how many doubles each lies above ns / 1e6. */
 void pci_lanes_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,
                         int64_t *restrict ulps);
 /* Whether all doubles are within +-most. */
@@ -84,7 +85,8 @@ void pci_lanes_less(const int64_t *values, size_t n, uint64_t base, uint64_t *re
 /* numbers[k] = values[k] - base - (slope * k >> 16). */
 void pci_lanes_less_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
                          uint64_t *restrict numbers);
-/* Two numbers of `width` bits, at most 32, become one of twice as many, the first below; n is even. */
+/* Two numbers of `width` bits, at most 32, become one of twice as many, the first below; n is
+ * even. */
 void pci_lanes_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs);
 
 #endif

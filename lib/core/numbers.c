@@ -1,8 +1,9 @@
 /*
- * numbers.c - distinct values of a column, or pairs of numbers of two, each with a number of its own
+ * numbers.c - distinct values of a column, or pairs of numbers of two, each with a number of its
+ * own
  *
- * A few keys are most of what is met, and are found at once by some of their bits; the others in the
- * hash table.
+ * A few keys are most of what is met, and are found at once by some of their bits; the others in
+ * the hash table.
  */
 #include "core/numbers.h"
 

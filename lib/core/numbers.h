@@ -1,5 +1,6 @@
 /*
- * numbers.h - distinct values of a column, or pairs of numbers of two, each with a number of its own
+ * numbers.h - distinct values of a column, or pairs of numbers of two, each with a number of its
+ * own
  */
 #ifndef PCI_NUMBERS_H
 #define PCI_NUMBERS_H

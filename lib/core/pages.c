@@ -1,12 +1,12 @@
 /*
  * pages.c - memory for pages of 64 KiB, which spools hand on to each other
  *
- * What a reader lets go at the front of one spool, it mostly fills others with. So pages that were let go
- * are the first that are given out again: the kernel has cleared them before, and they lie in no other
- * thread's part of the heap. The first few come from the heap one by one. If more are wanted they are cut
- * out of slabs of 2 MiB, each of them one huge page, which the kernel clears six times faster than small
- * ones. Slabs are filled from the first one on, so the last ones become empty, and go back to the system,
- * which the heap could not do with pages in its middle.
+ * What a reader lets go at the front of one spool, it mostly fills others with. So pages that were
+ * let go are the first that are given out again: the kernel has cleared them before, and they lie
+ * in no other thread's part of the heap. The first few come from the heap one by one. If more are
+ * wanted they are cut out of slabs of 2 MiB, each of them one huge page, which the kernel clears
+ * six times faster than small ones. Slabs are filled from the first one on, so the last ones become
+ * empty, and go back to the system, which the heap could not do with pages in its middle.
  */
 #include "core/pages.h"
 
@@ -133,8 +133,8 @@ static void put_back(struct pci_pages *pages, struct pci_page_slab *slab, const 
     pages->empty_count += !slab->used;
 }
 
-/* A page leaves its slab if few others are there, for the first slab that has room and more pages: so
- * that the one becomes empty. */
+/* A page leaves its slab if few others are there, for the first slab that has room and more pages:
+ * so that the one becomes empty. */
 static void *move(struct pci_pages *pages, void *memory)
 {
     struct pci_page_slab *from = slab_of(pages, memory);

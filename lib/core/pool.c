@@ -1,8 +1,9 @@
 /*
  * pool.c - the pool of strings as a column
  *
- * Strings in order begin like the one before: symbols of one package, files of one folder. Where that
- * saves bytes they are written without what they share (FRONT), which takes a tenth to a half of them.
+ * Strings in order begin like the one before: symbols of one package, files of one folder. Where
+ * that saves bytes they are written without what they share (FRONT), which takes a tenth to a half
+ * of them.
  */
 #include "core/builder.h"
 

@@ -27,7 +27,8 @@ unsigned pci_press_flags(const struct pci_press *press);
 /* Where compressed bytes go. */
 typedef pcol_status (*pci_press_put)(void *context, const void *data, size_t size, pcol_error *err);
 
-/* One section at a time. `width` of its values, if it is transformed; `quick`: it is only measured. */
+/* One section at a time. `width` of its values, if it is transformed; `quick`: it is only
+ * measured. */
 void pci_press_begin(struct pci_press *press, unsigned transform, unsigned width,
                      const struct pci_press_tree *tree, int quick);
 pcol_status pci_press_add(struct pci_press *press, const void *data, size_t size, pci_press_put put,

@@ -11,7 +11,8 @@
 #include "load.h"
 #include "transform.h"
 
-/* The context of rows whose parent lies before the block: blocks do not know each other's values. */
+/* The context of rows whose parent lies before the block: blocks do not know each other's
+ * values. */
 #define OUTSIDE (UINT64_C(1) << 32)
 
 /* The result of (context, key); NULL: unknown. Valid until the next put(). */

@@ -20,21 +20,21 @@ struct pci_rank_set {
     size_t capacity;
 };
 
-/* Of one block; starts zeroed. Writing, pairs know the rank of (context, value); reading, the value of
- * (context, rank). */
+/* Of one block; starts zeroed. Writing, pairs know the rank of (context, value); reading, the value
+ * of (context, rank). */
 struct pci_rank {
     struct pci_rank_set contexts, pairs;
 };
 
-/* The block of rows [first, first + count) of a tree of which `parents` and `values` are all rows. *size
- * of the stream is at most 5 * count. */
+/* The block of rows [first, first + count) of a tree of which `parents` and `values` are all rows.
+ * *size of the stream is at most 5 * count. */
 pcol_status pci_rank_apply(struct pci_rank *rank, const uint32_t *parents, const uint32_t *values,
                            uint64_t first, size_t count, uint8_t *stream, size_t *size,
                            pcol_error *err);
 
-/* The way back, for rows [row, row + count) of the block `values`, which begins at row `first` and holds
- * what was undone before. `parents`: those of the rows alone, each less than its row. *sound is 0 if the
- * stream is none. */
+/* The way back, for rows [row, row + count) of the block `values`, which begins at row `first` and
+ * holds what was undone before. `parents`: those of the rows alone, each less than its row. *sound
+ * is 0 if the stream is none. */
 pcol_status pci_rank_undo(struct pci_rank *rank, const int64_t *parents, uint8_t *values,
                           uint64_t first, uint64_t row, size_t count, const uint8_t *stream,
                           size_t size, size_t *used, int *sound, pcol_error *err);

@@ -12,10 +12,11 @@
  *     pci_builder_function(b, &repeats, &f, columns, cells, 2, &function, &is_new, err);
  *     pci_builder_group(b, NULL, &g, NULL, NULL, 0, &group, NULL, err);
  *     pcol_builder_sample(b, &sample, &row, err);
- *     struct pci_label labels[] = {{.key = bytes, .unit = unit, .kind = PCI_LABEL_INTEGER, .as.i64 = 8},
- *                                  {.key = k, .unit = PCOL_NONE, .kind = PCI_LABEL_STRING, .text = x}};
+ *     struct pci_label labels[] = {
+ *         {.key = bytes, .unit = unit, .kind = PCI_LABEL_INTEGER, .as.i64 = 8},
+ *         {.key = k, .unit = PCOL_NONE, .kind = PCI_LABEL_STRING, .text = x}};
  *     pci_builder_labels(b, PCI_T_SAMPLES, row, labels, 2, NULL, err);
- *     pci_json_to_nodes(&json, b, PCI_NO_NODE, PCOL_NONE, &node, err);           what fits no column
+ *     pci_json_to_nodes(&json, b, PCI_NO_NODE, PCOL_NONE, &node, err);      what fits no column
  *     pci_builder_extra(b, PCI_T_SOURCES, source, node, err);
  *     pci_builder_source_row(b, &(struct pci_source_row){.source = source, .thread = PCOL_NONE,
  *         .table = name, .target = PCI_T_GROUPS + 1, .ordinal = i, .row = group}, err);
@@ -45,9 +46,9 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
                                const struct pci_icell *cells, size_t count, uint32_t variant,
                                uint32_t *row, int *is_new, pcol_error *err);
 
-/* How often one source has named each row of a table of ours: equal rows of one source that must stay
- * apart are numbered, so that those of several sources become one, and those of one never. Start with
- * zeros, one for each source and table. */
+/* How often one source has named each row of a table of ours: equal rows of one source that must
+ * stay apart are numbered, so that those of several sources become one, and those of one never.
+ * Start with zeros, one for each source and table. */
 struct pci_repeats {
     uint32_t *count; /* by row */
     size_t capacity;
@@ -56,9 +57,9 @@ void pci_repeats_clear(struct pci_repeats *repeats);
 
 /* A function or group with cells in further columns of `functions` or `location_groups`, which are
  * part of what it is and are set if it is new (*is_new may be NULL). With `repeats` every call of a
- * source gives a row that no other call of this source gave, and `variant` is not looked at; without
- * (NULL) equal rows become one. Importers that call pcol_builder_function() directly leave variant 0
- * or number the duplicates of their source from 0 themselves. */
+ * source gives a row that no other call of this source gave, and `variant` is not looked at;
+ * without (NULL) equal rows become one. Importers that call pcol_builder_function() directly leave
+ * variant 0 or number the duplicates of their source from 0 themselves. */
 pcol_status pci_builder_function(pcol_builder *builder, struct pci_repeats *repeats,
                                  const pcol_function *function, const uint32_t *columns,
                                  const struct pci_icell *cells, size_t count, uint32_t *row,
@@ -92,7 +93,7 @@ enum pci_label_kind {
     PCI_LABEL_FILENAME,
     PCI_LABEL_LINE,
     PCI_LABEL_COLUMN,
-    PCI_LABEL_OWNSTACK, /* T = samples; no column: the list of the row's own stack, innermost first */
+    PCI_LABEL_OWNSTACK,  /* T = samples; no column: the row's own stack, a list, innermost first */
     PCI_LABEL_OWNRSTACK, /* the same, innermost last */
     PCI_LABEL_OWNFRAME,  /* number: depth in the row's own stack, 0 is the innermost */
     PCI_LABEL_OWNNAME,   /* the same: a string, the name of that frame's function */
@@ -115,12 +116,12 @@ struct pci_label {
 };
 
 /* The labels of row `row` of `table`; rows come in ascending order, each at most once. A key past
- * the table's 512th goes to the row's `extra`, a root node of object kind: *extra, if the caller has
- * one already, PCI_NO_NODE otherwise, is that root and may be set by this; the caller then sets the
- * cell by pci_builder_extra(). With extra = NULL both happens here. Members that the caller puts into
- * `extra` itself are entries of kind EXTRA, in order, and added in the order of entries; those that
- * are no labels (unknown fields) are added after this call. An empty list says that the row has
- * labels and none of them: a shape without keys (a row never given has a null shape). */
+ * the table's 512th goes to the row's `extra`, a root node of object kind: *extra, if the caller
+ * has one already, PCI_NO_NODE otherwise, is that root and may be set by this; the caller then sets
+ * the cell by pci_builder_extra(). With extra = NULL both happens here. Members that the caller
+ * puts into `extra` itself are entries of kind EXTRA, in order, and added in the order of entries;
+ * those that are no labels (unknown fields) are added after this call. An empty list says that the
+ * row has labels and none of them: a shape without keys (a row never given has a null shape). */
 pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t row,
                                const struct pci_label *labels, size_t count, uint64_t *extra,
                                pcol_error *err);
@@ -176,8 +177,9 @@ pcol_status pci_builder_extra(pcol_builder *builder, uint32_t table, uint64_t ro
 
 /*
  * A source may leave source_rows out for one of its tables only if it is the file's only source and
- * its table is our rows in order, with the ids that the id column has. In a builder that has another
- * source before it (*source > 0) it gives them for every table whose order or ids its way back needs.
+ * its table is our rows in order, with the ids that the id column has. In a builder that has
+ * another source before it (*source > 0) it gives them for every table whose order or ids its way
+ * back needs.
  */
 /* Beside that, a pcol file of one source may come to others: which tables its silence stands for is
  * then looked up in source_orders of io/formats.c. */
@@ -191,14 +193,14 @@ struct pci_source_row {
 /* Append to source_rows; those of one (source, thread, table) stand together, ordinals 0, 1, ... */
 pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
                                    pcol_error *err);
-/* The same for rows[0], rows[1], ... as ordinals row->ordinal, ...; row->row and its id are not looked
- * at. A fraction of the cost of as many calls. */
+/* The same for rows[0], rows[1], ... as ordinals row->ordinal, ...; row->row and its id are not
+ * looked at. A fraction of the cost of as many calls. */
 pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
                                     const uint32_t *rows, uint64_t count, pcol_error *err);
-/* The same for a whole table whose rows are `count` of ours from row->row on, in order, under the ids
- * that those have (ordinal and id of *row are not looked at). This says something only beside other
- * sources: it becomes rows when, and if, the builder gets a second one. Each source gives those of its
- * tables once. */
+/* The same for a whole table whose rows are `count` of ours from row->row on, in order, under the
+ * ids that those have (ordinal and id of *row are not looked at). This says something only beside
+ * other sources: it becomes rows when, and if, the builder gets a second one. Each source gives
+ * those of its tables once. */
 pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_source_row *row,
                                      uint64_t count, pcol_error *err);
 /* Append to source_columns. form: string or PCOL_NONE. */

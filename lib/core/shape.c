@@ -64,8 +64,8 @@ static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
     return (struct pci_fit){least ^ flip, 0, (uint64_t)greatest - (uint64_t)least};
 }
 
-/* Whether residuals from a slope are surely no narrower than `flat`: those of two neighbours are as far
- * apart as their rise is from the slope, but for 1 by rounding. */
+/* Whether residuals from a slope are surely no narrower than `flat`: those of two neighbours are as
+ * far apart as their rise is from the slope, but for 1 by rounding. */
 static int is_steep(const struct pci_sweep *rises, int64_t slope, const struct pci_fit *flat)
 {
     unsigned width = pci_width_of(flat->range);
@@ -238,10 +238,11 @@ static void find_scale(const struct pass *pass, const int64_t *values, size_t n,
     }
 }
 
-/* Whether n values may give one of them a lead. Each value that is another takes part in two changes
- * at most, so none is there more than n - changes / 2 times (of the changes, one may be that to the
- * first of them). Where nearly all values differ from the one before, what they might add to a lead is
- * taken as added: it stays an upper bound, and a majority of all is one of the rest too. */
+/* Whether n values may give one of them a lead. Each value that is another takes part in two
+ * changes at most, so none is there more than n - changes / 2 times (of the changes, one may be
+ * that to the first of them). Where nearly all values differ from the one before, what they might
+ * add to a lead is taken as added: it stays an upper bound, and a majority of all is one of the
+ * rest too. */
 static int may_lead(size_t n, uint64_t changes, uint64_t *slack)
 {
     if (changes + n / 32 < n)
@@ -284,8 +285,8 @@ static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, si
 
 #define FORESEEN_RISE (INT64_C(1) << 51) /* as far as lanes tell their bits */
 
-/* Differences to the row before of a block without nulls. Two counts for each number of bits: one that
- * is raised again at once waits for itself. */
+/* Differences to the row before of a block without nulls. Two counts for each number of bits: one
+ * that is raised again at once waits for itself. */
 static void count_rises(struct pci_shape *s, const int64_t *values, size_t n,
                         const struct pci_sweep *sweep)
 {

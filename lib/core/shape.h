@@ -70,7 +70,8 @@ uint64_t pci_cost_packed(const struct pci_shape *shape);
 uint64_t pci_cost_blocked(const struct pci_shape *shape); /* without slopes */
 uint64_t pci_cost_sloped(const struct pci_shape *shape);
 uint64_t pci_cost_deltas(const struct pci_shape *shape); /* UINT64_MAX: impossible */
-/* Marks of so many rows, and a child for those that are marked: what no encoding with marks is below. */
+/* Marks of so many rows, and a child for those that are marked: what no encoding with marks is
+ * below. */
 static inline uint64_t pci_cost_marks(uint64_t rows)
 {
     return rows + rows / 16 + PCI_SECTION_BITS + PCI_CHILD_BITS;

@@ -1,9 +1,9 @@
 /*
  * source_types.c - which sample types each source has, in its order
  *
- * A source has the types that are named while it is the newest source, and behind them those that its
- * samples use all the same: a value whose type its source does not have would be in the file and
- * shown nowhere.
+ * A source has the types that are named while it is the newest source, and behind them those that
+ * its samples use all the same: a value whose type its source does not have would be in the file
+ * and shown nowhere.
  */
 #include "core/builder.h"
 

@@ -1,10 +1,10 @@
 /*
  * split.c - a column of mostly small values with large ones between them
  *
- * Codes that are ranked by how often they occur, and counts and sizes of most programs, need few bits
- * each but for some rows. These are marked and stand apart, so that they do not widen the others; they
- * may be split once more. Where "large" begins is what costs fewest bits, which a count of the values
- * by their bits tells.
+ * Codes that are ranked by how often they occur, and counts and sizes of most programs, need few
+ * bits each but for some rows. These are marked and stand apart, so that they do not widen the
+ * others; they may be split once more. Where "large" begins is what costs fewest bits, which a
+ * count of the values by their bits tells.
  */
 #include "core/emit.h"
 

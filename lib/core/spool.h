@@ -3,8 +3,9 @@
  *
  * A spool grows in pages of 64 KiB. All spools of a builder share one store with a memory budget:
  * past it, each page that fills up is written to one unlinked temporary file and its memory used
- * again. Reading goes by offset and does not care where a page lies. Spools of one store may be used
- * by several threads, each spool by one at a time; one that nobody appends to may be read by several.
+ * again. Reading goes by offset and does not care where a page lies. Spools of one store may be
+ * used by several threads, each spool by one at a time; one that nobody appends to may be read by
+ * several.
  */
 #ifndef PCI_SPOOL_H
 #define PCI_SPOOL_H
@@ -54,7 +55,8 @@ void pci_store_close(struct pci_store *store);
 
 void pci_spool_init(struct pci_spool *spool, struct pci_store *store);
 void pci_spool_clear(struct pci_spool *spool);
-/* Move pages to where they hold less memory back; before pci_store_trim(). Nobody may be looking. */
+/* Move pages to where they hold less memory back; before pci_store_trim(). Nobody may be
+ * looking. */
 void pci_spool_gather(struct pci_spool *spool);
 
 static inline uint64_t pci_spool_size(const struct pci_spool *spool)
@@ -76,7 +78,8 @@ static inline pcol_status pci_spool_append_u64(struct pci_spool *spool, uint64_t
     return pci_spool_append(spool, &value, sizeof value, err);
 }
 
-/* Bytes from `offset` on where they lie, *size of them at hand and at least 1; NULL: in the file. */
+/* Bytes from `offset` on where they lie, *size of them at hand and at least 1; NULL: in the
+ * file. */
 static inline const uint8_t *pci_spool_at(const struct pci_spool *spool, uint64_t offset,
                                           size_t *size)
 {

@@ -1,9 +1,9 @@
 /*
  * steps.c - a column of parents as steps up their tree
  *
- * In pre-order a row's parent is the row before, which takes a bit, or an ancestor of that, which is
- * some steps up. The steps of all rows are found in one pass, block by block as they are read again;
- * a column that is no such tree shows that mostly in its first rows.
+ * In pre-order a row's parent is the row before, which takes a bit, or an ancestor of that, which
+ * is some steps up. The steps of all rows are found in one pass, block by block as they are read
+ * again; a column that is no such tree shows that mostly in its first rows.
  */
 #include "core/emit.h"
 

@@ -1,8 +1,8 @@
 /*
  * strtab.h - the pool of distinct strings while a file is built
  *
- * Codes are given in order of first appearance; pci_strtab_sort() yields the final code of each, its
- * rank in bytewise order.
+ * Codes are given in order of first appearance; pci_strtab_sort() yields the final code of each,
+ * its rank in bytewise order.
  */
 #ifndef PCI_STRTAB_H
 #define PCI_STRTAB_H

@@ -2,9 +2,9 @@
  * thaw.c - one block of a compressed section back to what it was
  *
  * A block is found through the entries at the section's end and checked by the checksum that stands
- * there; a section of one block by its own. Then its stream is decompressed and the transform undone.
- * No block needs another one of its section. What a section takes is bounded by its bytes in the file
- * (PCF_PRESS_RATIO).
+ * there; a section of one block by its own. Then its stream is decompressed and the transform
+ * undone. No block needs another one of its section. What a section takes is bounded by its bytes
+ * in the file (PCF_PRESS_RATIO).
  */
 #include "core/thaw.h"
 

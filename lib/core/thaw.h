@@ -1,17 +1,17 @@
 /*
  * thaw.h - archives as they are read: blocks of sections, decompressed when they are first touched
  *
- * A compressed section has a place in memory of its whole size, of which only those blocks take room that
- * were touched, so that offsets and pointers are what they are in any file. A reader holds the blocks that
- * its rows need while it reads them:
+ * A compressed section has a place in memory of its whole size, of which only those blocks take
+ * room that were touched, so that offsets and pointers are what they are in any file. A reader
+ * holds the blocks that its rows need while it reads them:
  *
  *     block    0      1      2      3      4 ...
- *     state    ready  -      ready  -      -          a number each: READY and how many hold the block
+ *     state    ready  -      ready  -      -     a number each: READY and how many hold it
  *     place    ######        ######                   reserved memory
  *
- * Blocks of numbers are let go again, the oldest first, when there are more than the file's limit; nobody
- * has pointers into them while they are not held. Texts are handed out as pointers and stay, as do bitmaps
- * and what is read as a whole.
+ * Blocks of numbers are let go again, the oldest first, when there are more than the file's limit;
+ * nobody has pointers into them while they are not held. Texts are handed out as pointers and stay,
+ * as do bitmaps and what is read as a whole.
  */
 #ifndef PCI_THAW_H
 #define PCI_THAW_H
@@ -23,12 +23,13 @@
     0x80000000u /* of a block's state; the rest of it counts who holds the block */
 #define PCI_THAW_LIMIT ((uint64_t)256 << 20)
 
-/* Of a column: nothing is there; there are places for all of its blocks. 0: all that it has is there. */
+/* Of a column: nothing is there; there are places for all of its blocks. 0: all that it has is
+ * there. */
 #define PCI_FROZEN 2u
 #define PCI_OPENED 1u
 
-/* A compressed section. What is not atomic is written under the lock; `raw` and `state` are read by those
- * who saw that their column was opened. */
+/* A compressed section. What is not atomic is written under the lock; `raw` and `state` are read by
+ * those who saw that their column was opened. */
 struct pci_cold {
     uint8_t *raw;            /* raw_size bytes; NULL until the column is touched */
     _Atomic uint32_t *state; /* one per block; NULL as well */
@@ -63,7 +64,8 @@ void pci_thaw_end(pcol_file *file); /* also where it did not begin */
 pcol_status pci_thaw_index(const struct pcf_header *header, const uint8_t *stored, uint8_t *index,
                            pcol_error *err);
 
-/* Decompress a block of a section of `column` to its place. Under the lock. `named`: whom errors name. */
+/* Decompress a block of a section of `column` to its place. Under the lock. `named`: whom errors
+ * name. */
 pcol_status pci_thaw_block(const pcol_file *file, const struct pci_column *column,
                            const struct pci_column *named, uint32_t section, uint64_t block,
                            pcol_error *err);
@@ -88,8 +90,8 @@ struct pci_hold {
     } parts[PCI_HOLD_PARTS];
 };
 
-/* What rows [row, row + count) need: all of it is there until pci_release(), which is to be called in any
- * case. Rows beyond the column, and what is wrong in it, is for the reading to find. */
+/* What rows [row, row + count) need: all of it is there until pci_release(), which is to be called
+ * in any case. Rows beyond the column, and what is wrong in it, is for the reading to find. */
 pcol_status pci_hold_rows(struct pci_hold *hold, const pcol_file *file,
                           const struct pci_column *column, uint64_t row, uint64_t count,
                           pcol_error *err);

@@ -66,9 +66,9 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
 {
     const struct pci_node *behind = &tree->nodes[parent + 1];
     uint64_t hash = pci_tree_hash(tree->nodes[parent].hash, group);
-    /* A stack is added from the root inwards, so a node's first child mostly stands behind it. Such a
-     * child is found by its place, and needs no entry in the hash table: most nodes are such. The node
-     * added last has no children, so all of a stack's nodes behind a new one are new too. */
+    /* A stack is added from the root inwards, so a node's first child mostly stands behind it. Such
+     * a child is found by its place, and needs no entry in the hash table: most nodes are such. The
+     * node added last has no children, so all of a stack's nodes behind a new one are new too. */
     if (parent + 1 == tree->count)
         return add_node(tree, parent, group, hash, node, err);
     if (behind->parent == parent && behind->group == group) {
@@ -83,8 +83,8 @@ pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t grou
 }
 
 /* A node's place is behind its parent and behind the whole subtrees of its elder siblings. So the
- * sizes of all subtrees, added up from the last node to the first, give every place in one pass from
- * the first to the last: both touch a node and its parent, which mostly stands beside it. */
+ * sizes of all subtrees, added up from the last node to the first, give every place in one pass
+ * from the first to the last: both touch a node and its parent, which mostly stands beside it. */
 pcol_status pci_tree_finish(struct pci_tree *tree, pcol_error *err)
 {
     size_t n = tree->count;

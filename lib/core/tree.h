@@ -27,11 +27,13 @@ pcol_status pci_tree_init(struct pci_tree *tree, pcol_error *err);
 void pci_tree_clear(struct pci_tree *tree);
 pcol_status pci_tree_child(struct pci_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
                            pcol_error *err);
-/* New nodes below the one added last, each below the one before: the groups come innermost first. */
+/* New nodes below the one added last, each below the one before: the groups come innermost
+ * first. */
 pcol_status pci_tree_append(struct pci_tree *tree, const uint32_t *groups, size_t count,
                             pcol_error *err);
-/* A node's hash comes from its parent's and not from the parent's number: whoever has a whole stack at
- * hand can say which places of the hash table will be looked at before the first has been found. */
+/* A node's hash comes from its parent's and not from the parent's number: whoever has a whole stack
+ * at hand can say which places of the hash table will be looked at before the first has been
+ * found. */
 static inline uint64_t pci_tree_hash(uint32_t parent_hash, uint32_t group)
 {
     return pci_hash_pair(parent_hash, group);

@@ -1,8 +1,8 @@
 /*
  * ways.c - a column in an encoding with children: marks, parts of its rows, runs
  *
- * Each of them writes what is its own, and its children's values are encoded by the same rules as any
- * column's, one level deeper.
+ * Each of them writes what is its own, and its children's values are encoded by the same rules as
+ * any column's, one level deeper.
  */
 #include "core/ways.h"
 
@@ -144,8 +144,8 @@ pcol_status pci_put_tree(struct pci_writer *writer, uint32_t column,
 
 /* ---- deltas ---- */
 
-/* Of so many values on, own values are in one array: a cell that is read alone touches a page for each
- * section of its column, which takes as long as all the rest. */
+/* Of so many values on, own values are in one array: a cell that is read alone touches a page for
+ * each section of its column, which takes as long as all the rest. */
 #define FAR_ROWS 65536u
 
 pcol_status pci_put_deltas(struct pci_writer *writer, uint32_t column,

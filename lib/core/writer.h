@@ -61,9 +61,9 @@ pcol_status pci_section_append(struct pci_section *section, const void *data, si
 pcol_status pci_section_end(struct pci_section *section, pcol_error *err);
 void pci_section_abort(struct pci_section *section);
 
-/* A writer for column `column` of `writer` alone, in which it is number 0: begin it anywhere, then take
- * over what was encoded, column after column. So columns may be encoded beside each other and the file
- * be the same as if they had been one after the other. */
+/* A writer for column `column` of `writer` alone, in which it is number 0: begin it anywhere, then
+ * take over what was encoded, column after column. So columns may be encoded beside each other and
+ * the file be the same as if they had been one after the other. */
 pcol_status pci_writer_begin_part(struct pci_writer *part, const struct pci_writer *writer,
                                   uint32_t column, pcol_error *err);
 pcol_status pci_writer_take_part(struct pci_writer *writer, uint32_t column,

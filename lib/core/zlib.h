@@ -19,8 +19,8 @@ int pci_zlib_begin(z_stream *z);
 int64_t pci_zlib_next(z_stream *z, const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
                       int *memory);
 
-/* A whole stream of `size` bytes into room for `room`: the bytes that it gave, or -1 if it is damaged,
- * does not end with the last byte or gives more; *memory is set if there was none. */
+/* A whole stream of `size` bytes into room for `room`: the bytes that it gave, or -1 if it is
+ * damaged, does not end with the last byte or gives more; *memory is set if there was none. */
 int64_t pci_zlib_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
                          int *memory);
 

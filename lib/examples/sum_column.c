@@ -1,5 +1,6 @@
 /*
- * sum_column.c - an example: map a pcol file and add up a column of integers, with nothing but pcol.h
+ * sum_column.c - an example: map a pcol file and add up a column of integers, with nothing but
+ * pcol.h
  *
  *     sum_column FILE [TABLE COLUMN]        default: samples value.0
  *

@@ -1,13 +1,15 @@
 /*
  * ahead.c - the thread that reads arrays of numbers ahead
  *
- * It searches for brackets, wherever they stand, in JSON as in the slabs of a container, and reads as json/run.c does for as long as there are
- * plain numbers. So what it hands over is what the reader would have read itself; where something else
- * comes the reader goes on, and finds the faults.
+ * It searches for brackets, wherever they stand, in JSON as in the slabs of a container, and reads
+ * as json/run.c does for as long as there are plain numbers. So what it hands over is what the
+ * reader would have read itself; where something else comes the reader goes on, and finds the
+ * faults.
  *
- * If nothing waits for the reader, the next array is left to it, and the one behind that is read meanwhile.
- * An array becomes cells in the builder's store, as the reader's own would, and these change hands. They
- * may wait there until they take some megabytes: by then they are mostly what becomes rows next.
+ * If nothing waits for the reader, the next array is left to it, and the one behind that is read
+ * meanwhile. An array becomes cells in the builder's store, as the reader's own would, and these
+ * change hands. They may wait there until they take some megabytes: by then they are mostly what
+ * becomes rows next.
  */
 #include "firefox/ahead.h"
 
@@ -160,8 +162,8 @@ static pcol_status put_run(struct pci_ff_ahead *a, struct array *array, pcol_err
                                err);
 }
 
-/* Whether the next array is left to the reader: it is there already, has no other, or comes for one that it
- * waited for. */
+/* Whether the next array is left to the reader: it is there already, has no other, or comes for one
+ * that it waited for. */
 static int leave(struct pci_ff_ahead *a, uint64_t begin)
 {
     pthread_mutex_lock(&a->lock);
@@ -292,8 +294,8 @@ pcol_status pci_ff_ahead_new(const struct pci_input *input, uint64_t at, struct 
     return status;
 }
 
-/* The next array that was made, if there is one. What went wrong while it was made the reader will find
- * itself. */
+/* The next array that was made, if there is one. What went wrong while it was made the reader will
+ * find itself. */
 static void next_taken(struct pci_ff_ahead *a)
 {
     pcol_error error = {0};

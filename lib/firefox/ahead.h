@@ -2,8 +2,9 @@
  * ahead.h - long arrays of numbers, read by another thread before the reader comes to them
  *
  * While what was read becomes rows, nothing reads on; in that time another thread looks through the
- * text ahead for arrays of numbers. It knows nothing of what stands around them: each array is handed
- * over with the place where it begins, and what the reader does not ask for at that place is dropped.
+ * text ahead for arrays of numbers. It knows nothing of what stands around them: each array is
+ * handed over with the place where it begins, and what the reader does not ask for at that place is
+ * dropped.
  */
 #ifndef PCI_FF_AHEAD_H
 #define PCI_FF_AHEAD_H
@@ -13,8 +14,8 @@
 
 struct pci_ff_ahead;
 
-/* Begin at a byte of an input, if that is a file with much left of it; else *ahead is NULL. Cells are in
- * `store`. */
+/* Begin at a byte of an input, if that is a file with much left of it; else *ahead is NULL. Cells
+ * are in `store`. */
 pcol_status pci_ff_ahead_new(const struct pci_input *input, uint64_t at, struct pci_store *store,
                              struct pci_ff_ahead **ahead, pcol_error *err);
 /* The reader stands behind the bracket of an array: take what there is of it

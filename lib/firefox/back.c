@@ -30,7 +30,8 @@ static pcol_status text_cell(const pcol_file *file, const struct pci_column *col
     return column ? pci_get_str(file, column, row, text, valid, err) : PCOL_OK;
 }
 
-/* Any order will do in which a table is looked up: by length, then by bytes. PCOL_NONE comes first. */
+/* Any order will do in which a table is looked up: by length, then by bytes. PCOL_NONE comes
+ * first. */
 static int compare_place(const struct pci_ff_kept *kept, uint32_t thread, pcol_str table)
 {
     uint32_t s = kept->thread + 1, t = thread + 1;

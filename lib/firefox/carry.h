@@ -61,8 +61,8 @@ pcol_status pci_ff_carry_around(struct pci_ff_carry *carry, int meta, const char
                                 const char *const *wanted, unsigned *seen, pcol_error *err);
 /* The marker schemas of the source at hand as elements of an array that is open, each name once. */
 pcol_status pci_ff_carry_schemas(struct pci_ff_carry *carry, pcol_error *err);
-/* several.c: what stands around the tables of all sources, as members of the document; *lost becomes 1
- * if not all of it can be there. */
+/* several.c: what stands around the tables of all sources, as members of the document; *lost
+ * becomes 1 if not all of it can be there. */
 pcol_status pci_ff_carry_several(struct pci_ff_carry *carry, int *lost, pcol_error *err);
 /* Whether the source at hand has columns that were kept as they are, and are not written. */
 int pci_ff_carry_has_columns(const struct pci_ff_carry *carry);

@@ -8,8 +8,8 @@
 #include "firefox/names.h"
 
 struct pci_ff_cells {
-    /* Integers, bits of doubles, codes of strings: four bytes each while all of them fit, then eight;
-     * none while all cells are `kind` and `first`. */
+    /* Integers, bits of doubles, codes of strings: four bytes each while all of them fit, then
+     * eight; none while all cells are `kind` and `first`. */
     struct pci_spool values;
     struct pci_spool kinds; /* a byte each, once they differ */
     uint64_t count;

@@ -1,8 +1,8 @@
 /*
  * code.c - the code of any profile as frames, functions and stacks of the Firefox Profiler
  *
- * A node of our tree has a group of lines, the front end one frame for each: an inlined call is a stack
- * row of its own. Only what samples name is taken, callers with it.
+ * A node of our tree has a group of lines, the front end one frame for each: an inlined call is a
+ * stack row of its own. Only what samples name is taken, callers with it.
  */
 #include "firefox/write.h"
 

@@ -168,8 +168,8 @@ static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
     }
 }
 
-/* Whether all that threads refer to has been read, as it mostly has: then their cells need not wait for
- * the end of the document. */
+/* Whether all that threads refer to has been read, as it mostly has: then their cells need not wait
+ * for the end of the document. */
 static int can_begin(const struct pci_ff *ff)
 {
     return ff->has_meta && ff->has_version &&
@@ -345,7 +345,8 @@ static pcol_status read_member(struct pci_ff *ff, enum pci_ff_member member, uin
     return pci_ff_to_nodes(ff, ff->root, key, &node, err);
 }
 
-/* A container is read ahead from its beginning on: its slabs stand as they are asked for, mostly. */
+/* A container is read ahead from its beginning on: its slabs stand as they are asked for,
+ * mostly. */
 static pcol_status begin_ahead(struct pci_ff *ff, pcol_error *err)
 {
     const struct pci_json *json = ff->in.json;

@@ -1,9 +1,9 @@
 /*
  * foreign.c - any profile as one of the Firefox Profiler, from what all formats have
  *
- * Version 60 is written as JSON and 70 as JSLB: the front end upgrades from there on, and refuses what
- * is newer than itself. Each thread of each source becomes a thread; sources become processes. The
- * front end shows one weight: that of the sample type asked for.
+ * Version 60 is written as JSON and 70 as JSLB: the front end upgrades from there on, and refuses
+ * what is newer than itself. Each thread of each source becomes a thread; sources become processes.
+ * The front end shows one weight: that of the sample type asked for.
  */
 #include "firefox/foreign.h"
 

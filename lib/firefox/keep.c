@@ -2,12 +2,13 @@
  * keep.c - source_columns and source_cells: what the way back needs beyond our rows
  *
  * A row of source_columns says that the source's table had a column, and in which form. Where its
- * cells do not follow from our tables they stand in source_cells: `first_cell` and `cells` say which.
+ * cells do not follow from our tables they stand in source_cells: `first_cell` and `cells` say
+ * which.
  *
- * The threads of a profile mostly have the same tables with the same columns. So the rows wait until
- * all are known, and are written one column of all threads after the other: names and forms are runs
- * then, however many threads there are. A thread whose columns have another order follows as it is.
- * If there are very many rows, so many at a time.
+ * The threads of a profile mostly have the same tables with the same columns. So the rows wait
+ * until all are known, and are written one column of all threads after the other: names and forms
+ * are runs then, however many threads there are. A thread whose columns have another order follows
+ * as it is. If there are very many rows, so many at a time.
  */
 #include "firefox/read.h"
 
@@ -147,7 +148,8 @@ static void find_odd(const struct pci_ff *ff, uint32_t *last, uint8_t *odd)
     }
 }
 
-/* places[rank]: where the rows of that rank begin; those of odd threads stand last, as they came. */
+/* places[rank]: where the rows of that rank begin; those of odd threads stand last, as they
+ * came. */
 static void sort_rows(const struct pci_ff *ff, const uint8_t *odd, size_t *places, size_t ranks,
                       size_t *order)
 {
@@ -226,8 +228,8 @@ static int is_any(const char *name, int first, int last)
     return 0;
 }
 
-/* Whether a member is the number of rows of one of the tables of code; of samples and markers it also
- * tells whether rows were taken out since. */
+/* Whether a member is the number of rows of one of the tables of code; of samples and markers it
+ * also tells whether rows were taken out since. */
 static int is_length(const struct pci_ff *ff, const struct pci_ff_table *table, const char *name,
                      const struct pci_ff_column *column)
 {

@@ -1,8 +1,8 @@
 /*
  * markers.c - markers, allocations and the samples of counters
  *
- * The data of a marker is an object with any keys. It becomes labels of its row while it is read, so
- * that no marker waits in memory.
+ * The data of a marker is an object with any keys. It becomes labels of its row while it is read,
+ * so that no marker waits in memory.
  */
 #include "firefox/read.h"
 

@@ -88,8 +88,8 @@ extern const struct pci_ff_spec pci_ff_counter_specs[2];
 #define PCI_FF_FORM_ROWS "rows"
 /* Form of a column whose cells are all the same: one is kept. */
 #define PCI_FF_FORM_SAME "same"
-/* Form of a column without a name: the rows of the table that source_rows does not have stand in the
- * order of their first use. */
+/* Form of a column without a name: the rows of the table that source_rows does not have stand in
+ * the order of their first use. */
 #define PCI_FF_FORM_BY_USE "by use"
 
 /* The time of `ns` and `ulps`, in ms: ns / 1e6, and that many doubles further. */

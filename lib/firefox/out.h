@@ -1,8 +1,8 @@
 /*
  * out.h - writing Firefox profiles, as JSON or as JSLB
  *
- * Both are the same document. In JSLB a column of numbers that the version has as a typed array goes to
- * a slab, and {"$s": N} stands in its place; the document itself is the last slab.
+ * Both are the same document. In JSLB a column of numbers that the version has as a typed array
+ * goes to a slab, and {"$s": N} stands in its place; the document itself is the last slab.
  */
 #ifndef PCI_FF_OUT_H
 #define PCI_FF_OUT_H
@@ -35,7 +35,8 @@ pcol_status pci_ff_out_open(struct pci_ff_out *out, const pcol_file *file, pcol_
 pcol_status pci_ff_out_finish(struct pci_ff_out *out, pcol_error *err);
 void pci_ff_out_close(struct pci_ff_out *out);
 
-/* A member whose value is a column of cells. table, column: names, by which JSLB chooses the type. */
+/* A member whose value is a column of cells. table, column: names, by which JSLB chooses the
+ * type. */
 pcol_status pci_ff_out_column(struct pci_ff_out *out, const char *table, pcol_str column,
                               const struct pci_ff_cells *cells, pcol_error *err);
 /* One cell as a value. */

@@ -1,15 +1,15 @@
 /*
  * read.h - reading a Firefox Profiler profile
  *
- * A profile is a set of tables of columns that refer to each other by row number, in any order: samples
- * before stacks, threads before what they share. So each column is first kept as cells (spooled, eight
- * bytes each and less); when the document is over, the tables become rows of ours from the strings up
- * to the samples.
+ * A profile is a set of tables of columns that refer to each other by row number, in any order:
+ * samples before stacks, threads before what they share. So each column is first kept as cells
+ * (spooled, eight bytes each and less); when the document is over, the tables become rows of ours
+ * from the strings up to the samples.
  *
  * What comes back when the profile is written again is decided here, column by column: a column
  * whose cells all follow from our rows is only named (source_columns); one of which any cell does
- * not follow, and one that is not known, is kept as it was (source_cells). Whatever a profile holds,
- * its value comes back.
+ * not follow, and one that is not known, is kept as it was (source_cells). Whatever a profile
+ * holds, its value comes back.
  */
 #ifndef PCI_FF_READ_H
 #define PCI_FF_READ_H
@@ -302,7 +302,8 @@ void pci_ff_times_close(struct pci_ff_times *times);
 struct pci_ff_claim pci_ff_claim_times(const struct pci_ff_times *times);
 /* Whether all cells are doubles. */
 int pci_ff_all_real(const struct pci_ff_cells *cells);
-/* A number's exact value as the source will write it again: a whole double is one only if all are. */
+/* A number's exact value as the source will write it again: a whole double is one only if all
+ * are. */
 int pci_ff_number_fits(int kind, int64_t value, int all_real, double *number);
 
 /* ---- append.c: tables whose rows are not shared */

@@ -1,9 +1,9 @@
 /*
  * resolve.c - strings, code and resources of a scope: its tables in the order in which they refer
  *
- * Rows equal in all that we hold become one row of ours, across threads too; those that one table of
- * the source has twice stay two, so that every row of the source has a row of ours of its own and a
- * number can be told from it.
+ * Rows equal in all that we hold become one row of ours, across threads too; those that one table
+ * of the source has twice stay two, so that every row of the source has a row of ours of its own
+ * and a number can be told from it.
  */
 #include "firefox/read.h"
 

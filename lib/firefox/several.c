@@ -1,9 +1,9 @@
 /*
  * several.c - what stands around the tables of several Firefox sources, in one document
  *
- * Lists of pages follow each other. Logs are objects by pid: their keys get the number of the source,
- * as the pids of threads do. Of all other members there can be but one: the first source that has it
- * gives it, and nothing is lost if the others say the same.
+ * Lists of pages follow each other. Logs are objects by pid: their keys get the number of the
+ * source, as the pids of threads do. Of all other members there can be but one: the first source
+ * that has it gives it, and nothing is lost if the others say the same.
  */
 #include "firefox/carry.h"
 
@@ -122,8 +122,8 @@ static pcol_status join(struct several *k, unsigned which, pcol_error *err)
     return w->status;
 }
 
-/* Whether a member is written elsewhere. The overhead of the profiler names threads by numbers that are
- * others here. */
+/* Whether a member is written elsewhere. The overhead of the profiler names threads by numbers that
+ * are others here. */
 static int is_known(const struct several *k, const struct pci_node_value *node)
 {
     static const char *const known[] = {"meta", "libs", "threads", "shared", "counters"};

@@ -3,8 +3,8 @@
  *
  * A JSLB container is JSON of which parts lie outside, in slabs: {"$s": N} stands for slab N, which
  * is an array of numbers or JSON again. The stream puts a JSON slab in the place of what stands for
- * it, and hands out an array of numbers as one token of type PCI_FF_SLAB, so that the readers see one
- * document.
+ * it, and hands out an array of numbers as one token of type PCI_FF_SLAB, so that the readers see
+ * one document.
  */
 #ifndef PCI_FF_STREAM_H
 #define PCI_FF_STREAM_H
@@ -46,7 +46,8 @@ struct pci_slabs {
     uint32_t count, root;
 };
 
-/* Take the container apart; every range is checked. What is a file stays there: `input` must stay open.
+/* Take the container apart; every range is checked. What is a file stays there: `input` must stay
+ * open.
  * Errors: E_SYNTAX with the byte. */
 pcol_status pci_slabs_open(struct pci_slabs *slabs, struct pci_input *input, pcol_error *err);
 void pci_slabs_close(struct pci_slabs *slabs);
@@ -105,8 +106,8 @@ pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, co
 pcol_status pci_ff_want(const struct pci_ff_stream *stream, int type, const char *what,
                         pcol_error *err);
 
-/* Elements [i, i + n) of a slab of numbers, n at most 4096, as integers or the bits of doubles. *all:
- * whether all are doubles, or -1 if reals[] says which are. */
+/* Elements [i, i + n) of a slab of numbers, n at most 4096, as integers or the bits of doubles.
+ * *all: whether all are doubles, or -1 if reals[] says which are. */
 pcol_status pci_slab_numbers(struct pci_slabs *slabs, const struct pci_slab *slab, size_t i,
                              size_t n, int64_t *values, uint8_t *reals, int *all, pcol_error *err);
 /* A slab of JSON as an input; *offset: of its first byte in the file, less that of the input. */

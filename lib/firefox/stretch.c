@@ -1,8 +1,8 @@
 /*
  * stretch.c - times and samples of a thread, made again
  *
- * A sample that stands for several becomes two rows, its first sample and, at its end, all others (what
- * the front end can show), or all of them at even distances.
+ * A sample that stands for several becomes two rows, its first sample and, at its end, all others
+ * (what the front end can show), or all of them at even distances.
  */
 #include "firefox/write.h"
 

@@ -1,9 +1,9 @@
 /*
  * times.c - times in ms as doubles to nanoseconds, and what it takes to have the same double again
  *
- * A number of ms with at most six decimals is ns / 1e6, rounded once. Others, which come of sums and
- * differences, lie a few doubles beside that: the distance is counted in doubles ("ulps"), since it
- * takes a few bits where the double itself would take 64.
+ * A number of ms with at most six decimals is ns / 1e6, rounded once. Others, which come of sums
+ * and differences, lie a few doubles beside that: the distance is counted in doubles ("ulps"),
+ * since it takes a few bits where the double itself would take 64.
  */
 #include "firefox/read.h"
 
@@ -117,7 +117,8 @@ pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint
     return one_time(ff, times, row, kind, value, valid, ns, ulps, err);
 }
 
-/* Doubles that are no distances, of a column that has nothing else; 0 if there is one out of range. */
+/* Doubles that are no distances, of a column that has nothing else; 0 if there is one out of
+ * range. */
 static int plain_times(const int64_t *values, size_t n, int64_t *ns, int64_t *ulps)
 {
     if (pci_lanes_within(values, n, SMALL_MS)) {

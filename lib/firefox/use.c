@@ -1,10 +1,10 @@
 /*
  * use.c - tables whose rows stand in the order of their first use
  *
- * Most writers number what they meet: a stack when a sample first names it (its callers before it), a
- * frame when a stack does, then functions, resources, native symbols, strings. Such an order follows
- * from ours and takes no source_rows. Here the uses are counted as they come, in the source's own row
- * numbers: a new row must be the next one.
+ * Most writers number what they meet: a stack when a sample first names it (its callers before it),
+ * a frame when a stack does, then functions, resources, native symbols, strings. Such an order
+ * follows from ours and takes no source_rows. Here the uses are counted as they come, in the
+ * source's own row numbers: a new row must be the next one.
  *
  *     samples -> stackTable -> frameTable -> funcTable -> resourceTable, sources, stringArray
  *                                        -> nativeSymbols

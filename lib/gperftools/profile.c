@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* pci_grow() within the input's budget: a few bytes of compressed text can stand for many samples. */
+/* pci_grow() within the input's budget: a few bytes of compressed text can stand for many
+ * samples. */
 static pcol_status grow(struct pci_gp_profile *p, void **array, size_t *capacity, size_t needed,
                         size_t size, pcol_error *err)
 {

@@ -1,7 +1,8 @@
 /*
  * deflate.c - compressing what an exporter writes, piece by piece
  *
- * Exporters write in pieces of any size; zlib gathers them itself, so they are handed on as they are.
+ * Exporters write in pieces of any size; zlib gathers them itself, so they are handed on as they
+ * are.
  */
 #include "io/deflate.h"
 

@@ -98,8 +98,8 @@ static const struct pci_format *find_format(const char *name)
     return NULL;
 }
 
-/* Only what a source could leave unsaid: tables that importers always write source_rows for (those of
- * each thread, say) need not be here. */
+/* Only what a source could leave unsaid: tables that importers always write source_rows for (those
+ * of each thread, say) need not be here. */
 static const struct source_orders {
     const char *type;
     const char *const *tables; /* the source's name, ours, ..., NULL */

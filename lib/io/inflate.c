@@ -1,10 +1,11 @@
 /*
  * inflate.c - gzip and zlib data as a filter between two byte streams
  *
- * A file is one zlib stream or any number of gzip members, each proved by its checksum and length, and nothing else: bytes
- * behind the last member or a member that breaks off are errors that name both offsets. Output is
- * made in steps, and the reader remembers where in the compressed bytes steps began, up to 1024 of them
- * in even distances, so that an error which an importer finds later can name a byte of the file.
+ * A file is one zlib stream or any number of gzip members, each proved by its checksum and length,
+ * and nothing else: bytes behind the last member or a member that breaks off are errors that name
+ * both offsets. Output is made in steps, and the reader remembers where in the compressed bytes
+ * steps began, up to 1024 of them in even distances, so that an error which an importer finds later
+ * can name a byte of the file.
  */
 #include "io/inflate.h"
 
@@ -44,8 +45,8 @@ static void release(voidpf unused, voidpf memory)
     pci_free(memory);
 }
 
-/* Could the bytes go on as zlib's, up to TRIED of them? A profile of protobuf whose first field is doc_url
- * begins with the same byte, and a few bytes of it are no deflated data any more. */
+/* Could the bytes go on as zlib's, up to TRIED of them? A profile of protobuf whose first field is
+ * doc_url begins with the same byte, and a few bytes of it are no deflated data any more. */
 #define TRIED 256u
 
 static int goes_on(const uint8_t *data, size_t size)

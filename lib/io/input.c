@@ -2,9 +2,9 @@
  * input.c - the window over a file, a pipe or memory
  *
  * The window is a stretch of one buffer. Consuming moves its begin; when there is no room for
- * another piece behind it, what is left (mostly part of a line) is moved to the buffer's front. Only
- * if more than half of the buffer is left does the buffer grow, so that a byte is moved once on
- * average. Memory that is not compressed needs no buffer: it is the window.
+ * another piece behind it, what is left (mostly part of a line) is moved to the buffer's front.
+ * Only if more than half of the buffer is left does the buffer grow, so that a byte is moved once
+ * on average. Memory that is not compressed needs no buffer: it is the window.
  *
  * What is compressed may be inflated ahead by another thread. All that counts, limits, places and
  * progress, goes by what was taken from it, so nothing depends on how far ahead it is.
@@ -167,8 +167,8 @@ static uint64_t consumed(const struct pci_input_state *s)
     return s->is_ahead ? s->consumed : pci_inflate_consumed(s->inflate);
 }
 
-/* 64 KiB take longer to inflate than a thread to start. A pipe is not read ahead: after a failure somewhere
- * else nobody could call the thread back that waits for its next byte. */
+/* 64 KiB take longer to inflate than a thread to start. A pipe is not read ahead: after a failure
+ * somewhere else nobody could call the thread back that waits for its next byte. */
 static int is_worth_a_thread(const struct pci_input_state *s)
 {
     uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;
@@ -266,8 +266,8 @@ uint64_t pci_input_characters(const struct pci_input *input)
     return input->characters + count_characters(input->data, input->size);
 }
 
-/* How much of `room` to read at once: a byte more than is allowed shows that there is one; up to a pause,
- * then only what the last line may need, twice as much each time. */
+/* How much of `room` to read at once: a byte more than is allowed shows that there is one; up to a
+ * pause, then only what the last line may need, twice as much each time. */
 static size_t room_for(const struct pci_input *input, size_t room)
 {
     struct pci_input_state *s = input->state;

@@ -1,10 +1,10 @@
 /*
  * input.h - a profile to import, as a window that slides over its bytes
  *
- * Files, pipes and memory, compressed (gzip of any number of members, or zlib) or not, look the same. The window
- * holds what the importer has not consumed yet; it grows only when the importer asks for more while
- * nothing was consumed (a line longer than the window), up to a limit. A file is read in pieces, so
- * its pages are never part of our memory.
+ * Files, pipes and memory, compressed (gzip of any number of members, or zlib) or not, look the
+ * same. The window holds what the importer has not consumed yet; it grows only when the importer
+ * asks for more while nothing was consumed (a line longer than the window), up to a limit. A file
+ * is read in pieces, so its pages are never part of our memory.
  */
 #ifndef PCI_INPUT_H
 #define PCI_INPUT_H
@@ -20,8 +20,8 @@ struct pci_input {
     uint64_t pause; /* set by who is going to skip from there: not much behind it is read; 0: no */
     uint64_t characters; /* consumed: bytes that do not go on with a UTF-8 character */
     const char *name;    /* as given by the user, for sniffing by name and as the default uri */
-    /* Set by an importer that has other work to do while bytes are not there yet: a short piece of it
-     * for each call; 0: there is none. It leaves the input alone. May be NULL. */
+    /* Set by an importer that has other work to do while bytes are not there yet: a short piece of
+     * it for each call; 0: there is none. It leaves the input alone. May be NULL. */
     int (*meanwhile)(void *context);
     void *meanwhile_context;
     struct pci_input_state *state;
@@ -51,9 +51,9 @@ uint64_t pci_input_characters(const struct pci_input *input);
 
 /* Bytes of the input as it came (compressed, maybe) that were taken so far. */
 uint64_t pci_input_consumed(const struct pci_input *input);
-/* Bytes of memory that what was read so far may ask for where an importer has to hold it: 32 MiB and 64
- * for each byte of the input as it came, which is far beyond what profiles need. No bound (UINT64_MAX)
- * if the caller has set a limit for the input and so knows it. */
+/* Bytes of memory that what was read so far may ask for where an importer has to hold it: 32 MiB
+ * and 64 for each byte of the input as it came, which is far beyond what profiles need. No bound
+ * (UINT64_MAX) if the caller has set a limit for the input and so knows it. */
 uint64_t pci_input_budget(const struct pci_input *input);
 
 /* What an importer is given. */

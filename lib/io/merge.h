@@ -68,16 +68,17 @@ struct pci_merge {
     const struct pci_import *import; /* NULL: a copy without options of the user */
     const struct pci_keep *keep;     /* NULL: all */
     uint64_t first_source, last_source;
-    int partial; /* not all sources or samples: what their samples do not need stays behind, and so do the
-                    tables of formats */
-    int alone; /* the builder was empty */
+    int partial; /* not all sources or samples: what their samples do not need stays behind, and
+                    so do the tables of formats */
+    int alone;   /* the builder was empty */
 
     /* By row of the file: the builder's row, PCOL_NONE for those left behind. */
     uint32_t *strings; /* NULL if partial: they are looked up one by one */
     uint32_t *functions, *groups, *stacks, *types, *sources;
     uint32_t *label_keys, *label_shapes;
     /* Partial: samples that are copied (keep->samples, or those of the sources), and what of other
-     * tables they need: of stacks, location_groups and functions, and by table of the file; NULL: all. */
+     * tables they need: of stacks, location_groups and functions, and by table of the file; NULL:
+     * all. */
     const uint8_t *alive;
     uint8_t *alive_made, *wanted, *wanted_groups, *wanted_functions, **used;
     /* By sample: how many were copied before it; made if something asks where samples went. */
@@ -166,8 +167,8 @@ pcol_status pci_keep_string(const struct pci_merge *merge, struct pci_cells *cel
 pcol_status pci_merge_place(struct pci_merge *merge, pcol_error *err);
 pcol_status pci_merge_unify(struct pci_merge *merge, pcol_error *err);
 
-/* merge_tables.c: columns and cells that are copied as they are, with what they refer to translated;
- * tables that are made of nothing else */
+/* merge_tables.c: columns and cells that are copied as they are, with what they refer to
+ * translated; tables that are made of nothing else */
 pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *column,
                              uint32_t table, uint32_t *number, pcol_error *err);
 pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uint32_t column,
@@ -241,7 +242,8 @@ void pci_further_close(struct pci_further *further);
 
 /* merge_nodes.c: trees */
 pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err);
-/* The builder's node for one of the file; if only some sources are copied, its tree is copied now. */
+/* The builder's node for one of the file; if only some sources are copied, its tree is copied
+ * now. */
 pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node, pcol_error *err);
 
 /* merge_order.c: source_rows; the order that a source had without saying so */

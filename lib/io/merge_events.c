@@ -4,7 +4,8 @@
  * They have a place in time and a thread, but neither a stack to focus on nor labels of samples. So
  * a selection by sources, threads and time takes them as it takes samples. One that has a length is
  * taken if it reaches into the range, and stays as it is. A counter is of a process and names its
- * main thread by the number that this has in the source: it stays where all threads of its source do.
+ * main thread by the number that this has in the source: it stays where all threads of its source
+ * do.
  */
 #include "io/merge.h"
 

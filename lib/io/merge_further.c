@@ -38,7 +38,8 @@ static pcol_status add_column(struct pci_further *f, const struct pci_column *fr
     return pci_cells_use(&c->cells, f->merge->file, from, err);
 }
 
-/* Columns are made in the file's order, those of labels too, so that a file alone stays as it is. */
+/* Columns are made in the file's order, those of labels too, so that a file alone stays as it
+ * is. */
 static pcol_status add_columns(struct pci_further *f, const char *const *others, pcol_error *err)
 {
     for (uint32_t i = 0; i < f->table->column_count; i++) {

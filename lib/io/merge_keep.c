@@ -1,9 +1,9 @@
 /*
  * merge_keep.c - what of a file's rows, columns and names stays when a part of it is copied
  *
- * A part without names is made of what this file knows: a column that is not in the list below stays
- * behind, whatever it holds, and so do tables. What is in the list is a number, a row of a table that
- * is in the list, or a name that gets a pseudonym.
+ * A part without names is made of what this file knows: a column that is not in the list below
+ * stays behind, whatever it holds, and so do tables. What is in the list is a number, a row of a
+ * table that is in the list, or a name that gets a pseudonym.
  */
 #include "io/merge.h"
 #include "io/pseudonyms.h"
@@ -172,7 +172,8 @@ int pci_keeps_column(const struct pci_merge *merge, const struct pci_column *col
         return 0;
     if (keep && of_samples && !strcmp(column->name, "text") && changes_samples(keep))
         return 0;
-    /* What was dropped once is not to be dropped again from stacks of which other frames are gone. */
+    /* What was dropped once is not to be dropped again from stacks of which other frames are
+     * gone. */
     if (keep && keep->cut && !strcmp(column->table->name, "sources") &&
         (!strcmp(column->name, "drop_frames") || !strcmp(column->name, "keep_frames")))
         return 0;

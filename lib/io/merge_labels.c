@@ -3,8 +3,8 @@
  *
  * A key of the file becomes the builder's row for the same (table, key, kind, unit, occurrence).
  * Where the keys of a table keep their order by that, its label columns are copied as they are, and
- * rows without a shape stay without one. Where they do not, each row is read as a list of labels, and
- * one whose order of keys would become another gets a shape.
+ * rows without a shape stay without one. Where they do not, each row is read as a list of labels,
+ * and one whose order of keys would become another gets a shape.
  */
 #include "io/merge.h"
 #include "io/pseudonyms.h"

@@ -1,12 +1,12 @@
 /*
  * merge_mark.c - of a part of a file, which rows of other tables its samples need
  *
- * Samples that are copied name stacks, threads, mappings, frames in labels and trees; stacks name their
- * callers and groups, groups their lines, lines functions, and all of these may name rows of further
- * tables. Each table is looked through once, after all that name its rows: samples, what samples name
- * directly, stacks from the back, groups, functions, and then the tables that are unified, against
- * their order. Trees may name rows of any table (tag 13): if one that is needed does so, what it can
- * name is kept whole.
+ * Samples that are copied name stacks, threads, mappings, frames in labels and trees; stacks name
+ * their callers and groups, groups their lines, lines functions, and all of these may name rows of
+ * further tables. Each table is looked through once, after all that name its rows: samples, what
+ * samples name directly, stacks from the back, groups, functions, and then the tables that are
+ * unified, against their order. Trees may name rows of any table (tag 13): if one that is needed
+ * does so, what it can name is kept whole.
  */
 #include "io/merge.h"
 
@@ -108,8 +108,8 @@ static pcol_status find_alive(struct marking *k, const struct pci_table *samples
     return PCOL_OK;
 }
 
-/* What is a source's whatever samples it has: what the user and the profile itself say of it, an Rprof
- * file's header lines and those that name files; threads, without a choice of samples. */
+/* What is a source's whatever samples it has: what the user and the profile itself say of it, an
+ * Rprof file's header lines and those that name files; threads, without a choice of samples. */
 static pcol_status mark_of_sources(struct marking *k, const char *name, const char *column,
                                    const char *other, pcol_error *err)
 {

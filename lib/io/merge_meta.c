@@ -2,8 +2,8 @@
  * merge_meta.c - what is known of the sources of a pcol file, each key once
  *
  * A source keeps its keys when it is copied. A key that it is given anew (--meta, the tolerance of
- * joined samples) takes the place of the one that it had. A key that a damaged file has twice is refused.
- * So no row of what is written is like another, whatever was read.
+ * joined samples) takes the place of the one that it had. A key that a damaged file has twice is
+ * refused. So no row of what is written is like another, whatever was read.
  */
 #include "io/merge.h"
 

@@ -2,7 +2,8 @@
  * merge_nodes.c - trees of a pcol file, moved into the builder
  *
  * A whole file's nodes and the elements of typed arrays go behind those that are there, so that a
- * row's new number is a sum. Of some sources only, a tree is copied when a row that is copied has it.
+ * row's new number is a sum. Of some sources only, a tree is copied when a row that is copied has
+ * it.
  */
 #include "io/merge.h"
 
@@ -17,7 +18,8 @@ static pcol_status string_of(struct pci_merge *m, pcol_str text, uint32_t *strin
     return pcol_builder_string(m->builder, text.data, text.size, string, err);
 }
 
-/* A row of a table that is copied moves with it; other names are the source's business. Of a row that is left behind a null stays. */
+/* A row of a table that is copied moves with it; other names are the source's business. Of a row
+ * that is left behind a null stays. */
 static pcol_status move_row(struct pci_merge *m, const struct pci_node_value *from,
                             struct pci_new_node *node, pcol_error *err)
 {

@@ -2,8 +2,8 @@
  * merge_order.c - the order that each source's own tables had, kept when sources come together
  *
  * A file of one source may say nothing of a table: then the source's table is the file's rows in
- * order. Once another source stands beside it that is no longer so, and what was silent is said. Which
- * tables a format's way back needs in order is in the table of formats.
+ * order. Once another source stands beside it that is no longer so, and what was silent is said.
+ * Which tables a format's way back needs in order is in the table of formats.
  */
 #include "io/merge.h"
 #include "io/open.h"

@@ -1,10 +1,11 @@
 /*
  * merge_plan.c - where the rows of each table go, and the tables whose rows are unified
  *
- * Functions and location groups of several files become one where they are equal. For that, what they
- * refer to (mappings, native symbols, ...) must be equal by row number, so these tables are unified by
- * content first, what a table refers to before the table itself. All other tables are put one behind
- * the other; so are tables that refer to each other in a circle, or to samples and stacks.
+ * Functions and location groups of several files become one where they are equal. For that, what
+ * they refer to (mappings, native symbols, ...) must be equal by row number, so these tables are
+ * unified by content first, what a table refers to before the table itself. All other tables are
+ * put one behind the other; so are tables that refer to each other in a circle, or to samples and
+ * stacks.
  */
 #include "io/merge.h"
 
@@ -32,7 +33,8 @@ static int is_special(const char *name)
 
 enum state { OUTSIDE, REACHED, READY };
 
-/* Whether the builder's table has rows that are found by content: then no other kind may be added. */
+/* Whether the builder's table has rows that are found by content: then no other kind may be
+ * added. */
 static int is_interned(const struct pci_merge *m, uint32_t table)
 {
     uint32_t to = m->tables[table];

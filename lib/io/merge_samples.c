@@ -1,15 +1,15 @@
 /*
  * merge_samples.c - samples of a pcol file, into a builder
  *
- * One row after the other, with all that it carries. Of a part, samples may be cut to a range of time;
- * and samples that were idle can be joined, or taken apart again:
+ * One row after the other, with all that it carries. Of a part, samples may be cut to a range of
+ * time; and samples that were idle can be joined, or taken apart again:
  *
- *     joined        a sample that used no CPU time, with the thread, stack and kinds of values of the row
- *                   before it and nothing else to say, becomes part of that: values are added up, and the
- *                   duration lasts to it
+ *     joined        a sample that used no CPU time, with the thread, stack and kinds of values of
+ *                   the row before it and nothing else to say, becomes part of that: values are
+ *                   added up, and the duration lasts to it
  *     taken apart   a sample with a duration and a count of n becomes n samples of count 1 at even
- *                   distances from its begin to its end; what else it is worth is shared so that the
- *                   parts add up
+ *                   distances from its begin to its end; what else it is worth is shared so that
+ *                   the parts add up
  */
 #include "io/merge.h"
 

@@ -1,5 +1,6 @@
 /*
- * merge_stacks.c - strings, functions, location groups and call stacks of a pcol file into a builder
+ * merge_stacks.c - strings, functions, location groups and call stacks of a pcol file into a
+ * builder
  *
  * Rows are taken in order, so that a file packed anew comes out as it was. Each of these tables has
  * a map from its rows to the builder's. Columns without bytes of their own would let a small file

@@ -89,7 +89,8 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
     return PCOL_OK;
 }
 
-/* Of the tables that are neither put behind nor unified: those whose rows are known all the same. */
+/* Of the tables that are neither put behind nor unified: those whose rows are known all the
+ * same. */
 static int can_move(const char *table)
 {
     static const char *const names[] = {"stacks",  "location_groups", "functions",

@@ -17,8 +17,8 @@ struct pci_input_options {
 };
 
 /*
- * All three look at the first bytes, unwrap gzip and leave a first piece in the window (all of it if
- * it is short). Names are borrowed until pci_input_close().
+ * All three look at the first bytes, unwrap gzip and leave a first piece in the window (all of it
+ * if it is short). Names are borrowed until pci_input_close().
  * Errors: E_IO, E_NO_MEMORY, E_LIMIT, E_SYNTAX (gzip), E_FORMAT (gzip inside gzip).
  */
 pcol_status pci_input_open_path(struct pci_input *input, const char *path,

@@ -80,7 +80,8 @@ static pcol_status cell_text(const pcol_file *file, const char *table, const cha
     return PCOL_OK;
 }
 
-/* Columns of samples that the builder does not know, created in the file's order among `value.K`. */
+/* Columns of samples that the builder does not know, created in the file's order among
+ * `value.K`. */
 static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *err)
 {
     static const char *const known[] = {"source",   "stack",     "thread", "time",
@@ -388,7 +389,8 @@ pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all)
 {
     (void)all;
-    /* Five bytes are enough to say "this was meant to be one", and the reader says what is wrong. */
+    /* Five bytes are enough to say "this was meant to be one", and the reader says what is
+     * wrong. */
     return size >= 5 && !memcmp(data, PCF_MAGIC, 5) ? 2 : 0;
 }
 

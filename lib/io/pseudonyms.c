@@ -1,8 +1,9 @@
 /*
  * pseudonyms.c - names in the place of names
  *
- * A pseudonym says what kind of name it stands for and when that was met first, and nothing else. Of a
- * file's name the ending stays if it is one of those of programming languages, since tools go by it.
+ * A pseudonym says what kind of name it stands for and when that was met first, and nothing else.
+ * Of a file's name the ending stays if it is one of those of programming languages, since tools go
+ * by it.
  */
 #include "io/pseudonyms.h"
 

@@ -29,8 +29,8 @@ struct pci_pseudonyms {
 void pci_pseudonyms_clear(struct pci_pseudonyms *names);
 /* "function", "file", ... */
 const char *pci_pseudonym_kind(int kind);
-/* The pseudonym of a name: the same for the same kind and bytes. Empty names, R's `<GC>` and the usual
- * units stay. Valid until the next call. */
+/* The pseudonym of a name: the same for the same kind and bytes. Empty names, R's `<GC>` and the
+ * usual units stay. Valid until the next call. */
 pcol_status pci_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name, pcol_str *to,
                           pcol_error *err);
 /* Calls `tell` with each name and its pseudonym, by kind and number. */

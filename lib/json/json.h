@@ -8,7 +8,7 @@
  *     pci_json_next(...), pci_json_expect(... PCI_JSON_OBJECT ...)
  *     for (;;) {
  *         pci_json_member(&json, &more, err)         a key, or the object's end
- *         if (pci_json_is(&json, "samples")) ...     pci_json_next() is then the value's first token
+ *         if (pci_json_is(&json, "samples")) ...     pci_json_next() is then at the value
  *         else pci_json_skip_member(...)
  *     }
  *     pci_json_finish(&json, err)                    nothing but blanks may follow
@@ -38,8 +38,8 @@ enum pci_json_type {
 
 #define PCI_JSON_NONFINITE 0x1u       /* the bare words NaN, Infinity, -Infinity are numbers */
 #define PCI_JSON_SURROGATE_BYTES 0x2u /* a lone \udc80..\udcff stands for the byte 0x80..0xff */
-/* Refuse what would not come back as the same value: lone surrogates, text that is not UTF-8, numbers
- * beyond the doubles. */
+/* Refuse what would not come back as the same value: lone surrogates, text that is not UTF-8,
+ * numbers beyond the doubles. */
 #define PCI_JSON_SOUND 0x4u
 
 struct pci_json_options {

@@ -1,9 +1,9 @@
 /*
  * read.c - the JSON reader: a pull tokenizer over the window of an input
  *
- * A token always lies whole in the window: the window is asked to keep it from its first byte on and
- * to read more behind it. Strings without escapes are handed out in place, the others are decoded
- * into a scratch buffer. `state` says what may come next, a bit per level what is open.
+ * A token always lies whole in the window: the window is asked to keep it from its first byte on
+ * and to read more behind it. Strings without escapes are handed out in place, the others are
+ * decoded into a scratch buffer. `state` says what may come next, a bit per level what is open.
  */
 #include "json/json.h"
 

@@ -1,10 +1,10 @@
 /*
  * run.c - runs of numbers in an array, the bulk of a columnar JSON file, without a token for each
  *
- * Only plain spelling is read here: integers, decimals of up to 19 digits, null. The digits of eight
- * bytes are counted and become a number at once, so a number costs a few dozen instructions whatever
- * its length. At anything else, and in the last bytes of the window, the run ends and the tokenizer
- * goes on, so that there is one place for errors and for unusual numbers.
+ * Only plain spelling is read here: integers, decimals of up to 19 digits, null. The digits of
+ * eight bytes are counted and become a number at once, so a number costs a few dozen instructions
+ * whatever its length. At anything else, and in the last bytes of the window, the run ends and the
+ * tokenizer goes on, so that there is one place for errors and for unusual numbers.
  */
 #include "load.h"
 #include "json/json.h"
@@ -98,7 +98,8 @@ static inline size_t null_word(const uint8_t *p, int64_t *value, uint8_t *type)
     return memcmp(p, "null", 4) ? 0 : 4;
 }
 
-/* Blanks in front of a number; a line that begins among them is counted once the number is taken. */
+/* Blanks in front of a number; a line that begins among them is counted once the number is
+ * taken. */
 struct blanks {
     uint64_t lines;
     size_t line_start;
@@ -145,7 +146,8 @@ static inline int four_digits(uint64_t x, uint64_t other)
     return (x & UINT64_C(0xff00ff00ff00ff00)) == commas && other == UINT64_C(0x8000800080008000);
 }
 
-/* Integers of less than eight digits behind a comma, `skip` bytes with a blank, which is most of all. */
+/* Integers of less than eight digits behind a comma, `skip` bytes with a blank, which is most of
+ * all. */
 static inline __attribute__((always_inline)) void some_integers(struct run *r, size_t skip)
 {
     const uint8_t *p = r->data + r->at, *end = r->data + r->end;
@@ -180,8 +182,8 @@ static void short_integers(struct run *r)
         some_integers(r, 1);
 }
 
-/* Numbers with a point and up to seven digits before it, eight behind: no more than a double holds, so
- * the quotient is rounded once. */
+/* Numbers with a point and up to seven digits before it, eight behind: no more than a double holds,
+ * so the quotient is rounded once. */
 static void short_decimals(struct run *r)
 {
     const uint8_t *p = r->data + r->at, *end = r->data + r->end;

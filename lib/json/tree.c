@@ -1,8 +1,8 @@
 /*
  * tree.c - JSON values as nodes of a pcol file, and back
  *
- * Reading: a stack of the containers that are open, one node for each value. Whether an array is one
- * of numbers of one kind shows at its end; until then its elements wait in a spool, which the
+ * Reading: a stack of the containers that are open, one node for each value. Whether an array is
+ * one of numbers of one kind shows at its end; until then its elements wait in a spool, which the
  * builder's memory limit holds for too. Writing: rows stand in pre-order, so it is one walk over
  * rows with a stack of the containers that are not closed yet.
  */
@@ -89,7 +89,8 @@ static pcol_status open_container(struct reading *r, uint64_t node, pcol_error *
     return PCOL_OK;
 }
 
-/* The numbers that wait become the typed array `node`, or, if tag says so, elements of the array. */
+/* The numbers that wait become the typed array `node`, or, if tag says so, elements of the
+ * array. */
 static pcol_status put_numbers(struct reading *r, uint8_t tag, uint64_t node, int typed,
                                pcol_error *err)
 {

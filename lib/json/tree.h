@@ -10,9 +10,10 @@
 
 /* With the current token the first of a value: add the value under `parent` (PCI_NO_NODE: a new
  * root) as member `key` (PCOL_NONE: element or root), and go to its last token. Numbers, order and
- * repetition of keys stay as they are ("-0" is kept as text); strings are those of the reader. Arrays
- * that are not empty and whose members are all integers, or all doubles, become typed arrays.
- * Nothing is recursive; memory is a few bytes a level, and long arrays go to the builder's spool. */
+ * repetition of keys stay as they are ("-0" is kept as text); strings are those of the reader.
+ * Arrays that are not empty and whose members are all integers, or all doubles, become typed
+ * arrays. Nothing is recursive; memory is a few bytes a level, and long arrays go to the builder's
+ * spool. */
 pcol_status pci_json_to_nodes(struct pci_json *json, pcol_builder *builder, uint64_t parent,
                               uint32_t key, uint64_t *node, pcol_error *err);
 

@@ -1,11 +1,12 @@
 /*
  * bare.c - what functions are called that are known by nothing but an address
  *
- * A profile without symbols calls its functions "0x9a03e", and every library has such a one. With the
- * library that the address lies in, "libc.so.6+0x9a03e", the name says where to look, and functions of
- * two libraries are not taken for one. The library is that of all locations of the function; one with
- * locations in several, or in none that is known, keeps its own name. Where a mapping says at which
- * address it begins, the address becomes one of the file, which is the same in the next run.
+ * A profile without symbols calls its functions "0x9a03e", and every library has such a one. With
+ * the library that the address lies in, "libc.so.6+0x9a03e", the name says where to look, and
+ * functions of two libraries are not taken for one. The library is that of all locations of the
+ * function; one with locations in several, or in none that is known, keeps its own name. Where a
+ * mapping says at which address it begins, the address becomes one of the file, which is the same
+ * in the next run.
  */
 #include "model/bare.h"
 

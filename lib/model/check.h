@@ -56,8 +56,9 @@ int pci_check_table(const struct pci_check *check, const char *table);
 pcol_status pci_check_read(struct pci_check *check, const struct pci_column *column, uint64_t row,
                            uint64_t rows, int to, size_t *n, pcol_error *err);
 
-/* The same for numbers of rows that will be used to look things up: each is below `limit`. That was found
- * before, but a file may be written to while it is checked. One that is not is reported, and *n is 0. */
+/* The same for numbers of rows that will be used to look things up: each is below `limit`. That was
+ * found before, but a file may be written to while it is checked. One that is not is reported, and
+ * *n is 0. */
 pcol_status pci_check_read_rows(struct pci_check *check, const struct pci_column *column,
                                 uint64_t row, uint64_t rows, uint64_t limit, int to, size_t *n,
                                 pcol_error *err);
@@ -79,9 +80,10 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_plain(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_model(struct pci_check *check, pcol_error *err);
 
-/* Before the rows of a file are copied into another: E_CORRUPT at the first fault of the kind that would
- * go with them, and that no later step meets. What is derived is made anew, so its faults are none here.
- * whole: trees, which are else copied one by one, and the orders of sources' own tables, too. */
+/* Before the rows of a file are copied into another: E_CORRUPT at the first fault of the kind that
+ * would go with them, and that no later step meets. What is derived is made anew, so its faults are
+ * none here. whole: trees, which are else copied one by one, and the orders of sources' own tables,
+ * too. */
 pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err);
 
 #endif

@@ -51,8 +51,8 @@ static void add(struct found *found, uint8_t type, int64_t value)
     found->last = value;
 }
 
-/* The same for many values none of which is null or a double; *largest: as unsigned numbers. One sign
- * turned over, unsigned numbers are in the order of signed ones. */
+/* The same for many values none of which is null or a double; *largest: as unsigned numbers. One
+ * sign turned over, unsigned numbers are in the order of signed ones. */
 static void add_many(struct found *found, uint8_t type, const int64_t *values, size_t n,
                      uint64_t *largest)
 {
@@ -131,7 +131,8 @@ static int linear_ends(const struct pcf_data *data, int64_t ends[2])
                     : (uint64_t)ends[1] >= (uint64_t)ends[0];
 }
 
-/* The first row of a run, also of the one behind the last; that the ends can be read and rise was found before. */
+/* The first row of a run, also of the one behind the last; that the ends can be read and rise was
+ * found before. */
 static uint64_t run_start(const struct pci_check *check, const struct pci_column *column,
                           uint64_t run)
 {

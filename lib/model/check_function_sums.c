@@ -1,9 +1,9 @@
 /*
  * check_function_sums.c - function_sums, by going over all stacks again
  *
- * Each row of `locations` gets the number of the name that it shows. One walk over the stacks for each
- * sample type counts how often every name is on the path; its total grows where the last of them is
- * left, so recursion counts once.
+ * Each row of `locations` gets the number of the name that it shows. One walk over the stacks for
+ * each sample type counts how often every name is on the path; its total grows where the last of
+ * them is left, so recursion counts once.
  */
 #include "model/check.h"
 #include "model/types.h"

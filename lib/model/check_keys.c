@@ -108,7 +108,8 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
     return status;
 }
 
-/* No two sample types agree in everything; of one that has no values it is not known whether they are doubles. */
+/* No two sample types agree in everything; of one that has no values it is not known whether they
+ * are doubles. */
 static pcol_status check_type(const struct pci_types *types, uint32_t row, struct pci_hash *seen,
                               struct pci_tally *tally, pcol_error *err)
 {

@@ -246,7 +246,8 @@ static pcol_status check_rows(struct pci_check *check, struct pci_keyed *keyed, 
     return PCOL_OK;
 }
 
-/* The members that a row's labels make: some say that a value is the row's own stack, a frame of it, or the like. */
+/* The members that a row's labels make: some say that a value is the row's own stack, a frame of
+ * it, or the like. */
 static pcol_status check_table(struct pci_check *check, const struct pci_table *table,
                                uint32_t *counts, pcol_error *err)
 {

@@ -36,8 +36,8 @@ static void find_sources(struct model *model)
         model->only_rprof = is_rprof(model->check, type, row);
 }
 
-/* Rows that are looked at one by one: a claim of 2^32 in no bytes would take minutes. What was found
- * before not to be true is not looked at anyway. */
+/* Rows that are looked at one by one: a claim of 2^32 in no bytes would take minutes. What was
+ * found before not to be true is not looked at anyway. */
 static int believed(struct pci_check *check, const char *table, const char *name)
 {
     const struct pci_table *t = pci_table_find(check->file, table);

@@ -1,8 +1,8 @@
 /*
  * flat.h - the flat form of structured values: what Perun's queries show of them
  *
- * A value inside an object has a key such as `uid:function`; the object itself is the text of all its
- * values, in an order that follows from the keys' meaning: `a.c:main:22`.
+ * A value inside an object has a key such as `uid:function`; the object itself is the text of all
+ * its values, in an order that follows from the keys' meaning: `a.c:main:22`.
  */
 #ifndef PCI_FLAT_H
 #define PCI_FLAT_H

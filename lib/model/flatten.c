@@ -2,8 +2,8 @@
  * flatten.c - structured values as flat items
  *
  * A value is laid out as an array of nodes, members behind their container. Going over it from its
- * end, every container finds its members done: an object has its items (key and value of all that is
- * in it), an array its text.
+ * end, every container finds its members done: an object has its items (key and value of all that
+ * is in it), an array its text.
  */
 #include "model/flatten.h"
 

@@ -38,8 +38,8 @@ struct pci_flat_tree {
     struct pci_flat_node *nodes;
     size_t count, capacity;
 };
-/* Add a member behind those that its parent has; the first one, of the parent PCOL_NONE, is the whole
- * value. Only scalars need a value. Texts are borrowed. */
+/* Add a member behind those that its parent has; the first one, of the parent PCOL_NONE, is the
+ * whole value. Only scalars need a value. Texts are borrowed. */
 pcol_status pci_flat_add(struct pci_flat_tree *tree, uint32_t parent,
                          const struct pci_member *member, enum pci_flat_shape shape,
                          pcol_error *err);

@@ -57,11 +57,11 @@ pcol_status pci_keyed_open(struct pci_keyed *keyed, const pcol_file *file, const
 /* The row's members, in the order of the source. Fast for ascending rows. */
 pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err);
 /* How many rows from the one asked for last on, at least 1 and at most `most`, have its members and
- * differ from it only in numbers that pci_keyed_values() gives; as far as that shows without reading
- * more. */
+ * differ from it only in numbers that pci_keyed_values() gives; as far as that shows without
+ * reading more. */
 size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most);
-/* The integers, booleans or bits of doubles of a member in the rows of such a run, until the next row
- * is asked for; NULL if all have the value of the first. */
+/* The integers, booleans or bits of doubles of a member in the rows of such a run, until the next
+ * row is asked for; NULL if all have the value of the first. */
 const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row);
 void pci_keyed_close(struct pci_keyed *keyed);
 

@@ -396,7 +396,8 @@ static int is_null(const struct batch *b, uint64_t row)
     return !in_batch(b, row) || !b->valid[row - b->first];
 }
 
-/* One value of a row whose shape is that of the row before; 0 if it has to be read in the slow way. */
+/* One value of a row whose shape is that of the row before; 0 if it has to be read in the slow
+ * way. */
 static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
 {
     struct pci_label_state *s = r->state;

@@ -15,8 +15,8 @@ struct pci_memory;
 pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types,
                             const uint32_t levels[PCI_MEMORY_LEVELS], uint64_t source_count,
                             struct pci_memory **memory, pcol_error *err);
-/* Bytes of the next `n` rows, at most PCI_BATCH: calls go through all samples in order. Rows without
- * levels die: 0 bytes, and alive[i] is set to 0. */
+/* Bytes of the next `n` rows, at most PCI_BATCH: calls go through all samples in order. Rows
+ * without levels die: 0 bytes, and alive[i] is set to 0. */
 pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, int64_t *bytes,
                             uint8_t *alive, pcol_error *err);
 void pci_memory_close(struct pci_memory *memory);

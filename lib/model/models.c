@@ -94,7 +94,8 @@ static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index,
                                     : &models->physical[index];
     if (!*slot) {
         const char *name = pcol_file_table_name(file, model, index);
-        /* Of samples any number may be listed; other rows are gone through by whoever shows them. */
+        /* Of samples any number may be listed; other rows are gone through by whoever shows
+         * them. */
         if (model == PCOL_MODEL_V2 && strcmp(name, "samples") != 0)
             PCI_TRY(pci_plausible(file, name, err));
         if (model == PCOL_MODEL_V2)

@@ -32,8 +32,8 @@ struct pci_name {
 };
 
 pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err);
-/* For targets that have no place for libraries: functions that are known by nothing but an address are
- * called with theirs, as answers have it. */
+/* For targets that have no place for libraries: functions that are known by nothing but an address
+ * are called with theirs, as answers have it. */
 pcol_status pci_names_libraries(struct pci_names *names, pcol_error *err);
 /* Row `location` of locations, which belongs to `group`. */
 pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,

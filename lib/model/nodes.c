@@ -1,8 +1,8 @@
 /*
  * nodes.c - the generic tree, read back
  *
- * A node is checked by itself: parent before it, a known tag, the cells that the tag needs, elements
- * within their table. So a walk that goes from row to row ends whatever the file says.
+ * A node is checked by itself: parent before it, a known tag, the cells that the tag needs,
+ * elements within their table. So a walk that goes from row to row ends whatever the file says.
  */
 #include "model/rows.h"
 

@@ -1,9 +1,9 @@
 /*
  * rows.h - labels, nodes and source rows, read back
  *
- * The counterparts of core/rows.h for exporters, queries and views. All of it is checked on the way:
- * a label column of the wrong type, a shape out of range or a node whose parent is not before it is
- * E_CORRUPT with table, column and row.
+ * The counterparts of core/rows.h for exporters, queries and views. All of it is checked on the
+ * way: a label column of the wrong type, a shape out of range or a node whose parent is not before
+ * it is E_CORRUPT with table, column and row.
  */
 #ifndef PCI_MODEL_ROWS_H
 #define PCI_MODEL_ROWS_H
@@ -61,17 +61,18 @@ pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *fi
  *         else ... pci_node_get(file, labels.cells[i].node, &node, err)
  */
 pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err);
-/* Whether the row has the cells of the row asked for last, but for their values; 0 also if that would
- * take time to find out. */
+/* Whether the row has the cells of the row asked for last, but for their values; 0 also if that
+ * would take time to find out. */
 int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row);
 /* How many rows from one on, at least 1 and at most `most`, are alike in this sense; as far as that
  * shows without reading more. */
 size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, size_t most);
-/* How many rows from the one asked for last on, at least 1 and at most `most`, have its cells and differ
- * from it only in cells that pci_labels_values() gives; as far as that shows without reading more. */
+/* How many rows from the one asked for last on, at least 1 and at most `most`, have its cells and
+ * differ from it only in cells that pci_labels_values() gives; as far as that shows without reading
+ * more. */
 size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most);
-/* The values of a cell (of a double the bits) in the rows of such a run, until the next row is asked
- * for; NULL if all have that of the first. */
+/* The values of a cell (of a double the bits) in the rows of such a run, until the next row is
+ * asked for; NULL if all have that of the first. */
 const int64_t *pci_labels_values(const struct pci_label_reader *reader, size_t cell, uint64_t row);
 void pci_labels_close(struct pci_label_reader *reader);
 /* Of `most` cells: how many, from the first on, are the same as it; how many have a value. */

@@ -144,8 +144,8 @@ pcol_status pci_want(const pcol_file *file, const char *table, const char *name,
 /* The same for one that cannot be missing where the table has rows. */
 pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
                      const struct pci_column **column, pcol_error *err);
-/* pci_want() for a column that is going to be read whole: its checksums are compared first, and those
- * of the strings that it names. */
+/* pci_want() for a column that is going to be read whole: its checksums are compared first, and
+ * those of the strings that it names. */
 pcol_status pci_want_whole(const pcol_file *file, const char *table, const char *name,
                            unsigned types, const struct pci_column **column, pcol_error *err);
 /* Rows of a physical table, 0 if there is none. */
@@ -153,8 +153,8 @@ uint64_t pci_rows(const pcol_file *file, const char *table);
 /* E_LIMIT if a table claims far more rows than the file could have bytes for. Asked before memory
  * is taken by the number of functions, locations or stacks: a row may need no bytes. */
 pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err);
-/* E_LIMIT if there are more samples than anyone would go through one by one for a file of this size.
- * Asked before that is done: a sample may need no bytes, and is allowed to. */
+/* E_LIMIT if there are more samples than anyone would go through one by one for a file of this
+ * size. Asked before that is done: a sample may need no bytes, and is allowed to. */
 pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err);
 /* Each by its own measure: for who goes through whole tables, some of them more than once. */
 pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err);

@@ -47,7 +47,8 @@ pcol_status pci_types_default(const struct pci_types *types, uint64_t source, co
 
 /* The type that sources first..last are asked about. `wanted`: "TYPE" or "TYPE/UNIT"; NULL: the
  * default of the first source that has one which is not a level.
- * Errors: E_NOT_FOUND (the message lists the types), E_ARGUMENT for a level, which is never summed. */
+ * Errors: E_NOT_FOUND (the message lists the types), E_ARGUMENT for a level, which is never
+ * summed. */
 pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_chosen *chosen, pcol_error *err);
 

@@ -1,9 +1,9 @@
 /*
  * v2_further.c - what the logical tables show beyond their own columns
  *
- * Every physical column that a view does not use otherwise comes along under its name with a dot, and
- * labels under the name of their key, so that nothing that a file holds of a row is out of reach of a
- * view. Names that are taken get longer: `.TABLE.NAME`, `.label.KEY#2`.
+ * Every physical column that a view does not use otherwise comes along under its name with a dot,
+ * and labels under the name of their key, so that nothing that a file holds of a row is out of
+ * reach of a view. Names that are taken get longer: `.TABLE.NAME`, `.label.KEY#2`.
  */
 #include "model/rows.h"
 

@@ -131,8 +131,8 @@ static pcol_status copy_members(struct pci_each *e, size_t count, pcol_error *er
     return PCOL_OK;
 }
 
-/* The members of a frame are scalars. One that a file says is more, even the frame itself, is null, so
- * that values end. */
+/* The members of a frame are scalars. One that a file says is more, even the frame itself, is null,
+ * so that values end. */
 static struct pci_member scalar(const struct pci_member *member)
 {
     struct pci_member plain = *member;

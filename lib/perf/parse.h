@@ -43,8 +43,8 @@ struct pci_perf_frame {
  * one is none by chance. 0 if it cannot be one. */
 int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_perf_frame *frame);
 
-/* The frame in the header's own line, as it is printed without call chains: with its address, padded to
- * 16, and its object. */
+/* The frame in the header's own line, as it is printed without call chains: with its address,
+ * padded to 16, and its object. */
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
                         struct pci_perf_frame *frame);
 

@@ -1,8 +1,9 @@
 /*
  * foreign.c - profiles of any source in Perun's current form
  *
- * Equal stacks are added up: a type of resources for each stack and sample type, with one amount. The
- * trace is the stack, innermost first; its first frame is the uid, as Perun's memory collector has it.
+ * Equal stacks are added up: a type of resources for each stack and sample type, with one amount.
+ * The trace is the stack, innermost first; its first frame is the uid, as Perun's memory collector
+ * has it.
  */
 #include "perun/write.h"
 
@@ -58,8 +59,8 @@ static pcol_status text_of(const struct foreign *f, const char *column, uint64_t
     return c ? pci_get_str(f->file, c, row, text, &valid, err) : PCOL_OK;
 }
 
-/* The type that the profile is about is the header's and that of the first resources, by which it is
- * found again. */
+/* The type that the profile is about is the header's and that of the first resources, by which it
+ * is found again. */
 static pcol_status default_first(struct foreign *f, pcol_error *err)
 {
     uint32_t row;

@@ -1,10 +1,10 @@
 /*
  * frames.c - frames and traces out of the objects that Perun writes for them
  *
- * A frame is an object of scalars: {"function", "source", "line"}, {"func"}, or whatever a collector
- * writes. function (or func), source (or file), line and column become the function and location of
- * a location group; the order of the keys and all further ones are labels of the group. Frames that
- * name the same place with other keys, or in another order, are groups of their own.
+ * A frame is an object of scalars: {"function", "source", "line"}, {"func"}, or whatever a
+ * collector writes. function (or func), source (or file), line and column become the function and
+ * location of a location group; the order of the keys and all further ones are labels of the group.
+ * Frames that name the same place with other keys, or in another order, are groups of their own.
  *
  * A trace is an array of frames. Which of its ends is the outermost depends on the collector, which
  * may be named behind the resources: so traces are kept as lists, and become stacks at the end.
@@ -60,8 +60,8 @@ struct parts {
     uint32_t name, filename, line, column;
 };
 
-/* Cells are gone over from the last one on. Of several kinds of key the first one is the part, and of
- * equal keys, as in Python, the last one. */
+/* Cells are gone over from the last one on. Of several kinds of key the first one is the part, and
+ * of equal keys, as in Python, the last one. */
 static void take_part(const struct pci_perun_cell *cells, uint32_t cell, uint32_t *part)
 {
     if (*part == PCOL_NONE || cells[*part].key != cells[cell].key)

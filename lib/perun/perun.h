@@ -5,7 +5,7 @@
  * unit, its direction of traces, the other half of a type) may stand behind it:
  *
  *     read.c     goes over the text once; every resource, type, model and snapshot becomes a record
- *     records.c  keeps records: which keys of which kinds (a shape, stored once) and 8 bytes a value
+ *     records.c  keeps records: keys with their kinds (a shape, stored once) and 8 bytes a value
  *     frames.c   makes frames and traces out of objects, each distinct one once
  *     emit.c     hands everything to the builder in the order of the document
  *

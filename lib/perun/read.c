@@ -2,8 +2,8 @@
  * read.c - importing Perun profiles: one pass over the JSON text
  *
  * Four places of a document hold resources: `resources` by type (with `resource_type_map`), plain
- * `resources`, `snapshots` and `global`. Whatever else stands at the top, a key that comes twice, and
- * what has not the form that its key promises go to the tree of the source, in their place.
+ * `resources`, `snapshots` and `global`. Whatever else stands at the top, a key that comes twice,
+ * and what has not the form that its key promises go to the tree of the source, in their place.
  *
  *     profile TYPE LENGTH\0{...}       an object of Perun's store; zlib is unwrapped before
  */
@@ -544,7 +544,8 @@ static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, 
     return PCOL_OK;
 }
 
-/* With the document read: whether it was as long as the header says. Other writers may count bytes. */
+/* With the document read: whether it was as long as the header says. Other writers may count
+ * bytes. */
 static pcol_status check_wrapping(struct pci_import *import, const struct wrapping *w,
                                   pcol_error *err)
 {

@@ -1,10 +1,11 @@
 /*
  * sample.c - a resource as a sample: its value, stack and time
  *
- * The value is the amount. Amounts of one type add up, with three exceptions that have a sample type
- * of their own, as `type(subtype)`: what is freed does not belong to what is allocated, and the real
- * time of a process contains its user and system time. If any amount of a profile is a double, all
- * values are; an integer amount then is a label besides, so that it comes back as an integer.
+ * The value is the amount. Amounts of one type add up, with three exceptions that have a sample
+ * type of their own, as `type(subtype)`: what is freed does not belong to what is allocated, and
+ * the real time of a process contains its user and system time. If any amount of a profile is a
+ * double, all values are; an integer amount then is a label besides, so that it comes back as an
+ * integer.
  */
 #include "perun/emit.h"
 

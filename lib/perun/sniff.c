@@ -61,7 +61,8 @@ static int is_one(const uint8_t *data, size_t size, const char *const *words)
     return 0;
 }
 
-/* The next key at a depth of at most 5, or NULL at the end of the bytes. *level: 1 for the document's. */
+/* The next key at a depth of at most 5, or NULL at the end of the bytes. *level: 1 for the
+ * document's. */
 static const uint8_t *next_key(struct scan *s, size_t *size, int *level)
 {
     while (s->at < s->end) {

@@ -3,7 +3,8 @@
  *
  * Perun shows any uid as its flat text, and an object with a function, source and line as that
  * place. So an object with a function has the frame of that function, whatever else is in it; any
- * other value has a frame that is named by its flat text: "q:5:q:5" for {"k":{"line":5,"file":"q"}}.
+ * other value has a frame that is named by its flat text: "q:5:q:5" for
+ * {"k":{"line":5,"file":"q"}}.
  */
 #include "perun/perun.h"
 

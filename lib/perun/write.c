@@ -1,8 +1,8 @@
 /*
  * write.c - a Perun profile back into the document that it was
  *
- * The tree of the source is the document; where it has places, rows of tables follow. All rows stand
- * in the order of the document, so one cursor for each table goes over it once.
+ * The tree of the source is the document; where it has places, rows of tables follow. All rows
+ * stand in the order of the document, so one cursor for each table goes over it once.
  */
 #include "perun/write.h"
 

@@ -1,8 +1,8 @@
 /*
  * cursor.h - the top level of a profile, field by field, out of the input's window
  *
- * Only one field has to be in memory at a time, and the window only grows for a field that is longer
- * than it.
+ * Only one field has to be in memory at a time, and the window only grows for a field that is
+ * longer than it.
  */
 #ifndef PCI_PPROF_CURSOR_H
 #define PCI_PPROF_CURSOR_H
@@ -18,7 +18,8 @@ struct pci_pprof_cursor {
     struct pci_pprof_field field;
 };
 
-/* The next field of the profile: *end is 1 behind the last. Errors: E_SYNTAX, those of the input. */
+/* The next field of the profile: *end is 1 behind the last. Errors: E_SYNTAX, those of the
+ * input. */
 pcol_status pci_pprof_cursor_next(struct pci_pprof_cursor *cursor, int *end, pcol_error *err);
 
 #endif

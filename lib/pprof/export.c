@@ -1,8 +1,8 @@
 /*
  * export.c - writing a pprof profile: what goes out, and what is said of the sources
  *
- * Order on the wire: sample types, samples, the tables that they name, strings, the rest. So nothing
- * but the tables' numbering has to be held until it is written.
+ * Order on the wire: sample types, samples, the tables that they name, strings, the rest. So
+ * nothing but the tables' numbering has to be held until it is written.
  */
 #include "pprof/export.h"
 
@@ -92,8 +92,8 @@ static int is_text(pcol_str s, const char *text)
     return s.size == strlen(text) && !memcmp(s.data, text, s.size);
 }
 
-/* Numbers and texts of one source, where the header has none yet. Where pprof merges profiles, those of
- * the first say what is dropped. */
+/* Numbers and texts of one source, where the header has none yet. Where pprof merges profiles,
+ * those of the first say what is dropped. */
 static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint32_t source,
                              int is_first, pcol_error *err)
 {

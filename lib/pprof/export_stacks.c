@@ -1,8 +1,8 @@
 /*
  * export_stacks.c - from a row of stacks to location ids
  *
- * The tree is taken into memory, 8 bytes a node, all of it checked once: then a stack is a walk over
- * two arrays.
+ * The tree is taken into memory, 8 bytes a node, all of it checked once: then a stack is a walk
+ * over two arrays.
  */
 #include "pprof/export.h"
 

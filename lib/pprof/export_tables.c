@@ -375,7 +375,8 @@ static pcol_status put_locations(struct pci_pprof_export *e, struct pci_pprof_by
 
 /* ---- functions ---- */
 
-/* As compilers of C++ and Rust make them: pprof shows them demangled, if they are the system_name. */
+/* As compilers of C++ and Rust make them: pprof shows them demangled, if they are the
+ * system_name. */
 static int is_mangled(pcol_str name)
 {
     static const char *const starts[] = {"_Z", "__Z", "_R"};
@@ -387,9 +388,9 @@ static int is_mangled(pcol_str name)
     return 0;
 }
 
-/* A name that is the same as the system's says nothing; but pprof takes it for one that is still to be
- * demangled, and cuts what looks like the arguments of a template: nothing is left of R's <GC>. So
- * it is left out: that of <GC> and its like always, others where no profile was one of pprof. */
+/* A name that is the same as the system's says nothing; but pprof takes it for one that is still to
+ * be demangled, and cuts what looks like the arguments of a template: nothing is left of R's <GC>.
+ * So it is left out: that of <GC> and its like always, others where no profile was one of pprof. */
 static pcol_status drop_same_name(const struct pci_pprof_export *e, const struct pci_column *name,
                                   uint64_t row, PciPprof__Function *f, pcol_error *err)
 {

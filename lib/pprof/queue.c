@@ -1,8 +1,9 @@
 /*
  * queue.c - messages that wait until what they refer to is known
  *
- * An entry is two varints, the bytes of input between the message before and this one, and its size,
- * then the message. So the place of each message in the input is known again when it is decoded.
+ * An entry is two varints, the bytes of input between the message before and this one, and its
+ * size, then the message. So the place of each message in the input is known again when it is
+ * decoded.
  */
 #include "core/alloc.h"
 #include "pprof/read.h"

@@ -1,9 +1,10 @@
 /*
  * read.h - what the import of a profile keeps between its two halves
  *
- * A profile refers to what comes later: Go writes samples, then locations, functions and at last the
- * strings of them all. So the first half only frames the input and puts each message, as it is, into
- * a queue of its kind; the second half decodes them in the order in which they need each other:
+ * A profile refers to what comes later: Go writes samples, then locations, functions and at last
+ * the strings of them all. So the first half only frames the input and puts each message, as it is,
+ * into a queue of its kind; the second half decodes them in the order in which they need each
+ * other:
  *
  *     strings -> sample types -> mappings -> functions -> locations -> samples
  *
@@ -84,10 +85,10 @@ struct pci_pprof_limits {
     uint64_t lines;   /* of all locations */
 };
 
-/* The samples are read twice, side by side: the one reader (stacks.c) sees nothing but their stacks and
- * fills the column of these, the other one (samples.c) all the rest. What both use stays as it is
- * meanwhile. The order in which one reader is ahead of the other decides nothing: of their failures,
- * the one is told that a single reader would have met first. */
+/* The samples are read twice, side by side: the one reader (stacks.c) sees nothing but their stacks
+ * and fills the column of these, the other one (samples.c) all the rest. What both use stays as it
+ * is meanwhile. The order in which one reader is ahead of the other decides nothing: of their
+ * failures, the one is told that a single reader would have met first. */
 struct pci_pprof_stacks {
     const struct pci_pprof_queue *samples;
     const struct pci_pprof_ids *location_ids; /* NULL: not known yet, guessed */
@@ -128,9 +129,10 @@ struct pci_pprof_waiting {
     size_t first, depth; /* in `groups` */
 };
 /* While the input is inflated by another thread, there is time to look at samples that are there
- * already, though the table of locations mostly comes behind them. Nearly all writers number locations
- * from 1 on in the order of their table, so that is guessed. Where it turns out not to be so, or
- * anything else is odd, what was entered is forgotten, and all samples are looked at again. */
+ * already, though the table of locations mostly comes behind them. Nearly all writers number
+ * locations from 1 on in the order of their table, so that is guessed. Where it turns out not to be
+ * so, or anything else is odd, what was entered is forgotten, and all samples are looked at
+ * again. */
 struct pci_pprof_reader {
     struct pci_import *import;
     pcol_builder *b;
@@ -194,9 +196,10 @@ void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic
 /* Look at `count` samples more, and enter none; `waiting` has room for them. */
 pcol_status pci_pprof_stacks_look(struct pci_pprof_stacks *stacks, size_t count, pcol_error *err);
 
-/* shelf.c: the reader of the rest has mostly ended when half of the stacks are still to be entered. From then
- * on it looks at samples for the other reader, blocks of them from the last one to the first, until both meet.
- * What looking gives is kept with the block; a block that is odd in any way is left to the other reader. */
+/* shelf.c: the reader of the rest has mostly ended when half of the stacks are still to be entered.
+ * From then on it looks at samples for the other reader, blocks of them from the last one to the
+ * first, until both meet. What looking gives is kept with the block; a block that is odd in any way
+ * is left to the other reader. */
 #define PCI_PPROF_BLOCK 128u /* samples */
 struct pci_pprof_shelved {
     struct pci_pprof_waiting *waiting; /* NULL: it is not looked at */
@@ -210,8 +213,8 @@ void pci_pprof_shelf_free(struct pci_pprof_shelf *shelf);
 void pci_pprof_shelf_mark(struct pci_pprof_shelf *shelf, const struct pci_pprof_taker *taker);
 /* By the same, when all samples have been read: helps as long as that helps. */
 void pci_pprof_shelf_fill(struct pci_pprof_shelf *shelf, const struct pci_pprof_stacks *stacks);
-/* By the reader of stacks, that begins block `number` (SIZE_MAX: none any more): what is there of it, which
- * the caller frees. */
+/* By the reader of stacks, that begins block `number` (SIZE_MAX: none any more): what is there of
+ * it, which the caller frees. */
 struct pci_pprof_shelved pci_pprof_shelf_take(struct pci_pprof_shelf *shelf, size_t number);
 
 /* samples.c */

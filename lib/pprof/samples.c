@@ -1,8 +1,8 @@
 /*
  * samples.c - the samples of a profile: by far most of its bytes
  *
- * Decoded straight from the wire, stacks by a reader of their own (stacks.c), which is in another thread
- * if there may be one, else they take turns.
+ * Decoded straight from the wire, stacks by a reader of their own (stacks.c), which is in another
+ * thread if there may be one, else they take turns.
  */
 #include "core/alloc.h"
 #include "core/beside.h"
@@ -56,8 +56,8 @@ static pcol_status add_values(struct pci_pprof_reader *r, struct sample *s,
 
 /* ---- labels ---- */
 
-/* The numbers of a label. Nearly all labels have keys and numbers of a byte or two, so they are read
- * in place; whatever else there is makes it begin again the long way. */
+/* The numbers of a label. Nearly all labels have keys and numbers of a byte or two, so they are
+ * read in place; whatever else there is makes it begin again the long way. */
 static pcol_status label_numbers(struct pci_pprof_reader *r, const struct sample *s,
                                  struct pci_pprof_message *m, uint64_t *values, unsigned *seen,
                                  pcol_error *err)
@@ -172,7 +172,8 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
 
 /* ---- both readers ---- */
 
-/* So many samples at a time, if one thread does all: they are in its cache when they are read again. */
+/* So many samples at a time, if one thread does all: they are in its cache when they are read
+ * again. */
 #define TURN 512u
 
 struct readers {

@@ -1,9 +1,9 @@
 /*
  * shelf.c - samples that the reader of the rest looks at for the reader of stacks
  *
- * Both meet somewhere: the one goes from the first sample on, the other one from the last block backwards. So
- * there is never more than one block that both may want, the one that is being looked at when the reader of
- * stacks comes to it, and for this one it waits.
+ * Both meet somewhere: the one goes from the first sample on, the other one from the last block
+ * backwards. So there is never more than one block that both may want, the one that is being looked
+ * at when the reader of stacks comes to it, and for this one it waits.
  */
 #include "core/alloc.h"
 #include "pprof/read.h"

@@ -1,11 +1,10 @@
 /*
  * stacks.c - the stacks of the samples, and nothing else of them
  *
- * A stack comes leaf first and is entered from the root inwards; what it shares with the one entered
- * before, or with another one that began alike, is not looked up again, and a stack met lately not at
- * all. Tables and tree are far larger
- * than the caches: so stacks are looked at first and entered some samples later, and what they will
- * need is asked for in between.
+ * A stack comes leaf first and is entered from the root inwards; what it shares with the one
+ * entered before, or with another one that began alike, is not looked up again, and a stack met
+ * lately not at all. Tables and tree are far larger than the caches: so stacks are looked at first
+ * and entered some samples later, and what they will need is asked for in between.
  */
 #include "core/alloc.h"
 #include "load.h"
@@ -63,8 +62,9 @@ void pci_pprof_stacks_clear(struct pci_pprof_stacks *stacks)
 
 /* ---- entering ---- */
 
-/* Is the stack of node `node` the one of these groups, leaf first? Parents mostly stand beside their
- * children; stepping there without waiting for the parent to be loaded saves a third of the time. */
+/* Is the stack of node `node` the one of these groups, leaf first? Parents mostly stand beside
+ * their children; stepping there without waiting for the parent to be loaded saves a third of the
+ * time. */
 static int is_stack(const struct pci_tree *tree, uint32_t node, const uint32_t *groups,
                     size_t depth)
 {
@@ -153,8 +153,8 @@ static pcol_status find(struct pci_pprof_stacks *s, const struct pci_pprof_waiti
     return PCOL_OK;
 }
 
-/* All that wait. The nodes at the end of remembered stacks are asked for before the first of some is
- * compared. */
+/* All that wait. The nodes at the end of remembered stacks are asked for before the first of some
+ * is compared. */
 static pcol_status enter_waiting(struct pci_pprof_stacks *s, pcol_error *err)
 {
     size_t count = s->waiting_count;
@@ -195,9 +195,9 @@ static inline uint32_t group_of(struct pci_pprof_stacks *s, uint64_t id)
     return s->guessed_first + (uint32_t)(id - 1);
 }
 
-/* Groups of packed ids of one or two bytes, up to whatever is different; *to follows them. Writers number
- * locations as they appear, so nearly all ids are such; the two lengths come in no order that a branch could
- * follow. `known` is constant where this is used. */
+/* Groups of packed ids of one or two bytes, up to whatever is different; *to follows them. Writers
+ * number locations as they appear, so nearly all ids are such; the two lengths come in no order
+ * that a branch could follow. `known` is constant where this is used. */
 static inline const uint8_t *map_short(struct pci_pprof_stacks *s, const uint8_t *p,
                                        const uint8_t *end, uint32_t **to, int known)
 {

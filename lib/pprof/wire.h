@@ -2,9 +2,9 @@
  * wire.h - fields of protobuf messages, as pprof reads them
  *
  * A message is a run of fields: a key (number and wire type), then a varint, 4 or 8 bytes, or a
- * counted run of bytes. What pprof's own parser takes is taken, what it refuses is refused: a varint
- * has at most ten bytes, of which bits beyond 64 are dropped; groups do not exist; a field of a wire
- * type other than its own is an error; a field of an unknown number is kept aside.
+ * counted run of bytes. What pprof's own parser takes is taken, what it refuses is refused: a
+ * varint has at most ten bytes, of which bits beyond 64 are dropped; groups do not exist; a field
+ * of a wire type other than its own is an error; a field of an unknown number is kept aside.
  */
 #ifndef PCI_PPROF_WIRE_H
 #define PCI_PPROF_WIRE_H
@@ -100,9 +100,9 @@ struct pci_pprof_path {
 };
 #define PCI_PB_OWN ((struct pci_pprof_path){0, 0})
 
-/* They are kept as they are, keys included, those of one message together, under the path of numbers
- * that leads to the first: "99" for field 99 of the row's own message, "4.2.99" for field 99 of the
- * third entry of field 4. */
+/* They are kept as they are, keys included, those of one message together, under the path of
+ * numbers that leads to the first: "99" for field 99 of the row's own message, "4.2.99" for field
+ * 99 of the third entry of field 4. */
 struct pci_pprof_unknown {
     struct pci_pprof_unknown_field {
         struct pci_pprof_path path;
@@ -121,8 +121,8 @@ void pci_pprof_unknown_clear(struct pci_pprof_unknown *unknown);
 pcol_status pci_pprof_keep(struct pci_pprof_unknown *unknown, struct pci_pprof_path path,
                            const struct pci_pprof_message *m, const struct pci_pprof_field *field,
                            pcol_error *err);
-/* Put all that was kept under an object, *root; if that is PCI_NO_NODE, under a new one, unless there
- * is nothing. Forgets them. */
+/* Put all that was kept under an object, *root; if that is PCI_NO_NODE, under a new one, unless
+ * there is nothing. Forgets them. */
 pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_builder *builder,
                                     uint64_t *root, pcol_error *err);
 

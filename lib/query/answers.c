@@ -1,8 +1,8 @@
 /*
  * answers.c - the table of answers: its columns and cells, and flattening with what rows share
  *
- * Rows of a profile share their frames and stacks, so the flat form of each is made once; a row then
- * costs a few copies a key.
+ * Rows of a profile share their frames and stacks, so the flat form of each is made once; a row
+ * then costs a few copies a key.
  */
 #include "query/answers.h"
 
@@ -87,7 +87,8 @@ int pci_value_shared(const struct pci_value *value)
     return value->kind >= PCI_VALUE_FRAME && value->kind < PCI_VALUE_NODE;
 }
 
-/* What was made of a shared value for a use (a field's number, or another); PCOL_NONE: nothing yet. */
+/* What was made of a shared value for a use (a field's number, or another); PCOL_NONE: nothing
+ * yet. */
 static uint32_t find_shared(const struct pcol_answers *a, uint32_t use,
                             const struct pci_value *value, uint64_t *hash)
 {
@@ -144,8 +145,8 @@ pcol_status pci_answers_share(struct pcol_answers *a, struct pci_flat_shared *sh
     return PCOL_OK;
 }
 
-/* JSON of frames and stacks is made once each. That of other values lies one behind the other and may
- * move: such a cell gets its place when the row is done. */
+/* JSON of frames and stacks is made once each. That of other values lies one behind the other and
+ * may move: such a cell gets its place when the row is done. */
 static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
                             const struct pci_value *value, pcol_error *err)
 {

@@ -116,8 +116,8 @@ pcol_status pci_answers_new_column(struct pcol_answers *a, pcol_str name, uint32
 pcol_status pci_answers_row(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_answers_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
                             pcol_error *err);
-/* The same for a cell that is not of the row; its JSON gets its place by pci_answers_settle(), called
- * for all such cells in the order in which they were set, *json first being a->json.data. */
+/* The same for a cell that is not of the row; its JSON gets its place by pci_answers_settle(),
+ * called for all such cells in the order in which they were set, *json first being a->json.data. */
 pcol_status pci_answers_cell(struct pcol_answers *a, pcol_answer *cell,
                              const struct pci_value *value, pcol_error *err);
 void pci_answers_settle(pcol_answer *cell, const char **json);
@@ -136,8 +136,8 @@ pcol_status pci_answers_object(struct pcol_answers *a, int models, int *more, pc
 /* The JSON text of an array or object, appended to `to`. */
 pcol_status pci_answers_json(struct pcol_answers *a, const struct pci_value *value,
                              struct pci_text *to, pcol_error *err);
-/* What was made of a shared value for a use; *is_new: nothing yet, and the caller makes it by further
- * calls of pci_answers_share(), before anything else is made. Valid until the next call. */
+/* What was made of a shared value for a use; *is_new: nothing yet, and the caller makes it by
+ * further calls of pci_answers_share(), before anything else is made. Valid until the next call. */
 pcol_status pci_answers_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
                                struct pci_flat_shared **shared, int *is_new, pcol_error *err);
 pcol_status pci_answers_share(struct pcol_answers *a, struct pci_flat_shared *shared,

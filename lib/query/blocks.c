@@ -1,9 +1,9 @@
 /*
  * blocks.c - rows of answers several at a time
  *
- * Resources mostly come in runs whose members differ only in a few numbers, which lie as arrays in the
- * file's batches. So a block is the rows of the first of a run, and for each cell that differs the
- * array: whoever reads it makes of the rows what he wants once, and then sets in the numbers.
+ * Resources mostly come in runs whose members differ only in a few numbers, which lie as arrays in
+ * the file's batches. So a block is the rows of the first of a run, and for each cell that differs
+ * the array: whoever reads it makes of the rows what he wants once, and then sets in the numbers.
  */
 #include "core/alloc.h"
 #include "query/answers.h"

@@ -1,8 +1,8 @@
 /*
  * calls.c - the call tree of a file
  *
- * A walk in order reads the two columns as it goes (walk.h); only what jumps between rows needs them
- * as arrays.
+ * A walk in order reads the two columns as it goes (walk.h); only what jumps between rows needs
+ * them as arrays.
  */
 #include "query/query.h"
 

@@ -1,8 +1,8 @@
 /*
  * calltree.c - the call tree of what is selected, equal frames of siblings joined
  *
- * Top-down, the walk over all stacks is a walk over the new tree as well: entering a frame goes to a
- * child, leaving it goes back. Bottom-up, each stack with weight is followed from its innermost
+ * Top-down, the walk over all stacks is a walk over the new tree as well: entering a frame goes to
+ * a child, leaving it goes back. Bottom-up, each stack with weight is followed from its innermost
  * frame outwards. Nodes are numbered as they appear, so a parent comes before its children; totals
  * are one pass from the back, and one sort puts siblings in order.
  */
@@ -231,8 +231,8 @@ static void sort_siblings(struct place *places, uint32_t count)
     }
 }
 
-/* The places of nodes that are alive, but for the root, siblings together and in order. next: by node,
- * zeroed. */
+/* The places of nodes that are alive, but for the root, siblings together and in order. next: by
+ * node, zeroed. */
 static uint32_t sort_places(const struct building *b, const uint8_t *alive, const uint32_t *rank,
                             pcol_order order, struct place *places, uint32_t *next)
 {

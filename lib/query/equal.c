@@ -1,9 +1,9 @@
 /*
  * equal.c - values that Python finds equal
  *
- * Numbers are equal by value, whatever their type: 1, 1.0 and true are one. Objects are equal if they
- * have the same keys with equal values, in any order. So each value gets a text, in which integral
- * numbers are decimal integers and keys are sorted, that it shares with its equals only.
+ * Numbers are equal by value, whatever their type: 1, 1.0 and true are one. Objects are equal if
+ * they have the same keys with equal values, in any order. So each value gets a text, in which
+ * integral numbers are decimal integers and keys are sorted, that it shares with its equals only.
  */
 #include "core/alloc.h"
 #include "query/answers.h"

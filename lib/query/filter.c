@@ -10,8 +10,8 @@
  *   focus        of those without any.
  *   hide, show   take lines out of groups; a stack left without frames has no weight.
  *
- * Names are matched once for each row of functions and mappings; groups and stacks then only combine
- * bits, one pass each.
+ * Names are matched once for each row of functions and mappings; groups and stacks then only
+ * combine bits, one pass each.
  */
 #include "query/query.h"
 
@@ -49,8 +49,8 @@ static int bit(int pattern)
 
 /* ---- patterns */
 
-/* What drop_frames is matched against: no leading dot, no list of arguments. "(anonymous namespace)"
- * and "operator()" are parts of names. */
+/* What drop_frames is matched against: no leading dot, no list of arguments. "(anonymous
+ * namespace)" and "operator()" are parts of names. */
 static pcol_str simplify(pcol_str name)
 {
     static const char *const parts[] = {"(anonymous namespace)", "operator()"};
@@ -369,8 +369,8 @@ static pcol_status takes_part(const pcol_query *query, uint64_t source, uint32_t
 }
 
 /* The patterns of the first source asked about, as pprof keeps those of the first profile where it
- * merges several. Where another one's differ the query says so: a stack that two sources share cannot
- * be cut for one of them only. */
+ * merges several. Where another one's differ the query says so: a stack that two sources share
+ * cannot be cut for one of them only. */
 static pcol_status first_drops(pcol_query *query, uint32_t *list, pcol_str *drop, pcol_str *keep,
                                pcol_error *err)
 {

@@ -1,10 +1,10 @@
 /*
  * flame.c - a call tree laid out as a flame graph (flame.h)
  *
- * A frame is as wide as what it and all below it weigh, negative weights by their size. Against a base
- * the trees of both are laid out as one, since what is gone is half of what changed. Frames too
- * narrow to see are left out with all above them, so that a picture costs what it shows, whatever
- * the profile is.
+ * A frame is as wide as what it and all below it weigh, negative weights by their size. Against a
+ * base the trees of both are laid out as one, since what is gone is half of what changed. Frames
+ * too narrow to see are left out with all above them, so that a picture costs what it shows,
+ * whatever the profile is.
  */
 #include "query/flame.h"
 
@@ -147,7 +147,8 @@ static pcol_status join(pcol_flame *f, pcol_error *err)
 
 /* ---- layout ---- */
 
-/* How much a node's own part weighs. What is gone weighs as much as its share of the base would here. */
+/* How much a node's own part weighs. What is gone weighs as much as its share of the base would
+ * here. */
 static double own_weight(const pcol_flame *f, uint32_t i)
 {
     double totals[2], own;
@@ -159,8 +160,8 @@ static double own_weight(const pcol_flame *f, uint32_t i)
     return ldexp(totals[0] > 0 && totals[1] > 0 ? own / totals[0] * totals[1] : own, f->exponent);
 }
 
-/* The heaviest part weighs 1 to 2: sums of the largest doubles do not overflow, and those of the smallest
- * ones have all their bits. */
+/* The heaviest part weighs 1 to 2: sums of the largest doubles do not overflow, and those of the
+ * smallest ones have all their bits. */
 static void choose_exponent(pcol_flame *f)
 {
     double most = 0;

@@ -4,9 +4,10 @@
  * Patterns come from users and, as drop_frames, out of files; the names they are held against come
  * out of files, too. So a pattern is looked over before it is compiled: what would take memory
  * beyond all measure (nested repeats), depth of stack (nested groups) or exponential time (back
- * references, repeats of what may be empty inside each other) is refused. The spellings of RE2 and Perl that mean the same as one of POSIX
- * are rewritten, since pprof's own patterns use them: `(?:` is a group, a lazy quantifier matches
- * the same names as a greedy one, \d is [0-9], a leading (?i) is a flag.
+ * references, repeats of what may be empty inside each other) is refused. The spellings of RE2 and
+ * Perl that mean the same as one of POSIX are rewritten, since pprof's own patterns use them: `(?:`
+ * is a group, a lazy quantifier matches the same names as a greedy one, \d is [0-9], a leading (?i)
+ * is a flag.
  */
 #include "query/query.h"
 
@@ -21,8 +22,8 @@
 #define PATTERN_DEPTH 200
 #define PATTERN_REPEATS 1000u /* product of the repeats inside each other */
 #define PATTERN_ATOMS 250000u /* characters and the like, each as often as it is repeated */
-/* A repeat copies what it repeats. What may be empty besides makes compilers walk the loops inside each
- * other again and again, which takes exponential time: it counts for so many. */
+/* A repeat copies what it repeats. What may be empty besides makes compilers walk the loops inside
+ * each other again and again, which takes exponential time: it counts for so many. */
 #define EMPTY_REPEATS 4u
 
 struct pcol_pattern {

@@ -84,7 +84,8 @@ static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
 
 /* ---- the walk */
 
-/* Whether this is a call and one of the two is asked about: of most steps of the walk neither is. */
+/* Whether this is a call and one of the two is asked about: of most steps of the walk neither
+ * is. */
 PCI_INLINE int is_asked(const struct peeking *p, uint32_t caller, uint32_t callee)
 {
     return caller != PCOL_NONE && caller != callee && (p->wanted[caller] | p->wanted[callee]);

@@ -55,8 +55,8 @@ static pcol_status weigh(pcol_query *query, const pcol_selection *selection, pco
     return pci_filter(query, selection, err);
 }
 
-/* A question about the whole file may be answered by the sums of functions alone; then the stacks wait
- * until somebody asks for more (pci_query_load()). */
+/* A question about the whole file may be answered by the sums of functions alone; then the stacks
+ * wait until somebody asks for more (pci_query_load()). */
 static pcol_status find_function_sums(pcol_query *query, const pcol_selection *selection,
                                       pcol_error *err)
 {

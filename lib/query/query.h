@@ -111,7 +111,8 @@ struct pci_calls {
     uint32_t count, group_count, location_count; /* rows of stacks, location_groups, locations */
     const struct pci_column *parents, *groups;   /* verified; NULL where count is 0 */
     uint32_t *first;                             /* group_count + 1 rows of `locations`, rising */
-    /* By row of `stacks` after pci_calls_load(), checked: parents before children, groups in range. */
+    /* By row of `stacks` after pci_calls_load(), checked: parents before children, groups in
+     * range. */
     uint32_t *parent, *group;
 };
 
@@ -165,7 +166,8 @@ pcol_status pci_filter_any(pcol_query *query, const pcol_selection *selection, i
 
 #define PCI_SEVERAL (PCOL_NONE - 1)
 
-/* The distinct frames at one granularity. Texts of the file are borrowed, made ones are in `made`. */
+/* The distinct frames at one granularity. Texts of the file are borrowed, made ones are in
+ * `made`. */
 struct pci_frames {
     uint32_t count;
     pcol_frame *frames;

@@ -2,8 +2,8 @@
  * resources.c - the resources and models of Perun profiles, one by one
  *
  * Most resources have the keys of the one before. So the places of a row's cells among the merged
- * members are kept as a plan; as long as the labels of row, type and snapshot are the same ones, only
- * values are replaced.
+ * members are kept as a plan; as long as the labels of row, type and snapshot are the same ones,
+ * only values are replaced.
  */
 #include "query/resources.h"
 
@@ -458,7 +458,8 @@ static pcol_status is_of_perun(const struct pci_resources *r, int64_t source, co
     return PCOL_OK;
 }
 
-/* How many rows from `row` on, at most `most`, have the same cell in a column, of those in its batch. */
+/* How many rows from `row` on, at most `most`, have the same cell in a column, of those in its
+ * batch. */
 static size_t alike(const struct column *c, uint64_t row, size_t most)
 {
     if (!c->column)
@@ -493,8 +494,8 @@ static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t r
     return PCOL_OK;
 }
 
-/* Of the rows that may be in one run, as many as are; two are tried, and more as long as all were, so
- * that a short run takes no long time to find. */
+/* Of the rows that may be in one run, as many as are; two are tried, and more as long as all were,
+ * so that a short run takes no long time to find. */
 static size_t count_run(const struct pci_resources *r, uint64_t row)
 {
     const struct pci_resources_state *s = r->state;

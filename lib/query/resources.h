@@ -1,9 +1,9 @@
 /*
  * resources.h - the resources, models and snapshots of Perun profiles as Perun's queries see them
  *
- * A resource by type has the keys of its arrays and then those of its type; one of a snapshot has its
- * own, and then the snapshot's number and time. A key that comes twice has its last value in its first
- * place, as in Python.
+ * A resource by type has the keys of its arrays and then those of its type; one of a snapshot has
+ * its own, and then the snapshot's number and time. A key that comes twice has its last value in
+ * its first place, as in Python.
  */
 #ifndef PCI_RESOURCES_H
 #define PCI_RESOURCES_H
@@ -34,8 +34,8 @@ struct pci_resources {
     uint64_t plan;   /* changes when the keys of the members do */
     uint64_t number; /* of resources or models before it */
     int same;        /* after pci_resources_only(): nothing changed since the object before */
-    /* Since the object before only the values of the members in own_slots changed; PCOL_NONE in it is
-     * none. Of a model or of a resource of another type or snapshot all may have. */
+    /* Since the object before only the values of the members in own_slots changed; PCOL_NONE in it
+     * is none. Of a model or of a resource of another type or snapshot all may have. */
     int own_only;
     const uint32_t *own_slots;
     size_t own_count;
@@ -49,27 +49,29 @@ struct pci_resources {
 pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, pcol_error *err);
 void pci_resources_close(struct pci_resources *r);
 
-/* From now on, until the next rewind, only this key is asked for: if rows have it from their type or snapshot alone, their
- * own cells are not read. */
+/* From now on, until the next rewind, only this key is asked for: if rows have it from their type
+ * or snapshot alone, their own cells are not read. */
 void pci_resources_only(struct pci_resources *r, pcol_str key);
 /* From now on, until the next rewind, values are read only of these keys; those of others, but for
  * the snapshot's, are anything. */
 void pci_resources_want(struct pci_resources *r, const pcol_str *keys, size_t count);
-/* From now on, until the next rewind, only keys are asked for, not values: `same` says for a resource
- * that it has those of the one before, and the same frames, stacks and trees. */
+/* From now on, until the next rewind, only keys are asked for, not values: `same` says for a
+ * resource that it has those of the one before, and the same frames, stacks and trees. */
 void pci_resources_keys(struct pci_resources *r);
 /* Begin with the first resource (or model) again. */
 void pci_resources_rewind(struct pci_resources *r);
 pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err);
-/* How many resources from the one at hand on, at least 1, differ from it in nothing but the numbers of
- * run_parts, which stay until the next one is asked for; members that are not wanted are anything. */
+/* How many resources from the one at hand on, at least 1, differ from it in nothing but the numbers
+ * of run_parts, which stay until the next one is asked for; members that are not wanted are
+ * anything. */
 pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error *err);
 /* Whether a member is among the run's parts. */
 int pci_run_has(const struct pci_resources *r, const char *key);
 /* Go on behind `count` of these. */
 void pci_resources_skip(struct pci_resources *r, size_t count);
 pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err);
-/* Whether resources come in the order of their snapshots, as far as that shows without making them. */
+/* Whether resources come in the order of their snapshots, as far as that shows without making
+ * them. */
 pcol_status pci_resources_sorted(struct pci_resources *r, int *sorted, pcol_error *err);
 /* Model number `number`, which must be there. */
 pcol_status pci_models_seek(struct pci_resources *r, uint64_t number, pcol_error *err);

@@ -1,10 +1,11 @@
 /*
  * sort.c - the rows of a top in order
  *
- * Thousands of rows are what an answer from the file's sums takes longest for. Nothing foretells which of
- * two amounts is larger, so that a sort that compares waits for the processor to turn back half of the
- * time. So amounts are dealt out byte by byte, the lowest first, which compares nothing, and only rows
- * of the same amounts are merged by their names. Few rows are merged at once.
+ * Thousands of rows are what an answer from the file's sums takes longest for. Nothing foretells
+ * which of two amounts is larger, so that a sort that compares waits for the processor to turn back
+ * half of the time. So amounts are dealt out byte by byte, the lowest first, which compares
+ * nothing, and only rows of the same amounts are merged by their names. Few rows are merged at
+ * once.
  *
  * Rows are named by their numbers: to move a row would be six times the bytes.
  */

@@ -89,9 +89,9 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
     return *found ? add_whole(query, err) : PCOL_OK;
 }
 
-/* Take the rows that have a name and are not all 0, which go to the front of `items`. The sums are by
- * what functions are called in the file. An address is none of one library alone, so that a file that
- * knows mappings and has such names is to be asked otherwise: *answered = 0. */
+/* Take the rows that have a name and are not all 0, which go to the front of `items`. The sums are
+ * by what functions are called in the file. An address is none of one library alone, so that a file
+ * that knows mappings and has such names is to be asked otherwise: *answered = 0. */
 static pcol_status take_rows(const pcol_query *query, const struct pci_column *name, pcol_top *top,
                              int *answered, pcol_error *err)
 {

@@ -1,8 +1,8 @@
 /*
  * tables.c - resources, models and snapshots as tables, their items and fields
  *
- * The columns of a table are the keys that its rows have, in order of first appearance: the rows are
- * gone over once for the columns and once for the cells.
+ * The columns of a table are the keys that its rows have, in order of first appearance: the rows
+ * are gone over once for the columns and once for the cells.
  */
 #include "core/alloc.h"
 #include "query/answers.h"
@@ -47,8 +47,8 @@ static int same_key(pcol_str key, const char *text)
     return key.size == strlen(text) && !memcmp(key.data, text, key.size);
 }
 
-/* The cell of a field that was met when the columns were made. A file that was written to since then may
- * show another. */
+/* The cell of a field that was met when the columns were made. A file that was written to since
+ * then may show another. */
 static pcol_status set_field(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
                              pcol_error *err)
 {

@@ -103,8 +103,8 @@ PCI_INLINE pcol_status pci_walk_leave_lines(struct pci_walk *w, const struct pci
                               : walker->leave(walker->context, frame, outside, step->sum, err);
 }
 
-/* The innermost row leaves the path. Sums of integers cannot overflow: the magnitudes of all weights
- * together fit (weights.c), and each weight is in a sum once. */
+/* The innermost row leaves the path. Sums of integers cannot overflow: the magnitudes of all
+ * weights together fit (weights.c), and each weight is in a sum once. */
 PCI_INLINE pcol_status pci_walk_pop(struct pci_walk *w, const struct pci_walker *walker,
                                     struct pci_path *path, pcol_error *err)
 {
@@ -137,7 +137,8 @@ PCI_INLINE pcol_status pci_walk_rows(struct pci_walk *w, const struct pci_walker
     const struct pci_calls *calls = &w->query->calls;
     struct pci_path path = {w->path, w->path, w->path + w->capacity - 1};
     for (uint32_t row = 1; row < calls->count;) {
-        /* Up to a multiple of the batch: where rows follow from rows before, such are read at once. */
+        /* Up to a multiple of the batch: where rows follow from rows before, such are read at
+         * once. */
         uint32_t left = calls->count - row, room = PCI_BATCH - row % PCI_BATCH;
         uint32_t n = left < room ? left : room;
         PCI_TRY(pci_walk_read(w, row, n, err));

@@ -1,12 +1,13 @@
 /*
  * weights.c - a weight for each row of `stacks`
  *
- * A question about all samples is answered by the sums that the file carries (stack_sums); any other
- * by adding up the samples that are selected.
+ * A question about all samples is answered by the sums that the file carries (stack_sums); any
+ * other by adding up the samples that are selected.
  *
  * Percentages are of what pprof takes for the whole: the magnitudes of all samples selected, or, if
- * pprof marked some as those of a base that was subtracted, of these alone. Sums hide where negative
- * values cancelled others, so samples are looked at one by one if the least value is negative.
+ * pprof marked some as those of a base that was subtracted, of these alone. Sums hide where
+ * negative values cancelled others, so samples are looked at one by one if the least value is
+ * negative.
  */
 #include "query/query.h"
 
@@ -126,8 +127,8 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
     return overflow ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
 }
 
-/* Samples that `picks` takes: the weights of their stacks, if `weigh`, and their magnitudes, if `whole`
- * is not NULL. */
+/* Samples that `picks` takes: the weights of their stacks, if `weigh`, and their magnitudes, if
+ * `whole` is not NULL. */
 static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks, int weigh,
                                 struct whole *whole, pcol_error *err)
 {
@@ -154,8 +155,8 @@ static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks
 
 /* ---- all */
 
-/* The sum of all weights if none is negative, in one pass that the compiler can do several at a time:
- * halves of 32 bits do not overflow within 2^32 rows. */
+/* The sum of all weights if none is negative, in one pass that the compiler can do several at a
+ * time: halves of 32 bits do not overflow within 2^32 rows. */
 static int add_positive(const pcol_query *query, int64_t *sum)
 {
     uint64_t low = 0, high = 0, any = 0;

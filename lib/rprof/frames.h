@@ -3,9 +3,9 @@
  *
  * Samples that follow each other share their outer frames, and what stands at the end of a line
  * means the same in both (token.h). So the text is compared backwards with the line before, tokens
- * are made from the left only until a place that was a boundary there too, and the rest of the stack
- * is that line's node. What is new is added from the outside in: the text of a unit gives its location
- * group by one look into a hash table, and nothing is taken apart that was met before.
+ * are made from the left only until a place that was a boundary there too, and the rest of the
+ * stack is that line's node. What is new is added from the outside in: the text of a unit gives its
+ * location group by one look into a hash table, and nothing is taken apart that was met before.
  *
  *     line before   "a" "b" 1#7 "f" "g"
  *     this line     "c" "d" 1#7 "f" "g"
@@ -56,8 +56,8 @@ struct pci_rprof_frames {
     size_t before;                 /* size of the text of the line before; 0: nothing to reuse */
     struct pci_rprof_piece *fresh; /* units of this line that are not reused, innermost first */
     size_t fresh_count, fresh_capacity;
-    /* The segment's files; by_number: they are not known here, and the number of a reference stands, as
-     * a string of digits, where its file's path would. */
+    /* The segment's files; by_number: they are not known here, and the number of a reference
+     * stands, as a string of digits, where its file's path would. */
     int by_number;
     struct pci_hash path_hash;
     struct pci_rprof_path *paths;
@@ -82,9 +82,9 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
 /* A last unit that lacks its blank is taken as it is. */
 pcol_status pci_rprof_frames_take(struct pci_rprof_frames *frames, const uint8_t *unit,
                                   const uint8_t *end, pcol_error *err);
-/* Take them in: afterwards `depth` levels are the line's, the first `kept` of them as they were in the
- * line before, and `fresh` names the units of the others. `whole`: the units reach to `end`, and the
- * next line may reuse them. *exact 0 if one of them does not export as the same bytes. */
+/* Take them in: afterwards `depth` levels are the line's, the first `kept` of them as they were in
+ * the line before, and `fresh` names the units of the others. `whole`: the units reach to `end`,
+ * and the next line may reuse them. *exact 0 if one of them does not export as the same bytes. */
 pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t *text,
                                  const uint8_t *end, int whole, int *exact, pcol_error *err);
 

@@ -1,8 +1,9 @@
 /*
  * lines.c - the physical lines of an input (lines.h)
  *
- * A line feed ends a line unless a name is open there and the next line cannot stand alone. Only then
- * the lines are looked at together; the text of an open name is read once however many lines it has.
+ * A line feed ends a line unless a name is open there and the next line cannot stand alone. Only
+ * then the lines are looked at together; the text of an open name is read once however many lines
+ * it has.
  */
 #include "rprof/lines.h"
 

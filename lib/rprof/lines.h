@@ -1,8 +1,8 @@
 /*
  * lines.h - the physical lines of an input, and names that go over several of them
  *
- * Places are offsets in the whole input, so that they stay true while the window slides; a pointer is
- * made of one only for a moment (pci_rprof_at). The window never lets go of what stands behind
+ * Places are offsets in the whole input, so that they stay true while the window slides; a pointer
+ * is made of one only for a moment (pci_rprof_at). The window never lets go of what stands behind
  * `keep`: the reader compares a line with the line before in place.
  */
 #ifndef PCI_RPROF_LINES_H

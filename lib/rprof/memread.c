@@ -4,7 +4,8 @@
  *     entry := (INT " :" | "new page:") ('"' NAME '" ')* EOL
  *
  * R up to 3.4 forgot the line end of an entry without frames, so that the next entry follows on the
- * same line: such an entry keeps its text ("200 :"), and one text behind the other gives the log back.
+ * same line: such an entry keeps its text ("200 :"), and one text behind the other gives the log
+ * back.
  */
 #include "rprof/queue.h"
 #include "rprof/record.h"

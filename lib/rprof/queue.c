@@ -12,7 +12,8 @@
 #define PIECES 4u                     /* that may wait for it */
 #define ENOUGH 4096u /* samples without a flush, and the other thread is worth it */
 
-/* A sample. In a piece the values that are there stand behind it, eight bytes each, and its groups. */
+/* A sample. In a piece the values that are there stand behind it, eight bytes each, and its
+ * groups. */
 struct head {
     uint32_t kept, fresh;
     uint8_t has_stack, present;

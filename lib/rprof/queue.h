@@ -1,14 +1,14 @@
 /*
  * queue.h - samples between the text and the builder
  *
- * A look into the tree of stacks mostly waits for memory. So the places of all new frames of a stack
- * are asked for before the first is used; and where threads may be used, another one puts the samples
- * into the builder while the text behind them is read.
+ * A look into the tree of stacks mostly waits for memory. So the places of all new frames of a
+ * stack are asked for before the first is used; and where threads may be used, another one puts the
+ * samples into the builder while the text behind them is read.
  *
- * Each sample says how many frames it keeps from the one before, which it need not repeat, and which
- * are new. What else goes into a builder in order of samples (segments, file lines, verbatim text)
- * comes after a flush: until then the builder's tree, samples and columns belong to the queue, and
- * its strings, functions and groups to the reader.
+ * Each sample says how many frames it keeps from the one before, which it need not repeat, and
+ * which are new. What else goes into a builder in order of samples (segments, file lines, verbatim
+ * text) comes after a flush: until then the builder's tree, samples and columns belong to the
+ * queue, and its strings, functions and groups to the reader.
  */
 #ifndef PCI_RPROF_QUEUE_H
 #define PCI_RPROF_QUEUE_H
@@ -36,8 +36,9 @@ struct pci_rprof_queue {
 
 void pci_rprof_queue_clear(struct pci_rprof_queue *queue);
 
-/* A sample whose stack is what pci_rprof_frames_add() has found last, the empty one without `frames`;
- * without `has_stack`: none. values[i] is of types[i], and there if bit i of `present` is set. */
+/* A sample whose stack is what pci_rprof_frames_add() has found last, the empty one without
+ * `frames`; without `has_stack`: none. values[i] is of types[i], and there if bit i of `present` is
+ * set. */
 pcol_status pci_rprof_queue_sample(struct pci_rprof_queue *queue,
                                    const struct pci_rprof_frames *frames, int has_stack,
                                    unsigned present, const int64_t values[PCI_RPROF_TYPES],

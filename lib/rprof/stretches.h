@@ -2,11 +2,11 @@
  * stretches.h - stretches of a file read beside each other
  *
  * While the reader goes over one stretch, other threads read those behind it: lines that are plain
- * samples, under the header that the reader knows when it begins. Files go by their numbers until the
- * reader, which may find more of them in its own stretch, has come so far. Each thread has
- * tables of its own, which it keeps. When all are done the reader takes over what they found, in the
- * order of the file: functions, groups and nodes that are new get their numbers as if they had been
- * met one by one, so the bytes that are packed do not depend on how many threads there were.
+ * samples, under the header that the reader knows when it begins. Files go by their numbers until
+ * the reader, which may find more of them in its own stretch, has come so far. Each thread has
+ * tables of its own, which it keeps. When all are done the reader takes over what they found, in
+ * the order of the file: functions, groups and nodes that are new get their numbers as if they had
+ * been met one by one, so the bytes that are packed do not depend on how many threads there were.
  *
  *     reader    |-- lines ------|                         takes a, takes b, goes on behind b
  *     part a                    |-- samples ----|
@@ -37,8 +37,8 @@ pcol_status pci_rprof_stretches_new(const struct pci_import *import,
                                     struct pci_rprof_stretches **parts, pcol_error *err);
 void pci_rprof_stretches_free(struct pci_rprof_stretches *parts);
 
-/* The reader is at `at`: set up parts for what comes; *stop is where its own stretch ends, UINT64_MAX:
- * there is nothing for others any more. */
+/* The reader is at `at`: set up parts for what comes; *stop is where its own stretch ends,
+ * UINT64_MAX: there is nothing for others any more. */
 pcol_status pci_rprof_stretches_plan(struct pci_rprof_stretches *parts, uint64_t at,
                                      const struct pci_rprof_terms *terms, uint64_t *stop,
                                      pcol_error *err);
@@ -47,8 +47,8 @@ pcol_status pci_rprof_stretches_plan(struct pci_rprof_stretches *parts, uint64_t
 pcol_status pci_rprof_stretches_run(struct pci_rprof_stretches *parts,
                                     pcol_status (*own)(void *context, pcol_error *err),
                                     void *context, pcol_error *err);
-/* Put what follows `at` into the builder; *at is where the reader goes on, *lines and *too_long how many
- * lines that were. */
+/* Put what follows `at` into the builder; *at is where the reader goes on, *lines and *too_long how
+ * many lines that were. */
 pcol_status pci_rprof_stretches_take(struct pci_rprof_stretches *parts,
                                      const struct pci_rprof_terms *terms,
                                      struct pci_rprof_queue *queue, uint64_t *at, uint64_t *lines,

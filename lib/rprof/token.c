@@ -89,8 +89,9 @@ int pci_rprof_file(const uint8_t *p, const uint8_t *end, struct pci_rprof_file *
     return 1;
 }
 
-/* Past a number of one to seven digits and its value; p if there is none, or a longer one. Eight bytes
- * are looked at together: which are digits, then pairs, fours and eights of them by multiplication. */
+/* Past a number of one to seven digits and its value; p if there is none, or a longer one. Eight
+ * bytes are looked at together: which are digits, then pairs, fours and eights of them by
+ * multiplication. */
 static inline const uint8_t *short_number(const uint8_t *p, const uint8_t *end, uint64_t *value)
 {
     if (end - p < 8)

@@ -1,7 +1,8 @@
 /*
  * token.h - the words of R's profiles: integers, headers, references, quoted names
  *
- *     header   := ["memory profiling: "] ["GC profiling: "] ["line profiling: "] "sample.interval=" INT
+ *     header   := ["memory profiling: "] ["GC profiling: "] ["line profiling: "]
+ *                 "sample.interval=" INT
  *     fileline := "#File " [INT] ": " PATH
  *     sample   := [":" INT ":" INT ":" INT ":" INT ":"] unit*
  *     unit     := ref | [ref] '"' NAME '" '          ref := INT "#" INT " "
@@ -83,7 +84,8 @@ static inline const uint8_t *pci_rprof_ref(const uint8_t *p, const uint8_t *end)
     return q + 1;
 }
 
-/* Past the unit at p < end; NULL if there is no whole one. *fault is written only if there is one. */
+/* Past the unit at p < end; NULL if there is no whole one. *fault is written only if there is
+ * one. */
 const uint8_t *pci_rprof_unit(const uint8_t *p, const uint8_t *end, unsigned flags,
                               struct pci_rprof_fault *fault);
 
@@ -110,8 +112,8 @@ static inline const uint8_t *pci_rprof_usual_unit(const uint8_t *p, const uint8_
 struct pci_rprof_fault pci_rprof_skim(const uint8_t *p, const uint8_t *resume, const uint8_t *end,
                                       unsigned flags);
 
-/* Are these units of a line of their own? Not if a quote that stands first closes a name, nor if not
- * one unit is whole: then they go on with a name that holds a line feed. */
+/* Are these units of a line of their own? Not if a quote that stands first closes a name, nor if
+ * not one unit is whole: then they go on with a name that holds a line feed. */
 int pci_rprof_units_alone(const uint8_t *p, const uint8_t *end);
 
 /* The parts of a unit that pci_rprof_unit() has delimited. */

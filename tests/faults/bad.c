@@ -1,9 +1,9 @@
 /*
  * bad.c - a map whose file changes the moment it is made, as a shared object for LD_PRELOAD
  *
- * FAULTS_BAD=OFFSET: the page at that byte of every shared map of a pcol file raises SIGBUS when it is read,
- * as one does that the disk cannot deliver. FAULTS_CUT=SIZE cuts the file FAULTS_FILE to that size
- * as soon as that is mapped; FAULTS_WRITE=OFFSET writes one byte there.
+ * FAULTS_BAD=OFFSET: the page at that byte of every shared map of a pcol file raises SIGBUS when it
+ * is read, as one does that the disk cannot deliver. FAULTS_CUT=SIZE cuts the file FAULTS_FILE to
+ * that size as soon as that is mapped; FAULTS_WRITE=OFFSET writes one byte there.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -4,11 +4,11 @@
  *     flip [-n EVERY] [-v EVERY] [-s SEED] [-k KEPT] FILE...
  *
  * Of each sound file: every bit flipped, every length it can be cut to, every field of the header
- * and every byte of the records set to every value at which a check may be off by one. Flips are found by
- * opening or by check, all of them; cuts by opening; fields come with their checksums made right,
- * and what is then wrong is met with an error or with an answer within bounds. Each damaged file
- * lies in a block of exactly its size, so that ASan sees the first byte too many. -n looks at one
- * case in EVERY, chosen by the seed.
+ * and every byte of the records set to every value at which a check may be off by one. Flips are
+ * found by opening or by check, all of them; cuts by opening; fields come with their checksums made
+ * right, and what is then wrong is met with an error or with an answer within bounds. Each damaged
+ * file lies in a block of exactly its size, so that ASan sees the first byte too many. -n looks at
+ * one case in EVERY, chosen by the seed.
  *
  * Checksums find accidents. Whoever means harm makes them right: so every byte of every section
  * is set to some values, too, with all checksums made right, and the file that comes of it is read,
@@ -121,8 +121,8 @@ static int count_report(void *context, const pcol_fault *fault)
     return ++reports->came >= reports->wanted;
 }
 
-/* Whoever stops a check at its first, second, last report hears of no other one. More faults are counted
- * than reported: of one kind the first ones are, and how many more there were. */
+/* Whoever stops a check at its first, second, last report hears of no other one. More faults are
+ * counted than reported: of one kind the first ones are, and how many more there were. */
 static int stops(const uint8_t *bytes, size_t size)
 {
     struct reports all = {UINT64_MAX, 0};

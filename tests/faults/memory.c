@@ -1,5 +1,6 @@
 /*
- * memory.c - every allocation of the library fails, and every reading of a value, within one process
+ * memory.c - every allocation of the library fails, and every reading of a value, within one
+ * process
  *
  *     memory [-n MOST] [-p 1] [-s SEED] FILE...
  *
@@ -11,19 +12,21 @@
  * -n looks at that many allocations of one task at most, chosen by the seed. The commands are tried
  * likewise, from outside, by `run`; here a failure costs microseconds, so that all of them are met.
  *
- * A mapped file may be changed while it is read. So the same is done with the calls that read values
- * of an open file (linked with --wrap): call 1, 2, 3, ... says that it found damage. The task then
- * fails, or reports the damage, or gives what it gave without it; never another answer.
+ * A mapped file may be changed while it is read. So the same is done with the calls that read
+ * values of an open file (linked with --wrap): call 1, 2, 3, ... says that it found damage. The
+ * task then fails, or reports the damage, or gives what it gave without it; never another answer.
  *
- * Whoever changes a file may also put values there that are none of it: call 1, 2, 3, ... gives -1, 0, the
- * greatest number, one more, or a null that was none. What is then answered may be wrong, but is an answer or
- * an error, in time that the file's size allows, and nothing crashes.
+ * Whoever changes a file may also put values there that are none of it: call 1, 2, 3, ... gives -1,
+ * 0, the greatest number, one more, or a null that was none. What is then answered may be wrong,
+ * but is an answer or an error, in time that the file's size allows, and nothing crashes.
  *
- * And a mapped file may be cut, or its disk fail: call 1, 2, 3, ... finds the file lost, as the guard of a map
- * says it from then on. The task then fails with PCOL_E_IO, or tells of it, or gives what it gave without.
+ * And a mapped file may be cut, or its disk fail: call 1, 2, 3, ... finds the file lost, as the
+ * guard of a map says it from then on. The task then fails with PCOL_E_IO, or tells of it, or gives
+ * what it gave without.
  *
- * With -p a failure happens once at each place: a call with the calls that led to it, in whatever task and
- * file it was met first. So all ways out of the library are gone, in a fraction of the time.
+ * With -p a failure happens once at each place: a call with the calls that led to it, in whatever
+ * task and file it was met first. So all ways out of the library are gone, in a fraction of the
+ * time.
  */
 #include "core/alloc.h"
 #include "core/file.h"

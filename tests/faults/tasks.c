@@ -1,8 +1,8 @@
 /*
  * tasks.c - what a program may ask of the library (tasks.h)
  *
- * Packed files are opened in every way, read, checked, asked, compared, drawn, filtered and exported; all
- * files are imported.
+ * Packed files are opened in every way, read, checked, asked, compared, drawn, filtered and
+ * exported; all files are imported.
  */
 #include "tasks.h"
 
@@ -36,8 +36,8 @@ static const pcol_sink sink = {take, NULL};
             return status_;               \
     } while (0)
 
-/* Whether this ends a task: no memory does; what a file refuses for a reason of its own, or since it is
- * lost, is passed over, and has to be refused every time. */
+/* Whether this ends a task: no memory does; what a file refuses for a reason of its own, or since
+ * it is lost, is passed over, and has to be refused every time. */
 static int out_of_memory(pcol_status status)
 {
     digest(&status, sizeof status);

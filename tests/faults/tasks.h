@@ -1,5 +1,6 @@
 /*
- * tasks.h - what a program may ask of the library, each as one call that makes a digest of the answers
+ * tasks.h - what a program may ask of the library, each as one call that makes a digest of the
+ * answers
  */
 #ifndef FAULTS_TASKS_H
 #define FAULTS_TASKS_H

@@ -2,10 +2,10 @@
  * column.c - target over encoded columns: a table of two columns of any encodings, whose children
  * have any encodings
  *
- * A file that was changed byte by byte mostly breaks a rule that is checked when it is opened. Here the
- * shape is right, sizes and counts follow from it, and the input says which encodings, types and
- * parameters there are and what stands in the sections. What is read in batches must be what is read
- * row by row.
+ * A file that was changed byte by byte mostly breaks a rule that is checked when it is opened. Here
+ * the shape is right, sizes and counts follow from it, and the input says which encodings, types
+ * and parameters there are and what stands in the sections. What is read in batches must be what is
+ * read row by row.
  */
 #include "targets.h"
 
@@ -265,7 +265,8 @@ static void make(struct maker *m, uint32_t column, uint8_t type, uint64_t rows, 
 
 /* ---- reading */
 
-/* Whether some row could be read in a batch, where it follows from the one before, but not alone. */
+/* Whether some row could be read in a batch, where it follows from the one before, but not
+ * alone. */
 static int compare(const pcol_column *column, uint64_t rows, int64_t *values, uint8_t *valid)
 {
     int refused = 0;

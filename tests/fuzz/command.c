@@ -1,6 +1,6 @@
 /*
- * command.c - target over the command pcol: its first line says which command with which options, and
- * the rest is the file that it is given
+ * command.c - target over the command pcol: its first line says which command with which options,
+ * and the rest is the file that it is given
  *
  * This is what reads --where and --time, and writes tables, JSON, CSV and messages for terminals.
  * Options that name files are not among those that an input can give.

@@ -1,10 +1,11 @@
 /*
- * escape.c - target over what is written of a name: the input is one, of a function of a small profile
+ * escape.c - target over what is written of a name: the input is one, of a function of a small
+ * profile
  *
- * It goes through each sink and is read back by rules of the sink's own, not ours: what is shown on a
- * terminal holds nothing that a terminal acts on; CSV, TSV and JSON give the name back; with --csv-safe
- * no cell is a formula; markdown has its columns and no marks of the name's; a picture has no element,
- * attribute or script that the picture of a harmless name has not.
+ * It goes through each sink and is read back by rules of the sink's own, not ours: what is shown on
+ * a terminal holds nothing that a terminal acts on; CSV, TSV and JSON give the name back; with
+ * --csv-safe no cell is a formula; markdown has its columns and no marks of the name's; a picture
+ * has no element, attribute or script that the picture of a harmless name has not.
  */
 #include "targets.h"
 
@@ -261,7 +262,8 @@ static void assert_markdown(const struct fuzz_text *out)
 
 /* ---- pictures */
 
-/* Sums of what a document consists of: its elements with their attributes, its scripts and styles. */
+/* Sums of what a document consists of: its elements with their attributes, its scripts and
+ * styles. */
 struct parts {
     uint64_t sums[512];
     size_t count;

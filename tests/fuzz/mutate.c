@@ -1,10 +1,10 @@
 /*
- * mutate.c - how inputs are changed that are pcol files: libFuzzer's own ways, but within a section,
- * within the records of the index, or to a field of one
+ * mutate.c - how inputs are changed that are pcol files: libFuzzer's own ways, but within a
+ * section, within the records of the index, or to a field of one
  *
- * A byte changed anywhere in a file mostly makes it one that is refused when it is opened, and a byte
- * put in moves all behind it. So most changes here keep every section in its place, and checksums are
- * made right again. Other inputs are libFuzzer's to change.
+ * A byte changed anywhere in a file mostly makes it one that is refused when it is opened, and a
+ * byte put in moves all behind it. So most changes here keep every section in its place, and
+ * checksums are made right again. Other inputs are libFuzzer's to change.
  */
 #include "targets.h"
 
@@ -143,7 +143,8 @@ static void change_field(struct file *f)
         c->base = (int64_t)any(f, 4);
 }
 
-/* The index anew, if it has room before the first section; of archives, if it is as long as before. */
+/* The index anew, if it has room before the first section; of archives, if it is as long as
+ * before. */
 static void store(struct file *f)
 {
     struct pcf_header *h = &f->x.header;

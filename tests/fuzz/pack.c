@@ -1,6 +1,6 @@
 /*
- * pack.c - targets over pcol files made of pcol files: an archive holds what the plain file does, two
- * merged are sound, and what is written in another format is well formed
+ * pack.c - targets over pcol files made of pcol files: an archive holds what the plain file does,
+ * two merged are sound, and what is written in another format is well formed
  */
 #include "targets.h"
 

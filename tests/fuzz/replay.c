@@ -1,5 +1,6 @@
 /*
- * replay.c - run targets over files: fuzz-replay TARGET FILE...; without arguments, list the targets
+ * replay.c - run targets over files: fuzz-replay TARGET FILE...; without arguments, list the
+ * targets
  *
  * Every input that a fuzzer ever broke something with is kept and run again by the tests.
  */

@@ -1,6 +1,6 @@
 /*
- * shell.c - the command pcol within the fuzzer's process: its main() under another name, and what it
- * writes caught
+ * shell.c - the command pcol within the fuzzer's process: its main() under another name, and what
+ * it writes caught
  */
 #include "targets.h"
 

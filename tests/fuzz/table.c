@@ -1,8 +1,8 @@
 /*
  * table.c - all targets by name, for the replay
  *
- * Apart from how they are run (targets.c): a program for one target then holds only the code that it
- * reaches, and a fuzzer looks at all counters of a program after each input.
+ * Apart from how they are run (targets.c): a program for one target then holds only the code that
+ * it reaches, and a fuzzer looks at all counters of a program after each input.
  */
 #include "targets.h"
 

@@ -27,8 +27,9 @@ extern const struct fuzz_target fuzz_targets[];
 void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size);
 
 /* Most of what a target could do with an input takes longer than reading it, and finds nothing new.
- * So a fuzzer does each thing with one in so many inputs, which their bytes decide: a target stays a
- * function of its input. A replay does all with each, as does who never calls fuzz_sparingly(). */
+ * So a fuzzer does each thing with one in so many inputs, which their bytes decide: a target stays
+ * a function of its input. A replay does all with each, as does who never calls
+ * fuzz_sparingly(). */
 void fuzz_sparingly(void);
 int fuzz_turn(unsigned ways, unsigned way); /* is it the turn of this way with the input at hand? */
 
@@ -87,8 +88,8 @@ void fuzz_column(const uint8_t *data, size_t size);
 /* choose.c: patterns and selections */
 void fuzz_match(const uint8_t *data, size_t size);
 void fuzz_select(const uint8_t *data, size_t size);
-/* shell.c: the command pcol within this process. A file without a name for its input, for as long as the
- * process runs; 0, and what it is called. */
+/* shell.c: the command pcol within this process. A file without a name for its input, for as long
+ * as the process runs; 0, and what it is called. */
 int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t room);
 /* Exit code. Output goes to *out, or nowhere if that is NULL; messages go nowhere. */
 int fuzz_shell(int count, char **arguments, struct fuzz_text *out);

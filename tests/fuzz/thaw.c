@@ -1,9 +1,9 @@
 /*
  * thaw.c - target over a compressed section of an archive
  *
- * A fuzzer cannot make the checksums and the compressed index of an archive. So the input is a section
- * alone: its codec, how many rows it claims, and its bytes; a sound file is put around it, with a
- * tree, so that every transform can be met.
+ * A fuzzer cannot make the checksums and the compressed index of an archive. So the input is a
+ * section alone: its codec, how many rows it claims, and its bytes; a sound file is put around it,
+ * with a tree, so that every transform can be met.
  */
 #include "targets.h"
 
@@ -65,7 +65,8 @@ static size_t press(const struct pcf_index *x, uint32_t *records_size, uint8_t *
     return size + 5;
 }
 
-/* The checksums of blocks made right, where there are several and their entries say where they lie. */
+/* The checksums of blocks made right, where there are several and their entries say where they
+ * lie. */
 static void seal_blocks(uint8_t *section, uint64_t size, uint64_t raw_size, uint8_t codec)
 {
     uint64_t whole = pcf_press_block(codec), count = (raw_size + whole - 1) / whole, begin = 0;

@@ -1,12 +1,12 @@
 /*
  * readers.c - eight threads that do everything at once with one pcol_file: readers FILE...
  *
- * Each task (all cells of all tables of a model, checks, queries, exports, questions) gives a number
- * made of all that it answers. One thread alone, with a handle of its own, says what the numbers
- * are. Then, round by round, a fresh handle is shared by threads that begin together and do the
- * tasks in orders of their own, so that what the library makes on first use is first used by several.
- * Every number must be the same; ThreadSanitizer, where the program is built with it, looks for the
- * rest. The last line is "N passed, N failed".
+ * Each task (all cells of all tables of a model, checks, queries, exports, questions) gives a
+ * number made of all that it answers. One thread alone, with a handle of its own, says what the
+ * numbers are. Then, round by round, a fresh handle is shared by threads that begin together and do
+ * the tasks in orders of their own, so that what the library makes on first use is first used by
+ * several. Every number must be the same; ThreadSanitizer, where the program is built with it,
+ * looks for the rest. The last line is "N passed, N failed".
  */
 #include "pcol.h"
 
@@ -300,8 +300,8 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Half of the threads go forwards, half backwards, from different tasks; in the first round all from
- * the same. */
+/* Half of the threads go forwards, half backwards, from different tasks; in the first round all
+ * from the same. */
 static size_t one_round(const pcol_file *file, int number)
 {
     pthread_t threads[THREADS];

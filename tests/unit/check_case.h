@@ -1,5 +1,6 @@
 /*
- * check_case.h - files filled cell by cell, as if their tables were any others, and what `check` says of them
+ * check_case.h - files filled cell by cell, as if their tables were any others, and what `check`
+ * says of them
  */
 #ifndef CHECK_CASE_H
 #define CHECK_CASE_H
@@ -10,8 +11,8 @@
 
 #define OK(call) cr_assert_eq((call), PCOL_OK, #call)
 
-/* The file that is being made: a source of that type, three samples without stacks or values, and the sample
- * type samples/count. */
+/* The file that is being made: a source of that type, three samples without stacks or values, and
+ * the sample type samples/count. */
 extern pcol_builder *case_builder;
 void case_begin_as(const char *type);
 void case_begin(void);
@@ -20,10 +21,11 @@ uint32_t case_column(const char *table, const char *name, pcol_type type, const 
 void case_number(const char *table, const char *name, pcol_type type, const char *to, uint64_t row,
                  int64_t value);
 void case_string(const char *table, const char *name, uint64_t row, const char *text);
-/* A stack of two frames of functions `inner` and one without a name, which is the outer one; rows 0 and 1 have
- * it. In place of case_begin(). */
+/* A stack of two frames of functions `inner` and one without a name, which is the outer one; rows 0
+ * and 1 have it. In place of case_begin(). */
 void case_stacked(void);
-/* Rows of label_keys, label_shape_keys and nodes (parent -1: a root), and the root that a sample owns. */
+/* Rows of label_keys, label_shape_keys and nodes (parent -1: a root), and the root that a sample
+ * owns. */
 void case_key(uint64_t row, const char *table, const char *name, const char *kind);
 void case_entry(uint64_t row, int64_t label);
 void case_node(uint64_t row, int64_t parent, int64_t tag);

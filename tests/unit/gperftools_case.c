@@ -1,6 +1,6 @@
 /*
- * gperftools_case.c - profile.proto as text, a line for each message, with strings in place of their
- * numbers
+ * gperftools_case.c - profile.proto as text, a line for each message, with strings in place of
+ * their numbers
  */
 #include "gperftools_case.h"
 

@@ -1,6 +1,6 @@
 /*
- * pprof_case.c - random profiles as messages of protobuf-c, packed by it in any order of fields, and
- * compared field by field
+ * pprof_case.c - random profiles as messages of protobuf-c, packed by it in any order of fields,
+ * and compared field by field
  */
 #include "pprof_case.h"
 
@@ -329,8 +329,8 @@ Profile *pprof_any_profile(uint64_t seed)
     return p;
 }
 
-/* The packed profile with its top-level fields in another order, those of one number, and those that
- * are not known, as they were:
+/* The packed profile with its top-level fields in another order, those of one number, and those
+ * that are not known, as they were:
  * tables may come before or after their use. */
 void pprof_reorder(struct bytes *b)
 {

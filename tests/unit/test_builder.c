@@ -212,7 +212,8 @@ Test(builder, many_samples)
     expect_same_file(b[0], b[1]);
 }
 
-/* A struct whose size was not set may hold anything; one of a later version is read as far as known. */
+/* A struct whose size was not set may hold anything; one of a later version is read as far as
+ * known. */
 Test(builder, sizes_of_structs)
 {
     struct {

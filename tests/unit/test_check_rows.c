@@ -1,7 +1,8 @@
 /*
  * test_check_rows.c - what `check` says of labels, nodes and source rows that break a rule
  *
- * The builder makes none of these, so the tables are filled cell by cell as if they were any others.
+ * The builder makes none of these, so the tables are filled cell by cell as if they were any
+ * others.
  */
 #include <criterion/criterion.h>
 
@@ -383,8 +384,8 @@ Test(check_orders, every_rule)
     case_expect(PCOL_CHECK_DEFAULT, "source_rows.target 1: rows of one table have two targets");
 }
 
-/* Frames have scalars for members. A file may say that a frame is a member of itself; what is made of it
- * ends all the same, flat and as JSON. */
+/* Frames have scalars for members. A file may say that a frame is a member of itself; what is made
+ * of it ends all the same, flat and as JSON. */
 Test(check_labels, a_frame_within_itself)
 {
     pcol_ask_options options = PCOL_INIT(pcol_ask_options);
@@ -495,7 +496,8 @@ Test(check_sums, what_breaks_a_rule)
     case_expect(PCOL_CHECK_STRICT, "stack_sums.stack -1: this column is missing");
 }
 
-/* function_sums must not be there where stacks have very many lines, which would have to be walked. */
+/* function_sums must not be there where stacks have very many lines, which would have to be
+ * walked. */
 Test(check_sums, stacks_of_many_lines)
 {
     for (size_t lines = 30; lines <= 50; lines += 20) {

@@ -1,5 +1,6 @@
 /*
- * test_core.c - the small parts below everything: errors and their places, allocation, the hash table
+ * test_core.c - the small parts below everything: errors and their places, allocation, the hash
+ * table
  */
 #include <criterion/criterion.h>
 

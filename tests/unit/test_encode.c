@@ -405,8 +405,8 @@ static int out_of_memory(void)
     return allowed ? (--allowed, 0) : 1;
 }
 
-/* Each allocation in turn fails while a column is written, whatever is tried for it: the bytes are what they are
- * with memory, or there are none. */
+/* Each allocation in turn fails while a column is written, whatever is tried for it: the bytes are
+ * what they are with memory, or there are none. */
 Test(encode, no_memory_for_any_shape)
 {
     enum { SOME = 5000 };
@@ -653,7 +653,8 @@ Test(encode, tuples_that_end_are_columns)
     }
 }
 
-/* Heap cells of 56 bytes: the values that have more bits than all distances by their scale count, too. */
+/* Heap cells of 56 bytes: the values that have more bits than all distances by their scale count,
+ * too. */
 static pcol_status read_cells(void *context, uint64_t row, size_t n, int64_t *values,
                               uint8_t *valid, pcol_error *err)
 {

@@ -1,5 +1,6 @@
 /*
- * test_firefox.c - Firefox profiles: recognised, runs of numbers, times, slabs, memory that runs out
+ * test_firefox.c - Firefox profiles: recognised, runs of numbers, times, slabs, memory that runs
+ * out
  */
 #include "core/alloc.h"
 #include "firefox/names.h"

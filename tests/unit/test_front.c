@@ -1,5 +1,6 @@
 /*
- * test_front.c - strings that share bytes with the one before: put together, hostile, by many threads
+ * test_front.c - strings that share bytes with the one before: put together, hostile, by many
+ * threads
  */
 #include <criterion/criterion.h>
 

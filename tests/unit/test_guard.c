@@ -126,8 +126,8 @@ Test(guard, a_cut_file_fails_in_every_call_that_reads)
     pcol_file_close(file);
 }
 
-/* What was decompressed before is there; the first block that is not, and all that is read after that,
- * fails, and nothing of it is taken for the file's. */
+/* What was decompressed before is there; the first block that is not, and all that is read after
+ * that, fails, and nothing of it is taken for the file's. */
 Test(guard, a_cut_archive_fails_at_the_next_block)
 {
     make_of("a.pcol", 100000, PCOL_WRITE_ARCHIVE);

@@ -189,7 +189,8 @@ static void store(uint8_t *at, uint64_t value, size_t width)
     memcpy(at, &value, width);
 }
 
-/* Every number of 1, 2, 4 and 8 bytes in header and index at every border, under right checksums. */
+/* Every number of 1, 2, 4 and 8 bytes in header and index at every border, under right
+ * checksums. */
 static void mutate(size_t width, size_t from, size_t to, struct image *image, unsigned *survivors)
 {
     static const uint64_t borders[] = {0,
@@ -549,7 +550,8 @@ Test(index, same_name_twice)
     free(image.bytes);
 }
 
-/* The index of an image with other bytes for its records, checksums right: an error, or the file. */
+/* The index of an image with other bytes for its records, checksums right: an error, or the
+ * file. */
 static pcol_status with_records(const uint8_t *records, size_t size, uint16_t minor,
                                 pcol_error *err)
 {

@@ -190,7 +190,8 @@ static void check_columns(size_t n)
     cr_assert(pci_lanes_or(values, n) == all);
 }
 
-/* A value that more than half of a voter's values are is its candidate, and leads by as many at most. */
+/* A value that more than half of a voter's values are is its candidate, and leads by as many at
+ * most. */
 static void check_votes(size_t n, uint64_t base, uint64_t step)
 {
     int64_t candidates[PCI_VOTERS], leads[PCI_VOTERS];

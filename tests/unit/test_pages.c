@@ -1,5 +1,6 @@
 /*
- * test_pages.c - pages are given out once each, again after they were freed, and empty slabs go back
+ * test_pages.c - pages are given out once each, again after they were freed, and empty slabs go
+ * back
  */
 #include "core/alloc.h"
 #include "core/pages.h"
@@ -69,7 +70,8 @@ static int fail_late(void)
     return ++calls > 18;
 }
 
-/* Every slab keeps one page: they come together in one, the others go back, and nobody's bytes change. */
+/* Every slab keeps one page: they come together in one, the others go back, and nobody's bytes
+ * change. */
 Test(pages, few_pages_leave_their_slab)
 {
     struct pci_pages pages;

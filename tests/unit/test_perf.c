@@ -82,7 +82,8 @@ Test(perf, long_comm)
     cr_expect_not(pci_perf_header((const uint8_t *)line, strlen(line), &h));
 }
 
-/* Without call chains the frame stands behind the event, padded; a number in a text is no address. */
+/* Without call chains the frame stands behind the event, padded; a number in a text is no
+ * address. */
 Test(perf, frame_in_a_header)
 {
     static const char *const lines[] = {

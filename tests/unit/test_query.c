@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A profile under construction: frames are named by letters, stacks are words read from the root. */
+/* A profile under construction: frames are named by letters, stacks are words read from the
+ * root. */
 struct made {
     pcol_builder *builder;
     pcol_error err;
@@ -185,8 +186,8 @@ Test(query, selections_of_frames)
     done(&m);
 }
 
-/* A frame of which only the address is known stays where other frames are hidden, as in pprof; it is
- * nothing that can be shown. */
+/* A frame of which only the address is known stays where other frames are hidden, as in pprof; it
+ * is nothing that can be shown. */
 Test(query, frames_without_names)
 {
     struct made m;

@@ -154,7 +154,8 @@ static void expect_column(const pcol_table *table, const char *name, int there)
     cr_expect_eq(found, there, "%s: %d", name, found);
 }
 
-/* What a user calls a value is told from the table's own columns, whether or not the file has them. */
+/* What a user calls a value is told from the table's own columns, whether or not the file has
+ * them. */
 Test(readers, keys_with_names_of_columns)
 {
     static const char *const keys[] = {"source_id", "source_uri", "period", "meta.x", "x", "host"};
@@ -209,7 +210,8 @@ Test(readers, more_keys_than_columns_are_made)
     }
 }
 
-/* Columns of two tables under one name, and of one table under the name that the other's would get. */
+/* Columns of two tables under one name, and of one table under the name that the other's would
+ * get. */
 Test(readers, further_columns_of_one_name)
 {
     const pcol_table *table;

@@ -113,8 +113,8 @@ Test(reading, no_block_of_the_range_is_passed_over)
     free(values);
 }
 
-/* A block is passed over only if nothing in it can be meant: where sums wrap, or go beyond what was worked out, it
- * is read. */
+/* A block is passed over only if nothing in it can be meant: where sums wrap, or go beyond what was
+ * worked out, it is read. */
 Test(reading, blocks_that_tell_nothing)
 {
     uint8_t entry[24] = {0};

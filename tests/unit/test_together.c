@@ -1,8 +1,8 @@
 /*
  * test_together.c - pcol files put together, held against what each source said on its own
  *
- * A merged file must describe each source as its own file did. Packed alone, a file must come out with
- * the same bytes.
+ * A merged file must describe each source as its own file did. Packed alone, a file must come out
+ * with the same bytes.
  */
 #include "together_case.h"
 

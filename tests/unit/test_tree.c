@@ -219,7 +219,8 @@ Test(tree, any_bytes_are_survived)
     }
 }
 
-/* Stacks that share their outer ends, entered one call after the other and with all new calls at once. */
+/* Stacks that share their outer ends, entered one call after the other and with all new calls at
+ * once. */
 Test(tree, new_calls_at_once_are_the_same_as_one_by_one)
 {
     struct pci_tree one, all;

@@ -1,6 +1,6 @@
 /*
- * test_values.c - members of rows as values: JSON and flat texts of what lies in trees, frames and stacks, and the
- * order of flat keys
+ * test_values.c - members of rows as values: JSON and flat texts of what lies in trees, frames and
+ * stacks, and the order of flat keys
  */
 #include "check_case.h"
 #include "testing.h"
@@ -86,7 +86,8 @@ static pcol_status to_json(struct reading *r, pcol_error *err)
     return status;
 }
 
-/* The flat items of the members of sample 0, a line each; `most`: bytes of text that are allowed. */
+/* The flat items of the members of sample 0, a line each; `most`: bytes of text that are
+ * allowed. */
 static pcol_status to_flat(struct reading *r, uint64_t most, pcol_error *err)
 {
     struct pci_arena arena = {.most = most};
@@ -187,7 +188,8 @@ Test(values, trees_that_name_what_is_no_value)
     expect_error("text", 2, "a row of this table is no value");
 }
 
-/* Text doubles with each level of objects; more than is allowed is refused wherever the limit falls. */
+/* Text doubles with each level of objects; more than is allowed is refused wherever the limit
+ * falls. */
 Test(values, flat_texts_are_bounded)
 {
     struct reading r;
@@ -220,8 +222,9 @@ Test(values, flat_texts_are_bounded)
 
 /* ---- the order of flat keys */
 
-/* Others go by the decimal codes (code point + 6) of their characters, read as one number: so each of these is the
- * same number as a key of ASCII or of two-byte characters. A byte that is no UTF-8 is U+DC00 and itself. */
+/* Others go by the decimal codes (code point + 6) of their characters, read as one number: so each
+ * of these is the same number as a key of ASCII or of two-byte characters. A byte that is no UTF-8
+ * is U+DC00 and itself. */
 Test(values, keys_of_any_bytes)
 {
     static const struct {

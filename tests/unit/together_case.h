@@ -1,6 +1,6 @@
 /*
- * together_case.h - profiles from pseudo-random numbers that use all that importers can fill, and what a
- * file says of one, as text without any row number
+ * together_case.h - profiles from pseudo-random numbers that use all that importers can fill, and
+ * what a file says of one, as text without any row number
  */
 #ifndef TOGETHER_CASE_H
 #define TOGETHER_CASE_H
