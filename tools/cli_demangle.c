@@ -5,14 +5,29 @@
  * so that no profile without such names pays for loading it, and a machine without it shows names
  * as they are. Programs get names as they are unless they ask, since their answers must not depend
  * on what a machine has installed.
+ *
+ * A mangled name may say of any part "as before", also of parts that say it themselves: 150 bytes
+ * stand for gigabytes, and the demangler has no limit. Names that do so often are handed to a
+ * child, which has some time and some room; a name that takes more stays as it is.
  */
 #include "cli.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-#define LONGEST 4096u /* longer names are left alone: what comes out may be far longer */
+#define LONGEST 4096u      /* longer names are left alone: what comes out may be far longer */
+#define REPEATS 16u        /* so many parts as before may be met without a child: at most some MB */
+#define LONGEST_OUT 65536u /* of what a child gives */
+#define PATIENCE 250       /* ms for a child */
+#define GIVEN_UP 4u        /* after so many names that took too long no more such are tried */
 
 typedef char *demangle_fn(const char *name, char *room, size_t *size, int *status);
 
@@ -28,6 +43,105 @@ static demangle_fn *find_demangler(void)
         memcpy(&found, &symbol, sizeof found);
     }
     return found;
+}
+
+/* Parts that are said to be as before: S_, S0_, T_, T0_ and so on. */
+static size_t count_repeats(const char *name)
+{
+    size_t count = 0;
+
+    for (const char *p = name; *p != '\0'; p++) {
+        if (*p != 'S' && *p != 'T')
+            continue;
+        const char *q = p + 1 + strspn(p + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        count += *q == '_';
+    }
+    return count;
+}
+
+/* In the child. What it leaves behind ends with it; nothing of the command's own may run: no
+ * handlers. */
+static void demangle_and_end(demangle_fn *demangler, const char *name, int fd)
+{
+    const struct rlimit second = {1, 1};
+    sigset_t all;
+    int status = 0;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setrlimit(RLIMIT_CPU, &second); /* should nobody be left to end it */
+    char *text = demangler(name, NULL, NULL, &status);
+    size_t size = text != NULL && status == 0 ? strlen(text) : 0;
+    for (size_t at = 0; size <= LONGEST_OUT && at < size;) {
+        ssize_t n = write(fd, text + at, size - at);
+        if (n <= 0)
+            break;
+        at += (size_t)n;
+    }
+    _exit(0);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* All that comes before the end is closed, terminated. 0: nothing, or not in time. */
+static size_t read_in_time(int fd, char *to, int *late)
+{
+    int64_t end = now_ms() + PATIENCE;
+    size_t size = 0;
+
+    for (;;) {
+        struct pollfd one = {.fd = fd, .events = POLLIN};
+        int64_t left = end - now_ms();
+        int ready = poll(&one, 1, left > 0 ? (int)left : 0);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        *late = ready == 0;
+        ssize_t n = ready > 0 ? read(fd, to + size, LONGEST_OUT + 1 - size) : -1;
+        if (n < 0 && ready > 0 && errno == EINTR)
+            continue;
+        if (n < 0 || size + (size_t)n > LONGEST_OUT)
+            return 0;
+        if (n == 0) {
+            to[size] = '\0';
+            return size;
+        }
+        size += (size_t)n;
+    }
+}
+
+/* What the name stands for, to be freed; NULL: nothing, or too much. */
+static char *demangle_apart(demangle_fn *demangler, const char *name)
+{
+    static unsigned given_up;
+    int ends[2], late = 0;
+    char *text = given_up < GIVEN_UP ? malloc(LONGEST_OUT + 1) : NULL;
+
+    if (text == NULL || pipe(ends) != 0) {
+        free(text);
+        return NULL;
+    }
+    pid_t child = fork();
+    if (child == 0)
+        demangle_and_end(demangler, name, ends[1]);
+    close(ends[1]);
+    size_t size = child > 0 ? read_in_time(ends[0], text, &late) : 0;
+    close(ends[0]);
+    if (child > 0) {
+        kill(child, SIGKILL);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    given_up += late != 0;
+    if (size > 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* *room is to be freed. */
@@ -50,7 +164,8 @@ static pcol_str demangle(pcol_str name, char **room)
         return name;
     memcpy(text, name.data, name.size);
     text[name.size] = '\0';
-    *room = demangler(text, NULL, NULL, &status);
+    *room = count_repeats(text) > REPEATS ? demangle_apart(demangler, text)
+                                          : demangler(text, NULL, NULL, &status);
     if (*room == NULL || status != 0)
         return name;
     return (pcol_str){*room, strlen(*room)};
