@@ -301,3 +301,22 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     pci_types_close(&types);
     return status;
 }
+
+pcol_status pci_turns_open(const pcol_file *file, const struct pci_column *source,
+                           struct pci_turns *turns, pcol_error *err)
+{
+    uint64_t rows = pci_rows(file, "samples"), before = 0;
+    *turns = (struct pci_turns){.in_order = 0};
+    if (!source || pci_rows(file, "sources") < 2) /* nothing to be found sooner */
+        return PCOL_OK;
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t value;
+        int valid;
+        PCI_TRY(pci_get(file, source, row, &value, &valid, err));
+        if ((uint64_t)value < before)
+            return PCOL_OK;
+        before = (uint64_t)value;
+    }
+    turns->in_order = 1;
+    return PCOL_OK;
+}

@@ -30,6 +30,17 @@ pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err);
 pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
                          uint32_t *count, pcol_error *err);
 
+/* The samples of one source after the other: where they begin. Merged files have them in the order
+ * of sources; there no sample is looked at for each of the sources. */
+struct pci_turns {
+    int in_order;
+    uint64_t next; /* in order: no sample before it is of this or a later source */
+};
+
+/* source: samples.source, NULL if all are of the first. */
+pcol_status pci_turns_open(const pcol_file *file, const struct pci_column *source,
+                           struct pci_turns *turns, pcol_error *err);
+
 /* One sample type as an answer needs it: rows of sample_types that agree in type and unit (integers
  * and doubles are two rows). */
 struct pci_chosen {

@@ -44,6 +44,7 @@ struct writer {
     const pcol_file *file;
     struct pci_put *out;
     struct pci_types types;
+    struct pci_turns turns;
     struct pci_chosen chosen;
     struct pci_names names;
     struct pci_path path;
@@ -385,15 +386,6 @@ static pcol_status put_sample(struct writer *w, uint64_t row, pcol_error *err)
 
 /* ---- the whole ---- */
 
-static pcol_status is_of_source(struct writer *w, uint64_t row, int *is, pcol_error *err)
-{
-    int64_t source;
-    int valid;
-    PCI_TRY(cell(w, w->types.source, row, &source, &valid, err));
-    *is = (uint64_t)source == w->source;
-    return PCOL_OK;
-}
-
 /* Does the stack of a sample take lines of its own? What stands in the header's line is read as a
  * frame only if it is one, with its address, and all that is behind the event. */
 static pcol_status needs_lines(struct writer *w, uint64_t row, uint64_t stack, int *needed,
@@ -420,6 +412,25 @@ static pcol_status needs_lines(struct writer *w, uint64_t row, uint64_t stack, i
     return PCOL_OK;
 }
 
+/* The next sample of the source from `row` on, or the number of samples. */
+static pcol_status next_of_source(struct writer *w, uint64_t *row, pcol_error *err)
+{
+    uint64_t rows = pci_rows(w->file, "samples");
+    int64_t source;
+    int valid;
+    for (; *row < rows; ++*row) {
+        PCI_TRY(cell(w, w->types.source, *row, &source, &valid, err));
+        if ((uint64_t)source == w->source)
+            return PCOL_OK;
+        if (w->turns.in_order && (uint64_t)source > w->source)
+            break;
+        if (w->turns.in_order)
+            w->turns.next = *row + 1;
+    }
+    *row = rows;
+    return PCOL_OK;
+}
+
 /* How wide, how exact, how deep: what perf knows before it prints the first line. */
 static pcol_status look_ahead(struct writer *w, pcol_error *err)
 {
@@ -428,13 +439,13 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
     w->nanoseconds = 0;
     w->event_width = 0;
     w->addressed = 0;
-    for (uint64_t row = 0; row < rows; row++) {
+    for (uint64_t row = w->turns.next;; row++) {
         uint32_t type;
         int64_t time, stack, period;
-        int valid, is;
-        PCI_TRY(is_of_source(w, row, &is, err));
-        if (!is)
-            continue;
+        int valid;
+        PCI_TRY(next_of_source(w, &row, err));
+        if (row >= rows)
+            break;
         PCI_TRY(cell(w, w->time, row, &time, &valid, err));
         w->nanoseconds |= valid && time % 1000 != 0;
         PCI_TRY(event_of(w, row, &type, &period, err));
@@ -467,13 +478,13 @@ static pcol_status write_source(struct writer *w, pcol_error *err)
         PCI_TRY(pci_put(w->out, value.data, value.size, err));
     }
     PCI_TRY(look_ahead(w, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        int is;
-        PCI_TRY(is_of_source(w, row, &is, err));
-        if (is)
-            PCI_TRY(put_sample(w, row, err));
+    for (uint64_t row = w->turns.next;; row++) {
+        PCI_TRY(next_of_source(w, &row, err));
+        if (row >= rows)
+            return PCOL_OK;
+        PCI_TRY(put_sample(w, row, err));
+        w->turns.next = w->turns.in_order ? row + 1 : 0;
     }
-    return PCOL_OK;
 }
 
 static pcol_status prepare(struct writer *w, pcol_error *err)
@@ -483,6 +494,7 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     const struct pci_column *duration;
     PCI_TRY(pci_types_open(file, &w->types, err));
     PCI_TRY(pci_types_verify(&w->types, err));
+    PCI_TRY(pci_turns_open(file, w->types.source, &w->turns, err));
     PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
                              export->options->sample_type, &w->chosen, err));
     PCI_TRY(pci_names_open(&w->names, file, err));

@@ -118,7 +118,7 @@ pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol
         pci_rprof_column(file, "samples", "text", 1u << PCF_STRING, &samples->text.column, err));
     for (int i = 0; types[i].type; i++)
         PCI_TRY(find_value(file, &types[i], &samples->value[i].column, err));
-    return PCOL_OK;
+    return pci_turns_open(file, samples->source.column, &samples->turns, err);
 }
 
 static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rprof_cells *cells,
@@ -142,6 +142,24 @@ pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t r
     PCI_TRY(load(samples, &samples->text, err));
     for (int i = 0; i < PCI_RPROF_VALUES; i++)
         PCI_TRY(load(samples, &samples->value[i], err));
+    return PCOL_OK;
+}
+
+pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
+                                   uint64_t *row, pcol_error *err)
+{
+    struct pci_turns *turns = &samples->turns;
+    for (; *row < samples->total; ++*row) {
+        PCI_TRY(pci_rprof_samples_load(samples, *row, err));
+        int64_t has = samples->source.value[*row - samples->first];
+        if (has == (int64_t)source)
+            return PCOL_OK;
+        if (turns->in_order && has > (int64_t)source)
+            break;
+        if (turns->in_order)
+            turns->next = *row + 1;
+    }
+    *row = samples->total;
     return PCOL_OK;
 }
 

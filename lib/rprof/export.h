@@ -11,6 +11,7 @@
 #include "core/file.h"
 #include "core/put.h"
 #include "io/input.h"
+#include "model/types.h"
 
 #define PCI_RPROF_BATCH 1024u
 
@@ -46,6 +47,7 @@ struct pci_rprof_samples {
     uint64_t total;
     uint64_t first; /* row of the batch's first sample */
     size_t rows;
+    struct pci_turns turns;
     struct pci_rprof_cells source, stack, text, value[PCI_RPROF_VALUES];
 };
 
@@ -59,6 +61,9 @@ pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol
 /* Make `row` < total part of the batch. */
 pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row,
                                    pcol_error *err);
+/* The first sample of the source from *row on, which becomes part of the batch; total: none. */
+pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
+                                   uint64_t *row, pcol_error *err);
 
 /* ---- location groups */
 

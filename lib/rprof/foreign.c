@@ -360,13 +360,15 @@ static pcol_status put_sample(struct foreign *f, size_t i, pcol_error *err)
 static pcol_status uses_lines(struct foreign *f, uint32_t source, int *line, pcol_error *err)
 {
     *line = 0;
-    for (uint64_t row = 0; row < f->samples->total && !*line; row++) {
+    for (uint64_t row = f->samples->turns.next; !*line; row++) {
         const struct pci_rprof_cells *stack = &f->samples->stack;
         const uint8_t *text;
         size_t size;
-        PCI_TRY(pci_rprof_samples_load(f->samples, row, err));
+        PCI_TRY(pci_rprof_samples_next(f->samples, source, &row, err));
+        if (row >= f->samples->total)
+            break;
         size_t i = (size_t)(row - f->samples->first);
-        if (f->samples->source.value[i] != (int64_t)source || !stack->valid[i])
+        if (!stack->valid[i])
             continue;
         PCI_TRY(pci_rprof_stacks_text(&f->stacks, (uint64_t)stack->value[i], &text, &size, err));
         *line = f->files.count > 0;
@@ -393,15 +395,13 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     size_t size = pci_rprof_header_text(header, &flags);
     header[size++] = '\n';
     PCI_TRY(pci_put(f->out, header, size, err));
-    for (uint64_t row = 0; row < f->samples->total; row++) {
-        PCI_TRY(pci_rprof_samples_load(f->samples, row, err));
-        size_t i = (size_t)(row - f->samples->first);
-        if (f->samples->source.value[i] != (int64_t)source)
-            continue;
+    for (uint64_t row = f->samples->turns.next;; row++) {
+        PCI_TRY(pci_rprof_samples_next(f->samples, source, &row, err));
+        if (row >= f->samples->total)
+            return PCOL_OK;
         PCI_TRY(note_sample(f, row, err));
-        PCI_TRY(put_sample(f, i, err));
+        PCI_TRY(put_sample(f, (size_t)(row - f->samples->first), err));
     }
-    return PCOL_OK;
 }
 
 pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_put *out,

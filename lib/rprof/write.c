@@ -285,12 +285,9 @@ static pcol_status write_segments(struct writer *w, uint32_t source, int *found,
 
 static pcol_status has_samples(struct writer *w, uint32_t source, int *found, pcol_error *err)
 {
-    *found = 0;
-    for (uint64_t row = 0; row < w->samples->total && !*found; row += w->samples->rows) {
-        PCI_TRY(pci_rprof_samples_load(w->samples, row, err));
-        for (size_t i = 0; i < w->samples->rows && !*found; i++)
-            *found = w->samples->source.value[i] == (int64_t)source;
-    }
+    uint64_t row = w->samples->turns.next;
+    PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
+    *found = row < w->samples->total;
     return PCOL_OK;
 }
 
