@@ -23,8 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST 4096u      /* longer names are left alone: what comes out may be far longer */
-#define REPEATS 16u        /* so many parts as before may be met without a child: at most some MB */
+#define LONGEST 4096u /* longer names are left alone: what comes out may be far longer */
+#define REPEATS 16u   /* so many parts as before may be met without a child: at most some MB */
+#define EXPANSION 9u  /* a pack expansion counts for so many: inside each other they multiply */
 #define LONGEST_OUT 65536u /* of what a child gives */
 #define PATIENCE 250       /* ms for a child */
 #define GIVEN_UP 4u        /* after so many names that took too long no more such are tried */
@@ -45,12 +46,15 @@ static demangle_fn *find_demangler(void)
     return found;
 }
 
-/* Parts that are said to be as before: S_, S0_, T_, T0_ and so on. */
+/* Parts that are said to be as before: S_, S0_, T_, T0_ and so on; and once for each of a pack: Dp,
+ * sp. */
 static size_t count_repeats(const char *name)
 {
     size_t count = 0;
 
     for (const char *p = name; *p != '\0'; p++) {
+        if (p[1] == 'p' && (*p == 'D' || *p == 's'))
+            count += EXPANSION;
         if (*p != 'S' && *p != 'T')
             continue;
         const char *q = p + 1 + strspn(p + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
