@@ -16,6 +16,10 @@
 #include <string.h>
 
 #define MOST_STEPS (UINT64_C(1) << 28) /* of a bottom-up tree: seconds */
+/* A location of many lines, often in one stack, makes a tree of the square of a file's size. So
+ * many nodes any file may have, and so many more for each of its stacks. */
+#define FREE_NODES (UINT64_C(1) << 22)
+#define NODES_PER_STACK 256u
 
 struct node {
     uint32_t frame, parent, end, depth;
@@ -34,6 +38,7 @@ struct building {
     struct pci_tree tree;      /* its groups are frames */
     pcol_amount *self, *total; /* by node */
     size_t capacity;
+    uint64_t most; /* nodes */
     uint32_t max_depth;
     struct pci_calls calls; /* bottom-up */
     /* the walk */
@@ -48,6 +53,10 @@ static pcol_status go_down(struct building *b, uint32_t frame, pcol_error *err)
     PCI_TRY(pci_tree_child(&b->tree, b->node, frame, &b->node, err));
     if (b->tree.count == before)
         return PCOL_OK;
+    if (before >= b->most)
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "the call tree has more than %llu nodes; a depth makes it smaller",
+                        (unsigned long long)b->most);
     if (pci_grow((void **)&b->self, &b->capacity, b->tree.count, sizeof *b->self))
         return pci_fail_memory(err);
     memset(b->self + room, 0, (b->capacity - room) * sizeof *b->self);
@@ -126,7 +135,8 @@ static pcol_status add_turned(struct building *b, uint32_t row, uint64_t *steps,
             depth++;
             PCI_TRY(go_down(b, frame, err));
         }
-        if (++*steps > MOST_STEPS)
+        *steps += 1 + (calls->first[group + 1] - calls->first[group]);
+        if (*steps > MOST_STEPS)
             return pci_fail(err, PCOL_E_LIMIT,
                             "the stacks are too deep to be turned round whole; give a depth");
     }
@@ -333,7 +343,10 @@ static pcol_status finish(struct building *b, pcol_order order, pcol_calltree *t
 static pcol_status build(const pcol_query *query, const pcol_calltree_options *options,
                          pcol_calltree *tree, pcol_error *err)
 {
-    struct building b = {.query = query, .frames = &tree->frames, .max_depth = options->max_depth};
+    struct building b = {.query = query,
+                         .frames = &tree->frames,
+                         .max_depth = options->max_depth,
+                         .most = FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks")};
     pcol_status status;
     PCI_TRY(pci_frames_open(query, options->by, &tree->frames, err));
     PCI_TRY(pci_tree_init(&b.tree, err));
