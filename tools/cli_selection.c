@@ -281,8 +281,8 @@ static void humanise(double value, int bytes, char *text)
     size_t last = bytes ? 4 : 3;
     size_t i = 0;
 
-    if (value == 0) {
-        snprintf(text, CLI_NUMBER_SIZE, "0");
+    if (value == 0 || !isfinite(value)) {
+        text[cli_format_f64(text, value)] = '\0';
         return;
     }
     /* The unit in which the number is below 1000, or the largest. */
@@ -313,6 +313,8 @@ void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char 
     if (amounts->unit != CLI_UNIT_PLAIN)
         humanise(cli_amount_double(amounts, amount) * amounts->scale,
                  amounts->unit == CLI_UNIT_BYTES, room);
+    else if (amounts->info.is_double && !isfinite(amount.f64))
+        room[cli_format_f64(room, amount.f64)] = '\0';
     else if (amounts->info.is_double)
         snprintf(room, CLI_NUMBER_SIZE, "%.6g", amount.f64);
     else {
@@ -335,10 +337,12 @@ double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount)
 {
     double value = cli_amount_double(amounts, amount), part;
 
-    if (amounts->total <= 0)
+    if (!(amounts->total > 0))
         return 0;
     part = 100 * value / amounts->total;
-    return isfinite(part) ? part : 100 * (value / amounts->total);
+    if (!isfinite(part))
+        part = 100 * (value / amounts->total);
+    return isfinite(part) ? part : 0; /* of a value that is no number */
 }
 
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount)

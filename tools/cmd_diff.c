@@ -157,7 +157,7 @@ static void points_text(const struct view *view, pcol_amount delta, char *room)
 
     double part = whole > 0 ? 100 * to_double(view, delta) / whole : 0;
 
-    if (whole > 0)
+    if (whole > 0 && isfinite(part))
         snprintf(room, CLI_NUMBER_SIZE, fabs(part) < 1e15 ? "%+.2f%%" : "%+g%%", part);
     else
         snprintf(room, CLI_NUMBER_SIZE, "-");

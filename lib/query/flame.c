@@ -10,6 +10,7 @@
 
 #include "core/alloc.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,8 @@ double pci_flame_share(const pcol_flame *flame, uint32_t i, int which)
 {
     const pcol_query_info *info = which ? &flame->info : &flame->base_info;
     double total = fabs(to_double(info->total, info->is_double));
-    return total > 0 ? to_double(pci_flame_total(flame, i, which), info->is_double) / total : 0;
+    double share = to_double(pci_flame_total(flame, i, which), info->is_double) / total;
+    return isfinite(share) ? share : 0; /* of nothing, or of what is no number */
 }
 
 int pci_flame_is_in(const pcol_flame *flame, uint32_t i, int which)
@@ -147,17 +149,25 @@ static pcol_status join(pcol_flame *f, pcol_error *err)
 
 /* ---- layout ---- */
 
+/* A value as a width: what is no number has none, and infinity is the largest one. */
+static double width_of(double value)
+{
+    return isnan(value) ? 0 : fmin(fabs(value), DBL_MAX);
+}
+
 /* How much a node's own part weighs. What is gone weighs as much as its share of the base would
  * here. */
 static double own_weight(const pcol_flame *f, uint32_t i)
 {
     double totals[2], own;
     if (!f->joined || pci_flame_is_in(f, i, 1))
-        return ldexp(fabs(to_double(self_of(f, i, 1), f->info.is_double)), f->exponent);
-    totals[0] = fabs(to_double(f->base_info.total, f->base_info.is_double));
-    totals[1] = fabs(to_double(f->info.total, f->info.is_double));
-    own = fabs(to_double(self_of(f, i, 0), f->base_info.is_double));
-    return ldexp(totals[0] > 0 && totals[1] > 0 ? own / totals[0] * totals[1] : own, f->exponent);
+        return ldexp(width_of(to_double(self_of(f, i, 1), f->info.is_double)), f->exponent);
+    totals[0] = width_of(to_double(f->base_info.total, f->base_info.is_double));
+    totals[1] = width_of(to_double(f->info.total, f->info.is_double));
+    own = width_of(to_double(self_of(f, i, 0), f->base_info.is_double));
+    if (totals[0] > 0 && totals[1] > 0)
+        own = width_of(own / totals[0] * totals[1]);
+    return ldexp(own, f->exponent);
 }
 
 /* The heaviest part weighs 1 to 2: sums of the largest doubles do not overflow, and those of the
@@ -167,7 +177,7 @@ static void choose_exponent(pcol_flame *f)
     double most = 0;
     for (uint32_t i = 0; i < f->count; i++)
         most = fmax(most, own_weight(f, i));
-    if (most > 0 && isfinite(most))
+    if (most > 0)
         f->exponent = -ilogb(most);
 }
 

@@ -96,6 +96,19 @@ static void take_options(struct line *l, const char *text, size_t size)
     }
 }
 
+/* The last format asked for is JSON, and no help. */
+static int says_json(const struct line *l)
+{
+    int json = 0;
+    for (size_t i = 2; i < l->count; i++) {
+        if (!strncmp(l->arguments[i], "--format=", 9))
+            json = !strcmp(l->arguments[i] + 9, "json");
+        if (!strncmp(l->arguments[i], "--h", 3))
+            return 0;
+    }
+    return json;
+}
+
 void fuzz_command(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
@@ -120,6 +133,10 @@ void fuzz_command(const uint8_t *data, size_t size)
         l.arguments[l.count++] = l.asked ? l.asked : nothing;
     for (int i = 0; i < command->files; i++)
         l.arguments[l.count++] = path;
-    int code = fuzz_shell((int)l.count, l.arguments, NULL);
+    struct fuzz_text out = {0};
+    int json = !command->writes && says_json(&l);
+    int code = fuzz_shell((int)l.count, l.arguments, json ? &out : NULL);
     FUZZ_ASSERT(code >= 0 && code <= 5);
+    FUZZ_ASSERT(!json || code || !out.size || fuzz_is_json(&out, 0));
+    free(out.data);
 }

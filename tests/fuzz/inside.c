@@ -100,3 +100,21 @@ void fuzz_json(const uint8_t *data, size_t size)
     }
     pci_input_close(&input);
 }
+
+int fuzz_is_json(const struct fuzz_text *text, int nonfinite)
+{
+    struct pci_input input;
+    struct pci_json json;
+    struct pci_input_options options = {.max_bytes = (uint64_t)1 << 25};
+    struct pci_json_options how = {nonfinite ? PCI_JSON_NONFINITE : 0, 0};
+    int whole = 0;
+    if (pci_input_open_memory(&input, text->data, text->size, "x.json", &options, NULL) != PCOL_OK)
+        return 0;
+    if (pci_json_open(&json, &input, &how, NULL) == PCOL_OK) {
+        while (pci_json_next(&json, NULL) == PCOL_OK && !whole)
+            whole = json.type == PCI_JSON_END;
+        pci_json_close(&json);
+    }
+    pci_input_close(&input);
+    return whole;
+}

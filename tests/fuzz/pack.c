@@ -4,10 +4,7 @@
  */
 #include "targets.h"
 
-#include "io/input.h"
-#include "io/open.h"
 #include "pcol.h"
-#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,25 +148,6 @@ static void merge_file(const uint8_t *data, size_t size)
 
 /* ---- other formats */
 
-/* Whether it is JSON from end to end. */
-static int is_json(const struct fuzz_text *text)
-{
-    struct pci_input input;
-    struct pci_json json;
-    struct pci_input_options options = {.max_bytes = 2 * MAX_BYTES};
-    struct pci_json_options how = {PCI_JSON_NONFINITE, 0};
-    int whole = 0;
-    if (pci_input_open_memory(&input, text->data, text->size, "x.json", &options, NULL) != PCOL_OK)
-        return 0;
-    if (pci_json_open(&json, &input, &how, NULL) == PCOL_OK) {
-        while (pci_json_next(&json, NULL) == PCOL_OK && !whole)
-            whole = json.type == PCI_JSON_END;
-        pci_json_close(&json);
-    }
-    pci_input_close(&input);
-    return whole;
-}
-
 static void assert_readable(const struct fuzz_text *text, const pcol_format *format)
 {
     pcol_builder *builder;
@@ -197,7 +175,7 @@ static void unpack(const pcol_file *file, const char *name, int is_text_of_json)
     FUZZ_ASSERT(format && format->writes);
     options.expand_idle = fuzz_turn(2, 1);
     if (pcol_export(file, name, &options, sink, NULL) == PCOL_OK) {
-        FUZZ_ASSERT(!is_text_of_json || is_json(&text));
+        FUZZ_ASSERT(!is_text_of_json || fuzz_is_json(&text, 1));
         if (fuzz_turn(4, 2) &&
             pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL) == PCOL_OK &&
             !faults)

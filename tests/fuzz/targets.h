@@ -81,6 +81,8 @@ void fuzz_import_any(const uint8_t *data, size_t size);
 /* inside.c: parts of the library */
 void fuzz_inflate(const uint8_t *data, size_t size);
 void fuzz_json(const uint8_t *data, size_t size);
+/* Whether it is JSON from end to end. nonfinite: NaN and infinities may be numbers. */
+int fuzz_is_json(const struct fuzz_text *text, int nonfinite);
 /* thaw.c: a compressed section */
 void fuzz_thaw(const uint8_t *data, size_t size);
 /* column.c: columns of any encodings */
