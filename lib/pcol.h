@@ -1080,7 +1080,8 @@ typedef struct pcol_calltree_node {
  * Nodes stand in depth-first pre-order; node 0 is the root, the sum of all. Nodes without weight in
  * or below them are left out. Cost: O(stacks); bottom-up O(sum of the depths of stacks with
  * weight).
- * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps (give a max_depth then), and as
+ * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps, or the tree has more than 2^22
+ * nodes and 256 more for each stack of the file (give a max_depth then), and as
  * pcol_query_new().
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_calltree(const pcol_query *query,
