@@ -172,7 +172,7 @@ static pcol_status weigh(struct sums *s, const struct pci_column *values, int *w
             s->lost = 1;
             return PCOL_OK;
         }
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n && *whole; i++) {
             int64_t value = check->values[1][i];
             if (!check->valid[0][i] || !check->valid[1][i])
                 continue;
