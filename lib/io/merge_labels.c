@@ -45,7 +45,8 @@ static pcol_status text_of(struct key_walk *w, int column, uint64_t row, pcol_st
                               : PCOL_OK;
 }
 
-/* The type of label.K must be one that its kind can have. */
+/* The type of label.K must be one that its kind can have; and where the builder's column will refer
+ * to rows, this one has to, so that its rows are looked at. */
 static pcol_status check_column(const struct pci_table *table, uint64_t row, int kind,
                                 pcol_error *err)
 {
@@ -58,6 +59,10 @@ static pcol_status check_column(const struct pci_table *table, uint64_t row, int
     if (column && column->supported && !(types & PCI_IS(column->desc->type)))
         return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
                              "column is of another type than its kind of label has");
+    if (column && column->supported && references &&
+        (!column->references || strcmp(column->references->name, references) != 0))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
+                             "column does not refer to %s, as its kind of label does", references);
     return PCOL_OK;
 }
 

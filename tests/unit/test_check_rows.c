@@ -47,6 +47,11 @@ Test(check_labels, keys)
     case_number("samples", "label.0", PCOL_U32, NULL, 0, 1);
     case_expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: this column must refer to stacks");
 
+    case_begin(); /* a row that is far from being there */
+    case_key(0, "samples", "a", "stack");
+    case_number("samples", "label.0", PCOL_U32, NULL, 0, 4000000000);
+    case_expect(PCOL_CHECK_DEFAULT, "samples.label.0 -1: this column must refer to stacks");
+
     case_begin();
     case_key(0, "samples", "a", "value");
     case_number("samples", "label.0", PCOL_I64, NULL, 0, 1);
