@@ -70,13 +70,19 @@ static int take(uintptr_t address)
     return 0;
 }
 
+/* With SA_SIGINFO, too, these two are what they are. */
+static int is_no_handler(const struct sigaction *action)
+{
+    return action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN;
+}
+
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    if (earlier.sa_flags & SA_SIGINFO) {
+    if (!is_no_handler(&earlier) && earlier.sa_flags & SA_SIGINFO) {
         earlier.sa_sigaction(number, info, context);
         return;
     }
-    if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN) {
+    if (!is_no_handler(&earlier)) {
         earlier.sa_handler(number);
         return;
     }
@@ -107,9 +113,10 @@ static int is_ours(void)
 
 static pcol_status install(pcol_error *err)
 {
-    struct sigaction action;
-    /* One that was set after ours may hand on to it: above that, the two would call each other. */
-    if (installed)
+    struct sigaction action, now;
+    /* One that was set after ours may hand on to it: above that, the two would call each other.
+     * Where there is none at all any more, ours is gone. */
+    if (installed && (sigaction(SIGBUS, NULL, &now) || !is_no_handler(&now)))
         return PCOL_OK;
     memset(&action, 0, sizeof action);
     sigemptyset(&action.sa_mask);

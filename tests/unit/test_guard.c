@@ -307,6 +307,25 @@ Test(guard, works_below_a_later_handler_and_never_stands_twice)
     pcol_file_close(two);
 }
 
+/* A handler above ours keeps it from being taken back; when that one is taken away, ours is gone. */
+Test(guard, stands_anew_where_there_is_no_handler_any_more)
+{
+    struct sigaction mine = {.sa_flags = SA_SIGINFO}, usual = {.sa_handler = SIG_DFL};
+    mine.sa_sigaction = later_handler;
+    make("a.pcol");
+    make("b.pcol");
+    pcol_file *one = open_guarded("a.pcol");
+    cr_assert_eq(sigaction(SIGBUS, &mine, &below), 0);
+    pcol_file_close(one);
+    cr_assert_eq(sigaction(SIGBUS, &usual, NULL), 0);
+    pcol_file *two = open_guarded("b.pcol");
+    const pcol_column *column = stacks_of(two);
+    cr_assert_eq(truncate(folder_path("b.pcol"), 4096), 0);
+    cr_assert_eq(read_last(column, NULL), PCOL_E_IO);
+    pcol_file_close(two);
+    cr_assert_eq(handler_now().sa_handler, SIG_DFL);
+}
+
 /* What ends a child that does this: a signal, or 0. */
 static int ended_by(void (*act)(void))
 {
@@ -343,6 +362,7 @@ static void open_without_guard_and_read(void)
 Test(guard, any_other_fault_does_what_it_did)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL}, ignore = {.sa_handler = SIG_IGN};
+    struct sigaction flagged = {.sa_handler = SIG_DFL, .sa_flags = SA_SIGINFO};
     cr_assert_eq(sigaction(SIGBUS, &usual, NULL), 0);
     make("a.pcol");
     make("b.pcol");
@@ -350,6 +370,10 @@ Test(guard, any_other_fault_does_what_it_did)
     cr_assert_eq(ended_by(fault_elsewhere), SIGBUS);
     cr_assert_eq(ended_by(send_bus), SIGBUS);
     cr_assert_eq(ended_by(open_without_guard_and_read), SIGBUS);
+    pcol_file_close(file);
+    cr_assert_eq(sigaction(SIGBUS, &flagged, NULL), 0);
+    file = open_guarded("b.pcol");
+    cr_assert_eq(ended_by(fault_elsewhere), SIGBUS);
     pcol_file_close(file);
     cr_assert_eq(sigaction(SIGBUS, &ignore, NULL), 0);
     file = open_guarded("b.pcol");
