@@ -17,6 +17,13 @@
  *   - Every value that comes out of a file is checked before it is used: a damaged file gives an
  *     error that names the table, the column and the row, never a read out of bounds.
  *   - The library never prints, never exits and reads neither the environment nor the clock.
+ *   - NULL where an object, a text or a place for an answer is needed, and values of an enum or
+ *     flags that are not declared, are E_ARGUMENT; functions without a status answer them with 0,
+ *     NULL or an empty struct, and so they do an index behind the last one. What cannot be looked at
+ *     is left to the caller: freed handles, sizes beyond what pointers lead to.
+ *   - A thread must not be cancelled or exit, and a function that the library calls must not jump
+ *     out of it, while a call runs: locks would stay taken. After fork() a child may go on reading
+ *     the files that were open, if no other thread was within a call.
  *   - Row numbers count from 0, ids shown in the logical tables from 1.
  *   - Structs that a caller fills start with a `size` field: set it to sizeof the struct (PCOL_INIT
  *     does); one that is not set is E_ARGUMENT. Later versions append members: a library ignores
@@ -266,7 +273,8 @@ PCOL_API const char *pcol_file_table_name(const pcol_file *file, pcol_model mode
  *                as its default, else for pprof its last, else its first; a level only where it has
  *                nothing else; PCOL_NONE for a source without types
  * What queries and exports use where no sample type is asked for. Cost: one read of sample_types
- * and source_types. Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT, E_UNSUPPORTED.
+ * and source_types. Errors: E_ARGUMENT (sources that the file has not), E_NO_MEMORY, E_CORRUPT,
+ * E_UNSUPPORTED.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_types(const pcol_file *file,
                                                             uint64_t first_source, size_t count,
@@ -396,7 +404,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table, const
                                                   uint32_t column_count, uint64_t first_row,
                                                   uint64_t row_count, pcol_scan **scan,
                                                   pcol_error *err);
-/* The next rows, at most 1024; the batch is valid until the next call. */
+/* The next rows, at most 1024; the batch is valid until the next call. A scan that has failed can
+ * only be freed (E_STATE). */
 PCOL_API PCOL_NODISCARD pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch,
                                                    pcol_error *err);
 PCOL_API void pcol_scan_free(pcol_scan *scan);
@@ -437,7 +446,7 @@ typedef int (*pcol_fault_fn)(void *context, const pcol_fault *fault);
  * pcol_file_check() - look for damage
  * @faults: receives the number of faults, notes not counted; 0 means sound
  * Returns PCOL_OK whether or not faults were found. Reads every byte once or twice from the
- * default depth on. Errors: E_NO_MEMORY, E_IO.
+ * default depth on. Errors: E_ARGUMENT (@depth), E_NO_MEMORY, E_IO.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth,
                                                     pcol_fault_fn report, void *context,
@@ -504,8 +513,9 @@ PCOL_API void pcol_builder_free(pcol_builder *builder);
 #define PCOL_NONE UINT32_MAX /* "no such row" wherever a row number may be missing */
 
 /* Each pcol_builder_* below that yields an id returns the row of an equal one added before, if any.
- * Cost: O(length of the strings), amortised. Errors of all: E_NO_MEMORY, E_IO, E_ARGUMENT,
- * E_LIMIT. */
+ * Cost: O(length of the strings), amortised. Errors of all: E_ARGUMENT, which leaves the builder as
+ * it was; E_NO_MEMORY, E_IO, E_LIMIT, after which it can only be freed; E_STATE once it has been
+ * written. */
 
 /* Code of a string; codes are final only within the builder. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_string(pcol_builder *builder, const char *data,
@@ -540,7 +550,7 @@ typedef struct pcol_group {
     size_t size;
     const pcol_line *lines; /* may be NULL where line_count is 0 */
     size_t line_count;
-    uint32_t mapping; /* row of mappings or PCOL_NONE */
+    uint32_t mapping; /* row of mappings, there at the latest when the file is written; PCOL_NONE */
     uint64_t address;
     uint64_t id;         /* the source's own id: not part of what makes a row equal to another */
     uint32_t variant;    /* tells rows apart that are equal in all else; not stored */
@@ -603,11 +613,11 @@ typedef struct pcol_sample {
     uint32_t stack; /* from pcol_builder_stack(); 0: the empty stack; PCOL_NONE: no stack at all */
     const pcol_value *values;
     size_t value_count;
-    uint32_t thread; /* row of threads or PCOL_NONE */
+    uint32_t thread; /* row of threads, there at the latest when the file is written; PCOL_NONE */
     int64_t time_ns, duration_ns, cpu_delta_ns;
     unsigned has_time : 1, has_duration : 1, has_cpu_delta : 1;
 } pcol_sample;
-/* Append a sample; @row may be NULL. */
+/* Append a sample; @row may be NULL. E_ARGUMENT: two values of a type, a duration below 0. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,
                                                         const pcol_sample *sample, uint64_t *row,
                                                         pcol_error *err);
@@ -616,13 +626,15 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_table(pcol_builder *builder, const char *name,
                                                        uint32_t *table, pcol_error *err);
 /* A column of it; the same name gives the same column. @references: table number + 1, or 0; a
- * column that names rows is of integers. */
+ * column that names rows is of integers. Columns that the calls above fill are the builder's own:
+ * E_ARGUMENT here or when it is written. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table,
                                                         const char *name, pcol_type type,
                                                         uint32_t references, uint32_t *column,
                                                         pcol_error *err);
 /* Append a cell. Columns of a table may be filled one after the other; rows that a column lacks
- * before @row, or at the end, are null. @row must not fall. */
+ * before @row, or at the end, are null, and cost time like others. @row must not fall. E_LIMIT: 2^48
+ * rows. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column,
                                                          uint64_t row, int64_t value,
                                                          pcol_error *err);
@@ -643,7 +655,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 #define PCOL_WRITE_ARCHIVE_ZLIB 0x14u
 
 /* Write the file to a sink, once; the builder can only be freed afterwards.
- * Errors: E_ARGUMENT (@flags), those of the sink, E_NO_MEMORY, E_IO, E_LIMIT. */
+ * Errors: E_ARGUMENT (@flags; a row that is named and not there; a cell behind the last string,
+ * source, sample type, function, location, stack or sample), E_STATE (written before), those of the
+ * sink, E_NO_MEMORY, E_IO, E_LIMIT. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
                                                        pcol_sink sink, pcol_error *err);
 /* The same into memory; the caller frees *data with pcol_free(). */

@@ -5,6 +5,8 @@
  * because it ties two rooms together.
  */
 #include "core/alloc.h"
+#include "core/builder.h"
+#include "core/given.h"
 #include "io/merge.h"
 #include "io/pseudonyms.h"
 #include "query/query.h"
@@ -84,6 +86,11 @@ static pcol_status check(const pcol_filter_options *options, pcol_error *err)
     const pcol_selection *selection = &options->selection;
     if (options->size < sizeof *options)
         return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
+    for (size_t i = 0; i < options->drop_label_key_count; i++)
+        if (!options->drop_label_keys || !options->drop_label_keys[i])
+            return pci_fail(err, PCOL_E_ARGUMENT, "a key of a label is NULL");
+    if ((unsigned)options->idle > PCOL_IDLE_EXPAND)
+        return pci_fail(err, PCOL_E_ARGUMENT, "not a way to treat idle samples");
     if (selection->has_time && selection->time_share == PCOL_SHARE_EXACT)
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "integers cannot be shared exactly: a file keeps them");
@@ -155,6 +162,8 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
 pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
                         const pcol_filter_options *options, pcol_error *err)
 {
+    PCI_TRY(pci_builder_taking(builder, err));
+    PCI_GIVEN(file, err);
     static const pcol_filter_options defaults = {.size = sizeof defaults,
                                                  .selection = PCOL_INIT(pcol_selection)};
     struct filtering f = {0};

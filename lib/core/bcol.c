@@ -25,9 +25,12 @@ uint32_t pci_bcol_find(const pcol_builder *b, uint32_t table, const char *name)
 pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
                          uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
 {
+    *column = 0;
+    if (pci_bcol_find(b, table, name) != PCI_HASH_NONE)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s of %.40s is one that the builder makes",
+                        name, b->tables[table].name);
     size_t size = strlen(name) + 1;
     struct pci_bcol *c = pci_calloc(1, sizeof *c);
-    *column = 0;
     if (!c || pci_grow((void **)&b->columns, &b->column_capacity, b->column_count + 1,
                        sizeof(struct pci_bcol *))) {
         pci_free(c);

@@ -60,25 +60,11 @@ static const struct known_column {
     [PCI_C_SAMPLE_CPU] = {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "cpu_delta"},
 };
 
-static pcol_status add_table(pcol_builder *b, const char *name, pcol_error *err)
-{
-    size_t size = strlen(name) + 1;
-    char *copy;
-    if (pci_grow((void **)&b->tables, &b->table_capacity, b->table_count + 1, sizeof *b->tables))
-        return pci_fail_memory(err);
-    copy = pci_malloc(size, 1);
-    if (!copy)
-        return pci_fail_memory(err);
-    memcpy(copy, name, size);
-    b->tables[b->table_count++] = (struct pci_btable){.name = copy};
-    return PCOL_OK;
-}
-
 static pcol_status add_known(pcol_builder *b, pcol_error *err)
 {
     uint32_t column;
     for (size_t i = 0; i < PCI_T_COUNT; i++)
-        PCI_TRY(add_table(b, known_tables[i], err));
+        PCI_TRY(pci_builder_add_table(b, known_tables[i], err));
     for (size_t i = 0; i < PCI_C_COUNT; i++) {
         const struct known_column *k = &known_columns[i];
         PCI_TRY(pci_bcol_new(b, k->table, k->name, k->type, k->references, k->drop, &column, err));
@@ -89,6 +75,7 @@ static pcol_status add_known(pcol_builder *b, pcol_error *err)
 pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder **builder,
                              pcol_error *err)
 {
+    PCI_GIVEN(builder, err);
     pcol_builder_options known = {0};
     pcol_builder *b;
     pcol_status status;
@@ -152,6 +139,10 @@ void pcol_builder_free(pcol_builder *builder)
 pcol_status pcol_builder_string(pcol_builder *builder, const char *data, size_t size,
                                 uint32_t *string, pcol_error *err)
 {
+    PCI_GIVEN(string, err);
+    *string = 0;
+    PCI_TRY(pci_builder_taking(builder, err));
+    PCI_GIVEN_MANY(data, size, err);
     return pci_strtab_intern(&builder->strings, data, size, string, err);
 }
 
@@ -180,12 +171,15 @@ static pcol_status check_size(size_t size, size_t known, const char *name, pcol_
 pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *function,
                                   uint32_t *row, pcol_error *err)
 {
+    PCI_GIVEN(row, err);
+    *row = 0;
+    PCI_TRY(pci_builder_taking(builder, err));
+    PCI_GIVEN(function, err);
     pcol_builder *b = builder;
     struct pci_bfunction f;
     uint64_t hash;
     size_t at;
     uint32_t id;
-    *row = 0;
     PCI_TRY(check_size(function->size, sizeof *function, "function", err));
     f = (struct pci_bfunction){.name = function->name,
                                .system_name = function->system_name,
@@ -266,14 +260,18 @@ static pcol_status check_group(const pcol_builder *b, const pcol_group *group, p
 pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, uint32_t *row,
                                pcol_error *err)
 {
+    PCI_GIVEN(row, err);
+    *row = 0;
+    PCI_TRY(pci_builder_taking(builder, err));
+    PCI_GIVEN(group, err);
     pcol_builder *b = builder;
     struct pci_bgroup g;
     uint64_t hash;
     size_t at;
     uint32_t id;
     pcol_line *lines;
-    *row = 0;
     PCI_TRY(check_size(group->size, sizeof *group, "group", err));
+    PCI_GIVEN_MANY(group->lines, group->line_count, err);
     PCI_TRY(check_group(b, group, err));
     memset(&g, 0, sizeof g);
     g.line_count = (uint32_t)group->line_count;
@@ -305,6 +303,8 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     if (group->has_id)
         g.bits |= 2, g.id = group->id;
     b->line_count += g.line_count;
+    if (g.mapping != PCOL_NONE && g.mapping >= b->mapping_named)
+        b->mapping_named = (uint64_t)g.mapping + 1;
     b->groups[b->group_count] = g;
     *row = (uint32_t)b->group_count++;
     return PCOL_OK;
@@ -313,11 +313,12 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
 pcol_status pcol_builder_stack(pcol_builder *builder, uint32_t parent, uint32_t group,
                                uint32_t *stack, pcol_error *err)
 {
-    if (parent >= builder->tree.count || group >= builder->group_count) {
-        *stack = 0;
+    PCI_GIVEN(stack, err);
+    *stack = 0;
+    PCI_TRY(pci_builder_taking(builder, err));
+    if (parent >= builder->tree.count || group >= builder->group_count)
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "stack refers to a parent or location group that does not exist");
-    }
     return pci_tree_child(&builder->tree, parent, group, stack, err);
 }
 
@@ -342,9 +343,12 @@ static pcol_status set_number(pcol_builder *b, enum pci_known_column column, uin
 pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source, uint32_t *row,
                                 pcol_error *err)
 {
+    PCI_GIVEN(row, err);
+    *row = 0;
+    PCI_TRY(pci_builder_taking(builder, err));
+    PCI_GIVEN(source, err);
     const pcol_source *s = source;
     uint32_t r = builder->source_count;
-    *row = 0;
     PCI_TRY(check_size(source->size, sizeof *source, "source", err));
     if (!s->type)
         return pci_fail(err, PCOL_E_ARGUMENT, "a source needs a type");
@@ -406,8 +410,14 @@ pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, co
                                      unsigned flags, uint32_t ordinal, uint32_t *row,
                                      pcol_error *err)
 {
-    uint32_t type_string, unit_string;
+    PCI_GIVEN(row, err);
     *row = 0;
+    PCI_TRY(pci_builder_taking(builder, err));
+    PCI_GIVEN(type, err);
+    PCI_GIVEN(unit, err);
+    uint32_t type_string, unit_string;
+    if (flags & ~(PCOL_SAMPLE_TYPE_LEVEL | PCOL_SAMPLE_TYPE_DOUBLE))
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of a sample type: 0x%x", flags);
     PCI_TRY(pci_strtab_intern(&builder->strings, type, strlen(type), &type_string, err));
     PCI_TRY(pci_strtab_intern(&builder->strings, unit, strlen(unit), &unit_string, err));
     return pci_builder_sample_type(builder, type_string, unit_string, flags, ordinal, row, err);
@@ -422,23 +432,49 @@ static pcol_status check_sample(const pcol_builder *b, const pcol_sample *s, pco
                         s->source);
     if (s->stack != PCOL_NONE && s->stack >= b->tree.count)
         return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to a stack that does not exist");
+    if (s->has_duration && s->duration_ns < 0)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the duration of a sample is negative");
     if (b->sample_count >= PCF_MAX_ROWS)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^48 samples");
+    return PCOL_OK;
+}
+
+/* Before anything is added, so that one sample that is refused does not spoil those behind it. */
+static pcol_status check_values(pcol_builder *b, const pcol_sample *s, pcol_error *err)
+{
+    PCI_GIVEN_MANY(s->values, s->value_count, err);
+    uint64_t turn = ++b->sample_turn;
+    for (size_t i = 0; i < s->value_count; i++) {
+        uint32_t type = s->values[i].sample_type;
+        if (type >= b->type_count)
+            return pci_fail(err, PCOL_E_ARGUMENT, "sample type %u does not exist", type);
+        if (b->types[type].turn == turn)
+            return pci_fail(err, PCOL_E_ARGUMENT, "a sample has two values of sample type %u",
+                            type);
+        b->types[type].turn = turn;
+    }
     return PCOL_OK;
 }
 
 pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample, uint64_t *row,
                                 pcol_error *err)
 {
+    PCI_TRY(pci_builder_taking(builder, err));
+    PCI_GIVEN(sample, err);
     pcol_builder *b = builder;
     uint64_t r = b->sample_count;
     PCI_TRY(check_size(sample->size, sizeof *sample, "sample", err));
     PCI_TRY(check_sample(b, sample, err));
+    PCI_TRY(check_values(b, sample, err));
     PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_SOURCE], r, sample->source, err));
     if (sample->stack != PCOL_NONE)
         PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_STACK], r, sample->stack, err));
-    if (sample->thread != PCOL_NONE)
-        PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_THREAD], r, sample->thread, err));
+    if (sample->thread != PCOL_NONE) {
+        struct pci_bcol *thread = b->columns[PCI_C_SAMPLE_THREAD];
+        if (sample->thread >= thread->named)
+            thread->named = (uint64_t)sample->thread + 1;
+        PCI_TRY(pci_bcol_set(thread, r, sample->thread, err));
+    }
     if (sample->has_time)
         PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_TIME], r, sample->time_ns, err));
     if (sample->has_duration)
@@ -447,8 +483,6 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
         PCI_TRY(pci_bcol_set(b->columns[PCI_C_SAMPLE_CPU], r, sample->cpu_delta_ns, err));
     for (size_t i = 0; i < sample->value_count; i++) {
         const pcol_value *v = &sample->values[i];
-        if (v->sample_type >= b->type_count)
-            return pci_fail(err, PCOL_E_ARGUMENT, "sample type %u does not exist", v->sample_type);
         if (b->types[v->sample_type].noted != sample->source + 1)
             PCI_TRY(pci_source_type_note(b, sample->source, v->sample_type, err));
         PCI_TRY(pci_bcol_set(b->columns[b->types[v->sample_type].column], r, v->as.i64, err));
@@ -457,142 +491,4 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
     if (row)
         *row = r;
     return PCOL_OK;
-}
-
-/* ---- tables of any kind ---- */
-
-pcol_status pcol_builder_table(pcol_builder *builder, const char *name, uint32_t *table,
-                               pcol_error *err)
-{
-    pcol_builder *b = builder;
-    for (size_t i = 0; i < b->table_count; i++)
-        if (!strcmp(b->tables[i].name, name)) {
-            *table = (uint32_t)i;
-            return PCOL_OK;
-        }
-    *table = (uint32_t)b->table_count;
-    return add_table(b, name, err);
-}
-
-pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const char *name,
-                                pcol_type type, uint32_t references, uint32_t *column,
-                                pcol_error *err)
-{
-    pcol_builder *b = builder;
-    *column = 0;
-    if (table >= b->table_count || references > b->table_count || type < PCOL_I64 ||
-        type > PCOL_BOOL)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: no such table or type", name);
-    if (references && type != PCOL_U32 && type != PCOL_U64 && type != PCOL_I64)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: only integers refer to rows", name);
-    uint32_t known = pci_bcol_find(b, table, name);
-    if (known != PCI_HASH_NONE) {
-        const struct pci_bcol *c = b->columns[known];
-        if (c->type != (uint8_t)type || c->references != references)
-            return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s exists with another type", name);
-        *column = known;
-        return PCOL_OK;
-    }
-    return pci_bcol_new(b, table, name, (uint8_t)type, references,
-                        type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err);
-}
-
-uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table)
-{
-    const pcol_builder *b = builder;
-    uint64_t rows = b->tables[table].rows;
-    if (table == PCI_T_SAMPLES)
-        rows = b->sample_count;
-    else if (table == PCI_T_FUNCTIONS)
-        rows = b->function_count;
-    else if (table == PCI_T_GROUPS)
-        rows = b->group_count;
-    else if (table == PCI_T_STACKS)
-        rows = b->tree.count;
-    else if (table == PCI_T_STRINGS)
-        rows = b->strings.count;
-    else if (table == b->nodes.table)
-        rows = b->nodes.count;
-    for (size_t i = 0; i < b->column_count; i++)
-        if (b->columns[i]->table == table && b->columns[i]->rows > rows)
-            rows = b->columns[i]->rows;
-    return rows;
-}
-
-struct pci_bcol *pci_builder_get_column(pcol_builder *builder, uint32_t table, uint32_t column,
-                                        pcol_error *err)
-{
-    struct pci_bcol *c = column < builder->column_count ? builder->columns[column] : NULL;
-    if (c && c->table == table)
-        return c;
-    pci_fail(err, PCOL_E_ARGUMENT, "the table has no column %u", column);
-    return NULL;
-}
-
-/* Whether 64 bits are a value of the column's type. */
-static pcol_status check_bits(const pcol_builder *b, const struct pci_bcol *c, int64_t bits,
-                              pcol_error *err)
-{
-    if ((c->type == PCF_U32 && (uint64_t)bits > PCOL_NONE) ||
-        (c->type == PCF_BOOL && (uint64_t)bits > 1) ||
-        (c->type == PCF_STRING && (uint64_t)bits >= b->strings.count) || c->type == PCF_BYTES)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
-                        c->name, (long long)bits);
-    return PCOL_OK;
-}
-
-pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_t row, int64_t bits,
-                                 pcol_error *err)
-{
-    struct pci_bcol *c = column < builder->column_count ? builder->columns[column] : NULL;
-    if (!c)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist", column);
-    PCI_TRY(check_bits(builder, c, bits, err));
-    return pci_bcol_set(c, row, bits, err);
-}
-
-/* NULL and an error if the column does not exist or is of another kind. */
-static struct pci_bcol *typed_column(pcol_builder *b, uint32_t column, int is_text, int is_double,
-                                     pcol_error *err)
-{
-    struct pci_bcol *c = column < b->column_count ? b->columns[column] : NULL;
-    int text = c && (c->type == PCF_STRING || c->type == PCF_BYTES);
-    if (c && text == is_text && (c->type == PCF_F64) == is_double)
-        return c;
-    pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist or is of another type", column);
-    return NULL;
-}
-
-pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column, uint64_t row,
-                                 int64_t value, pcol_error *err)
-{
-    struct pci_bcol *c = typed_column(builder, column, 0, 0, err);
-    if (!c)
-        return PCOL_E_ARGUMENT;
-    PCI_TRY(check_bits(builder, c, value, err));
-    return pci_bcol_set(c, row, value, err);
-}
-
-pcol_status pcol_builder_set_f64(pcol_builder *builder, uint32_t column, uint64_t row, double value,
-                                 pcol_error *err)
-{
-    struct pci_bcol *c = typed_column(builder, column, 0, 1, err);
-    int64_t bits;
-    if (!c)
-        return PCOL_E_ARGUMENT;
-    memcpy(&bits, &value, sizeof bits);
-    return pci_bcol_set(c, row, bits, err);
-}
-
-pcol_status pcol_builder_set_str(pcol_builder *builder, uint32_t column, uint64_t row,
-                                 const char *data, size_t size, pcol_error *err)
-{
-    struct pci_bcol *c = typed_column(builder, column, 1, 0, err);
-    uint32_t code;
-    if (!c)
-        return PCOL_E_ARGUMENT;
-    if (c->type == PCF_BYTES)
-        return pci_bcol_set_bytes(c, row, data, size, err);
-    PCI_TRY(pci_strtab_intern(&builder->strings, data, size, &code, err));
-    return pci_bcol_set(c, row, code, err);
 }

@@ -10,6 +10,7 @@
 #define PCI_BUILDER_H
 
 #include "core/encode.h"
+#include "core/given.h"
 #include "core/hash.h"
 #include "core/pairs.h"
 #include "core/rows.h"
@@ -79,6 +80,7 @@ struct pci_bcol {
     uint8_t drop;
     uint64_t rows;    /* appended, nulls included */
     uint64_t present; /* of them with a value */
+    uint64_t named;   /* references: 1 + the greatest row that a caller named; checked at the end */
     int64_t first;
     int constant;            /* all present values are `first`; the spool is empty then */
     int64_t all_bits;        /* OR of all values: 0 means all are 0 */
@@ -125,6 +127,7 @@ struct pci_btype {
     uint32_t type, unit, flags, ordinal;
     uint32_t column; /* of samples */
     uint32_t noted;  /* 1 + a source that is known to have it */
+    uint64_t turn;   /* sample_turn of the newest sample with a value of it */
 };
 
 /* intern.c: distinct lists of cells, each with a number from 0 */
@@ -262,11 +265,17 @@ struct pcol_builder {
     struct pci_strtab meta_keys;   /* those of source_meta; kept apart from the file's strings, */
     struct pci_pairs metas;        /* among which a key may stand by another name */
     unsigned threads;              /* for writing */
-    int written;
+    uint64_t mapping_named;        /* as pci_bcol.named, of groups */
+    uint64_t sample_turn;          /* counts samples, with those that are refused */
+    int written;                   /* or about to be */
+    int sealed;                    /* pcol_builder_write() has ended */
 };
 
-/* builder.c: rows of a table so far */
+/* builder_tables.c: a table that there is not yet; rows of a table so far */
+pcol_status pci_builder_add_table(pcol_builder *b, const char *name, pcol_error *err);
 uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table);
+/* Whether each row that callers named is there; rows: of each table, in the end. */
+pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, pcol_error *err);
 /* A cell of a column that is not BYTES: a string's code, the bits of a double. */
 pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_t row, int64_t bits,
                                  pcol_error *err);
@@ -403,5 +412,14 @@ void pci_function_sums_free(struct pci_function_sums *sums);
 
 /* derive.c: tables made from others when the file is written */
 pcol_status pci_derive(pcol_builder *b, int plain, pcol_error *err);
+
+/* Whether a caller may add to it still. */
+static inline pcol_status pci_builder_taking(const pcol_builder *builder, pcol_error *err)
+{
+    PCI_GIVEN(builder, err);
+    return builder->sealed
+               ? pci_fail(err, PCOL_E_STATE, "the builder was written and takes no more")
+               : PCOL_OK;
+}
 
 #endif

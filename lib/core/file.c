@@ -8,6 +8,7 @@
 #include "file.h"
 
 #include "alloc.h"
+#include "core/given.h"
 #include "core/thaw.h"
 #include "range.h"
 
@@ -514,6 +515,7 @@ pcol_status pci_fail_lost(const pcol_file *file, pcol_error *err)
 
 pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err)
 {
+    PCI_GIVEN(file, err);
     struct stat st;
     PCI_TRY(pci_kept(file, err));
     if (file->fd < 0)
@@ -530,16 +532,22 @@ pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err)
 
 uint64_t pcol_file_size(const pcol_file *file)
 {
+    if (!file)
+        return 0;
     return file->size;
 }
 
 int pcol_file_is_archive(const pcol_file *file)
 {
+    if (!file)
+        return 0;
     return pcf_is_archive(&file->index.header);
 }
 
 uint64_t pcol_file_unpacked_size(const pcol_file *file)
 {
+    if (!file)
+        return 0;
     uint64_t size = file->size;
     if (!pcf_is_archive(&file->index.header))
         return size;
@@ -552,7 +560,7 @@ uint64_t pcol_file_unpacked_size(const pcol_file *file)
 void pcol_file_version(const pcol_file *file, unsigned *major, unsigned *minor)
 {
     if (major)
-        *major = file->index.header.major;
+        *major = file ? file->index.header.major : 0;
     if (minor)
-        *minor = file->index.header.minor;
+        *minor = file ? file->index.header.minor : 0;
 }

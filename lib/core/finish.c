@@ -168,6 +168,11 @@ static void count_rows(const pcol_builder *b, struct pci_plan *plan)
     for (size_t c = 0; c < b->column_count; c++)
         if (b->columns[c]->rows > plan->rows[b->columns[c]->table])
             plan->rows[b->columns[c]->table] = b->columns[c]->rows;
+    plan->rows[PCI_T_SOURCES] = b->source_count;
+    plan->rows[PCI_T_SAMPLE_TYPES] = b->type_count;
+    plan->rows[PCI_T_FUNCTIONS] = b->function_count;
+    plan->rows[PCI_T_GROUPS] = b->group_count;
+    plan->rows[PCI_T_LOCATIONS] = b->tables[PCI_T_LOCATIONS].rows;
     plan->rows[PCI_T_STRINGS] = b->strings.count;
     plan->rows[PCI_T_STACKS] = b->tree.count > 1 ? b->tree.count : 0;
     for (size_t c = 0; c < b->column_count; c++) /* the root alone is there if something names it */
@@ -347,6 +352,8 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     struct pci_writer w;
     struct pci_plan plan = {0};
     pcol_status status;
+    PCI_GIVEN(builder, err);
+    PCI_GIVEN(sink.write, err);
     if (flags & ~(PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK | PCOL_WRITE_ARCHIVE_LZ4 |
                   PCOL_WRITE_ARCHIVE_ZLIB) ||
         (flags & PCOL_WRITE_ARCHIVE ? flags & (PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK)
@@ -374,7 +381,9 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     memset(plan.columns, 0xff, b->column_count * sizeof *plan.columns); /* PCOL_NONE */
     count_rows(b, &plan);
     number_tables(b, &plan);
-    status = declare(b, &w, &plan, err);
+    status = pci_builder_check_rows(b, plan.rows, err);
+    if (status == PCOL_OK)
+        status = declare(b, &w, &plan, err);
     if (status == PCOL_OK)
         status = pci_encode_columns(b, &w, &plan, err);
     if (status == PCOL_OK)
@@ -383,6 +392,7 @@ cleanup:
     plan_free(&plan);
     pci_press_free(w.press);
     pci_writer_clear(&w);
+    b->sealed = 1;
     return status;
 }
 
@@ -415,10 +425,12 @@ static pcol_status write_memory(void *context, const void *data, size_t size, pc
 pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags, void **data,
                                       size_t *size, pcol_error *err)
 {
-    struct memory m = {0};
-    pcol_status status = pcol_builder_write(builder, flags, (pcol_sink){write_memory, &m}, err);
+    PCI_GIVEN(data, err);
+    PCI_GIVEN(size, err);
     *data = NULL;
     *size = 0;
+    struct memory m = {0};
+    pcol_status status = pcol_builder_write(builder, flags, (pcol_sink){write_memory, &m}, err);
     if (status != PCOL_OK) {
         pci_free(m.data);
         return status;

@@ -290,6 +290,7 @@ pcol_status pci_border_finish(pcol_builder *builder, pcol_error *err)
     if (old == PCOL_NONE)
         return PCOL_OK;
     column = b->columns[old];
+    column->name[0] = '\0'; /* which the new one has from now on */
     PCI_TRY(pci_bcol_new(b, column->table, "row", PCF_U64, 0, PCI_DROP_NEVER, &new, err));
     PCI_TRY(translate(b, column, b->columns[new], err));
     /* The new one in the old one's place, so that the order of columns stays. */

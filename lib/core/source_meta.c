@@ -22,6 +22,7 @@ static pcol_status set(pcol_builder *b, enum pci_known_column column, uint64_t r
 pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, const char *key,
                                      const char *value, pcol_error *err)
 {
+    PCI_TRY(pci_builder_taking(builder, err));
     struct pci_bcol *sources = builder->columns[PCI_C_META_SOURCE];
     uint64_t row = sources->rows;
     int again;

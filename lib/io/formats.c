@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/beside.h"
+#include "core/builder.h"
 #include "core/file.h"
 
 #include <inttypes.h>
@@ -204,6 +205,11 @@ static pcol_status import_options(const pcol_import_options *given, pcol_import_
     options->size = sizeof *options;
     if (options->format && !strcmp(options->format, "auto"))
         options->format = NULL;
+    for (size_t i = 0; i < options->meta_count; i++)
+        if (!options->meta || !options->meta[2 * i] || !options->meta[2 * i + 1])
+            return pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the options is NULL");
+    if (options->start_size && !options->start)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the options have a size but no start");
     return PCOL_OK;
 }
 
@@ -250,6 +256,7 @@ pcol_status pcol_import_path(pcol_builder *builder, const char *path,
     struct pci_input input;
     if (!builder || !path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no path");
+    PCI_TRY(pci_builder_taking(builder, err));
     PCI_TRY(import_options(options, &known, err));
     struct pci_input_options how = input_options(&known);
     PCI_TRY(pci_input_open_path(&input, path, &how, err));
@@ -261,8 +268,7 @@ pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
 {
     pcol_import_options known;
     struct pci_input input;
-    if (!builder)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no builder");
+    PCI_TRY(pci_builder_taking(builder, err));
     PCI_TRY(import_options(options, &known, err));
     struct pci_input_options how = input_options(&known);
     how.start = known.start;
@@ -279,6 +285,7 @@ pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t s
     struct pci_input input;
     if (!builder || (!data && size))
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no data");
+    PCI_TRY(pci_builder_taking(builder, err));
     PCI_TRY(import_options(options, &known, err));
     struct pci_input_options how = input_options(&known);
     PCI_TRY(pci_input_open_memory(&input, data, size, name, &how, err));
@@ -375,6 +382,8 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
         return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
     if (options)
         memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    if (known.compress > PCOL_COMPRESS_GZIP)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no such compression: %u", known.compress);
     const struct pci_format *target = find_format(format);
     if (!target || !target->write) {
         list_formats(1, names, sizeof names);

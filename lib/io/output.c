@@ -249,7 +249,7 @@ pcol_status pcol_output_open(const char *path, unsigned flags, pcol_output **out
 
 const char *pcol_output_temporary(const pcol_output *output)
 {
-    return output->temporary ? output->temporary : "";
+    return output && output->temporary ? output->temporary : "";
 }
 
 /* ---- writing */
@@ -284,6 +284,8 @@ static pcol_status sink_write(void *context, const void *data, size_t size, pcol
 {
     pcol_output *o = context;
     const uint8_t *from = data;
+    if (!o)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no output given");
     if (o->status != PCOL_OK)
         return pci_fail(err, o->status, "the output has failed before");
     while (size) {

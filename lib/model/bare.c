@@ -11,6 +11,7 @@
 #include "model/bare.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <string.h>
 
@@ -199,9 +200,11 @@ struct pcol_names {
 
 pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error *err)
 {
+    PCI_GIVEN(names, err);
+    *names = NULL;
+    PCI_GIVEN(file, err);
     pcol_names *n = pci_calloc(1, sizeof *n);
     pcol_status status;
-    *names = NULL;
     if (!n)
         return pci_fail_memory(err);
     n->file = file;
@@ -220,8 +223,11 @@ pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error
 pcol_status pcol_names_function(const pcol_names *names, uint64_t row, pcol_str *name, int *valid,
                                 pcol_error *err)
 {
+    PCI_GIVEN(name, err);
+    PCI_GIVEN(valid, err);
     *name = (pcol_str){"", 0};
     *valid = 0;
+    PCI_GIVEN(names, err);
     if (row >= names->bare.count)
         return pci_fail(err, PCOL_E_ARGUMENT, "there is no function in row %llu",
                         (unsigned long long)row);

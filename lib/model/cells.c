@@ -7,6 +7,7 @@
 #include "model/table.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <string.h>
 
@@ -119,6 +120,7 @@ enum reading { AS_I64, AS_F64, AS_STR };
 
 static pcol_status check_type(const pcol_column *column, enum reading reading, pcol_error *err)
 {
+    PCI_GIVEN(column, err);
     int text = column->type == PCOL_STRING || column->type == PCOL_BYTES;
     int number = column->type == PCOL_I64 || column->type == PCOL_U64 || column->type == PCOL_U32 ||
                  column->type == PCOL_BOOL;
@@ -177,6 +179,7 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
 pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *value, int *valid,
                             pcol_error *err)
 {
+    PCI_GIVEN(value, err);
     int64_t bits = 0;
     int there = 0;
     pcol_status status = check_type(column, AS_I64, err);
@@ -191,6 +194,7 @@ pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *va
 pcol_status pcol_column_f64(const pcol_column *column, uint64_t row, double *value, int *valid,
                             pcol_error *err)
 {
+    PCI_GIVEN(value, err);
     int64_t bits = 0;
     int there = 0;
     pcol_status status = check_type(column, AS_F64, err);
@@ -224,6 +228,7 @@ static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *va
 pcol_status pcol_column_str(const pcol_column *column, uint64_t row, pcol_str *value, int *valid,
                             pcol_error *err)
 {
+    PCI_GIVEN(value, err);
     int there = 0;
     pcol_status status;
     *value = (pcol_str){"", 0};
@@ -286,6 +291,7 @@ static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t co
 pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row, size_t count,
                                  int64_t *values, uint8_t *valid, pcol_error *err)
 {
+    PCI_GIVEN_MANY(values, count, err);
     struct target to = {.reading = AS_I64, .i64 = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }
@@ -293,6 +299,7 @@ pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row, size_t
 pcol_status pcol_column_read_f64(const pcol_column *column, uint64_t row, size_t count,
                                  double *values, uint8_t *valid, pcol_error *err)
 {
+    PCI_GIVEN_MANY(values, count, err);
     struct target to = {.reading = AS_F64, .f64 = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }
@@ -300,6 +307,7 @@ pcol_status pcol_column_read_f64(const pcol_column *column, uint64_t row, size_t
 pcol_status pcol_column_read_str(const pcol_column *column, uint64_t row, size_t count,
                                  pcol_str *values, uint8_t *valid, pcol_error *err)
 {
+    PCI_GIVEN_MANY(values, count, err);
     struct target to = {.reading = AS_STR, .str = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }

@@ -8,6 +8,7 @@
 #include "model/check.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -279,9 +280,13 @@ pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err)
 pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_fault_fn report,
                             void *context, uint64_t *faults, pcol_error *err)
 {
+    PCI_GIVEN(faults, err);
+    *faults = 0;
+    PCI_GIVEN(file, err);
     struct pci_check check = {.file = file, .depth = depth, .report = report, .context = context};
     pcol_status status;
-    *faults = 0;
+    if ((unsigned)depth > PCOL_CHECK_STRICT)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no such depth of checking");
     if (depth < PCOL_CHECK_DEFAULT)
         return PCOL_OK; /* a file that is open has passed */
     status = check_open(&check, err);

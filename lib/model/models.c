@@ -5,6 +5,7 @@
 #include "model/table.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <string.h>
 
@@ -28,6 +29,8 @@ static const char *const v1[PCI_V1_COUNT] = {"meta", "sample_types", "samples", 
 
 uint32_t pcol_file_table_count(const pcol_file *file, pcol_model model)
 {
+    if (!file)
+        return 0;
     switch (model) {
     case PCOL_MODEL_V2:
         return PCI_V2_COUNT;
@@ -112,11 +115,13 @@ static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index,
 pcol_status pcol_file_table(const pcol_file *file, pcol_model model, uint32_t index,
                             const pcol_table **table, pcol_error *err)
 {
+    PCI_GIVEN(table, err);
+    *table = NULL;
+    PCI_GIVEN(file, err);
     /* The tables are a cache behind a file that does not change for the caller. */
     pcol_file *f = (pcol_file *)(uintptr_t)file;
     pcol_table *t = NULL;
     pcol_status status;
-    *table = NULL;
     if (index >= pcol_file_table_count(file, model))
         return pci_fail(err, PCOL_E_ARGUMENT, "the model has no table number %u", (unsigned)index);
     pthread_mutex_lock(&f->lock);
@@ -130,8 +135,10 @@ pcol_status pcol_file_table(const pcol_file *file, pcol_model model, uint32_t in
 pcol_status pcol_file_table_by_name(const pcol_file *file, pcol_model model, const char *name,
                                     const pcol_table **table, pcol_error *err)
 {
-    uint32_t count = pcol_file_table_count(file, model);
+    PCI_GIVEN(table, err);
     *table = NULL;
+    PCI_GIVEN(file, err);
+    uint32_t count = pcol_file_table_count(file, model);
     if (!name)
         return pci_fail(err, PCOL_E_ARGUMENT, "no table name given");
     for (uint32_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /*
  * physical.c - the tables as they lie in the file, and what a column says of itself
  */
+#include "core/given.h"
 #include "model/table.h"
 
 #include <string.h>
@@ -122,6 +123,12 @@ static void describe_source(const pcol_column *column, pcol_column_info *info)
 
 void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
 {
+    static const pcol_column_info none = {.name = "", .encoding = "", .codec = ""};
+    if (!info)
+        return;
+    *info = none;
+    if (!column)
+        return;
     *info = (pcol_column_info){
         .name = column->name,
         .type = column->type,
@@ -156,10 +163,12 @@ static unsigned array_width(const struct pcf_data *data)
 
 pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pcol_error *err)
 {
+    PCI_GIVEN(buffer, err);
     static const uint64_t zero; /* the values of no rows, and the one offset of no texts */
     const struct pcf_data *data, *array;
     unsigned width;
     *buffer = (pcol_buffer){0};
+    PCI_GIVEN(column, err);
     if (!column->direct || !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "this column has no values in place");

@@ -7,6 +7,7 @@
 #include "model/table.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <string.h>
 
@@ -26,8 +27,9 @@ struct scan_column {
 struct pcol_scan {
     const pcol_table *table;
     uint64_t row, end;
-    size_t most;   /* rows of the next batch */
-    int whole;     /* all rows of the table */
+    size_t most; /* rows of the next batch */
+    int whole;   /* all rows of the table */
+    int failed;
     int64_t *bits; /* doubles on their way */
     struct pci_rows rows;
     uint32_t column_count;
@@ -95,6 +97,7 @@ static pcol_status verify_all(const pcol_scan *scan, pcol_error *err)
 pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns, uint32_t column_count,
                           uint64_t first_row, uint64_t row_count, pcol_scan **scan, pcol_error *err)
 {
+    PCI_GIVEN(scan, err);
     pcol_scan *s;
     pcol_status status;
     *scan = NULL;
@@ -179,7 +182,7 @@ static void adapt(pcol_scan *scan, const struct scan_column *c, size_t n)
         scan->most *= 2;
 }
 
-pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
+static pcol_status next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
 {
     uint64_t left = scan->end - scan->row;
     size_t n = left < scan->most ? (size_t)left : scan->most;
@@ -200,4 +203,20 @@ pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
     batch->rows = n;
     scan->row += n;
     return PCOL_OK;
+}
+
+/* What a cursor gave before it failed is gone, so the rows that it is at are not known any more. */
+pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
+{
+    PCI_GIVEN(batch, err);
+    *batch = (pcol_batch){0};
+    PCI_GIVEN(scan, err);
+    if (scan->failed)
+        return pci_fail(err, PCOL_E_STATE, "the scan has failed before");
+    pcol_status status = next(scan, batch, err);
+    if (status == PCOL_OK)
+        return PCOL_OK;
+    scan->failed = 1;
+    *batch = (pcol_batch){0};
+    return status;
 }

@@ -4,6 +4,7 @@
  * Every step is checked by itself: a parent lies before its child, so a walk ends whatever the file
  * says; a group and its range of locations lie within their tables.
  */
+#include "core/given.h"
 #include "model/table.h"
 
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
@@ -107,9 +108,12 @@ pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uin
 pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
                                  size_t capacity, size_t *depth, pcol_error *err)
 {
+    PCI_GIVEN(depth, err);
+    *depth = 0;
+    PCI_GIVEN_MANY(locations, capacity, err);
+    PCI_GIVEN(file, err);
     struct pci_stacks tree;
     uint32_t node;
-    *depth = 0;
     PCI_TRY(pci_stacks_open(file, &tree, err));
     if (stack >= tree.stacks)
         return pci_fail_cell(err, PCOL_E_ARGUMENT, "stacks", NULL, stack, "the table has %llu rows",

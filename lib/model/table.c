@@ -320,21 +320,29 @@ pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err)
 
 const char *pcol_table_name(const pcol_table *table)
 {
+    if (!table)
+        return "";
     return table->name;
 }
 
 uint64_t pcol_table_rows(const pcol_table *table)
 {
+    if (!table)
+        return 0;
     return table->rows;
 }
 
 uint32_t pcol_table_column_count(const pcol_table *table)
 {
+    if (!table)
+        return 0;
     return table->column_count;
 }
 
 const pcol_column *pcol_table_column(const pcol_table *table, uint32_t index)
 {
+    if (!table)
+        return NULL;
     return index < table->column_count ? &table->columns[index] : NULL;
 }
 
@@ -343,7 +351,7 @@ const pcol_column *pcol_table_column_by_name(const pcol_table *table, const char
                                              uint32_t *index)
 {
     const pcol_column *found = NULL;
-    if (!name)
+    if (!table || !name)
         return NULL;
     for (uint32_t i = 0; i < table->column_count; i++) {
         const pcol_column *column = &table->columns[i];

@@ -288,6 +288,10 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     uint32_t *list = NULL, listed;
     if (!file || (count && !sample_types))
         return pci_fail(err, PCOL_E_ARGUMENT, "file and sample_types must not be NULL");
+    uint64_t sources = pci_rows(file, "sources");
+    if (first_source > sources || count > sources - first_source)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the file has %llu sources",
+                        (unsigned long long)sources);
     PCI_TRY(pci_types_open(file, &types, err));
     list = pci_calloc((size_t)types.count + 1, sizeof *list);
     pcol_status status = list ? PCOL_OK : pci_fail_memory(err);

@@ -7,6 +7,7 @@
 #include "query/answers.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 #include "model/keyed_json.h"
 
 #include <string.h>
@@ -443,6 +444,7 @@ static pcol_status ask(struct pcol_answers *a, pcol_error *err)
 pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_ask_options *options,
                      pcol_answers **answers, pcol_error *err)
 {
+    PCI_GIVEN(answers, err);
     *answers = NULL;
     if (!file || (options && options->size < sizeof options->size))
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, or options without a size");
@@ -471,13 +473,16 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
 
 size_t pcol_answers_column_count(const pcol_answers *answers)
 {
+    if (!answers)
+        return 0;
     return answers->columns.count;
 }
 
 pcol_str pcol_answers_column(const pcol_answers *answers, size_t index)
 {
-    return index < answers->columns.count ? pci_strtab_get(&answers->columns, (uint32_t)index)
-                                          : (pcol_str){"", 0};
+    return answers && index < answers->columns.count
+               ? pci_strtab_get(&answers->columns, (uint32_t)index)
+               : (pcol_str){"", 0};
 }
 
 /* JSON that a cell waits for lies in the order in which cells were set. */
@@ -490,9 +495,11 @@ static void settle_row(struct pcol_answers *a)
 
 pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, pcol_error *err)
 {
+    PCI_GIVEN(cells, err);
+    *cells = NULL;
+    PCI_GIVEN(answers, err);
     struct pcol_answers *a = answers;
     int more;
-    *cells = NULL;
     if (!a->partial)
         PCI_TRY(pci_answers_row(a, err));
     PCI_TRY(a->next(a, &more, err));

@@ -6,6 +6,7 @@
  * the array: whoever reads it makes of the rows what he wants once, and then sets in the numbers.
  */
 #include "core/alloc.h"
+#include "core/given.h"
 #include "query/answers.h"
 
 #include <string.h>
@@ -149,9 +150,11 @@ static pcol_status row_block(struct pcol_answers *a, pcol_answer_block *block, p
 pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, pcol_error *err)
 {
     struct pcol_answers *a = answers;
+    PCI_GIVEN(block, err);
     if (block->size < sizeof *block)
         return pci_fail(err, PCOL_E_ARGUMENT, "a block without its size");
     *block = (pcol_answer_block){.size = block->size, .times = 1};
+    PCI_GIVEN(answers, err);
     a->block_part_count = 0;
     if (!a->block)
         return row_block(a, block, err);

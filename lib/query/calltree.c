@@ -9,6 +9,7 @@
 #include "query/query.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 #include "core/tree.h"
 #include "query/walk.h"
 
@@ -368,10 +369,12 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
 pcol_status pcol_query_calltree(const pcol_query *query, const pcol_calltree_options *options,
                                 pcol_calltree **tree, pcol_error *err)
 {
+    PCI_GIVEN(tree, err);
+    *tree = NULL;
+    PCI_GIVEN(query, err);
     static const pcol_calltree_options defaults = PCOL_INIT(pcol_calltree_options);
     pcol_calltree *t;
     pcol_status status;
-    *tree = NULL;
     if (!options)
         options = &defaults;
     if (options->size < sizeof *options || (unsigned)options->order > PCOL_ORDER_NAME)
@@ -400,16 +403,25 @@ void pcol_calltree_free(pcol_calltree *tree)
 
 uint32_t pcol_calltree_count(const pcol_calltree *tree)
 {
+    if (!tree)
+        return 0;
     return tree->count;
 }
 
 uint32_t pcol_calltree_frame_count(const pcol_calltree *tree)
 {
+    if (!tree)
+        return 0;
     return tree->frames.count;
 }
 
 void pcol_calltree_get(const pcol_calltree *tree, uint32_t index, pcol_calltree_node *node)
 {
+    if (!node)
+        return;
+    *node = (pcol_calltree_node){0};
+    if (index >= pcol_calltree_count(tree))
+        return;
     const struct node *from = &tree->nodes[index];
     *node = (pcol_calltree_node){.frame_id = from->frame,
                                  .parent = from->parent,

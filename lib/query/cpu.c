@@ -10,6 +10,7 @@
 #include "query/query.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <string.h>
 
@@ -175,10 +176,12 @@ static pcol_status make(struct counting *c, pcol_cpu *cpu, pcol_error *err)
 
 pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *err)
 {
+    PCI_GIVEN(cpu, err);
+    *cpu = NULL;
+    PCI_GIVEN(query, err);
     struct counting *c = pci_calloc(1, sizeof *c);
     pcol_cpu *made = pci_calloc(1, sizeof *made);
     pcol_status status = c && made ? PCOL_OK : pci_fail_memory(err);
-    *cpu = NULL;
     if (status == PCOL_OK) {
         c->query = query;
         c->from = query->picks.has_time ? query->picks.from : INT64_MIN;
@@ -205,10 +208,17 @@ void pcol_cpu_free(pcol_cpu *cpu)
 
 size_t pcol_cpu_count(const pcol_cpu *cpu)
 {
+    if (!cpu)
+        return 0;
     return cpu->count;
 }
 
 void pcol_cpu_get(const pcol_cpu *cpu, size_t index, pcol_cpu_row *row)
 {
+    if (!row)
+        return;
+    *row = (pcol_cpu_row){0};
+    if (index >= pcol_cpu_count(cpu))
+        return;
     *row = cpu->rows[index];
 }

@@ -340,15 +340,24 @@ void pcol_diff_free(pcol_diff *diff)
 
 void pcol_diff_describe(const pcol_diff *diff, pcol_diff_info *info)
 {
-    *info = diff->info;
+    if (!info)
+        return;
+    *info = diff ? diff->info : (pcol_diff_info){.type = {"", 0}, .unit = {"", 0}};
 }
 
 size_t pcol_diff_count(const pcol_diff *diff)
 {
+    if (!diff)
+        return 0;
     return diff->count;
 }
 
 void pcol_diff_get(const pcol_diff *diff, size_t index, pcol_diff_row *row)
 {
+    if (!row)
+        return;
+    *row = (pcol_diff_row){0};
+    if (index >= pcol_diff_count(diff))
+        return;
     *row = diff->rows[index];
 }

@@ -332,16 +332,25 @@ void pcol_flame_free(pcol_flame *flame)
 
 uint32_t pcol_flame_count(const pcol_flame *flame)
 {
+    if (!flame)
+        return 0;
     return flame->drawn;
 }
 
 uint32_t pcol_flame_depth(const pcol_flame *flame)
 {
+    if (!flame)
+        return 0;
     return flame->depth;
 }
 
 void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box)
 {
+    if (!box)
+        return;
+    *box = (pcol_flame_box){0};
+    if (index >= pcol_flame_count(flame))
+        return;
     const pcol_flame *f = flame;
     uint32_t i = f->order[index];
     struct pci_flame_node node;

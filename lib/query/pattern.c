@@ -12,6 +12,7 @@
 #include "query/query.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -313,8 +314,11 @@ pcol_status pcol_pattern_new(const char *text, size_t size, const char *what, in
 
 pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name, int *matches, pcol_error *err)
 {
-    int code;
+    PCI_GIVEN(matches, err);
     *matches = 0;
+    PCI_GIVEN(pattern, err);
+    PCI_GIVEN_MANY(name.data, name.size, err);
+    int code;
     if (pci_grow((void **)&pattern->copy, &pattern->capacity, name.size + 1, 1))
         return pci_fail_memory(err);
     /* A NUL would end the name early: it stands as the byte that no text has. */

@@ -8,6 +8,7 @@
 #include "query/top.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 #include "query/walk.h"
 
 #include <stdlib.h>
@@ -308,9 +309,11 @@ static pcol_status look(struct peeking *p, const char *name, pcol_error *err)
 pcol_status pcol_query_peek(const pcol_query *query, const char *name, pcol_peek **peek,
                             pcol_error *err)
 {
+    PCI_GIVEN(peek, err);
+    *peek = NULL;
+    PCI_GIVEN(query, err);
     struct peeking p = {.query = query};
     pcol_status status;
-    *peek = NULL;
     if (!name || !*name)
         return pci_fail(err, PCOL_E_ARGUMENT, "no name");
     PCI_TRY(pci_query_load(query, err));
@@ -336,10 +339,17 @@ void pcol_peek_free(pcol_peek *peek)
 
 size_t pcol_peek_count(const pcol_peek *peek)
 {
+    if (!peek)
+        return 0;
     return peek->count;
 }
 
 void pcol_peek_get(const pcol_peek *peek, size_t index, pcol_peek_row *row)
 {
+    if (!row)
+        return;
+    *row = (pcol_peek_row){0};
+    if (index >= pcol_peek_count(peek))
+        return;
     *row = peek->rows[index];
 }

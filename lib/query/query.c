@@ -4,6 +4,7 @@
 #include "query/query.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
 {
     if (selection && selection->size < sizeof *selection)
         return pci_fail(err, PCOL_E_ARGUMENT, "size of the selection is not set");
+    if (selection && selection->label_count && !selection->labels)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the selection has a label_count but no labels");
     return PCOL_OK;
 }
 
@@ -141,6 +144,9 @@ static pcol_status new_query(const pcol_file *file, const pcol_selection *select
 pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selection,
                            pcol_query **query, pcol_error *err)
 {
+    PCI_GIVEN(query, err);
+    *query = NULL;
+    PCI_GIVEN(file, err);
     return new_query(file, selection, 0, query, err);
 }
 
@@ -168,6 +174,11 @@ void pcol_query_free(pcol_query *query)
 
 void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
 {
+    if (!info)
+        return;
+    *info = (pcol_query_info){.type = {"", 0}, .unit = {"", 0}};
+    if (!query)
+        return;
     *info = (pcol_query_info){.type = query->measure.type,
                               .unit = query->measure.unit,
                               .is_double = query->measure.is_double,
@@ -184,6 +195,8 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
 pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, uint8_t *taken,
                                pcol_error *err)
 {
+    PCI_GIVEN(query, err);
+    PCI_GIVEN_MANY(taken, count, err);
     uint64_t rows = pci_rows(query->file, "samples");
     if (first > rows || count > rows - first)
         return pci_fail_cell(err, PCOL_E_ARGUMENT, "samples", NULL, first,
@@ -201,5 +214,6 @@ pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, 
 
 int pcol_query_shows_location(const pcol_query *query, uint64_t location)
 {
-    return location < pci_rows(query->file, "locations") && (!query->kept || query->kept[location]);
+    return query && location < pci_rows(query->file, "locations") &&
+           (!query->kept || query->kept[location]);
 }

@@ -8,6 +8,7 @@
 #include "query/top.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 #include "query/walk.h"
 
 struct counting {
@@ -153,9 +154,11 @@ static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *
 pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *label, pcol_order order,
                            pcol_top **top, pcol_error *err)
 {
+    PCI_GIVEN(top, err);
+    *top = NULL;
+    PCI_GIVEN(query, err);
     pcol_top *t;
     pcol_status status;
-    *top = NULL;
     if ((unsigned)by > PCOL_BY_LABEL || (unsigned)order > PCOL_ORDER_NAME ||
         (label != NULL) != (by == PCOL_BY_LABEL))
         return pci_fail(err, PCOL_E_ARGUMENT, "not a kind of rows, order or label");
@@ -191,11 +194,18 @@ void pcol_top_free(pcol_top *top)
 
 size_t pcol_top_count(const pcol_top *top)
 {
+    if (!top)
+        return 0;
     return top->count;
 }
 
 void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row)
 {
+    if (!row)
+        return;
+    *row = (pcol_top_row){0};
+    if (index >= pcol_top_count(top))
+        return;
     const struct pci_top_item *item = &top->items[top->order[index]];
     if (top->texts)
         *row = (pcol_top_row){{.name = *item->by.name, .has_name = 1}, item->self, item->total};
