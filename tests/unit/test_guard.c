@@ -307,7 +307,7 @@ Test(guard, works_below_a_later_handler_and_never_stands_twice)
     pcol_file_close(two);
 }
 
-/* A handler above ours keeps it from being taken back; when that one is taken away, ours is gone. */
+/* A handler above ours keeps it from being taken back; taken away, it takes ours along. */
 Test(guard, stands_anew_where_there_is_no_handler_any_more)
 {
     struct sigaction mine = {.sa_flags = SA_SIGINFO}, usual = {.sa_handler = SIG_DFL};
