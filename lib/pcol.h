@@ -19,8 +19,8 @@
  *   - The library never prints, never exits and reads neither the environment nor the clock.
  *   - NULL where an object, a text or a place for an answer is needed, and values of an enum or
  *     flags that are not declared, are E_ARGUMENT; functions without a status answer them with 0,
- *     NULL or an empty struct, and so they do an index behind the last one. What cannot be looked at
- *     is left to the caller: freed handles, sizes beyond what pointers lead to.
+ *     NULL or an empty struct, and so they do an index behind the last one. What cannot be seen is
+ *     left to the caller: freed handles, sizes beyond what pointers lead to.
  *   - A thread must not be cancelled or exit, and a function that the library calls must not jump
  *     out of it, while a call runs: locks would stay taken. After fork() a child may go on reading
  *     the files that were open, if no other thread was within a call.
@@ -633,8 +633,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_column(pcol_builder *builder, u
                                                         uint32_t references, uint32_t *column,
                                                         pcol_error *err);
 /* Append a cell. Columns of a table may be filled one after the other; rows that a column lacks
- * before @row, or at the end, are null, and cost time like others. @row must not fall. E_LIMIT: 2^48
- * rows. */
+ * before @row, or at the end, are null, and cost time like others. @row must not fall.
+ * E_LIMIT: more than 2^48 rows. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column,
                                                          uint64_t row, int64_t value,
                                                          pcol_error *err);

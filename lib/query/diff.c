@@ -315,6 +315,8 @@ pcol_status pcol_diff_new(const pcol_query *base, const pcol_query *other,
         return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
     if (options)
         memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    if ((unsigned)known.order > PCOL_ORDER_NAME || (unsigned)known.by > PCOL_BY_LABEL)
+        return pci_fail(err, PCOL_E_ARGUMENT, "not a kind of rows, order or label");
     struct pcol_diff *d = pci_calloc(1, sizeof *d);
     if (!d)
         return pci_fail_memory(err);

@@ -286,6 +286,7 @@ Test(careless, answers)
     pcol_peek *peek;
     pcol_diff *diff;
     pcol_diff_info info;
+    pcol_diff_options by_stack = {.size = sizeof by_stack, .by_stack = 1};
     pcol_flame *flame;
     pcol_cpu *cpu;
     IS(OK, pcol_query_new(file, NULL, &query, &err));
@@ -302,6 +303,8 @@ Test(careless, answers)
     BAD(pcol_query_flame(query, NULL, NULL, &err));
     BAD(pcol_diff_new(query, NULL, NULL, &diff, &err));
     BAD(pcol_diff_new(query, query, NULL, NULL, &err));
+    by_stack.order = (pcol_order)3;
+    BAD(pcol_diff_new(query, query, &by_stack, &diff, &err));
     IS(OK, pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err));
     IS(OK, pcol_query_calltree(query, NULL, &tree, &err));
     IS(OK, pcol_query_peek(query, "a", &peek, &err));
