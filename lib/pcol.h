@@ -775,10 +775,13 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const cha
  * ------------------------------------------------------------------------------------------- */
 
 /*
- * Which names are meant: a POSIX extended regular expression; `(?:`, a leading `(?i)`, lazy
- * quantifiers and \d are understood as well. A pattern is hostile until shown otherwise: one that
- * would take memory, stack or time beyond measure (repeats of repeats, back references, more than
- * 64 KiB) is refused.
+ * Which names are meant: a POSIX extended regular expression over bytes, the same in every locale.
+ * Understood as well: `(?:`, the flags of `(?i)` and `(?i:`, lazy quantifiers, \d \w \s \D \W \S,
+ * \b \B \< \> \A \z, \t and its like; a brace that begins no repeat is itself. (?i) folds ASCII.
+ *
+ * A pattern is hostile until shown otherwise, and so are names: it is matched in time linear in
+ * them, and in at most 8 MB. Back references, repeats of more than 1000 times, patterns of more
+ * than 64 KiB or 100,000 steps, and what is not known are refused.
  */
 typedef struct pcol_pattern pcol_pattern;
 
@@ -796,9 +799,10 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_pattern_new(const char *text, size_t si
 /*
  * @matches: receives 0 or 1. A NUL in the name is no end of it.
  *
- * One thread at a time, for it keeps a copy of the name. Cost: linear in the name for most
- * patterns.
- * Errors: E_NO_MEMORY.
+ * One thread at a time, for it keeps what it has worked out. Cost: mostly a look into a table for
+ * each byte of the name; at worst a step of the pattern for each of its parts and each byte.
+ * Errors: E_LIMIT (the pattern has taken more than 2^28 steps, and 64 for each byte it was given),
+ * E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name,
                                                       int *matches, pcol_error *err);

@@ -727,8 +727,9 @@ void cli_where_free(struct cli_where *where);
 size_t cli_where_count(const struct cli_where *where);
 /* The column that test number `index` asks about. */
 size_t cli_where_column(const struct cli_where *where, size_t index);
-/* 1 or 0; -1 if memory is out. */
-int cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell);
+/* *yes: 1 or 0. Fails if memory is out, or as pcol_pattern_test(). */
+pcol_status cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell,
+                           int *yes, pcol_error *err);
 
 struct cli_pick;
 struct cli_rows;

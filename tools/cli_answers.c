@@ -163,10 +163,9 @@ static int next_row(struct shown *shown, const pcol_answer **cells)
             return CLI_OK;
         for (size_t i = 0; i < cli_where_count(shown->where) && yes == 1; i++) {
             struct cli_cell cell = cell_of(&(*cells)[cli_where_column(shown->where, i)]);
-            yes = cli_where_test(shown->where, i, &cell);
+            if (cli_where_test(shown->where, i, &cell, &yes, &err) != PCOL_OK)
+                return cli_fail_error(shown->file_name, &err);
         }
-        if (yes < 0)
-            return cli_fail_memory();
         if (yes)
             return CLI_OK;
     }

@@ -327,9 +327,10 @@ static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t
         struct cli_cell cell;
         pcol_status status =
             cell_at(rows, batch, cli_where_column(rows->where, i), row, &cell, err);
+        if (status == PCOL_OK)
+            status = cli_where_test(rows->where, i, &cell, yes, err);
         if (status != PCOL_OK)
             return status;
-        *yes = cli_where_test(rows->where, i, &cell);
     }
     return PCOL_OK;
 }
@@ -359,11 +360,7 @@ static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, st
         int yes = 1;
         if (filtered && (status = passes(rows, batch, row, &yes, err)) != PCOL_OK)
             return status;
-        if (yes < 0) {
-            walk->code = cli_fail_memory();
-            walk->done = 1;
-        }
-        if (yes != 1)
+        if (!yes)
             continue;
         if (walk->skip > 0) {
             walk->skip--;

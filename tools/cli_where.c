@@ -363,7 +363,8 @@ static size_t list_text(struct cli_where *where, const struct cli_cell *cell)
     return used;
 }
 
-int cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell)
+pcol_status cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell,
+                           int *yes, pcol_error *err)
 {
     const struct test *test = &where->tests[index];
     char text[CLI_NUMBER_SIZE];
@@ -371,24 +372,27 @@ int cli_where_test(struct cli_where *where, size_t index, const struct cli_cell 
     size_t size;
 
     int is_null = cell->kind == CLI_CELL_NULL || cell->kind == CLI_CELL_ABSENT;
-    if (is_null || test->op == OP_NULL || test->op == OP_NOT_NULL)
-        return test->op == OP_NOT_NULL ? !is_null : test->op == OP_NULL && is_null;
+    if (is_null || test->op == OP_NULL || test->op == OP_NOT_NULL) {
+        *yes = test->op == OP_NOT_NULL ? !is_null : test->op == OP_NULL && is_null;
+        return PCOL_OK;
+    }
     if (cell->kind == CLI_CELL_TEXT || cell->kind == CLI_CELL_RAW) {
         data = cell->as.text.data;
         size = cell->as.text.size;
     } else if (cell->kind == CLI_CELL_LIST) {
         if ((size = list_text(where, cell)) == 0)
-            return -1;
+            return cli_set_memory(err);
         data = where->list;
     } else if (test->op == OP_MATCH || test->only_text) {
         size = cli_cell_number(cell, text);
     } else {
-        return test_number(test, cell);
+        *yes = test_number(test, cell);
+        return PCOL_OK;
     }
     if (test->op == OP_MATCH) {
-        int matches;
         pcol_str name = {data, size};
-        return pcol_pattern_test(test->pattern, name, &matches, NULL) == PCOL_OK ? matches : -1;
+        return pcol_pattern_test(test->pattern, name, yes, err);
     }
-    return test_text(test, data, size);
+    *yes = test_text(test, data, size);
+    return PCOL_OK;
 }

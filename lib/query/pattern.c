@@ -1,298 +1,431 @@
 /*
- * pattern.c - patterns for names: POSIX extended regular expressions
+ * pattern.c - patterns for names: extended regular expressions
  *
  * Patterns come from users and, as drop_frames, out of files; the names they are held against come
- * out of files, too. So a pattern is looked over before it is compiled: what would take memory
- * beyond all measure (nested repeats), depth of stack (nested groups) or exponential time (back
- * references, repeats of what may be empty inside each other) is refused. The spellings of RE2 and
- * Perl that mean the same as one of POSIX are rewritten, since pprof's own patterns use them: `(?:`
- * is a group, a lazy quantifier matches the same names as a greedy one, \d is [0-9], a leading (?i)
- * is a flag.
+ * out of files, too. Matchers that try one way after another, or keep every state they ever met,
+ * take minutes and gigabytes for some patterns over some names; so a pattern becomes a program of
+ * steps here, of limited length, which automaton.c runs in linear time and bounded memory.
+ *
+ * The language is that of POSIX, in bytes, whatever the locale, with what RE2 and Perl write more
+ * shortly and pprof's own patterns use: `(?:`, flags, lazy quantifiers (which match the same
+ * names), \d and its like. A brace that begins no repeat is itself, as in RE2: the names of Rust
+ * have {{closure}} in them. What is not known is refused, never taken for something else.
  */
+#include "query/automaton.h"
 #include "query/query.h"
 
 #include "core/alloc.h"
 #include "core/given.h"
 
-#include <errno.h>
-#include <regex.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PATTERN_SIZE 65536u
+#define PATTERN_STEPS 100000u
 #define PATTERN_DEPTH 200
-#define PATTERN_REPEATS 1000u /* product of the repeats inside each other */
-#define PATTERN_ATOMS 250000u /* characters and the like, each as often as it is repeated */
-/* A repeat copies what it repeats. What may be empty besides makes compilers walk the loops inside
- * each other again and again, which takes exponential time: it counts for so many. */
-#define EMPTY_REPEATS 4u
+#define PATTERN_REPEATS 1000u
 
 struct pcol_pattern {
-    regex_t regex;
-    int compiled;
-    char *copy; /* of the name, terminated */
-    size_t capacity;
+    struct pci_automaton *automaton;
+    char what[64];
 };
 
 /* An open group, or the whole pattern. */
 struct group {
-    uint64_t repeats; /* largest product of repeats in it */
-    uint64_t atoms;
-    int may_be_empty; /* the branch so far, but for its last atom */
-    int other_may_be_empty;
+    size_t start, branch; /* the first step of it, and of its last branch */
+    size_t jumps;         /* 1 + the jump behind the branch before, which names the one before it */
+    int fold;             /* as it was before the group */
 };
 
-struct rewrite {
+/* What the last quantifier made of the last atom: another one may say nothing new. */
+enum repeated { ONCE, OPTIONAL, SEVERAL, ANY_NUMBER };
+
+struct parse {
     const char *what;
-    char *to;
-    const char *at, *end;
+    const uint8_t *at, *end;
+    struct pci_step *steps;
+    size_t count, capacity;
+    struct pci_bytes *sets;
+    size_t set_count, set_capacity;
+    uint32_t letters[26]; /* 1 + the set of a letter, large or small; 0: there is none */
+    int fold;             /* letters match large and small */
+    int has_atom;
+    size_t atom; /* the first step of the last atom */
+    enum repeated repeated;
     int depth;
     struct group groups[PATTERN_DEPTH + 1];
-    struct group last; /* the atom before */
     pcol_error *err;
 };
 
-static pcol_status refuse(const struct rewrite *r, const char *why)
+static pcol_status refuse(const struct parse *p, const char *why)
 {
-    return pci_fail(r->err, PCOL_E_ARGUMENT, "%s: the pattern %s", r->what, why);
+    return pci_fail(p->err, PCOL_E_ARGUMENT, "%s: the pattern %s", p->what, why);
 }
 
-/* The atom before has got all its repeats. */
-static pcol_status settle(struct rewrite *r)
+/* ---- steps */
+
+/* Room for so many more. */
+static pcol_status reserve(struct parse *p, size_t more)
 {
-    struct group *g = &r->groups[r->depth];
-    if (r->last.repeats > g->repeats)
-        g->repeats = r->last.repeats;
-    g->atoms += r->last.atoms;
-    if (g->atoms > PATTERN_ATOMS)
-        return refuse(r, "is too large with all of its repeats");
-    g->may_be_empty &= r->last.may_be_empty;
+    if (more > PATTERN_STEPS - p->count)
+        return refuse(p, "is too large with all of its repeats");
+    if (pci_grow((void **)&p->steps, &p->capacity, p->count + more, sizeof *p->steps))
+        return pci_fail_memory(p->err);
     return PCOL_OK;
 }
 
-static pcol_status begin_atom(struct rewrite *r, int may_be_empty)
+static pcol_status append(struct parse *p, enum pci_step_kind kind, uint8_t byte, size_t to)
 {
-    PCI_TRY(settle(r));
-    r->last = (struct group){1, 1, may_be_empty, 0};
+    PCI_TRY(reserve(p, 1));
+    p->steps[p->count++] = (struct pci_step){(uint8_t)kind, byte, (int32_t)to};
     return PCOL_OK;
 }
 
-/* The branch is over. What stands before another one's first atom is nothing. */
-static pcol_status end_branch(struct rewrite *r)
+/* A split before the step `at`, to the one that is `to` from it. Jumps are relative, and those that
+ * move all move together. */
+static pcol_status insert_split(struct parse *p, size_t at, size_t to)
 {
-    struct group *g = &r->groups[r->depth];
-    PCI_TRY(settle(r));
-    g->other_may_be_empty |= g->may_be_empty;
-    g->may_be_empty = 1;
-    r->last = (struct group){1, 0, 1, 0};
+    PCI_TRY(reserve(p, 1));
+    memmove(p->steps + at + 1, p->steps + at, (p->count++ - at) * sizeof *p->steps);
+    p->steps[at] = (struct pci_step){PCI_STEP_SPLIT, 0, (int32_t)to};
     return PCOL_OK;
 }
 
-/* The atom before comes `times` times, or not at all. */
-static pcol_status repeat(struct rewrite *r, uint64_t times, int or_not)
+static pcol_status append_back(struct parse *p, enum pci_step_kind kind, size_t to)
 {
-    int empty = r->last.may_be_empty && r->last.atoms;
-    times = (times ? times : 1) * (empty ? EMPTY_REPEATS : 1);
-    r->last.repeats *= times;
-    r->last.atoms *= times;
-    r->last.may_be_empty |= or_not;
-    if (r->last.repeats <= PATTERN_REPEATS)
+    PCI_TRY(append(p, kind, 0, 0));
+    p->steps[p->count - 1].to = -(int32_t)(p->count - 1 - to);
+    return PCOL_OK;
+}
+
+static void begin_atom(struct parse *p)
+{
+    p->has_atom = 1;
+    p->atom = p->count;
+    p->repeated = ONCE;
+}
+
+static pcol_status append_set(struct parse *p, const struct pci_bytes *set)
+{
+    if (pci_grow((void **)&p->sets, &p->set_capacity, p->set_count + 1, sizeof *p->sets))
+        return pci_fail_memory(p->err);
+    p->sets[p->set_count] = *set;
+    return append(p, PCI_STEP_SET, 0, p->set_count++);
+}
+
+static pcol_status append_byte(struct parse *p, uint8_t byte)
+{
+    if (!p->fold || !pci_is_letter(byte))
+        return append(p, PCI_STEP_BYTE, byte, 0);
+    uint32_t *known = &p->letters[(byte | 32) - 'a'];
+    if (*known)
+        return append(p, PCI_STEP_SET, 0, *known - 1);
+    struct pci_bytes both = {{0}};
+    pci_bytes_add(&both, byte);
+    pci_bytes_fold(&both);
+    PCI_TRY(append_set(p, &both));
+    *known = (uint32_t)p->set_count;
+    return PCOL_OK;
+}
+
+static pcol_status bracket(struct parse *p)
+{
+    struct pci_bytes set;
+    const char *why = pci_bytes_read(&p->at, p->end, p->fold, &set);
+    if (why)
+        return refuse(p, why);
+    begin_atom(p);
+    return append_set(p, &set);
+}
+
+/* ---- what repeats */
+
+/* The last atom that often and, up to `most`, if need be. */
+static pcol_status repeat(struct parse *p, uint32_t least, uint32_t most)
+{
+    size_t size = p->count - p->atom;
+    if (size == 0 || (least == 1 && most == 1))
         return PCOL_OK;
-    return refuse(r, empty ? "repeats what may be empty in too many ways"
-                           : "repeats something more than 1000 times");
+    if (most == 0) {
+        p->count = p->atom;
+        return PCOL_OK;
+    }
+    p->repeated = ONCE;
+    PCI_TRY(reserve(p, (most - 1) * (size + 1) + 1));
+    /* x{2,4} is xx(x(x)?)?: each of the last ones may be the way out. */
+    size_t last = p->atom + least * size + (most - least) * (size + 1);
+    for (uint32_t i = least ? 1 : 0; i < most; i++) {
+        if (i == 0) {
+            PCI_TRY(insert_split(p, p->atom, last - p->atom));
+            continue;
+        }
+        if (i >= least)
+            PCI_TRY(append(p, PCI_STEP_SPLIT, 0, last - p->count));
+        memcpy(p->steps + p->count, p->steps + p->atom + (least == 0), size * sizeof *p->steps);
+        p->count += size;
+    }
+    return PCOL_OK;
 }
 
-/* [...] as it is, up to its closing bracket. */
-static pcol_status copy_bracket(struct rewrite *r)
+/* The last atom once or not (OPTIONAL), once or more (SEVERAL), or as often as there is. */
+static pcol_status loop(struct parse *p, enum repeated how)
 {
-    *r->to++ = *r->at++;
-    if (r->at < r->end && *r->at == '^')
-        *r->to++ = *r->at++;
-    if (r->at < r->end && *r->at == ']')
-        *r->to++ = *r->at++;
-    while (r->at < r->end && *r->at != ']') {
-        if (*r->at == '[' && r->end - r->at > 2 && strchr(".:=", r->at[1]) && r->at[1]) {
-            char kind = r->at[1];
-            *r->to++ = *r->at++;
-            *r->to++ = *r->at++;
-            while (r->end - r->at > 1 && !(r->at[0] == kind && r->at[1] == ']'))
-                *r->to++ = *r->at++;
-            if (r->end - r->at < 2)
-                break;
-            *r->to++ = *r->at++;
-        } else if (*r->at == '\\' && r->end - r->at > 1) {
-            /* A bracket of POSIX knows no escape: a backslash there is itself. */
-            if (r->at[1] == '\\') {
-                r->at++;
-            } else if (r->at[1] == 'd') {
-                memcpy(r->to, "0-9", 3);
-                r->to += 3;
-                r->at += 2;
-                continue;
-            } else if (r->at[1] == ']' || r->at[1] == '[' || r->at[1] == '-') {
-                return refuse(r, "has an escape within brackets: put ] first and - last instead");
+    if (p->count == p->atom || p->repeated == how || p->repeated == ANY_NUMBER)
+        return PCOL_OK;
+    if (p->repeated != ONCE)
+        how = ANY_NUMBER; /* (x+)? and (x?)+ are x* */
+    p->repeated = how;
+    if (how == SEVERAL)
+        return append_back(p, PCI_STEP_SPLIT, p->atom);
+    size_t size = p->count - p->atom;
+    PCI_TRY(insert_split(p, p->atom, size + 1 + (how == ANY_NUMBER)));
+    return how == ANY_NUMBER ? append_back(p, PCI_STEP_JUMP, p->atom) : PCOL_OK;
+}
+
+/* Digits up to 1000; -1: there are none. */
+static pcol_status number(struct parse *p, const uint8_t **at, long *value)
+{
+    *value = -1;
+    for (; *at < p->end && **at >= '0' && **at <= '9'; ++*at) {
+        *value = (*value < 0 ? 0 : *value) * 10 + (**at - '0');
+        if (*value > (long)PATTERN_REPEATS)
+            return refuse(p, "repeats something more than 1000 times");
+    }
+    return PCOL_OK;
+}
+
+/* {n} {n,} {n,m} {,m}. *is_one: 0 if it is none of them; a brace is then an ordinary character. */
+static pcol_status braces(struct parse *p, int *is_one)
+{
+    const uint8_t *at = p->at + 1;
+    long least, most;
+    PCI_TRY(number(p, &at, &least));
+    most = least;
+    *is_one = 0;
+    if (at < p->end && *at == ',') {
+        at++;
+        PCI_TRY(number(p, &at, &most));
+        if (least < 0 && most < 0)
+            return PCOL_OK;
+    } else if (least < 0) {
+        return PCOL_OK;
+    }
+    if (at == p->end || *at != '}')
+        return PCOL_OK;
+    *is_one = 1;
+    if (!p->has_atom)
+        return refuse(p, "repeats nothing");
+    p->at = at + 1;
+    least = least < 0 ? 0 : least;
+    if (most >= 0 && most < least)
+        return refuse(p, "repeats something at least more often than at most");
+    if (most >= 0)
+        return repeat(p, (uint32_t)least, (uint32_t)most);
+    if (least == 0)
+        return loop(p, ANY_NUMBER);
+    if (least == 1)
+        return loop(p, SEVERAL);
+    /* x{3,} is xxx+: the loop goes back over the last one only. */
+    size_t size = p->count - p->atom;
+    PCI_TRY(repeat(p, (uint32_t)least, (uint32_t)least));
+    return size ? append_back(p, PCI_STEP_SPLIT, p->count - size) : PCOL_OK;
+}
+
+static pcol_status quantifier(struct parse *p)
+{
+    uint8_t c = *p->at;
+    if (!p->has_atom)
+        return refuse(p, "repeats nothing");
+    p->at++;
+    return loop(p, c == '*' ? ANY_NUMBER : c == '+' ? SEVERAL : OPTIONAL);
+}
+
+/* ---- groups and branches */
+
+/* A branch is over: past the others, to the end of the group, which is not known yet. */
+static pcol_status branch(struct parse *p)
+{
+    struct group *g = &p->groups[p->depth];
+    p->at++;
+    PCI_TRY(insert_split(p, g->branch, p->count - g->branch + 2));
+    PCI_TRY(append(p, PCI_STEP_JUMP, 0, g->jumps));
+    g->jumps = p->count;
+    g->branch = p->count;
+    p->has_atom = 0;
+    return PCOL_OK;
+}
+
+/* The group is over: so this is where its branches' jumps go. */
+static void join(struct parse *p)
+{
+    struct group *g = &p->groups[p->depth];
+    for (size_t at = g->jumps; at;) {
+        struct pci_step *jump = &p->steps[at - 1];
+        size_t before = (size_t)jump->to;
+        jump->to = (int32_t)(p->count - (at - 1));
+        at = before;
+    }
+}
+
+static void enter(struct parse *p, int fold_before)
+{
+    p->groups[p->depth] = (struct group){p->count, p->count, 0, fold_before};
+    p->has_atom = 0;
+}
+
+/* (?flags) and (?flags:. `i` is the one that changes what matches: a dot is any byte in any case,
+ * and which of the longest or shortest is meant makes no difference here. */
+static pcol_status flags(struct parse *p, int *group)
+{
+    int value = 1;
+    for (p->at++; p->at < p->end; p->at++) {
+        if (*p->at == ':' || *p->at == ')') {
+            *group = *p->at++ == ':';
+            return PCOL_OK;
+        }
+        if (*p->at == '-')
+            value = 0;
+        else if (*p->at == 'i')
+            p->fold = value;
+        else if (*p->at != 's' && *p->at != 'U')
+            break;
+    }
+    return refuse(p, "has a (? that is not known here");
+}
+
+static pcol_status open_group(struct parse *p)
+{
+    int fold = p->fold, group = 1;
+    p->at++;
+    if (p->at < p->end && *p->at == '?')
+        PCI_TRY(flags(p, &group));
+    if (!group) {
+        p->has_atom = 0;
+        return PCOL_OK;
+    }
+    if (p->depth == PATTERN_DEPTH)
+        return refuse(p, "nests too deeply");
+    p->depth++;
+    enter(p, fold);
+    return PCOL_OK;
+}
+
+static pcol_status close_group(struct parse *p)
+{
+    if (p->depth == 0) { /* what closes no group is itself */
+        begin_atom(p);
+        return append_byte(p, *p->at++);
+    }
+    join(p);
+    p->has_atom = 1;
+    p->repeated = ONCE;
+    p->atom = p->groups[p->depth].start;
+    p->fold = p->groups[p->depth].fold;
+    p->depth--;
+    p->at++;
+    return PCOL_OK;
+}
+
+/* ---- the whole */
+
+static pcol_status assert_here(struct parse *p, enum pci_assertion what)
+{
+    p->has_atom = 0; /* it cannot be repeated */
+    return append(p, PCI_STEP_ASSERT, (uint8_t)what, 0);
+}
+
+static pcol_status escape(struct parse *p)
+{
+    static const char letters[] = "bB<>`'Az";
+    static const uint8_t meant[] = {PCI_ASSERT_WORD_EDGE, PCI_ASSERT_NO_EDGE, PCI_ASSERT_WORD_START,
+                                    PCI_ASSERT_WORD_END,  PCI_ASSERT_START,   PCI_ASSERT_END,
+                                    PCI_ASSERT_START,     PCI_ASSERT_END};
+    struct pci_bytes set = {{0}};
+    uint8_t c;
+    if (p->end - p->at < 2)
+        return refuse(p, "ends in a backslash");
+    c = p->at[1];
+    p->at += 2;
+    if (c >= '0' && c <= '9')
+        return refuse(p, "has a back reference");
+    const char *assertion = strchr(letters, c);
+    if (assertion)
+        return assert_here(p, meant[assertion - letters]);
+    begin_atom(p);
+    if (pci_bytes_add_shorthand(&set, c))
+        return append_set(p, &set);
+    if (pci_control_of(c))
+        return append_byte(p, pci_control_of(c));
+    if (pci_is_letter(c))
+        return refuse(p, "has an escape that is not known");
+    return append_byte(p, c);
+}
+
+static pcol_status parse(struct parse *p)
+{
+    enter(p, 0);
+    while (p->at < p->end) {
+        uint8_t c = *p->at;
+        int is_repeat = 0;
+        if (c == '{')
+            PCI_TRY(braces(p, &is_repeat));
+        if (c == '*' || c == '+' || c == '?') {
+            PCI_TRY(quantifier(p));
+            is_repeat = 1;
+        }
+        if (is_repeat) {
+            if (p->at < p->end && *p->at == '?') /* a lazy one matches the same names */
+                p->at++;
+        } else if (c == '[') {
+            PCI_TRY(bracket(p));
+        } else if (c == '\\') {
+            PCI_TRY(escape(p));
+        } else if (c == '(') {
+            PCI_TRY(open_group(p));
+        } else if (c == ')') {
+            PCI_TRY(close_group(p));
+        } else if (c == '|') {
+            PCI_TRY(branch(p));
+        } else {
+            p->at++;
+            if (c == '^' || c == '$') {
+                PCI_TRY(assert_here(p, c == '^' ? PCI_ASSERT_START : PCI_ASSERT_END));
             } else {
-                r->at++;
+                begin_atom(p);
+                PCI_TRY(c == '.' ? append(p, PCI_STEP_ANY, 0, 0) : append_byte(p, c));
+                while (c >= 0xc0 && p->at < p->end && *p->at >> 6 == 2) /* the same character */
+                    PCI_TRY(append_byte(p, *p->at++));
             }
         }
-        *r->to++ = *r->at++;
     }
-    if (r->at == r->end)
-        return refuse(r, "has an unmatched [");
-    *r->to++ = *r->at++;
-    return begin_atom(r, 0);
-}
-
-static pcol_status copy_escape(struct rewrite *r)
-{
-    char c;
-    if (r->end - r->at < 2)
-        return refuse(r, "ends in a backslash");
-    c = r->at[1];
-    if (c >= '0' && c <= '9')
-        return refuse(r, "has a back reference");
-    if (c == 'd') {
-        memcpy(r->to, "[0-9]", 5);
-        r->to += 5;
-    } else {
-        *r->to++ = '\\';
-        *r->to++ = c;
-    }
-    r->at += 2;
-    return begin_atom(r, strchr("bB<>`'", c) != NULL);
-}
-
-/* {m,n}; anything else behind a brace is left to the compiler. */
-static pcol_status copy_repeat(struct rewrite *r)
-{
-    uint64_t number = 0, most = 0;
-    int commas = 0, or_not = 1;
-    *r->to++ = *r->at++;
-    while (r->at < r->end && ((*r->at >= '0' && *r->at <= '9') || *r->at == ',')) {
-        if (*r->at == ',')
-            number = 0, commas++;
-        else
-            number = number * 10 + (uint64_t)(*r->at - '0');
-        or_not &= commas > 0 || number == 0;
-        most = number > most ? number : most;
-        if (most > PATTERN_REPEATS)
-            return refuse(r, "repeats something more than 1000 times");
-        *r->to++ = *r->at++;
-    }
-    PCI_TRY(repeat(r, most, or_not));
-    if (r->at < r->end && *r->at == '}') {
-        *r->to++ = *r->at++;
-        if (r->at < r->end && *r->at == '?')
-            r->at++;
-    }
+    if (p->depth)
+        return refuse(p, "has an unmatched (");
+    join(p);
     return PCOL_OK;
 }
 
-/* * + ?, and the ? of a lazy one, which goes. Some are compiled as two. */
-static pcol_status copy_quantifier(struct rewrite *r)
+static pcol_status compile(struct parse *p, int whole, struct pci_automaton **automaton)
 {
-    char c = *r->at++;
-    *r->to++ = c;
-    if (r->at < r->end && *r->at == '?')
-        r->at++;
-    return repeat(r, c == '+' ? 2 : 1, c != '+');
-}
-
-static pcol_status open_group(struct rewrite *r)
-{
-    if (r->depth == PATTERN_DEPTH)
-        return refuse(r, "nests too deeply");
-    PCI_TRY(settle(r));
-    *r->to++ = *r->at++;
-    if (r->end - r->at > 1 && r->at[0] == '?') {
-        if (r->at[1] != ':')
-            return refuse(r, "has a (? that is not known here");
-        r->at += 2;
-    }
-    r->groups[++r->depth] = (struct group){1, 0, 1, 0};
-    r->last = (struct group){1, 0, 1, 0};
-    return PCOL_OK;
-}
-
-static pcol_status close_group(struct rewrite *r)
-{
-    if (r->depth ==
-        0) { /* an unmatched one is an ordinary character, which ends no group of ours */
-        *r->to++ = '\\';
-        *r->to++ = *r->at++;
-        return begin_atom(r, 0);
-    }
-    *r->to++ = *r->at++;
-    PCI_TRY(end_branch(r));
-    struct group *g = &r->groups[r->depth--];
-    r->last = (struct group){g->repeats, g->atoms + 1, g->other_may_be_empty, 0};
-    return PCOL_OK;
-}
-
-static pcol_status rewrite(struct rewrite *r)
-{
-    while (r->at < r->end) {
-        char c = *r->at;
-        if (c == '[') {
-            PCI_TRY(copy_bracket(r));
-        } else if (c == '\\') {
-            PCI_TRY(copy_escape(r));
-        } else if (c == '{') {
-            PCI_TRY(copy_repeat(r));
-        } else if (c == '(') {
-            PCI_TRY(open_group(r));
-        } else if (c == ')') {
-            PCI_TRY(close_group(r));
-        } else if (c == '*' || c == '+' || c == '?') {
-            PCI_TRY(copy_quantifier(r));
-        } else {
-            *r->to++ = *r->at++;
-            PCI_TRY(c == '|' ? end_branch(r) : begin_atom(r, c == '^' || c == '$'));
-        }
-    }
-    return settle(r);
-}
-
-static pcol_status compile(pcol_pattern *pattern, const char *text, size_t size, const char *what,
-                           int whole, char *room, pcol_error *err)
-{
-    struct rewrite r = {what, room, text, text + size, 0, {{1, 0, 1, 0}}, {1, 0, 1, 0}, err};
-    int flags = REG_EXTENDED | REG_NOSUB, code;
-    if (memchr(text, '\0', size))
-        return refuse(&r, "holds a NUL");
-    if (size >= 4 && memcmp(text, "(?i)", 4) == 0) {
-        r.at += 4;
-        flags |= REG_ICASE;
-    }
-    if (whole) {
-        memcpy(r.to, "^(", 2);
-        r.to += 2;
-    }
-    PCI_TRY(rewrite(&r));
-    if (r.depth)
-        return refuse(&r, "has an unmatched (");
-    if (whole) {
-        memcpy(r.to, ")$", 2);
-        r.to += 2;
-    }
-    *r.to = '\0';
-    code = regcomp(&pattern->regex, room, flags);
-    if (code) {
-        char why[120];
-        regerror(code, &pattern->regex, why, sizeof why);
-        return code == REG_ESPACE ? pci_fail_memory(err)
-                                  : pci_fail(err, PCOL_E_ARGUMENT, "%s: %s", what, why);
-    }
-    pattern->compiled = 1;
-    return PCOL_OK;
+    if (memchr(p->at, '\0', (size_t)(p->end - p->at)))
+        return refuse(p, "holds a NUL");
+    if (whole)
+        PCI_TRY(append(p, PCI_STEP_ASSERT, PCI_ASSERT_START, 0));
+    PCI_TRY(parse(p));
+    if (whole)
+        PCI_TRY(append(p, PCI_STEP_ASSERT, PCI_ASSERT_END, 0));
+    PCI_TRY(append(p, PCI_STEP_MATCH, 0, 0));
+    struct pci_step *steps = p->steps;
+    struct pci_bytes *sets = p->sets;
+    p->steps = NULL;
+    p->sets = NULL;
+    return pci_automaton_new(steps, p->count, sets, p->set_count, automaton, p->err);
 }
 
 pcol_status pcol_pattern_new(const char *text, size_t size, const char *what, int whole,
                              pcol_pattern **pattern, pcol_error *err)
 {
-    pcol_pattern *p;
-    char *room;
-    pcol_status status;
+    struct parse p = {0};
+    pcol_pattern *made;
     if (!pattern)
         return pci_fail(err, PCOL_E_ARGUMENT, "no place for the pattern");
     *pattern = NULL;
@@ -301,14 +434,21 @@ pcol_status pcol_pattern_new(const char *text, size_t size, const char *what, in
     if (size > PATTERN_SIZE)
         return pci_fail(err, PCOL_E_ARGUMENT, "%s: the pattern is longer than %u bytes", what,
                         PATTERN_SIZE);
-    p = pci_calloc(1, sizeof *p);
-    room = pci_malloc(3 * size + 16, 1); /* \d grows from 2 to 5 bytes */
-    status = p && room ? compile(p, text, size, what, whole, room, err) : pci_fail_memory(err);
-    pci_free(room);
+    made = pci_calloc(1, sizeof *made);
+    if (!made)
+        return pci_fail_memory(err);
+    snprintf(made->what, sizeof made->what, "%s", what);
+    p.what = what;
+    p.at = (const uint8_t *)text;
+    p.end = p.at + size;
+    p.err = err;
+    pcol_status status = compile(&p, whole, &made->automaton);
+    pci_free(p.steps);
+    pci_free(p.sets);
     if (status == PCOL_OK)
-        *pattern = p;
+        *pattern = made;
     else
-        pcol_pattern_free(p);
+        pcol_pattern_free(made);
     return status;
 }
 
@@ -318,27 +458,13 @@ pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name, int *matches
     *matches = 0;
     PCI_GIVEN(pattern, err);
     PCI_GIVEN_MANY(name.data, name.size, err);
-    int code;
-    if (pci_grow((void **)&pattern->copy, &pattern->capacity, name.size + 1, 1))
-        return pci_fail_memory(err);
-    /* A NUL would end the name early: it stands as the byte that no text has. */
-    for (size_t i = 0; i < name.size; i++)
-        pattern->copy[i] = name.data[i] ? name.data[i] : '\xff';
-    pattern->copy[name.size] = '\0';
-    /* glibc says REG_NOMATCH even where memory was out, but for errno. */
-    errno = 0;
-    code = regexec(&pattern->regex, pattern->copy, 0, NULL, 0);
-    if (code && (code != REG_NOMATCH || errno == ENOMEM))
-        return pci_fail_memory(err);
-    *matches = code == 0;
-    return PCOL_OK;
+    return pci_automaton_test(pattern->automaton, pattern->what, name, matches, err);
 }
 
 void pcol_pattern_free(pcol_pattern *pattern)
 {
-    if (pattern && pattern->compiled)
-        regfree(&pattern->regex);
-    if (pattern)
-        pci_free(pattern->copy);
+    if (!pattern)
+        return;
+    pci_automaton_free(pattern->automaton);
     pci_free(pattern);
 }

@@ -47,6 +47,82 @@ Test(pattern, spellings_of_others)
     expect("v\\d+", 1, "v12", 1);
     expect("[\\d.]+", 1, "1.2", 1);
     expect("a)", 0, "a)", 1); /* what closes no group is itself */
+    expect("main::{{closure}}$", 0, "app::main::{{closure}}",
+           1); /* nor one that begins no repeat */
+    expect("x(?i)ab(?-i:c)", 1, "xABc", 1);
+    expect("x(?i)ab(?-i:c)", 1, "xABC", 0);
+    expect("x(?i:a)b", 1, "xAB", 0);
+    expect("[\\w-]+\\s\\D\\t", 1, "a-_9 x\t", 1);
+    expect("[[:word:]]{2}[[:cntrl:]]", 1, "a_\x7f", 1);
+    expect("\\Aa\\b.\\Bb?\\z", 1, "a-", 1);
+    expect("\xc3\xa9+", 1, "\xc3\xa9\xc3\xa9", 1); /* a character is repeated, not its last byte */
+}
+
+Test(pattern, repeats_of_repeats)
+{
+    expect("(ab?){2,4}", 1, "aabab", 1);
+    expect("(ab?){2,4}", 1, "ab", 0);
+    expect("(ab?){2,4}", 1, "aaaaa", 0);
+    expect("(a{3,}b){2}", 1, "aaaabaaab", 1);
+    expect("(a{3,}b){2}", 1, "aabaaab", 0);
+    expect("a{2}{3}", 1, "aaaaaa", 1);
+    expect("x{0}y", 1, "y", 1);
+    expect("x{,2}y", 1, "xxy", 1);
+    expect("(a|b|){3}", 1, "ab", 1);
+    expect("a+*b?+", 1, "bbb", 1);
+}
+
+Test(pattern, a_set_in_all_its_ways)
+{
+    expect("[]a-]+", 1, "]-a", 1);
+    expect("[^]]", 1, "]", 0);
+    expect("[[.a.]-c]", 1, "b", 1);
+    expect("(?i)[^a]", 1, "A", 0);
+    expect("[[:upper:][=z=]]", 1, "z", 1);
+    expect("[[:upper:][=z=]]", 1, "y", 0);
+}
+
+Test(pattern, states_are_forgotten_and_made_again)
+{
+    pcol_error err;
+    pcol_pattern *pattern;
+    size_t size = 200000;
+    char *name = malloc(size);
+    pcol_str text = {name, size};
+    int yes;
+    uint32_t x = 1;
+    cr_assert_not_null(name);
+    for (size_t i = 0; i < size; i++) {
+        x = x * 1664525 + 1013904223;
+        name[i] = x >> 31 ? 'a' : 'b';
+    }
+    name[size - 20] = 'a';
+    name[size - 1] = 'c';
+    cr_assert_eq(pcol_pattern_new("a(a|b){18}c", 11, "--x", 0, &pattern, &err), PCOL_OK);
+    cr_expect_eq(pcol_pattern_test(pattern, text, &yes, &err), PCOL_OK);
+    cr_expect_eq(yes, 1);
+    text.size--;
+    cr_expect_eq(pcol_pattern_test(pattern, text, &yes, &err), PCOL_OK);
+    cr_expect_eq(yes, 0);
+    pcol_pattern_free(pattern);
+    free(name);
+}
+
+Test(pattern, time_is_bounded)
+{
+    static const char text[] = "((a|b){1000}){15}c";
+    pcol_error err;
+    pcol_pattern *pattern;
+    char *name = malloc(100000);
+    pcol_str long_one = {name, 100000};
+    int yes;
+    cr_assert_not_null(name);
+    memset(name, 'a', 100000);
+    cr_assert_eq(pcol_pattern_new(text, sizeof text - 1, "--x", 0, &pattern, &err), PCOL_OK);
+    cr_expect_eq(pcol_pattern_test(pattern, long_one, &yes, &err), PCOL_E_LIMIT);
+    cr_expect_str_eq(err.message, "--x: the pattern takes too long over such names");
+    pcol_pattern_free(pattern);
+    free(name);
 }
 
 Test(pattern, a_nul_ends_no_name)
@@ -60,13 +136,26 @@ Test(pattern, a_nul_ends_no_name)
 Test(pattern, refusals_name_whose_it_is)
 {
     static const char *const refused[][2] = {
-        {"((a{100}){100})", "--x: the pattern repeats something more than 1000 times"},
+        {"((a{1000}){100})", "--x: the pattern is too large with all of its repeats"},
+        {"a{1001}", "--x: the pattern repeats something more than 1000 times"},
+        {"a{3,2}", "--x: the pattern repeats something at least more often than at most"},
+        {"a|*", "--x: the pattern repeats nothing"},
+        {"^{2}", "--x: the pattern repeats nothing"},
+        {"a\\p", "--x: the pattern has an escape that is not known"},
+        {"[\\q]", "--x: the pattern has an escape within brackets that is not known"},
+        {"[[:foo:]]", "--x: the pattern has a class of characters that is not known"},
+        {"[[.ab.]]",
+         "--x: the pattern names a collating element, which only a single character can be"},
+        {"[z-a]", "--x: the pattern has a range of characters that ends before it begins"},
+        {"[a-c-e]", "--x: the pattern has a range of characters that begins with another's end"},
+        {"[\xc3\xa9]",
+         "--x: the pattern has a character beyond ASCII within brackets: write (x|y) instead"},
         {"(a)\\1", "--x: the pattern has a back reference"},
         {"(a", "--x: the pattern has an unmatched ("},
         {"[a", "--x: the pattern has an unmatched ["},
         {"a\\", "--x: the pattern ends in a backslash"},
         {"(?=a)", "--x: the pattern has a (? that is not known here"},
-        {"(((((a*)*)*)*)*)*", "--x: the pattern repeats what may be empty in too many ways"},
+        {"(?P<a>b)", "--x: the pattern has a (? that is not known here"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         pcol_error err;
