@@ -96,7 +96,7 @@ $(OUT)/faults/pcol: $(OBJ)/tests/faults/malloc.o $(TOOLS_OBJ) $(OUT)/libpcol.a
 .PHONY: fault-programs
 fault-programs: $(OUT)/faults/flip $(OUT)/faults/memory $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so $(OUT)/faults/bad.so)
 
-# ---- threads: eight readers of one file
+# ---- threads: eight readers of one file, and of its strings
 
 $(OBJ)/tests/threads/%.o: tests/threads/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))
@@ -107,4 +107,4 @@ $(OUT)/threads/%: $(OBJ)/tests/threads/%.o $(OUT)/libpcol.a
 	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
 
 .PHONY: thread-programs
-thread-programs: $(OUT)/threads/readers
+thread-programs: $(OUT)/threads/readers $(OUT)/threads/strings

@@ -5,10 +5,10 @@
  * the one before (FRONT, 64 rows), parents said by steps up the tree (TREE, 1024 rows). What a
  * block gives is kept in memory that belongs to the file, so that further cells of it take one
  * load, and strings have an address that holds until the file is closed. Whichever thread comes
- * first makes a block; where two come at once the work of one is thrown away. Memory follows the
- * bytes in the file: at most 64 for each one of FRONT, which has one for each row, and 32 for each
- * one of TREE's marks. In an archive these bytes may stand for a thousand times as many, so that
- * the strings have a limit there.
+ * first makes a block; where two come at once the work of one is thrown away, or in an archive not
+ * begun. Memory follows the bytes in the file: at most 64 for each one of FRONT, which has one for
+ * each row, and 32 for each one of TREE's marks. In an archive these bytes may stand for a thousand
+ * times as many, so that the strings have a limit there.
  */
 #include "core/thaw.h"
 
@@ -112,23 +112,13 @@ static pcol_status make_parents(const struct pci_column *column, uint64_t row, v
     return PCOL_OK;
 }
 
-/* The block that *row is in. Where the file is wrong *block is NULL, and *row one at fault. */
-static pcol_status find_block(const pcol_file *file, const struct pci_column *column, uint64_t *row,
-                              void **block, enum pcf_result *result, pcol_error *err)
+/* A block that is not there yet, unless another thread makes it meanwhile. */
+static pcol_status make_block(const pcol_file *file, const struct pci_column *column, uint64_t *row,
+                              _Atomic(void *) *place, void **block, enum pcf_result *result,
+                              pcol_error *err)
 {
-    struct pci_blocks *blocks = atomic_load_explicit(&column->blocks, memory_order_acquire);
     void *made = NULL;
     uint64_t room = 0;
-    *block = NULL;
-    *result = PCF_BAD_ROW;
-    if (*row >= column->desc->rows)
-        return PCOL_OK;
-    *result = PCF_OK;
-    if (!blocks)
-        PCI_TRY(new_blocks(file, column, &blocks, err));
-    _Atomic(void *) *place = &blocks->all[*row / block_rows(column)];
-    if ((*block = atomic_load_explicit(place, memory_order_acquire)))
-        return PCOL_OK;
     if (column->desc->encoding == PCF_FRONT)
         PCI_TRY(make_strings(file, column, row, &made, &room, result, err));
     else
@@ -143,6 +133,40 @@ static pcol_status find_block(const pcol_file *file, const struct pci_column *co
     give_room(file, room);
     pci_free(made);
     return status;
+}
+
+/* In an archive one thread at a time: what several make of the same block would count as often
+ * against the limit, and the strings of a sound file be too many. */
+static pcol_status make_block_alone(const pcol_file *file, const struct pci_column *column,
+                                    uint64_t *row, _Atomic(void *) *place, void **block,
+                                    enum pcf_result *result, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+    pthread_mutex_lock(&file->thaw->lock);
+    *block = atomic_load_explicit(place, memory_order_acquire);
+    if (!*block)
+        status = make_block(file, column, row, place, block, result, err);
+    pthread_mutex_unlock(&file->thaw->lock);
+    return status;
+}
+
+/* The block that *row is in. Where the file is wrong *block is NULL, and *row one at fault. */
+static pcol_status find_block(const pcol_file *file, const struct pci_column *column, uint64_t *row,
+                              void **block, enum pcf_result *result, pcol_error *err)
+{
+    struct pci_blocks *blocks = atomic_load_explicit(&column->blocks, memory_order_acquire);
+    *block = NULL;
+    *result = PCF_BAD_ROW;
+    if (*row >= column->desc->rows)
+        return PCOL_OK;
+    *result = PCF_OK;
+    if (!blocks)
+        PCI_TRY(new_blocks(file, column, &blocks, err));
+    _Atomic(void *) *place = &blocks->all[*row / block_rows(column)];
+    if ((*block = atomic_load_explicit(place, memory_order_acquire)))
+        return PCOL_OK;
+    return file->thaw ? make_block_alone(file, column, row, place, block, result, err)
+                      : make_block(file, column, row, place, block, result, err);
 }
 
 pcol_status pci_blocks_string(const pcol_file *file, const struct pci_column *column, uint64_t *row,

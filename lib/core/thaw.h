@@ -49,7 +49,7 @@ struct pci_thaw {
     uint64_t count;               /* blocks decompressed so far */
     struct pci_thaw_block *queue; /* blocks that may go, the oldest first, from queue_first on */
     size_t queue_first, queue_count, queue_capacity;
-    _Atomic uint64_t strings; /* bytes of strings put together (blocks.c); not under the lock */
+    _Atomic uint64_t strings; /* bytes of strings put together (blocks.c) */
     uint8_t *stream;          /* of a block: PCF_PRESS_STREAM */
     z_stream zlib;
     int has_zlib;
