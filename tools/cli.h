@@ -644,6 +644,9 @@ void cli_heap(const char *const *inputs, size_t count);
 /* Threads that the library may use for the command: --threads, or one for each core
  * (cli_cores.c). */
 unsigned cli_threads(const struct cli_args *args);
+
+/* cli_stack.c: what the function returns, called where there is stack for the library. */
+int cli_with_stack(int (*function)(void *context), void *context);
 /* Would a table be shown to people rather than written for a program? */
 int cli_for_people(const struct cli_args *args, const struct cli_out *out);
 

@@ -59,16 +59,30 @@ static int dispatch(struct cli_args *args, int argc, char **argv)
     return run(cmd, args, argc - first - 1, argv + first + 1);
 }
 
-int main(int argc, char **argv)
+struct words {
+    int argc;
+    char **argv;
+};
+
+static int run_words(void *context)
 {
+    const struct words *words = context;
     struct cli_args args = {0};
 
     args.rows = args.offset = args.source = args.max_depth = args.width = args.row = CLI_UNSET;
     args.depth = PCOL_CHECK_DEFAULT;
-    cli_signals();
-    int code = dispatch(&args, argc, argv);
+    int code = dispatch(&args, words->argc, words->argv);
     code = cli_worse(code, cli_inputs_intact());
     cli_args_free(&args);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct words words = {argc, argv};
+
+    cli_signals();
+    int code = cli_with_stack(run_words, &words);
     /* Some file systems tell only now that there was no room. */
     if (close(STDOUT_FILENO) != 0 && code == CLI_OK)
         code = cli_fail(CLI_IO, "stdout: %s", strerror(errno));
