@@ -13,7 +13,7 @@
  *   - One pcol_file may be read by several threads at once; closing must not race with any other
  *     call. A pcol_scan, a pcol_builder and a pcol_output belong to one thread at a time. The
  *     library starts no threads but where `threads` in the options of a call asks for them; these
- *     have ended when it returns.
+ *     have ended when it returns. A call takes less than 128 KiB of stack.
  *   - Every value that comes out of a file is checked before it is used: a damaged file gives an
  *     error that names the table, the column and the row, never a read out of bounds.
  *   - The library never prints, never exits and reads neither the environment nor the clock.
