@@ -21,6 +21,7 @@ struct pci_pprof_entries {
     uint64_t *ids;   /* by row */
     uint8_t *listed; /* by row: it is in `order` */
     const struct pci_column *own_ids;
+    int takes_zero;  /* 0 can be an id, as of a function in a profile read leniently */
     uint32_t *order; /* rows, as they are written */
     uint64_t count, capacity;
     struct pci_hash by_id; /* of the first `known` entries, if it was ever asked for */

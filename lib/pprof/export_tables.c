@@ -37,14 +37,20 @@ static int has_id(const struct pci_pprof_entries *t, uint64_t id)
     return 0;
 }
 
-/* Make the entries up to now known by their ids; *twice: two have the same. */
-static pcol_status know_ids(struct pci_pprof_entries *t, int *twice, pcol_error *err)
+/* May it be the id of one more entry? */
+static int is_free(const struct pci_pprof_entries *t, uint64_t id)
 {
-    *twice = 0;
-    for (; t->known < t->count && !*twice; t->known++) {
+    return (id != 0 || t->takes_zero) && !has_id(t, id);
+}
+
+/* Make the entries up to now known by their ids; *taken: two have the same, or one has none. */
+static pcol_status know_ids(struct pci_pprof_entries *t, int *taken, pcol_error *err)
+{
+    *taken = 0;
+    for (; t->known < t->count && !*taken; t->known++) {
         uint64_t id = t->ids[t->order[t->known]];
-        *twice = has_id(t, id);
-        if (!*twice)
+        *taken = !is_free(t, id);
+        if (!*taken)
             PCI_TRY(pci_hash_add(&t->by_id, pci_hash_pair(id, 0), (uint32_t)t->known, err));
     }
     return PCOL_OK;
@@ -68,12 +74,12 @@ pcol_status pci_pprof_entry_id(const struct pci_pprof_export *e, struct pci_ppro
         return pci_fail(err, PCOL_E_CORRUPT, "a reference to row %" PRIu64 " of %" PRIu64, row,
                         entries->rows);
     if (!entries->listed[row]) {
-        int has, twice;
+        int has, taken;
         *id = entries->count + 1;
         if (e->exact) {
-            PCI_TRY(know_ids(entries, &twice, err));
+            PCI_TRY(know_ids(entries, &taken, err));
             PCI_TRY(own_id(e, entries, row, id, &has, err));
-            while (has_id(entries, *id)) /* another row's: no importer makes such a file */
+            while (!is_free(entries, *id)) /* another row's: no importer makes such a file */
                 *id = ++entries->spare;
         }
         PCI_TRY(add_entry(entries, row, *id, err));
@@ -82,8 +88,8 @@ pcol_status pci_pprof_entry_id(const struct pci_pprof_export *e, struct pci_ppro
     return PCOL_OK;
 }
 
-/* Ids stay as they are, but where a row has none, or two have the same, which no reader would take:
- * then all are counted. */
+/* Ids stay as they are, but where a row has none (0 mostly is none), or two have the same, which no
+ * reader would take: then all are counted. */
 static pcol_status settle_ids(struct pci_pprof_entries *t, int counted, pcol_error *err)
 {
     uint64_t before = 0, at = 0;
@@ -157,6 +163,7 @@ static pcol_status open_entries(struct pci_pprof_export *e, struct pci_pprof_ent
 
 pcol_status pci_pprof_entries_open(struct pci_pprof_export *e, pcol_error *err)
 {
+    e->functions.takes_zero = 1;
     PCI_TRY(open_entries(e, &e->mappings, "mappings", "mapping", err));
     PCI_TRY(open_entries(e, &e->groups, "location_groups", "location", err));
     return open_entries(e, &e->functions, "functions", "function", err);
