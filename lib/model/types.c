@@ -306,21 +306,114 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     return status;
 }
 
+/* ---- turns */
+
+#define TURNS_BATCH 1024u
+#define TURNS_SORTED ((uint64_t)1 << 24) /* samples that are put in order, 4 bytes each */
+
+struct turns_walk {
+    const pcol_file *file;
+    const struct pci_column *source;
+    uint64_t rows;
+    int64_t values[TURNS_BATCH];
+    uint8_t valid[TURNS_BATCH];
+};
+
+static pcol_status walk_read(struct turns_walk *walk, uint64_t row, uint64_t *count,
+                             pcol_error *err)
+{
+    *count = walk->rows - row < TURNS_BATCH ? walk->rows - row : TURNS_BATCH;
+    return pci_read(walk->file, walk->source, row, *count, walk->values, walk->valid, err);
+}
+
+/* How many samples each source has, in turns->first[source + 1]. */
+static pcol_status count_turns(struct pci_turns *turns, struct turns_walk *walk, pcol_error *err)
+{
+    uint64_t count;
+    for (uint64_t row = 0; row < walk->rows; row += count) {
+        PCI_TRY(walk_read(walk, row, &count, err));
+        for (uint64_t i = 0; i < count; i++) {
+            if ((uint64_t)walk->values[i] >= turns->sources)
+                return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row + i,
+                                     "a source that does not exist");
+            turns->first[walk->values[i] + 1]++;
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status sort_turns(struct pci_turns *turns, struct turns_walk *walk, pcol_error *err)
+{
+    uint64_t count;
+    turns->first = pci_calloc((size_t)turns->sources + 1, sizeof *turns->first);
+    turns->rows = pci_malloc((size_t)walk->rows, sizeof *turns->rows);
+    if (!turns->first || !turns->rows)
+        return pci_fail_memory(err);
+    PCI_TRY(count_turns(turns, walk, err));
+    for (uint64_t source = 0; source < turns->sources; source++)
+        turns->first[source + 1] += turns->first[source];
+    /* Each source's place moves on to where the next one's begins: moved back below. */
+    for (uint64_t row = 0; row < walk->rows; row += count) {
+        PCI_TRY(walk_read(walk, row, &count, err));
+        for (uint64_t i = 0; i < count; i++)
+            turns->rows[turns->first[walk->values[i]]++] = (uint32_t)(row + i);
+    }
+    memmove(turns->first + 1, turns->first, (size_t)turns->sources * sizeof *turns->first);
+    turns->first[0] = 0;
+    return PCOL_OK;
+}
+
 pcol_status pci_turns_open(const pcol_file *file, const struct pci_column *source,
                            struct pci_turns *turns, pcol_error *err)
 {
-    uint64_t rows = pci_rows(file, "samples"), before = 0;
-    *turns = (struct pci_turns){.in_order = 0};
-    if (!source || pci_rows(file, "sources") < 2) /* nothing to be found sooner */
+    struct turns_walk walk = {file, source, pci_rows(file, "samples"), {0}, {0}};
+    uint64_t before = 0, count;
+    *turns = (struct pci_turns){.sources = pci_rows(file, "sources")};
+    if (!source || turns->sources < 2) /* nothing to be found sooner */
         return PCOL_OK;
-    for (uint64_t row = 0; row < rows; row++) {
-        int64_t value;
-        int valid;
-        PCI_TRY(pci_get(file, source, row, &value, &valid, err));
-        if ((uint64_t)value < before)
-            return PCOL_OK;
-        before = (uint64_t)value;
-    }
     turns->in_order = 1;
+    for (uint64_t row = 0; row < walk.rows && turns->in_order; row += count) {
+        PCI_TRY(walk_read(&walk, row, &count, err));
+        for (uint64_t i = 0; i < count; i++) {
+            turns->in_order &= (uint64_t)walk.values[i] >= before;
+            before = (uint64_t)walk.values[i];
+        }
+    }
+    if (turns->in_order || walk.rows > TURNS_SORTED)
+        return PCOL_OK;
+    PCI_TRY(pci_plausible(file, "sources", err));
+    return sort_turns(turns, &walk, err);
+}
+
+void pci_turns_close(struct pci_turns *turns)
+{
+    pci_free(turns->first);
+    pci_free(turns->rows);
+    *turns = (struct pci_turns){0};
+}
+
+int pci_turns_find(const struct pci_turns *turns, uint64_t source, uint64_t *row)
+{
+    if (!turns->rows)
+        return 0;
+    uint32_t at = source < turns->sources ? turns->first[source] : 0;
+    uint32_t last = source < turns->sources ? turns->first[source + 1] : 0, end = last;
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (turns->rows[middle] < *row)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    *row = at < last ? turns->rows[at] : UINT64_MAX;
+    return 1;
+}
+
+pcol_status pci_turns_pass(struct pci_turns *turns, uint64_t row, pcol_error *err)
+{
+    if (turns->in_order)
+        turns->next = row + 1;
+    else if (++turns->passed > (uint64_t)1 << 32)
+        return pci_fail(err, PCOL_E_LIMIT, "too many sources whose samples take turns");
     return PCOL_OK;
 }

@@ -412,20 +412,21 @@ static pcol_status needs_lines(struct writer *w, uint64_t row, uint64_t stack, i
     return PCOL_OK;
 }
 
-/* The next sample of the source from `row` on, or the number of samples. */
+/* The next sample of the source from `row` on, or no sample's number. */
 static pcol_status next_of_source(struct writer *w, uint64_t *row, pcol_error *err)
 {
     uint64_t rows = pci_rows(w->file, "samples");
     int64_t source;
     int valid;
+    if (pci_turns_find(&w->turns, w->source, row))
+        return PCOL_OK;
     for (; *row < rows; ++*row) {
         PCI_TRY(cell(w, w->types.source, *row, &source, &valid, err));
         if ((uint64_t)source == w->source)
             return PCOL_OK;
         if (w->turns.in_order && (uint64_t)source > w->source)
             break;
-        if (w->turns.in_order)
-            w->turns.next = *row + 1;
+        PCI_TRY(pci_turns_pass(&w->turns, *row, err));
     }
     *row = rows;
     return PCOL_OK;
@@ -543,6 +544,7 @@ pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err)
     w.out->sink = export->sink;
     w.out->used = 0;
     pcol_status status = write_all(&w, err);
+    pci_turns_close(&w.turns);
     pci_types_close(&w.types);
     pci_names_close(&w.names);
     pci_path_close(&w.path);

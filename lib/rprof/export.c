@@ -121,6 +121,11 @@ pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol
     return pci_turns_open(file, samples->source.column, &samples->turns, err);
 }
 
+void pci_rprof_samples_close(struct pci_rprof_samples *samples)
+{
+    pci_turns_close(&samples->turns);
+}
+
 static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rprof_cells *cells,
                         pcol_error *err)
 {
@@ -137,6 +142,8 @@ pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t r
         return PCOL_OK;
     samples->first = row;
     samples->rows = left < PCI_RPROF_BATCH ? (size_t)left : PCI_RPROF_BATCH;
+    if (samples->turns.rows) /* the next one that is asked for may be anywhere */
+        samples->rows = 1;
     PCI_TRY(load(samples, &samples->source, err));
     PCI_TRY(load(samples, &samples->stack, err));
     PCI_TRY(load(samples, &samples->text, err));
@@ -149,6 +156,8 @@ pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t s
                                    uint64_t *row, pcol_error *err)
 {
     struct pci_turns *turns = &samples->turns;
+    if (pci_turns_find(turns, source, row))
+        return *row < samples->total ? pci_rprof_samples_load(samples, *row, err) : PCOL_OK;
     for (; *row < samples->total; ++*row) {
         PCI_TRY(pci_rprof_samples_load(samples, *row, err));
         int64_t has = samples->source.value[*row - samples->first];
@@ -156,8 +165,7 @@ pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t s
             return PCOL_OK;
         if (turns->in_order && has > (int64_t)source)
             break;
-        if (turns->in_order)
-            turns->next = *row + 1;
+        PCI_TRY(pci_turns_pass(turns, *row, err));
     }
     *row = samples->total;
     return PCOL_OK;

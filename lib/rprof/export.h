@@ -55,13 +55,16 @@ struct pci_rprof_type {
     const char *type, *unit;
 };
 
-/* Find the columns; value[i] is that of types[i], which ends with a NULL type. */
+/* Find the columns; value[i] is that of types[i], which ends with a NULL type. To be closed, also
+ * after a failure. */
 pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol_file *file,
                                    const struct pci_rprof_type *types, pcol_error *err);
+void pci_rprof_samples_close(struct pci_rprof_samples *samples);
 /* Make `row` < total part of the batch. */
 pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row,
                                    pcol_error *err);
-/* The first sample of the source from *row on, which becomes part of the batch; total: none. */
+/* The first sample of the source from *row on, which becomes part of the batch; total or
+ * more: none. */
 pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
                                    uint64_t *row, pcol_error *err);
 

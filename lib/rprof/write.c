@@ -329,7 +329,7 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     struct writer w = {.export = export, .file = export->file};
     pcol_status status;
     w.out = pci_malloc(1, sizeof *w.out);
-    w.samples = pci_malloc(1, sizeof *w.samples);
+    w.samples = pci_calloc(1, sizeof *w.samples);
     if (w.out && w.samples) {
         w.out->sink = export->sink;
         w.out->used = 0;
@@ -338,6 +338,8 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
         status = pci_fail_memory(err);
     }
     pci_rprof_stacks_close(&w.stacks);
+    if (w.samples)
+        pci_rprof_samples_close(w.samples);
     pci_free(w.samples);
     pci_free(w.out);
     return status;
