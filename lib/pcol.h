@@ -780,7 +780,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const cha
  * \b \B \< \> \A \z, \t and its like; a brace that begins no repeat is itself. (?i) folds ASCII.
  *
  * A pattern is hostile until shown otherwise, and so are names: it is matched in time linear in
- * them, and in at most 8 MB. Back references, repeats of more than 1000 times, patterns of more
+ * them, and in at most 12 MB. Back references, repeats of more than 1000 times, patterns of more
  * than 64 KiB or 100,000 steps, and what is not known are refused.
  */
 typedef struct pcol_pattern pcol_pattern;
