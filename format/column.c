@@ -10,6 +10,7 @@
 #include "range.h"
 
 #define BIT(role) (1u << (role))
+#define LAST_ROLE PCF_ROLE_DATA
 
 /* Compressed sections stand in archives only. */
 static int codec_known(const struct pcf_index *index, const struct pcf_section *s)
@@ -41,10 +42,10 @@ int pcf_column_known(const struct pcf_index *index, uint32_t column)
         return 0;
     for (uint32_t i = 0; i < c->section_count; i++) {
         const struct pcf_section *s = &index->sections[c->first_section + i];
-        int known = pcf_role_known(s);
-        if (!known && (s->flags & PCF_SECTION_OPTIONAL))
-            continue;
-        if (!known || !codec_known(index, s))
+        int known = s->role >= PCF_ROLE_VALUES && s->role <= LAST_ROLE;
+        if (!known && !(s->flags & PCF_SECTION_OPTIONAL))
+            return 0;
+        if (!codec_known(index, s)) /* of a section that is skipped, too */
             return 0;
     }
     return 1;
@@ -138,7 +139,7 @@ static int check_sections(const struct pcf_check *check, uint32_t column)
     for (uint32_t i = 0; i < c->section_count; i++) {
         uint32_t number = c->first_section + i;
         const struct pcf_section *s = &check->index->sections[number];
-        if (!pcf_role_known(s))
+        if (s->role == 0 || s->role > LAST_ROLE)
             continue; /* unknown and optional */
         if (!(may & BIT(s->role)))
             return pcf_fault_section(check, number,

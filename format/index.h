@@ -57,13 +57,6 @@ static inline int pcf_is_archive(const struct pcf_header *header)
     return (header->incompatible & PCF_INCOMPATIBLE_ARCHIVE) != 0;
 }
 
-/* Whether this version knows what a section is for. If not, its column can be read without it, or
- * not at all: PCF_SECTION_OPTIONAL. */
-static inline int pcf_role_known(const struct pcf_section *section)
-{
-    return section->role >= PCF_ROLE_VALUES && section->role <= PCF_ROLE_DATA;
-}
-
 /* Read and check an index. `bytes`: a private copy of its pcf_index_raw_size() bytes, of an archive
  * decompressed after its checksum was compared; names stay in it. `scratch`: free again afterwards.
  * index->header must be filled, the arrays there. Returns 0 or -1 with *fault. */

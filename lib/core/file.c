@@ -164,11 +164,9 @@ static pcol_status new_names(pcol_file *f, pcol_error *err)
 static uint8_t is_frozen(const pcol_file *f, uint32_t column)
 {
     const struct pcf_column *desc = &f->index.columns[column];
-    for (uint32_t i = 0; i < desc->section_count; i++) {
-        const struct pcf_section *section = &f->index.sections[desc->first_section + i];
-        if (section->codec && pcf_role_known(section))
+    for (uint32_t i = 0; i < desc->section_count; i++)
+        if (f->index.sections[desc->first_section + i].codec)
             return 1;
-    }
     for (uint32_t i = 0; i < desc->child_count; i++)
         if (atomic_load_explicit(&f->columns[desc->first_child + i].frozen, memory_order_relaxed))
             return 1;

@@ -135,7 +135,7 @@ static pcol_status hold_bytes(struct pci_hold *hold, const struct pci_column *co
                               uint32_t section, uint64_t from, uint64_t to, pcol_error *err)
 {
     const struct pcf_section *s = &hold->file->index.sections[section];
-    if (s->codec == 0 || !pcf_role_known(s))
+    if (s->codec == 0)
         return PCOL_OK;
     to = to < s->raw_size ? to : s->raw_size;
     if (from >= to)

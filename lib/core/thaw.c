@@ -250,8 +250,7 @@ pcol_status pci_thaw_begin(pcol_file *file, uint64_t limit, pcol_error *err)
     atomic_init(&thaw->strings, 0);
     for (uint32_t i = 0; i < x->header.section_count; i++) {
         struct pci_cold *cold = &thaw->cold[i];
-        if (x->sections[i].codec && pcf_role_known(&x->sections[i])) /* others are never read */
-            cold->blocks = pci_thaw_blocks(&x->sections[i]);
+        cold->blocks = x->sections[i].codec ? pci_thaw_blocks(&x->sections[i]) : 0;
         atomic_init(&cold->may_go, (uint8_t)(!small && cold->blocks > 1 &&
                                              x->sections[i].role == PCF_ROLE_VALUES));
     }
