@@ -121,15 +121,17 @@ static pcol_status state_of_next(struct pci_automaton *a, uint32_t before, uint3
 {
     size_t head = TABLE + a->classes + 1, count = 0, at;
     if (pci_grow((void **)&a->states, &a->capacity, a->used + most_of_a_state(a),
-                 sizeof *a->states))
+                 sizeof *a->states)) {
+        memset(a->next, 0, bit_words(a) * sizeof *a->next); /* a later name begins without it */
         return pci_fail_memory(err);
+    }
     uint32_t *made = a->states + a->used;
     for (size_t i = 0; i < bit_words(a); i++) {
         for (uint64_t bits = a->next[i]; bits; bits &= bits - 1)
             made[head + count++] = (uint32_t)(i * 64 + (size_t)__builtin_ctzll(bits));
         a->next[i] = 0;
     }
-    a->taken += bit_words(a) / 64 + count;
+    a->taken += bit_words(a) / 8 + head / 16 + count; /* what a step and these take is alike */
     memset(made, 0, head * sizeof *made);
     made[STEPS] = (uint32_t)count;
     made[BEFORE] = before;

@@ -3,6 +3,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "core/alloc.h"
 #include "pcol.h"
 
 #include <stdlib.h>
@@ -106,6 +107,39 @@ Test(pattern, states_are_forgotten_and_made_again)
     cr_expect_eq(yes, 0);
     pcol_pattern_free(pattern);
     free(name);
+}
+
+static int fail_at;
+
+static int fail_once(void)
+{
+    return fail_at-- == 0;
+}
+
+/* A test that ran out of memory leaves nothing behind that a later one would take for its own. */
+Test(pattern, memory_that_is_out_spoils_no_later_name)
+{
+    static const char text[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    enum { SIZE = sizeof text - 1 };
+    pcol_error err;
+    pcol_pattern *pattern;
+    int yes, failed = 0;
+    for (int at = 0; at < 12; at++) {
+        for (size_t from = 1; from < SIZE; from++) {
+            char rest[SIZE] = {'#'};
+            pcol_str nearly = {text, SIZE - 1}, name = {rest, SIZE - from + 1};
+            memcpy(rest + 1, text + from, SIZE - from);
+            cr_assert_eq(pcol_pattern_new(text, SIZE, "--x", 0, &pattern, &err), PCOL_OK);
+            fail_at = at;
+            pci_alloc_hook = fail_once;
+            failed += pcol_pattern_test(pattern, nearly, &yes, &err) == PCOL_E_NO_MEMORY;
+            pci_alloc_hook = NULL;
+            cr_expect_eq(pcol_pattern_test(pattern, name, &yes, &err), PCOL_OK);
+            cr_expect_eq(yes, 0, "allocation %d, from %zu", at, from);
+            pcol_pattern_free(pattern);
+        }
+    }
+    cr_expect_gt(failed, 1);
 }
 
 Test(pattern, time_is_bounded)
