@@ -1012,9 +1012,12 @@ typedef enum pcol_by {
     PCOL_BY_LABEL = 7
 } pcol_by;
 
-/* What a row stands for; text is borrowed from the answer. A function that is known by nothing but
- * an address is called with the binary or library that it lies in, "libc.so.6+0x9a03e"; a frame
- * without a function "[BINARY]" after its mapping, or "<unknown>". */
+/* What a row stands for; text is borrowed from the answer. The name of a frame is the same in every
+ * answer, export and joined table: its function's name ("libc.so.6+0x9a03e" if that is only an
+ * address in a known binary or library); "FILE:LINE" or "<top level>:LINE" of a line outside
+ * functions, which PCOL_BY_FUNCTION leaves out; else "[BINARY]", the last part of its mapping's
+ * path, without a second pair of brackets around "[vdso]"; else its address, "0x9a03e"; else
+ * "<unknown>". The empty stack is "<no stack>". Patterns match these names. */
 typedef struct pcol_frame {
     pcol_str name; /* of a file: the file; of a source line: FILE#LINE */
     pcol_str file;
@@ -1041,7 +1044,7 @@ typedef struct pcol_top_row {
 typedef struct pcol_names pcol_names;
 
 /**
- * pcol_names_new() - what functions are called in answers, for those who read tables
+ * pcol_names_new() - the names of functions and frames in answers, for programs that read tables
  * @names: receives them; borrows the file; freed with pcol_names_free()
  * Cost: O(functions), and O(locations) if a function is known by nothing but its address.
  * Errors: E_CORRUPT, E_NO_MEMORY.
@@ -1053,6 +1056,10 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_names_new(const pcol_file *file, pcol_n
 PCOL_API PCOL_NODISCARD pcol_status pcol_names_function(const pcol_names *names, uint64_t row,
                                                         pcol_str *name, int *valid,
                                                         pcol_error *err);
+/* The name of the frame in row @row of locations, valid until the next call with these names.
+ * Errors: E_ARGUMENT (no such row), E_CORRUPT, E_NO_MEMORY. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_names_location(pcol_names *names, uint64_t row,
+                                                        pcol_str *name, pcol_error *err);
 PCOL_API void pcol_names_free(pcol_names *names);
 
 /**

@@ -1,9 +1,9 @@
 /*
- * cli_join.c - --join: what an id stands for, in the place of the id
+ * cli_join.c - --join: names in the place of ids
  *
- * Each look-up is a few O(1) cell reads of the logical tables; nothing is loaded up front, so that
- * ten rows of a large file stay cheap. The last location is remembered because its columns are
- * asked for one after the other.
+ * Names of frames come from the library (pcol_names). All else is a few O(1) cell reads of the
+ * logical tables, so that ten rows of a large file stay cheap. The last location is remembered
+ * because its columns are asked for one after the other.
  */
 #include "cli.h"
 
@@ -12,9 +12,9 @@
 
 struct cli_join {
     const pcol_file *file;
-    pcol_names *names; /* NULL as long as no function was seen that has but an address */
+    pcol_names *names; /* NULL until a name is asked for */
     const pcol_column *location_function, *location_line, *location_file;
-    const pcol_column *function_name, *function_file;
+    const pcol_column *function_file;
     const pcol_column *source_uri, *source_type;
     uint64_t location_rows, function_rows, source_rows;
     struct {
@@ -23,7 +23,7 @@ struct cli_join {
     } named[3]; /* by what is joined, from CLI_JOIN_THREAD on */
     /* the last location */
     int64_t location;
-    struct cli_cell name, filename, line;
+    struct cli_cell filename, line;
     /* the last stack */
     uint32_t *nodes;
     size_t node_capacity;
@@ -59,7 +59,7 @@ pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_joi
                          pcol_error *err)
 {
     static const char *const locations[] = {"function_id", "line", ".filename"};
-    static const char *const functions[] = {"name", "filename"};
+    static const char *const functions[] = {"filename"};
     static const char *const sources[] = {"source_uri", "source_type"};
     struct cli_join *join = calloc(1, sizeof *join);
     pcol_status status;
@@ -69,12 +69,12 @@ pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_joi
         return cli_set_memory(err);
     const pcol_column **location[] = {&join->location_function, &join->location_line,
                                       &join->location_file};
-    const pcol_column **function[] = {&join->function_name, &join->function_file};
+    const pcol_column **function[] = {&join->function_file};
     const pcol_column **source[] = {&join->source_uri, &join->source_type};
     join->file = file;
     status = find(file, model, "locations", &join->location_rows, locations, location, 3, err);
     if (status == PCOL_OK)
-        status = find(file, model, "functions", &join->function_rows, functions, function, 2, err);
+        status = find(file, model, "functions", &join->function_rows, functions, function, 1, err);
     if (status == PCOL_OK)
         status = find(file, model, "sources", &join->source_rows, sources, source, 2, err);
     for (size_t i = 0; i < 3 && status == PCOL_OK; i++) {
@@ -129,27 +129,37 @@ static pcol_status number_of(const pcol_column *column, uint64_t rows, int64_t i
     return status;
 }
 
-/* The name of a function; one that is but an address comes with its library. */
+static pcol_status open_names(struct cli_join *join, pcol_error *err)
+{
+    return join->names == NULL ? pcol_names_new(join->file, &join->names, err) : PCOL_OK;
+}
+
 static pcol_status function_name(struct cli_join *join, int64_t id, struct cli_cell *cell,
                                  pcol_error *err)
 {
     pcol_str name;
-    int valid;
-    pcol_status status = text_of(join->function_name, join->function_rows, id, cell, err);
+    int valid = 0;
+    pcol_status status = open_names(join, err);
 
-    if (status != PCOL_OK || cell->kind != CLI_CELL_TEXT || cell->as.text.size < 3 ||
-        memcmp(cell->as.text.data, "0x", 2) != 0)
-        return status;
-    if (join->names == NULL)
-        status = pcol_names_new(join->file, &join->names, err);
     if (status == PCOL_OK)
         status = pcol_names_function(join->names, (uint64_t)id - 1, &name, &valid, err);
-    if (status == PCOL_OK)
-        *cell = cli_cell_str(name);
+    *cell = status == PCOL_OK && valid ? cli_cell_str(name) : cli_cell_text(NULL);
     return status;
 }
 
-/* Fill in name, filename and line of a location. */
+static pcol_status location_name(struct cli_join *join, int64_t id, struct cli_cell *cell,
+                                 pcol_error *err)
+{
+    pcol_str name = {"", 0};
+    pcol_status status = open_names(join, err);
+
+    if (status == PCOL_OK)
+        status = pcol_names_location(join->names, (uint64_t)id - 1, &name, err);
+    *cell = cli_cell_str(name);
+    return status;
+}
+
+/* Fill in filename and line of a location. */
 static pcol_status find_location(struct cli_join *join, int64_t id, pcol_error *err)
 {
     struct cli_cell function;
@@ -158,18 +168,15 @@ static pcol_status find_location(struct cli_join *join, int64_t id, pcol_error *
     if (join->location == id)
         return PCOL_OK;
     join->location = 0;
-    join->name = join->filename = cli_cell_text(NULL);
+    join->filename = cli_cell_text(NULL);
     status = number_of(join->location_line, join->location_rows, id, &join->line, err);
     if (status == PCOL_OK)
         status = number_of(join->location_function, join->location_rows, id, &function, err);
     if (status != PCOL_OK)
         return status;
-    if (function.kind == CLI_CELL_I64) {
-        status = function_name(join, function.as.i64, &join->name, err);
-        if (status == PCOL_OK)
-            status = text_of(join->function_file, join->function_rows, function.as.i64,
-                             &join->filename, err);
-    }
+    if (function.kind == CLI_CELL_I64)
+        status = text_of(join->function_file, join->function_rows, function.as.i64, &join->filename,
+                         err);
     if (status == PCOL_OK && join->filename.kind == CLI_CELL_NULL)
         status = text_of(join->location_file, join->location_rows, id, &join->filename, err);
     if (status == PCOL_OK)
@@ -193,21 +200,7 @@ static int append(struct cli_join *join, size_t *used, const char *data, size_t 
     return 0;
 }
 
-/* What a frame is called: its function, else FILE:LINE; R has code in no file, too. */
-static int append_frame(struct cli_join *join, size_t *used)
-{
-    struct cli_cell text = join->name.kind == CLI_CELL_TEXT ? join->name : join->filename;
-    int is_place = join->name.kind != CLI_CELL_TEXT && join->line.kind == CLI_CELL_I64;
-    char line[CLI_NUMBER_SIZE + 1] = ":";
-
-    if (is_place && text.kind == CLI_CELL_TEXT && text.as.text.size == 0)
-        text = cli_cell_text("<top level>");
-    if (text.kind == CLI_CELL_TEXT && append(join, used, text.as.text.data, text.as.text.size) != 0)
-        return -1;
-    return is_place ? append(join, used, line, 1 + cli_format_i64(line + 1, join->line.as.i64)) : 0;
-}
-
-/* A stack as "main;f;g", outermost first. */
+/* A stack as "main;f;g", outermost first; the empty stack has a name, too. */
 static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_cell *cell,
                               pcol_error *err)
 {
@@ -225,10 +218,15 @@ static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_
         status = pcol_stack_locations(join->file, stack, join->nodes, depth, &depth, err);
     }
     for (size_t i = depth; status == PCOL_OK && i-- > 0;) {
-        status = find_location(join, (int64_t)join->nodes[i] + 1, err);
-        if (status == PCOL_OK &&
-            ((i + 1 < depth && append(join, &used, ";", 1) != 0) || append_frame(join, &used) != 0))
+        struct cli_cell name;
+        status = location_name(join, (int64_t)join->nodes[i] + 1, &name, err);
+        if (status == PCOL_OK && ((i + 1 < depth && append(join, &used, ";", 1) != 0) ||
+                                  append(join, &used, name.as.text.data, name.as.text.size) != 0))
             status = cli_set_memory(err);
+    }
+    if (status == PCOL_OK && depth == 0) {
+        *cell = cli_cell_text("<no stack>");
+        return PCOL_OK;
     }
     cell->kind = CLI_CELL_TEXT;
     cell->as.text.data = join->text;
@@ -264,13 +262,12 @@ pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const 
         *cell = *id;
         break;
     case CLI_JOIN_LOCATION_NAME:
+        return location_name(join, id->as.i64, cell, err);
     case CLI_JOIN_LOCATION_FILE:
     case CLI_JOIN_LOCATION_LINE:
         status = find_location(join, id->as.i64, err);
         if (status == PCOL_OK)
-            *cell = what == CLI_JOIN_LOCATION_NAME   ? join->name
-                    : what == CLI_JOIN_LOCATION_FILE ? join->filename
-                                                     : join->line;
+            *cell = what == CLI_JOIN_LOCATION_FILE ? join->filename : join->line;
         break;
     case CLI_JOIN_FUNCTION_NAME:
         return function_name(join, id->as.i64, cell, err);

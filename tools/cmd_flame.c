@@ -147,9 +147,7 @@ static int color_of(const struct screen *s, const pcol_flame_box *box, pcol_str 
 
 static pcol_str box_name(const pcol_flame_box *box)
 {
-    if (box->depth == 0)
-        return (pcol_str){"all", 3};
-    return box->frame.has_name ? box->frame.name : (pcol_str){"<unknown>", 9};
+    return box->depth == 0 ? (pcol_str){"all", 3} : box->frame.name;
 }
 
 static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)

@@ -129,33 +129,13 @@ static pcol_status take_function(struct pci_ff_code *c, const struct pci_name *n
     return PCOL_OK;
 }
 
-/* Code without a symbol is named by its address, as the front end does before it symbolicates. */
-static pcol_status name_of(struct pci_ff_code *c, uint64_t location, uint32_t group,
-                           struct pci_name *name, char address[24], pcol_error *err)
-{
-    const struct pci_column *column;
-    int64_t value;
-    int valid;
-    PCI_TRY(pci_names_get(&c->names, location, group, name, err));
-    if (!name->is_made || name->has_filename)
-        return PCOL_OK;
-    PCI_TRY(pci_want(c->file, "location_groups", "address", PCI_TYPES_INT, &column, err));
-    PCI_TRY(pci_ff_get(c->file, column, group, &value, &valid, err));
-    if (valid) {
-        int size = snprintf(address, 24, "0x%" PRIx64, (uint64_t)value);
-        name->name = (pcol_str){address, (size_t)size};
-    }
-    return PCOL_OK;
-}
-
 static pcol_status take_frame(struct pci_ff_code *c, uint64_t location, uint32_t group,
                               uint32_t depth, uint32_t *frame, pcol_error *err)
 {
     struct pci_ff_frame f = {location, group, 0, depth};
     struct pci_name name;
-    char address[24];
     if (!c->frame_of[location]) {
-        PCI_TRY(name_of(c, location, group, &name, address, err));
+        PCI_TRY(pci_names_get(&c->names, location, group, &name, err));
         PCI_TRY(take_function(c, &name, group, &f.function, err));
         if (pci_grow((void **)&c->frames, &c->frame_capacity, c->frame_count + 1,
                      sizeof *c->frames))

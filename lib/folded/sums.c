@@ -194,7 +194,10 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
     size_t digits = pci_folded_print(&s->values[node], number);
     if (!digits)
         return pci_fail(err, PCOL_E_LOSS, "folded stacks hold no NaN and no infinity");
-    PCI_TRY(pci_put(s->out, s->line, size ? size - 1 : 0, err));
+    if (size)
+        PCI_TRY(pci_put(s->out, s->line, size - 1, err));
+    else
+        PCI_TRY(pci_put(s->out, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
     PCI_TRY(pci_put(s->out, " ", 1, err));
     PCI_TRY(pci_put(s->out, number, digits, err));
     return pci_put(s->out, "\n", 1, err);

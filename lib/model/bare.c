@@ -11,7 +11,6 @@
 #include "model/bare.h"
 
 #include "core/alloc.h"
-#include "core/given.h"
 
 #include <string.h>
 
@@ -188,59 +187,4 @@ void pci_bare_close(struct pci_bare *bare)
     pci_arena_clear(&bare->texts);
     pci_free(bare->names);
     *bare = (struct pci_bare){0};
-}
-
-/* ---- for programs */
-
-struct pcol_names {
-    const pcol_file *file;
-    const struct pci_column *column;
-    struct pci_bare bare;
-};
-
-pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error *err)
-{
-    PCI_GIVEN(names, err);
-    *names = NULL;
-    PCI_GIVEN(file, err);
-    pcol_names *n = pci_calloc(1, sizeof *n);
-    pcol_status status;
-    if (!n)
-        return pci_fail_memory(err);
-    n->file = file;
-    status = pci_plausible(file, "functions", err);
-    if (status == PCOL_OK)
-        status = pci_want(file, "functions", "name", PCI_TYPES_TEXT, &n->column, err);
-    if (status == PCOL_OK)
-        status = pci_bare_open(file, n->column, &n->bare, err);
-    if (status == PCOL_OK)
-        *names = n;
-    else
-        pcol_names_free(n);
-    return status;
-}
-
-pcol_status pcol_names_function(const pcol_names *names, uint64_t row, pcol_str *name, int *valid,
-                                pcol_error *err)
-{
-    PCI_GIVEN(name, err);
-    PCI_GIVEN(valid, err);
-    *name = (pcol_str){"", 0};
-    *valid = 0;
-    PCI_GIVEN(names, err);
-    if (row >= names->bare.count)
-        return pci_fail(err, PCOL_E_ARGUMENT, "there is no function in row %llu",
-                        (unsigned long long)row);
-    if (names->column)
-        PCI_TRY(pci_get_str(names->file, names->column, row, name, valid, err));
-    *name = pci_bare_name(&names->bare, row, *name);
-    return PCOL_OK;
-}
-
-void pcol_names_free(pcol_names *names)
-{
-    if (!names)
-        return;
-    pci_bare_close(&names->bare);
-    pci_free(names);
 }

@@ -1,9 +1,10 @@
 /*
- * names.c - what a line of a call stack is called (names.h)
+ * names.c - the displayed name of a frame (names.h)
  */
 #include "model/names.h"
 
 #include "core/alloc.h"
+#include "core/given.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_
         {"functions", "filename", PCI_TYPES_TEXT, &n->function_file},
         {"functions", "start_line", PCI_TYPES_INT, &n->start_line},
         {"location_groups", "mapping", PCI_TYPES_ROW, &n->mapping},
+        {"location_groups", "address", PCI_TYPES_INT, &n->address},
         {"mappings", "filename", PCI_TYPES_TEXT, &n->mapping_file},
     };
     memset(n, 0, sizeof *n);
@@ -90,33 +92,65 @@ static pcol_str base_name(pcol_str path)
     return path;
 }
 
-static pcol_status make_name(struct pci_names *n, uint32_t group, struct pci_name *name,
+/* Concatenate into the buffer of the last name. */
+static pcol_status join(struct pci_names *n, const char *before, pcol_str text, const char *after,
+                        pcol_str *name, pcol_error *err)
+{
+    size_t head = strlen(before), tail = strlen(after);
+    if (pci_grow((void **)&n->made, &n->made_capacity, head + text.size + tail + 1, 1))
+        return pci_fail_memory(err);
+    memcpy(n->made, before, head);
+    if (text.size)
+        memcpy(n->made + head, text.data, text.size);
+    memcpy(n->made + head + text.size, after, tail);
+    *name = (pcol_str){n->made, head + text.size + tail};
+    return PCOL_OK;
+}
+
+pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *name,
                              pcol_error *err)
 {
-    int has_mapping, in_file = name->has_filename && name->filename.size;
-    char line[32] = "";
-    pcol_str file;
-    PCI_TRY(pci_names_mapping(n, group, &file, &has_mapping, err));
-    file = in_file ? name->filename : base_name(file);
-    name->is_made = 1;
-    name->name = (pcol_str){"<unknown>", 9};
-    if (!file.size)
+    int valid;
+    PCI_TRY(pci_names_mapping(names, group, name, &valid, err));
+    *name = base_name(*name);
+    if (!name->size || name->data[0] == '[') /* [kernel.kallsyms], [vdso] */
         return PCOL_OK;
-    if (pci_grow((void **)&n->made, &n->made_capacity, file.size + sizeof line, 1))
-        return pci_fail_memory(err);
-    if (in_file && name->has_line)
+    return join(names, "[", *name, "]", name, err);
+}
+
+/* The name of code without a named function. */
+static pcol_status name_code(struct pci_names *n, uint32_t group, pcol_str *name, pcol_error *err)
+{
+    char number[24];
+    int64_t address;
+    int valid;
+    PCI_TRY(pci_names_binary(n, group, name, err));
+    if (name->size)
+        return PCOL_OK;
+    PCI_TRY(cell(n, n->address, group, &address, &valid, err));
+    *name = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
+    if (!valid)
+        return PCOL_OK;
+    snprintf(number, sizeof number, "0x%" PRIx64, (uint64_t)address);
+    return join(n, number, (pcol_str){"", 0}, "", name, err);
+}
+
+/* The name of a line of a file outside functions. */
+static pcol_status name_place(struct pci_names *n, struct pci_name *name, pcol_error *err)
+{
+    char line[24] = "";
+    if (name->has_line)
         snprintf(line, sizeof line, ":%" PRId64, name->line);
-    int bare = in_file || file.data[0] == '['; /* [kernel.kallsyms], [vdso] */
-    char *to = n->made;
-    if (!bare)
-        *to++ = '[';
-    memcpy(to, file.data, file.size);
-    to += file.size;
-    if (!bare)
-        *to++ = ']';
-    memcpy(to, line, strlen(line));
-    to += strlen(line);
-    name->name = (pcol_str){n->made, (size_t)(to - n->made)};
+    return name->filename.size
+               ? join(n, "", name->filename, line, &name->name, err)
+               : join(n, PCI_NAME_TOP_LEVEL, name->filename, line, &name->name, err);
+}
+
+pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
+                               int *valid, pcol_error *err)
+{
+    PCI_TRY(cell_str(names, names->name, row, name, valid, err));
+    *name = pci_bare_name(&names->bare, row, *name);
     return PCOL_OK;
 }
 
@@ -135,14 +169,86 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
         uint64_t row = (uint64_t)function;
         if (row >= n->functions)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
-                                 "function %" PRIu64 " does not exist", row);
-        name->function = (uint32_t)row;
-        PCI_TRY(cell_str(n, n->name, row, &name->name, &has_name, err));
-        name->name = pci_bare_name(&n->bare, row, name->name);
+                                 "%" PRIu64 " is beyond the %" PRIu64 " rows of functions", row,
+                                 n->functions);
+        PCI_TRY(pci_names_function(n, row, &name->name, &has_name, err));
         PCI_TRY(cell_str(n, n->function_file, row, &name->filename, &name->has_filename, err));
         PCI_TRY(cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
+        if (name->name.size) {
+            name->function = (uint32_t)row;
+            return PCOL_OK;
+        }
     } else {
         PCI_TRY(cell_str(n, n->filename, location, &name->filename, &name->has_filename, err));
     }
-    return has_name ? PCOL_OK : make_name(n, group, name, err);
+    name->is_made = 1;
+    name->is_place = !has_function && name->has_filename;
+    return name->is_place ? name_place(n, name, err) : name_code(n, group, &name->name, err);
+}
+
+/* ---- for programs */
+
+struct pcol_names {
+    struct pci_names names;
+    struct pci_stacks stacks;
+};
+
+static pcol_status open_all(pcol_names *n, const pcol_file *file, pcol_error *err)
+{
+    PCI_TRY(pci_plausible(file, "functions", err));
+    PCI_TRY(pci_stacks_open(file, &n->stacks, err));
+    PCI_TRY(pci_names_open(&n->names, file, err));
+    return pci_names_libraries(&n->names, err);
+}
+
+pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error *err)
+{
+    PCI_GIVEN(names, err);
+    *names = NULL;
+    PCI_GIVEN(file, err);
+    pcol_names *n = pci_calloc(1, sizeof *n);
+    if (!n)
+        return pci_fail_memory(err);
+    pcol_status status = open_all(n, file, err);
+    if (status == PCOL_OK)
+        *names = n;
+    else
+        pcol_names_free(n);
+    return status;
+}
+
+pcol_status pcol_names_function(const pcol_names *names, uint64_t row, pcol_str *name, int *valid,
+                                pcol_error *err)
+{
+    PCI_GIVEN(name, err);
+    PCI_GIVEN(valid, err);
+    *name = (pcol_str){"", 0};
+    *valid = 0;
+    PCI_GIVEN(names, err);
+    if (row >= names->names.functions)
+        return pci_fail(err, PCOL_E_ARGUMENT, "there is no function in row %" PRIu64, row);
+    return pci_names_function(&names->names, row, name, valid, err);
+}
+
+pcol_status pcol_names_location(pcol_names *names, uint64_t row, pcol_str *name, pcol_error *err)
+{
+    PCI_GIVEN(name, err);
+    *name = (pcol_str){"", 0};
+    PCI_GIVEN(names, err);
+    struct pci_name found;
+    uint64_t group;
+    if (row >= names->stacks.locations)
+        return pci_fail(err, PCOL_E_ARGUMENT, "there is no location in row %" PRIu64, row);
+    PCI_TRY(pci_stacks_group_of(&names->stacks, row, &group, err));
+    PCI_TRY(pci_names_get(&names->names, row, (uint32_t)group, &found, err));
+    *name = found.name;
+    return PCOL_OK;
+}
+
+void pcol_names_free(pcol_names *names)
+{
+    if (!names)
+        return;
+    pci_names_close(&names->names);
+    pci_free(names);
 }

@@ -1,8 +1,9 @@
 /*
- * names.h - what a line of a call stack is called
+ * names.h - the displayed name of a frame, the same in tables, answers and exports
  *
- * A function's name; where there is none, what is known of the place instead: "file:line" of code
- * outside functions, "[libc.so.6]" of code without symbols, else "<unknown>".
+ * The function's name; "FILE:LINE" or "<top level>:LINE" for a line of a file outside functions
+ * (R); else "[libc.so.6]", the last part of the mapping's path, without brackets of its own if it
+ * has some; else the address, "0x1234"; else "<unknown>". The empty stack is "<no stack>".
  */
 #ifndef PCI_NAMES_H
 #define PCI_NAMES_H
@@ -10,12 +11,21 @@
 #include "model/bare.h"
 #include "model/table.h"
 
+/* A pcol_str of a literal. */
+#define PCI_NAME(literal)               \
+    {                                   \
+        literal, sizeof(literal "") - 1 \
+    }
+#define PCI_NAME_UNKNOWN "<unknown>"
+#define PCI_NAME_TOP_LEVEL "<top level>"
+#define PCI_NAME_NO_STACK "<no stack>"
+
 struct pci_names {
     const pcol_file *file;
     uint64_t functions, mappings;
     const struct pci_column *function, *line, *column, *filename; /* of locations */
     const struct pci_column *name, *function_file, *start_line;   /* of functions */
-    const struct pci_column *mapping;                             /* of location_groups */
+    const struct pci_column *mapping, *address;                   /* of location_groups */
     const struct pci_column *mapping_file;
     struct pci_bare bare; /* after pci_names_libraries() */
     char *made;           /* the last name that was put together */
@@ -25,19 +35,26 @@ struct pci_names {
 struct pci_name {
     pcol_str name; /* valid until the next call */
     int is_made;   /* there is no function with a name */
+    int is_place;  /* a line of a file outside functions */
     pcol_str filename;
     int has_filename, has_line, has_column, has_start_line;
     int64_t line, column, start_line;
-    uint32_t function; /* PCOL_NONE: none */
+    uint32_t function; /* PCOL_NONE: none with a name */
 };
 
 pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err);
 /* For targets that have no place for libraries: functions that are known by nothing but an address
  * are called with theirs, as answers have it. */
 pcol_status pci_names_libraries(struct pci_names *names, pcol_error *err);
+/* The name of row `row` < functions. */
+pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
+                               int *valid, pcol_error *err);
 /* Row `location` of locations, which belongs to `group`. */
 pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,
                           struct pci_name *name, pcol_error *err);
+/* "[libc.so.6]" of the group's mapping, valid until the next call; empty if it has no name. */
+pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *name,
+                             pcol_error *err);
 /* File of the group's mapping; *valid is 0 if it has none. */
 pcol_status pci_names_mapping(const struct pci_names *names, uint32_t group, pcol_str *filename,
                               int *valid, pcol_error *err);

@@ -341,6 +341,18 @@ static pcol_status finish(struct building *b, pcol_order order, pcol_calltree *t
 
 /* ---- all */
 
+/* The samples of the empty stack are a node of their own. */
+static pcol_status add_empty(struct building *b, pcol_error *err)
+{
+    const pcol_query *query = b->query;
+    if (!query->calls.count || pci_amount_is_zero(query->measure.is_double, query->weight[0]))
+        return PCOL_OK;
+    PCI_TRY(go_down(b, b->frames->empty, err));
+    PCI_TRY(add(b, &b->self[b->node], query->weight[0], err));
+    b->node = 0;
+    return PCOL_OK;
+}
+
 static pcol_status build(const pcol_query *query, const pcol_calltree_options *options,
                          pcol_calltree *tree, pcol_error *err)
 {
@@ -349,12 +361,12 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
                          .max_depth = options->max_depth,
                          .most = FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks")};
     pcol_status status;
-    PCI_TRY(pci_frames_open(query, options->by, &tree->frames, err));
+    PCI_TRY(pci_frames_open(query, options->by, 0, &tree->frames, err));
     PCI_TRY(pci_tree_init(&b.tree, err));
     b.self = pci_calloc(b.capacity = 64, sizeof *b.self);
     status = b.self ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK && query->calls.count)
-        status = add(&b, &b.self[0], query->weight[0], err);
+    if (status == PCOL_OK)
+        status = add_empty(&b, err);
     if (status == PCOL_OK)
         status = options->bottom_up ? build_bottom_up(&b, err) : build_top_down(&b, err);
     if (status == PCOL_OK)

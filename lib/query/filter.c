@@ -21,6 +21,8 @@
 
 enum { DROP, KEEP, FOCUS, IGNORE, HIDE, SHOW, PATTERNS };
 
+enum { UNNAMED = 1 << PATTERNS }; /* function: it has no name */
+
 /* What is known of a group, and of a stack. */
 enum {
     CUT = 1,   /* group: dropped; stack: joined with its caller */
@@ -36,10 +38,10 @@ struct filter {
     pcol_pattern *match[PATTERNS];
     uint8_t *functions, *mappings; /* by row: a bit for each pattern */
     uint64_t function_count, mapping_count;
-    struct pci_bare bare;
-    const struct pci_column *function, *filename, *mapping;
+    struct pci_names names;
+    int seen;                 /* a bit for each pattern: something matches */
     uint8_t *groups, *stacks; /* by row */
-    int drops, hides;
+    int drops;
 };
 
 static int bit(int pattern)
@@ -83,58 +85,64 @@ static pcol_status test(struct filter *f, int pattern, pcol_str text, uint8_t *b
     PCI_TRY(pcol_pattern_test(f->match[pattern], text, &yes, err));
     if (yes)
         *bits |= (uint8_t)bit(pattern);
+    f->seen |= *bits;
     return PCOL_OK;
+}
+
+static pcol_status test_frame(struct filter *f, pcol_str text, uint8_t *bits, pcol_error *err)
+{
+    for (int p = FOCUS; p < PATTERNS; p++)
+        PCI_TRY(test(f, p, text, bits, err));
+    return PCOL_OK;
+}
+
+/* As it is shown, and without its library. */
+static pcol_status match_function(struct filter *f, uint64_t row, pcol_error *err)
+{
+    const pcol_file *file = f->query->file;
+    uint8_t *bits = &f->functions[row];
+    pcol_str own = {"", 0}, path = own, shown;
+    int valid;
+    if (f->names.name)
+        PCI_TRY(pci_get_str(file, f->names.name, row, &own, &valid, err));
+    if (f->names.function_file)
+        PCI_TRY(pci_get_str(file, f->names.function_file, row, &path, &valid, err));
+    shown = pci_bare_name(&f->names.bare, row, own);
+    if (own.size) {
+        PCI_TRY(test(f, DROP, simplify(own), bits, err));
+        PCI_TRY(test(f, KEEP, simplify(own), bits, err));
+    } else {
+        *bits |= UNNAMED;
+    }
+    PCI_TRY(test_frame(f, own, bits, err));
+    if (shown.data != own.data)
+        PCI_TRY(test_frame(f, shown, bits, err));
+    return test_frame(f, path, bits, err);
 }
 
 static pcol_status match_functions(struct filter *f, pcol_error *err)
 {
-    const pcol_file *file = f->query->file;
-    const struct pci_column *columns[2];
-    PCI_TRY(pci_plausible(file, "functions", err));
-    PCI_TRY(pci_want(file, "functions", "name", PCI_TYPES_TEXT, &columns[0], err));
-    PCI_TRY(pci_want(file, "functions", "filename", PCI_TYPES_TEXT, &columns[1], err));
-    f->function_count = pci_rows(file, "functions");
-    f->functions = pci_calloc((size_t)f->function_count + 1, 1);
+    PCI_TRY(pci_plausible(f->query->file, "functions", err));
+    f->functions = pci_calloc((size_t)f->names.functions + 1, 1);
     if (!f->functions)
         return pci_fail_memory(err);
-    PCI_TRY(pci_bare_open(file, columns[0], &f->bare, err));
-    for (uint64_t row = 0; row < f->function_count; row++) {
-        for (int c = 0; c < 2; c++) {
-            pcol_str text = {"", 0};
-            int valid;
-            if (columns[c])
-                PCI_TRY(pci_get_str(file, columns[c], row, &text, &valid, err));
-            if (c == 0 && text.size) {
-                PCI_TRY(test(f, DROP, simplify(text), &f->functions[row], err));
-                PCI_TRY(test(f, KEEP, simplify(text), &f->functions[row], err));
-            }
-            for (int p = FOCUS; p < PATTERNS; p++)
-                PCI_TRY(test(f, p, text, &f->functions[row], err));
-            if (c == 0 && f->bare.names && f->bare.names[row].data) /* as it is shown, too */
-                for (int p = FOCUS; p < PATTERNS; p++)
-                    PCI_TRY(test(f, p, f->bare.names[row], &f->functions[row], err));
-        }
-    }
+    for (uint64_t row = 0; row < f->names.functions; row++)
+        PCI_TRY(match_function(f, row, err));
     return PCOL_OK;
 }
 
 static pcol_status match_mappings(struct filter *f, pcol_error *err)
 {
-    const pcol_file *file = f->query->file;
-    const struct pci_column *path;
-    PCI_TRY(pci_plausible(file, "mappings", err));
-    PCI_TRY(pci_want(file, "mappings", "filename", PCI_TYPES_TEXT, &path, err));
-    f->mapping_count = pci_rows(file, "mappings");
-    f->mappings = pci_calloc((size_t)f->mapping_count + 1, 1);
+    PCI_TRY(pci_plausible(f->query->file, "mappings", err));
+    f->mappings = pci_calloc((size_t)f->names.mappings + 1, 1);
     if (!f->mappings)
         return pci_fail_memory(err);
-    for (uint64_t row = 0; row < f->mapping_count; row++) {
+    for (uint64_t row = 0; row < f->names.mappings; row++) {
         pcol_str text = {"", 0};
         int valid;
-        if (path)
-            PCI_TRY(pci_get_str(file, path, row, &text, &valid, err));
-        for (int p = FOCUS; p < PATTERNS; p++)
-            PCI_TRY(test(f, p, text, &f->mappings[row], err));
+        if (f->names.mapping_file)
+            PCI_TRY(pci_get_str(f->query->file, f->names.mapping_file, row, &text, &valid, err));
+        PCI_TRY(test_frame(f, text, &f->mappings[row], err));
     }
     return PCOL_OK;
 }
@@ -148,46 +156,43 @@ static void note_unmatched(struct filter *f)
         [HIDE] = "--hide matches no frame",
         [SHOW] = "--show matches no frame",
     };
-    int seen = 0;
-    for (uint64_t row = 0; row < f->function_count; row++)
-        seen |= f->functions[row];
-    for (uint64_t row = 0; row < f->mapping_count; row++)
-        seen |= f->mappings[row];
     for (int p = FOCUS; p < PATTERNS; p++) {
-        if (f->match[p] && !(seen & bit(p)) && !f->filename)
+        if (f->match[p] && !(f->seen & bit(p)))
             f->query->note = notes[p];
     }
 }
 
 /* ---- groups */
 
-/* Bits of a line. *named: it has a function, which alone can be hidden or not shown. */
-static pcol_status line_bits(struct filter *f, uint32_t location, uint8_t *bits, int *named,
-                             pcol_error *err)
+/* Bits of a line. *named: it has a function or a file; else no pattern of --show was meant for it
+ * unless one matches the name that it is shown with. */
+static pcol_status line_bits(struct filter *f, uint32_t location, uint32_t group, uint8_t *bits,
+                             int *named, pcol_error *err)
 {
     const pcol_file *file = f->query->file;
+    struct pci_name name;
     int64_t function;
-    pcol_str text;
     int valid = 0;
     *bits = 0;
-    *named = 0;
-    if (f->function)
-        PCI_TRY(pci_get(file, f->function, location, &function, &valid, err));
+    if (f->names.function)
+        PCI_TRY(pci_get(file, f->names.function, location, &function, &valid, err));
     if (valid) {
-        if ((uint64_t)function >= f->function_count)
+        if ((uint64_t)function >= f->names.functions)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
                                  "%llu is beyond the %llu functions", (unsigned long long)function,
-                                 (unsigned long long)f->function_count);
+                                 (unsigned long long)f->names.functions);
         *bits = f->functions[function];
         *named = 1;
-        return PCOL_OK;
+        if (!(*bits & UNNAMED))
+            return PCOL_OK;
     }
-    if (!f->filename)
+    PCI_TRY(pci_names_get(&f->names, location, group, &name, err));
+    *named = valid || name.is_place;
+    PCI_TRY(test_frame(f, name.name, bits, err));
+    if (!name.is_place)
         return PCOL_OK;
-    PCI_TRY(pci_get_str(file, f->filename, location, &text, named, err));
-    for (int p = FOCUS; p < PATTERNS && *named; p++)
-        PCI_TRY(test(f, p, text, bits, err));
-    return PCOL_OK;
+    PCI_TRY(test_frame(f, name.filename, bits, err));
+    return test_frame(f, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), bits, err);
 }
 
 static pcol_status mapping_bits(struct filter *f, uint32_t group, uint8_t *bits, pcol_error *err)
@@ -195,14 +200,14 @@ static pcol_status mapping_bits(struct filter *f, uint32_t group, uint8_t *bits,
     int64_t mapping;
     int valid = 0;
     *bits = 0;
-    if (f->mapping)
-        PCI_TRY(pci_get(f->query->file, f->mapping, group, &mapping, &valid, err));
+    if (f->names.mapping)
+        PCI_TRY(pci_get(f->query->file, f->names.mapping, group, &mapping, &valid, err));
     if (!valid)
         return PCOL_OK;
-    if ((uint64_t)mapping >= f->mapping_count)
+    if ((uint64_t)mapping >= f->names.mappings)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
                              "%llu is beyond the %llu mappings", (unsigned long long)mapping,
-                             (unsigned long long)f->mapping_count);
+                             (unsigned long long)f->names.mappings);
     *bits = f->mappings[mapping];
     return PCOL_OK;
 }
@@ -243,7 +248,7 @@ static void look_at_lines(struct filter *f, uint32_t first, uint32_t end, const 
         *group |= *kept ? SHOWN : 0;
     }
     /* A group of which nothing is known but its address has no line that could be shown. */
-    if (!has_lines && end - first == 1 && f->match[SHOW]) {
+    if (!has_lines && end - first == 1 && f->match[SHOW] && !(bits[0] & bit(SHOW))) {
         f->query->kept[first] = 0;
         *group &= (uint8_t)~SHOWN;
     }
@@ -265,7 +270,7 @@ static pcol_status filter_groups(struct filter *f, pcol_error *err)
         status = mapping_bits(f, g, &of_mapping, err);
         for (uint32_t at = first; at < end && status == PCOL_OK; at++) {
             int has_name = 0;
-            status = line_bits(f, at, &bits[at - first], &has_name, err);
+            status = line_bits(f, at, g, &bits[at - first], &has_name, err);
             named[at - first] = (uint8_t)has_name;
         }
         if (status != PCOL_OK)
@@ -312,6 +317,18 @@ static pcol_status move_weights(struct filter *f, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Like pprof, filters drop the empty stack; a focus on the name that it is shown with keeps it. */
+static pcol_status state_of_empty(struct filter *f, uint8_t *state, pcol_error *err)
+{
+    uint8_t bits = 0;
+    PCI_TRY(test_frame(f, (pcol_str)PCI_NAME(PCI_NAME_NO_STACK), &bits, err));
+    *state = (bits & bit(FOCUS)) && !(bits & (bit(IGNORE) | bit(HIDE))) &&
+                     (!f->match[SHOW] || (bits & bit(SHOW)))
+                 ? FOCUSED | SHOWN
+                 : 0;
+    return PCOL_OK;
+}
+
 static pcol_status filter_stacks(struct filter *f, pcol_error *err)
 {
     pcol_query *query = f->query;
@@ -332,6 +349,7 @@ static pcol_status filter_stacks(struct filter *f, pcol_error *err)
     query->passes = pci_malloc((size_t)calls->count + 1, 1);
     if (!query->passes)
         return pci_fail_memory(err);
+    PCI_TRY(state_of_empty(f, &f->stacks[0], err));
     for (uint32_t row = 0; row < calls->count; row++) {
         uint8_t state = f->stacks[row];
         query->passes[row] = (state & FOCUSED) && !(state & IGNORED) && (state & SHOWN);
@@ -457,12 +475,10 @@ static pcol_status compile_all(struct filter *f, const pcol_selection *selection
 
 static pcol_status apply(struct filter *f, pcol_error *err)
 {
-    const pcol_file *file = f->query->file;
     const struct pci_calls *calls = &f->query->calls;
     PCI_TRY(pci_calls_load(&f->query->calls, err));
-    PCI_TRY(pci_want(file, "locations", "function", PCI_TYPES_ROW, &f->function, err));
-    PCI_TRY(pci_want(file, "locations", "filename", PCI_TYPES_TEXT, &f->filename, err));
-    PCI_TRY(pci_want(file, "location_groups", "mapping", PCI_TYPES_ROW, &f->mapping, err));
+    PCI_TRY(pci_names_open(&f->names, f->query->file, err));
+    PCI_TRY(pci_names_libraries(&f->names, err));
     f->groups = pci_calloc((size_t)calls->group_count + 1, 1);
     f->stacks = pci_calloc((size_t)calls->count + 1, 1);
     f->query->kept = pci_malloc((size_t)calls->location_count + 1, 1);
@@ -471,10 +487,10 @@ static pcol_status apply(struct filter *f, pcol_error *err)
     memset(f->query->kept, 1, (size_t)calls->location_count + 1);
     PCI_TRY(match_functions(f, err));
     PCI_TRY(match_mappings(f, err));
-    note_unmatched(f);
     PCI_TRY(filter_groups(f, err));
     if (calls->count)
         PCI_TRY(filter_stacks(f, err));
+    note_unmatched(f);
     return pci_add_selected(f->query, err);
 }
 
@@ -489,7 +505,7 @@ pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_
         status = apply(&f, err);
     for (int p = 0; p < PATTERNS; p++)
         pcol_pattern_free(f.match[p]);
-    pci_bare_close(&f.bare);
+    pci_names_close(&f.names);
     pci_free(f.functions);
     pci_free(f.mappings);
     pci_free(f.groups);

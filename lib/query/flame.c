@@ -42,7 +42,7 @@ pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i)
         return pci_strtab_get(&flame->pair.names,
                               flame->pair.tree.nodes[flame->joined[i].pair].group);
     pcol_calltree_get(flame->tree, i, &node);
-    return pci_pair_name(&node.frame);
+    return node.frame.name;
 }
 
 pcol_amount pci_flame_total(const pcol_flame *flame, uint32_t i, int which)

@@ -18,7 +18,7 @@ struct pci_made {
     char text[];
 };
 
-enum { MOST_AHEAD = 4 };
+enum { MOST_AHEAD = 3 };
 
 struct ahead;
 
@@ -27,17 +27,17 @@ struct reading {
     const pcol_file *file;
     struct pci_frames *frames;
     pcol_by by;
-    int plain; /* a base is a frame */
+    int places; /* lines outside functions are frames by function, too */
+    int plain;  /* a base is a frame */
     /* frames under way */
     pcol_frame *bases;
     uint32_t base_count, *base_of;
     size_t base_capacity, base_of_capacity;
     struct pci_hash base_hash;
-    uint32_t *of_function, nobody; /* base of each function; base of "<unknown>" */
-    uint32_t *of_mapping;
-    uint64_t function_count, mapping_count;
-    struct ahead *function, *line, *mapping, *address; /* NULL: no such column */
-    struct ahead *all, *next; /* MOST_AHEAD of them, and the one not used yet */
+    uint32_t *of_function; /* base of each function */
+    uint64_t function_count;
+    struct ahead *function, *line, *address; /* NULL: no such column */
+    struct ahead *all, *next;                /* MOST_AHEAD of them, and the one not used yet */
     const struct pci_column *filename;
 };
 
@@ -71,6 +71,27 @@ int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
     return order ? order : (a->address > b->address) - (a->address < b->address);
 }
 
+/* ---- texts */
+
+static pcol_status make_text(struct pci_frames *frames, pcol_str a, pcol_str b, pcol_str c,
+                             pcol_str *text, pcol_error *err)
+{
+    struct pci_made *made = pci_malloc(1, sizeof *made + a.size + b.size + c.size);
+    const pcol_str parts[] = {a, b, c};
+    size_t used = 0;
+    if (!made)
+        return pci_fail_memory(err);
+    made->next = frames->made;
+    frames->made = made;
+    for (size_t i = 0; i < 3; i++) {
+        if (parts[i].size)
+            memcpy(made->text + used, parts[i].data, parts[i].size);
+        used += parts[i].size;
+    }
+    *text = (pcol_str){made->text, used};
+    return PCOL_OK;
+}
+
 /* ---- distinct bases and frames */
 
 static int same_text(pcol_str a, pcol_str b)
@@ -78,11 +99,13 @@ static int same_text(pcol_str a, pcol_str b)
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
-static pcol_status intern_base(struct reading *r, const pcol_frame *base, uint32_t *id,
+/* copy: the name is valid only until the next one is made. */
+static pcol_status intern_base(struct reading *r, const pcol_frame *base, int copy, uint32_t *id,
                                pcol_error *err)
 {
     uint64_t hash = pci_hash_pair(pci_hash_bytes(base->name.data, base->name.size),
                                   pci_hash_bytes(base->file.data, base->file.size));
+    const pcol_str none = {"", 0};
     size_t at = pci_hash_start(&r->base_hash, hash);
     while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &at)) != PCI_HASH_NONE) {
         const pcol_frame *other = &r->bases[*id];
@@ -95,6 +118,8 @@ static pcol_status intern_base(struct reading *r, const pcol_frame *base, uint32
         return pci_fail_memory(err);
     PCI_TRY(pci_hash_add(&r->base_hash, hash, r->base_count, err));
     r->bases[r->base_count] = *base;
+    if (copy)
+        PCI_TRY(make_text(r->frames, base->name, none, none, &r->bases[r->base_count].name, err));
     *id = r->base_count++;
     return PCOL_OK;
 }
@@ -125,27 +150,6 @@ static pcol_status intern_frame(struct reading *r, uint32_t base, const pcol_fra
     frames->frames[frames->count].has_file = r->bases[base].has_file;
     r->base_of[frames->count] = base;
     *id = frames->count++;
-    return PCOL_OK;
-}
-
-/* ---- texts */
-
-static pcol_status make_text(struct pci_frames *frames, pcol_str a, pcol_str b, pcol_str c,
-                             pcol_str *text, pcol_error *err)
-{
-    struct pci_made *made = pci_malloc(1, sizeof *made + a.size + b.size + c.size);
-    const pcol_str parts[] = {a, b, c};
-    size_t used = 0;
-    if (!made)
-        return pci_fail_memory(err);
-    made->next = frames->made;
-    frames->made = made;
-    for (size_t i = 0; i < 3; i++) {
-        if (parts[i].size)
-            memcpy(made->text + used, parts[i].data, parts[i].size);
-        used += parts[i].size;
-    }
-    *text = (pcol_str){made->text, used};
     return PCOL_OK;
 }
 
@@ -219,7 +223,7 @@ static pcol_status base_of_texts(struct reading *r, pcol_str name, pcol_str file
         frame.name = (pcol_str){"", 0}; /* made from file and line at the end */
     if (!frame.name.size && r->by != PCOL_BY_SRCLINE)
         return PCOL_OK;
-    return intern_base(r, &frame, base, err);
+    return intern_base(r, &frame, 0, base, err);
 }
 
 static pcol_status get_texts(const struct reading *r, const struct pci_column *column, uint64_t row,
@@ -244,7 +248,7 @@ static pcol_status read_some_functions(struct reading *r, const struct pci_colum
     PCI_TRY(get_texts(r, r->by != PCOL_BY_FUNCTION ? file : NULL, row, n, paths, has_file, err));
     for (size_t i = 0; i < n; i++) {
         if (wants_name(r->by))
-            texts[i] = pci_bare_name(&r->frames->bare, row + i, texts[i]);
+            texts[i] = pci_bare_name(&r->frames->names.bare, row + i, texts[i]);
         PCI_TRY(base_of_texts(r, texts[i], paths[i], has_file[i], &r->of_function[row + i], err));
     }
     return PCOL_OK;
@@ -265,7 +269,7 @@ static pcol_status read_functions(struct reading *r, pcol_error *err)
     if (!r->of_function)
         return pci_fail_memory(err);
     if (wants_name(r->by))
-        PCI_TRY(pci_bare_open(r->file, name, &r->frames->bare, err));
+        PCI_TRY(pci_names_libraries(&r->frames->names, err));
     for (uint64_t row = 0; row < r->function_count; row += PCI_BATCH) {
         uint64_t left = r->function_count - row;
         PCI_TRY(read_some_functions(r, name, file, row, left < PCI_BATCH ? (size_t)left : PCI_BATCH,
@@ -274,54 +278,24 @@ static pcol_status read_functions(struct reading *r, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Bases of frames that have nothing but their mapping: "[BINARY]". */
-static pcol_status read_mappings(struct reading *r, pcol_error *err)
-{
-    const struct pci_column *file;
-    pcol_frame frame = {.name = {"<unknown>", 9}, .has_name = 1};
-    PCI_TRY(intern_base(r, &frame, &r->nobody, err));
-    PCI_TRY(pci_plausible(r->file, "mappings", err));
-    r->mapping_count = pci_rows(r->file, "mappings");
-    PCI_TRY(pci_want(r->file, "mappings", "filename", PCI_TYPES_TEXT, &file, err));
-    r->of_mapping = pci_malloc((size_t)r->mapping_count + 1, sizeof *r->of_mapping);
-    if (!r->of_mapping)
-        return pci_fail_memory(err);
-    for (uint64_t row = 0; row < r->mapping_count; row++) {
-        pcol_str path;
-        size_t start;
-        int valid;
-        PCI_TRY(get_text(r, file, row, &path, &valid, err));
-        while (path.size && path.data[path.size - 1] == '/')
-            path.size--;
-        for (start = path.size; start && path.data[start - 1] != '/'; start--)
-            ;
-        r->of_mapping[row] = r->nobody;
-        if (start == path.size)
-            continue;
-        PCI_TRY(make_text(r->frames, (pcol_str){"[", 1},
-                          (pcol_str){path.data + start, path.size - start}, (pcol_str){"]", 1},
-                          &frame.name, err));
-        PCI_TRY(intern_base(r, &frame, &r->of_mapping[row], err));
-    }
-    return PCOL_OK;
-}
-
 /* ---- locations */
 
-static pcol_status base_of_group(struct reading *r, uint32_t group, uint32_t *base, pcol_error *err)
+/* The base of a location that has neither a named function nor, by file, a file. */
+static pcol_status base_of_code(struct reading *r, uint32_t location, uint32_t group,
+                                uint32_t *base, pcol_error *err)
 {
-    int64_t mapping;
-    int valid = 0;
-    *base = r->nobody;
-    PCI_TRY(get_ahead(r, r->mapping, group, &mapping, &valid, err));
-    if (!valid)
-        return PCOL_OK;
-    if ((uint64_t)mapping >= r->mapping_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
-                             "%llu is beyond the %llu mappings", (unsigned long long)mapping,
-                             (unsigned long long)r->mapping_count);
-    *base = r->of_mapping[mapping];
-    return PCOL_OK;
+    struct pci_names *names = &r->frames->names;
+    pcol_frame frame = {.has_name = 1};
+    struct pci_name name;
+    if (r->by == PCOL_BY_FILE) {
+        PCI_TRY(pci_names_binary(names, group, &frame.name, err));
+        if (!frame.name.size)
+            frame.name = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
+        return intern_base(r, &frame, 1, base, err);
+    }
+    PCI_TRY(pci_names_get(names, location, group, &name, err));
+    frame.name = name.name;
+    return intern_base(r, &frame, 1, base, err);
 }
 
 /* The base of a location; PCOL_NONE: it has no frame of this kind. */
@@ -342,13 +316,13 @@ static pcol_status base_of_location(struct reading *r, uint32_t location, uint32
     } else {
         /* Code outside any function is a place in a file, not a function. */
         PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
-        if (valid && r->by == PCOL_BY_FUNCTION)
+        if (valid && r->by == PCOL_BY_FUNCTION && !r->places)
             return PCOL_OK;
-        if (valid)
-            PCI_TRY(base_of_texts(r, (pcol_str){"<top level>", 11}, path, 1, base, err));
+        if (valid && r->by != PCOL_BY_FUNCTION)
+            PCI_TRY(base_of_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, base, err));
     }
     if (*base == PCOL_NONE && r->by != PCOL_BY_SRCLINE)
-        return base_of_group(r, group, base, err);
+        return base_of_code(r, location, group, base, err);
     return PCOL_OK;
 }
 
@@ -389,7 +363,6 @@ static pcol_status read_locations(struct reading *r, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(open_ahead(r, "locations", "function", PCI_TYPES_ROW, &r->function, err));
     PCI_TRY(open_ahead(r, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
-    PCI_TRY(open_ahead(r, "location_groups", "mapping", PCI_TYPES_ROW, &r->mapping, err));
     PCI_TRY(open_ahead(r, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
     PCI_TRY(pci_want(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
     r->frames->of_location =
@@ -409,10 +382,21 @@ static pcol_status read_locations(struct reading *r, pcol_error *err)
 
 /* ---- finishing */
 
+static pcol_status add_frame(struct pci_frames *frames, const pcol_frame *frame, uint32_t *id,
+                             pcol_error *err)
+{
+    if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
+                 sizeof *frames->frames))
+        return pci_fail_memory(err);
+    *id = frames->count++;
+    frames->frames[*id] = *frame;
+    return PCOL_OK;
+}
+
 /* "FILE#LINE" for source lines; one more for samples that have none. */
 static pcol_status name_lines(struct pci_frames *frames, pcol_error *err)
 {
-    pcol_frame none = {.name = {"<no location>", 13}, .has_name = 1};
+    const pcol_frame none = {.name = PCI_NAME("<no location>"), .has_name = 1};
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_frame *frame = &frames->frames[i];
         char number[24];
@@ -420,12 +404,7 @@ static pcol_status name_lines(struct pci_frames *frames, pcol_error *err)
         PCI_TRY(make_text(frames, frame->has_file ? frame->file : (pcol_str){"?", 1},
                           (pcol_str){"#", 1}, (pcol_str){number, (size_t)size}, &frame->name, err));
     }
-    if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
-                 sizeof *frames->frames))
-        return pci_fail_memory(err);
-    frames->stackless = frames->count;
-    frames->frames[frames->count++] = none;
-    return PCOL_OK;
+    return add_frame(frames, &none, &frames->stackless, err);
 }
 
 static pcol_status index_groups(struct reading *r, pcol_error *err)
@@ -444,23 +423,31 @@ static pcol_status index_groups(struct reading *r, pcol_error *err)
 
 static pcol_status read_frames(struct reading *r, pcol_error *err)
 {
+    struct pci_frames *frames = r->frames;
+    const pcol_frame none = {.name = PCI_NAME(PCI_NAME_NO_STACK), .has_name = 1};
+    PCI_TRY(pci_plausible(r->file, "mappings", err));
+    PCI_TRY(pci_names_open(&frames->names, r->file, err));
     PCI_TRY(read_functions(r, err));
-    PCI_TRY(read_mappings(r, err));
     PCI_TRY(read_locations(r, err));
     PCI_TRY(index_groups(r, err));
     if (r->plain) {
-        r->frames->frames = r->bases;
-        r->frames->count = r->base_count;
-        r->frames->capacity = r->base_capacity;
+        PCI_TRY(intern_base(r, &none, 0, &frames->empty, err));
+        frames->frames = r->bases;
+        frames->count = r->base_count;
+        frames->capacity = r->base_capacity;
         r->bases = NULL;
+        return PCOL_OK;
     }
-    return r->by == PCOL_BY_SRCLINE ? name_lines(r->frames, err) : PCOL_OK;
+    if (r->by == PCOL_BY_SRCLINE)
+        PCI_TRY(name_lines(frames, err));
+    return add_frame(frames, &none, &frames->empty, err);
 }
 
-pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_frames *frames,
-                            pcol_error *err)
+pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
+                            struct pci_frames *frames, pcol_error *err)
 {
-    struct reading r = {.query = query, .file = query->file, .frames = frames, .by = by};
+    struct reading r = {
+        .query = query, .file = query->file, .frames = frames, .by = by, .places = places};
     pcol_status status;
     *frames = (struct pci_frames){.stackless = PCOL_NONE};
     if ((unsigned)by > PCOL_BY_LOCATION)
@@ -470,7 +457,6 @@ pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_fram
     pci_free(r.bases);
     pci_free(r.base_of);
     pci_free(r.of_function);
-    pci_free(r.of_mapping);
     pci_free(r.all);
     pci_hash_clear(&r.base_hash);
     pci_hash_clear(&frames->hash);
@@ -486,7 +472,7 @@ void pci_frames_close(struct pci_frames *frames)
         pci_free(frames->made);
         frames->made = next;
     }
-    pci_bare_close(&frames->bare);
+    pci_names_close(&frames->names);
     pci_free(frames->frames);
     pci_free(frames->of_location);
     pci_free(frames->of_group);

@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-pcol_str pci_pair_name(const pcol_frame *frame)
-{
-    return frame->has_name ? frame->name : (pcol_str){"<unknown>", 9};
-}
-
 static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, int which,
                             int is_double, pcol_error *err)
 {
@@ -24,7 +19,7 @@ static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, in
         pcol_calltree_node node;
         pcol_calltree_get(tree, i, &node);
         if (i) {
-            pcol_str name = pci_pair_name(&node.frame);
+            pcol_str name = node.frame.name;
             uint32_t string;
             PCI_TRY(pci_strtab_intern(&pair->names, name.data, name.size, &string, err));
             PCI_TRY(pci_tree_child(&pair->tree, of[node.parent], string, &of[i], err));

@@ -29,6 +29,7 @@ struct peeking {
     const pcol_query *query;
     struct pcol_peek *peek;
     uint8_t *wanted;   /* by frame */
+    int any;           /* a frame is wanted */
     uint32_t *on_path; /* by frame */
     pcol_amount *self, *total;
     struct call *calls;
@@ -60,6 +61,7 @@ static pcol_status match_pattern(struct peeking *p, const char *name, pcol_error
         if (status == PCOL_OK && !yes && address.size)
             status = pcol_pattern_test(match, address, &yes, err);
         p->wanted[i] = (uint8_t)yes;
+        p->any |= yes;
     }
     pcol_pattern_free(match);
     return status;
@@ -74,13 +76,12 @@ static int is_name(pcol_str own, const char *name)
 static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
 {
     const struct pci_frames *frames = &p->peek->frames;
-    int exact = 0;
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_str own = frames->frames[i].name;
         p->wanted[i] = is_name(own, name) || (name[0] && is_name(pci_bare_address(own), name));
-        exact |= p->wanted[i];
+        p->any |= p->wanted[i];
     }
-    return exact ? PCOL_OK : match_pattern(p, name, err);
+    return p->any ? PCOL_OK : match_pattern(p, name, err);
 }
 
 /* ---- the walk */
@@ -277,26 +278,41 @@ static pcol_status put_rows(struct peeking *p, pcol_error *err)
 
 /* ---- all */
 
-static pcol_status walk(struct peeking *p, const char *name, pcol_error *err)
+/* Open the frames and mark those that are asked about. */
+static pcol_status open_frames(struct peeking *p, const char *name, int places, pcol_error *err)
+{
+    pci_free(p->wanted);
+    p->wanted = NULL;
+    pci_frames_close(&p->peek->frames);
+    PCI_TRY(pci_frames_open(p->query, PCOL_BY_FUNCTION, places, &p->peek->frames, err));
+    p->wanted = pci_calloc((size_t)p->peek->frames.count + 1, 1);
+    return p->wanted ? choose(p, name, err) : pci_fail_memory(err);
+}
+
+static pcol_status walk(struct peeking *p, pcol_error *err)
 {
     const struct pci_walker walker = {p, p->query->measure.is_double, enter, stack, leave};
     size_t frames = (size_t)p->peek->frames.count + 1;
-    p->wanted = pci_calloc(frames, 1);
+    uint32_t empty = p->peek->frames.empty;
     p->on_path = pci_calloc(frames, sizeof *p->on_path);
     p->self = pci_calloc(frames, sizeof *p->self);
     p->total = pci_calloc(frames, sizeof *p->total);
-    if (!p->wanted || !p->on_path || !p->self || !p->total)
+    if (!p->on_path || !p->self || !p->total)
         return pci_fail_memory(err);
-    PCI_TRY(choose(p, name, err));
+    if (p->query->calls.count)
+        p->self[empty] = p->total[empty] = p->query->weight[0];
     PCI_TRY(pci_walk(p->query, &p->peek->frames, &walker, err));
     return put_rows(p, err);
 }
 
+/* Lines outside functions are asked about only by their names. */
 static pcol_status look(struct peeking *p, const char *name, pcol_error *err)
 {
-    pcol_status status;
-    PCI_TRY(pci_frames_open(p->query, PCOL_BY_FUNCTION, &p->peek->frames, err));
-    status = walk(p, name, err);
+    pcol_status status = open_frames(p, name, 0, err);
+    if (status == PCOL_OK && !p->any)
+        status = open_frames(p, name, 1, err);
+    if (status == PCOL_OK)
+        status = walk(p, err);
     pci_free(p->wanted);
     pci_free(p->on_path);
     pci_free(p->self);

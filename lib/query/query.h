@@ -20,8 +20,8 @@
 #define PCI_QUERY_H
 
 #include "core/strtab.h"
-#include "model/bare.h"
 #include "model/memory.h"
+#include "model/names.h"
 #include "model/types.h"
 #include "query/amount.h"
 
@@ -176,15 +176,17 @@ struct pci_frames {
     uint32_t *of_location; /* frame of each row of locations; PCOL_NONE: none, or hidden */
     uint32_t *of_group;    /* of each group of one line; PCI_SEVERAL: look at its locations */
     uint32_t stackless;    /* frame of samples that have frames, but none of this kind */
+    uint32_t empty;        /* "<no stack>": frame of the empty stack */
     struct pci_hash hash;
     struct pci_made *made; /* blocks of text, linked */
-    struct pci_bare bare;  /* and names */
+    struct pci_names names;
 };
 int pci_str_compare(pcol_str a, pcol_str b);
 /* By name, file, line, id, address. */
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
-pcol_status pci_frames_open(const pcol_query *query, pcol_by by, struct pci_frames *frames,
-                            pcol_error *err);
+/* places: with lines outside functions, which are not functions, for PCOL_BY_FUNCTION. */
+pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
+                            struct pci_frames *frames, pcol_error *err);
 void pci_frames_close(struct pci_frames *frames);
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static pcol_status find_column(const pcol_query *query, const char *what, uint32_t type,
                                const struct pci_column **column, pcol_error *err)
@@ -89,14 +90,27 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
     return *found ? add_whole(query, err) : PCOL_OK;
 }
 
-/* Take the rows that have a name and are not all 0, which go to the front of `items`. The sums are
- * by what functions are called in the file. An address is none of one library alone, so that a file
- * that knows mappings and has such names is to be asked otherwise: *answered = 0. */
+/* The table's names are those of spec.md, section 6.4. Where a frame is shown with another name
+ * (names.h) the sums cannot be used: an address gets its library, code without a mapping its
+ * address, and a mapping's brackets are not doubled. */
+static int is_shown(const pcol_query *query, pcol_str name)
+{
+    const struct pci_table *groups = pci_table_find(query->file, "location_groups");
+    if (pci_bare_is(name))
+        return !pci_rows(query->file, "mappings");
+    if (name.size > 1 && name.data[0] == '[' && name.data[1] == '[')
+        return 0;
+    return name.size != strlen(PCI_NAME_UNKNOWN) ||
+           memcmp(name.data, PCI_NAME_UNKNOWN, name.size) != 0 || !groups ||
+           !pci_column_find(groups, "address");
+}
+
+/* Take the rows that have a name and are not all 0, which go to the front of `items`. *answered =
+ * 0: some name is not the one that is shown. */
 static pcol_status take_rows(const pcol_query *query, const struct pci_column *name, pcol_top *top,
                              int *answered, pcol_error *err)
 {
     uint64_t rows = pci_rows(query->file, "function_sums");
-    int has_mappings = pci_rows(query->file, "mappings") > 0;
     pcol_str texts[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
@@ -106,7 +120,7 @@ static pcol_status take_rows(const pcol_query *query, const struct pci_column *n
             struct pci_top_item item = top->items[row + i];
             if (!valid[i]) /* samples that show no function */
                 continue;
-            *answered = !has_mappings || !pci_bare_is(texts[i]);
+            *answered = is_shown(query, texts[i]);
             if (!*answered)
                 return PCOL_OK;
             if (!item.self.i64 && !item.total.i64)

@@ -141,7 +141,7 @@ static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *
     if (answered)
         return PCOL_OK;
     PCI_TRY(pci_query_load(query, err));
-    PCI_TRY(pci_frames_open(query, by, &top->frames, err));
+    PCI_TRY(pci_frames_open(query, by, 0, &top->frames, err));
     status = count(&c, err);
     if (status == PCOL_OK)
         status = take_rows(&c, top, err);

@@ -226,6 +226,14 @@ static pcol_status ask_names(const pcol_file *file, pcol_error *err)
         if (status == PCOL_OK)
             digest(name.data, name.size);
     }
+    if (status == PCOL_OK)
+        status = pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "locations", &table, err);
+    for (uint64_t row = 0; status == PCOL_OK && row < pcol_table_rows(table) && row < 64; row++) {
+        pcol_str name;
+        status = pcol_names_location(names, row, &name, err);
+        if (status == PCOL_OK)
+            digest(name.data, name.size);
+    }
     pcol_names_free(names);
     if (status == PCOL_OK)
         status = pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "stacks", &table, err);

@@ -239,6 +239,9 @@ Test(careless, queries)
     BAD(pcol_names_function(NULL, 0, &text, &flag, &err));
     BAD(pcol_names_function(names, 0, NULL, &flag, &err));
     BAD(pcol_names_function(names, UINT64_MAX, &text, &flag, &err));
+    BAD(pcol_names_location(NULL, 0, &text, &err));
+    BAD(pcol_names_location(names, 0, NULL, &err));
+    BAD(pcol_names_location(names, UINT64_MAX, &text, &err));
     pcol_names_free(names);
     IS(OK, pcol_pattern_new("a", 1, "x", 0, &pattern, &err));
     BAD(pcol_pattern_new("a", 1, "x", 0, NULL, &err));
