@@ -236,7 +236,7 @@ static pcol_status add_sample(struct pci_ff_foreign *f, const struct pci_ff_trac
     if (has_stack && (uint64_t)stack < f->code.stacks.stacks)
         place = f->code.stack_rows[stack] - 1; /* the empty stack: none */
     uint64_t parts = pci_idle_parts(has_time && has_duration ? duration : 0, value, expand);
-    c->any_cpu |= has_cpu;
+    c->any_cpu |= has_cpu || parts > 1;
     for (uint64_t i = 0; i < parts; i++) {
         struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);
         PCI_TRY(
@@ -247,8 +247,10 @@ static pcol_status add_sample(struct pci_ff_foreign *f, const struct pci_ff_trac
                                c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale, err));
         else
             PCI_TRY(pci_ff_cells_add(&c->weight, PCI_FF_NULL, 0, err));
-        if (has_cpu)
-            PCI_TRY(add_number(&c->cpu, i ? 0 : (double)cpu / (f->cycles ? 1 : 1e3), err));
+        if (i) /* the CPU was idle from the first part on */
+            PCI_TRY(pci_ff_cells_add(&c->cpu, PCI_FF_INT, 0, err));
+        else if (has_cpu)
+            PCI_TRY(add_number(&c->cpu, (double)cpu / (f->cycles ? 1 : 1e3), err));
         else
             PCI_TRY(pci_ff_cells_add(&c->cpu, PCI_FF_NULL, 0, err));
     }

@@ -135,7 +135,7 @@ static void make_part(struct samples *s, uint64_t part)
     s->part_time = s->time_value + p.after_ns;
     s->part_ulp = part ? 0 : s->ulp_value;
     s->part_cpu = part ? 0 : s->cpu_value;
-    s->part_has_cpu = s->has_cpu;
+    s->part_has_cpu = part || s->has_cpu; /* the CPU was idle from the first part on */
     s->part_weight = p.value;
     s->part_integer = s->parts == 1 ? s->weight_value : p.rest ? s->weight_value - 1 : 1;
 }

@@ -248,8 +248,10 @@ static pcol_status put_parts(struct sample_walk *w, uint64_t row, const pcol_sam
         one.values = w->parts;
         one.has_duration = 0;
         one.time_ns += pci_idle_part(sample->duration_ns, (double)count, count, part, 1).after_ns;
-        if (part)
+        if (part) { /* the CPU was idle from the first one on */
+            one.has_cpu_delta = 1;
             one.cpu_delta_ns = 0;
+        }
         for (size_t i = 0; i < sample->value_count; i++) {
             pcol_amount amount = {.i64 = w->values[i].as.i64};
             if (!w->levels[w->type_of[i]])
