@@ -1007,7 +1007,7 @@ typedef enum pcol_by {
     PCOL_BY_LINE = 2,     /* function, file, line */
     PCOL_BY_SRCLINE = 3,  /* file and line; frames without a line are passed over */
     PCOL_BY_LOCATION = 4, /* address, function, file, line */
-    PCOL_BY_THREAD = 5,   /* these three of the sample: pcol_query_top() only */
+    PCOL_BY_THREAD = 5,   /* these three of the sample: pcol_query_top(), pcol_diff_new() only */
     PCOL_BY_SOURCE = 6,
     PCOL_BY_LABEL = 7
 } pcol_by;
@@ -1181,8 +1181,9 @@ typedef struct pcol_diff_info {
  * @base, @other: queries of the same sample type, over the same file or two
  * @options: NULL: by function, by self
  * @diff: receives the comparison, which borrows the files of both; freed with pcol_diff_free()
- * Rows are matched by what is shown of them (name, file, line), never by ids. Rows without any
- * value are left out, rows without a change are there. Cost: that of pcol_query_top() or
+ * Rows are matched by what is shown of them (name, file, line, address), never by ids: threads, or
+ * sources, of one name are one row, with the sum of their values and without an id. Rows without
+ * any value are left out, rows without a change are there. Cost: that of pcol_query_top() or
  * pcol_query_calltree() for both, and rows log rows.
  * Errors: E_ARGUMENT (other types or units; a base of total 0 to be scaled to), E_LIMIT (a
  * difference beyond 64 bits), and those of the two calls.

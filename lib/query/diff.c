@@ -30,6 +30,7 @@ static uint64_t frame_hash(const pcol_frame *frame)
     return pci_hash_pair(pci_hash_pair(name, file), (uint64_t)frame->line ^ frame->address);
 }
 
+/* The row that shows `frame`. */
 static pcol_status row_of(struct pcol_diff *d, const pcol_frame *frame, pcol_diff_row **row,
                           pcol_error *err)
 {
@@ -55,13 +56,20 @@ static pcol_status add_top(struct pcol_diff *d, const pcol_query *query, int whi
     PCI_TRY(
         pcol_query_top(query, options->by, options->label, PCOL_ORDER_NAME, &d->tops[which], err));
     size_t count = pcol_top_count(d->tops[which]);
+    pcol_query_info info;
+    pcol_query_describe(query, &info);
     for (size_t i = 0; i < count; i++) {
         pcol_top_row from;
         pcol_diff_row *row;
         pcol_top_get(d->tops[which], i, &from);
+        /* The id of a thread or source is its row number in one file: it identifies nothing in the
+         * other. Threads or sources of one name are one row. */
+        from.frame.has_id = 0;
+        from.frame.id = 0;
         PCI_TRY(row_of(d, &from.frame, &row, err));
-        row->self[which] = from.self;
-        row->total[which] = from.total;
+        if (pci_amount_add(info.is_double, &row->self[which], from.self) ||
+            pci_amount_add(info.is_double, &row->total[which], from.total))
+            return pci_amount_overflow(info.type, err);
         *(which ? &row->in_new : &row->in_base) = 1;
     }
     return PCOL_OK;

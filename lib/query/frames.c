@@ -59,6 +59,13 @@ int pci_str_compare(pcol_str a, pcol_str b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
+/* Which members a frame has, as a number. */
+static int presence(const pcol_frame *frame)
+{
+    return frame->has_name << 4 | frame->has_file << 3 | frame->has_line << 2 | frame->has_id << 1 |
+           frame->has_address;
+}
+
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
 {
     int order = pci_str_compare(a->name, b->name);
@@ -68,7 +75,10 @@ int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
         order = (a->line > b->line) - (a->line < b->line);
     if (!order)
         order = (a->id > b->id) - (a->id < b->id);
-    return order ? order : (a->address > b->address) - (a->address < b->address);
+    if (!order)
+        order = (a->address > b->address) - (a->address < b->address);
+    /* An absent member goes before one that is empty or 0. */
+    return order ? order : presence(a) - presence(b);
 }
 
 /* ---- texts */

@@ -182,7 +182,7 @@ struct pci_frames {
     struct pci_names names;
 };
 int pci_str_compare(pcol_str a, pcol_str b);
-/* By name, file, line, id, address. */
+/* By name, file, line, id, address; 0: both show the same. */
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
 /* places: with lines outside functions, which are not functions, for PCOL_BY_FUNCTION. */
 pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
