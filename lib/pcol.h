@@ -1082,11 +1082,10 @@ typedef struct pcol_calltree pcol_calltree;
 
 typedef struct pcol_calltree_options {
     size_t size;
-    pcol_by by;       /* a kind of frame */
-    pcol_order order; /* of siblings; PCOL_ORDER_SELF is taken as PCOL_ORDER_TOTAL */
-    int bottom_up;    /* 1: stacks are turned round: children of a node are its callers */
-    uint32_t
-        max_depth; /* deeper frames are left out, their weight is self of the last one; 0: none */
+    pcol_by by;         /* a kind of frame */
+    pcol_order order;   /* of siblings; PCOL_ORDER_SELF is taken as PCOL_ORDER_TOTAL */
+    int bottom_up;      /* 1: stacks are turned round: children of a node are its callers */
+    uint32_t max_depth; /* deeper frames are left out of the tree, not of the totals; 0: no limit */
 } pcol_calltree_options;
 
 typedef struct pcol_calltree_node {
@@ -1096,6 +1095,7 @@ typedef struct pcol_calltree_node {
     uint32_t end;      /* nodes [this + 1, end) are what is below it */
     uint32_t depth;    /* 0: the root */
     pcol_amount self, total;
+    int cut; /* 1: max_depth left out frames with weight below it; they make total - self */
 } pcol_calltree_node;
 
 /**

@@ -615,6 +615,12 @@ void cli_names_free(struct cli_names *names);
 pcol_str cli_name(struct cli_names *names, pcol_str name);
 /* What --sort and --cum say. */
 pcol_order cli_order(const struct cli_args *args);
+/* The columns file, line and address of a kind of rows, as far as it has them (cli_place.c);
+ * people: without those that repeat the name. Gives how many. */
+enum { CLI_PLACE_COLUMNS = 3 };
+size_t cli_place_columns(pcol_by by, int people, struct cli_table_column *columns);
+/* Their cells; room: CLI_NUMBER_SIZE bytes for the address. */
+void cli_place_cells(const pcol_frame *frame, size_t count, char *room, struct cli_cell *cells);
 /* Whether the frames of an answer say where in the source they are. */
 struct cli_places {
     int files, lines;

@@ -110,7 +110,8 @@ const struct cmd cmd_table[] = {
      1, CMD_ANY, cmd_top},
     {"Ask", "tree", NULL, "FILE", "print the call tree", cmd_tree_options,
      "Callees stand below their callers, the largest first. --bottom-up starts from the innermost\n"
-     "frames: below a function stand its callers.\n"
+     "frames: below a function stand its callers. A node marked [+] (in machine formats: 1 in the\n"
+     "column cut) has children that -n or --depth leaves out.\n"
      "\n"
      "  pcol tree run.pcol\n"
      "  pcol tree --bottom-up --depth 5 run.pcol\n",

@@ -52,8 +52,9 @@ struct view {
     pcol_diff_info info;
     struct cli_names *shown; /* names as they are shown */
     struct cli_amounts amounts;
-    int markdown, place; /* place: rows have a file and a line, too */
-    double percent;      /* --fail-above; negative: not given */
+    int markdown;
+    pcol_by by;     /* with by_stack: function */
+    double percent; /* --fail-above; negative: not given */
     uint64_t limit;
 };
 
@@ -98,13 +99,15 @@ static int next_row(const struct view *view, size_t *at, uint64_t *shown, pcol_d
 static int print_rows(const struct view *view, struct cli_out *out)
 {
     static const struct cli_table_column columns[] = {
-        {"name", 0},      {"self_base", 1},   {"self_new", 1}, {"self_delta", 1}, {"total_base", 1},
-        {"total_new", 1}, {"total_delta", 1}, {"file", 0},     {"line", 1}};
-    struct cli_table_column chosen[10];
+        {"name", 0},       {"self_base", 1}, {"self_new", 1},   {"self_delta", 1},
+        {"total_base", 1}, {"total_new", 1}, {"total_delta", 1}};
+    enum { OWN = sizeof columns / sizeof *columns };
+    struct cli_table_column chosen[OWN + CLI_PLACE_COLUMNS + 1];
     struct cli_table *table;
     uint64_t shown = 0;
     pcol_diff_row row;
-    size_t count = view->place ? 9 : 7, unit = count;
+    size_t places = cli_place_columns(view->by, 0, chosen + OWN);
+    size_t count = OWN + places, unit = count;
 
     memcpy(chosen, columns, sizeof columns);
     if (view->args->verbose) /* as top: further columns only if asked for */
@@ -117,14 +120,13 @@ static int print_rows(const struct view *view, struct cli_out *out)
         const pcol_frame *frame = &row.frame;
         const pcol_amount amounts[6] = {row.self[0],  row.self[1],  row.self_delta,
                                         row.total[0], row.total[1], row.total_delta};
-        struct cli_cell cells[10] = {frame->has_name
-                                         ? cli_cell_str(cli_name(view->shown, frame->name))
-                                         : cli_cell_text(NULL)};
+        char room[CLI_NUMBER_SIZE];
+        struct cli_cell cells[OWN + CLI_PLACE_COLUMNS + 1] = {
+            frame->has_name ? cli_cell_str(cli_name(view->shown, frame->name))
+                            : cli_cell_text(NULL)};
         for (size_t c = 0; c < 6; c++)
             cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
-        cells[7] = frame->has_file ? cli_cell_str(frame->file) : cli_cell_text(NULL);
-        cells[8].kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
-        cells[8].as.i64 = frame->line;
+        cli_place_cells(frame, places, room, cells + OWN);
         if (unit < count)
             cells[unit] = cli_cell_str(view->info.unit);
         cli_table_row(table, cells);
@@ -230,44 +232,63 @@ static void print_header(const struct view *view, struct cli_out *out)
     cli_out_text(out, "\n");
 }
 
-enum { PEOPLE_COLUMNS = 8 };
+enum { PEOPLE_COLUMNS = 8, PEOPLE_NAME = PEOPLE_COLUMNS - 1 };
 
-static void print_markdown_row(struct cli_out *out, const struct cli_cell *cells)
+static void print_markdown_header(struct cli_out *out, const struct cli_table_column *columns,
+                                  size_t count)
 {
-    for (size_t c = 0; c < PEOPLE_COLUMNS; c++) {
-        int code = c == PEOPLE_COLUMNS - 1;
-        cli_out_text(out, code ? " | <code>" : c ? " | " : "| ");
-        if (code)
+    cli_out_text(out, "\n|");
+    for (size_t c = 0; c < count; c++)
+        cli_out_printf(out, *columns[c].name != '\0' ? " %s |" : "%s |", columns[c].name);
+    cli_out_text(out, "\n|");
+    for (size_t c = 0; c < count; c++)
+        cli_out_text(out, columns[c].right ? "---:|" : "---|");
+    cli_out_text(out, "\n");
+}
+
+static void print_markdown_row(struct cli_out *out, const struct cli_cell *cells, size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        int code = c >= PEOPLE_NAME && cells[c].kind == CLI_CELL_TEXT;
+        cli_out_text(out, c ? " " : "| ");
+        if (code) {
+            cli_out_text(out, "<code>");
             markdown_text(out, (pcol_str){cells[c].as.text.data, cells[c].as.text.size});
-        else
+            cli_out_text(out, "</code>");
+        } else if (cells[c].kind == CLI_CELL_TEXT) {
             cli_out_text(out, cells[c].as.text.data);
+        } else if (cells[c].kind == CLI_CELL_I64) {
+            cli_out_printf(out, "%lld", (long long)cells[c].as.i64);
+        }
+        cli_out_text(out, " |");
     }
-    cli_out_text(out, "</code> |\n");
+    cli_out_text(out, "\n");
 }
 
 static int print_people(const struct view *view, struct cli_out *out)
 {
-    static const struct cli_table_column columns[PEOPLE_COLUMNS] = {
+    struct cli_table_column columns[PEOPLE_COLUMNS + CLI_PLACE_COLUMNS] = {
         {"self", 1},   {"base", 1}, {"new", 1}, {"total", 1},
         {"total%", 1}, {"base", 1}, {"", 0},    {"name", 0}};
+    size_t places = cli_place_columns(view->by, 1, columns + PEOPLE_COLUMNS);
+    size_t count = PEOPLE_COLUMNS + places;
     struct cli_table *table = NULL;
     uint64_t shown = 0;
     pcol_diff_row row;
     int code = CLI_OK;
 
     if (view->markdown)
-        cli_out_text(out, "\n| self | base | new | total | total% | base | | name |\n"
-                          "|---:|---:|---:|---:|---:|---:|---|---|\n");
+        print_markdown_header(out, columns, count);
     else
-        code = cli_table_begin(&table, out, view->args, columns, PEOPLE_COLUMNS);
+        code = cli_table_begin(&table, out, view->args, columns, count);
     if (code != CLI_OK)
         return code;
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
-        char room[7][CLI_NUMBER_SIZE + 1];
+        char room[8][CLI_NUMBER_SIZE + 1];
         points_text(view, row.total_delta, room[4]);
         pcol_str name =
             row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"", 0};
-        struct cli_cell cells[PEOPLE_COLUMNS] = {
+        struct cli_cell cells[PEOPLE_COLUMNS + CLI_PLACE_COLUMNS] = {
             cli_cell_text(change_text(view, row.self_delta, room[0])),
             cli_amount_cell(&view->amounts, row.self[0], room[1]),
             cli_amount_cell(&view->amounts, row.self[1], room[2]),
@@ -276,8 +297,9 @@ static int print_people(const struct view *view, struct cli_out *out)
             cli_amount_cell(&view->amounts, row.total[0], room[5]),
             cli_cell_text(state_of(&row)),
             cli_cell_str(name)};
+        cli_place_cells(&row.frame, places, room[7], cells + PEOPLE_COLUMNS);
         if (view->markdown)
-            print_markdown_row(out, cells);
+            print_markdown_row(out, cells, count);
         else
             cli_table_row(table, cells);
     }
@@ -380,7 +402,7 @@ static int judge(const struct view *view)
 
 /* ---- the whole ---- */
 
-static void note_places(const struct view *view, pcol_by by)
+static void note_places(const struct view *view)
 {
     struct cli_places places = {0, 0};
     size_t count = pcol_diff_count(view->diff);
@@ -391,7 +413,7 @@ static void note_places(const struct view *view, pcol_by by)
         cli_places_see(&places, &row.frame);
     }
     if (count > 0)
-        cli_note_places(&places, by, view->names[1], view->args);
+        cli_note_places(&places, view->by, view->names[1], view->args);
 }
 
 /* Numbers of samples that stand for different times are not to be compared as they are. */
@@ -434,10 +456,9 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
     if (code == CLI_OK) {
         view.diff = diff;
         view.markdown = args->format != NULL && strcmp(args->format, "markdown") == 0;
-        view.place = options->by == PCOL_BY_LINE || options->by == PCOL_BY_LOCATION ||
-                     options->by == PCOL_BY_SRCLINE;
+        view.by = options->by_stack ? PCOL_BY_FUNCTION : options->by;
         pcol_diff_describe(diff, &view.info);
-        note_places(&view, options->by_stack ? PCOL_BY_FUNCTION : options->by);
+        note_places(&view);
         code = print(&view, queries[1]);
         if (code == CLI_OK && args->fail_above != NULL)
             code = judge(&view);

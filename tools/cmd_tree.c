@@ -3,7 +3,9 @@
  *
  * People get the branches drawn, and by default only those that are worth a look: nodes below half
  * a percent are left out and counted. Programs get every node. -n leaves the heaviest ones, and
- * since a caller is as heavy as what it calls, the branches that lead to them.
+ * since a caller is as heavy as what it calls, the branches that lead to them. A node is cut if
+ * --depth, -n or that half percent leaves out any of its children: then its total is more than its
+ * self and the totals of the children that are shown.
  */
 #include "cmd.h"
 
@@ -43,6 +45,14 @@ const struct cli_option cmd_tree_options[] = {
 
 /* ---- which nodes ---- */
 
+/* Flags of a node. LAST, SEEN: while the tree is drawn. */
+enum {
+    SHOWN = 1,
+    LAST = 2, /* the last child that its parent shows */
+    SEEN = 4, /* a child that is shown was met */
+    CUT = 8   /* a child is not shown */
+};
+
 struct weighed {
     double weight; /* largest magnitude of the node and those below it: callers come first */
     uint32_t node;
@@ -78,7 +88,7 @@ static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *
     }
     qsort(nodes + 1, count - 1, sizeof *nodes, by_weight); /* but for the root */
     for (uint32_t i = 1; i < count && i <= most; i++)
-        shown[nodes[i].node] = 1;
+        shown[nodes[i].node] = SHOWN;
     free(nodes);
     return CLI_OK;
 }
@@ -92,12 +102,27 @@ static void choose_worthy(const pcol_calltree *tree, const struct cli_amounts *a
     for (uint32_t i = 1; i < count; i++) {
         pcol_calltree_node node;
         pcol_calltree_get(tree, i, &node);
-        shown[i] = (node.parent == 0 || shown[node.parent]) &&
-                   fabs(cli_amount_double(amounts, node.total)) >= least;
+        if ((node.parent == 0 || shown[node.parent]) &&
+            fabs(cli_amount_double(amounts, node.total)) >= least)
+            shown[i] = SHOWN;
     }
 }
 
-/* A byte for each node: whether it is shown. To be freed. */
+static void mark_cut(const pcol_calltree *tree, uint8_t *shown)
+{
+    uint32_t count = pcol_calltree_count(tree);
+
+    for (uint32_t i = 1; i < count; i++) {
+        pcol_calltree_node node;
+        pcol_calltree_get(tree, i, &node);
+        if (!(shown[i] & SHOWN))
+            shown[node.parent] |= CUT;
+        if (node.cut)
+            shown[i] |= CUT;
+    }
+}
+
+/* The flags of each node, to be freed. */
 static int choose(const struct cli_args *args, const pcol_calltree *tree,
                   const struct cli_amounts *amounts, uint8_t **shown)
 {
@@ -107,37 +132,47 @@ static int choose(const struct cli_args *args, const pcol_calltree *tree,
     *shown = calloc((size_t)count + 1, 1);
     if (*shown == NULL)
         return cli_fail_memory();
+    int code = CLI_OK;
     if (all || (args->rows != CLI_UNSET && args->rows >= count))
-        memset(*shown, 1, count);
+        memset(*shown, SHOWN, count);
     else if (args->rows == CLI_UNSET)
         choose_worthy(tree, amounts, amounts->total * WORTH_PERCENT / 100, *shown);
     else
-        return choose_heaviest(tree, amounts, args->rows, *shown);
-    return CLI_OK;
+        code = choose_heaviest(tree, amounts, args->rows, *shown);
+    mark_cut(tree, *shown);
+    return code;
 }
 
 /* ---- for programs ---- */
 
 static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
-                      const uint8_t *shown, const struct cli_amounts *amounts, struct cli_out *out)
+                      pcol_by by, const uint8_t *shown, const struct cli_amounts *amounts,
+                      struct cli_out *out)
 {
-    static const struct cli_table_column columns[] = {
+    enum { OWN = 4 };
+    struct cli_table_column columns[OWN + CLI_PLACE_COLUMNS + 1] = {
         {"depth", 1}, {"self", 1}, {"total", 1}, {"name", 0}};
     struct cli_table *table;
     uint32_t count = pcol_calltree_count(tree);
-    int code = cli_table_begin(&table, out, args, columns, 4);
+    size_t places = cli_place_columns(by, 0, columns + OWN), width = OWN + places;
 
+    if (args->max_depth != CLI_UNSET || args->rows != CLI_UNSET)
+        columns[width++] = (struct cli_table_column){"cut", 1};
+    int code = cli_table_begin(&table, out, args, columns, width);
     if (code != CLI_OK)
         return code;
     for (uint32_t i = 1; i < count && out->code == 0; i++) {
+        char room[CLI_NUMBER_SIZE];
         pcol_calltree_node node;
-        if (!shown[i])
+        if (!(shown[i] & SHOWN))
             continue;
         pcol_calltree_get(tree, i, &node);
         node.frame.name = cli_name(names, node.frame.name);
-        struct cli_cell cells[4] = {
+        struct cli_cell cells[OWN + CLI_PLACE_COLUMNS + 1] = {
             cli_cell_u64(node.depth), cli_amount_cell(amounts, node.self, NULL),
             cli_amount_cell(amounts, node.total, NULL), cli_cell_str(node.frame.name)};
+        cli_place_cells(&node.frame, places, room, cells + OWN);
+        cells[OWN + places] = cli_cell_u64((shown[i] & CUT) != 0);
         cli_table_row(table, cells);
     }
     return cli_table_end(table, CLI_OK);
@@ -148,13 +183,12 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
 struct drawing {
     struct cli_names *names;
     const pcol_calltree *tree;
+    size_t places; /* columns of the place */
     const struct cli_amounts *amounts;
     struct cli_out *out;
-    uint8_t *shown; /* by node: SHOWN, and LAST of those that its caller shows */
-    uint8_t *last;  /* by depth: the node on the path is such a last one */
+    uint8_t *shown; /* by node: flags */
+    uint8_t *last;  /* by depth: the node on the path is LAST */
 };
-
-enum { SHOWN = 1, LAST = 2, SEEN = 4 };
 
 /* From the back the first node that a caller shows is its last one. *deepest: of those shown. */
 static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
@@ -192,7 +226,24 @@ static void draw_branches(struct drawing *d, uint32_t depth)
         cli_out_text(d->out, d->last[depth] ? "\xe2\x94\x94 " : "\xe2\x94\x9c ");
 }
 
-static void draw_node(struct drawing *d, const pcol_calltree_node *node)
+/* "  FILE:LINE  0xADDRESS" */
+static void draw_place(struct drawing *d, const pcol_frame *frame)
+{
+    char room[CLI_NUMBER_SIZE];
+    struct cli_cell cells[CLI_PLACE_COLUMNS] = {{0}};
+
+    cli_place_cells(frame, d->places, room, cells);
+    if (cells[0].kind != CLI_CELL_NULL || cells[1].kind != CLI_CELL_NULL)
+        cli_out_text(d->out, "  ");
+    if (cells[0].kind != CLI_CELL_NULL)
+        cli_out_safe(d->out, cells[0].as.text.data, cells[0].as.text.size);
+    if (cells[1].kind != CLI_CELL_NULL)
+        cli_out_printf(d->out, ":%lld", (long long)cells[1].as.i64);
+    if (cells[2].kind != CLI_CELL_NULL)
+        cli_out_printf(d->out, "  %s", cells[2].as.text.data);
+}
+
+static void draw_node(struct drawing *d, const pcol_calltree_node *node, int cut)
 {
     char room[CLI_NUMBER_SIZE];
     pcol_str name = cli_name(d->names, node->frame.name);
@@ -204,20 +255,19 @@ static void draw_node(struct drawing *d, const pcol_calltree_node *node)
     cli_out_printf(d->out, " %10.*s  ", (int)cell.as.text.size, cell.as.text.data);
     draw_branches(d, node->depth);
     cli_out_safe(d->out, name.data, name.size);
-    if (node->frame.has_line && node->frame.has_file) {
-        cli_out_text(d->out, "  ");
-        cli_out_safe(d->out, node->frame.file.data, node->frame.file.size);
-        cli_out_printf(d->out, ":%lld", (long long)node->frame.line);
-    }
-    cli_out_text(d->out, "\n");
+    draw_place(d, &node->frame);
+    cli_out_text(d->out, cut ? "  [+]\n" : "\n");
 }
 
 static int print_drawing(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
-                         uint8_t *shown, const struct cli_amounts *amounts, struct cli_out *out)
+                         pcol_by by, uint8_t *shown, const struct cli_amounts *amounts,
+                         struct cli_out *out)
 {
+    struct cli_table_column columns[CLI_PLACE_COLUMNS];
     uint32_t count = pcol_calltree_count(tree), deepest;
-    struct drawing d = {names, tree, amounts, out, shown, NULL};
+    struct drawing d = {names, tree, cli_place_columns(by, 1, columns), amounts, out, shown, NULL};
     uint64_t hidden = mark_last(&d, &deepest);
+    int cut = 0;
 
     d.last = calloc((size_t)deepest + 2, 1);
     if (d.last == NULL)
@@ -232,8 +282,11 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
             continue;
         pcol_calltree_get(tree, i, &node);
         d.last[node.depth] = (shown[i] & LAST) != 0;
-        draw_node(&d, &node);
+        cut |= shown[i] & CUT;
+        draw_node(&d, &node, shown[i] & CUT);
     }
+    if (cut)
+        cli_out_text(out, "[+] marks nodes with children that are not shown\n");
     if (hidden > 0)
         cli_out_printf(out, "%llu smaller node%s not shown; -n 0 shows all\n",
                        (unsigned long long)hidden, hidden == 1 ? " is" : "s are");
@@ -243,7 +296,8 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
 
 /* ---- both ---- */
 
-static int print(struct cli_args *args, const pcol_query *query, const pcol_calltree *tree)
+static int print(struct cli_args *args, const pcol_query *query, const pcol_calltree *tree,
+                 pcol_by by)
 {
     struct cli_names names;
     static struct cli_out out;
@@ -257,8 +311,8 @@ static int print(struct cli_args *args, const pcol_query *query, const pcol_call
     cli_names_init(&names, args, amounts.people);
     code = choose(args, tree, &amounts, &shown);
     if (code == CLI_OK)
-        code = amounts.people ? print_drawing(args, &names, tree, shown, &amounts, &out)
-                              : print_rows(args, &names, tree, shown, &amounts, &out);
+        code = amounts.people ? print_drawing(args, &names, tree, by, shown, &amounts, &out)
+                              : print_rows(args, &names, tree, by, shown, &amounts, &out);
     free(shown);
     cli_names_free(&names);
     return cli_out_finish(&out, code);
@@ -304,7 +358,7 @@ int cmd_tree(struct cli_args *args)
     if (code == CLI_OK)
         note_places(args, input.name, tree, options.by);
     if (code == CLI_OK)
-        code = print(args, query, tree);
+        code = print(args, query, tree, options.by);
     pcol_calltree_free(tree);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -25,6 +25,14 @@
 struct node {
     uint32_t frame, parent, end, depth;
     pcol_amount self, total;
+    int cut;
+};
+
+/* Sums of a node while the tree is built. */
+struct sums {
+    pcol_amount self;
+    pcol_amount total; /* at first of what is deeper than max_depth alone */
+    uint8_t cut;       /* some of its weight is */
 };
 
 struct pcol_calltree {
@@ -36,8 +44,8 @@ struct pcol_calltree {
 struct building {
     const pcol_query *query;
     const struct pci_frames *frames;
-    struct pci_tree tree;      /* its groups are frames */
-    pcol_amount *self, *total; /* by node */
+    struct pci_tree tree; /* its groups are frames */
+    struct sums *sums;    /* by node */
     size_t capacity;
     uint64_t most; /* nodes */
     uint32_t max_depth;
@@ -58,9 +66,9 @@ static pcol_status go_down(struct building *b, uint32_t frame, pcol_error *err)
         return pci_fail(err, PCOL_E_LIMIT,
                         "the call tree has more than %llu nodes; a depth makes it smaller",
                         (unsigned long long)b->most);
-    if (pci_grow((void **)&b->self, &b->capacity, b->tree.count, sizeof *b->self))
+    if (pci_grow((void **)&b->sums, &b->capacity, b->tree.count, sizeof *b->sums))
         return pci_fail_memory(err);
-    memset(b->self + room, 0, (b->capacity - room) * sizeof *b->self);
+    memset(b->sums + room, 0, (b->capacity - room) * sizeof *b->sums);
     return PCOL_OK;
 }
 
@@ -70,6 +78,18 @@ static pcol_status add(const struct building *b, pcol_amount *sum, pcol_amount a
     if (pci_amount_add(b->query->measure.is_double, sum, amount))
         return pci_amount_overflow(b->query->measure.type, err);
     return PCOL_OK;
+}
+
+/* The weight of a stack goes to the node that is open. deeper: its innermost frames are below
+ * max_depth, so that the weight is not the node's own. */
+static pcol_status add_weight(struct building *b, uint32_t row, int deeper, pcol_error *err)
+{
+    struct sums *sums = &b->sums[b->node];
+    pcol_amount weight = b->query->weight[row];
+    if (!deeper)
+        return add(b, &sums->self, weight, err);
+    sums->cut |= !pci_amount_is_zero(b->query->measure.is_double, weight);
+    return add(b, &sums->total, weight, err);
 }
 
 /* ---- top-down */
@@ -109,7 +129,7 @@ static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t ca
     struct building *b = context;
     (void)leaf;
     (void)caller;
-    return add(b, &b->self[b->node], b->query->weight[row], err);
+    return add_weight(b, row, b->skipped > 0, err);
 }
 
 static pcol_status build_top_down(struct building *b, pcol_error *err)
@@ -132,7 +152,7 @@ static pcol_status add_turned(struct building *b, uint32_t row, uint64_t *steps,
             if (frame == PCOL_NONE)
                 continue;
             if (b->max_depth && depth == b->max_depth)
-                return add(b, &b->self[b->node], b->query->weight[row], err);
+                return add_weight(b, row, 1, err);
             depth++;
             PCI_TRY(go_down(b, frame, err));
         }
@@ -141,7 +161,7 @@ static pcol_status add_turned(struct building *b, uint32_t row, uint64_t *steps,
             return pci_fail(err, PCOL_E_LIMIT,
                             "the stacks are too deep to be turned round whole; give a depth");
     }
-    return add(b, &b->self[b->node], b->query->weight[row], err);
+    return add_weight(b, row, 0, err);
 }
 
 static pcol_status build_bottom_up(struct building *b, pcol_error *err)
@@ -210,18 +230,15 @@ static pcol_status rank_frames(const struct pci_frames *frames, uint32_t **rank,
 /* Totals, and whether a node or one below it has weight. */
 static pcol_status add_totals(struct building *b, uint8_t *alive, pcol_error *err)
 {
-    size_t n = b->tree.count;
-    b->total = pci_malloc(n, sizeof *b->total);
-    if (!b->total)
-        return pci_fail_memory(err);
-    memcpy(b->total, b->self, n * sizeof *b->total);
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = b->tree.count; i-- > 0;) {
+        struct sums *own = &b->sums[i];
         uint32_t parent = b->tree.nodes[i].parent;
-        alive[i] |= !pci_amount_is_zero(b->query->measure.is_double, b->self[i]);
+        alive[i] |= own->cut || !pci_amount_is_zero(b->query->measure.is_double, own->self);
+        PCI_TRY(add(b, &own->total, own->self, err));
         if (i == 0 || !alive[i])
             continue;
         alive[parent] = 1;
-        PCI_TRY(add(b, &b->total[parent], b->total[i], err));
+        PCI_TRY(add(b, &b->sums[parent].total, own->total, err));
     }
     alive[0] = 1;
     return PCOL_OK;
@@ -259,10 +276,12 @@ static uint32_t sort_places(const struct building *b, const uint8_t *alive, cons
         const struct pci_node *node = &b->tree.nodes[i];
         if (!alive[i])
             continue;
-        places[next[node->parent]++] = (struct place){
-            node->parent, i,
-            order == PCOL_ORDER_NAME ? 0 : pci_amount_key(b->query->measure.is_double, b->total[i]),
-            rank[node->group]};
+        places[next[node->parent]++] =
+            (struct place){node->parent, i,
+                           order == PCOL_ORDER_NAME
+                               ? 0
+                               : pci_amount_key(b->query->measure.is_double, b->sums[i].total),
+                           rank[node->group]};
     }
     for (uint32_t i = 0, first = 0; i < n; first = next[i++])
         if (next[i] - first > 1)
@@ -287,7 +306,8 @@ static pcol_status lay_out(const struct building *b, const struct place *places,
         end[places[i].parent] = i + 1;
     }
     if (status == PCOL_OK) {
-        tree->nodes[0] = (struct node){PCOL_NONE, 0, 0, 0, b->self[0], b->total[0]};
+        tree->nodes[0] =
+            (struct node){PCOL_NONE, 0, 0, 0, b->sums[0].self, b->sums[0].total, b->sums[0].cut};
         tree->count = 1;
         old[0] = 0;
     }
@@ -299,8 +319,9 @@ static pcol_status lay_out(const struct building *b, const struct place *places,
                                                      at,
                                                      0,
                                                      tree->nodes[at].depth + 1,
-                                                     b->self[child],
-                                                     b->total[child]};
+                                                     b->sums[child].self,
+                                                     b->sums[child].total,
+                                                     b->sums[child].cut};
             old[tree->count] = child;
             at = tree->count++;
             continue;
@@ -348,7 +369,7 @@ static pcol_status add_empty(struct building *b, pcol_error *err)
     if (!query->calls.count || pci_amount_is_zero(query->measure.is_double, query->weight[0]))
         return PCOL_OK;
     PCI_TRY(go_down(b, b->frames->empty, err));
-    PCI_TRY(add(b, &b->self[b->node], query->weight[0], err));
+    PCI_TRY(add_weight(b, 0, 0, err));
     b->node = 0;
     return PCOL_OK;
 }
@@ -363,8 +384,8 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
     pcol_status status;
     PCI_TRY(pci_frames_open(query, options->by, 0, &tree->frames, err));
     PCI_TRY(pci_tree_init(&b.tree, err));
-    b.self = pci_calloc(b.capacity = 64, sizeof *b.self);
-    status = b.self ? PCOL_OK : pci_fail_memory(err);
+    b.sums = pci_calloc(b.capacity = 64, sizeof *b.sums);
+    status = b.sums ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
         status = add_empty(&b, err);
     if (status == PCOL_OK)
@@ -373,8 +394,7 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
         status = finish(&b, options->order, tree, err);
     pci_tree_clear(&b.tree);
     pci_calls_close(&b.calls);
-    pci_free(b.self);
-    pci_free(b.total);
+    pci_free(b.sums);
     return status;
 }
 
@@ -440,7 +460,8 @@ void pcol_calltree_get(const pcol_calltree *tree, uint32_t index, pcol_calltree_
                                  .end = from->end,
                                  .depth = from->depth,
                                  .self = from->self,
-                                 .total = from->total};
+                                 .total = from->total,
+                                 .cut = from->cut};
     if (from->frame != PCOL_NONE)
         node->frame = tree->frames.frames[from->frame];
 }

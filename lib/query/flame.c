@@ -155,16 +155,21 @@ static double width_of(double value)
     return isnan(value) ? 0 : fmin(fabs(value), DBL_MAX);
 }
 
-/* How much a node's own part weighs. What is gone weighs as much as its share of the base would
- * here. */
+/* How much a node weighs beyond its children: its self, and at the greatest depth also what is
+ * deeper. What is gone weighs as much as its share of the base would here. */
 static double own_weight(const pcol_flame *f, uint32_t i)
 {
     double totals[2], own;
-    if (!f->joined || pci_flame_is_in(f, i, 1))
-        return ldexp(width_of(to_double(self_of(f, i, 1), f->info.is_double)), f->exponent);
+    struct pci_flame_node node;
+    int which = !f->joined || pci_flame_is_in(f, i, 1);
+    pci_flame_node(f, i, &node);
+    pcol_amount part =
+        node.depth == PCI_FLAME_DEPTH ? pci_flame_total(f, i, which) : self_of(f, i, which);
+    if (which)
+        return ldexp(width_of(to_double(part, f->info.is_double)), f->exponent);
     totals[0] = width_of(to_double(f->base_info.total, f->base_info.is_double));
     totals[1] = width_of(to_double(f->info.total, f->info.is_double));
-    own = width_of(to_double(self_of(f, i, 0), f->base_info.is_double));
+    own = width_of(to_double(part, f->base_info.is_double));
     if (totals[0] > 0 && totals[1] > 0)
         own = width_of(own / totals[0] * totals[1]);
     return ldexp(own, f->exponent);

@@ -77,8 +77,8 @@ int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
         order = (a->id > b->id) - (a->id < b->id);
     if (!order)
         order = (a->address > b->address) - (a->address < b->address);
-    /* An absent member goes before one that is empty or 0. */
-    return order ? order : presence(a) - presence(b);
+    /* An absent member goes after one that is empty or 0. */
+    return order ? order : presence(b) - presence(a);
 }
 
 /* ---- texts */

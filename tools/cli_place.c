@@ -1,0 +1,60 @@
+/*
+ * cli_place.c - the columns that identify a row of an answer beside its name: file, line, address
+ *
+ * Machine formats have every column of the kind of rows, so that a row can be found by its cells
+ * alone. A table for people leaves out what the name says: a file, or FILE#LINE. Tests:
+ * tests/answers.
+ */
+#include "cli.h"
+
+enum shown { SHOW_FILE, SHOW_LINE, SHOW_ADDRESS };
+
+/* How many of the columns file, line, address a kind of rows has. */
+static size_t count_of(pcol_by by, int people)
+{
+    switch (by) {
+    case PCOL_BY_FILE:
+        return people ? 0 : 1;
+    case PCOL_BY_SRCLINE:
+        return people ? 0 : 2;
+    case PCOL_BY_LINE:
+        return 2;
+    case PCOL_BY_LOCATION:
+        return 3;
+    case PCOL_BY_FUNCTION:
+    case PCOL_BY_THREAD:
+    case PCOL_BY_SOURCE:
+    case PCOL_BY_LABEL:
+        break;
+    }
+    return 0;
+}
+
+size_t cli_place_columns(pcol_by by, int people, struct cli_table_column *columns)
+{
+    static const struct cli_table_column all[CLI_PLACE_COLUMNS] = {
+        [SHOW_FILE] = {"file", CLI_LEFT},
+        [SHOW_LINE] = {"line", CLI_RIGHT},
+        [SHOW_ADDRESS] = {"address", CLI_RIGHT}};
+    size_t count = count_of(by, people);
+
+    for (size_t i = 0; i < count; i++)
+        columns[i] = all[i];
+    return count;
+}
+
+void cli_place_cells(const pcol_frame *frame, size_t count, char *room, struct cli_cell *cells)
+{
+    for (size_t i = 0; i < count; i++)
+        cells[i] = cli_cell_text(NULL);
+    if (count > SHOW_FILE && frame->has_file)
+        cells[SHOW_FILE] = cli_cell_str(frame->file);
+    if (count > SHOW_LINE && frame->has_line) {
+        cells[SHOW_LINE].kind = CLI_CELL_I64;
+        cells[SHOW_LINE].as.i64 = frame->line;
+    }
+    if (count > SHOW_ADDRESS && frame->has_address) {
+        snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
+        cells[SHOW_ADDRESS] = cli_cell_text(room);
+    }
+}
