@@ -138,12 +138,13 @@ const struct cmd cmd_table[] = {
      "them. Programs get name, self_base, self_new, self_delta, total_base, total_new, "
      "total_delta;\n"
      "people also see which are new or gone. --format markdown is for a comment on a pull\n"
-     "request. A row that --fail-above objects to is always shown.\n"
+     "request. Rows that rose by more than --fail-above are all shown, whatever -n says.\n"
      "\n"
      "  pcol diff before.pcol after.pcol\n"
      "  pcol diff --fail-above 5% --format markdown main.pb.gz branch.pb.gz\n"
      "\n"
-     "Exit code: 1 if --fail-above says so.\n",
+     "Exit code: 1 if a row rose by more than --fail-above; 2 if the selection leaves nothing to\n"
+     "compare, 3 if neither profile has a value.\n",
      2, 2, cmd_diff},
     {"Ask", "query", NULL, "QUESTION FILE", "ask what Perun asks of its profiles",
      cmd_query_options,

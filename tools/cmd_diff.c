@@ -2,8 +2,8 @@
  * cmd_diff.c - diff: what changed between two profiles
  *
  * Rows that changed are shown, the largest changes first: to programs all of them, to people and in
- * a pull request that a markdown table goes into the first few, and those that --fail-above objects
- * to. -n 0 shows what did not change, too.
+ * a pull request that a markdown table goes into the first few. Rows that fail --fail-above are
+ * shown whatever the limit is. -n 0 shows what did not change, too.
  */
 #include "cmd.h"
 
@@ -86,7 +86,7 @@ static int next_row(const struct view *view, size_t *at, uint64_t *shown, pcol_d
         pcol_diff_get(view->diff, (*at)++, row);
         if (!changed(view, row) && view->args->rows != 0)
             continue;
-        if (*shown >= view->limit && (view->args->rows != CLI_UNSET || !is_above(view, row)))
+        if (*shown >= view->limit && !is_above(view, row))
             continue;
         ++*shown;
         return 1;
@@ -365,6 +365,20 @@ static int parse_percent(const char *text, double *percent)
     return cli_usage("--fail-above: '%s' is not a percentage", text);
 }
 
+/* A gate that compares nothing must not pass. */
+static int fail_empty(const struct view *view)
+{
+    if (cli_selects(view->args))
+        return cli_fail(CLI_USAGE,
+                        "%s: --fail-above compares nothing: neither this profile nor the base has "
+                        "a sample that the selection takes",
+                        view->names[1]);
+    return cli_fail(CLI_INPUT,
+                    "%s: --fail-above compares nothing: neither this profile nor the base has a "
+                    "value",
+                    view->names[1]);
+}
+
 static int judge(const struct view *view)
 {
     double whole = fabs(to_double(view, view->info.total[0])), worst = 0;
@@ -373,6 +387,8 @@ static int judge(const struct view *view)
     struct cli_amounts amounts = view->amounts;
     pcol_diff_row row;
 
+    if (count == 0)
+        return fail_empty(view);
     for (size_t i = 0; i < count; i++) {
         pcol_diff_get(view->diff, i, &row);
         if (!is_above(view, &row))
