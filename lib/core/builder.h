@@ -143,7 +143,10 @@ struct pci_intern {
 
 struct pci_interned {
     uint32_t table;
-    uint64_t base; /* rows of the table when its first row was interned */
+    uint32_t source_count; /* of the builder when `next` was found */
+    uint64_t next;         /* row of the table that the next new one becomes */
+    uint32_t *at;          /* by id: its row of the table */
+    size_t at_capacity;
     struct pci_intern rows;
 };
 

@@ -26,8 +26,10 @@ void pci_intern_clear(struct pci_intern *intern)
 void pci_interned_free(pcol_builder *builder)
 {
     for (size_t i = 0; i < builder->interned_capacity; i++) {
-        if (builder->interned[i])
+        if (builder->interned[i]) {
             pci_intern_clear(&builder->interned[i]->rows);
+            pci_free(builder->interned[i]->at);
+        }
         pci_free(builder->interned[i]);
     }
     pci_free(builder->interned);
@@ -129,10 +131,24 @@ static pcol_status interned(pcol_builder *b, uint32_t table, struct pci_interned
         if (!in)
             return pci_fail_memory(err);
         in->table = table;
-        in->base = pci_builder_rows(b, table);
         b->interned[table] = in;
     }
     *out = b->interned[table];
+    return PCOL_OK;
+}
+
+/* The row that a new one becomes: after all that the table has. A source either interns its rows of
+ * a table or appends them, so rows are counted again for each source that interns. */
+static pcol_status new_row(pcol_builder *b, struct pci_interned *in, uint32_t id, pcol_error *err)
+{
+    if (!in->next || in->source_count != b->source_count)
+        in->next = pci_builder_rows(b, in->table);
+    in->source_count = b->source_count;
+    in->at[id] = (uint32_t)in->next;
+    if (in->next >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 rows of table %.40s",
+                        b->tables[in->table].name);
+    b->tables[in->table].rows = ++in->next;
     return PCOL_OK;
 }
 
@@ -159,16 +175,16 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
         *is_new = 0;
     if (!in)
         return status;
+    if (pci_grow((void **)&in->at, &in->at_capacity, in->rows.count + 1, sizeof *in->at))
+        return pci_fail_memory(err);
     PCI_TRY(intern(&in->rows, builder, table, columns, cells, count, variant, &id, &added, err));
-    if (in->base + id >= PCOL_NONE - 1)
-        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 rows of table %.40s",
-                        builder->tables[table].name);
-    *row = (uint32_t)(in->base + id);
+    if (added)
+        PCI_TRY(new_row(builder, in, id, err));
+    *row = in->at[id];
     if (!added)
         return PCOL_OK;
     if (is_new)
         *is_new = 1;
-    builder->tables[table].rows = (uint64_t)*row + 1;
     return set_cells(builder, columns, cells, count, *row, err);
 }
 
