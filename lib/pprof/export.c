@@ -51,6 +51,7 @@ struct header {
     struct source_columns columns;
     int64_t *comments;
     size_t comment_count, comment_capacity;
+    struct pci_hash comment_hash;
 };
 
 static pcol_status open_sources(struct pci_pprof_export *e, struct source_columns *c,
@@ -103,10 +104,11 @@ static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint3
         const struct pci_column *column;
         int64_t *value;
         protobuf_c_boolean *has;
-    } texts[] = {{is_first ? c->drop : NULL, &m->drop_frames, &m->has_drop_frames},
-                 {is_first ? c->keep : NULL, &m->keep_frames, &m->has_keep_frames},
-                 {c->default_type, &m->default_sample_type, &m->has_default_sample_type},
-                 {c->doc, &m->doc_url, &m->has_doc_url}};
+    } texts[] = {
+        {is_first ? c->drop : NULL, &m->drop_frames, &m->has_drop_frames},
+        {is_first ? c->keep : NULL, &m->keep_frames, &m->has_keep_frames},
+        {e->exact ? c->default_type : NULL, &m->default_sample_type, &m->has_default_sample_type},
+        {c->doc, &m->doc_url, &m->has_doc_url}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!*texts[i].has) {
             PCI_TRY(pci_pprof_cell_index(e, texts[i].column, source, texts[i].value, err));
@@ -115,39 +117,55 @@ static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint3
     return PCOL_OK;
 }
 
+/* What one source says of its period. */
+struct period {
+    int64_t value, type, unit;
+    int valid;
+};
+
 /* The period, as the source says it or as the interval of its sampling. */
+static pcol_status read_period(struct pci_pprof_export *e, const struct source_columns *c,
+                               uint32_t source, struct period *p, pcol_error *err)
+{
+    pcol_str kind;
+    PCI_TRY(pci_pprof_cell(e->file, c->period, source, &p->value, &p->valid, err));
+    PCI_TRY(pci_pprof_cell_index(e, c->period_type, source, &p->type, err));
+    PCI_TRY(pci_pprof_cell_index(e, c->period_unit, source, &p->unit, err));
+    if (p->valid || e->exact)
+        return PCOL_OK;
+    PCI_TRY(pci_pprof_cell(e->file, c->interval, source, &p->value, &p->valid, err));
+    if (!p->valid || p->type || p->unit)
+        return PCOL_OK;
+    PCI_TRY(source_type(e, c, source, &kind, err));
+    const char *name = is_text(kind, "rprof") ? "cpu" : "wall";
+    PCI_TRY(pci_pprof_index_text(&e->w, name, strlen(name), &p->type, err));
+    return pci_pprof_index_text(&e->w, "nanoseconds", 11, &p->unit, err);
+}
+
+/* Of several profiles: the first type of period, and the longest period of that type. */
 static pcol_status add_period(struct pci_pprof_export *e, struct header *h, uint32_t source,
                               pcol_error *err)
 {
     PciPprof__Profile *m = &h->message;
     PciPprof__ValueType *t = &h->period_type;
-    const struct source_columns *c = &h->columns;
-    int64_t period, interval;
-    int valid, has_interval;
-    PCI_TRY(pci_pprof_cell(e->file, c->period, source, &period, &valid, err));
+    struct period own;
+    PCI_TRY(read_period(e, &h->columns, source, &own, err));
     if (!t->has_type && !t->has_unit) {
-        PCI_TRY(pci_pprof_cell_index(e, c->period_type, source, &t->type, err));
-        PCI_TRY(pci_pprof_cell_index(e, c->period_unit, source, &t->unit, err));
-    }
-    if (!valid && !e->exact) {
-        pcol_str type;
-        PCI_TRY(pci_pprof_cell(e->file, c->interval, source, &interval, &has_interval, err));
-        PCI_TRY(source_type(e, c, source, &type, err));
-        if (has_interval && !t->type && !t->unit) {
-            const char *name = is_text(type, "rprof") ? "cpu" : "wall";
-            PCI_TRY(pci_pprof_index_text(&e->w, name, strlen(name), &t->type, err));
-            PCI_TRY(pci_pprof_index_text(&e->w, "nanoseconds", 11, &t->unit, err));
+        t->type = own.type;
+        t->unit = own.unit;
+        t->has_type = t->type != 0;
+        t->has_unit = t->unit != 0;
+        if (t->has_type || t->has_unit) {
+            m->period_type = t;
+            m->has_period = 0; /* what came before is a number of nothing */
+            m->period = 0;
         }
-        valid = has_interval;
-        period = interval;
     }
-    t->has_type = t->type != 0;
-    t->has_unit = t->unit != 0;
-    if (t->has_type || t->has_unit)
-        m->period_type = t;
-    if (valid && (!m->has_period || period > m->period))
-        m->period = period;
-    m->has_period = m->has_period || valid;
+    if (!own.valid || own.type != t->type || own.unit != t->unit)
+        return PCOL_OK;
+    if (!m->has_period || own.value > m->period)
+        m->period = own.value;
+    m->has_period = 1;
     return PCOL_OK;
 }
 
@@ -171,8 +189,18 @@ static pcol_status add_times(struct pci_pprof_export *e, struct header *h, uint3
 
 /* ---- comments ---- */
 
-static pcol_status add_comment(struct header *h, int64_t index, pcol_error *err)
+/* Like pprof, the comments of several profiles are each taken once. */
+static pcol_status add_comment(struct pci_pprof_export *e, struct header *h, int64_t index,
+                               pcol_error *err)
 {
+    uint64_t hash = pci_hash_pair((uint64_t)index, 0);
+    size_t at = pci_hash_start(&h->comment_hash, hash);
+    uint32_t id;
+    while (!e->exact && (id = pci_hash_next(&h->comment_hash, hash, &at)) != PCI_HASH_NONE)
+        if (h->comments[id] == index)
+            return PCOL_OK;
+    if (!e->exact)
+        PCI_TRY(pci_hash_add(&h->comment_hash, hash, (uint32_t)h->comment_count, err));
     if (pci_grow((void **)&h->comments, &h->comment_capacity, h->comment_count + 1,
                  sizeof *h->comments))
         return pci_fail_memory(err);
@@ -197,7 +225,7 @@ static pcol_status own_comments(struct pci_pprof_export *e, struct header *h, pc
         if ((uint64_t)owner >= e->source_count || !e->wanted[owner])
             continue;
         PCI_TRY(pci_pprof_cell_index(e, text, row, &index, err));
-        PCI_TRY(add_comment(h, index, err));
+        PCI_TRY(add_comment(e, h, index, err));
     }
     return PCOL_OK;
 }
@@ -223,7 +251,47 @@ static pcol_status source_comment(struct pci_pprof_export *e, struct header *h, 
     pcol_status status =
         pci_pprof_index_text(&e->w, line, uri.size ? size : type.size, &index, err);
     pci_free(line);
-    return status == PCOL_OK ? add_comment(h, index, err) : status;
+    return status == PCOL_OK ? add_comment(e, h, index, err) : status;
+}
+
+/* ---- the default type ---- */
+
+/* The default of the first source, as answers have it; but like pprof, of several pprof profiles
+ * the first that names one decides. */
+static pcol_status find_default(struct pci_pprof_export *e, const struct source_columns *c,
+                                uint32_t *list, int64_t *index, pcol_error *err)
+{
+    uint32_t first = PCOL_NONE, row, count;
+    for (uint32_t source = 0; source < e->source_count; source++) {
+        pcol_str type;
+        if (!e->wanted[source])
+            continue;
+        PCI_TRY(pci_types_of(&e->types, source, list, &count, err));
+        PCI_TRY(pci_types_default(&e->types, source, list, count, &row, err));
+        first = first == PCOL_NONE ? row : first;
+        PCI_TRY(source_type(e, c, source, &type, err));
+        if (!pci_type_is_pprof(type))
+            break;
+        PCI_TRY(pci_pprof_cell_index(e, c->default_type, source, index, err));
+        if (*index)
+            return PCOL_OK;
+    }
+    if (e->type_count < 2)
+        return PCOL_OK;
+    if (first == PCOL_NONE || e->types.level[first])
+        first = e->out_types[0].row;
+    return pci_pprof_index(&e->w, first == PCOL_NONE ? MEMORY : e->types.type[first], index, err);
+}
+
+static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pcol_error *err)
+{
+    uint32_t *list = pci_malloc((size_t)e->types.count + 1, sizeof *list);
+    int64_t *index = &h->message.default_sample_type;
+    pcol_status status =
+        list ? find_default(e, &h->columns, list, index, err) : pci_fail_memory(err);
+    h->message.has_default_sample_type = *index != 0;
+    pci_free(list);
+    return status;
 }
 
 static pcol_status make_header(struct pci_pprof_export *e, struct header *h, pcol_error *err)
@@ -239,13 +307,8 @@ static pcol_status make_header(struct pci_pprof_export *e, struct header *h, pco
         if (!e->exact)
             PCI_TRY(source_comment(e, h, source, err));
     }
-    /* pprof would show the last type; elsewhere the first is what the profile is about. */
-    if (!e->exact && !h->message.has_default_sample_type && e->type_count > 1) {
-        uint32_t row = e->out_types[0].row;
-        pcol_str type = row == PCOL_NONE ? MEMORY : e->types.type[row];
-        PCI_TRY(pci_pprof_index(&e->w, type, &h->message.default_sample_type, err));
-        h->message.has_default_sample_type = h->message.default_sample_type != 0;
-    }
+    if (!e->exact)
+        PCI_TRY(add_default(e, h, err));
     return own_comments(e, h, err);
 }
 
@@ -518,6 +581,7 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     pci_hash_clear(&e->outside_hash);
     pci_pprof_kept_clear(&e->kept);
     pci_free(h.comments);
+    pci_hash_clear(&h.comment_hash);
     pci_free(e->outside);
     pci_free(e->out_types);
     pci_free(e->wanted);

@@ -413,7 +413,7 @@ Test(pprof, several_sources_become_one_profile)
     cr_assert_eq(p->n_location, 1);
     cr_assert_eq(p->n_function, 1);
     cr_assert_eq(p->n_mapping, 0); /* nothing refers to it */
-    cr_assert_eq(p->n_comment, 2);
+    cr_assert_eq(p->n_comment, 1); /* "pprof", of both */
     pci_pprof__profile__free_unpacked(p, NULL);
     pcol_free(data);
     free(out.data);
