@@ -443,7 +443,8 @@ def v1(f):
             least.setdefault(function(i), []).extend([] if line(i) is None else [line(i)])
     rprof = any(f.get("sources", "type")(i) in (b"rprof", b"rprofmem") for i in range(f.rows("sources")))
     for number, name, system, filename, start, *_ in v2_functions(f)[1]:
-        need(name and system, f"table functions, row {number - 1}: v1 needs a name")
+        system = system or name
+        need(name, f"table functions, row {number - 1}: v1 needs a name")
         if rprof and name == system:
             name = b"gc" if name == b"<GC>" else name.replace(b".", b"_")
         functions.append([number, name, system, filename or b"", min(least.get(number - 1) or [0]) if start is None else start])

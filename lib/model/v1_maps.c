@@ -64,15 +64,17 @@ static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
 {
     const pcol_column *columns = functions->columns; /* id, name, system_name, filename, line */
     for (uint64_t row = 0; row < m->function_count; row++) {
-        int valid, has_system, has_line;
+        int valid, has_line;
         int64_t line;
         PCI_TRY(pcol_column_str(&columns[1], row, &m->names[row], &valid, err));
-        PCI_TRY(pcol_column_str(&columns[2], row, &m->systems[row], &has_system, err));
+        PCI_TRY(pcol_column_str(&columns[2], row, &m->systems[row], NULL, err));
         PCI_TRY(pcol_column_str(&columns[3], row, &m->filenames[row], NULL, err));
         PCI_TRY(pcol_column_i64(&columns[4], row, &line, &has_line, err));
         m->start_lines[row] = has_line ? line : INT64_MAX;
         m->own_start[row] = (uint8_t)has_line;
-        if (!m->names[row].size || !m->systems[row].size)
+        if (!m->systems[row].size) /* pprof: the same as the name, or not known */
+            m->systems[row] = m->names[row];
+        if (!m->names[row].size)
             return pci_fail_cell(err, PCOL_E_LOSS, "functions", "name", row,
                                  "v1 cannot hold a function without a name");
         if (m->rename && pci_same(m->names[row], m->systems[row]))

@@ -56,6 +56,13 @@ struct pci_pprof_kept {
     size_t count, capacity;
 };
 
+/* A line of a file outside functions. */
+struct pci_pprof_place {
+    int64_t file, line; /* file: its string */
+    int has_line;
+    uint64_t row; /* of locations: the first one there */
+};
+
 struct pci_pprof_export {
     const struct pci_export *export;
     const pcol_file *file;
@@ -72,7 +79,7 @@ struct pci_pprof_export {
     struct pci_pprof_kept kept;
 
     struct pci_pprof_entries mappings, functions, groups;
-    uint32_t *outside; /* files with code outside functions: their strings */
+    struct pci_pprof_place *outside; /* lines of files outside functions */
     size_t outside_capacity;
     struct pci_hash outside_hash;
 

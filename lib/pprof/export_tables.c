@@ -4,6 +4,7 @@
 #include "pprof/export.h"
 
 #include "core/alloc.h"
+#include "model/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -273,28 +274,30 @@ struct location_columns {
     const struct pci_column *function, *line, *column, *filename;
 };
 
-/* Code outside any function gets one, since a line of pprof has to have one: all such code of one
- * file is one function of the file's name. Its id is beyond those of our rows. */
+/* Code outside any function gets one, since a line of pprof has to have one: it has the name that
+ * the frame is shown with. Its id is beyond those of our rows. */
 static pcol_status outside(struct pci_pprof_export *e, const struct location_columns *c,
                            uint64_t row, uint64_t *id, pcol_error *err)
 {
-    int64_t file;
+    struct pci_pprof_place place = {.row = row};
     int valid;
-    PCI_TRY(pci_pprof_cell(e->file, c->filename, row, &file, &valid, err));
+    PCI_TRY(pci_pprof_cell(e->file, c->filename, row, &place.file, &valid, err));
+    PCI_TRY(pci_pprof_cell(e->file, c->line, row, &place.line, &place.has_line, err));
     *id = 0;
     if (!valid)
         return PCOL_OK;
-    uint64_t hash = pci_hash_pair((uint64_t)file, 0);
+    uint64_t hash = pci_hash_pair((uint64_t)place.file, (uint64_t)place.line);
     size_t at = pci_hash_start(&e->outside_hash, hash), count = e->outside_hash.count;
     uint32_t k;
     while ((k = pci_hash_next(&e->outside_hash, hash, &at)) != PCI_HASH_NONE)
-        if (e->outside[k] == (uint32_t)file) {
+        if (e->outside[k].file == place.file && e->outside[k].line == place.line &&
+            e->outside[k].has_line == place.has_line) {
             *id = e->functions.rows + k + 1;
             return PCOL_OK;
         }
     if (pci_grow((void **)&e->outside, &e->outside_capacity, count + 1, sizeof *e->outside))
         return pci_fail_memory(err);
-    e->outside[count] = (uint32_t)file;
+    e->outside[count] = place;
     *id = e->functions.rows + count + 1;
     return pci_hash_add(&e->outside_hash, hash, (uint32_t)count, err);
 }
@@ -434,17 +437,31 @@ static pcol_status put_function(struct pci_pprof_export *e, const struct columns
     return pci_pprof_put(&e->w, F_FUNCTION, &f.base, e->rest.data, e->rest.size, err);
 }
 
-static pcol_status put_outside(struct pci_pprof_export *e, size_t k, pcol_error *err)
+static pcol_status put_outside(struct pci_pprof_export *e, struct pci_names *names, size_t k,
+                               pcol_error *err)
 {
     PciPprof__Function f = PCI_PPROF__FUNCTION__INIT;
-    pcol_str file;
-    PCI_TRY(pci_string(e->file, e->outside[k], &file, err));
-    PCI_TRY(pci_pprof_index(&e->w, file, &f.name, err));
+    struct pci_name name;
+    PCI_TRY(pci_names_get(names, e->outside[k].row, 0, &name, err));
+    PCI_TRY(pci_pprof_index_text(&e->w, name.name.data, name.name.size, &f.name, err));
+    PCI_TRY(pci_pprof_index(&e->w, name.filename, &f.filename, err));
     f.id = e->functions.rows + k + 1;
-    f.filename = f.name;
     f.has_id = 1;
-    f.has_name = f.has_filename = f.name != 0;
+    f.has_name = f.name != 0;
+    f.has_filename = f.filename != 0;
     return pci_pprof_put(&e->w, F_FUNCTION, &f.base, NULL, 0, err);
+}
+
+static pcol_status put_all_outside(struct pci_pprof_export *e, pcol_error *err)
+{
+    struct pci_names names;
+    if (!e->outside_hash.count)
+        return PCOL_OK;
+    pcol_status status = pci_names_open(&names, e->file, err);
+    for (size_t k = 0; k < e->outside_hash.count && status == PCOL_OK; k++)
+        status = put_outside(e, &names, k, err);
+    pci_names_close(&names);
+    return status;
 }
 
 static pcol_status put_functions(struct pci_pprof_export *e, pcol_error *err)
@@ -456,9 +473,7 @@ static pcol_status put_functions(struct pci_pprof_export *e, pcol_error *err)
     PCI_TRY(want_all(e->file, "functions", names, types, 5, &c, err));
     for (uint64_t i = 0; i < e->functions.count; i++)
         PCI_TRY(put_function(e, &c, e->functions.order[i], err));
-    for (size_t k = 0; k < e->outside_hash.count; k++)
-        PCI_TRY(put_outside(e, k, err));
-    return PCOL_OK;
+    return put_all_outside(e, err);
 }
 
 /* Locations name mappings and functions, so in a merged profile they come first. */

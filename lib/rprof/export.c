@@ -191,7 +191,6 @@ pcol_status pci_rprof_locations_open(struct pci_rprof_locations *locations, cons
         {"locations", "column", PCF_I64, &l->text_column},
         {"locations", "filename", PCF_STRING, &l->filename},
         {"functions", "name", PCF_STRING, &l->name},
-        {"functions", "system_name", PCF_STRING, &l->system_name},
         {"functions", "filename", PCF_STRING, &l->function_file},
         {"functions", "start_line", PCF_I64, &l->start_line},
     };
@@ -249,12 +248,8 @@ pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint
         if (row >= l->function_count)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
                                  "function %" PRIu64 " does not exist", row);
-        PCI_TRY(
-            pci_rprof_cell_str(l->file, l->system_name, row, &frame->name, &frame->has_name, err));
-        if (!frame->has_name)
-            PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
+        PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
         PCI_TRY(pci_rprof_cell(l->file, l->start_line, row, &ignored, &frame->has_start_line, err));
-        frame->function = row;
         file = l->function_file;
         file_row = row;
     }

@@ -75,7 +75,7 @@ struct pci_rprof_locations {
     uint64_t group_count, location_count, function_count;
     const struct pci_column *first, *file_number, *address, *mapping;
     const struct pci_column *function, *line, *text_column, *filename;
-    const struct pci_column *name, *system_name, *function_file, *start_line;
+    const struct pci_column *name, *function_file, *start_line;
 };
 
 /* One line of a group. */
@@ -83,7 +83,6 @@ struct pci_rprof_frame {
     pcol_str name, filename;
     int64_t line;
     int has_name, has_file, has_line;
-    uint64_t function;   /* row, where there is a name */
     int64_t path;        /* string number of filename */
     int has_text_column; /* there is a column in the line */
     int has_start_line;

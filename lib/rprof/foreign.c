@@ -9,7 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
-#include "model/bare.h"
+#include "model/names.h"
 #include "rprof/token.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ enum loss {
 static const char *const losses[] = {
     "samples without a call stack or with an empty one",
     "addresses and mappings of the code",
-    "locations without a function: named by their address",
+    "locations without a function: they get the names that pcol shows",
     "lines whose file is not known",
     "columns in source lines",
     "start lines of functions",
@@ -61,7 +61,7 @@ struct foreign {
     struct pci_put *out;
     struct pci_rprof_samples *samples;
     struct pci_rprof_locations locations;
-    struct pci_bare bare; /* functions that are but an address come with their library */
+    struct pci_names names;
     struct pci_rprof_stacks stacks;
     struct pci_hash files; /* string of a path -> number of the file - 1 */
     int64_t *paths;        /* by number - 1 */
@@ -157,45 +157,39 @@ static pcol_status file_number(struct foreign *f, const struct pci_rprof_frame *
 
 /* ---- frames ---- */
 
-static pcol_status frame_text(struct foreign *f, uint64_t group, struct pci_rprof_frame *frame,
+static pcol_status frame_text(struct foreign *f, uint64_t group, uint64_t location,
                               struct pci_rprof_bytes *to, pcol_error *err)
 {
     uint8_t ref[48], *p = ref;
-    char address[32];
-    pcol_str name = frame->name;
+    struct pci_rprof_frame frame;
+    struct pci_name name;
     int64_t number = 0;
-    int valid;
+    PCI_TRY(pci_rprof_frame_at(&f->locations, location, &frame, err));
     f->lost |=
-        (frame->has_text_column ? LOSS_COLUMN : 0u) | (frame->has_start_line ? LOSS_START : 0u);
-    if (frame->has_line && frame->line > 0) {
-        if (frame->has_file && frame->filename.size) {
-            PCI_TRY(file_number(f, frame, &number, err));
+        (frame.has_text_column ? LOSS_COLUMN : 0u) | (frame.has_start_line ? LOSS_START : 0u);
+    if (frame.has_line && frame.line > 0) {
+        if (frame.has_file && frame.filename.size) {
+            PCI_TRY(file_number(f, &frame, &number, err));
             p = pci_put_digits(p, number);
             *p++ = '#';
-            p = pci_put_digits(p, frame->line);
+            p = pci_put_digits(p, frame.line);
             *p++ = ' ';
             PCI_TRY(pci_rprof_append(to, ref, (size_t)(p - ref), err));
         } else {
             f->lost |= LOSS_NO_FILE;
         }
     }
-    if (!frame->has_name) {
-        f->lost |= LOSS_NO_NAME;
-        PCI_TRY(pci_rprof_cell(f->file, f->locations.address, group, &number, &valid, err));
-        int size = valid ? snprintf(address, sizeof address, "0x%" PRIx64, (uint64_t)number)
-                         : snprintf(address, sizeof address, "<unknown>");
-        name = (pcol_str){address, (size_t)size};
-    } else if (pci_bare_is(name)) {
-        name = pci_bare_name(&f->bare, frame->function, name);
-    }
-    return append_name(f, &name, to, err);
+    PCI_TRY(pci_names_get(&f->names, location, (uint32_t)group, &name, err));
+    if (name.is_place && p != ref) /* the reference is all there is */
+        return PCOL_OK;
+    f->lost |= name.is_made ? LOSS_NO_NAME : 0u;
+    return append_name(f, &name.name, to, err);
 }
 
 static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
                              pcol_error *err)
 {
     struct foreign *f = context;
-    struct pci_rprof_frame frame;
     uint64_t first, end;
     int64_t ignored;
     int has_address, has_mapping;
@@ -204,14 +198,8 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_byt
     PCI_TRY(pci_rprof_cell(f->file, f->locations.mapping, group, &ignored, &has_mapping, err));
     f->lost |=
         (has_address || has_mapping ? LOSS_ADDRESS : 0u) | (end - first > 1 ? LOSS_INLINE : 0u);
-    if (first == end) {
-        memset(&frame, 0, sizeof frame);
-        return frame_text(f, group, &frame, to, err);
-    }
-    for (; first < end; first++) {
-        PCI_TRY(pci_rprof_frame_at(&f->locations, first, &frame, err));
-        PCI_TRY(frame_text(f, group, &frame, to, err));
-    }
+    for (; first < end; first++)
+        PCI_TRY(frame_text(f, group, first, to, err));
     return PCOL_OK;
 }
 
@@ -384,7 +372,8 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     struct pci_rprof_flags flags = {0};
     uint8_t header[96];
     PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
-    PCI_TRY(pci_bare_open(f->file, f->locations.name, &f->bare, err));
+    PCI_TRY(pci_names_open(&f->names, f->file, err));
+    PCI_TRY(pci_names_libraries(&f->names, err));
     PCI_TRY(
         pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err));
     PCI_TRY(note_source(f, source, err));
@@ -413,7 +402,7 @@ pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_
     *lost |= f.lost;
     pci_rprof_stacks_close(&f.stacks);
     pci_hash_clear(&f.files);
-    pci_bare_close(&f.bare);
+    pci_names_close(&f.names);
     pci_free(f.paths);
     pci_free(f.pending.data);
     return status;
