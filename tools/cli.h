@@ -281,6 +281,8 @@ int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first);
 /* What --plain and --archive say to pcol_builder_write(). */
 int cli_write_flags(const struct cli_args *args, unsigned *flags);
 void cli_args_free(struct cli_args *args);
+/* Most rows to show: what -n says, where 0 is all of them; else `otherwise`, UINT64_MAX for all. */
+uint64_t cli_row_limit(const struct cli_args *args, uint64_t otherwise);
 /* Choice number `index` of an option, NULL past the last. *size: its length. */
 const char *cli_choice(const struct cli_option *option, size_t index, size_t *size);
 

@@ -412,7 +412,7 @@ int cli_answers_print(const struct cli_input *input, const struct cli_args *args
     struct telling telling = {args, input->name};
     struct shown shown;
     uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset, count;
-    uint64_t limit = args->rows == CLI_UNSET ? UINT64_MAX : args->rows;
+    uint64_t limit = cli_row_limit(args, UINT64_MAX);
     int code = CLI_OK;
 
     if (last) {

@@ -117,6 +117,7 @@ int cli_exit_code(pcol_status status)
     case PCOL_E_IO:
         return CLI_IO;
     case PCOL_E_EXISTS:
+    case PCOL_E_LOSS:
         return CLI_REFUSED;
     case PCOL_E_LIMIT:
     case PCOL_E_MAGIC:
@@ -127,7 +128,6 @@ int cli_exit_code(pcol_status status)
     case PCOL_E_UNSUPPORTED:
     case PCOL_E_FORMAT:
     case PCOL_E_SYNTAX:
-    case PCOL_E_LOSS:
         return CLI_INPUT;
     }
     return CLI_INPUT;

@@ -332,6 +332,11 @@ int cli_write_flags(const struct cli_args *args, unsigned *flags)
     return CLI_OK;
 }
 
+uint64_t cli_row_limit(const struct cli_args *args, uint64_t otherwise)
+{
+    return args->rows == CLI_UNSET ? otherwise : args->rows == 0 ? UINT64_MAX : args->rows;
+}
+
 void cli_args_free(struct cli_args *args)
 {
     free(args->operands);

@@ -44,7 +44,7 @@ const struct cli_option cmd_cat_options[] = {
     TABLE_OPTIONS,
     FLAT_OPTION,
     COLUMN_OPTIONS,
-    {'n', "rows", "N", "at most N rows", CLI_COUNT, CLI_AT(rows), 0, NULL},
+    {'n', "rows", "N", "at most N rows; 0: all (default)", CLI_COUNT, CLI_AT(rows), 0, NULL},
     {0, "offset", "N", "skip N rows first", CLI_COUNT, CLI_AT(offset), 0, NULL},
     CLI_OPTIONS_SELECTION,
     OUTPUT_OPTIONS,
@@ -55,7 +55,7 @@ const struct cli_option cmd_head_options[] = {
     TABLE_OPTIONS,
     FLAT_OPTION,
     COLUMN_OPTIONS,
-    {'n', "rows", "N", "N rows (default: 10)", CLI_COUNT, CLI_AT(rows), 0, NULL},
+    {'n', "rows", "N", "at most N rows; 0: all (default: 10)", CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,
@@ -153,7 +153,7 @@ static int show(struct cli_args *args, enum part part)
     struct cli_input input;
     struct cli_rows rows;
     uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset;
-    uint64_t limit = args->rows != CLI_UNSET ? args->rows : part == PART_ALL ? UINT64_MAX : 10;
+    uint64_t limit = cli_row_limit(args, part == PART_ALL ? UINT64_MAX : 10);
     int code = cli_input_open(&input, args->operands[0], args);
 
     if (code != CLI_OK)

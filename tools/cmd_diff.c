@@ -331,11 +331,7 @@ static int print(struct view *view, const pcol_query *query)
     view->amounts.info.is_double = view->info.is_double;
     view->amounts.people |= view->markdown;
     cli_names_init(view->shown, view->args, view->amounts.people);
-    view->limit = view->args->rows;
-    if (view->limit == CLI_UNSET)
-        view->limit = view->amounts.people ? PEOPLE_ROWS : 0;
-    if (view->limit == 0)
-        view->limit = UINT64_MAX;
+    view->limit = cli_row_limit(view->args, view->amounts.people ? PEOPLE_ROWS : UINT64_MAX);
     if (view->amounts.people && !view->args->no_header)
         print_header(view, &out);
     if (same && view->amounts.people && view->args->rows != 0)

@@ -7,6 +7,7 @@
 #include "cmd.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 const struct cli_option cmd_peek_options[] = {
@@ -40,7 +41,7 @@ struct rows {
 static void begin_rows(struct rows *rows, const struct cli_args *args, const pcol_peek *peek)
 {
     *rows = (struct rows){.peek = peek, .kind = PCOL_SELF};
-    rows->limit = args->rows == CLI_UNSET || args->rows == 0 ? UINT64_MAX : args->rows;
+    rows->limit = cli_row_limit(args, UINT64_MAX);
 }
 
 /* 1: the next row, 0: the end. *hidden: how many were left out before it. */
@@ -155,7 +156,8 @@ int cmd_peek(struct cli_args *args)
     pcol_error err;
     int code = CLI_OK;
 
-    if (access(args->operands[0], F_OK) == 0 && access(args->operands[1], F_OK) != 0)
+    if (strcmp(args->operands[1], "-") != 0 && access(args->operands[0], F_OK) == 0 &&
+        access(args->operands[1], F_OK) != 0)
         code = cli_usage("the name comes before the file: pcol peek '%s' %s", args->operands[1],
                          args->operands[0]);
     if (code == CLI_OK)

@@ -26,7 +26,7 @@ const struct cli_option cmd_query_options[] = {
      CLI_AT(columns), 0, NULL},
     {0, "where", "CONDITION", "only rows for which COLUMN OP VALUE holds; repeatable", CLI_LIST,
      CLI_AT(where), 0, NULL},
-    {'n', "rows", "N", "at most N rows", CLI_COUNT, CLI_AT(rows), 0, NULL},
+    {'n', "rows", "N", "at most N rows; 0: all (default)", CLI_COUNT, CLI_AT(rows), 0, NULL},
     {0, "offset", "N", "skip N rows first", CLI_COUNT, CLI_AT(offset), 0, NULL},
     CLI_OPTION_FORMAT,
     CLI_OPTION_NO_HEADER,

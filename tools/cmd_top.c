@@ -186,17 +186,14 @@ static int print(const struct cli_args *args, const pcol_query *query, const pco
     static struct cli_out out;
     struct layout layout = {0};
     size_t count = pcol_top_count(top);
-    uint64_t limit = args->rows;
     int code = cli_out_open(&out, args);
 
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&layout.amounts, query, args, &out);
     lay_out(&layout, by, args->verbose);
-    if (limit == CLI_UNSET)
-        limit = layout.amounts.people ? TERMINAL_ROWS : 0;
-    if (limit == 0)
-        limit = UINT64_MAX;
+    uint64_t limit = cli_row_limit(args, layout.amounts.people ? TERMINAL_ROWS : UINT64_MAX);
+
     if (layout.amounts.people && !args->no_header) {
         cli_amounts_header(&layout.amounts, &out);
         if (limit < count)

@@ -127,7 +127,7 @@ static int choose(const struct cli_args *args, const pcol_calltree *tree,
                   const struct cli_amounts *amounts, uint8_t **shown)
 {
     uint32_t count = pcol_calltree_count(tree);
-    int all = args->rows == 0 || (args->rows == CLI_UNSET && !amounts->people);
+    int all = cli_row_limit(args, amounts->people ? 0 : UINT64_MAX) == UINT64_MAX;
 
     *shown = calloc((size_t)count + 1, 1);
     if (*shown == NULL)
