@@ -192,8 +192,8 @@ struct cli_option {
     {                                                                             \
         0, "format", "FORMAT",                                                    \
             "table (default on a terminal), tsv (default elsewhere), csv, json, " \
-            "ndjson",                                                             \
-            CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson"              \
+            "ndjson, markdown; by OUT's name if it ends so (.csv, .md, ...)",     \
+            CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown"     \
     }
 #define CLI_OPTION_NO_HEADER                                                                  \
     {                                                                                         \
@@ -285,6 +285,18 @@ void cli_args_free(struct cli_args *args);
 uint64_t cli_row_limit(const struct cli_args *args, uint64_t otherwise);
 /* Choice number `index` of an option, NULL past the last. *size: its length. */
 const char *cli_choice(const struct cli_option *option, size_t index, size_t *size);
+
+/* ---- names of outputs (cli_suffix.c) ---- */
+
+/* Without regard to case, and after something. */
+int cli_ends_in(const char *name, const char *suffix);
+/* Is the output a file, not standard output? */
+int cli_is_file_name(const char *output);
+/* What a table or graph of that name is written as: "csv", "markdown", ...; NULL: not known. */
+const char *cli_text_format(const char *name);
+/* --format from the output's name unless it is given; a usage error if the command cannot write
+ * what the name promises. */
+int cli_format_by_name(struct cli_args *args, const struct cmd *cmd);
 
 /* ---- suggestions (cli_suggest.c) ---- */
 
@@ -528,11 +540,14 @@ uint64_t cli_table_bytes(const pcol_table *table);
 struct cli_table;
 struct cli_table_column {
     const char *name;
-    int right; /* a column of numbers, for the aligned format; else CLI_LEFT */
+    int flags;
 };
 #define CLI_LEFT 0
-#define CLI_RIGHT 1
-#define CLI_OPTIONAL 2 /* with one of the two: left out of a terminal that has no room for it */
+#define CLI_RIGHT 1 /* a column of numbers, for people */
+#define CLI_PROSE 2 /* our own words, no code in Markdown */
+/* A terminal that is too narrow leaves the column out: the highest rank first, of equal ones the
+ * last column. */
+#define CLI_OPTIONAL(rank) ((rank) << 2)
 /* `format` NULL: table on a terminal, else by the output's name (.csv, ...), else tsv. */
 int cli_table_begin(struct cli_table **table, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count);
@@ -558,6 +573,9 @@ void cli_json_text(struct cli_out *out, const char *data, size_t size);
 void cli_json_cell(struct cli_out *out, const struct cli_cell *cell);
 /* `"key":` with a comma before it unless *first, which is cleared. */
 void cli_json_key(struct cli_out *out, int *first, const char *key);
+
+/* Text as a code span of Markdown, outside of tables (cli_markdown.c). */
+void cli_markdown_code(struct cli_out *out, const char *text, size_t size);
 
 /* Text of a number, boolean or list; at most CLI_NUMBER_SIZE but for lists. */
 size_t cli_cell_number(const struct cli_cell *cell, char *text);

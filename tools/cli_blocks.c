@@ -208,7 +208,7 @@ void cli_table_block(struct cli_table *table, struct cli_cell *cells, size_t row
 {
     struct cli_blocks *b;
 
-    if (times <= FEW || table->count == 0 || table->layout == LAYOUT_TABLE || table->failed ||
+    if (times <= FEW || table->count == 0 || table->layout <= LAYOUT_MARKDOWN || table->failed ||
         (b = blocks_of(table, rows * table->count, count)) == NULL || b->parts == NULL) {
         put_rows(table, cells, rows, times, parts, count);
         return;

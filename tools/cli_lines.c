@@ -387,11 +387,9 @@ void cli_lines_close(struct cli_table *table)
     static const struct {
         const char *text;
         size_t size;
-    } ends[] = {[LAYOUT_TABLE] = {"", 0},
-                [LAYOUT_TSV] = {"\n", 1},
-                [LAYOUT_CSV] = {"\r\n", 2},
-                [LAYOUT_JSON] = {"}", 1},
-                [LAYOUT_NDJSON] = {"}\n", 2}};
+    } ends[] = {
+        [LAYOUT_TABLE] = {"", 0},   [LAYOUT_MARKDOWN] = {"", 0}, [LAYOUT_TSV] = {"\n", 1},
+        [LAYOUT_CSV] = {"\r\n", 2}, [LAYOUT_JSON] = {"}", 1},    [LAYOUT_NDJSON] = {"}\n", 2}};
 
     cli_out_write(table->out, ends[table->layout].text, ends[table->layout].size);
 }

@@ -312,7 +312,7 @@ int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **arg
                          strcmp(cmd->group, "More") != 0 ? "; - is standard input" : "");
     if (args->operand_count > cmd->max_operands)
         return cli_usage("one operand too many: '%s'", args->operands[cmd->max_operands]);
-    return CLI_OK;
+    return cli_format_by_name(args, cmd);
 }
 
 int cli_write_flags(const struct cli_args *args, unsigned *flags)

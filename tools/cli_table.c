@@ -1,5 +1,5 @@
 /*
- * cli_table.c - rows of cells as an aligned table, TSV, CSV, JSON or ndjson
+ * cli_table.c - rows of cells as an aligned table, Markdown, TSV, CSV, JSON or ndjson
  *
  * The aligned table measures its columns over the first rows, which it keeps until then, and goes
  * on with those widths: memory does not grow with the table. It is for people and shows everything
@@ -7,7 +7,7 @@
  * terminal reads them. What a terminal has no room for is cut in the middle of texts, where stacks,
  * paths and names say least; columns that are not wanted at all costs are left out and named.
  *
- * Aligned tables are made here, the other formats in cli_lines.c.
+ * Aligned tables are made here, Markdown in cli_markdown.c, the other formats in cli_lines.c.
  */
 #include "cli_table.h"
 
@@ -19,12 +19,10 @@
 
 static enum layout layout_of(const struct cli_out *out, const char *format)
 {
-    static const char *const names[] = {"table", "tsv", "csv", "json", "ndjson"};
+    static const char *const names[] = {"table", "markdown", "tsv", "csv", "json", "ndjson"};
 
-    if (format == NULL && out->file != NULL) {
-        const char *suffix = strrchr(out->name, '.');
-        format = suffix != NULL ? suffix + 1 : NULL;
-    }
+    if (format == NULL && out->file != NULL)
+        format = cli_text_format(out->name);
     for (size_t i = 0; format != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(format, names[i]) == 0)
             return (enum layout)i;
@@ -105,7 +103,7 @@ static void pad(struct cli_out *out, size_t count)
 
 static int is_right(const struct cli_table *table, size_t column)
 {
-    return (table->columns[column].right & CLI_RIGHT) != 0;
+    return (table->columns[column].flags & CLI_RIGHT) != 0;
 }
 
 static size_t width_of(const struct cli_table *table)
@@ -175,7 +173,7 @@ static int is_constant(const struct cli_table *table, size_t column)
 static size_t last_optional(const struct cli_table *table)
 {
     for (size_t i = table->count; i-- > 0;)
-        if ((table->columns[i].right & CLI_OPTIONAL) && !table->hidden[i])
+        if ((table->columns[i].flags >= CLI_OPTIONAL(1)) && !table->hidden[i])
             return i;
     return table->count;
 }
@@ -317,7 +315,7 @@ static void end_measuring(struct cli_table *table)
             if (table->kept[row * table->count + i].width > table->widths[i])
                 table->widths[i] = table->kept[row * table->count + i].width;
     for (size_t i = 0; table->out->terminal && i < table->count; i++)
-        table->constant[i] = (table->columns[i].right & CLI_OPTIONAL) && is_constant(table, i);
+        table->constant[i] = (table->columns[i].flags >= CLI_OPTIONAL(1)) && is_constant(table, i);
     if (table->header) {
         table->text = NULL;
         table->text_capacity = 0;
@@ -378,6 +376,8 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
         table->constant = calloc(count + 1, 1);
         table->failed = table->widths == NULL || table->kept == NULL || table->hidden == NULL ||
                         table->constant == NULL;
+    } else if (table->layout == LAYOUT_MARKDOWN) {
+        cli_markdown_begin(table);
     } else {
         cli_lines_begin(table);
     }
@@ -390,6 +390,8 @@ void cli_table_row(struct cli_table *table, const struct cli_cell *cells)
         return;
     if (table->layout == LAYOUT_TABLE)
         aligned_row(table, cells);
+    else if (table->layout == LAYOUT_MARKDOWN)
+        cli_markdown_row(table, cells);
     else
         cli_lines_row(table, cells);
     table->rows++;

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-enum layout { LAYOUT_TABLE, LAYOUT_TSV, LAYOUT_CSV, LAYOUT_JSON, LAYOUT_NDJSON };
+enum layout { LAYOUT_TABLE, LAYOUT_MARKDOWN, LAYOUT_TSV, LAYOUT_CSV, LAYOUT_JSON, LAYOUT_NDJSON };
 
 /* The text of a cell that waits until its column is measured. */
 struct kept {
@@ -48,6 +48,10 @@ void cli_lines_piece(struct cli_table *table, size_t i, const struct cli_cell *c
 /* What stands before cell number i; *first: no other cell of the row does. */
 void cli_lines_before(struct cli_table *table, size_t i, int *first);
 void cli_lines_close(struct cli_table *table);
+
+/* Markdown (cli_markdown.c). */
+void cli_markdown_begin(struct cli_table *table);
+void cli_markdown_row(struct cli_table *table, const struct cli_cell *cells);
 
 /* Release what blocks need (cli_blocks.c). */
 void cli_blocks_end(struct cli_table *table);

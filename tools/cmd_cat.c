@@ -111,9 +111,9 @@ static int print_rows(struct cli_rows *rows, const struct cli_args *args, uint64
     for (size_t i = 0; i < rows->shown_count; i++) {
         const struct cli_rows_column *column = &rows->columns[rows->shown[i]];
         columns[i].name = column->name;
-        columns[i].right = is_numeric(column->type) ? CLI_RIGHT : CLI_LEFT;
+        columns[i].flags = is_numeric(column->type) ? CLI_RIGHT : CLI_LEFT;
         if (i > 0)
-            columns[i].right |= CLI_OPTIONAL;
+            columns[i].flags |= CLI_OPTIONAL(1);
     }
     code = cli_out_open(&out, args);
     if (code == CLI_OK) {

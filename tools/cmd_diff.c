@@ -31,9 +31,7 @@ const struct cli_option cmd_diff_options[] = {
      CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
-    {0, "format", "FORMAT",
-     "table (default on a terminal), tsv (default elsewhere), csv, json, ndjson, markdown",
-     CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown"},
+    CLI_OPTION_FORMAT,
     CLI_OPTION_NO_HEADER,
     CLI_OPTION_NULL,
     CLI_OPTION_OUTPUT,
@@ -165,35 +163,10 @@ static void points_text(const struct view *view, pcol_amount delta, char *room)
         snprintf(room, CLI_NUMBER_SIZE, "-");
 }
 
-/* Text for a cell of a markdown table: nothing in it means anything to markdown or HTML. */
-static void markdown_text(struct cli_out *out, pcol_str text)
-{
-    char safe[4 * 256];
-    size_t used;
-
-    while (text.size > 0) {
-        size_t part = text.size < 256 ? text.size : 256;
-        while (part < text.size && part > 252 && ((unsigned char)text.data[part] & 0xc0u) == 0x80u)
-            part--; /* not inside a character */
-        cli_escape(text.data, part, safe, &used);
-        for (size_t i = 0; i < used; i++) {
-            unsigned char byte = (unsigned char)safe[i];
-            int plain = byte >= 0x80 || (byte >= '0' && byte <= '9') || byte == ' ' ||
-                        (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
-            if (plain)
-                cli_out_write(out, safe + i, 1);
-            else
-                cli_out_printf(out, "&#%u;", byte);
-        }
-        text.data += part;
-        text.size -= part;
-    }
-}
-
 static void any_text(const struct view *view, struct cli_out *out, pcol_str text)
 {
     if (view->markdown)
-        markdown_text(out, text);
+        cli_markdown_code(out, text.data, text.size);
     else
         cli_out_safe(out, text.data, text.size);
 }
@@ -232,55 +205,19 @@ static void print_header(const struct view *view, struct cli_out *out)
     cli_out_text(out, "\n");
 }
 
-enum { PEOPLE_COLUMNS = 8, PEOPLE_NAME = PEOPLE_COLUMNS - 1 };
-
-static void print_markdown_header(struct cli_out *out, const struct cli_table_column *columns,
-                                  size_t count)
-{
-    cli_out_text(out, "\n|");
-    for (size_t c = 0; c < count; c++)
-        cli_out_printf(out, *columns[c].name != '\0' ? " %s |" : "%s |", columns[c].name);
-    cli_out_text(out, "\n|");
-    for (size_t c = 0; c < count; c++)
-        cli_out_text(out, columns[c].right ? "---:|" : "---|");
-    cli_out_text(out, "\n");
-}
-
-static void print_markdown_row(struct cli_out *out, const struct cli_cell *cells, size_t count)
-{
-    for (size_t c = 0; c < count; c++) {
-        int code = c >= PEOPLE_NAME && cells[c].kind == CLI_CELL_TEXT;
-        cli_out_text(out, c ? " " : "| ");
-        if (code) {
-            cli_out_text(out, "<code>");
-            markdown_text(out, (pcol_str){cells[c].as.text.data, cells[c].as.text.size});
-            cli_out_text(out, "</code>");
-        } else if (cells[c].kind == CLI_CELL_TEXT) {
-            cli_out_text(out, cells[c].as.text.data);
-        } else if (cells[c].kind == CLI_CELL_I64) {
-            cli_out_printf(out, "%lld", (long long)cells[c].as.i64);
-        }
-        cli_out_text(out, " |");
-    }
-    cli_out_text(out, "\n");
-}
+enum { PEOPLE_COLUMNS = 8 };
 
 static int print_people(const struct view *view, struct cli_out *out)
 {
     struct cli_table_column columns[PEOPLE_COLUMNS + CLI_PLACE_COLUMNS] = {
-        {"self", 1},   {"base", 1}, {"new", 1}, {"total", 1},
-        {"total%", 1}, {"base", 1}, {"", 0},    {"name", 0}};
+        {"self", 1},   {"base", 1}, {"new", 1},      {"total", 1},
+        {"total%", 1}, {"base", 1}, {"", CLI_PROSE}, {"name", 0}};
     size_t places = cli_place_columns(view->by, 1, columns + PEOPLE_COLUMNS);
-    size_t count = PEOPLE_COLUMNS + places;
-    struct cli_table *table = NULL;
+    struct cli_table *table;
     uint64_t shown = 0;
     pcol_diff_row row;
-    int code = CLI_OK;
+    int code = cli_table_begin(&table, out, view->args, columns, PEOPLE_COLUMNS + places);
 
-    if (view->markdown)
-        print_markdown_header(out, columns, count);
-    else
-        code = cli_table_begin(&table, out, view->args, columns, count);
     if (code != CLI_OK)
         return code;
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
@@ -296,14 +233,11 @@ static int print_people(const struct view *view, struct cli_out *out)
             cli_cell_text(room[4]),
             cli_amount_cell(&view->amounts, row.total[0], room[5]),
             cli_cell_text(state_of(&row)),
-            cli_cell_str(name)};
+            row.frame.has_name ? cli_cell_str(name) : cli_cell_text(NULL)};
         cli_place_cells(&row.frame, places, room[7], cells + PEOPLE_COLUMNS);
-        if (view->markdown)
-            print_markdown_row(out, cells, count);
-        else
-            cli_table_row(table, cells);
+        cli_table_row(table, cells);
     }
-    return table ? cli_table_end(table, CLI_OK) : CLI_OK;
+    return cli_table_end(table, CLI_OK);
 }
 
 static int has_changes(const struct view *view)
@@ -334,8 +268,10 @@ static int print(struct view *view, const pcol_query *query)
     view->limit = cli_row_limit(view->args, view->amounts.people ? PEOPLE_ROWS : UINT64_MAX);
     if (view->amounts.people && !view->args->no_header)
         print_header(view, &out);
+    if (view->markdown && !view->args->no_header)
+        cli_out_text(&out, "\n");
     if (same && view->amounts.people && view->args->rows != 0)
-        cli_out_text(&out, view->markdown ? "\nNo difference.\n" : "no difference\n");
+        cli_out_text(&out, view->markdown ? "No difference.\n" : "no difference\n");
     else
         code = view->amounts.people ? print_people(view, &out) : print_rows(view, &out);
     return cli_out_finish(&out, code);
@@ -401,7 +337,8 @@ static int judge(const struct view *view)
     amounts.people = 1;
     (void)cli_amount_cell(&amounts, row.total[0], from);
     (void)cli_amount_cell(&amounts, row.total[1], to);
-    pcol_str name = cli_name(view->shown, row.frame.name);
+    pcol_str name =
+        row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"NA", 2};
     points_text(view, row.total_delta, points);
     if (whole > 0)
         return cli_fail(CLI_NO,

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 const struct cli_option cmd_flame_options[] = {
@@ -341,18 +340,6 @@ static int parse_options(const struct cli_args *args, pcol_flame_options *option
     return CLI_OK;
 }
 
-/* A name that promises something else than it would hold is a slip. */
-static int check_name(const char *name)
-{
-    static const char *const others[] = {".png", ".html", ".jpg", ".jpeg", ".pdf", ".json"};
-    const char *dot = name ? strrchr(name, '.') : NULL;
-    for (size_t i = 0; dot != NULL && i < sizeof others / sizeof *others; i++) {
-        if (strcasecmp(dot, others[i]) == 0)
-            return cli_usage("%s: a flame graph is SVG or text: -o FILE.svg", name);
-    }
-    return CLI_OK;
-}
-
 int cmd_flame(struct cli_args *args)
 {
     struct cli_input input, base_input;
@@ -360,8 +347,6 @@ int cmd_flame(struct cli_args *args)
     pcol_query *query = NULL, *base = NULL;
     int code = parse_options(args, &options), has_base = 0;
 
-    if (code == CLI_OK)
-        code = check_name(args->output);
     if (code == CLI_OK)
         code = cli_input_open(&input, args->operands[0], args);
     if (code != CLI_OK)

@@ -28,8 +28,9 @@ static void print_people(struct cli_out *out)
 
 int cmd_formats(struct cli_args *args)
 {
-    static const struct cli_table_column columns[] = {{"name", 0},     {"reads", 0}, {"writes", 0},
-                                                      {"suffixes", 0}, {"what", 0},  {"keeps", 0}};
+    static const struct cli_table_column columns[] = {{"name", 0},         {"reads", 0},
+                                                      {"writes", 0},       {"suffixes", 0},
+                                                      {"what", CLI_PROSE}, {"keeps", CLI_PROSE}};
     static struct cli_out out;
     struct cli_table *table;
     const pcol_format *format;

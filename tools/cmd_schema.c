@@ -16,9 +16,9 @@ const struct cli_option cmd_schema_options[] = {
      CLI_AT(physical), 1, NULL},
     {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},
     {0, "format", "FORMAT",
-     "table, tsv, csv, json, ndjson, sql (CREATE TABLE) or mermaid "
-     "(an entity relationship diagram)",
-     CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|sql|mermaid"},
+     "table, tsv, csv, json, ndjson, markdown, sql (CREATE TABLE) or mermaid "
+     "(an entity relationship diagram); by OUT's name if it ends so (.csv, .md, ...)",
+     CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown|sql|mermaid"},
     CLI_OPTION_NO_HEADER,
     CLI_OPTION_NULL,
     CLI_OPTION_OUTPUT,
@@ -157,7 +157,7 @@ static int print_logical(const struct schema *schema, struct cli_out *out,
     struct cli_table *table;
 
     columns[fixed] = (struct cli_table_column){"unit", 0};
-    columns[fixed + 1] = (struct cli_table_column){"about", 0};
+    columns[fixed + 1] = (struct cli_table_column){"about", CLI_PROSE};
     int code = cli_table_begin(&table, out, args, columns, fixed + 2);
     for (size_t t = 0; t < schema->count && code == CLI_OK; t++) {
         const struct cli_columns *list = &schema->tables[t].columns;

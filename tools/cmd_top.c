@@ -57,10 +57,10 @@ struct layout {
     enum shown shown[MAX_COLUMNS];
 };
 
-static void add_column(struct layout *layout, enum shown shown, const char *name, int right)
+static void add_column(struct layout *layout, enum shown shown, const char *name, int flags)
 {
     layout->columns[layout->count].name = name;
-    layout->columns[layout->count].right = right;
+    layout->columns[layout->count].flags = flags;
     layout->shown[layout->count++] = shown;
 }
 

@@ -1,0 +1,132 @@
+/*
+ * cli_suffix.c - the format that the name of an output asks for
+ *
+ * A name chooses the format, as if an option had: report.md is a Markdown table, all.pb.gz a pprof profile. A name that
+ * promises a format which the command cannot write is a usage error; any other name is the command's own format. Tables
+ * and graphs, whose formats are the choices of --format, have their names here; profiles have those of pcol_format.
+ * Tests: tests/commands.
+ */
+#include "cmd.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *suffix;
+    const char *format; /* a choice of some command's --format; NULL: no command writes it */
+} texts[] = {
+    {".tsv", "tsv"},
+    {".csv", "csv"},
+    {".json", "json"},
+    {".ndjson", "ndjson"},
+    {".jsonl", "ndjson"},
+    {".md", "markdown"},
+    {".markdown", "markdown"},
+    {".sql", "sql"},
+    {".mmd", "mermaid"},
+    {".txt", "text"},
+    {".svg", "svg"},
+    {".html", NULL},
+    {".png", NULL},
+    {".jpg", NULL},
+    {".jpeg", NULL},
+    {".pdf", NULL},
+    {".xlsx", NULL},
+    {".parquet", NULL},
+    {".gz", NULL},
+    {".zip", NULL},
+    {".xz", NULL},
+    {".zst", NULL},
+    {".bz2", NULL},
+    {".jfr", NULL},
+    {".nettrace", NULL},
+    {".etl", NULL},
+    {".trace", NULL},
+    {".cpuprofile", NULL},
+    {".pb", NULL},
+    {".pcol", NULL},
+};
+#define TEXTS (sizeof texts / sizeof *texts)
+
+int cli_ends_in(const char *name, const char *suffix)
+{
+    size_t size = strlen(name), length = strlen(suffix);
+
+    return size > length && strcasecmp(name + size - length, suffix) == 0;
+}
+
+/* TEXTS: none. */
+static size_t find_text(const char *name)
+{
+    size_t i = 0;
+
+    while (i < TEXTS && !cli_ends_in(name, texts[i].suffix))
+        i++;
+    return i;
+}
+
+const char *cli_text_format(const char *name)
+{
+    size_t i = find_text(name);
+
+    return i < TEXTS ? texts[i].format : NULL;
+}
+
+int cli_is_file_name(const char *output)
+{
+    return output != NULL && *output != '\0' && strcmp(output, "-") != 0;
+}
+
+static const struct cli_option *find_option(const struct cmd *cmd, size_t target)
+{
+    for (const struct cli_option *o = cmd->options; o->name != NULL; o++)
+        if (o->target == target && o->kind == CLI_TEXT)
+            return o;
+    return NULL;
+}
+
+/* What an option may be, as "a, b, c". */
+static const char *list_choices(const struct cli_option *option, char *list, size_t size)
+{
+    size_t used = 0, length;
+    const char *choice;
+
+    list[0] = '\0';
+    for (size_t i = 0; (choice = cli_choice(option, i, &length)) != NULL; i++)
+        if (used + length + 3 < size)
+            used += (size_t)snprintf(list + used, size - used, "%s%.*s", i > 0 ? ", " : "",
+                                     (int)length, choice);
+    return list;
+}
+
+static int is_choice(const struct cli_option *option, const char *word)
+{
+    size_t length;
+    const char *choice;
+
+    for (size_t i = 0; (choice = cli_choice(option, i, &length)) != NULL; i++)
+        if (strlen(word) == length && memcmp(word, choice, length) == 0)
+            return 1;
+    return 0;
+}
+
+int cli_format_by_name(struct cli_args *args, const struct cmd *cmd)
+{
+    const struct cli_option *option = find_option(cmd, CLI_AT(format));
+    const char *name = args->output;
+    char list[200];
+    size_t i;
+
+    if (option == NULL || args->format != NULL || !cli_is_file_name(name) ||
+        (i = find_text(name)) == TEXTS)
+        return CLI_OK;
+    if (texts[i].format != NULL && is_choice(option, texts[i].format)) {
+        args->format = texts[i].format;
+        return CLI_OK;
+    }
+    if (strcmp(texts[i].suffix, ".txt") == 0) /* any text */
+        return CLI_OK;
+    return cli_usage("%s: %s cannot write %s; it writes %s, and --format chooses one whatever the "
+                     "name is",
+                     name, cmd->name, texts[i].suffix, list_choices(option, list, sizeof list));
+}
