@@ -174,6 +174,12 @@ struct cli_option {
             "part",                                                                             \
             CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                      \
     }
+#define CLI_OPTION_FAIL_ON_LOSS                                                          \
+    {                                                                                    \
+        0, "fail-on-loss", NULL,                                                         \
+            "write nothing if the format cannot hold everything; exit code 5", CLI_FLAG, \
+            CLI_AT(fail_on_loss), 1, NULL                                                \
+    }
 #define CLI_OPTION_COLLAPSE_IDLE                                                                   \
     {                                                                                              \
         0, "collapse-idle", NULL,                                                                  \
@@ -297,6 +303,12 @@ const char *cli_text_format(const char *name);
 /* --format from the output's name unless it is given; a usage error if the command cannot write
  * what the name promises. */
 int cli_format_by_name(struct cli_args *args, const struct cmd *cmd);
+
+/* The format of profiles that the name of args->output asks for. NULL: a pcol file, no file or no
+ * such name. A usage error if the format is only read. */
+int cli_profile_by_name(const struct cli_args *args, const pcol_format **format);
+/* A usage error if a profile is to be written under the name of a table, picture or archive. */
+int cli_refuse_text_name(const struct cli_args *args);
 
 /* ---- suggestions (cli_suggest.c) ---- */
 
@@ -481,6 +493,19 @@ int cli_refuse_input(const char *output, const char *const *inputs, size_t count
 unsigned cli_terminal_columns(void);
 /* What the handlers of cli_signals() need; call once, first thing. */
 void cli_signals(void);
+
+/* ---- writing profiles (cli_export.c) ---- */
+
+/* What a command that writes profiles writes to args->output: NULL is a pcol file. A usage error if
+ * the name promises something else. */
+int cli_profile_output(const struct cli_args *args, const pcol_format **format);
+/* Write what the builder holds: as a pcol file (`format` NULL), or as unpack would. */
+int cli_write_profile(pcol_builder *builder, const pcol_format *format, const struct cli_args *args,
+                      struct cli_out *out);
+/* Export a profile, with one warning for what the format cannot represent; under --fail-on-loss
+ * that is exit code 5, and nothing is written. */
+int cli_export(const struct cli_input *input, const char *format, const struct cli_args *args,
+               struct cli_out *out);
 
 /* ---- tables (cli_table.c, cli_json.c) ---- */
 

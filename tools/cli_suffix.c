@@ -77,6 +77,60 @@ int cli_is_file_name(const char *output)
     return output != NULL && *output != '\0' && strcmp(output, "-") != 0;
 }
 
+/* Length of the longest of the format's suffixes that the first `size` bytes of the name end in. */
+static size_t suffix_match(const pcol_format *format, const char *name, size_t size)
+{
+    size_t longest = 0;
+    const char *at = format->suffixes;
+
+    while (at != NULL && *at != '\0') {
+        size_t length = strcspn(at, " ");
+        if (length > longest && length < size && strncasecmp(name + size - length, at, length) == 0)
+            longest = length;
+        at += length;
+        at += strspn(at, " ");
+    }
+    return longest;
+}
+
+int cli_profile_by_name(const struct cli_args *args, const pcol_format **format)
+{
+    const char *name = args->output;
+    const pcol_format *one;
+    size_t longest = 0, match;
+
+    *format = NULL;
+    if (!cli_is_file_name(name))
+        return CLI_OK;
+    size_t zipped = cli_ends_in(name, ".gz") ? 3 : 0;
+    for (size_t i = 0; (one = pcol_format_at(i)) != NULL; i++)
+        if ((match = suffix_match(one, name, strlen(name) - zipped)) > longest) {
+            longest = match;
+            *format = one;
+        }
+    if (*format == NULL || (*format)->writes)
+        return CLI_OK;
+    if (strcmp((*format)->name, "pcol") != 0)
+        return cli_usage("%s: pcol reads %s but does not write it", name, (*format)->name);
+    *format = NULL;
+    if (zipped)
+        return cli_usage("%s: a pcol file is not compressed by gzip; --archive makes a small one",
+                         name);
+    return CLI_OK;
+}
+
+int cli_refuse_text_name(const struct cli_args *args)
+{
+    const char *name = args->output;
+    size_t i = find_text(name);
+
+    if (i == TEXTS || strcmp(texts[i].suffix, ".pcol") == 0)
+        return CLI_OK;
+    return cli_usage("%s: %s writes profiles, and no profile has a name that ends in %s; `pcol "
+                     "formats` lists the names",
+                     name, args->command, texts[i].suffix);
+}
+
 static const struct cli_option *find_option(const struct cmd *cmd, size_t target)
 {
     for (const struct cli_option *o = cmd->options; o->name != NULL; o++)

@@ -16,7 +16,7 @@ const struct cmd cmd_table[] = {
      "input, with .pcol in place of its extensions; stdin goes to stdout. Inputs are recognised "
      "by\n"
      "content, then by name; gzip and zlib are transparent; a .pcol among them is merged as\n"
-     "it is.\n"
+     "it is. For other formats than pcol see unpack and merge.\n"
      "\n"
      "  pcol pack run.out -o run.pcol --meta host=build7\n"
      "  pcol pack --each -o packed/ *.Rprof\n",
@@ -28,24 +28,25 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol unpack run.pcol --to rprof -o run.out\n",
      1, 1, cmd_unpack},
-    {"Convert", "merge", NULL, "IN... -o OUT.pcol", "put profiles into one pcol file",
-     cmd_merge_options,
+    {"Convert", "merge", NULL, "IN... -o OUT", "put profiles into one file", cmd_merge_options,
      "Any number of inputs of any kinds: the same as pack of several. What is equal in them is "
      "kept\n"
      "once, each sample knows the source that it comes from, and each source comes back with\n"
-     "unpack --source ID. Sample types of the same name and unit become one.\n"
+     "unpack --source ID. Sample types of the same name and unit become one. OUT's name chooses "
+     "the\n"
+     "format: all.pb.gz is what unpack would write of the pcol file.\n"
      "\n"
      "  pcol merge worker-*.pb.gz -o all.pcol\n"
+     "  pcol merge worker-*.pb.gz -o all.pb.gz\n"
      "  pcol top --by source all.pcol\n",
      1, CMD_ANY, cmd_merge},
-    {"Convert", "filter", NULL, "IN... -o OUT.pcol", "write a part of a profile",
-     cmd_filter_options,
+    {"Convert", "filter", NULL, "IN... -o OUT", "write a part of a profile", cmd_filter_options,
      "The samples that are selected, with what they carry and need; several inputs are merged "
      "first.\n"
      "--hide and --show take frames out of stacks, --sample-type leaves only its values. A sample\n"
      "with a duration that reaches out of --time is cut and its values shared. What belongs to no\n"
      "sample stays behind and is said. Whatever is asked of the part, the answer is that of the\n"
-     "whole under the same selection.\n"
+     "whole under the same selection. OUT's name chooses the format, as for merge.\n"
      "\n"
      "--anonymize keeps structure and numbers: functions become f1, f2, ..., files file1.R, and\n"
      "mappings, threads, labels and uris likewise; sample types and <GC> keep their names. --map\n"

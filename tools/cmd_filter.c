@@ -22,6 +22,7 @@ const struct cli_option cmd_filter_options[] = {
      CLI_FLAG, CLI_AT(expand_idle), 1, NULL},
     CLI_OPTION_PLAIN,
     CLI_OPTION_ARCHIVE,
+    CLI_OPTION_FAIL_ON_LOSS,
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_NO_SYNC,
@@ -103,32 +104,27 @@ static int add_part(const struct cli_input *input, const struct cli_args *args,
 
 /* The part and, where it is asked for, the map: both are opened before any work is done. */
 static int write_part(const struct cli_input *input, const struct cli_args *args,
-                      struct cli_out *out, struct cli_out *map)
+                      const pcol_format *format, struct cli_out *out, struct cli_out *map)
 {
     static const struct cli_table_column columns[] = {{"kind", 0}, {"pseudonym", 0}, {"name", 0}};
     struct telling telling = {args, input->name, NULL};
     pcol_builder *builder = NULL;
-    pcol_error err;
-    unsigned flags;
-    int code = cli_write_flags(args, &flags);
+    int code = cli_builder_new(args, &builder);
 
-    if (code == CLI_OK)
-        code = cli_builder_new(args, &builder);
     if (code == CLI_OK && args->map != NULL)
         code = cli_table_begin(&telling.map, map, args, columns, 3);
     if (code == CLI_OK)
         code = add_part(input, args, &telling, builder);
     if (telling.map != NULL)
         code = cli_table_end(telling.map, code);
-    cli_progress_begin(args, 1);
-    if (code == CLI_OK && pcol_builder_write(builder, flags, cli_out_sink(out), &err) != PCOL_OK)
-        code = out->code != 0 ? out->code : cli_fail_error(out->name, &err);
-    cli_progress_end();
+    if (code == CLI_OK)
+        code = cli_write_profile(builder, format, args, out);
     pcol_builder_free(builder);
     return code;
 }
 
-static int open_and_write(const struct cli_input *input, const struct cli_args *args)
+static int open_and_write(const struct cli_input *input, const struct cli_args *args,
+                          const pcol_format *format)
 {
     static struct cli_out out, map;
     int code = cli_out_open_path(&out, args, args->output, CLI_OUT_BINARY);
@@ -139,7 +135,7 @@ static int open_and_write(const struct cli_input *input, const struct cli_args *
         code = cli_out_open_path(&map, args, args->map, CLI_OUT_PRIVATE);
     int has_map = args->map != NULL && code == CLI_OK;
     if (code == CLI_OK)
-        code = write_part(input, args, &out, &map);
+        code = write_part(input, args, format, &out, &map);
     if (has_map)
         code = cli_out_finish(&map, code);
     return cli_out_finish(&out, code);
@@ -148,6 +144,7 @@ static int open_and_write(const struct cli_input *input, const struct cli_args *
 int cmd_filter(struct cli_args *args)
 {
     struct cli_input input;
+    const pcol_format *format;
     int code;
 
     if (args->output == NULL)
@@ -156,7 +153,9 @@ int cmd_filter(struct cli_args *args)
         return cli_usage("--map is of the names that --anonymize replaces");
     if (args->map != NULL && strcmp(args->map, args->output) == 0)
         return cli_usage("-o and --map name the same file");
-    code = cli_tolerance(args);
+    code = cli_profile_output(args, &format);
+    if (code == CLI_OK)
+        code = cli_tolerance(args);
     if (code != CLI_OK)
         return code;
     if (args->collapse_idle && args->expand_idle)
@@ -172,7 +171,7 @@ int cmd_filter(struct cli_args *args)
     code = cli_input_open_all(&input, &reading);
     if (code != CLI_OK)
         return code;
-    code = open_and_write(&input, args);
+    code = open_and_write(&input, args, format);
     cli_input_close(&input);
     return code;
 }

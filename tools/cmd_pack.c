@@ -35,9 +35,11 @@ const struct cli_option cmd_pack_options[] = {
 };
 
 const struct cli_option cmd_merge_options[] = {
-    CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,   CLI_OPTION_FROM,          CLI_OPTION_META,
-    CLI_OPTION_PLAIN,         CLI_OPTION_ARCHIVE, CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_TOLERANCE,
-    CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT, CLI_OPTION_NO_SYNC,       CLI_OPTION_END,
+    CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,     CLI_OPTION_FROM,
+    CLI_OPTION_META,          CLI_OPTION_PLAIN,     CLI_OPTION_ARCHIVE,
+    CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_TOLERANCE, CLI_OPTION_FAIL_ON_LOSS,
+    CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT,   CLI_OPTION_NO_SYNC,
+    CLI_OPTION_END,
 };
 
 /* ---- what the options say ---- */
@@ -183,14 +185,14 @@ static int import_all(pcol_builder *builder, const struct cli_args *args, const 
     return code;
 }
 
+/* format NULL: a pcol file. */
 static int pack(const struct cli_args *args, const char *const *inputs, size_t count,
-                const char *output)
+                const char *output, const pcol_format *format)
 {
     static struct cli_out out;
     pcol_builder *builder = NULL;
-    pcol_error err;
     unsigned flags;
-    int code = cli_write_flags(args, &flags);
+    int code = cli_write_flags(args, &flags); /* before any work */
 
     if (code == CLI_OK)
         code = cli_refuse_input(output, inputs, count);
@@ -202,10 +204,8 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
     code = cli_builder_new(args, &builder);
     if (code == CLI_OK)
         code = import_all(builder, args, inputs, count);
-    cli_progress_begin(args, 1);
-    if (code == CLI_OK && pcol_builder_write(builder, flags, cli_out_sink(&out), &err) != PCOL_OK)
-        code = out.code != 0 ? out.code : cli_fail_error(out.name, &err);
-    cli_progress_end();
+    if (code == CLI_OK)
+        code = cli_write_profile(builder, format, args, &out);
     pcol_builder_free(builder);
     code = cli_out_finish(&out, code);
     if (code == CLI_OK && output != NULL && !is_stream(output))
@@ -216,7 +216,7 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
 static int pack_one(const struct cli_args *args, const char *input, const char *folder)
 {
     char *name = output_name(input, folder);
-    int code = name != NULL ? pack(args, &input, 1, name) : cli_fail_memory();
+    int code = name != NULL ? pack(args, &input, 1, name, NULL) : cli_fail_memory();
 
     free(name);
     return code;
@@ -269,6 +269,7 @@ static int pack_each(const struct cli_args *args)
 int cmd_pack(struct cli_args *args)
 {
     char *copies = NULL;
+    const pcol_format *format = NULL;
     int code = CLI_OK;
 
     if (args->source_timestamp != NULL && !is_timestamp(args->source_timestamp))
@@ -279,6 +280,11 @@ int cmd_pack(struct cli_args *args)
         code = cli_usage("--source-uri names one input, here are several");
     else if (args->operand_count > 1 && !args->each && args->output == NULL)
         code = cli_usage("several inputs need -o OUT, or --each");
+    if (code == CLI_OK && !args->each)
+        code = cli_profile_output(args, &format);
+    if (code == CLI_OK && !args->each && format != NULL)
+        code = cli_usage("%s: pack writes pcol files; pcol %s writes %s", args->output,
+                         args->operand_count > 1 ? "merge" : "unpack", format->name);
     if (code == CLI_OK)
         code = cli_tolerance(args);
     if (code == CLI_OK)
@@ -286,7 +292,7 @@ int cmd_pack(struct cli_args *args)
     if (code == CLI_OK && args->each)
         code = pack_each(args);
     else if (code == CLI_OK && (args->output != NULL || is_stream(args->operands[0])))
-        code = pack(args, args->operands, args->operand_count, args->output);
+        code = pack(args, args->operands, args->operand_count, args->output, NULL);
     else if (code == CLI_OK)
         code = pack_one(args, args->operands[0], NULL);
     free(copies);
@@ -298,13 +304,17 @@ int cmd_pack(struct cli_args *args)
 int cmd_merge(struct cli_args *args)
 {
     char *copies = NULL;
+    const pcol_format *format = NULL;
     int code = args->output == NULL ? cli_usage("-o OUT says where the profiles go; - is stdout")
-                                    : cli_tolerance(args);
+                                    : cli_profile_output(args, &format);
+
+    if (code == CLI_OK)
+        code = cli_tolerance(args);
 
     if (code == CLI_OK)
         code = split_meta(args, &copies);
     if (code == CLI_OK)
-        code = pack(args, args->operands, args->operand_count, args->output);
+        code = pack(args, args->operands, args->operand_count, args->output, format);
     free(copies);
     return code;
 }

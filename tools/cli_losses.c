@@ -1,11 +1,11 @@
 /*
- * cmd_unpack_losses.c - what a target format cannot hold, told in one line
+ * cli_losses.c - what a target format cannot hold, told in one line
  *
  * An exporter tells of each kind of loss in a sentence such as "pprof cannot hold times of samples:
  * equal samples are added up". Several of them are one list behind what they have in common, each
  * cut at its explanation, which -v gives.
  */
-#include "cmd_unpack_losses.h"
+#include "cli_losses.h"
 
 #include <stdlib.h>
 

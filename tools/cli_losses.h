@@ -1,8 +1,8 @@
 /*
- * cmd_unpack_losses.h - what a target format cannot hold, told in one line
+ * cli_losses.h - what a target format cannot hold, told in one line
  */
-#ifndef PCOL_TOOLS_CMD_UNPACK_LOSSES_H
-#define PCOL_TOOLS_CMD_UNPACK_LOSSES_H
+#ifndef PCOL_TOOLS_CLI_LOSSES_H
+#define PCOL_TOOLS_CLI_LOSSES_H
 
 #include "cli.h"
 

@@ -1,0 +1,231 @@
+/*
+ * cli_export.c - writing a profile: as a pcol file, or in the format that the output's name asks for
+ *
+ * All commands that write profiles do it here, so that a name means the same to each, with the same warnings for what the
+ * format cannot represent. Under --fail-on-loss nothing is written if anything is lost: a file is not put in place, and
+ * before standard output gets anything the export runs with a sink that discards it.
+ */
+#include "cli.h"
+#include "cli_losses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "x.pb.gz" is compressed, "x.pb" is not; other names leave it to the format. */
+static unsigned compression(const char *output)
+{
+    if (output == NULL)
+        return PCOL_COMPRESS_AUTO;
+    return cli_ends_in(output, ".gz")   ? PCOL_COMPRESS_GZIP
+           : cli_ends_in(output, ".pb") ? PCOL_COMPRESS_NONE
+                                        : PCOL_COMPRESS_AUTO;
+}
+
+static void on_loss(void *context, const char *message)
+{
+    losses_add(context, message);
+}
+
+static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)err;
+    return PCOL_OK;
+}
+
+/* A terminal shows text with everything unsafe as \xNN, line by line, and refuses what is none. */
+struct screen {
+    struct cli_out *out;
+    int started;
+    size_t held; /* the beginning of a character whose end is in the next piece */
+    char hold[4];
+};
+
+static pcol_status fail_binary(struct cli_out *out, pcol_error *err)
+{
+    memset(err, 0, sizeof *err);
+    err->status = PCOL_E_IO;
+    out->code = cli_fail(CLI_REFUSED, "binary output is not written to a terminal, use -o");
+    return PCOL_E_IO;
+}
+
+static void show(struct cli_out *out, const char *text, size_t size)
+{
+    while (size > 0) {
+        const char *end = memchr(text, '\n', size);
+        size_t part = end != NULL ? (size_t)(end - text) : size;
+        cli_out_safe(out, text, part);
+        if (end != NULL) {
+            cli_out_write(out, "\n", 1);
+            part++;
+        }
+        text += part;
+        size -= part;
+    }
+}
+
+/* Bytes at the end that begin a character without ending it. */
+static size_t open_end(const char *text, size_t size)
+{
+    for (size_t back = 1; back <= 3 && back <= size; back++) {
+        unsigned char byte = (unsigned char)text[size - back];
+        if (byte >= 0xc0) {
+            size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+            return length > back ? back : 0;
+        }
+        if (byte < 0x80)
+            return 0;
+    }
+    return 0;
+}
+
+static pcol_status screen_write(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct screen *screen = context;
+    const char *text = data;
+
+    if (!screen->started && size > 0) {
+        screen->started = 1;
+        if (memchr(data, 0, size) != NULL || (unsigned char)*text == 0x1f)
+            return fail_binary(screen->out, err);
+    }
+    while (screen->held > 0 && size > 0 && ((unsigned char)*text & 0xc0u) == 0x80u &&
+           screen->held < sizeof screen->hold) {
+        screen->hold[screen->held++] = *text++;
+        size--;
+        if (open_end(screen->hold, screen->held) == 0)
+            break;
+    }
+    if (screen->held > 0 && (size > 0 || open_end(screen->hold, screen->held) == 0)) {
+        show(screen->out, screen->hold, screen->held);
+        screen->held = 0;
+    }
+    size_t rest = open_end(text, size);
+    show(screen->out, text, size - rest);
+    if (rest > 0) {
+        memcpy(screen->hold, text + size - rest, rest);
+        screen->held = rest;
+    }
+    return PCOL_OK;
+}
+
+static int export_to(const struct cli_input *input, const struct cli_args *args, const char *format,
+                     struct losses *losses, struct cli_out *out, pcol_sink sink)
+{
+    pcol_export_options options = PCOL_INIT(pcol_export_options);
+    pcol_error err;
+
+    options.source_id = args->source == CLI_UNSET ? 0 : args->source;
+    options.sample_type = args->sample_type;
+    options.expand_idle = args->expand_idle;
+    options.compress = compression(args->output);
+    options.loss = on_loss;
+    options.threads = cli_threads(args);
+    options.context = losses;
+    losses_clear(losses);
+    if (pcol_export(input->file, format, &options, sink, &err) == PCOL_OK)
+        return CLI_OK;
+    if (out != NULL && out->code != 0)
+        return out->code;
+    return cli_fail_error(input->name, &err);
+}
+
+static int refuse_loss(const struct cli_input *input, const struct cli_args *args,
+                       const char *format, const struct losses *losses)
+{
+    losses_tell(losses, args, input->name);
+    return cli_fail(CLI_REFUSED, "%s: %s cannot hold everything, nothing was written", input->name,
+                    format);
+}
+
+int cli_export(const struct cli_input *input, const char *format, const struct cli_args *args,
+               struct cli_out *out)
+{
+    static struct screen screen;
+    struct losses losses = {0};
+    int told = 0, code = CLI_OK;
+    pcol_sink nothing = {discard, NULL};
+    pcol_sink sink = cli_out_sink(out);
+
+    if (out->terminal) {
+        memset(&screen, 0, sizeof screen);
+        screen.out = out;
+        sink.write = screen_write;
+        sink.context = &screen;
+    }
+    if (args->fail_on_loss && out->file == NULL) {
+        code = export_to(input, args, format, &losses, NULL, nothing);
+        if (code == CLI_OK && losses.count > 0)
+            code = refuse_loss(input, args, format, &losses);
+        told = 1;
+    }
+    if (code == CLI_OK) {
+        cli_progress_begin(args, 1);
+        code = export_to(input, args, format, &losses, out, sink);
+        cli_progress_end();
+    }
+    if (code == CLI_OK && out->terminal)
+        show(out, screen.hold, screen.held);
+    if (code == CLI_OK && args->fail_on_loss && losses.count > 0)
+        code = refuse_loss(input, args, format, &losses);
+    else if (code == CLI_OK && !told)
+        losses_tell(&losses, args, input->name);
+    losses_clear(&losses);
+    return code;
+}
+
+/* ---- what a builder holds ---- */
+
+static int export_built(pcol_builder *builder, const char *format, const struct cli_args *args,
+                        struct cli_out *out)
+{
+    struct cli_input input = {.name = out->name, .from_library = 1};
+    pcol_error err;
+    size_t size = 0;
+    int code = CLI_OK;
+
+    if (pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, &input.memory, &size, &err) !=
+            PCOL_OK ||
+        pcol_file_open_memory(input.memory, size, NULL, &input.file, &err) != PCOL_OK)
+        code = cli_fail_error(out->name, &err);
+    if (code == CLI_OK)
+        code = cli_export(&input, format, args, out);
+    cli_input_close(&input);
+    return code;
+}
+
+int cli_write_profile(pcol_builder *builder, const pcol_format *format, const struct cli_args *args,
+                      struct cli_out *out)
+{
+    pcol_error err;
+    unsigned flags;
+    int code = cli_write_flags(args, &flags);
+
+    if (code != CLI_OK)
+        return code;
+    if (format != NULL)
+        return export_built(builder, format->name, args, out);
+    cli_progress_begin(args, 1);
+    if (pcol_builder_write(builder, flags, cli_out_sink(out), &err) != PCOL_OK)
+        code = out->code != 0 ? out->code : cli_fail_error(out->name, &err);
+    cli_progress_end();
+    return code;
+}
+
+int cli_profile_output(const struct cli_args *args, const pcol_format **format)
+{
+    unsigned flags;
+    int code = cli_write_flags(args, &flags); /* before any work */
+
+    if (code == CLI_OK)
+        code = cli_profile_by_name(args, format);
+    if (code == CLI_OK && *format == NULL && cli_is_file_name(args->output) &&
+        (code = cli_refuse_text_name(args)) != CLI_OK)
+        return code;
+    if (code == CLI_OK && *format != NULL && (args->plain || args->archive.count > 0))
+        return cli_usage("%s: --plain and --archive are for pcol files, not for %s", args->output,
+                         (*format)->name);
+    return code;
+}
