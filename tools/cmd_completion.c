@@ -32,6 +32,21 @@ static void put_choices(struct cli_out *out, const struct cli_option *option)
     }
 }
 
+/* For zsh, where a colon parts the fields of an argument. */
+static void zsh_choices(struct cli_out *out, const struct cli_option *option)
+{
+    const char *choice;
+    size_t size;
+
+    for (size_t i = 0; (choice = cli_choice(option, i, &size)) != NULL; i++) {
+        cli_out_text(out, i > 0 ? " " : "");
+        for (size_t k = 0; k < size; k++) {
+            cli_out_text(out, choice[k] == ':' ? "\\" : "");
+            cli_out_write(out, choice + k, 1);
+        }
+    }
+}
+
 static void put_names(struct cli_out *out)
 {
     for (size_t i = 0; i < cmd_count; i++) {
@@ -71,7 +86,8 @@ static void bash_choices(struct cli_out *out, const struct cmd *cmd,
         cli_out_printf(out, ":--%s", o->name);
         if (o->letter != 0)
             cli_out_printf(out, "|%s:-%c", cmd != NULL ? cmd->name : "*", o->letter);
-        cli_out_text(out, ") words='");
+        /* A value that may be left out comes after = only. */
+        cli_out_text(out, o->kind == CLI_MAYBE ? ") [ -z \"$equal\" ] || words='" : ") words='");
         put_choices(out, o);
         cli_out_text(out, "' ;;\n");
     }
@@ -82,21 +98,18 @@ static void put_bash(struct cli_out *out)
     cli_out_text(
         out, "_pcol() {\n"
              "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-             "    local command=${COMP_WORDS[1]} words=\n"
+             "    local command=${COMP_WORDS[1]} words= equal= name prefix\n"
              "    COMPREPLY=()\n"
-             "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-             "        COMPREPLY=($(compgen -W '");
+             "    if [ \"$previous\" = = ]; then\n"
+             "        equal=1 previous=${COMP_WORDS[COMP_CWORD-2]}\n"
+             "    elif [ \"$current\" = = ]; then\n"
+             "        equal=1 current=\n"
+             "    fi\n"
+             "    [ \"$COMP_CWORD\" -ne 1 ] || words='");
     put_names(out);
     put_options(out, cli_common_options);
-    cli_out_text(out, "' -- \"$current\"))\n"
-                      "        return\n"
-                      "    fi\n"
-                      "    if [ \"$previous\" = = ]; then\n"
-                      "        previous=${COMP_WORDS[COMP_CWORD-2]}\n"
-                      "    elif [ \"$current\" = = ]; then\n"
-                      "        current=\n"
-                      "    fi\n"
-                      "    case $command:$previous in\n");
+    cli_out_text(out, "'\n"
+                      "    [ -n \"$words\" ] || case $command:$previous in\n");
     for (size_t i = 0; i < cmd_count; i++) {
         if (cmd_table[i].alias != NULL) {
             struct cmd alias = cmd_table[i];
@@ -110,8 +123,7 @@ static void put_bash(struct cli_out *out)
     }
     bash_choices(out, NULL, cli_common_options);
     cli_out_text(out, "    esac\n"
-                      "    if [ -z \"$words\" ]; then\n"
-                      "        case $command:$current in\n");
+                      "    [ -n \"$words\" ] || case $command:$current in\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_printf(out, "        %s:-*", cmd_table[i].name);
         if (cmd_table[i].alias != NULL)
@@ -126,16 +138,30 @@ static void put_bash(struct cli_out *out)
     cli_out_text(out, "' ;;\n        completion:*) words='bash zsh fish' ;;\n"
                       "        query:*) [ \"$COMP_CWORD\" -ne 2 ] || words='");
     put_questions(out);
-    cli_out_text(out, "' ;;\n"
-                      "        esac\n"
-                      "    fi\n"
-                      "    if [ -n \"$words\" ]; then\n"
-                      "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-                      "    else\n"
-                      "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
-                      "    fi\n"
-                      "}\n"
-                      "complete -o filenames -F _pcol pcol\n");
+    cli_out_text(
+        out,
+        "' ;;\n"
+        "    esac\n"
+        "    if [ -n \"$words\" ]; then\n"
+        "        compopt +o filenames +o default 2>/dev/null\n"
+        "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+        "        case ${COMPREPLY[0]} in *:) compopt -o nospace 2>/dev/null ;; esac\n"
+        "        return\n"
+        "    fi\n"
+        "    # File names, one a line. Of a name with a colon readline completes what follows it.\n"
+        "    # A name in quotes has no such file: bash itself completes it.\n"
+        "    [ \"$current\" != : ] || current=\n"
+        "    prefix=${COMP_LINE:0:${COMP_POINT:-0}}\n"
+        "    prefix=${prefix%\"$current\"}\n"
+        "    case $prefix in\n"
+        "        *[!\\\\]:) prefix=${prefix##*[[:blank:]=\\\"\\']} ;;\n"
+        "        *) prefix= ;;\n"
+        "    esac\n"
+        "    while IFS= read -r name; do\n"
+        "        COMPREPLY[${#COMPREPLY[@]}]=${name#\"$prefix\"}\n"
+        "    done < <(compgen -f -- \"$prefix$current\")\n"
+        "}\n"
+        "complete -o filenames -o default -F _pcol pcol\n");
 }
 
 /* Text inside single quotes of zsh, where [ ] : are marks of _arguments. */
@@ -147,6 +173,12 @@ static void zsh_text(struct cli_out *out, const char *text)
         cli_out_text(out, *text == '\'' ? "'\\'" : "");
         cli_out_write(out, text, 1);
     }
+}
+
+static int is_file(const struct cli_option *option)
+{
+    return strcmp(option->argument, "OUT") == 0 || strcmp(option->argument, "FILE") == 0 ||
+           strcmp(option->argument, "BASE") == 0;
 }
 
 static void zsh_options(struct cli_out *out, const struct cli_option *options)
@@ -168,9 +200,9 @@ static void zsh_options(struct cli_out *out, const struct cli_option *options)
                 cli_out_printf(out, "%s%s:", maybe ? "::" : ":", o->argument);
                 if (o->choices != NULL) {
                     cli_out_text(out, "(");
-                    put_choices(out, o);
+                    zsh_choices(out, o);
                     cli_out_text(out, ")");
-                } else if (strcmp(o->name, "output") == 0) {
+                } else if (is_file(o)) {
                     cli_out_text(out, "_files");
                 }
             }

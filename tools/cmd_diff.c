@@ -17,7 +17,7 @@ const struct cli_option cmd_diff_options[] = {
     {0, "by", "WHAT",
      "function (default), stack, file, line (function, file, line), srcline (file, line), location "
      "(address), thread, source, label:KEY",
-     CLI_TEXT, CLI_AT(by), 0, "function|stack|file|line|srcline|location|thread|source|"},
+     CLI_TEXT, CLI_AT(by), 0, "function|stack|file|line|srcline|location|thread|source|label:|"},
     {0, "normalize", NULL, "scale NEW so that both totals are the same", CLI_FLAG,
      CLI_AT(normalize), 1, NULL},
     {0, "fail-above", "P%",
