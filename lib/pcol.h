@@ -696,14 +696,9 @@ typedef struct pcol_import_options {
     const char *timestamp;   /* source_timestamp; NULL: the source's own */
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
-    int lenient; /* accept what known writers get wrong, and say so */
-    uint64_t
-        max_input_bytes; /* of decompressed input; 0: 64 GiB, gzip data past 64 MiB must not grow
-                          * more than 200 times, and what few bytes can ask for is bounded: 2^20
-                          * frames or labels of a sample of pprof, lines of a location, and so on.
-                          * E_LIMIT names the bound; no profile comes near. A limit given here
-                          * lifts them. */
-    int collapse_idle;   /* a sample of the same thread and stack as the one before it that used
+    int lenient;              /* accept what known writers get wrong, and say so */
+    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
+    int collapse_idle;       /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
     pcol_message_fn message; /* may be NULL */
     void *context;
@@ -721,7 +716,14 @@ typedef struct pcol_import_options {
      * stand before what it still has; at most 64 KiB. */
     const void *start;
     size_t start_size;
+    unsigned flags; /* PCOL_IMPORT_* */
 } pcol_import_options;
+
+/* No import budget. Without this flag all inputs of a builder together may take 256 MiB of memory
+ * and 64 bytes for each byte of input (as it came, compressed), and may expand to 64 MiB and 200
+ * times their size; E_LIMIT beyond, from the import or from pcol_builder_write(). The flag holds
+ * for all that the builder is given afterwards. max_input_bytes is a limit with and without it. */
+#define PCOL_IMPORT_TRUSTED 1u
 
 /**
  * pcol_import_path() - add the profile at @path to a builder, as a further source

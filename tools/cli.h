@@ -44,7 +44,8 @@ struct cli_args {
 
     const char *from;
     uint64_t max_input; /* CLI_UNSET where not given */
-    uint64_t threads;   /* 0: as many as there are cores */
+    int trusted;
+    uint64_t threads; /* 0: as many as there are cores */
     int lenient, collapse_idle;
     const char *tolerance;
     uint64_t tolerance_ns; /* of that; 0: none */
@@ -140,9 +141,11 @@ struct cli_option {
     {0,        "from",       "FORMAT", "the input's format instead of what it looks like",        \
      CLI_TEXT, CLI_AT(from), 0,        CLI_CHOICES_READ},                                         \
         {0,         "max-input",                                                                  \
-         "BYTES",   "refuse inputs that are larger when unpacked (default 64 GiB)",               \
+         "BYTES",   "reject inputs that are larger when unpacked (default 64 GiB)",               \
          CLI_COUNT, CLI_AT(max_input),                                                            \
          0,         NULL},                                                                        \
+        {0,        "trusted",       NULL, "import without limits on memory and expansion",        \
+         CLI_FLAG, CLI_AT(trusted), 1,    NULL},                                                  \
     {                                                                                             \
         0, "threads", "N", "work with so many threads (default 0: one for each core)", CLI_COUNT, \
             CLI_AT(threads), 0, NULL                                                              \

@@ -55,6 +55,7 @@ static pcol_import_options import_options(struct import_context *context)
     options.idle_tolerance_ns = args->tolerance_ns;
     if (args->max_input != CLI_UNSET)
         options.max_input_bytes = args->max_input;
+    options.flags = args->trusted ? PCOL_IMPORT_TRUSTED : 0;
     options.threads = cli_threads(args);
     options.message = import_message;
     options.progress = import_progress;

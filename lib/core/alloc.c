@@ -10,12 +10,15 @@
 #define _DEFAULT_SOURCE /* madvise(), here only */
 #include "alloc.h"
 
-#include "pcol.h"
+#include "core/budget.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <malloc.h>
+#endif
 
 /* Arrays that grow beyond this are moved by the kernel: a copy would need the memory of both. */
 #define MOST_COPIED ((size_t)32 << 20)
@@ -37,6 +40,26 @@ static size_t request(size_t count, size_t size)
     if (pci_alloc_hook && pci_alloc_hook())
         return 0;
     return bytes ? bytes : 1;
+}
+
+/* Bytes that a block takes. Systems that do not tell charge no blocks to budgets. */
+static size_t block_bytes(void *memory)
+{
+#ifdef __linux__
+    return memory ? malloc_usable_size(memory) : 0;
+#else
+    (void)memory;
+    return 0;
+#endif
+}
+
+/* A new block, or NULL if the budget refuses it. */
+static void *charged(void *memory)
+{
+    if (!pci_budget_now || !memory || pci_budget_charge(block_bytes(memory)) == 0)
+        return memory;
+    free(memory);
+    return NULL;
 }
 
 /* Huge pages for a block, the last of them only if half of it is wanted: what is cleared for
@@ -61,7 +84,7 @@ static int is_large(size_t bytes)
 void *pci_malloc(size_t count, size_t size)
 {
     size_t bytes = request(count, size);
-    return is_large(bytes) ? allocate_large(bytes) : bytes ? malloc(bytes) : NULL;
+    return charged(is_large(bytes) ? allocate_large(bytes) : bytes ? malloc(bytes) : NULL);
 }
 
 /* Huge pages for what of a block is whole ones. */
@@ -82,12 +105,12 @@ void *pci_calloc(size_t count, size_t size)
     size_t bytes = request(count, size);
     uint8_t *memory;
     if (!is_large(bytes))
-        return bytes ? calloc(1, bytes) : NULL;
+        return bytes ? charged(calloc(1, bytes)) : NULL;
     if (bytes < 4 * HUGE_BYTES) {
-        memory = allocate_large(bytes);
+        memory = charged(allocate_large(bytes));
         return memory ? memset(memory, 0, bytes) : NULL;
     }
-    memory = calloc(1, bytes);
+    memory = charged(calloc(1, bytes));
     if (memory) /* still untouched if it is fresh from the kernel */
         advise(memory, bytes);
     return memory;
@@ -95,12 +118,26 @@ void *pci_calloc(size_t count, size_t size)
 
 void *pci_realloc(void *memory, size_t count, size_t size)
 {
-    size_t bytes = request(count, size);
-    return bytes ? realloc(memory, bytes) : NULL;
+    size_t bytes = request(count, size), before, more;
+    if (!bytes || !pci_budget_now)
+        return bytes ? realloc(memory, bytes) : NULL;
+    before = block_bytes(memory);
+    more = bytes > before ? bytes - before : 0; /* refused before the old block is gone */
+    if (pci_budget_charge(more) != 0)
+        return NULL;
+    void *grown = realloc(memory, bytes);
+    pci_budget_credit(more);
+    if (grown) {
+        pci_budget_credit(before);
+        pci_budget_note(block_bytes(grown));
+    }
+    return grown;
 }
 
 void pci_free(void *memory)
 {
+    if (pci_budget_now)
+        pci_budget_credit(block_bytes(memory));
     free(memory);
 }
 
@@ -147,11 +184,14 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
 void *pci_map(size_t bytes)
 {
     size_t wanted = request(bytes, 1), more;
-    if (!wanted || __builtin_add_overflow(wanted, HUGE_BYTES, &more))
+    if (!wanted || __builtin_add_overflow(wanted, HUGE_BYTES, &more) ||
+        pci_budget_charge(wanted) != 0)
         return NULL;
     uint8_t *all = mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (all == MAP_FAILED)
+    if (all == MAP_FAILED) {
+        pci_budget_credit(wanted);
         return NULL;
+    }
     size_t before = (HUGE_BYTES - (uintptr_t)all % HUGE_BYTES) % HUGE_BYTES;
     if (before)
         munmap(all, before);
@@ -165,6 +205,7 @@ void *pci_map(size_t bytes)
 
 void pci_unmap(void *memory, size_t bytes)
 {
+    pci_budget_credit(bytes);
     munmap(memory, bytes);
 }
 
@@ -181,6 +222,11 @@ void *pci_reserve(size_t bytes)
     (void)madvise(all, wanted, MADV_NOHUGEPAGE);
 #endif
     return all;
+}
+
+void pci_unreserve(void *memory, size_t bytes)
+{
+    munmap(memory, bytes);
 }
 
 void pci_discard(void *memory, size_t bytes)

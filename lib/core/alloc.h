@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* NULL if memory is out or count * size overflows. Zero bytes give a pointer that can be freed. */
+/* Blocks are charged to the budget of the thread (budget.h), if it has one.
+ * NULL if memory is out, the budget is, or count * size overflows. Zero bytes give a pointer that can be freed. */
 void *pci_malloc(size_t count, size_t size);
 void *pci_calloc(size_t count, size_t size);
 void *pci_realloc(void *memory, size_t count, size_t size); /* the old block stays valid on NULL */
@@ -24,9 +25,10 @@ void *pci_map(size_t bytes);
 void pci_unmap(void *memory, size_t bytes);
 
 /* Zeroed memory of which only what is touched is taken from the system, in small pages, and of
- * which pieces, that begin at a multiple of 64 KiB, can be given back while the rest stays.
- * pci_unmap() ends it. NULL: there is none. */
+ * which pieces, that begin at a multiple of 64 KiB, can be given back while the rest stays. It is
+ * not charged to a budget. pci_unreserve() ends it. NULL: there is none. */
 void *pci_reserve(size_t bytes);
+void pci_unreserve(void *memory, size_t bytes);
 void pci_discard(void *memory, size_t bytes);
 
 /* Tests: called before each allocation; non-zero makes it fail. NULL: none. */

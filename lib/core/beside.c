@@ -8,6 +8,7 @@
 #include "core/beside.h"
 
 #include "core/alloc.h"
+#include "core/budget.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -48,6 +49,7 @@ static int start(pthread_t *thread, void *(*run)(void *), void *context)
 struct crew {
     pci_task task;
     void *context;
+    struct pci_budget *budget; /* of the caller */
     size_t count;
     atomic_size_t next;
     atomic_int failed;
@@ -75,6 +77,7 @@ static void note_failure(struct crew *crew, size_t number, pcol_status status,
 static void *work(void *context)
 {
     struct crew *crew = context;
+    pci_budget_now = crew->budget;
     while (!atomic_load(&crew->failed)) {
         size_t number = atomic_fetch_add(&crew->next, 1);
         pcol_error error = {0};
@@ -90,7 +93,7 @@ static void *work(void *context)
 pcol_status pci_beside_each(unsigned threads, size_t count, pci_task task, void *context,
                             pcol_error *err)
 {
-    struct crew crew = {.task = task, .context = context, .count = count};
+    struct crew crew = {.task = task, .context = context, .budget = pci_budget_now, .count = count};
     pthread_t others[PCI_MAX_THREADS];
     size_t started = 0;
     if (threads > PCI_MAX_THREADS)
@@ -169,6 +172,7 @@ struct ring {
     int ended;            /* nothing more is filled */
     int stopped;          /* nothing more is emptied */
     int threaded;
+    struct pci_budget *budget; /* of the thread that made it */
     pthread_t thread;
     pcol_status status; /* of the side that ran in the thread, valid once ended or stopped */
     pcol_error error;
@@ -176,7 +180,7 @@ struct ring {
 
 static pcol_status ring_init(struct ring *r, size_t capacity, size_t count, pcol_error *err)
 {
-    *r = (struct ring){.capacity = capacity, .count = count};
+    *r = (struct ring){.capacity = capacity, .count = count, .budget = pci_budget_now};
     r->bytes = count > SIZE_MAX / capacity ? NULL : pci_malloc(count * capacity, 1);
     r->sizes = pci_malloc(count, sizeof *r->sizes);
     if (r->bytes && r->sizes && pthread_mutex_init(&r->lock, NULL) == 0) {
@@ -276,6 +280,7 @@ static void *make_pieces(void *context)
     pcol_status status = PCOL_OK;
     pcol_error error = {0};
     uint8_t *piece;
+    pci_budget_now = a->ring.budget;
     while ((piece = ring_room(&a->ring))) {
         size_t size = 0;
         status = a->make(a->context, piece, a->ring.capacity, &size, &error);
@@ -375,6 +380,7 @@ static void *use_pieces(void *context)
     pcol_error error = {0};
     const uint8_t *piece;
     size_t size;
+    pci_budget_now = b->ring.budget;
     while (status == PCOL_OK && (piece = ring_piece(&b->ring, &size))) {
         status = b->sink.write(b->sink.context, piece, size, &error);
         if (status == PCOL_OK)

@@ -9,6 +9,7 @@
 #ifndef PCI_BUILDER_H
 #define PCI_BUILDER_H
 
+#include "core/budget.h"
 #include "core/encode.h"
 #include "core/given.h"
 #include "core/hash.h"
@@ -237,6 +238,7 @@ struct pci_border {
 };
 
 struct pcol_builder {
+    struct pci_budget budget; /* of all that is imported */
     struct pci_store store;
     struct pci_strtab strings;
     struct pci_tree tree;

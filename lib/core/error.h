@@ -30,11 +30,12 @@ pcol_status pci_fail_errno(pcol_error *err, const char *what);
 #define pci_fail_cell(e, s, ...) ((void)pci_fail_cell(e, s, __VA_ARGS__), (s))
 #endif
 
-/* Inline, so that compilers and analyzers see that it is never PCOL_OK. */
+/* An allocation failed: E_NO_MEMORY, or E_LIMIT if the import's budget (budget.h) refused it.
+ * Inline, so that compilers and analyzers see that it is never PCOL_OK. */
+pcol_status pci_memory_failed(pcol_error *err) __attribute__((cold));
 static inline pcol_status pci_fail_memory(pcol_error *err)
 {
-    (void)pci_fail(err, PCOL_E_NO_MEMORY, "out of memory");
-    return PCOL_E_NO_MEMORY;
+    return pci_memory_failed(err) == PCOL_E_LIMIT ? PCOL_E_LIMIT : PCOL_E_NO_MEMORY;
 }
 
 /* Return from the calling function if an expression is not PCOL_OK. */

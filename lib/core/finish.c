@@ -345,15 +345,11 @@ static void plan_free(struct pci_plan *plan)
     pci_free(plan->columns);
 }
 
-pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink sink,
-                               pcol_error *err)
+static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pcol_error *err)
 {
-    pcol_builder *b = builder;
     struct pci_writer w;
     struct pci_plan plan = {0};
     pcol_status status;
-    PCI_GIVEN(builder, err);
-    PCI_GIVEN(sink.write, err);
     if (flags & ~(PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK | PCOL_WRITE_ARCHIVE_LZ4 |
                   PCOL_WRITE_ARCHIVE_ZLIB) ||
         (flags & PCOL_WRITE_ARCHIVE ? flags & (PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK)
@@ -393,6 +389,19 @@ cleanup:
     pci_press_free(w.press);
     pci_writer_clear(&w);
     b->sealed = 1;
+    return status;
+}
+
+/* Of imported profiles within the budget of their import. */
+pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink sink,
+                               pcol_error *err)
+{
+    PCI_GIVEN(builder, err);
+    PCI_GIVEN(sink.write, err);
+    struct pci_budget *before =
+        pci_budget_enter(builder->budget.used ? &builder->budget : pci_budget_now);
+    pcol_status status = write_all(builder, flags, sink, err);
+    pci_budget_leave(before);
     return status;
 }
 

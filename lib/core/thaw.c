@@ -266,7 +266,7 @@ void pci_thaw_end(pcol_file *file)
     for (uint32_t i = 0; i < file->index.header.section_count; i++) {
         struct pci_cold *cold = &thaw->cold[i];
         if (cold->blocks > 1 && cold->raw)
-            pci_unmap(cold->raw, (size_t)file->index.sections[i].raw_size);
+            pci_unreserve(cold->raw, (size_t)file->index.sections[i].raw_size);
         else
             pci_free(cold->raw);
         pci_free((void *)(uintptr_t)cold->state);

@@ -228,9 +228,9 @@ pcol_status pci_put_runs(struct pci_writer *writer, uint32_t column,
     struct array of_ends = {.values = ends}, of_values = {.values = values};
     uint32_t child = 0;
     uint64_t count = 0;
-    pcol_status status = PCOL_E_NO_MEMORY;
+    pcol_status status;
     if (!ends || !values) {
-        pci_fail_memory(err);
+        status = pci_fail_memory(err);
         goto cleanup;
     }
     column_of(writer, column)->encoding = PCF_RUNS;

@@ -46,8 +46,6 @@ struct pci_gp_profile {
     struct pci_gp_type types[PCI_GP_MAX_TYPES], period_type;
     char type_text[256]; /* of the profiles that name their type or unit */
     unsigned type_count;
-    const struct pci_input *input;
-    uint64_t bytes; /* of the arrays */
     int hide_addresses;
     int has_bytes; /* samples carry the size of a block: label `bytes` */
     int64_t period, duration_ns;

@@ -148,8 +148,7 @@ pcol_status pci_gperftools_translate(struct pci_import *import, uint8_t **data, 
                                      pcol_error *err)
 {
     struct pci_input *input = import->input;
-    struct pci_gp_reader r = {
-        .import = import, .lines = {.input = input}, .profile = {.input = input}};
+    struct pci_gp_reader r = {.import = import, .lines = {.input = input}};
     pcol_status status = PCOL_OK;
     *data = NULL;
     while (status == PCOL_OK && input->size < SNIFF_BYTES && !input->end)

@@ -210,6 +210,8 @@ static pcol_status import_options(const pcol_import_options *given, pcol_import_
             return pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the options is NULL");
     if (options->start_size && !options->start)
         return pci_fail(err, PCOL_E_ARGUMENT, "the options have a size but no start");
+    if (options->flags & ~PCOL_IMPORT_TRUSTED)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of an import: 0x%x", options->flags);
     return PCOL_OK;
 }
 
@@ -234,6 +236,9 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
     if (status == PCOL_OK) {
         struct pci_import import = {builder, input, options, format->info.name, PCOL_NONE};
         status = format->read(&import, err);
+        if (status == PCOL_E_LIMIT && err && err->offset == PCOL_NOWHERE && !err->line &&
+            builder->budget.exceeded)
+            err->offset = input->offset;
         if (status != PCOL_OK)
             pci_input_place(input, err);
     }
@@ -241,55 +246,72 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
     return status;
 }
 
-static struct pci_input_options input_options(const pcol_import_options *options)
+/* Where the bytes come from. */
+struct origin {
+    const char *path, *name;
+    const void *data;
+    size_t size;
+    int fd;
+};
+
+static pcol_status open_origin(struct pci_input *input, const struct origin *from,
+                               const struct pci_input_options *how, pcol_error *err)
 {
-    return (struct pci_input_options){.max_bytes = options->max_input_bytes,
-                                      .progress = options->progress,
-                                      .context = options->context,
-                                      .threads = options->threads};
+    return from->path   ? pci_input_open_path(input, from->path, how, err)
+           : from->data ? pci_input_open_memory(input, from->data, from->size, from->name, how, err)
+                        : pci_input_open_fd(input, from->fd, from->name, how, err);
+}
+
+/* All that an import allocates and frees is within one scope of the builder's budget. */
+static pcol_status import_within(pcol_builder *builder, const struct origin *from,
+                                 const pcol_import_options *given, pcol_error *err)
+{
+    pcol_import_options options;
+    struct pci_input input;
+    struct pci_budget *budget = &builder->budget;
+    PCI_TRY(import_options(given, &options, err));
+    struct pci_input_options how = {.max_bytes = options.max_input_bytes,
+                                    .progress = options.progress,
+                                    .context = options.context,
+                                    .threads = options.threads,
+                                    .budget = budget,
+                                    .start = options.start,
+                                    .start_size = options.start_size};
+    budget->used = 1;
+    budget->trusted |= (options.flags & PCOL_IMPORT_TRUSTED) != 0;
+    struct pci_budget *before = pci_budget_enter(budget);
+    pcol_status status = open_origin(&input, from, &how, err);
+    if (status == PCOL_OK)
+        status = import_input(builder, &input, &options, err);
+    pci_budget_leave(before);
+    return status;
 }
 
 pcol_status pcol_import_path(pcol_builder *builder, const char *path,
                              const pcol_import_options *options, pcol_error *err)
 {
-    pcol_import_options known;
-    struct pci_input input;
     if (!builder || !path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no path");
     PCI_TRY(pci_builder_taking(builder, err));
-    PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = input_options(&known);
-    PCI_TRY(pci_input_open_path(&input, path, &how, err));
-    return import_input(builder, &input, &known, err);
+    return import_within(builder, &(struct origin){.path = path}, options, err);
 }
 
 pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
                            const pcol_import_options *options, pcol_error *err)
 {
-    pcol_import_options known;
-    struct pci_input input;
     PCI_TRY(pci_builder_taking(builder, err));
-    PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = input_options(&known);
-    how.start = known.start;
-    how.start_size = known.start_size;
-    PCI_TRY(pci_input_open_fd(&input, fd, name, &how, err));
-    return import_input(builder, &input, &known, err);
+    return import_within(builder, &(struct origin){.fd = fd, .name = name}, options, err);
 }
 
 pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t size,
                                const char *name, const pcol_import_options *options,
                                pcol_error *err)
 {
-    pcol_import_options known;
-    struct pci_input input;
     if (!builder || (!data && size))
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no data");
     PCI_TRY(pci_builder_taking(builder, err));
-    PCI_TRY(import_options(options, &known, err));
-    struct pci_input_options how = input_options(&known);
-    PCI_TRY(pci_input_open_memory(&input, data, size, name, &how, err));
-    return import_input(builder, &input, &known, err);
+    struct origin from = {.data = data ? data : "", .size = size, .name = name};
+    return import_within(builder, &from, options, err);
 }
 
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err)

@@ -13,6 +13,7 @@
 
 #include "core/alloc.h"
 #include "core/beside.h"
+#include "core/budget.h"
 #include "io/inflate.h"
 
 #include <errno.h>
@@ -25,12 +26,6 @@
 #define DEFAULT_PIECE ((size_t)1 << 18)
 #define PART_PIECE ((size_t)1 << 16) /* which stays in a near cache until it was used */
 #define DEFAULT_LIMIT (UINT64_C(1) << 36)
-/* What grows so much and is so large was made to exhaust memory or time, unless the caller has set
- * a limit and so knows. Profiles grow 3 to 60 times; deflate's most is 1032. */
-#define BOMB_BYTES (UINT64_C(1) << 26)
-#define BOMB_RATIO 200u
-#define BUDGET_BYTES (UINT64_C(1) << 25)
-#define BUDGET_PER_BYTE 64u
 #define MAX_WINDOW ((size_t)1 << 26)
 #define STEP_BEHIND ((size_t)1 << 12)
 #define STEP_SKIPPED ((size_t)1 << 14)  /* who skips much may soon skip again */
@@ -50,7 +45,8 @@ struct pci_input_state {
     size_t capacity, piece;
     size_t step; /* so much is read next, then more each time up to a piece; 0: a piece */
     uint64_t limit, total;
-    int limit_given;
+    struct pci_budget *budget;       /* NULL: none */
+    uint64_t granted;                /* bytes as they came that it knows of */
     uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
     pcol_progress_fn progress;
     void *context;
@@ -241,16 +237,23 @@ static pcol_status too_large(const struct pci_input_state *s, pcol_error *err)
                     s->limit);
 }
 
-static pcol_status refuse_bomb(const struct pci_input *input, pcol_error *err)
+static void grant(struct pci_input_state *s, uint64_t bytes)
 {
-    const struct pci_input_state *s = input->state;
-    if (!s->inflate || s->limit_given || s->total <= BOMB_BYTES ||
-        s->total / BOMB_RATIO <= consumed(s))
-        return PCOL_OK;
-    return pci_fail_byte(err, PCOL_E_LIMIT, input->offset,
-                         "gzip data grows more than %u times, past %" PRIu64
-                         " MiB; if that is meant, give a limit (--max-input)",
-                         BOMB_RATIO, BOMB_BYTES >> 20);
+    if (bytes <= s->granted)
+        return;
+    pci_budget_grant(s->budget, bytes - s->granted);
+    s->granted = bytes;
+}
+
+/* Another `got` bytes are in the window. */
+static pcol_status charge(const struct pci_input *input, size_t got, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    grant(s, pci_input_consumed(input));
+    pcol_status status = s->inflate ? pci_budget_expand(s->budget, got, err) : PCOL_OK;
+    if (status != PCOL_OK && err)
+        err->offset = input->offset;
+    return status;
 }
 
 static uint64_t count_characters(const uint8_t *data, size_t size)
@@ -303,10 +306,9 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
     s->total += got;
     if (s->total > s->limit)
         return too_large(s, err);
-    PCI_TRY(refuse_bomb(input, err));
     input->size += got;
     input->end = !got;
-    return PCOL_OK;
+    return charge(input, got, err);
 }
 
 /* ---- opening */
@@ -324,11 +326,11 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     s->fd = -1;
     s->place = UINT64_MAX;
     s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
-    s->limit_given = options && options->max_bytes;
     s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
     s->progress = options ? options->progress : NULL;
     s->context = options ? options->context : NULL;
     s->threads = options ? options->threads : 0;
+    s->budget = options ? options->budget : NULL;
     if (s->limit == UINT64_MAX)
         s->limit--; /* room for the byte that shows that there is more */
     return PCOL_OK;
@@ -348,6 +350,7 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
         input->data = s->raw;
         input->size = s->raw_size;
         input->end = 1;
+        grant(s, s->raw_size);
     }
     while (input->size < 2 && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
@@ -536,11 +539,9 @@ uint64_t pci_input_consumed(const struct pci_input *input)
     return s->inflate ? consumed(s) : input->offset + input->size;
 }
 
-uint64_t pci_input_budget(const struct pci_input *input)
+void pci_input_grant(const struct pci_input *input)
 {
-    if (input->state->limit_given)
-        return UINT64_MAX;
-    return BUDGET_BYTES + BUDGET_PER_BYTE * pci_input_consumed(input);
+    grant(input->state, input->state->file_bytes);
 }
 
 int pci_input_is_file(const struct pci_input *input)

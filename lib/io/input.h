@@ -51,10 +51,8 @@ uint64_t pci_input_characters(const struct pci_input *input);
 
 /* Bytes of the input as it came (compressed, maybe) that were taken so far. */
 uint64_t pci_input_consumed(const struct pci_input *input);
-/* Bytes of memory that what was read so far may ask for where an importer has to hold it: 32 MiB
- * and 64 for each byte of the input as it came, which is far beyond what profiles need. No bound
- * (UINT64_MAX) if the caller has set a limit for the input and so knows it. */
-uint64_t pci_input_budget(const struct pci_input *input);
+/* All bytes of the input count as read for the budget: it is mapped. */
+void pci_input_grant(const struct pci_input *input);
 
 /* What an importer is given. */
 struct pci_import {

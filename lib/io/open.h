@@ -11,7 +11,8 @@ struct pci_input_options {
     size_t piece;              /* bytes asked for at once; 0: 256 KiB */
     pcol_progress_fn progress; /* called after each piece of a file or pipe; may be NULL */
     void *context;
-    unsigned threads;  /* 2 or more: what is compressed is inflated by a thread of its own */
+    unsigned threads; /* 2 or more: what is compressed is inflated by a thread of its own */
+    struct pci_budget *budget; /* charged for what is read; NULL: none */
     const void *start; /* pci_input_open_fd(): bytes that were taken from the descriptor already */
     size_t start_size; /* at most a piece */
 };

@@ -404,6 +404,7 @@ pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
     pcol_status status;
     options.flags = import->options->open_flags;
     if (pci_input_is_file(input)) {
+        pci_input_grant(input);
         status = pcol_file_open(input->name, &options, &file, err);
     } else if (input->end && !input->offset) {
         status = pcol_file_open_memory(input->data, input->size, NULL, &file, err);

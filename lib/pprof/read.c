@@ -37,25 +37,9 @@ static pcol_status collect(struct pci_pprof_reader *r, pcol_error *err)
     }
 }
 
-#define MOST_ENTRIES (UINT64_C(1) << 20)
-#define MOST_NODES (UINT64_C(1) << 22)
-#define MOST_LINES (UINT64_C(1) << 21)
-#define MOST_PER_BYTE 16u /* and so many for each byte of the input as it came */
-
-static void set_limits(struct pci_pprof_reader *r)
-{
-    uint64_t bytes = MOST_PER_BYTE * pci_input_consumed(r->import->input);
-    r->most = (struct pci_pprof_limits){MOST_ENTRIES, MOST_NODES + bytes, MOST_LINES + bytes};
-    if (r->import->options->max_input_bytes)
-        r->most = (struct pci_pprof_limits){UINT64_MAX, UINT64_MAX, UINT64_MAX};
-    else
-        r->unknown.most = MOST_ENTRIES, r->unknown.most_rows = MOST_ENTRIES + bytes / 4;
-}
-
 static int guess_stacks(void *context)
 {
     struct pci_pprof_reader *r = context;
-    set_limits(r); /* of what was taken up to now: not more than in the end */
     return pci_pprof_stacks_guess(&r->stacks);
 }
 
@@ -71,7 +55,6 @@ static pcol_status read_profile(struct pci_pprof_reader *r, pcol_error *err)
     input->meanwhile = NULL;
     if (status != PCOL_OK)
         return status;
-    set_limits(r);
     PCI_TRY(pci_pprof_strings_end(r, err));
     PCI_TRY(pci_pprof_read_header(r, err));
     PCI_TRY(pci_pprof_read_tables(r, err));

@@ -76,15 +76,6 @@ pcol_status pci_pprof_ids_add(struct pci_pprof_ids *ids, uint64_t id, uint32_t r
 
 /* ---- the reader */
 
-/* A few bytes of input can ask for many of memory, be it that gzip repeats them or that an entry of
- * a list takes 32 bytes here and one there. What is beyond these was made to do that; a caller that
- * sets a limit of its own for the input is not held to them. */
-struct pci_pprof_limits {
-    uint64_t entries; /* of a list in one message: frames, labels, lines, unknown fields */
-    uint64_t nodes;   /* of the call tree */
-    uint64_t lines;   /* of all locations */
-};
-
 /* The samples are read twice, side by side: the one reader (stacks.c) sees nothing but their stacks
  * and fills the column of these, the other one (samples.c) all the rest. What both use stays as it
  * is meanwhile. The order in which one reader is ahead of the other decides nothing: of their
@@ -94,7 +85,6 @@ struct pci_pprof_stacks {
     const struct pci_pprof_ids *location_ids; /* NULL: not known yet, guessed */
     uint32_t guessed_first;                   /* group of the location with id 1 */
     uint64_t guessed_highest;                 /* id so far */
-    const struct pci_pprof_limits *most;
     struct pci_tree *tree;
     struct pci_bcol *column;
     struct pci_pprof_taker taker;
@@ -139,8 +129,6 @@ struct pci_pprof_reader {
     struct pci_pprof_queue types, samples, mappings, locations, functions;
     struct pci_pprof_queue top; /* other fields of the profile */
 
-    struct pci_pprof_limits most;
-
     /* The string table: each distinct text once; it enters the builder when it is used. */
     struct pci_strtab texts;
     uint32_t *text_of; /* by index in the table */
@@ -165,7 +153,6 @@ struct pci_pprof_reader {
     struct pci_label *labels;
     size_t label_capacity;
     int values_short; /* the last failure was that of their number, behind all fields */
-    uint64_t line_total;
     struct pci_pprof_stacks stacks;
 };
 

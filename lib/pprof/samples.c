@@ -89,8 +89,6 @@ static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
     uint64_t values[L_UNIT + 1];
     unsigned seen;
     uint32_t key, text;
-    if (s->label_count >= r->most.entries)
-        return pci_pprof_too_many(&m, m.begin, r->most.entries, "of them in a sample", err);
     PCI_TRY(label_numbers(r, s, &m, values, &seen, err));
     if (pci_grow((void **)&r->labels, &r->label_capacity, s->entries + 2, sizeof *r->labels))
         return pci_fail_memory(err);

@@ -76,10 +76,8 @@ void pci_pprof_shelf_mark(struct pci_pprof_shelf *shelf, const struct pci_pprof_
 static void look(const struct pci_pprof_stacks *stacks, struct mark mark,
                  struct pci_pprof_shelved *block, size_t *groups)
 {
-    struct pci_pprof_stacks own = {.samples = stacks->samples,
-                                   .location_ids = stacks->location_ids,
-                                   .most = stacks->most,
-                                   .recent = stacks->recent};
+    struct pci_pprof_stacks own = {
+        .samples = stacks->samples, .location_ids = stacks->location_ids, .recent = stacks->recent};
     own.taker.taken = mark.taken;
     own.taker.end = mark.end;
     own.waiting = pci_malloc(PCI_PPROF_BLOCK, sizeof *own.waiting);

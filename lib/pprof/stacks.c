@@ -35,7 +35,6 @@ pcol_status pci_pprof_stacks_init(struct pci_pprof_stacks *stacks, struct pci_pp
 {
     *stacks = (struct pci_pprof_stacks){.samples = &r->samples,
                                         .guessed_first = (uint32_t)r->b->group_count,
-                                        .most = &r->most,
                                         .tree = &r->b->tree,
                                         .column = r->b->columns[PCI_C_SAMPLE_STACK],
                                         .row = r->b->sample_count,
@@ -144,11 +143,6 @@ static pcol_status find(struct pci_pprof_stacks *s, const struct pci_pprof_waiti
         return PCOL_OK;
     }
     PCI_TRY(enter(s, groups, w->depth, stack, err));
-    if (s->tree->count - s->first_node > s->most->nodes) {
-        struct pci_pprof_message m = pci_pprof_message("Sample", (const uint8_t *)"", 0, w->offset);
-        return pci_pprof_too_many(&m, m.begin, s->most->nodes, "calls in the tree of all stacks",
-                                  err);
-    }
     *w->known = *stack;
     return PCOL_OK;
 }
@@ -249,9 +243,6 @@ static pcol_status map_ids(struct pci_pprof_stacks *s, struct pci_pprof_waiting 
                            const struct pci_pprof_message *m, const struct pci_pprof_field *field,
                            pcol_error *err)
 {
-    uint64_t most = s->most->entries;
-    if (most != UINT64_MAX && (w->depth + field->size > most * 10 || w->depth >= most))
-        return pci_pprof_too_many(m, field->key, most, "frames", err);
     if (pci_grow((void **)&s->groups, &s->group_capacity, s->group_count + field->size + 1,
                  sizeof *s->groups))
         return pci_fail_memory(err);
@@ -267,7 +258,7 @@ static pcol_status map_ids(struct pci_pprof_stacks *s, struct pci_pprof_waiting 
     }
     s->group_count = (size_t)(to - s->groups);
     w->depth = s->group_count - w->first;
-    return w->depth > most ? pci_pprof_too_many(m, field->key, most, "frames", err) : PCOL_OK;
+    return PCOL_OK;
 }
 
 /* A field with a key and a size of one byte each, as nearly all have, is passed over in place. */

@@ -182,10 +182,6 @@ static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_messag
     uint64_t values[COLUMN + 1];
     unsigned seen;
     pcol_line *line;
-    if (count >= r->most.entries || r->line_total >= r->most.lines)
-        return pci_pprof_too_many(&m, m.begin, count < r->most.entries ? r->most.lines : count,
-                                  "of them", err);
-    r->line_total++;
     PCI_TRY(pci_pprof_numbers(&m, COLUMN, values, &seen, (struct pci_pprof_path){4, count},
                               &r->unknown, err));
     if (pci_grow((void **)&r->lines, &r->line_capacity, count + 1, sizeof *r->lines))

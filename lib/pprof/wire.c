@@ -109,15 +109,6 @@ pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
                          pci_pprof_field_name(m->name, field->number), field->type);
 }
 
-pcol_status pci_pprof_too_many(const struct pci_pprof_message *m, const uint8_t *at, uint64_t most,
-                               const char *what, pcol_error *err)
-{
-    return pci_fail_byte(err, PCOL_E_LIMIT, pci_pprof_place(m, at),
-                         "%s: more than %" PRIu64
-                         " %s; if that is meant, give a limit (--max-input)",
-                         m->name, most, what);
-}
-
 /* ---- fields that are not known ---- */
 
 /* Those of one message lie in one node, up to about this size: a node for each would cost thirty
@@ -148,9 +139,6 @@ pcol_status pci_pprof_keep(struct pci_pprof_unknown *unknown, struct pci_pprof_p
                            pcol_error *err)
 {
     size_t size = (size_t)(m->p - field->key);
-    unknown->place = pci_pprof_place(m, field->key);
-    if (unknown->most && unknown->count >= unknown->most)
-        return pci_pprof_too_many(m, field->key, unknown->most, "unknown fields in a row", err);
     if (pci_grow((void **)&unknown->fields, &unknown->capacity, unknown->count + 1,
                  sizeof *unknown->fields) ||
         pci_grow((void **)&unknown->bytes, &unknown->bytes_capacity, unknown->size + size, 1))
@@ -182,12 +170,6 @@ pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_buil
     char path[64];
     if (!unknown->count)
         return PCOL_OK;
-    if (unknown->most_rows && ++unknown->rows > unknown->most_rows)
-        return pci_fail_byte(err, PCOL_E_LIMIT, unknown->place,
-                             "more than %" PRIu64
-                             " messages with unknown fields; if that is meant, "
-                             "give a limit (--max-input)",
-                             unknown->most_rows);
     if (*root == PCI_NO_NODE)
         PCI_TRY(pci_builder_node(builder, &node, root, err));
     for (size_t i = 0; i < unknown->count; i++) {

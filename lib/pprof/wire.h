@@ -85,9 +85,6 @@ static inline pcol_status pci_pprof_next(struct pci_pprof_message *m, struct pci
 /* E_SYNTAX for a field of a wire type that is not its own. */
 pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
                                  const struct pci_pprof_field *field, pcol_error *err);
-/* E_LIMIT: there is more than `most` of something that no profile has so often. */
-pcol_status pci_pprof_too_many(const struct pci_pprof_message *m, const uint8_t *at, uint64_t most,
-                               const char *what, pcol_error *err);
 /* Name of a field of a message ("function_id"), "field" if it is not known. */
 const char *pci_pprof_field_name(const char *message, uint64_t number);
 
@@ -110,9 +107,6 @@ struct pci_pprof_unknown {
         size_t at, size;
     } * fields;
     size_t count, capacity;
-    size_t most;              /* E_LIMIT beyond; 0: any number */
-    uint64_t rows, most_rows; /* which have some; the same */
-    uint64_t place;           /* of the field kept last */
     uint8_t *bytes;
     size_t size, bytes_capacity;
 };

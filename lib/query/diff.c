@@ -37,6 +37,7 @@ static pcol_status row_of(struct pcol_diff *d, const pcol_frame *frame, pcol_dif
     uint64_t hash = frame_hash(frame);
     size_t at = pci_hash_start(&d->hash, hash);
     uint32_t id;
+    *row = NULL;
     while ((id = pci_hash_next(&d->hash, hash, &at)) != PCI_HASH_NONE) {
         *row = &d->rows[id];
         if (!pci_frame_compare(&(*row)->frame, frame))

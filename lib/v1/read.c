@@ -94,8 +94,7 @@ static pcol_status add_id(struct ids *ids, int64_t id, void **row, pcol_error *e
         return PCOL_E_LIMIT;
     }
     if (pci_grow(&ids->rows, &ids->capacity, ids->count + 1, ids->row_size)) {
-        pci_fail_memory(err);
-        return PCOL_E_NO_MEMORY;
+        return pci_fail_memory(err);
     }
     PCI_TRY(pci_hash_add(&ids->hash, pci_hash_pair((uint64_t)id, 0), (uint32_t)ids->count, err));
     *row = (char *)ids->rows + ids->count++ * ids->row_size;

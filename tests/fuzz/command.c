@@ -28,20 +28,18 @@ static const struct command {
                 {"help", 1, 0, 0},   {"completion", 1, 0, 0}, {NULL, 0, 0, 0}};
 
 static const char *const allowed[] = {
-    "table",       "columns",     "model",         "physical",   "join",
-    "rows",        "offset",      "where",         "format",     "null",
-    "no-header",   "csv-safe",    "focus",         "ignore",     "hide",
-    "show",        "thread",      "source",        "time",       "time-share",
-    "label",       "sample-type", "keep-dropped",  "by",         "sort",
-    "cum",         "bottom-up",   "max-depth",     "normalize",  "fail-above",
-    "inverted",    "upright",     "reverse",       "title",      "min-width",
-    "width",       "flat",        "unique",        "numeric",    "models",
-    "row",         "path",        "group",         "filter",     "to",
-    "expand-idle", "lenient",     "collapse-idle", "tolerance",  "color",
-    "from",        "max-input",   "plain",         "archive",    "anonymize",
-    "drop-labels", "drop-label",  "strict",        "quick",      "help",
-    "verbose",     "quiet",       "meta",          "source-uri", "source-timestamp",
-    "threads",     "fail-on-loss"};
+    "table",     "columns",     "model",       "physical",    "join",         "rows",
+    "offset",    "where",       "format",      "null",        "no-header",    "csv-safe",
+    "focus",     "ignore",      "hide",        "show",        "thread",       "source",
+    "time",      "time-share",  "label",       "sample-type", "keep-dropped", "by",
+    "sort",      "cum",         "bottom-up",   "max-depth",   "normalize",    "fail-above",
+    "inverted",  "upright",     "reverse",     "title",       "min-width",    "width",
+    "flat",      "unique",      "numeric",     "models",      "row",          "path",
+    "group",     "filter",      "to",          "expand-idle", "lenient",      "collapse-idle",
+    "tolerance", "color",       "from",        "max-input",   "trusted",      "plain",
+    "archive",   "anonymize",   "drop-labels", "drop-label",  "strict",       "quick",
+    "help",      "verbose",     "quiet",       "meta",        "source-uri",   "source-timestamp",
+    "threads",   "fail-on-loss"};
 
 static int is_word(const char *name, const char *text, size_t size)
 {

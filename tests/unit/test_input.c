@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "core/alloc.h"
+#include "core/budget.h"
 #include "io/open.h"
 #include "testing.h"
 
@@ -162,10 +163,13 @@ Test(input, gzip_of_several_members)
     free(packed);
 }
 
+static int trusted;
+
 static pcol_status read_memory(const void *data, size_t size, uint64_t limit, pcol_error *err)
 {
     struct pci_input input;
-    struct pci_input_options options = {.max_bytes = limit, .piece = 0};
+    struct pci_budget budget = {.trusted = trusted};
+    struct pci_input_options options = {.max_bytes = limit, .piece = 0, .budget = &budget};
     pcol_status status = pci_input_open_memory(&input, data, size, "m", &options, err);
     while (status == PCOL_OK && !input.end)
         status = pci_input_more(&input, input.size, err);
@@ -241,16 +245,22 @@ Test(input, limits)
     free(packed);
 }
 
-/* Data that grows a thousand times: refused past 64 MiB, unless a limit is given. */
+/* Data that grows a thousand times: rejected past 64 MiB and 200 times, unless it is trusted. A limit
+ * does not make it so. */
 Test(input, growth)
 {
-    enum { SIZE = 70 << 20 };
+    enum { SIZE = 90 << 20 };
     uint8_t *data = calloc(1, SIZE), *packed = malloc(1 << 20);
     pcol_error err;
     size_t size = gzip(data, SIZE, packed, 1 << 20);
     cr_assert_eq(read_memory(packed, size, 0, &err), PCOL_E_LIMIT);
-    cr_assert_not_null(strstr(err.message, "more than 200 times"), "%s", err.message);
+    cr_assert_not_null(strstr(err.message, "200 times"), "%s", err.message);
+    cr_assert_eq(read_memory(packed, size, SIZE, &err), PCOL_E_LIMIT, "%s", err.message);
+    trusted = 1;
+    cr_assert_eq(read_memory(packed, size, 0, &err), PCOL_OK, "%s", err.message);
     cr_assert_eq(read_memory(packed, size, SIZE, &err), PCOL_OK, "%s", err.message);
+    cr_assert_eq(read_memory(packed, size, SIZE - 1, &err), PCOL_E_LIMIT);
+    trusted = 0;
     size = gzip(data, 60 << 20, packed, 1 << 20);
     cr_assert_eq(read_memory(packed, size, 0, &err), PCOL_OK, "%s", err.message);
     free(data);

@@ -275,43 +275,6 @@ Test(pprof, refusals_name_message_field_and_byte)
     }
 }
 
-/* A list longer than any profile has is refused, unless the caller has set a limit and so knows. */
-Test(pprof, lists_that_exhaust_memory)
-{
-    static const struct {
-        unsigned field;
-        const char *entry, *message;
-    } lists[] = {{1, "\x01", "more than 1048576 frames"}, {3, "", "more than 1048576 of them"}};
-    for (size_t i = 0; i < 2; i++) {
-        struct bytes b = with_fault(NULL), sample = {0}, list = {0}, none = {0};
-        pcol_import_options options = PCOL_INIT(pcol_import_options);
-        for (int n = 0; n < 1100000; n++)
-            if (lists[i].field == 1)
-                bytes_add(&list, lists[i].entry, 1);
-            else
-                bytes_field(&sample, lists[i].field, &none);
-        if (list.size)
-            bytes_field(&sample, lists[i].field, &list);
-        bytes_number(&sample, 2, 5);
-        bytes_field(&b, 2, &sample);
-        for (int limited = 1; limited >= 0; limited--) {
-            pcol_builder *builder;
-            pcol_error err = {0};
-            options.max_input_bytes = limited ? 0 : UINT64_C(1) << 30;
-            cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
-            pcol_status status =
-                pcol_import_memory(builder, b.data, b.size, "x.pb", &options, &err);
-            cr_assert_eq(status, limited ? PCOL_E_LIMIT : PCOL_OK, "%s", err.message);
-            if (limited)
-                cr_assert_not_null(strstr(err.message, lists[i].message), "%s", err.message);
-            pcol_builder_free(builder);
-        }
-        free(b.data);
-        free(sample.data);
-        free(list.data);
-    }
-}
-
 /* Every front part of a sound profile is refused or is a profile; nothing is read beyond it. */
 Test(pprof, cut_anywhere)
 {
