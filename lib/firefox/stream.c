@@ -4,6 +4,7 @@
 #include "firefox/stream.h"
 
 #include "core/alloc.h"
+#include "core/budget.h"
 #include "io/open.h"
 
 #include <stdarg.h>
@@ -193,6 +194,16 @@ static pcol_status is_reference(struct pci_json *json, int *is, pcol_error *err)
     return PCOL_OK;
 }
 
+#define OPENING_BYTES 1024u /* of expanded input: what the start of one JSON slab costs */
+
+/* A slab may be referred to any number of times, and each time it is read as if it stood there. */
+static pcol_status charge_slab(const struct pci_slab *slab, pcol_error *err)
+{
+    uint64_t bytes = slab->type == PCI_SLAB_JSON ? OPENING_BYTES + (uint64_t)slab->size
+                                                 : (uint64_t)pci_slab_count(slab) * sizeof(int64_t);
+    return pci_budget_expand(pci_budget_now, bytes, err);
+}
+
 /* Replace {"$s": N} by what it stands for; *again: the next token is the first of a JSON slab. */
 static pcol_status follow(struct pci_ff_stream *stream, int *again, pcol_error *err)
 {
@@ -206,6 +217,7 @@ static pcol_status follow(struct pci_ff_stream *stream, int *again, pcol_error *
         return pci_ff_fail_at(&place, err, "refers to slab %lld of %u", (long long)number,
                               (unsigned)stream->slabs->count);
     const struct pci_slab *slab = &stream->slabs->slabs[number];
+    PCI_TRY(charge_slab(slab, err));
     *again = slab->type == PCI_SLAB_JSON;
     if (*again)
         return enter_slab(stream, slab, err);
