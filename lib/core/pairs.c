@@ -5,19 +5,26 @@
 
 #include "core/alloc.h"
 
-pcol_status pci_pairs_add(struct pci_pairs *pairs, uint64_t first, uint64_t second, int *again,
-                          pcol_error *err)
+int pci_pairs_has(const struct pci_pairs *pairs, uint64_t first, uint64_t second)
 {
     uint64_t hash = pci_hash_pair(first, second);
     size_t at = pci_hash_start(&pairs->hash, hash);
     uint32_t id;
-    *again = 1;
     while ((id = pci_hash_next(&pairs->hash, hash, &at)) != PCI_HASH_NONE) {
         const struct pci_pair *have = &pairs->pairs[id];
         if (have->first == first && have->second == second)
-            return PCOL_OK;
+            return 1;
     }
-    *again = 0;
+    return 0;
+}
+
+pcol_status pci_pairs_add(struct pci_pairs *pairs, uint64_t first, uint64_t second, int *again,
+                          pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair(first, second);
+    *again = pci_pairs_has(pairs, first, second);
+    if (*again)
+        return PCOL_OK;
     if (pairs->count >= PCI_HASH_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 pairs of rows");
     if (pci_grow((void **)&pairs->pairs, &pairs->capacity, pairs->count + 1, sizeof *pairs->pairs))

@@ -20,6 +20,7 @@ struct pci_pairs {
 /* *again: the pair was there already; else it is added. */
 pcol_status pci_pairs_add(struct pci_pairs *pairs, uint64_t first, uint64_t second, int *again,
                           pcol_error *err);
+int pci_pairs_has(const struct pci_pairs *pairs, uint64_t first, uint64_t second);
 void pci_pairs_clear(struct pci_pairs *pairs);
 
 #endif

@@ -26,6 +26,11 @@ static uint32_t find(const struct pci_strtab *table, uint64_t hash, const char *
     return PCI_HASH_NONE;
 }
 
+uint32_t pci_strtab_find(const struct pci_strtab *table, pcol_str text)
+{
+    return find(table, pci_hash_bytes(text.data, text.size), text.data, text.size);
+}
+
 pcol_status pci_strtab_intern(struct pci_strtab *table, const char *data, size_t size,
                               uint32_t *code, pcol_error *err)
 {

@@ -21,6 +21,8 @@ struct pci_strtab {
 
 pcol_status pci_strtab_intern(struct pci_strtab *table, const char *data, size_t size,
                               uint32_t *code, pcol_error *err);
+/* PCOL_NONE if the table does not have it. */
+uint32_t pci_strtab_find(const struct pci_strtab *table, pcol_str text);
 /* Valid until the next intern. */
 pcol_str pci_strtab_get(const struct pci_strtab *table, uint32_t code);
 pcol_status pci_strtab_sort(struct pci_strtab *table, pcol_error *err);

@@ -95,13 +95,11 @@ static pcol_status put_schema(struct pci_ff_carry *c, const struct pci_node_read
     PCI_TRY(pci_ff_node_member(nodes, schema, "name", &name, &found, err));
     if (!found || name.tag != PCI_NODE_STRING)
         return PCOL_OK;
-    for (size_t i = 0; i < c->schema_count; i++)
-        if (pci_ff_equal(c->schemas[i], name.text))
-            return PCOL_OK;
-    if (pci_grow((void **)&c->schemas, &c->schema_capacity, c->schema_count + 1,
-                 sizeof *c->schemas))
-        return pci_fail_memory(err);
-    c->schemas[c->schema_count++] = name.text;
+    size_t known = c->schemas.count;
+    uint32_t number;
+    PCI_TRY(pci_strtab_intern(&c->schemas, name.text.data, name.text.size, &number, err));
+    if (c->schemas.count == known)
+        return PCOL_OK;
     return pci_json_from_nodes(c->file, schema, &c->out->w, NULL, NULL, err);
 }
 

@@ -68,10 +68,11 @@ static pcol_status text_member(const struct pci_node_reader *nodes, uint64_t par
 
 static pcol_status add_unique(struct pci_ff_carry *c, pcol_str type, pcol_str key, pcol_error *err)
 {
-    if (pci_grow((void **)&c->unique, &c->unique_capacity, c->unique_count + 1, sizeof *c->unique))
-        return pci_fail_memory(err);
-    c->unique[c->unique_count++] = (struct pci_ff_unique){type, key};
-    return PCOL_OK;
+    uint32_t of, name;
+    int again;
+    PCI_TRY(pci_strtab_intern(&c->names, type.data, type.size, &of, err));
+    PCI_TRY(pci_strtab_intern(&c->names, key.data, key.size, &name, err));
+    return pci_pairs_add(&c->unique, of, name, &again, err);
 }
 
 /* The fields of a schema lie in `fields`, before version 56 in `data`. */
@@ -118,10 +119,8 @@ static pcol_status read_schema(struct pci_ff_carry *c, const struct pci_node_rea
 
 static int is_unique(const struct pci_ff_carry *c, pcol_str type, pcol_str key)
 {
-    for (size_t i = 0; i < c->unique_count; i++)
-        if (pci_ff_equal(c->unique[i].key, key) && pci_ff_equal(c->unique[i].type, type))
-            return 1;
-    return 0;
+    uint32_t of = pci_strtab_find(&c->names, type), name = pci_strtab_find(&c->names, key);
+    return of != PCOL_NONE && name != PCOL_NONE && pci_pairs_has(&c->unique, of, name);
 }
 
 /* ---- the source at hand */
@@ -139,7 +138,8 @@ static pcol_status open_source(struct pci_ff_carry *c, pcol_error *err)
     if (!c->back)
         return pci_fail_memory(err);
     PCI_TRY(pci_ff_back_open(c->back, &c->one, &c->whole, &why, err));
-    c->unique_count = 0;
+    pci_pairs_clear(&c->unique);
+    pci_strtab_clear(&c->names);
     PCI_TRY(pci_want(c->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_ff_get(c->file, column, c->source, &root, &valid, err));
     c->root = valid ? (uint64_t)root : PCI_NO_NODE;
@@ -203,8 +203,9 @@ void pci_ff_carry_close(struct pci_ff_carry *carry)
     pci_free(carry->markers.rows);
     pci_free(carry->allocations.first);
     pci_free(carry->allocations.rows);
-    pci_free(carry->unique);
-    pci_free(carry->schemas);
+    pci_pairs_clear(&carry->unique);
+    pci_strtab_clear(&carry->names);
+    pci_strtab_clear(&carry->schemas);
     pci_labels_close(&carry->marker_labels);
     pci_labels_close(&carry->thread_labels);
 }

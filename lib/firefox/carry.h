@@ -4,14 +4,12 @@
 #ifndef PCI_FF_CARRY_H
 #define PCI_FF_CARRY_H
 
+#include "core/pairs.h"
+#include "core/strtab.h"
 #include "firefox/write.h"
 
 struct pci_ff_rows {
     uint64_t *first, *rows; /* rows of a table by thread: those of t from first[t] on */
-};
-
-struct pci_ff_unique {
-    pcol_str type, key; /* field `key` of markers of this type is the number of a string */
 };
 
 struct pci_ff_carry {
@@ -25,14 +23,14 @@ struct pci_ff_carry {
 
     /* The source at hand. */
     uint32_t source;
-    int firefox, whole;       /* whole: its own tables are known */
-    uint64_t root;            /* node: its document, or PCI_NO_NODE */
-    struct pci_export one;    /* the export, of this source only */
-    struct pci_ff_back *back; /* NULL: not of this format */
-    pcol_str *schemas;        /* names of those that were written, of all sources */
-    size_t schema_count, schema_capacity;
-    struct pci_ff_unique *unique;
-    size_t unique_count, unique_capacity;
+    int firefox, whole;        /* whole: its own tables are known */
+    uint64_t root;             /* node: its document, or PCI_NO_NODE */
+    struct pci_export one;     /* the export, of this source only */
+    struct pci_ff_back *back;  /* NULL: not of this format */
+    struct pci_strtab schemas; /* names of those that were written, of all sources */
+    /* Fields of markers that are numbers of strings: type and key, by their numbers in `names`. */
+    struct pci_strtab names;
+    struct pci_pairs unique;
 };
 
 pcol_status pci_ff_carry_open(struct pci_ff_carry *carry, const struct pci_export *export,

@@ -155,7 +155,10 @@ struct pci_perun {
     struct pci_strtab names; /* of types: mostly made by a rule, so not in the file's strings */
     struct pci_perun_type *types;
     size_t type_count, type_capacity;
-    uint32_t *by_name; /* first type of a name */
+    struct pci_perun_name {
+        uint32_t last;    /* type of this name; PCOL_NONE: none */
+        uint32_t next[2]; /* that `resources` (the map) has not named yet; PCOL_NONE: none */
+    } * by_name;
     size_t by_name_capacity;
     uint32_t *order; /* types in the order of `resources` */
     size_t order_count, order_capacity;

@@ -147,19 +147,19 @@ static pcol_status read_snapshots(struct pci_perun *p, const char *region, pcol_
 static pcol_status find_type(struct pci_perun *p, int in_map, uint32_t *type, pcol_error *err)
 {
     void *types = p->types, *by_name = p->by_name;
-    uint32_t name, before = PCOL_NONE;
+    uint32_t name;
     size_t known = p->names.count;
     PCI_TRY(pci_strtab_intern(&p->names, p->json.text.data, p->json.text.size, &name, err));
     if (pci_grow(&by_name, &p->by_name_capacity, name + (size_t)1, sizeof *p->by_name))
         return pci_fail_memory(err);
     p->by_name = by_name;
     if (p->names.count > known)
-        p->by_name[name] = PCOL_NONE;
-    for (*type = p->by_name[name]; *type != PCOL_NONE; *type = p->types[before].next) {
-        const struct pci_perun_type *t = &p->types[*type];
-        if ((in_map ? t->map_ordinal : t->resources_ordinal) == PCOL_NONE)
-            return PCOL_OK;
-        before = *type;
+        p->by_name[name] = (struct pci_perun_name){PCOL_NONE, {PCOL_NONE, PCOL_NONE}};
+    struct pci_perun_name *of = &p->by_name[name];
+    *type = of->next[in_map];
+    if (*type != PCOL_NONE) {
+        of->next[in_map] = p->types[*type].next;
+        return PCOL_OK;
     }
     if (p->type_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 types of resources");
@@ -167,10 +167,11 @@ static pcol_status find_type(struct pci_perun *p, int in_map, uint32_t *type, pc
         return pci_fail_memory(err);
     p->types = types;
     *type = (uint32_t)p->type_count++;
-    if (before == PCOL_NONE)
-        p->by_name[name] = *type;
-    else
-        p->types[before].next = *type;
+    if (of->last != PCOL_NONE)
+        p->types[of->last].next = *type;
+    of->last = *type;
+    if (of->next[!in_map] == PCOL_NONE)
+        of->next[!in_map] = *type;
     p->types[*type] = (struct pci_perun_type){
         .name = name, .map_ordinal = PCOL_NONE, .resources_ordinal = PCOL_NONE, .next = PCOL_NONE};
     return PCOL_OK;
