@@ -95,7 +95,14 @@ static pcol_status open_file(struct cli_out *out, const char *path, unsigned fla
 {
     sigset_t set;
     sigset_t old;
+    struct stat info;
 
+    /* A FIFO or a device has no temporary name, and opening it may wait for a reader: signals must
+     * end that. */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        out->slot = CLI_OUT_FILES;
+        return pcol_output_open(path, flags, &out->file, err);
+    }
     ending_signals(&set);
     sigprocmask(SIG_BLOCK, &set, &old);
     pcol_status status = pcol_output_open(path, flags, &out->file, err);
