@@ -289,20 +289,19 @@ pcol_status pci_ff_carry_counters(struct pci_ff_carry *carry, const uint32_t *th
 {
     struct counters k = {.carry = carry, .thread_of = thread_of, .prefix = prefix};
     struct pci_label_reader labels;
-    const struct pci_column *source;
-    uint64_t rows = pci_rows(carry->file, "counters");
-    if (!carry->firefox || !rows)
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(carry->file, "counters", carry->source, &rows, err));
+    carry->dropped |= rows.scattered;
+    if (!carry->firefox || !rows.count || rows.scattered)
         return PCOL_OK;
     PCI_TRY(open_counters(&k, err));
-    PCI_TRY(pci_want(carry->file, "counters", "source", PCI_TYPES_ROW, &source, err));
+    if (rows.first >= carry->counter_end)
+        k.at = carry->sample_end;
+    carry->counter_end = rows.first + rows.count;
     pcol_status status = pci_labels_open(&labels, carry->file, "counters", err);
-    for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
-        int64_t value;
-        int valid;
-        status = pci_ff_get(carry->file, source, row, &value, &valid, err);
-        if (status == PCOL_OK && (uint64_t)value == carry->source)
-            status = put_counter(&k, &labels, row, err);
-    }
+    for (uint64_t row = rows.first; row < rows.first + rows.count && status == PCOL_OK; row++)
+        status = put_counter(&k, &labels, row, err);
+    carry->sample_end = k.at;
     pci_labels_close(&labels);
     return status;
 }

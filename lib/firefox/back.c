@@ -58,7 +58,7 @@ static pcol_status check_cells(const struct pci_ff_kept *k, uint64_t cells, pcol
 }
 
 struct kept_columns {
-    const struct pci_column *source, *thread, *table, *column, *form, *first, *count;
+    const struct pci_column *thread, *table, *column, *form, *first, *count;
 };
 
 static pcol_status read_kept(const struct pci_ff_back *b, const struct kept_columns *c,
@@ -80,26 +80,25 @@ static pcol_status read_kept(const struct pci_ff_back *b, const struct kept_colu
     return k->has_cells ? check_cells(k, pci_rows(b->file, "source_cells"), err) : PCOL_OK;
 }
 
-static pcol_status load_kept(struct pci_ff_back *b, pcol_error *err)
+static pcol_status load_kept(struct pci_ff_back *b, int *whole, pcol_error *err)
 {
     static const char name[] = "source_columns";
     const pcol_file *f = b->file;
-    uint64_t rows = pci_rows(f, name);
     size_t capacity = 0;
     struct kept_columns c;
-    PCI_TRY(pci_want(f, name, "source", PCI_TYPES_ROW, &c.source, err));
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(f, name, b->source, &rows, err));
+    if (rows.scattered)
+        *whole = 0;
+    if (!*whole)
+        return PCOL_OK;
     PCI_TRY(pci_want(f, name, "thread", PCI_TYPES_ROW, &c.thread, err));
     PCI_TRY(pci_want(f, name, "table", PCI_TYPES_TEXT, &c.table, err));
     PCI_TRY(pci_want(f, name, "column", PCI_TYPES_TEXT, &c.column, err));
     PCI_TRY(pci_want(f, name, "form", PCI_TYPES_TEXT, &c.form, err));
     PCI_TRY(pci_want(f, name, "first_cell", PCI_TYPES_ROW, &c.first, err));
     PCI_TRY(pci_want(f, name, "cells", PCI_TYPES_ROW, &c.count, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        int64_t source;
-        int valid;
-        PCI_TRY(pci_ff_get(f, c.source, row, &source, &valid, err));
-        if ((uint64_t)source != b->source)
-            continue;
+    for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
         if (pci_grow((void **)&b->kept, &capacity, b->kept_count + 1, sizeof *b->kept))
             return pci_fail_memory(err);
         PCI_TRY(read_kept(b, &c, row, &b->kept[b->kept_count++], err));
@@ -132,23 +131,11 @@ size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread, const 
 /* The threads of the source are one stretch of `threads`. */
 static pcol_status load_threads(struct pci_ff_back *b, int *whole, pcol_error *err)
 {
-    const struct pci_column *column;
-    uint64_t rows = pci_rows(b->file, "threads"), first = 0, count = 0;
-    PCI_TRY(pci_plausible(b->file, "threads", err));
-    PCI_TRY(pci_want(b->file, "threads", "source", PCI_TYPES_ROW, &column, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        int64_t source;
-        int valid;
-        PCI_TRY(pci_ff_get(b->file, column, row, &source, &valid, err));
-        if ((uint64_t)source != b->source)
-            continue;
-        if (!count)
-            first = row;
-        *whole &= row == first + count;
-        count++;
-    }
-    b->first_thread = (uint32_t)first;
-    b->thread_count = (size_t)count;
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(b->file, "threads", b->source, &rows, err));
+    *whole &= !rows.scattered;
+    b->first_thread = (uint32_t)rows.first;
+    b->thread_count = (size_t)rows.count;
     b->threads = pci_calloc(b->thread_count + 1, sizeof *b->threads);
     return b->threads ? PCOL_OK : pci_fail_memory(err);
 }
@@ -157,19 +144,17 @@ static pcol_status load_threads(struct pci_ff_back *b, int *whole, pcol_error *e
 static pcol_status load_stretches(struct pci_ff_back *b, const char *table, int *whole,
                                   pcol_error *err)
 {
-    const struct pci_column *source, *thread, *kind;
-    uint64_t rows = pci_rows(b->file, table);
+    const struct pci_column *thread, *kind;
+    struct pci_source_range rows;
     int samples = !strcmp(table, "samples"), markers = !strcmp(table, "markers");
-    PCI_TRY(pci_want(b->file, table, "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_source_rows(b->file, table, b->source, &rows, err));
+    *whole &= !rows.scattered;
     PCI_TRY(pci_want(b->file, table, "thread", PCI_TYPES_ROW, &thread, err));
     PCI_TRY(pci_want(b->file, table, "kind", PCI_TYPES_TEXT, &kind, err));
-    for (uint64_t row = 0; row < rows && *whole; row++) {
+    for (uint64_t row = rows.first; row < rows.first + rows.count && *whole; row++) {
         int64_t value;
         int valid;
         pcol_str text;
-        PCI_TRY(pci_ff_get(b->file, source, row, &value, &valid, err));
-        if ((uint64_t)value != b->source)
-            continue;
         PCI_TRY(pci_ff_get(b->file, thread, row, &value, &valid, err));
         if (!valid || value < b->first_thread ||
             (uint64_t)value - b->first_thread >= b->thread_count) {
@@ -234,16 +219,9 @@ static pcol_status read_meta(struct pci_ff_back *b, uint64_t root, pcol_error *e
 
 static pcol_status find_categories(struct pci_ff_back *b, pcol_error *err)
 {
-    const struct pci_column *column;
-    uint64_t rows = pci_rows(b->file, "categories");
-    PCI_TRY(pci_want(b->file, "categories", "source", PCI_TYPES_ROW, &column, err));
-    for (b->category_base = 0; b->category_base < rows; b->category_base++) {
-        int64_t source;
-        int valid;
-        PCI_TRY(pci_ff_get(b->file, column, b->category_base, &source, &valid, err));
-        if ((uint64_t)source == b->source)
-            break;
-    }
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(b->file, "categories", b->source, &rows, err));
+    b->category_base = rows.count ? rows.first : pci_rows(b->file, "categories");
     return PCOL_OK;
 }
 
@@ -318,7 +296,7 @@ pcol_status pci_ff_back_open(struct pci_ff_back *back, const struct pci_export *
         return PCOL_OK;
     *whole = 1;
     PCI_TRY(read_meta(b, (uint64_t)root, err));
-    PCI_TRY(load_kept(b, err));
+    PCI_TRY(load_kept(b, whole, err));
     PCI_TRY(load_threads(b, whole, err));
     PCI_TRY(load_stretches(b, "samples", whole, err));
     PCI_TRY(load_stretches(b, "markers", whole, err));

@@ -19,7 +19,9 @@ struct pci_ff_carry {
     struct pci_ff_out *out; /* set by the caller before anything is written */
     struct pci_ff_rows markers, allocations;
     struct pci_label_reader marker_labels, thread_labels;
-    int dropped; /* a number of the source's that is not known any more */
+    uint64_t counter_end,
+        sample_end; /* counters, and samples of counters, up to the last written */
+    int dropped;    /* a number of the source's that is not known any more */
 
     /* The source at hand. */
     uint32_t source;

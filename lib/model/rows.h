@@ -135,7 +135,18 @@ pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread
 void pci_order_clear(struct pci_order *order);
 /* For checks: all of source_rows. */
 pcol_status pci_orders_check(const pcol_file *file, pcol_error *err);
+/* source_ranges.c: rows of a table that are of a source. The first call for a table costs O(its
+ * rows). scattered: others stand between them. A table that the file lacks has none. */
+struct pci_source_range {
+    uint64_t first, count;
+    int scattered;
+};
+pcol_status pci_source_rows(const pcol_file *file, const char *table, uint64_t source,
+                            struct pci_source_range *range, pcol_error *err);
+
 /* For models.c. */
+struct pci_source_index;
+void pci_source_index_free(struct pci_source_index *index);
 struct pci_order_index;
 void pci_order_index_free(struct pci_order_index *index);
 

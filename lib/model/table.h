@@ -101,6 +101,7 @@ struct pci_models {
     pcol_table **physical;          /* as many as the index has tables */
     struct pci_v1 *maps;            /* what the v1 tables share */
     struct pci_order_index *orders; /* of source_rows */
+    struct pci_source_index *sources;
     uint32_t physical_count;
 };
 
