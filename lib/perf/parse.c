@@ -360,6 +360,7 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
         object--;
     end = offset_at(text, object, &frame->offset);
     frame->has_offset = end < object;
+    frame->in_symbol = end > 0;
     if (end && !is_unknown(text, end)) {
         frame->has_symbol = 1;
         frame->symbol = str(text, end);

@@ -36,7 +36,7 @@ struct pci_perf_frame {
     pcol_str symbol, object;
     unsigned has_address : 1, has_symbol : 1, has_offset : 1, has_object : 1, inlined : 1,
         has_object_offset : 1;
-    unsigned in_object : 1; /* there is one, if only as [unknown] */
+    unsigned in_symbol : 1, in_object : 1; /* there is one, if only as [unknown] */
 };
 
 /* A frame of a call stack. `addressed`: frames of this input begin with an address, so that a short

@@ -7,9 +7,10 @@
  *     header -> a sample begins           frame -> the frame before is whole
  *     "  file.c:42" -> of the last frame  blank, header, end -> the sample is whole
  *
- * comm, pid and tid are a thread; cpu and the rest of the header are labels; each event is a sample
- * type whose value is the period. Frames marked (inlined) stand before the function that they were
- * inlined into and are lines of its location group.
+ * comm, pid and tid are a thread; cpu and the rest of the header are labels. Each event is a sample
+ * type; a sample has one value, the period in the type of its event, so no total adds two events.
+ * Frames marked (inlined) come before the function that they were inlined into and are lines of its
+ * location group.
  */
 #include "io/lines.h"
 #include "perf/parse.h"
@@ -20,6 +21,7 @@
 #include "core/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A line of the group that is being read. */
@@ -27,6 +29,20 @@ struct line {
     uint32_t name; /* string or PCOL_NONE */
     uint32_t file; /* string or PCOL_NONE */
     int64_t number;
+};
+
+/* Labels of location groups: details that the columns of frames cannot hold. */
+enum { OFFSET, OBJECT_OFFSET, INLINED, NO_SYMBOL, NO_OBJECT, GROUP_LABELS };
+
+static const struct {
+    const char *key;
+    uint8_t kind;
+} group_keys[GROUP_LABELS] = {
+    [OFFSET] = {"offset", PCI_LABEL_INTEGER},
+    [OBJECT_OFFSET] = {"object_offset", PCI_LABEL_INTEGER},
+    [INLINED] = {"inlined_offsets", PCI_LABEL_STRING},
+    [NO_SYMBOL] = {"no_symbol", PCI_LABEL_BOOL},
+    [NO_OBJECT] = {"no_object", PCI_LABEL_BOOL},
 };
 
 struct reader {
@@ -44,16 +60,20 @@ struct reader {
     /* The group at hand. */
     struct line *group;
     size_t line_count, line_capacity;
+    struct pci_text inlined; /* offsets of lines marked (inlined), separated by commas */
+    size_t inlined_count;
+    int inlined_offset;          /* one of them has an offset */
     int whole;                   /* its last line, the function that was really called, is there */
     struct pci_perf_frame frame; /* of that */
     uint32_t object;             /* string or PCOL_NONE */
     /* Of the source. */
     int addressed; /* frames begin with an address */
     struct pci_text comments;
-    uint32_t samples_type, *types, *objects; /* by string: type or mapping + 1 */
+    uint32_t *types, *objects; /* by string: type or mapping + 1 */
     size_t type_capacity, object_capacity;
     uint32_t mapping_column, thread_columns[4];
-    uint32_t cpu_key, misc_key, trace_key, offset_key, object_offset_key;
+    uint32_t group_columns[GROUP_LABELS]; /* PCOL_NONE until a group has the label */
+    uint32_t cpu_key, misc_key, trace_key, event_key;
     uint64_t records, tolerated, first_tolerated;
 };
 
@@ -140,27 +160,46 @@ static pcol_status mapping_of(struct reader *r, uint32_t object, uint32_t *mappi
     return PCOL_OK;
 }
 
-/* Offsets into the symbol and the object are labels of the group. */
-static pcol_status group_labels(struct reader *r, uint32_t group, pcol_error *err)
+struct group_cells {
+    uint32_t columns[GROUP_LABELS];
+    struct pci_icell cells[GROUP_LABELS];
+    size_t count;
+};
+
+static pcol_status add_cell(struct reader *r, struct group_cells *cells, int label, int64_t bits,
+                            pcol_error *err)
 {
-    struct pci_label labels[2];
-    size_t count = 0;
-    uint64_t extra = PCI_NO_NODE;
-    if (r->frame.has_offset)
-        labels[count++] = (struct pci_label){.key = r->offset_key,
-                                             .unit = PCOL_NONE,
-                                             .kind = PCI_LABEL_INTEGER,
-                                             .text = PCOL_NONE,
-                                             .as.i64 = (int64_t)r->frame.offset};
-    if (r->frame.has_object_offset)
-        labels[count++] = (struct pci_label){.key = r->object_offset_key,
-                                             .unit = PCOL_NONE,
-                                             .kind = PCI_LABEL_INTEGER,
-                                             .text = PCOL_NONE,
-                                             .as.i64 = (int64_t)r->frame.object_offset};
-    if (!count)
-        return PCOL_OK;
-    return pci_builder_labels(r->builder, PCI_T_GROUPS, group, labels, count, &extra, err);
+    uint32_t *column = &r->group_columns[label], key, number;
+    if (*column == PCOL_NONE) {
+        pcol_str text = {group_keys[label].key, strlen(group_keys[label].key)};
+        PCI_TRY(string(r, text, &key, err));
+        PCI_TRY(pci_label_number(r->builder, PCI_T_GROUPS, key, PCOL_NONE, group_keys[label].kind,
+                                 0, &number, err));
+        PCI_TRY(pci_label_column(r->builder, number, column, err));
+    }
+    cells->columns[cells->count] = *column;
+    cells->cells[cells->count++] = (struct pci_icell){bits, 1};
+    return PCOL_OK;
+}
+
+static pcol_status group_cells(struct reader *r, struct group_cells *cells, pcol_error *err)
+{
+    const struct pci_perf_frame *f = &r->frame;
+    uint32_t text;
+    cells->count = 0;
+    if (f->has_offset && !f->inlined)
+        PCI_TRY(add_cell(r, cells, OFFSET, (int64_t)f->offset, err));
+    if (f->has_object_offset)
+        PCI_TRY(add_cell(r, cells, OBJECT_OFFSET, (int64_t)f->object_offset, err));
+    if (r->inlined_offset || f->inlined) {
+        PCI_TRY(string(r, (pcol_str){r->inlined.data, r->inlined.size}, &text, err));
+        PCI_TRY(add_cell(r, cells, INLINED, text, err));
+    }
+    if (!f->in_symbol)
+        PCI_TRY(add_cell(r, cells, NO_SYMBOL, 1, err));
+    if (!f->in_object && !f->inlined)
+        PCI_TRY(add_cell(r, cells, NO_OBJECT, 1, err));
+    return PCOL_OK;
 }
 
 static pcol_status add_lines(struct reader *r, pcol_line *lines, pcol_error *err)
@@ -187,6 +226,7 @@ static pcol_status add_lines(struct reader *r, pcol_line *lines, pcol_error *err
 static pcol_status end_group(struct reader *r, pcol_error *err)
 {
     pcol_group group = PCOL_INIT(pcol_group);
+    struct group_cells cells;
     pcol_line few[8], *lines = few;
     uint32_t row;
     if (!r->line_count)
@@ -204,29 +244,41 @@ static pcol_status end_group(struct reader *r, pcol_error *err)
     group.line_count = r->line_count;
     group.address = f->address;
     group.has_address = f->has_address;
-    group.variant = (uint32_t)(f->has_offset ? f->offset * 2 + 1 : 0) +
-                    (uint32_t)(f->has_object_offset ? f->object_offset * 2654435761u + 1 : 0);
-    size_t before = r->builder->group_count;
     if (status == PCOL_OK)
-        status = pcol_builder_group(r->builder, &group, &row, err);
+        status = group_cells(r, &cells, err);
+    if (status == PCOL_OK)
+        status = pci_builder_group(r->builder, NULL, &group, cells.columns, cells.cells,
+                                   cells.count, &row, NULL, err);
     if (lines != few)
         pci_free(lines);
-    r->line_count = 0;
-    r->whole = 0;
+    r->line_count = r->inlined_count = r->inlined.size = 0;
+    r->whole = r->inlined_offset = 0;
     PCI_TRY(status);
-    if (row == before)
-        PCI_TRY(group_labels(r, row, err));
     if (pci_grow((void **)&r->groups, &r->group_capacity, r->group_count + 1, sizeof *r->groups))
         return pci_fail_memory(err);
     r->groups[r->group_count++] = row;
     return PCOL_OK;
 }
 
+static pcol_status add_inlined(struct reader *r, const struct pci_perf_frame *frame,
+                               pcol_error *err)
+{
+    char text[24];
+    int size = r->inlined_count++ ? snprintf(text, sizeof text, ",") : 0;
+    if (frame->has_offset)
+        size += snprintf(text + size, sizeof text - (size_t)size, "%" PRIx64, frame->offset);
+    r->inlined_offset |= frame->has_offset;
+    return pci_text_put(&r->inlined, text, (size_t)size, err);
+}
+
 static pcol_status add_frame(struct reader *r, const struct pci_perf_frame *frame, pcol_error *err)
 {
     struct line line = {PCOL_NONE, PCOL_NONE, 0};
-    if (r->whole || (r->line_count && frame->address != r->frame.address))
+    if (r->whole || (r->line_count && (frame->address != r->frame.address ||
+                                       frame->has_address != r->frame.has_address)))
         PCI_TRY(end_group(r, err));
+    if (frame->inlined)
+        PCI_TRY(add_inlined(r, frame, err));
     r->addressed |= frame->has_address;
     r->frame = *frame;
     r->whole = !frame->inlined;
@@ -272,35 +324,45 @@ static int is_clock(pcol_str event)
                                (event.size >= 10 && !memcmp(event.data, "task-clock", 10)));
 }
 
-/* Without a period an event counts samples; those of the clocks are in ns. */
+/* Without a period an event counts samples; those of the clocks are in ns. Without an event the
+ * type is `period`, without both `samples`, each in `count`. */
 static pcol_status type_of(struct reader *r, uint32_t *type, pcol_error *err)
 {
     const struct pci_perf_header *h = &r->header;
-    pcol_str event = h->has_event ? h->event : (pcol_str){"period", 6};
+    pcol_str event = h->has_event    ? h->event
+                     : h->has_period ? (pcol_str){"period", 6}
+                                     : (pcol_str){"samples", 7};
+    const char *unit = h->has_event && !h->has_period     ? "samples"
+                       : h->has_period && is_clock(event) ? "nanoseconds"
+                                                          : "count";
     uint32_t code, *entry;
     PCI_TRY(string(r, event, &code, err));
     if (code > UINT32_MAX / 2 - 1)
         return pci_fail(err, PCOL_E_LIMIT, "too many strings");
-    PCI_TRY(by_string(&r->types, &r->type_capacity, code * 2 + h->has_period, &entry, err));
+    PCI_TRY(by_string(&r->types, &r->type_capacity, code * 2 + (*unit == 's'), &entry, err));
     if (!*entry) {
         char name[1025];
         size_t size = event.size < sizeof name - 1 ? event.size : sizeof name - 1;
         memcpy(name, event.data, size);
         name[size] = 0;
-        const char *unit = !h->has_period ? "samples" : is_clock(event) ? "nanoseconds" : "count";
-        /* An event of the name that every sample has anyway is a type of its own. */
-        uint32_t ordinal = !strcmp(name, "samples") && !strcmp(unit, "count");
-        PCI_TRY(pcol_builder_sample_type(r->builder, name, unit, 0, ordinal, entry, err));
+        PCI_TRY(pcol_builder_sample_type(r->builder, name, unit, 0, 0, entry, err));
         ++*entry;
     }
     *type = *entry - 1;
     return PCOL_OK;
 }
 
+/* Does an event have the type that samples without one have? Then a label tells them apart. */
+static int is_ambiguous(const struct pci_perf_header *h)
+{
+    return h->has_event && h->has_period &&
+           (pci_is(h->event, "samples") || pci_is(h->event, "period"));
+}
+
 static pcol_status sample_labels(struct reader *r, uint64_t row, pcol_error *err)
 {
     const struct pci_perf_header *h = &r->header;
-    struct pci_label labels[3];
+    struct pci_label labels[4];
     size_t count = 0;
     uint64_t extra = PCI_NO_NODE;
     struct pci_label text = {.unit = PCOL_NONE, .kind = PCI_LABEL_STRING};
@@ -313,6 +375,11 @@ static pcol_status sample_labels(struct reader *r, uint64_t row, pcol_error *err
     if (h->has_misc) {
         text.key = r->misc_key;
         PCI_TRY(string(r, h->misc, &text.text, err));
+        labels[count++] = text;
+    }
+    if (is_ambiguous(h)) {
+        text.key = r->event_key;
+        PCI_TRY(string(r, h->event, &text.text, err));
         labels[count++] = text;
     }
     if (h->tail.size) {
@@ -329,7 +396,7 @@ static pcol_status sample_labels(struct reader *r, uint64_t row, pcol_error *err
 static pcol_status end_sample(struct reader *r, pcol_error *err)
 {
     pcol_sample sample = PCOL_INIT(pcol_sample);
-    pcol_value values[2] = {{.sample_type = r->samples_type, .as.i64 = 1}};
+    pcol_value value = {.as.i64 = 1};
     const struct pci_perf_header *h = &r->header;
     uint64_t row;
     if (!r->open)
@@ -341,18 +408,16 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
         return PCOL_OK;
     }
     sample.source = r->import->source;
-    sample.values = values;
+    sample.values = &value;
     sample.value_count = 1;
     sample.stack = r->group_count ? 0 : PCOL_NONE;
     for (size_t i = r->group_count; i; i--)
         PCI_TRY(pcol_builder_stack(r->builder, sample.stack, r->groups[i - 1], &sample.stack, err));
     r->group_count = 0;
     PCI_TRY(thread_of(r, &sample.thread, err));
-    if (h->has_event || h->has_period) {
-        PCI_TRY(type_of(r, &values[1].sample_type, err));
-        values[1].as.i64 = h->has_period ? h->period : 1;
-        sample.value_count = 2;
-    }
+    PCI_TRY(type_of(r, &value.sample_type, err));
+    if (h->has_period)
+        value.as.i64 = h->period;
     sample.has_time = h->has_time;
     sample.time_ns = h->time_ns;
     PCI_TRY(pcol_builder_sample(r->builder, &sample, &row, err));
@@ -481,10 +546,10 @@ static pcol_status prepare(struct reader *r, pcol_error *err)
     } keys[] = {{"cpu", &r->cpu_key},
                 {"misc", &r->misc_key},
                 {"trace", &r->trace_key},
-                {"offset", &r->offset_key},
-                {"object_offset", &r->object_offset_key}};
+                {"event", &r->event_key}};
     PCI_TRY(pci_import_source(r->import, &source, err));
-    PCI_TRY(pcol_builder_sample_type(b, "samples", "count", 0, 0, &r->samples_type, err));
+    for (int i = 0; i < GROUP_LABELS; i++)
+        r->group_columns[i] = PCOL_NONE;
     for (int i = 0; i < 4; i++)
         PCI_TRY(pcol_builder_column(b, PCI_T_THREADS, names[i], i ? PCOL_STRING : PCOL_U32,
                                     i ? 0 : PCI_T_SOURCES + 1, &r->thread_columns[i], err));
@@ -531,6 +596,7 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
                            r.tolerated, r.first_tolerated);
     pci_text_clear(&r.header_text);
     pci_text_clear(&r.comments);
+    pci_text_clear(&r.inlined);
     pci_free(r.groups);
     pci_free(r.group);
     pci_free(r.types);

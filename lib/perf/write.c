@@ -55,7 +55,6 @@ struct writer {
     uint32_t source;
     int own;    /* the source was perf script text */
     int chains; /* a sample has more frames than one, one without an address, or text before it */
-    int addressed;   /* a frame written so far has an address */
     int nanoseconds; /* a time is not whole microseconds */
     size_t event_width;
     unsigned lost;
@@ -138,60 +137,73 @@ static int is_text(pcol_str text, const char *expected)
 
 /* ---- events ---- */
 
-/* The event of a sample: its type, or PCOL_NONE, and the period. */
-static pcol_status event_of(struct writer *w, uint64_t row, uint32_t *type, int64_t *period,
-                            pcol_error *err)
+static const struct pci_label_cell *find_label(const struct pci_label_reader *labels,
+                                               const char *key, uint8_t kind)
 {
-    const uint32_t *list = w->own ? w->list : w->chosen.rows;
-    uint32_t count = w->own ? w->list_count : w->chosen.count;
-    *type = PCOL_NONE;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct pci_column *column = w->types.columns[list[i]];
-        int64_t bits;
-        int valid;
-        if (!column || (w->own && is_text(w->types.type[list[i]], "samples") &&
-                        is_text(w->types.unit[list[i]], "count") && !w->types.ordinal[list[i]]))
-            continue;
-        PCI_TRY(pci_get(w->file, column, row, &bits, &valid, err));
-        if (!valid)
-            continue;
-        *type = list[i];
-        *period = bits;
-        if (column->desc->type == PCF_F64) {
-            double value;
-            memcpy(&value, &bits, sizeof value);
-            int fits = value > -9e18 && value < 9e18;
-            *period = fits ? (int64_t)value : 0;
-            if (!fits || (double)*period < value || (double)*period > value)
-                w->lost |= LOSS_DOUBLE;
-        }
-        return PCOL_OK;
-    }
-    return PCOL_OK;
-}
-
-static int has_period(const struct writer *w, uint32_t type)
-{
-    return !w->own || !is_text(w->types.unit[type], "samples");
-}
-
-/* A period that stood there without an event. */
-static int is_bare_period(const struct writer *w, uint32_t type)
-{
-    return w->own && is_text(w->types.type[type], "period");
-}
-
-/* ---- headers ---- */
-
-static const struct pci_label_cell *label(const struct writer *w, const char *key, uint8_t kind)
-{
-    for (size_t i = 0; i < w->labels.cell_count; i++) {
-        const struct pci_label_cell *entry = &w->labels.cells[i];
+    for (size_t i = 0; i < labels->cell_count; i++) {
+        const struct pci_label_cell *entry = &labels->cells[i];
         if (entry->key && entry->key->kind == kind && is_text(entry->key->key, key))
             return entry;
     }
     return NULL;
 }
+
+/* A label of the sample at hand. */
+static const struct pci_label_cell *label(const struct writer *w, const char *key, uint8_t kind)
+{
+    return find_label(&w->labels, key, kind);
+}
+
+/* What is printed of a sample's value. */
+struct event {
+    uint32_t type; /* PCOL_NONE: the sample has no value */
+    int64_t period;
+    int has_period, has_name;
+};
+
+/* The types of samples without an event: `samples` without, `period` with a period. */
+static int is_eventless(const struct writer *w, uint32_t type, const char *name)
+{
+    return w->own && is_text(w->types.type[type], name) && is_text(w->types.unit[type], "count") &&
+           !w->types.ordinal[type];
+}
+
+/* The labels of the sample have been read. */
+static pcol_status event_of(struct writer *w, uint64_t row, struct event *event, pcol_error *err)
+{
+    const uint32_t *list = w->own ? w->list : w->chosen.rows;
+    uint32_t count = w->own ? w->list_count : w->chosen.count;
+    *event = (struct event){.type = PCOL_NONE};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pci_column *column = w->types.columns[list[i]];
+        int64_t bits;
+        int valid;
+        if (!column || (event->type != PCOL_NONE && !is_eventless(w, event->type, "samples")))
+            continue;
+        PCI_TRY(pci_get(w->file, column, row, &bits, &valid, err));
+        if (!valid)
+            continue;
+        event->type = list[i];
+        event->period = bits;
+        if (column->desc->type == PCF_F64) {
+            double value;
+            memcpy(&value, &bits, sizeof value);
+            int fits = value > -9e18 && value < 9e18;
+            event->period = fits ? (int64_t)value : 0;
+            if (!fits || (double)event->period < value || (double)event->period > value)
+                w->lost |= LOSS_DOUBLE;
+        }
+    }
+    if (event->type == PCOL_NONE)
+        return PCOL_OK;
+    int eventless = !label(w, "event", PCI_LABEL_STRING);
+    int uncounted = eventless && is_eventless(w, event->type, "samples");
+    event->has_period = !uncounted && !(w->own && is_text(w->types.unit[event->type], "samples"));
+    event->has_name = !uncounted && !(eventless && is_eventless(w, event->type, "period"));
+    return PCOL_OK;
+}
+
+/* ---- headers ---- */
 
 /* flush: without blanks in front. */
 static pcol_status put_thread(struct writer *w, uint64_t row, int flush, pcol_error *err)
@@ -264,16 +276,17 @@ static pcol_status looks_like_frame(const struct writer *w, uint64_t row, pcol_s
     return PCOL_OK;
 }
 
-static pcol_status put_header(struct writer *w, uint64_t row, pcol_error *err)
+static pcol_status put_header(struct writer *w, uint64_t row, const struct event *event,
+                              pcol_error *err)
 {
-    uint32_t type;
-    int64_t time, period;
+    int64_t time;
     int has_time, flush = 0;
-    PCI_TRY(pci_labels_row(&w->labels, row, err));
     const struct pci_label_cell *cpu = label(w, "cpu", PCI_LABEL_INTEGER);
     const struct pci_label_cell *misc = label(w, "misc", PCI_LABEL_STRING);
     const struct pci_label_cell *trace = label(w, "trace", PCI_LABEL_STRING);
-    if (w->labels.cell_count > (size_t)(cpu != NULL) + (misc != NULL) + (trace != NULL))
+    const struct pci_label_cell *name = w->own ? label(w, "event", PCI_LABEL_STRING) : NULL;
+    if (w->labels.cell_count >
+        (size_t)(cpu != NULL) + (misc != NULL) + (trace != NULL) + (name != NULL))
         w->lost |= LOSS_LABELS;
     PCI_TRY(cell(w, w->time, row, &time, &has_time, err));
     if (!has_time)
@@ -287,40 +300,69 @@ static pcol_status put_header(struct writer *w, uint64_t row, pcol_error *err)
     }
     if (has_time)
         PCI_TRY(put_time(w, time, err));
-    PCI_TRY(event_of(w, row, &type, &period, err));
-    if (type != PCOL_NONE) {
-        if (has_period(w, type))
-            PCI_TRY(putf(w, err, "%10" PRId64 " ", period));
-        if (!is_bare_period(w, type)) {
-            PCI_TRY(put_right(w, w->types.type[type], w->event_width, err));
-            PCI_TRY(pci_put(w->out, ": ", 2, err));
-        }
+    if (event->has_period)
+        PCI_TRY(putf(w, err, "%10" PRId64 " ", event->period));
+    if (event->has_name) {
+        PCI_TRY(put_right(w, w->types.type[event->type], w->event_width, err));
+        PCI_TRY(pci_put(w->out, ": ", 2, err));
     }
     return trace ? put_trace(w, trace->as.text, err) : PCOL_OK;
 }
 
 /* ---- frames ---- */
 
-/* An offset that is a label of the group at hand. */
+/* A label of the group at hand. */
+static const struct pci_label_cell *group_label(const struct writer *w, const char *key,
+                                                uint8_t kind)
+{
+    return find_label(&w->group_labels, key, kind);
+}
+
 static pcol_status put_offset(struct writer *w, const char *key, pcol_error *err)
 {
-    for (size_t i = 0; i < w->group_labels.cell_count; i++) {
-        const struct pci_label_cell *entry = &w->group_labels.cells[i];
-        if (entry->key && entry->key->kind == PCI_LABEL_INTEGER && is_text(entry->key->key, key))
-            return putf(w, err, "+0x%" PRIx64, (uint64_t)entry->as.i64);
-    }
-    return PCOL_OK;
+    const struct pci_label_cell *entry = group_label(w, key, PCI_LABEL_INTEGER);
+    return entry ? putf(w, err, "+0x%" PRIx64, (uint64_t)entry->as.i64) : PCOL_OK;
 }
 
 static pcol_status put_object(struct writer *w, uint32_t group, pcol_error *err)
 {
     pcol_str object;
     int valid;
+    if (w->own && group_label(w, "no_object", PCI_LABEL_BOOL))
+        return PCOL_OK;
     PCI_TRY(pci_names_mapping(&w->names, group, &object, &valid, err));
     PCI_TRY(pci_put(w->out, " (", 2, err));
     PCI_TRY(put_text(w, valid && object.size ? object : (pcol_str){"[unknown]", 9}, err));
     PCI_TRY(put_offset(w, "object_offset", err));
     return pci_put(w->out, ")", 1, err);
+}
+
+/* How many lines of the group at hand, from the innermost on, are marked (inlined), and the offsets
+ * that they have: hexadecimal digits or nothing, separated by commas. */
+static uint64_t inlined_lines(const struct writer *w, const struct pci_step *step,
+                              pcol_str *offsets)
+{
+    const struct pci_label_cell *entry =
+        w->own ? group_label(w, "inlined_offsets", PCI_LABEL_STRING) : NULL;
+    uint64_t count = 1;
+    *offsets = entry ? entry->as.text : (pcol_str){"", 0};
+    for (size_t i = 0; i < offsets->size; i++)
+        count += offsets->data[i] == ',';
+    return entry && count == step->count ? count : step->count - 1;
+}
+
+/* The first of the offsets, which is taken off. */
+static pcol_status put_inlined(struct writer *w, pcol_str *offsets, pcol_error *err)
+{
+    const char *comma = offsets->size ? memchr(offsets->data, ',', offsets->size) : NULL;
+    size_t size = comma ? (size_t)(comma - offsets->data) : offsets->size;
+    if (size) {
+        PCI_TRY(pci_put(w->out, "+0x", 3, err));
+        PCI_TRY(put_text(w, (pcol_str){offsets->data, size}, err));
+    }
+    offsets->data += size + (comma != NULL);
+    offsets->size -= size + (comma != NULL);
+    return pci_put(w->out, " (inlined)", 10, err);
 }
 
 /* A colon before a blank, or at the end: what is in front of it could be read as a header. */
@@ -333,27 +375,33 @@ static int has_colon(pcol_str text)
     return 0;
 }
 
-/* One line of a group; the last is what was really called. */
+static pcol_status put_symbol(struct writer *w, const struct pci_name *name, pcol_error *err)
+{
+    if (!name->is_made || !w->own)
+        return put_text(w, name->name, err);
+    return group_label(w, "no_symbol", PCI_LABEL_BOOL) ? PCOL_OK
+                                                       : pci_put(w->out, "[unknown]", 9, err);
+}
+
+/* One line of a group; `offsets`: of the inlined lines from this one on, NULL if it is none. */
 static pcol_status put_line(struct writer *w, const struct pci_step *step, uint64_t line,
-                            pcol_error *err)
+                            pcol_str *offsets, pcol_error *err)
 {
     struct pci_name name;
     int64_t address;
-    int has_address, last = line + 1 == step->count;
+    int has_address;
     PCI_TRY(pci_names_get(&w->names, step->first + line, step->group, &name, err));
     PCI_TRY(cell(w, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_put(w->out, w->chains ? "\t" : " ", 1, err));
-    w->addressed |= has_address;
     if (has_address || !w->own)
         PCI_TRY(putf(w, err, "%16" PRIx64 " ", (uint64_t)address));
-    PCI_TRY(put_text(w, name.is_made && w->own ? (pcol_str){"[unknown]", 9} : name.name, err));
-    if (last)
+    PCI_TRY(put_symbol(w, &name, err));
+    if (offsets) {
+        PCI_TRY(put_inlined(w, offsets, err));
+    } else {
         PCI_TRY(put_offset(w, "offset", err));
-    /* Where others have an address, what has none can only be inlined. */
-    if (last && (has_address || !w->own || !w->addressed))
         PCI_TRY(put_object(w, step->group, err));
-    else
-        PCI_TRY(pci_put(w->out, " (inlined)", 10, err));
+    }
     if (name.has_start_line || name.has_column)
         w->lost |= LOSS_START;
     PCI_TRY(pci_put(w->out, "\n", 1, err));
@@ -368,9 +416,14 @@ static pcol_status put_line(struct writer *w, const struct pci_step *step, uint6
 
 static pcol_status put_sample(struct writer *w, uint64_t row, pcol_error *err)
 {
+    struct event event;
     int64_t stack;
     int valid;
-    PCI_TRY(put_header(w, row, err));
+    PCI_TRY(pci_labels_row(&w->labels, row, err));
+    PCI_TRY(event_of(w, row, &event, err));
+    if (!w->own && w->chosen.count && event.type == PCOL_NONE) /* a sample of other types */
+        return PCOL_OK;
+    PCI_TRY(put_header(w, row, &event, err));
     PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
     PCI_TRY(pci_path_to(&w->path, valid ? (uint64_t)stack : 0, err));
     if (w->chains || !w->path.depth)
@@ -378,8 +431,10 @@ static pcol_status put_sample(struct writer *w, uint64_t row, pcol_error *err)
     for (size_t i = w->path.depth; i; i--) {
         const struct pci_step *step = &w->path.steps[i - 1];
         PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
+        pcol_str offsets;
+        uint64_t inlined = inlined_lines(w, step, &offsets);
         for (uint64_t line = 0; line < step->count; line++)
-            PCI_TRY(put_line(w, step, line, err));
+            PCI_TRY(put_line(w, step, line, line < inlined ? &offsets : NULL, err));
     }
     return w->chains ? pci_put(w->out, "\n", 1, err) : PCOL_OK;
 }
@@ -388,8 +443,7 @@ static pcol_status put_sample(struct writer *w, uint64_t row, pcol_error *err)
 
 /* Does the stack of a sample take lines of its own? What stands in the header's line is read as a
  * frame only if it is one, with its address, and all that is behind the event. */
-static pcol_status needs_lines(struct writer *w, uint64_t row, uint64_t stack, int *needed,
-                               pcol_error *err)
+static pcol_status needs_lines(struct writer *w, uint64_t stack, int *needed, pcol_error *err)
 {
     struct pci_name name;
     pcol_str object;
@@ -401,8 +455,10 @@ static pcol_status needs_lines(struct writer *w, uint64_t row, uint64_t stack, i
     if (*needed || !w->path.depth)
         return PCOL_OK;
     PCI_TRY(cell(w, w->address, step->group, &address, &has_address, err));
-    PCI_TRY(pci_labels_row(&w->labels, row, err));
-    *needed = !has_address || label(w, "trace", PCI_LABEL_STRING) != NULL;
+    PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
+    *needed = !has_address || label(w, "trace", PCI_LABEL_STRING) ||
+              group_label(w, "no_object", PCI_LABEL_BOOL) ||
+              group_label(w, "inlined_offsets", PCI_LABEL_STRING);
     if (*needed)
         return PCOL_OK;
     PCI_TRY(pci_names_get(&w->names, step->first, step->group, &name, err));
@@ -439,24 +495,24 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
     w->chains = !w->own;
     w->nanoseconds = 0;
     w->event_width = 0;
-    w->addressed = 0;
     for (uint64_t row = w->turns.next;; row++) {
-        uint32_t type;
-        int64_t time, stack, period;
+        struct event event;
+        int64_t time, stack;
         int valid;
         PCI_TRY(next_of_source(w, &row, err));
         if (row >= rows)
             break;
+        PCI_TRY(pci_labels_row(&w->labels, row, err));
         PCI_TRY(cell(w, w->time, row, &time, &valid, err));
         w->nanoseconds |= valid && time % 1000 != 0;
-        PCI_TRY(event_of(w, row, &type, &period, err));
-        int has_event = type != PCOL_NONE && !is_bare_period(w, type);
-        if (has_event && w->types.type[type].size > w->event_width)
-            w->event_width = w->types.type[type].size;
-        w->chains |= !valid && !has_event; /* a header is one by either, or by frames below it */
+        PCI_TRY(event_of(w, row, &event, err));
+        if (event.has_name && w->types.type[event.type].size > w->event_width)
+            w->event_width = w->types.type[event.type].size;
+        w->chains |=
+            !valid && !event.has_name; /* a header is one by either, or by frames below it */
         PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
         if (valid && !w->chains)
-            PCI_TRY(needs_lines(w, row, (uint64_t)stack, &w->chains, err));
+            PCI_TRY(needs_lines(w, (uint64_t)stack, &w->chains, err));
     }
     return PCOL_OK;
 }

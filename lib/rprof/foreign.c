@@ -67,6 +67,8 @@ struct foreign {
     int64_t *paths;        /* by number - 1 */
     size_t path_capacity;
     struct pci_rprof_bytes pending; /* #File lines of files met since the last sample */
+    struct pci_types types;
+    struct pci_chosen chosen; /* the type whose samples are written */
     const struct pci_column *lost_column[LOST_COLUMNS];
     unsigned lost;
 };
@@ -325,6 +327,23 @@ static int64_t repeats(struct foreign *f, size_t i)
     return count->value[i] > 0;
 }
 
+/* Has the sample a value, but none of the chosen type? It is of another event then. */
+static pcol_status is_other_event(const struct foreign *f, uint64_t row, int *other,
+                                  pcol_error *err)
+{
+    int64_t ignored;
+    int valid = 0;
+    *other = 0;
+    for (uint32_t k = 0; k < f->chosen.count && !valid; k++)
+        PCI_TRY(pci_rprof_cell(f->file, f->types.columns[f->chosen.rows[k]], row, &ignored, &valid,
+                               err));
+    if (valid)
+        return PCOL_OK;
+    for (uint32_t k = 0; k < f->types.count && !*other; k++)
+        PCI_TRY(pci_rprof_cell(f->file, f->types.columns[k], row, &ignored, other, err));
+    return PCOL_OK;
+}
+
 static pcol_status put_sample(struct foreign *f, size_t i, pcol_error *err)
 {
     const struct pci_rprof_cells *stack = &f->samples->stack;
@@ -370,6 +389,7 @@ static pcol_status uses_lines(struct foreign *f, uint32_t source, int *line, pco
 static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *err)
 {
     struct pci_rprof_flags flags = {0};
+    const char *wanted = f->export->options->sample_type;
     uint8_t header[96];
     PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
     PCI_TRY(pci_names_open(&f->names, f->file, err));
@@ -377,6 +397,10 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     PCI_TRY(
         pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err));
     PCI_TRY(note_source(f, source, err));
+    PCI_TRY(pci_types_open(f->file, &f->types, err));
+    PCI_TRY(pci_types_verify(&f->types, err));
+    PCI_TRY(pci_types_choose(&f->types, wanted ? f->export->first_source : source,
+                             wanted ? f->export->last_source : source, wanted, &f->chosen, err));
     PCI_TRY(knows_lines(f, &flags.line, err));
     if (flags.line && pci_rprof_rows(f->file, "sources") > 1)
         PCI_TRY(uses_lines(f, source, &flags.line, err));
@@ -388,6 +412,10 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
         PCI_TRY(pci_rprof_samples_next(f->samples, source, &row, err));
         if (row >= f->samples->total)
             return PCOL_OK;
+        int other;
+        PCI_TRY(is_other_event(f, row, &other, err));
+        if (other)
+            continue;
         PCI_TRY(note_sample(f, row, err));
         PCI_TRY(put_sample(f, (size_t)(row - f->samples->first), err));
     }
@@ -403,6 +431,8 @@ pcol_status pci_rprof_write_foreign(const struct pci_export *export, struct pci_
     pci_rprof_stacks_close(&f.stacks);
     pci_hash_clear(&f.files);
     pci_names_close(&f.names);
+    pci_types_close(&f.types);
+    pci_free(f.chosen.rows);
     pci_free(f.paths);
     pci_free(f.pending.data);
     return status;

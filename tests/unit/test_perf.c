@@ -251,7 +251,7 @@ Test(perf, samples)
     cr_assert_eq(faults, 0);
     cr_assert_eq(rows(file, "samples"), 4);
     cr_assert_eq(rows(file, "threads"), 2);
-    cr_assert_eq(rows(file, "sample_types"), 3);
+    cr_assert_eq(rows(file, "sample_types"), 2);
     cr_assert_eq(rows(file, "mappings"), 2);
     cr_assert_eq(rows(file, "locations"), 3);
     cr_assert_eq(rows(file, "location_groups"), 2);
