@@ -6,7 +6,7 @@
  */
 #include "io/deflate.h"
 #include "io/open.h"
-#include "io/strangers.h"
+#include "io/unsupported.h"
 #include "model/table.h"
 
 #include "core/alloc.h"
@@ -161,7 +161,8 @@ static pcol_status recognise(struct pci_input *input, const struct pci_format **
     *format = NULL;
     while (input->size < SNIFF_SIZE && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
-    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+    const char *other = pci_unsupported(input->data, input->size, input->end, 1);
+    for (size_t i = 0; !other && i < FORMAT_COUNT; i++) {
         int sure = input->size && formats[i].sniff
                        ? formats[i].sniff(input->data, input->size, input->end)
                        : 0;
@@ -175,9 +176,10 @@ static pcol_status recognise(struct pci_input *input, const struct pci_format **
         if (suffix && !named)
             named = &formats[i];
     }
-    const char *stranger = maybe ? NULL : pci_stranger(input->data, input->size);
-    if (stranger)
-        return pci_fail(err, PCOL_E_FORMAT, "this is %s", stranger);
+    if (!other && !maybe)
+        other = pci_unsupported(input->data, input->size, input->end, 0);
+    if (other)
+        return pci_fail(err, PCOL_E_FORMAT, "this is %s", other);
     *format = maybe ? maybe : named; /* its reader then says what is wrong with the content */
     if (*format)
         return PCOL_OK;
