@@ -2,25 +2,29 @@
  * bylabel.c - sums by the value of a label
  *
  * Values that read the same are one row, whatever kind they are of. A sample that has the key more
- * than once counts for each of its values, once.
+ * than once, in several columns, counts once for each distinct value: the pairs of sample and value
+ * of a block are sorted.
  */
 #include "query/labels.h"
 #include "query/top.h"
 
 #include "core/alloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-struct group {
-    pcol_amount sum;
-    uint64_t seen; /* 1 + row of the sample that counted last */
+/* A value that a sample of the block has. */
+struct pair {
+    uint32_t at, name;
 };
 
 struct grouping {
     const pcol_query *query;
     struct pci_strtab *names;
-    struct group *groups; /* by name; behind them nothing */
+    pcol_amount *sums; /* by name; zeroed after them */
     size_t capacity;
+    struct pair *pairs;
+    size_t pair_count, pair_capacity;
     pcol_amount none; /* samples without the label */
     struct pci_label_column *columns;
     size_t column_count;
@@ -41,19 +45,38 @@ static pcol_status add(const struct grouping *g, pcol_amount *sum, pcol_amount a
     return PCOL_OK;
 }
 
-static pcol_status add_to(struct grouping *g, pcol_str name, uint64_t row, pcol_amount amount,
-                          pcol_error *err)
+static pcol_status add_pair(struct grouping *g, size_t at, pcol_str name, pcol_error *err)
 {
-    size_t room = g->capacity;
     uint32_t id;
     PCI_TRY(pci_strtab_intern(g->names, name.data, name.size, &id, err));
-    if (pci_grow((void **)&g->groups, &g->capacity, (size_t)id + 1, sizeof *g->groups))
+    if (pci_grow((void **)&g->pairs, &g->pair_capacity, g->pair_count + 1, sizeof *g->pairs))
         return pci_fail_memory(err);
-    memset(g->groups + room, 0, (g->capacity - room) * sizeof *g->groups);
-    if (g->groups[id].seen == row + 1)
-        return PCOL_OK;
-    g->groups[id].seen = row + 1;
-    return add(g, &g->groups[id].sum, amount, err);
+    g->pairs[g->pair_count++] = (struct pair){(uint32_t)at, id};
+    return PCOL_OK;
+}
+
+static int by_sample(const void *pa, const void *pb)
+{
+    const struct pair *a = pa, *b = pb;
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+static pcol_status add_pairs(struct grouping *g, const struct pci_sample_batch *batch,
+                             pcol_error *err)
+{
+    size_t had = g->capacity;
+    if (pci_grow((void **)&g->sums, &g->capacity, (size_t)g->names->count + 1, sizeof *g->sums))
+        return pci_fail_memory(err);
+    memset(g->sums + had, 0, (g->capacity - had) * sizeof *g->sums);
+    if (g->column_count > 1 && g->pair_count)
+        qsort(g->pairs, g->pair_count, sizeof *g->pairs, by_sample);
+    for (size_t i = 0; i < g->pair_count; i++)
+        if (!i || by_sample(&g->pairs[i - 1], &g->pairs[i]))
+            PCI_TRY(add(g, &g->sums[g->pairs[i].name], batch->amount[g->pairs[i].at], err));
+    g->pair_count = 0;
+    return PCOL_OK;
 }
 
 static pcol_status add_column(struct grouping *g, struct block *b,
@@ -81,7 +104,7 @@ static pcol_status add_column(struct grouping *g, struct block *b,
         if (!valid)
             continue;
         b->labelled[i] = 1;
-        PCI_TRY(add_to(g, text, row, b->batch.amount[i], err));
+        PCI_TRY(add_pair(g, i, text, err));
     }
     return PCOL_OK;
 }
@@ -92,6 +115,7 @@ static pcol_status add_block(struct grouping *g, struct block *b, pcol_error *er
     memset(b->labelled, 0, sizeof b->labelled);
     for (size_t c = 0; c < g->column_count; c++)
         PCI_TRY(add_column(g, b, &g->columns[c], err));
+    PCI_TRY(add_pairs(g, &b->batch, err));
     for (size_t i = 0; i < b->batch.count; i++) {
         if (!b->labelled[i] && !(passes && !passes[b->batch.stack[i]]))
             PCI_TRY(add(g, &g->none, b->batch.amount[i], err));
@@ -130,7 +154,7 @@ static pcol_status take_rows(const struct grouping *g, pcol_top *top, pcol_error
         return pci_fail_memory(err);
     for (uint32_t i = 0; i <= count; i++) {
         pcol_frame *frame = &top->frames.frames[i];
-        pcol_amount sum = i < count ? g->groups[i].sum : g->none;
+        pcol_amount sum = i < count ? g->sums[i] : g->none;
         if (pci_amount_is_zero(is_double, sum))
             continue;
         if (i < count)
@@ -150,6 +174,7 @@ pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_to
     if (status == PCOL_OK)
         status = take_rows(&g, top, err);
     pci_free(g.columns);
-    pci_free(g.groups);
+    pci_free(g.sums);
+    pci_free(g.pairs);
     return status;
 }
