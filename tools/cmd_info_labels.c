@@ -158,6 +158,9 @@ static pcol_status look(const pcol_file *file, const pcol_table *keys, uint64_t 
         return PCOL_OK;
     pcol_column_describe(column, &info);
     key->rows = info.rows - info.null_count;
+    /* The numbers of these say where in the stack the value is. */
+    if (cli_cell_is(&key->kind, "ownframe") || cli_cell_is(&key->kind, "ownname"))
+        return PCOL_OK;
     if (key->rows == 0 || info.rows > 64 * COUNT_MOST || key->rows > COUNT_MOST)
         return PCOL_OK;
     return count_distinct(column, &info, key, err);

@@ -184,8 +184,8 @@ static pcol_status own_stack(struct pci_keyed *k, uint64_t row, int64_t *stack, 
                          "a label says that the row has a stack, but it has none");
 }
 
-static pcol_status own_frame(struct pci_keyed *k, uint64_t row, int64_t depth, int64_t *group,
-                             pcol_error *err)
+pcol_status pci_keyed_own_frame(struct pci_keyed *k, uint64_t row, int64_t depth, int64_t *group,
+                                pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     int64_t node;
@@ -277,7 +277,7 @@ static pcol_status own_name(struct pci_keyed *k, uint64_t row, int64_t depth,
     struct pci_keyed_state *s = k->state;
     int64_t group;
     int valid = 1;
-    PCI_TRY(own_frame(k, row, depth, &group, err));
+    PCI_TRY(pci_keyed_own_frame(k, row, depth, &group, err));
     struct own_name *known = &s->own_names[(uint64_t)group % OWN_FRAMES];
     if (group != known->group) {
         known->group = -1;
@@ -333,7 +333,7 @@ static pcol_status label_value(struct pci_keyed *k, uint64_t row, const struct p
     case PCI_LABEL_OWNRSTACK:
         return own_stack(k, row, &value->as.i64, err);
     case PCI_LABEL_OWNFRAME:
-        return own_frame(k, row, cell->as.i64, &value->as.i64, err);
+        return pci_keyed_own_frame(k, row, cell->as.i64, &value->as.i64, err);
     case PCI_LABEL_OWNNAME:
         return own_name(k, row, cell->as.i64, value, err);
     case PCI_LABEL_NAME:

@@ -63,6 +63,10 @@ size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most);
 /* The integers, booleans or bits of doubles of a member in the rows of such a run, until the next
  * row is asked for; NULL if all have the value of the first. */
 const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row);
+/* The group of the frame at a depth of a sample's own stack, 0 is the innermost; E_CORRUPT if the
+ * stack is not as deep. For rows of samples. */
+pcol_status pci_keyed_own_frame(struct pci_keyed *keyed, uint64_t row, int64_t depth,
+                                int64_t *group, pcol_error *err);
 void pci_keyed_close(struct pci_keyed *keyed);
 
 /* Walks values of a file. */

@@ -26,8 +26,7 @@ struct grouping {
     struct pair *pairs;
     size_t pair_count, pair_capacity;
     pcol_amount none; /* samples without the label */
-    struct pci_label_column *columns;
-    size_t column_count;
+    struct pci_label_columns columns;
 };
 
 /* Cells of all the key's columns for a block of samples. */
@@ -70,7 +69,7 @@ static pcol_status add_pairs(struct grouping *g, const struct pci_sample_batch *
     if (pci_grow((void **)&g->sums, &g->capacity, (size_t)g->names->count + 1, sizeof *g->sums))
         return pci_fail_memory(err);
     memset(g->sums + had, 0, (g->capacity - had) * sizeof *g->sums);
-    if (g->column_count > 1 && g->pair_count)
+    if (g->columns.count > 1 && g->pair_count)
         qsort(g->pairs, g->pair_count, sizeof *g->pairs, by_sample);
     for (size_t i = 0; i < g->pair_count; i++)
         if (!i || by_sample(&g->pairs[i - 1], &g->pairs[i]))
@@ -88,7 +87,7 @@ static pcol_status add_column(struct grouping *g, struct block *b,
     size_t n = (size_t)(b->batch.row[b->batch.count - 1] - first) + 1;
     int is_bytes = column->column->desc->type == PCF_BYTES;
     if (!is_bytes)
-        PCI_TRY(pci_read(file, column->column, first, n, b->cells, b->valid, err));
+        PCI_TRY(pci_label_read(&g->columns, column, first, n, b->cells, b->valid, err));
     for (size_t i = 0; i < b->batch.count; i++) {
         uint64_t row = b->batch.row[i];
         size_t at = (size_t)(row - first);
@@ -100,7 +99,7 @@ static pcol_status add_column(struct grouping *g, struct block *b,
         if (is_bytes)
             PCI_TRY(pci_get_str(file, column->column, row, &text, &valid, err));
         else
-            PCI_TRY(pci_label_text(file, column, row, b->cells[at], room, &text, err));
+            PCI_TRY(pci_label_text(&g->columns, column, row, b->cells[at], room, &text, err));
         if (!valid)
             continue;
         b->labelled[i] = 1;
@@ -113,8 +112,8 @@ static pcol_status add_block(struct grouping *g, struct block *b, pcol_error *er
 {
     const uint8_t *passes = g->query->passes;
     memset(b->labelled, 0, sizeof b->labelled);
-    for (size_t c = 0; c < g->column_count; c++)
-        PCI_TRY(add_column(g, b, &g->columns[c], err));
+    for (size_t c = 0; c < g->columns.count; c++)
+        PCI_TRY(add_column(g, b, &g->columns.columns[c], err));
     PCI_TRY(add_pairs(g, &b->batch, err));
     for (size_t i = 0; i < b->batch.count; i++) {
         if (!b->labelled[i] && !(passes && !passes[b->batch.stack[i]]))
@@ -128,8 +127,8 @@ static pcol_status add_samples(struct grouping *g, pcol_error *err)
     struct pci_samples *samples = NULL;
     struct block *b = pci_malloc(1, sizeof *b);
     pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
-    for (size_t c = 0; status == PCOL_OK && c < g->column_count; c++)
-        status = pci_verify(g->query->file, g->columns[c].column, err);
+    for (size_t c = 0; status == PCOL_OK && c < g->columns.count; c++)
+        status = pci_verify(g->query->file, g->columns.columns[c].column, err);
     if (status == PCOL_OK)
         status = pci_query_samples(g->query, &samples, err);
     while (status == PCOL_OK) {
@@ -169,11 +168,12 @@ pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_to
 {
     struct grouping g = {.query = query, .names = &top->names};
     pcol_status status;
-    PCI_TRY(pci_label_columns(query->file, label, strlen(label), &g.columns, &g.column_count, err));
-    status = add_samples(&g, err);
+    status = pci_label_columns_open(&g.columns, query->file, label, strlen(label), err);
+    if (status == PCOL_OK)
+        status = add_samples(&g, err);
     if (status == PCOL_OK)
         status = take_rows(&g, top, err);
-    pci_free(g.columns);
+    pci_label_columns_close(&g.columns);
     pci_free(g.sums);
     pci_free(g.pairs);
     return status;

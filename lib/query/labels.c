@@ -8,11 +8,19 @@
 #include "query/labels.h"
 
 #include "core/alloc.h"
-#include "model/rows.h"
+#include "model/keyed.h"
+#include "model/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Values that are frames have their names. */
+struct pci_label_frames {
+    struct pci_keyed samples;
+    struct pci_stacks stacks;
+    struct pci_names names;
+};
 
 struct tested {
     struct pci_label_column column;
@@ -28,8 +36,8 @@ struct pci_label_test {
     int is_integer, is_double;
     int64_t integer;
     double number;
-    struct tested *columns;
-    size_t count;
+    struct pci_label_columns of_key;
+    struct tested *columns; /* of_key.count */
 };
 
 /* ---- columns and text */
@@ -60,36 +68,90 @@ static pcol_status fail_key(const struct pci_label_reader *reader, const char *k
                     (int)(size > 60 ? 60 : size), key, used ? "; there are: " : "", list);
 }
 
-static pcol_status find_columns(const struct pci_label_reader *reader, const char *key, size_t size,
-                                struct pci_label_column **columns, size_t *count, pcol_error *err)
+static int is_frame(int kind)
 {
-    *count = 0;
-    *columns = pci_malloc(reader->key_count + 1, sizeof **columns);
-    if (!*columns)
+    return kind == PCI_LABEL_FRAME || kind == PCI_LABEL_OWNFRAME || kind == PCI_LABEL_OWNNAME;
+}
+
+static pcol_status open_frames(struct pci_label_columns *c, pcol_error *err)
+{
+    const struct pci_column *stack;
+    if (c->frames)
+        return PCOL_OK;
+    c->frames = pci_calloc(1, sizeof *c->frames);
+    if (!c->frames)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_want_whole(c->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_keyed_open(&c->frames->samples, c->file, "samples", err));
+    PCI_TRY(pci_stacks_open(c->file, &c->frames->stacks, err));
+    PCI_TRY(pci_stacks_verify(&c->frames->stacks, err));
+    return pci_names_open(&c->frames->names, c->file, err);
+}
+
+static pcol_status find_columns(const struct pci_label_reader *reader, const char *key, size_t size,
+                                struct pci_label_columns *c, pcol_error *err)
+{
+    c->columns = pci_malloc(reader->key_count + 1, sizeof *c->columns);
+    if (!c->columns)
         return pci_fail_memory(err);
     for (size_t i = 0; i < reader->key_count; i++) {
         const struct pci_label_key *own = &reader->keys[i];
-        if (own->key.size == size && (!size || !memcmp(own->key.data, key, size)) && own->column)
-            (*columns)[(*count)++] = (struct pci_label_column){own->column, own->kind};
+        if (own->key.size != size || (size && memcmp(own->key.data, key, size)) || !own->column)
+            continue;
+        c->columns[c->count++] = (struct pci_label_column){own->column, own->kind};
+        if (is_frame(own->kind))
+            PCI_TRY(open_frames(c, err));
     }
-    return *count ? PCOL_OK : fail_key(reader, key, size, err);
+    return c->count ? PCOL_OK : fail_key(reader, key, size, err);
 }
 
-pcol_status pci_label_columns(const pcol_file *file, const char *key, size_t key_size,
-                              struct pci_label_column **columns, size_t *count, pcol_error *err)
+pcol_status pci_label_columns_open(struct pci_label_columns *columns, const pcol_file *file,
+                                   const char *key, size_t key_size, pcol_error *err)
 {
     struct pci_label_reader reader;
+    *columns = (struct pci_label_columns){.file = file};
     pcol_status status = pci_labels_open(&reader, file, "samples", err);
-    *columns = NULL;
-    *count = 0;
     if (status == PCOL_OK)
-        status = find_columns(&reader, key, key_size, columns, count, err);
+        status = find_columns(&reader, key, key_size, columns, err);
     pci_labels_close(&reader);
-    if (status != PCOL_OK) {
-        pci_free(*columns);
-        *columns = NULL;
-    }
     return status;
+}
+
+void pci_label_columns_close(struct pci_label_columns *columns)
+{
+    if (columns->frames) {
+        pci_keyed_close(&columns->frames->samples);
+        pci_names_close(&columns->frames->names);
+        pci_free(columns->frames);
+    }
+    pci_free(columns->columns);
+    *columns = (struct pci_label_columns){0};
+}
+
+pcol_status pci_label_read(const struct pci_label_columns *columns,
+                           const struct pci_label_column *column, uint64_t row, size_t n,
+                           int64_t *cells, uint8_t *valid, pcol_error *err)
+{
+    PCI_TRY(pci_read(columns->file, column->column, row, n, cells, valid, err));
+    if (column->kind != PCI_LABEL_OWNFRAME && column->kind != PCI_LABEL_OWNNAME)
+        return PCOL_OK;
+    for (size_t i = 0; i < n; i++)
+        if (valid[i])
+            PCI_TRY(
+                pci_keyed_own_frame(&columns->frames->samples, row + i, cells[i], &cells[i], err));
+    return PCOL_OK;
+}
+
+static pcol_status frame_text(struct pci_label_frames *f, int kind, int64_t group, pcol_str *text,
+                              pcol_error *err)
+{
+    struct pci_name name;
+    uint64_t first, count;
+    PCI_TRY(pci_stacks_group(&f->stacks, (uint64_t)group, &first, &count, err));
+    PCI_TRY(pci_names_get(&f->names, first, (uint32_t)group, &name, err));
+    /* The function's own name, where it is that which is repeated. */
+    *text = kind == PCI_LABEL_OWNNAME && name.is_made ? (pcol_str){"", 0} : name.name;
+    return PCOL_OK;
 }
 
 static pcol_str constant(const char *text)
@@ -97,8 +159,9 @@ static pcol_str constant(const char *text)
     return (pcol_str){text, strlen(text)};
 }
 
-pcol_status pci_label_text(const pcol_file *file, const struct pci_label_column *column,
-                           uint64_t row, int64_t bits, char *room, pcol_str *text, pcol_error *err)
+pcol_status pci_label_text(const struct pci_label_columns *columns,
+                           const struct pci_label_column *column, uint64_t row, int64_t bits,
+                           char *room, pcol_str *text, pcol_error *err)
 {
     double number;
     int valid;
@@ -106,7 +169,7 @@ pcol_status pci_label_text(const pcol_file *file, const struct pci_label_column 
     switch (column->kind) {
     case PCI_LABEL_STRING:
     case PCI_LABEL_BIGINT:
-        return pci_get_str(file, column->column, row, text, &valid, err);
+        return pci_get_str(columns->file, column->column, row, text, &valid, err);
     case PCI_LABEL_DOUBLE:
         memcpy(&number, &bits, sizeof number);
         text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%.15g", number);
@@ -121,7 +184,11 @@ pcol_status pci_label_text(const pcol_file *file, const struct pci_label_column 
         return PCOL_OK;
     case PCI_LABEL_EMPTY:
         return PCOL_OK;
-    default: /* integers, and rows of frames and stacks */
+    case PCI_LABEL_FRAME:
+    case PCI_LABEL_OWNFRAME:
+    case PCI_LABEL_OWNNAME:
+        return frame_text(columns->frames, column->kind, bits, text, err);
+    default: /* integers, and rows of stacks */
         text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%lld", (long long)bits);
         return PCOL_OK;
     }
@@ -138,9 +205,8 @@ static pcol_status test_text(const struct pci_label_test *test, pcol_str text, i
     return PCOL_OK;
 }
 
-static pcol_status test_cell(const pcol_file *file, const struct pci_label_test *test,
-                             const struct tested *tested, uint64_t row, int64_t bits, int *yes,
-                             pcol_error *err)
+static pcol_status test_cell(const struct pci_label_test *test, const struct tested *tested,
+                             uint64_t row, int64_t bits, int *yes, pcol_error *err)
 {
     char room[PCI_LABEL_TEXT];
     pcol_str text;
@@ -154,17 +220,17 @@ static pcol_status test_cell(const pcol_file *file, const struct pci_label_test 
         *yes = test->is_double && number == test->number;
         return PCOL_OK;
     }
-    PCI_TRY(pci_label_text(file, &tested->column, row, bits, room, &text, err));
+    PCI_TRY(pci_label_text(&test->of_key, &tested->column, row, bits, room, &text, err));
     return test_text(test, text, yes, err);
 }
 
 /* The same through what is known of values asked about before. */
-static pcol_status ask(const pcol_file *file, const struct pci_label_test *test,
-                       struct tested *tested, uint64_t row, int64_t bits, int *yes, pcol_error *err)
+static pcol_status ask(const struct pci_label_test *test, struct tested *tested, uint64_t row,
+                       int64_t bits, int *yes, pcol_error *err)
 {
     uint64_t code = (uint64_t)bits;
     if (tested->column.column->desc->type == PCF_BYTES)
-        return test_cell(file, test, tested, row, bits, yes, err);
+        return test_cell(test, tested, row, bits, yes, err);
     if (tested->has_last && tested->last == bits) {
         *yes = tested->last_yes;
         return PCOL_OK;
@@ -172,7 +238,7 @@ static pcol_status ask(const pcol_file *file, const struct pci_label_test *test,
     if (tested->known && code < tested->known_count && tested->known[code]) {
         *yes = tested->known[code] == 2;
     } else {
-        PCI_TRY(test_cell(file, test, tested, row, bits, yes, err));
+        PCI_TRY(test_cell(test, tested, row, bits, yes, err));
         if (tested->known && code < tested->known_count)
             tested->known[code] = *yes ? 2 : 1;
     }
@@ -187,13 +253,13 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
 {
     int64_t cells[PCI_BATCH];
     uint8_t valid[PCI_BATCH], passed[PCI_BATCH] = {0};
-    for (size_t c = 0; c < test->count; c++) {
+    for (size_t c = 0; c < test->of_key.count; c++) {
         struct tested *tested = &test->columns[c];
         int is_bytes = tested->column.column->desc->type == PCF_BYTES;
         memset(valid, 1, n);
         memset(cells, 0, n * sizeof *cells);
         if (!is_bytes)
-            PCI_TRY(pci_read(file, tested->column.column, row, n, cells, valid, err));
+            PCI_TRY(pci_label_read(&test->of_key, &tested->column, row, n, cells, valid, err));
         for (size_t i = 0; i < n; i++) {
             int yes = 0;
             pcol_str text;
@@ -203,7 +269,7 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
             if (is_bytes)
                 PCI_TRY(pci_get_str(file, tested->column.column, row + i, &text, &there, err));
             if (there)
-                PCI_TRY(ask(file, test, tested, row + i, cells[i], &yes, err));
+                PCI_TRY(ask(test, tested, row + i, cells[i], &yes, err));
             passed[i] = (uint8_t)yes;
         }
     }
@@ -223,7 +289,7 @@ pcol_status pci_picks_labels(const struct pci_picks *picks, const pcol_file *fil
 pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *file, pcol_error *err)
 {
     for (size_t i = 0; i < picks->label_count && !picks->has_time; i++) {
-        for (size_t c = 0; c < picks->labels[i].count; c++)
+        for (size_t c = 0; c < picks->labels[i].of_key.count; c++)
             PCI_TRY(pci_verify(file, picks->labels[i].columns[c].column.column, err));
     }
     return PCOL_OK;
@@ -271,16 +337,14 @@ static void parse_value(struct pci_label_test *test, const char *value)
 static pcol_status add_columns(const pcol_file *file, struct pci_label_test *test, const char *key,
                                size_t size, pcol_error *err)
 {
-    struct pci_label_column *columns;
     size_t count;
-    PCI_TRY(pci_label_columns(file, key, size, &columns, &count, err));
+    PCI_TRY(pci_label_columns_open(&test->of_key, file, key, size, err));
+    count = test->of_key.count;
     test->columns = pci_calloc(count, sizeof *test->columns);
-    for (size_t i = 0; test->columns && i < count; i++)
-        test->columns[i].column = columns[i];
-    pci_free(columns);
     if (!test->columns)
         return pci_fail_memory(err);
-    test->count = count;
+    for (size_t i = 0; i < count; i++)
+        test->columns[i].column = test->of_key.columns[i];
     for (size_t i = 0; test->match && i < count; i++) {
         struct tested *tested = &test->columns[i];
         if (tested->column.column->desc->type != PCF_STRING)
@@ -328,9 +392,10 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
 void pci_label_tests_close(struct pci_label_test *tests, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t c = 0; c < tests[i].count; c++)
+        for (size_t c = 0; tests[i].columns && c < tests[i].of_key.count; c++)
             pci_free(tests[i].columns[c].known);
         pci_free(tests[i].columns);
+        pci_label_columns_close(&tests[i].of_key);
         pcol_pattern_free(tests[i].match);
     }
     pci_free(tests);
