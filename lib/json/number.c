@@ -77,18 +77,23 @@ double pci_number_scale(uint64_t digits, int power)
     return round_binary(numerator / divisor, -shift, numerator % divisor != 0);
 }
 
-static double under_c_locale(const char *text, size_t size, char *scratch)
+double pci_number_read(const char *text, char **end)
 {
-    memcpy(scratch, text, size);
-    scratch[size] = 0;
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t old = c ? uselocale(c) : (locale_t)0;
-    double value = strtod(scratch, NULL);
+    double value = strtod(text, end);
     if (c) {
         uselocale(old);
         freelocale(c);
     }
     return value;
+}
+
+static double parse_unusual(const char *text, size_t size, char *scratch)
+{
+    memcpy(scratch, text, size);
+    scratch[size] = 0;
+    return pci_number_read(scratch, NULL);
 }
 
 double pci_number_parse(const char *text, size_t size, char *scratch)
@@ -107,10 +112,10 @@ double pci_number_parse(const char *text, size_t size, char *scratch)
         if (c < '0' || c > '9')
             break;
         if ((significant += significant > 0 || c != '0') > 19)
-            return under_c_locale(text, size, scratch);
+            return parse_unusual(text, size, scratch);
         digits = digits * 10 + (unsigned)(c - '0');
         if ((power -= point) < -400)
-            return under_c_locale(text, size, scratch);
+            return parse_unusual(text, size, scratch);
     }
     if (i < size) {
         int sign = 1, exponent = 0;
@@ -122,7 +127,7 @@ double pci_number_parse(const char *text, size_t size, char *scratch)
         power += sign * exponent;
     }
     if (digits && (power < -PCI_MAX_POWER || power > PCI_MAX_POWER))
-        return under_c_locale(text, size, scratch);
+        return parse_unusual(text, size, scratch);
     double value = digits ? pci_number_scale(digits, power) : 0;
     return negative ? -value : value;
 }

@@ -7,6 +7,7 @@
 #include "pprof/export.h"
 
 #include "core/alloc.h"
+#include "json/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ static pcol_status key_index(struct pci_pprof_labels *l, const struct pci_label_
 static pcol_status set_value(struct pci_pprof_labels *l, unsigned kind, pcol_str text, int64_t i64,
                              double f64, int64_t unit, pcol_error *err)
 {
-    char made[32];
+    char made[PCI_NUMBER_SIZE];
     switch (kind) {
     case PCI_LABEL_STRING:
     case PCI_LABEL_BIGINT:
@@ -106,7 +107,7 @@ static pcol_status set_value(struct pci_pprof_labels *l, unsigned kind, pcol_str
         return PCOL_OK;
     case PCI_LABEL_DOUBLE:
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
-        snprintf(made, sizeof made, "%.17g", f64);
+        pci_number_format(f64, made);
         return set_made(l, made, err);
     case PCI_LABEL_BOOL:
         l->e->lost |= PCI_PPROF_LOSS_KINDS;

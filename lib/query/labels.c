@@ -10,9 +10,9 @@
 #include "core/alloc.h"
 #include "model/keyed.h"
 #include "model/names.h"
+#include "json/number.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Values that are frames have their names. */
@@ -172,9 +172,7 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
         return pci_get_str(columns->file, column->column, row, text, &valid, err);
     case PCI_LABEL_DOUBLE:
         memcpy(&number, &bits, sizeof number);
-        text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%.15g", number);
-        if (strtod(room, NULL) != number)
-            text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%.17g", number);
+        text->size = pci_number_format(number, room);
         return PCOL_OK;
     case PCI_LABEL_BOOL:
         *text = constant(bits ? "true" : "false");
@@ -316,7 +314,7 @@ static void parse_value(struct pci_label_test *test, const char *value)
 {
     char *end;
     test->value = value;
-    test->number = strtod(value, &end);
+    test->number = pci_number_read(value, &end);
     test->is_double = *value && !*end;
     int digits = *value == '-';
     while (value[digits] >= '0' && value[digits] <= '9')

@@ -28,6 +28,15 @@ pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samp
                             query->calls.count, samples, err);
 }
 
+/* Nanoseconds as ms with three decimals, in any locale. */
+static const char *print_ms(int64_t ns, char text[32])
+{
+    uint64_t us = ((ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) + 500) / 1000;
+    snprintf(text, 32, "%s%llu.%03u", ns < 0 && us ? "-" : "", (unsigned long long)(us / 1000),
+             (unsigned)(us % 1000));
+    return text;
+}
+
 /* An empty answer to a question about a range of time deserves a reason. */
 static pcol_status note_untimed(pcol_query *query, pcol_error *err)
 {
@@ -42,9 +51,10 @@ static pcol_status note_untimed(pcol_query *query, pcol_error *err)
     if (time && (time->desc->flags & PCF_COLUMN_STATS) &&
         (time->desc->min >= query->picks.to ||
          (time->desc->max < query->picks.from && !duration))) {
+        char from[32], to[32];
         snprintf(query->note_text, sizeof query->note_text,
-                 "--time holds no sample: their times go from %.3f to %.3f ms",
-                 (double)time->desc->min / 1e6, (double)time->desc->max / 1e6);
+                 "--time holds no sample: their times go from %s to %s ms",
+                 print_ms(time->desc->min, from), print_ms(time->desc->max, to));
         query->note = query->note_text;
     }
     return PCOL_OK;
