@@ -827,7 +827,8 @@ typedef union pcol_amount {
 
 /* How a sample of weight w that covers [time, time + duration) counts in a range [a, b) that it
  * overlaps in part. A sample without a duration counts whole if a <= time < b. Values that are
- * doubles are always shared exactly. */
+ * doubles are always shared exactly; integers are rounded also where other sources make the sample
+ * type one of doubles, so that a query and a file that pcol_filter() made agree. */
 typedef enum pcol_time_share {
     PCOL_SHARE_PROPORTIONAL = 0, /* floor(w * overlap / duration + 0.5) */
     PCOL_SHARE_ADDITIVE = 1, /* R(b) - R(a), R(x) = floor(w * clamp((x - time) / duration) + 0.5):

@@ -24,7 +24,7 @@ struct pci_samples {
     struct pci_memory *memory; /* of a derived type, else NULL */
     uint64_t rows, next;
     /* The block that was read. */
-    int64_t cells[PCI_BATCH], times[PCI_BATCH];
+    int64_t cells[PCI_BATCH], times[PCI_BATCH], durations[PCI_BATCH]; /* under a time range */
     uint8_t valid[PCI_BATCH], alive[PCI_BATCH];
     pcol_amount amounts[PCI_BATCH];
 };
@@ -130,13 +130,73 @@ static pcol_status pick_set(struct pci_samples *s, const struct pci_column *colu
     return PCOL_OK;
 }
 
-/* The same of one column of integers without nulls: nothing is to be added or looked at. */
+/* Times and durations of a block; rows outside the time range die. */
+static pcol_status pick_time(struct pci_samples *s, size_t n, pcol_error *err)
+{
+    uint8_t timed[PCI_BATCH];
+    if (!s->time) {
+        memset(s->alive, 0, n);
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_read(s->file, s->time, s->next, n, s->times, timed, err));
+    if (s->duration)
+        PCI_TRY(pci_read(s->file, s->duration, s->next, n, s->durations, s->valid, err));
+    for (size_t i = 0; i < n; i++) {
+        pcol_amount none = {.i64 = 0};
+        if (!s->duration || !s->valid[i])
+            s->durations[i] = 0;
+        s->alive[i] &=
+            (uint8_t)(timed[i] && pci_share(&s->range, 0, s->times[i], s->durations[i], &none));
+    }
+    return PCOL_OK;
+}
+
+/* Reduce a value of row `i` of the block to its part in the time range. */
+static void share(const struct pci_samples *s, size_t i, int is_double, pcol_amount *value)
+{
+    if (s->picks->has_time)
+        pci_share(&s->range, is_double, s->times[i], s->durations[i], value);
+}
+
+/* A cell as an amount. An integer is shared, and so rounded, as an integer, also where values of
+ * other columns make the measure one of doubles: the same as in a file that was filtered. */
+static pcol_amount amount_of(const struct pci_samples *s, size_t i, int is_double, int64_t cell)
+{
+    pcol_amount value = {.i64 = cell};
+    int as_double = is_double || (s->measure->is_double && s->range.share == PCOL_SHARE_EXACT);
+    if (is_double)
+        memcpy(&value.f64, &cell, sizeof value.f64);
+    else if (as_double)
+        value.f64 = (double)cell;
+    share(s, i, as_double, &value);
+    if (s->measure->is_double && !as_double)
+        value.f64 = (double)value.i64;
+    return value;
+}
+
+/* The cells of a block, which are integers, as amounts. */
+static void take_integers(struct pci_samples *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        s->amounts[i].i64 = s->cells[i];
+    for (size_t i = 0; s->picks->has_time && i < n; i++)
+        if (s->alive[i])
+            share(s, i, 0, &s->amounts[i]);
+}
+
+static pcol_status read_memory(struct pci_samples *s, size_t n, pcol_error *err)
+{
+    PCI_TRY(pci_memory_read(s->memory, s->next, n, s->cells, s->alive, err));
+    take_integers(s, n);
+    return PCOL_OK;
+}
+
+/* The amounts of one column of integers without nulls: nothing is to be added or looked at. */
 static pcol_status read_integers(struct pci_samples *s, const struct pci_column *column, size_t n,
                                  pcol_error *err)
 {
     PCI_TRY(pci_read(s->file, column, s->next, n, s->cells, NULL, err));
-    for (size_t i = 0; i < n; i++)
-        s->amounts[i].i64 = s->cells[i];
+    take_integers(s, n);
     return PCOL_OK;
 }
 
@@ -159,35 +219,16 @@ static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err
         int is_double = column->desc->type == PCF_F64;
         PCI_TRY(pci_read(s->file, column, s->next, n, s->cells, s->valid, err));
         for (size_t i = 0; i < n; i++) {
-            pcol_amount value = {.i64 = s->cells[i]};
-            if (!s->valid[i])
+            if (!s->valid[i] || !s->alive[i])
                 continue;
             any[i] = 1;
-            if (is_double)
-                memcpy(&value.f64, &s->cells[i], sizeof value.f64);
-            else if (measure->is_double)
-                value.f64 = (double)s->cells[i];
-            if (pci_amount_add(measure->is_double, &s->amounts[i], value))
+            if (pci_amount_add(measure->is_double, &s->amounts[i],
+                               amount_of(s, i, is_double, s->cells[i])))
                 return pci_amount_overflow(measure->type, err);
         }
     }
     for (size_t i = 0; i < n; i++)
         s->alive[i] &= any[i];
-    return PCOL_OK;
-}
-
-static pcol_status share_time(struct pci_samples *s, size_t n, pcol_error *err)
-{
-    uint8_t timed[PCI_BATCH];
-    PCI_TRY(pci_read(s->file, s->time, s->next, n, s->times, timed, err));
-    if (s->duration)
-        PCI_TRY(pci_read(s->file, s->duration, s->next, n, s->cells, s->valid, err));
-    for (size_t i = 0; i < n; i++) {
-        int64_t duration = s->duration && s->valid[i] ? s->cells[i] : 0;
-        if (s->alive[i])
-            s->alive[i] = (uint8_t)(timed[i] && pci_share(&s->range, s->measure->is_double,
-                                                          s->times[i], duration, &s->amounts[i]));
-    }
     return PCOL_OK;
 }
 
@@ -243,16 +284,13 @@ static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample
                               pcol_error *err)
 {
     memset(s->alive, 1, n);
-    if (s->memory) {
-        PCI_TRY(pci_memory_read(s->memory, s->next, n, s->cells, s->alive, err));
-        for (size_t i = 0; i < n; i++)
-            s->amounts[i].i64 = s->cells[i];
-    } else {
-        PCI_TRY(read_amounts(s, n, err));
-    }
-    PCI_TRY(pick_attributes(s, n, err));
     if (s->picks->has_time)
-        PCI_TRY(share_time(s, n, err));
+        PCI_TRY(pick_time(s, n, err));
+    if (s->memory)
+        PCI_TRY(read_memory(s, n, err));
+    else
+        PCI_TRY(read_amounts(s, n, err));
+    PCI_TRY(pick_attributes(s, n, err));
     if (!is_nullable(s->stack) && !memchr(s->alive, 0, n))
         return put_all(s, n, batch, err);
     PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, s->valid, err));
@@ -274,10 +312,8 @@ pcol_status pci_samples_pick(struct pci_samples *samples, uint64_t row, size_t n
     s->next = row;
     memset(s->alive, 1, n);
     PCI_TRY(pick_attributes(s, n, err));
-    if (with_time && s->picks->has_time && !s->time)
-        memset(s->alive, 0, n);
-    else if (with_time && s->picks->has_time)
-        PCI_TRY(share_time(s, n, err));
+    if (with_time && s->picks->has_time)
+        PCI_TRY(pick_time(s, n, err));
     memcpy(alive, s->alive, n);
     return PCOL_OK;
 }
