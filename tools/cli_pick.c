@@ -1,9 +1,10 @@
 /*
  * cli_pick.c - the rows of samples, sample_values and sample_locations that a selection takes
  *
- * Rows of the two bridge tables belong to a sample; they are taken where it is. Besides, --hide and
- * --show leave out rows of sample_locations, and --sample-type those of sample_values. Nothing else
- * changes: rows are shown as they are stored, with the ids that they have.
+ * The samples are those that filter keeps, drop_frames of a pprof applied. Rows of the two bridge
+ * tables belong to a sample; they are taken where it is. Besides, --hide and --show leave out rows
+ * of sample_locations, and --sample-type those of sample_values. Nothing else changes: rows are
+ * shown as they are stored, with the ids that they have.
  */
 #include "cli.h"
 
@@ -112,7 +113,6 @@ int cli_pick_new(const struct cli_input *input, const struct cli_args *args, str
     if (code == CLI_OK && args->sample_type != NULL &&
         has_type(input, args->sample_type, &exists, &err) != PCOL_OK)
         code = cli_fail_error(input->name, &err);
-    whole.keep_dropped = 1; /* what is stored is shown */
     if (exists)
         whole.sample_type = NULL; /* levels, too; else the query says which there are */
     (*pick)->sample_type = args->sample_type;

@@ -488,8 +488,7 @@ static pcol_status apply(struct filter *f, pcol_error *err)
     PCI_TRY(match_functions(f, err));
     PCI_TRY(match_mappings(f, err));
     PCI_TRY(filter_groups(f, err));
-    if (calls->count)
-        PCI_TRY(filter_stacks(f, err));
+    PCI_TRY(filter_stacks(f, err));
     note_unmatched(f);
     return pci_add_selected(f->query, err);
 }

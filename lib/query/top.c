@@ -109,6 +109,9 @@ static pcol_status count(struct counting *c, pcol_error *err)
     c->total = pci_calloc(n, sizeof *c->total);
     if (!c->on_path || !c->self || !c->total)
         return pci_fail_memory(err);
+    /* Rows of source lines are together all that is selected: the walk does not visit the root. */
+    if (c->frames->stackless != PCOL_NONE && c->query->calls.count)
+        c->self[c->frames->empty] = c->total[c->frames->empty] = c->query->weight[0];
     return c->query->measure.is_double ? walk_doubles(c, err) : walk_integers(c, err);
 }
 
