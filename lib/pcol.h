@@ -361,8 +361,9 @@ typedef struct pcol_buffer {
  * Works for columns that are plain, or packed to 8, 16, 32 or 64 bits without base, step or scale;
  * every column of a file packed with --plain is, but for bool (bits). Verifies the checksum on
  * first use. A column of an archive is decompressed as a whole then, into memory that the file
- * owns; any number of threads may ask at once. Errors: E_UNSUPPORTED (encoded or computed: use
- * pcol_column_read_*), E_CHECKSUM; archives: E_CORRUPT, E_NO_MEMORY.
+ * owns; any number of threads may ask at once. Values are not checked: a row number may be beyond
+ * the table that it refers to, which pcol_column_read_*() rejects. Errors: E_UNSUPPORTED (encoded
+ * or computed: use pcol_column_read_*), E_CHECKSUM; archives: E_CORRUPT, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer,
                                                      pcol_error *err);

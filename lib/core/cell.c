@@ -3,6 +3,7 @@
  *
  * format/decode.c finds out that something is wrong; here it becomes table, column and row.
  */
+#include "core/references.h"
 #include "core/thaw.h"
 
 #include "range.h"
@@ -63,8 +64,8 @@ static pcol_status get_by_block(const pcol_file *file, const struct pci_column *
     return status;
 }
 
-pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                    int64_t *value, int *valid, pcol_error *err)
+static pcol_status get_unbounded(const pcol_file *file, const struct pci_column *column,
+                                 uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     enum pcf_result result;
     pcol_status status;
@@ -81,6 +82,17 @@ pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint
     status = fail_result(file, column, row, result, err);
     *value = 0;
     *valid = 0;
+    return status;
+}
+
+pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                    int64_t *value, int *valid, pcol_error *err)
+{
+    PCI_TRY(get_unbounded(file, column, row, value, valid, err));
+    if ((uint64_t)*value < column->limit || !*valid || column->limit == UINT64_MAX)
+        return PCOL_OK;
+    pcol_status status = pci_references_fail(column, row, value, err);
+    *valid = status == PCOL_OK;
     return status;
 }
 
@@ -134,12 +146,43 @@ static pcol_status read_frozen(const pcol_file *file, const struct pci_column *c
     return status;
 }
 
-pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                     uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+pcol_status pci_read_unbounded(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
     if (is_frozen(column))
         return read_frozen(file, column, row, count, values, valid, err);
     return read_there(file, column, row, count, values, valid, err);
+}
+
+/* Values that are not nulls are below the limit. Nulls are 0, so they matter for limit 0 only. */
+static pcol_status check_limit(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               uint64_t count, int64_t *values, const uint8_t *valid,
+                               pcol_error *err)
+{
+    uint64_t over = 0, last = column->limit - 1;
+    for (uint64_t i = 0; i < count; i++) /* bit 63: a value above `last`; vectorized */
+        over |= (last - (uint64_t)values[i]) | (uint64_t)values[i];
+    for (uint64_t i = 0; over >> 63 && i < count; i++) {
+        int64_t value;
+        int there = 1;
+        if ((uint64_t)values[i] < column->limit)
+            continue;
+        if (valid)
+            there = valid[i];
+        else
+            PCI_TRY(get_unbounded(file, column, row + i, &value, &there, err));
+        if (there)
+            PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                     uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    PCI_TRY(pci_read_unbounded(file, column, row, count, values, valid, err));
+    return column->limit == UINT64_MAX ? PCOL_OK
+                                       : check_limit(file, column, row, count, values, valid, err);
 }
 
 static pcol_status bytes_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
@@ -205,11 +248,6 @@ pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, 
         *valid = 0;
         return pci_fail_cell(err, PCOL_E_ARGUMENT, table_name(column), column->name, row,
                              "column does not hold strings");
-    }
-    if (file->strings && file->strings->supported && (uint64_t)code >= file->strings->data->rows) {
-        *valid = 0;
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row,
-                             "string %llu does not exist", (unsigned long long)code);
     }
     pcol_status status = pci_string(file, (uint64_t)code, value, err);
     if (status != PCOL_OK)

@@ -9,6 +9,7 @@
 
 #include "alloc.h"
 #include "core/given.h"
+#include "core/references.h"
 #include "core/thaw.h"
 #include "range.h"
 
@@ -439,6 +440,7 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     const struct pci_column *value = pci_column_find(strings, "value");
     if (value && value->desc->type == PCF_BYTES)
         f->strings = value;
+    pci_references_bound(f);
     *file = f;
     return PCOL_OK;
 }

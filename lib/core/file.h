@@ -27,6 +27,7 @@ struct pci_column {
     const struct pcf_data *data;
     const struct pcf_column *desc;
     struct pci_table *references; /* NULL: none */
+    uint64_t limit; /* values are below it: rows of what they refer to; UINT64_MAX: no limit */
     /* Compressed: what `data` points to is there only while it is held (thaw.h). */
     _Atomic uint8_t frozen;
     uint8_t by_block;                    /* TREE: cells are read out of whole blocks */
@@ -106,11 +107,16 @@ pcol_status pci_blocks_read(const pcol_file *file, const struct pci_column *colu
                             uint64_t count, int64_t *values, enum pcf_result *result,
                             pcol_error *err);
 void pci_blocks_free(struct pci_blocks *blocks);
-/* Cells, with errors that name table, column and row. Signatures as in decode.h. */
+/* Cells, with errors that name table, column and row. Signatures as in decode.h. A row number or
+ * string that they return is below the column's limit: it is an index that needs no further check,
+ * but for row 0 of stacks, which refers to nothing. */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err);
 pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
                      uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err);
+/* Without the limit: for `check`, which reports every value that is beyond it. */
+pcol_status pci_read_unbounded(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err);
 /* A string by its code; the code itself is checked. */
 pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, pcol_error *err);
 /* A cell of a STRING or BYTES column. */

@@ -162,11 +162,8 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
     uint8_t there = 0;
     pcol_status status;
     PCI_TRY(check_range(column, row, 1, err));
-    if (column->direct) {
-        PCI_TRY(pci_get(column->table->file, column->source, row, bits, valid, err));
-        there = (uint8_t)*valid;
-        return pci_column_check(column, row, 1, bits, &there, err);
-    }
+    if (column->direct)
+        return pci_get(column->table->file, column->source, row, bits, valid, err);
     PCI_TRY(pci_rows_open(&rows, column->table, row, err));
     status = pci_rows_next(&rows, 1, err);
     if (status == PCOL_OK)

@@ -95,7 +95,8 @@ pcol_status pci_check_read(struct pci_check *check, const struct pci_column *col
         memset(check->valid[to], 0, *n);
         return PCOL_OK;
     }
-    status = pci_read(check->file, column, row, *n, check->values[to], check->valid[to], &error);
+    status = pci_read_unbounded(check->file, column, row, *n, check->values[to], check->valid[to],
+                                &error);
     if (status == PCOL_OK)
         return PCOL_OK;
     *n = 0;

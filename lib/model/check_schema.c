@@ -3,6 +3,7 @@
  */
 #include "model/check.h"
 
+#include "core/references.h"
 #include "core/text.h"
 
 #include <string.h>
@@ -16,143 +17,129 @@
 
 /* Required columns may not be absent where the table has rows, and hold no nulls. */
 static const struct known {
-    const char *table, *column, *references;
+    const char *table, *column;
     unsigned types;
     int required;
 } known[] = {
-    {"strings", "value", NULL, PCI_TYPE(PCF_BYTES), 1},
-    {"sources", "type", NULL, TEXT, 1},
-    {"sources", "uri", NULL, TEXT, 0},
-    {"sources", "timestamp", NULL, TEXT, 0},
-    {"sources", "period", NULL, I64, 0},
-    {"sources", "period_type", NULL, TEXT, 0},
-    {"sources", "period_unit", NULL, TEXT, 0},
-    {"sources", "interval_ns", NULL, I64, 0},
-    {"sources", "duration_ns", NULL, I64, 0},
-    {"sources", "default_sample_type", NULL, TEXT, 0},
-    {"sources", "collapsed", NULL, BOOL, 0},
-    {"source_meta", "source", "sources", U32, 1},
-    {"source_meta", "key", NULL, TEXT, 1},
-    {"source_meta", "value", NULL, TEXT, 1},
-    {"sample_types", "type", NULL, TEXT, 1},
-    {"sample_types", "unit", NULL, TEXT, 1},
-    {"sample_types", "level", NULL, BOOL, 0},
-    {"sample_types", "ordinal", NULL, U32, 0},
-    {"source_types", "source", "sources", U32, 1},
-    {"source_types", "sample_type", "sample_types", U32, 1},
-    {"functions", "name", NULL, TEXT, 0},
-    {"functions", "system_name", NULL, TEXT, 0},
-    {"functions", "filename", NULL, TEXT, 0},
-    {"functions", "start_line", NULL, I64, 0},
-    {"functions", "id", NULL, U64, 0},
-    {"locations", "function", "functions", U32, 0},
-    {"locations", "line", NULL, I64, 0},
-    {"locations", "column", NULL, I64, 0},
-    {"locations", "filename", NULL, TEXT, 0},
-    {"location_groups", "first_location", "locations", U32, 0},
-    {"location_groups", "mapping", "mappings", U32, 0},
-    {"location_groups", "address", NULL, U64, 0},
-    {"location_groups", "folded", NULL, BOOL, 0},
-    {"location_groups", "id", NULL, U64, 0},
-    {"location_groups", "file_number", NULL, I64, 0},
-    {"mappings", "start", NULL, U64, 0},
-    {"mappings", "limit", NULL, U64, 0},
-    {"mappings", "file_offset", NULL, U64, 0},
-    {"mappings", "filename", NULL, TEXT, 0},
-    {"mappings", "build_id", NULL, TEXT, 0},
-    {"mappings", "has_functions", NULL, BOOL, 0},
-    {"mappings", "has_filenames", NULL, BOOL, 0},
-    {"mappings", "has_line_numbers", NULL, BOOL, 0},
-    {"mappings", "has_inline_frames", NULL, BOOL, 0},
-    {"mappings", "id", NULL, U64, 0},
-    {"threads", "source", "sources", U32, 1},
-    {"threads", "name", NULL, TEXT, 0},
-    {"threads", "tid", NULL, TEXT, 0},
-    {"threads", "pid", NULL, TEXT, 0},
-    {"threads", "process_name", NULL, TEXT, 0},
-    {"stacks", "parent", "stacks", U32, 1},
-    {"stacks", "group", "location_groups", U32, 1},
-    {"stack_sums", "stack", "stacks", U32, 1},
-    {"function_sums", "name", NULL, TEXT, 0},
-    {"samples", "source", "sources", U32, 0},
-    {"samples", "stack", "stacks", U32, 0},
-    {"samples", "thread", "threads", U32, 0},
-    {"samples", "time", NULL, I64, 0},
-    {"samples", "duration", NULL, I64, 0},
-    {"samples", "cpu_delta", NULL, I64, 0},
-    {"samples", "text", NULL, TEXT, 0},
-    {"sample_zones", "location_row", NULL, U64, 1},
-    {"sample_zones", "value_row", NULL, U64, 1},
-    {"sample_values", "sample", "samples", U64, 1},
-    {"sample_values", "sample_type", "sample_types", U32, 1},
-    {"sample_values", "value", NULL, I64 | F64, 1},
-    {"sample_locations", "sample", "samples", U64, 1},
-    {"sample_locations", "depth", NULL, U32, 1},
-    {"sample_locations", "location", "locations", U32, 1},
-    {"label_keys", "table", NULL, TEXT, 1},
-    {"label_keys", "key", NULL, TEXT, 1},
-    {"label_keys", "kind", NULL, TEXT, 1},
-    {"label_keys", "unit", NULL, TEXT, 0},
-    {"label_keys", "occurrence", NULL, U32, 0},
-    {"label_shapes", "first_key", NULL, U64, 1},
-    {"label_shape_keys", "label_key", "label_keys", U32, 0},
-    {"label_shape_keys", "joined", NULL, BOOL, 0},
-    {"nodes", "parent", "nodes", U64, 0},
-    {"nodes", "key", NULL, TEXT, 0},
-    {"nodes", "tag", NULL, U32, 1},
-    {"nodes", "integer", NULL, I64, 0},
-    {"nodes", "number", NULL, F64, 0},
-    {"nodes", "text", NULL, TEXT, 0},
-    {"nodes", "first", NULL, U64, 0},
-    {"node_integers", "value", NULL, I64, 1},
-    {"node_doubles", "value", NULL, F64, 1},
-    {"source_rows", "source", "sources", U32, 1},
-    {"source_rows", "thread", "threads", U32, 0},
-    {"source_rows", "table", NULL, TEXT, 1},
-    {"source_rows", "target", NULL, TEXT, 1},
-    {"source_rows", "ordinal", NULL, U64, 1},
-    {"source_rows", "row", NULL, U64, 1},
-    {"source_rows", "id", NULL, U64, 0},
-    {"source_columns", "source", "sources", U32, 1},
-    {"source_columns", "thread", "threads", U32, 0},
-    {"source_columns", "table", NULL, TEXT, 1},
-    {"source_columns", "column", NULL, TEXT, 1},
-    {"source_columns", "form", NULL, TEXT, 0},
-    {"rprof_segments", "source", "sources", U32, 1},
-    {"rprof_segments", "first_sample", NULL, U64, 1},
-    {"rprof_segments", "memory", NULL, BOOL, 0},
-    {"rprof_segments", "gc", NULL, BOOL, 0},
-    {"rprof_segments", "line", NULL, BOOL, 0},
-    {"rprof_segments", "interval_us", NULL, I64, 0},
-    {"rprof_segments", "crlf", NULL, BOOL, 0},
-    {"rprof_segments", "text", NULL, TEXT, 0},
-    {"rprof_files", "segment", "rprof_segments", U32, 1},
-    {"rprof_files", "before_sample", NULL, U64, 1},
-    {"rprof_files", "number", NULL, I64, 0},
-    {"rprof_files", "path", NULL, TEXT, 1},
-    {"rprof_files", "text", NULL, TEXT, 0},
+    {"strings", "value", PCI_TYPE(PCF_BYTES), 1},
+    {"sources", "type", TEXT, 1},
+    {"sources", "uri", TEXT, 0},
+    {"sources", "timestamp", TEXT, 0},
+    {"sources", "period", I64, 0},
+    {"sources", "period_type", TEXT, 0},
+    {"sources", "period_unit", TEXT, 0},
+    {"sources", "interval_ns", I64, 0},
+    {"sources", "duration_ns", I64, 0},
+    {"sources", "default_sample_type", TEXT, 0},
+    {"sources", "collapsed", BOOL, 0},
+    {"source_meta", "source", U32, 1},
+    {"source_meta", "key", TEXT, 1},
+    {"source_meta", "value", TEXT, 1},
+    {"sample_types", "type", TEXT, 1},
+    {"sample_types", "unit", TEXT, 1},
+    {"sample_types", "level", BOOL, 0},
+    {"sample_types", "ordinal", U32, 0},
+    {"source_types", "source", U32, 1},
+    {"source_types", "sample_type", U32, 1},
+    {"functions", "name", TEXT, 0},
+    {"functions", "system_name", TEXT, 0},
+    {"functions", "filename", TEXT, 0},
+    {"functions", "start_line", I64, 0},
+    {"functions", "id", U64, 0},
+    {"locations", "function", U32, 0},
+    {"locations", "line", I64, 0},
+    {"locations", "column", I64, 0},
+    {"locations", "filename", TEXT, 0},
+    {"location_groups", "first_location", U32, 0},
+    {"location_groups", "mapping", U32, 0},
+    {"location_groups", "address", U64, 0},
+    {"location_groups", "folded", BOOL, 0},
+    {"location_groups", "id", U64, 0},
+    {"location_groups", "file_number", I64, 0},
+    {"mappings", "start", U64, 0},
+    {"mappings", "limit", U64, 0},
+    {"mappings", "file_offset", U64, 0},
+    {"mappings", "filename", TEXT, 0},
+    {"mappings", "build_id", TEXT, 0},
+    {"mappings", "has_functions", BOOL, 0},
+    {"mappings", "has_filenames", BOOL, 0},
+    {"mappings", "has_line_numbers", BOOL, 0},
+    {"mappings", "has_inline_frames", BOOL, 0},
+    {"mappings", "id", U64, 0},
+    {"threads", "source", U32, 1},
+    {"threads", "name", TEXT, 0},
+    {"threads", "tid", TEXT, 0},
+    {"threads", "pid", TEXT, 0},
+    {"threads", "process_name", TEXT, 0},
+    {"stacks", "parent", U32, 1},
+    {"stacks", "group", U32, 1},
+    {"stack_sums", "stack", U32, 1},
+    {"function_sums", "name", TEXT, 0},
+    {"samples", "source", U32, 0},
+    {"samples", "stack", U32, 0},
+    {"samples", "thread", U32, 0},
+    {"samples", "time", I64, 0},
+    {"samples", "duration", I64, 0},
+    {"samples", "cpu_delta", I64, 0},
+    {"samples", "text", TEXT, 0},
+    {"sample_zones", "location_row", U64, 1},
+    {"sample_zones", "value_row", U64, 1},
+    {"sample_values", "sample", U64, 1},
+    {"sample_values", "sample_type", U32, 1},
+    {"sample_values", "value", I64 | F64, 1},
+    {"sample_locations", "sample", U64, 1},
+    {"sample_locations", "depth", U32, 1},
+    {"sample_locations", "location", U32, 1},
+    {"label_keys", "table", TEXT, 1},
+    {"label_keys", "key", TEXT, 1},
+    {"label_keys", "kind", TEXT, 1},
+    {"label_keys", "unit", TEXT, 0},
+    {"label_keys", "occurrence", U32, 0},
+    {"label_shapes", "first_key", U64, 1},
+    {"label_shape_keys", "label_key", U32, 0},
+    {"label_shape_keys", "joined", BOOL, 0},
+    {"nodes", "parent", U64, 0},
+    {"nodes", "key", TEXT, 0},
+    {"nodes", "tag", U32, 1},
+    {"nodes", "integer", I64, 0},
+    {"nodes", "number", F64, 0},
+    {"nodes", "text", TEXT, 0},
+    {"nodes", "first", U64, 0},
+    {"node_integers", "value", I64, 1},
+    {"node_doubles", "value", F64, 1},
+    {"source_rows", "source", U32, 1},
+    {"source_rows", "thread", U32, 0},
+    {"source_rows", "table", TEXT, 1},
+    {"source_rows", "target", TEXT, 1},
+    {"source_rows", "ordinal", U64, 1},
+    {"source_rows", "row", U64, 1},
+    {"source_rows", "id", U64, 0},
+    {"source_columns", "source", U32, 1},
+    {"source_columns", "thread", U32, 0},
+    {"source_columns", "table", TEXT, 1},
+    {"source_columns", "column", TEXT, 1},
+    {"source_columns", "form", TEXT, 0},
+    {"rprof_segments", "source", U32, 1},
+    {"rprof_segments", "first_sample", U64, 1},
+    {"rprof_segments", "memory", BOOL, 0},
+    {"rprof_segments", "gc", BOOL, 0},
+    {"rprof_segments", "line", BOOL, 0},
+    {"rprof_segments", "interval_us", I64, 0},
+    {"rprof_segments", "crlf", BOOL, 0},
+    {"rprof_segments", "text", TEXT, 0},
+    {"rprof_files", "segment", U32, 1},
+    {"rprof_files", "before_sample", U64, 1},
+    {"rprof_files", "number", I64, 0},
+    {"rprof_files", "path", TEXT, 1},
+    {"rprof_files", "text", TEXT, 0},
 };
 
-/* Columns that any table may have. Tables whose names begin with x_ are their makers' business. */
-static void check_open(struct pci_check *check, const struct pci_table *table)
+static int is_reference(const struct known *k)
 {
-    static const struct {
-        const char *name, *references;
-        unsigned types;
-    } open[] = {{"label_shape", "label_shapes", U32}, {"extra", "nodes", U64}};
-    for (size_t i = 0; i < sizeof open / sizeof *open && strncmp(table->name, "x_", 2) != 0; i++) {
-        const struct pci_column *column = pci_column_find(table, open[i].name);
-        struct pci_tally tally = PCI_TALLY(check, table->name, open[i].name);
-        if (!column || !column->supported)
-            continue;
-        if (!(open[i].types & PCI_TYPE(column->desc->type)))
-            pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
-                      pcol_type_name((pcol_type)column->desc->type));
-        if (!column->references || strcmp(column->references->name, open[i].references) != 0)
-            pci_fault(&tally, PCOL_NOWHERE, "this column does not refer to %s", open[i].references);
-        if (tally.count)
-            check->untrusted[column->number] = 1;
-    }
+    const struct pci_reference *r = pci_references;
+    while (r->table && (strcmp(r->table, k->table) != 0 || strcmp(r->column, k->column) != 0))
+        r++;
+    return r->table != NULL;
 }
 
 static void check_known(struct pci_check *check, const struct known *k)
@@ -172,15 +159,8 @@ static void check_known(struct pci_check *check, const struct known *k)
                   pcol_type_name((pcol_type)column->desc->type));
     if (k->required && column->desc->null_count)
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot hold nulls");
-    if (k->references && !column->references && pci_table_find(check->file, k->references))
-        pci_fault(&tally, PCOL_NOWHERE, "this column does not refer to %s", k->references);
-    if (column->references &&
-        (!k->references || strcmp(column->references->name, k->references) != 0))
+    if (column->references && !is_reference(k))
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot refer to %s", column->references->name);
-    /* Without the table that it refers to, no value was held against a bound. */
-    if (k->references && !pci_table_find(check->file, k->references) &&
-        column->desc->null_count < column->desc->rows && strcmp(k->table, "stacks") != 0)
-        pci_fault(&tally, PCOL_NOWHERE, "there is no table %s to refer to", k->references);
     if (tally.count)
         check->untrusted[column->number] = 1;
 }
@@ -194,6 +174,43 @@ static void check_reference(struct pci_check *check, const struct pci_column *co
     pci_fault(&tally, PCOL_NOWHERE, "a column of type %s cannot refer to %s",
               pcol_type_name((pcol_type)column->desc->type), column->references->name);
     check->untrusted[column->number] = 1;
+}
+
+/* A column that the format says is a reference: to that table, and to none if the file lacks it. */
+static void check_target(struct pci_check *check, const struct pci_table *table,
+                         const struct pci_reference *r)
+{
+    const struct pci_column *column = pci_column_find(table, r->column);
+    const struct pci_table *to = pci_table_find(check->file, r->references);
+    struct pci_tally tally = PCI_TALLY(check, table->name, r->column);
+    if (!column || !column->supported)
+        return;
+    if (column->desc->type != r->type && !check->untrusted[column->number])
+        pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
+                  pcol_type_name((pcol_type)column->desc->type));
+    if (!column->references && to)
+        pci_fault(&tally, PCOL_NOWHERE, "this column does not refer to %s", r->references);
+    if (column->references && column->references != to)
+        pci_fault(&tally, PCOL_NOWHERE, "this column cannot refer to %s", column->references->name);
+    /* Without the table that it refers to, no value was held against a bound. */
+    if (!to && column->desc->null_count < column->desc->rows && strcmp(table->name, "stacks") != 0)
+        pci_fault(&tally, PCOL_NOWHERE, "there is no table %s to refer to", r->references);
+    if (tally.count)
+        check->untrusted[column->number] = 1;
+}
+
+static void check_targets(struct pci_check *check)
+{
+    const pcol_file *file = check->file;
+    for (const struct pci_reference *r = pci_references; r->table && !check->stop; r++) {
+        const struct pci_table *table = pci_table_find(file, r->table);
+        if (table)
+            check_target(check, table, r);
+    }
+    for (uint32_t i = 0; i < file->index.header.table_count && !check->stop; i++)
+        if (strncmp(file->tables[i].name, "x_", 2) != 0)
+            for (const struct pci_reference *r = pci_references_open; r->column; r++)
+                check_target(check, &file->tables[i], r);
 }
 
 /* value.K and sum.K of a type that is there, of one of two types. */
@@ -225,8 +242,7 @@ pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
             check_reference(check, &check->file->tables[t].columns[i]);
     for (size_t i = 0; i < sizeof known / sizeof *known && !check->stop; i++)
         check_known(check, &known[i]);
-    for (uint32_t i = 0; i < check->file->index.header.table_count && !check->stop; i++)
-        check_open(check, &check->file->tables[i]);
+    check_targets(check);
     check_numbered(check, "samples", "value.");
     check_numbered(check, "stack_sums", "sum.");
     check_numbered(check, "function_sums", "self.");

@@ -71,10 +71,6 @@ pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", node,
                              "parent %llu does not lie before its child", (unsigned long long)up);
     PCI_TRY(pci_get(tree->file, tree->group, node, &group, &(int){0}, err));
-    if ((uint64_t)group >= tree->groups)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "group", node,
-                             "group %llu is beyond the %llu location_groups",
-                             (unsigned long long)group, (unsigned long long)tree->groups);
     *parent = (uint32_t)up;
     return pci_stacks_group(tree, (uint64_t)group, first, count, err);
 }

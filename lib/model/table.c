@@ -63,7 +63,6 @@ pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type)
     column->name = name;
     column->type = type;
     column->index = table->column_count++;
-    column->limit = UINT64_MAX;
     return column;
 }
 
@@ -113,7 +112,6 @@ static pcol_status bits_source(const pcol_column *column, uint64_t row, size_t c
                                int64_t *values, uint8_t *valid, pcol_error *err)
 {
     PCI_TRY(pci_read(column->table->file, column->source, row, count, values, valid, err));
-    PCI_TRY(pci_column_check(column, row, count, values, valid, err));
     if (column->offset) {
         for (size_t i = 0; i < count; i++)
             values[i] = valid[i] ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
@@ -140,44 +138,11 @@ pcol_column *pci_table_add_source(pcol_table *table, const char *name, pcol_type
     column->type = offset ? PCOL_I64 : (pcol_type)source->desc->type;
     column->nullable = (source->desc->flags & PCF_COLUMN_NULLABLE) != 0;
     column->source = source;
-    column->limit = source->references ? source->references->rows : UINT64_MAX;
     column->direct = offset == 0;
     column->offset = offset;
     column->bits = bits_source;
     column->str = str_source;
     return column;
-}
-
-void pci_column_refer(pcol_column *column, const char *table)
-{
-    column->references = table;
-    if (column->source)
-        column->limit = pci_rows(column->table->file, table);
-}
-
-/* The root of stacks refers to nothing. */
-static int is_root(const struct pci_column *source, uint64_t row)
-{
-    return row == 0 && strcmp(source->table->name, "stacks") == 0;
-}
-
-pcol_status pci_column_check(const pcol_column *column, uint64_t row, size_t count,
-                             const int64_t *values, const uint8_t *valid, pcol_error *err)
-{
-    const struct pci_column *source = column->source;
-    uint64_t limit = column->limit, over = 0;
-    if (limit == UINT64_MAX)
-        return PCOL_OK;
-    for (size_t i = 0; i < count; i++) /* most are fine: without a branch */
-        over |= (uint64_t)values[i] >= limit;
-    for (size_t i = 0; over && i < count; i++) {
-        if (valid[i] && (uint64_t)values[i] >= limit && !is_root(source, row + i))
-            return pci_fail_cell(err, PCOL_E_CORRUPT, source->table->name, source->name, row + i,
-                                 "%llu is beyond the %llu rows of %s",
-                                 (unsigned long long)values[i], (unsigned long long)limit,
-                                 column->references);
-    }
-    return PCOL_OK;
 }
 
 static pcol_status bits_constant(const pcol_column *column, uint64_t row, size_t count,

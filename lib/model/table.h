@@ -60,7 +60,6 @@ struct pcol_column {
     uint8_t lane;                    /* expanded tables: which one */
     int64_t offset;                  /* added to every value */
     const struct pci_column *source; /* physical column behind it, or NULL */
-    uint64_t limit;                  /* cells of `source` lie below it: rows of what they name */
     const void *aux;                 /* what the functions below need */
     pci_bits_fn bits;
     pci_str_fn str;
@@ -121,13 +120,6 @@ pcol_column *pci_table_add_id(pcol_table *table, const char *name);
 /* The cells of a physical column plus `offset`; if `source` is NULL: nulls of type `type`. */
 pcol_column *pci_table_add_source(pcol_table *table, const char *name, pcol_type type,
                                   const struct pci_column *source, int64_t offset);
-/* Note that the column's cells, before `offset`, are rows of a table; each is checked as it is
- * read. For logical columns; a physical one is held to what its descriptor says. */
-void pci_column_refer(pcol_column *column, const char *table);
-/* Cells of `column`'s source that were read from `row` on: E_CORRUPT, with table, column and row,
- * if one names a row that the table it refers to does not have. */
-pcol_status pci_column_check(const pcol_column *column, uint64_t row, size_t count,
-                             const int64_t *values, const uint8_t *valid, pcol_error *err);
 /* The same value in every row. */
 pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_type type,
                                     const int64_t *value);

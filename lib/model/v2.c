@@ -98,8 +98,7 @@ static pcol_status add_dotted(pcol_table *table, const char *physical, const str
     if (source) {
         pcol_column *column =
             pci_table_add_source(table, dotted->name, PCOL_I64, source, dotted->offset);
-        if (dotted->references)
-            pci_column_refer(column, dotted->references);
+        column->references = dotted->references;
     }
     return PCOL_OK;
 }
@@ -123,7 +122,7 @@ static pcol_status fill_samples(pcol_table *t, pcol_error *err)
         column = pci_table_add_source(t, "source_id", PCOL_I64, source, 1);
     else
         column = pci_table_add_constant(t, "source_id", PCOL_I64, &one);
-    pci_column_refer(column, "sources");
+    column->references = "sources";
     column->nullable = 0;
     PCI_TRY(add_ms(t, "time", ".time", err));
     PCI_TRY(add_ms(t, "duration", ".duration", err));
@@ -209,15 +208,6 @@ static pcol_status walk_to(struct group_walk *walk, uint64_t row, pcol_error *er
     return PCOL_OK;
 }
 
-static pcol_status group_cell(const pcol_column *column, uint64_t group, int64_t *value, int *there,
-                              pcol_error *err)
-{
-    uint8_t valid;
-    PCI_TRY(pci_get(column->table->file, column->source, group, value, there, err));
-    valid = (uint8_t)*there;
-    return pci_column_check(column, group, 1, value, &valid, err);
-}
-
 /* A column of location_groups, seen from a location; without a source the group's row. */
 static pcol_status bits_group(const pcol_column *column, uint64_t row, size_t count,
                               int64_t *values, uint8_t *valid, pcol_error *err)
@@ -230,7 +220,7 @@ static pcol_status bits_group(const pcol_column *column, uint64_t row, size_t co
         PCI_TRY(walk_to(&walk, row + i, err));
         values[i] = (int64_t)walk.group;
         if (column->source)
-            PCI_TRY(group_cell(column, walk.group, &values[i], &there, err));
+            PCI_TRY(pci_get(tree->file, column->source, walk.group, &values[i], &there, err));
         values[i] = there ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
         valid[i] = (uint8_t)there;
     }
@@ -318,7 +308,7 @@ static pcol_status fill_locations(pcol_table *t, pcol_error *err)
     PCI_TRY(pci_want(t->file, "locations", "function", PCI_TYPES_ROW, &function, err));
     PCI_TRY(pci_want(t->file, "locations", "line", PCI_TYPE(PCF_I64), &line, err));
     pci_table_add_id(t, "location_id");
-    pci_column_refer(pci_table_add_source(t, "function_id", PCOL_I64, function, 1), "functions");
+    pci_table_add_source(t, "function_id", PCOL_I64, function, 1)->references = "functions";
     add_line(t, "line", line);
     PCI_TRY(add_dotted(t, "locations", &column, err));
     PCI_TRY(add_dotted(t, "locations", &filename, err));

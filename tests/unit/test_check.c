@@ -241,12 +241,14 @@ static const struct {
     struct lie lie;
     const char *view;
 } dangling[] = {
-    {{"stacks", "group", 5, 900, "group 900"}, "sample_locations"},
+    {{"stacks", "group", 5, 900, "900 is beyond the 7 rows of location_groups"},
+     "sample_locations"},
     {{"location_groups", "first_location", 2, 1, "out of order"}, "sample_locations"},
-    {{"location_groups", "first_location", 2, 900, "out of order"}, "locations"},
+    {{"location_groups", "first_location", 2, 900, "900 is beyond the 10 rows of locations"},
+     "locations"},
     {{"location_groups", "first_location", 0, 1, "out of order"}, "locations"},
     {{"samples", "stack", 7, 8, "8 is beyond the 8 rows of stacks"}, "samples"},
-    {{"samples", "stack", 7, 8, "stack 8 is beyond"}, "sample_locations"},
+    {{"samples", "stack", 7, 8, "8 is beyond the 8 rows of stacks"}, "sample_locations"},
     {{"locations", "function", 1, 99, "99 is beyond the 4 rows of functions"}, "locations"},
     {{"functions", "name", 0, 1000, "string 1000 does not exist"}, "functions"},
     {{"sample_zones", "location_row", 1, 3, "has locations beyond the 3"}, "sample_locations"},

@@ -148,7 +148,7 @@ Test(check_labels, shapes)
     case_begin();
     case_number("samples", "label_shape", PCOL_U32, NULL, 0, 0);
     case_expect(PCOL_CHECK_DEFAULT,
-                "samples.label_shape -1: this column does not refer to label_shapes");
+                "samples.label_shape -1: there is no table label_shapes to refer to");
 }
 
 /* A label that says where in its row a value stands is held against the row. */
