@@ -292,8 +292,26 @@ static int change_file(uint8_t *data, size_t size, uint64_t seed)
     return loaded;
 }
 
+/* Inputs of the target `cells`: mostly another edit, else another file. */
+static size_t change_edits(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    struct file f = {.state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
+    size_t head = FUZZ_EDITS * 4;
+    if (seed % 8 == 0)
+        return head + LLVMFuzzerCustomMutator(data + head, size - head, most - head, seed / 8);
+    uint8_t *edit = data + any(&f, FUZZ_EDITS) * 4;
+    edit[0] = (uint8_t)any(&f, 256);
+    edit[1] = (uint8_t)any(&f, 2);
+    edit[2] = (uint8_t)(any(&f, 2) ? any(&f, 4) : any(&f, 256));
+    edit[3] = (uint8_t)any(&f, any(&f, 2) ? 16 : 256);
+    return size;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
+    size_t head = FUZZ_EDITS * 4;
+    if (size >= head + sizeof(struct pcf_header) && !memcmp(data + head, PCF_MAGIC, PCF_MAGIC_SIZE))
+        return change_edits(data, size, most, seed);
     int file = size >= sizeof(struct pcf_header) && !memcmp(data, PCF_MAGIC, PCF_MAGIC_SIZE);
     size_t stored = file ? store_index(data, size, most) : 0;
     if (stored)

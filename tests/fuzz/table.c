@@ -36,6 +36,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"match", fuzz_match, ".pattern"},
     {"command", fuzz_command, ".line"},
     {"escape", fuzz_escape, ".name"},
+    {"cells", fuzz_cells, ".cells"},
     {"select", fuzz_select, ".selection"},
     {"archive", fuzz_archive, ".pcol"},
     {"merge", fuzz_merge, ".pcol"},

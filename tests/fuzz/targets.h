@@ -83,6 +83,9 @@ void fuzz_inflate(const uint8_t *data, size_t size);
 void fuzz_json(const uint8_t *data, size_t size);
 /* Whether it is JSON from end to end. nonfinite: NaN and infinities may be numbers. */
 int fuzz_is_json(const struct fuzz_text *text, int nonfinite);
+/* cells.c: cells of a file set to boundary values; so many edits of four bytes, then the file */
+#define FUZZ_EDITS 4u
+void fuzz_cells(const uint8_t *data, size_t size);
 /* thaw.c: a compressed section */
 void fuzz_thaw(const uint8_t *data, size_t size);
 /* column.c: columns of any encodings */
