@@ -98,9 +98,9 @@ const struct cmd cmd_table[] = {
      cmd_top_options,
      "self counts samples whose innermost frame a row is, total samples that hold it at least "
      "once;\n"
-     "percentages are of all samples before --focus. --focus and --ignore take whole samples, "
-     "--hide\n"
-     "and --show frames; they match function names, files and the files of mappings.\n"
+     "percentages are of all samples that --label, --thread, --time and --source choose, before\n"
+     "--focus. --focus and --ignore take whole samples, --hide and --show frames; they match\n"
+     "function names, files and the files of mappings.\n"
      "\n"
      "  pcol top run.pcol\n"
      "  pcol top --by line --sort total -n 50 cpu.pb.gz\n"

@@ -11,6 +11,9 @@
 const struct cli_option cmd_info_options[] = {
     {0, "format", "FORMAT", "text (default), json or ndjson: one object a line for each file",
      CLI_TEXT, CLI_AT(format), 0, "text|json|ndjson"},
+    {'n', "rows", "N",
+     "text: at most N sources and threads (default: 5); 0: all, which -v is as well", CLI_COUNT,
+     CLI_AT(rows), 0, NULL},
     {0, "time", "A-B",
      "also the CPU time that threads used from A up to B, or A+LENGTH; +A-B: from the first sample "
      "on; in ms, or with s, ms, us, ns",
@@ -169,6 +172,61 @@ static pcol_status put_source(struct cli_out *out, const struct info *info, uint
     return status;
 }
 
+#define MOST_KINDS 16u
+#define MOST_COUNTED 100000u /* a file may claim any number of sources */
+
+/* "295 more sources: rprof 200, pprof 95; -n 0 shows all" */
+static pcol_status put_more_sources(struct cli_out *out, const struct info *info, uint64_t from,
+                                    pcol_error *err)
+{
+    struct {
+        struct cli_cell type;
+        uint64_t count;
+    } kinds[MOST_KINDS];
+    size_t kind_count = 0;
+    char number[CLI_NUMBER_SIZE];
+
+    for (uint64_t row = from; row < info->source_rows && row < MOST_COUNTED; row++) {
+        struct cli_cell type;
+        size_t k = 0;
+        pcol_status status = cli_cell_find(info->sources, "source_type", row, &type, err);
+        if (status != PCOL_OK)
+            return status;
+        while (k < kind_count &&
+               (kinds[k].type.as.text.size != type.as.text.size ||
+                memcmp(kinds[k].type.as.text.data, type.as.text.data, type.as.text.size) != 0))
+            k++;
+        if (type.kind != CLI_CELL_TEXT || k == MOST_KINDS)
+            continue;
+        if (k == kind_count) {
+            kinds[kind_count].type = type;
+            kinds[kind_count++].count = 0;
+        }
+        kinds[k].count++;
+    }
+    cli_out_printf(out, "  %s more source%s", cli_format_grouped(number, info->source_rows - from),
+                   info->source_rows - from == 1 ? "" : "s");
+    for (size_t k = 0; k < kind_count; k++) {
+        cli_out_text(out, k == 0 ? ": " : ", ");
+        put_cell(out, &kinds[k].type);
+        cli_out_printf(out, " %s", cli_format_grouped(number, kinds[k].count));
+    }
+    cli_out_text(out, "; -n 0 shows all\n");
+    return PCOL_OK;
+}
+
+static pcol_status put_sources(struct cli_out *out, const struct info *info, uint64_t limit,
+                               pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+
+    for (uint64_t i = 0; i < info->source_rows && i < limit && status == PCOL_OK && out->code == 0;
+         i++)
+        status = put_source(out, info, i, err);
+    return status == PCOL_OK && info->source_rows > limit ? put_more_sources(out, info, limit, err)
+                                                          : status;
+}
+
 static pcol_status put_types(struct cli_out *out, const struct info *info, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
@@ -199,13 +257,13 @@ static pcol_status put_types(struct cli_out *out, const struct info *info, pcol_
     return status;
 }
 
-#define THREADS_SHOWN 5
+#define ROWS_SHOWN 5
 
-static pcol_status put_threads(struct cli_out *out, const struct info *info, int all,
+static pcol_status put_threads(struct cli_out *out, const struct info *info, uint64_t limit,
                                pcol_error *err)
 {
     pcol_status status = PCOL_OK;
-    uint64_t shown = all || info->thread_rows <= THREADS_SHOWN ? info->thread_rows : THREADS_SHOWN;
+    uint64_t shown = info->thread_rows < limit ? info->thread_rows : limit;
 
     if (info->thread_rows == 0)
         return status;
@@ -226,7 +284,7 @@ static pcol_status put_threads(struct cli_out *out, const struct info *info, int
             put_cell(out, &tid);
     }
     if (shown < info->thread_rows)
-        cli_out_printf(out, " and %llu more, -v shows all",
+        cli_out_printf(out, " and %llu more, -n 0 shows all",
                        (unsigned long long)(info->thread_rows - shown));
     cli_out_text(out, ")\n");
     return status;
@@ -372,10 +430,11 @@ static pcol_status put_text(struct cli_out *out, const struct info *info,
         status = put_total(out, info, args, err);
     if (status == PCOL_OK)
         put_times(out, info);
-    for (uint64_t i = 0; i < info->source_rows && status == PCOL_OK && out->code == 0; i++)
-        status = put_source(out, info, i, err);
+    uint64_t limit = cli_row_limit(args, args->verbose ? UINT64_MAX : ROWS_SHOWN);
     if (status == PCOL_OK)
-        status = put_threads(out, info, args->verbose, err);
+        status = put_sources(out, info, limit, err);
+    if (status == PCOL_OK)
+        status = put_threads(out, info, limit, err);
     if (status == PCOL_OK)
         status = info_put_labels(out, file, args->verbose, err);
     return status == PCOL_OK ? put_tables(out, info, err) : status;

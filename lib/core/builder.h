@@ -259,6 +259,8 @@ struct pcol_builder {
     size_t type_count, type_capacity;
     struct pci_hash type_hash;
     uint32_t source_count;
+    int64_t interval_ns;  /* of the first source that has one; 0: none */
+    int intervals_differ; /* another one has been imported */
     uint64_t sample_count;
     struct pci_interned **interned; /* by table; NULL: not interned */
     size_t interned_capacity;

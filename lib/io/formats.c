@@ -329,10 +329,26 @@ pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pc
     if (options->timestamp)
         source->timestamp = options->timestamp;
     PCI_TRY(pcol_builder_source(import->builder, source, &import->source, err));
+    if (source->has_interval)
+        pci_import_interval(import, source->interval_ns);
     for (size_t i = 0; i < options->meta_count; i++)
         PCI_TRY(pcol_builder_source_meta(import->builder, import->source, options->meta[2 * i],
                                          options->meta[2 * i + 1], err));
     return PCOL_OK;
+}
+
+void pci_import_interval(const struct pci_import *import, int64_t interval_ns)
+{
+    pcol_builder *b = import->builder;
+    if (b->interval_ns == 0)
+        b->interval_ns = interval_ns;
+    if (b->interval_ns == interval_ns || b->intervals_differ)
+        return;
+    b->intervals_differ = 1;
+    pci_import_message(import,
+                       "sampled every %" PRId64 " us, an earlier source every %" PRId64
+                       " us: numbers of samples of both do not compare",
+                       interval_ns / 1000, b->interval_ns / 1000);
 }
 
 __attribute__((format(printf, 3, 0))) static void say(pcol_message_fn function, void *context,

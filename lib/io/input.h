@@ -66,6 +66,8 @@ struct pci_import {
 /* Add the source with the options' uri, timestamp and meta; `source` may carry what the format
  * knows (type, uri, timestamp are filled in where NULL). */
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err);
+/* Warn, once for a builder, if a source was sampled at another interval than an earlier one. */
+void pci_import_interval(const struct pci_import *import, int64_t interval_ns);
 /* Tell the user one sentence (options->message), printf style; never fails. */
 void pci_import_message(const struct pci_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -148,10 +148,23 @@ static pcol_status add_types_of(struct pci_merge *m, uint64_t source, struct typ
     return PCOL_OK;
 }
 
+static pcol_status note_interval(const struct pci_merge *m, uint64_t row, pcol_error *err)
+{
+    const struct pci_column *c = pci_column_find(pci_table_find(m->file, "sources"), "interval_ns");
+    int64_t interval;
+    int valid = 0;
+    if (c && c->desc->type == PCF_I64)
+        PCI_TRY(pci_get(m->file, c, row, &interval, &valid, err));
+    if (valid && m->import)
+        pci_import_interval(m->import, interval);
+    return PCOL_OK;
+}
+
 static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err)
 {
     const pcol_import_options *options = m->import ? m->import->options : NULL;
     char *type;
+    PCI_TRY(note_interval(m, row, err));
     PCI_TRY(cell_text(m->file, "sources", "type", row, &type, err));
     pcol_source source = {
         .size = sizeof source, .type = type, .collapsed = pci_merge_joins(m) != 0};
