@@ -290,6 +290,8 @@ int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first);
 /* What --plain and --archive say to pcol_builder_write(). */
 int cli_write_flags(const struct cli_args *args, unsigned *flags);
 void cli_args_free(struct cli_args *args);
+/* Does the command have the option whose value is at `target`? */
+int cli_has_option(const struct cli_args *args, size_t target);
 /* Most rows to show: what -n says, where 0 is all of them; else `otherwise`, UINT64_MAX for all. */
 uint64_t cli_row_limit(const struct cli_args *args, uint64_t otherwise);
 /* Choice number `index` of an option, NULL past the last. *size: its length. */
@@ -381,8 +383,18 @@ int cli_parse_u64(const char *text, uint64_t *value);
 size_t cli_utf8(const char *text, size_t size, uint32_t *code);
 /* May a terminal act on it: control characters, line separators, bidi controls? */
 int cli_unsafe(uint32_t code);
-/* Write text with everything unsafe as \xNN, and return its width in characters. `room` receives
- * at most 4 * size bytes; *used tells how many. */
+/* Is the charset of the locale UTF-8? */
+int cli_is_utf8(void);
+/* What trees are drawn with, two columns each, and what stands for text that is cut out; ASCII where
+ * the charset is not UTF-8. */
+struct cli_signs {
+    const char *pipe, *branch, *last, *first, *cut;
+};
+const struct cli_signs *cli_signs(void);
+/* Bytes of the first character, or of a byte that is none; *columns: its width on a terminal. */
+size_t cli_character(const char *text, size_t size, size_t *columns);
+/* Write text with everything unsafe as \xNN, also what is not ASCII if the charset is not UTF-8, and
+ * return its width in columns. `room` receives at most 4 * size bytes; *used tells how many. */
 size_t cli_escape(const char *text, size_t size, char *room, size_t *used);
 
 /* From `at` on, the first byte that is below 0x20, `a`, `b` or, if `ascii`, above 0x7e; `size` if
@@ -426,6 +438,7 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
 /* ---- output (cli_output.c) ---- */
 
 #define CLI_OUT_SIZE 65536
+#define CLI_LINE_SIZE 16384
 
 /* Where a command's answer goes: a buffer before stdout or before a file that is put in place
  * whole. Errors stick: what is written after one goes nowhere, and cli_out_finish() tells. */
@@ -438,8 +451,11 @@ struct cli_out {
     int code;         /* 0, or the exit code of the failure that stuck */
     uint64_t written; /* bytes to the file */
     size_t slot;      /* of the signal handlers, which unlink the file */
+    unsigned fold;    /* columns; 0: lines are not folded */
+    size_t line_used, line_columns, line_indent;
     size_t used;
     char buffer[CLI_OUT_SIZE];
+    char line[CLI_LINE_SIZE]; /* the last line so far, if lines are folded */
 };
 
 #define CLI_OUT_BINARY 1u
@@ -473,6 +489,10 @@ static inline void cli_out_write(struct cli_out *out, const void *data, size_t s
     }
 }
 void cli_out_text(struct cli_out *out, const char *text);
+/* From now on fold lines that are longer than the terminal, at blanks where there are some. */
+void cli_out_fold(struct cli_out *out);
+/* Safe text (cli_escape) in at most `width` columns: its middle is left out. */
+void cli_out_cut(struct cli_out *out, const char *text, size_t size, size_t width);
 void cli_out_printf(struct cli_out *out, const char *format, ...) CLI_PRINTF(2, 3);
 /* Words up to column 79, further lines `indent` columns in as the first, and a line end. */
 void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t indent);
@@ -651,6 +671,21 @@ struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amoun
                                    char *room);
 /* "samples/count, total 308 (6.16s)" and a line end. */
 void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
+/* The columns of amounts before the names of tree and peek. What the terminal has no room for is
+ * left out. */
+struct cli_gutter {
+    int self, percent;
+    size_t room; /* columns after the gutter, SIZE_MAX: any number */
+};
+#define CLI_GOOD_TEXT 32u /* columns that a text should have before others are left out for it */
+/* `widest`: columns that the widest line after the gutter should have. */
+void cli_gutter_init(struct cli_gutter *gutter, const struct cli_out *out, size_t widest);
+void cli_gutter_header(const struct cli_gutter *gutter, struct cli_out *out);
+void cli_gutter_put(const struct cli_gutter *gutter, struct cli_out *out,
+                    const struct cli_amounts *amounts, pcol_amount total, pcol_amount self);
+void cli_gutter_blank(const struct cli_gutter *gutter, struct cli_out *out);
+/* What the gutter left out, at the end. */
+void cli_gutter_end(const struct cli_gutter *gutter, struct cli_out *out);
 /* Names of frames as --demangle wants them (cli_demangle.c). */
 struct cli_names {
     int wanted;

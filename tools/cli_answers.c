@@ -113,7 +113,8 @@ static int list_columns(struct shown *shown, const struct cli_args *args)
     if (code == CLI_OK && (shown->headings == NULL || shown->cells == NULL))
         return cli_fail_memory();
     for (size_t i = 0; code == CLI_OK && i < shown->order_count; i++)
-        shown->headings[i].name = shown->names[shown->order[i]];
+        shown->headings[i] = (struct cli_table_column){shown->names[shown->order[i]],
+                                                       i > 0 ? CLI_OPTIONAL(1) : CLI_LEFT};
     return code;
 }
 

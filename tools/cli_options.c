@@ -332,6 +332,16 @@ int cli_write_flags(const struct cli_args *args, unsigned *flags)
     return CLI_OK;
 }
 
+int cli_has_option(const struct cli_args *args, size_t target)
+{
+    const struct cmd *cmd = args->command != NULL ? cmd_find(args->command) : NULL;
+
+    for (const struct cli_option *o = cmd != NULL ? cmd->options : no_options; o->name != NULL; o++)
+        if (o->target == target)
+            return 1;
+    return 0;
+}
+
 uint64_t cli_row_limit(const struct cli_args *args, uint64_t otherwise)
 {
     return args->rows == CLI_UNSET ? otherwise : args->rows == 0 ? UINT64_MAX : args->rows;

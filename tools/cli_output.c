@@ -234,6 +234,95 @@ static void write_stdout(struct cli_out *out, const char *data, size_t size)
     }
 }
 
+/* ---- folding ---- */
+
+void cli_out_fold(struct cli_out *out)
+{
+    if (!out->terminal || out->memory || out->file != NULL || out->fold != 0)
+        return;
+    cli_out_flush(out);
+    out->fold = cli_terminal_columns();
+}
+
+/* Bytes of an escape sequence that sets a colour, 0 if there is none. */
+static size_t color_size(const char *text, size_t size)
+{
+    size_t i = 2;
+
+    if (size < 3 || text[0] != '\033' || text[1] != '[')
+        return 0;
+    while (i < size && ((text[i] >= '0' && text[i] <= '9') || text[i] == ';'))
+        i++;
+    return i < size ? i + 1 : 0;
+}
+
+static size_t columns_of(const char *text, size_t size)
+{
+    size_t columns = 0, one, length;
+
+    for (size_t i = 0; i < size; i += length)
+        if ((length = color_size(text + i, size - i)) == 0) {
+            length = cli_character(text + i, size - i, &one);
+            columns += one;
+        }
+    return columns;
+}
+
+/* Write the line up to a blank, or all of it, and go on with the rest on a new one. */
+static void break_line(struct cli_out *out)
+{
+    size_t end = out->line_used, indent = out->line_indent;
+    char *line = out->line;
+
+    while (end > indent && line[end - 1] != ' ')
+        end--;
+    size_t rest = end > indent ? end : out->line_used;
+    for (end = rest; end > indent && line[end - 1] == ' ';)
+        end--;
+    write_stdout(out, line, end);
+    write_stdout(out, "\n", 1);
+    size_t kept = out->line_used - rest;
+    size_t blanks = indent + 2 < out->fold / 2 ? indent + 2 : out->fold / 2;
+    memmove(line + blanks, line + rest, kept);
+    memset(line, ' ', blanks);
+    out->line_indent = blanks;
+    out->line_used = blanks + kept;
+    out->line_columns = columns_of(line, out->line_used);
+}
+
+static void fold_lines(struct cli_out *out, const char *data, size_t size)
+{
+    size_t columns, length;
+
+    for (size_t i = 0; i < size && out->code == 0; i += length) {
+        int is_color = (length = color_size(data + i, size - i)) > 0;
+        columns = 0;
+        if (!is_color)
+            length = cli_character(data + i, size - i, &columns);
+        if (data[i] == '\n') {
+            out->line[out->line_used++] = '\n';
+            write_stdout(out, out->line, out->line_used);
+            out->line_used = out->line_columns = out->line_indent = 0;
+            continue;
+        }
+        if (out->line_columns + columns > out->fold) {
+            break_line(out);
+            if (data[i] == ' ' && out->line_used == out->line_indent)
+                continue;
+        }
+        if (out->line_used + length + 1 >=
+            CLI_LINE_SIZE / 2) { /* of colours: no such lines are ours */
+            write_stdout(out, out->line, out->line_used);
+            out->line_used = 0;
+        }
+        if (data[i] == ' ' && out->line_used == out->line_indent)
+            out->line_indent++;
+        memcpy(out->line + out->line_used, data + i, length);
+        out->line_used += length;
+        out->line_columns += columns;
+    }
+}
+
 static void pass_on(struct cli_out *out, const char *data, size_t size)
 {
     pcol_error err;
@@ -245,7 +334,10 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
         return;
     }
     if (out->file == NULL) {
-        write_stdout(out, data, size);
+        if (out->fold != 0)
+            fold_lines(out, data, size);
+        else
+            write_stdout(out, data, size);
         return;
     }
     pcol_sink sink = pcol_output_sink(out->file);
@@ -293,12 +385,13 @@ void cli_out_printf(struct cli_out *out, const char *format, ...)
 void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t indent)
 {
     size_t column = indent, at = 0;
+    size_t last = out->fold > 0 && out->fold < 79 ? out->fold : 79;
 
     while (at < size) {
         size_t end = at;
         while (end < size && text[end] != ' ')
             end++;
-        if (column > indent && column + 1 + (end - at) > 79) {
+        if (column > indent && column + 1 + (end - at) > last) {
             cli_out_printf(out, "\n%*s", (int)indent, "");
             column = indent;
         } else if (column > indent) {
@@ -311,6 +404,42 @@ void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t in
             at++;
     }
     cli_out_text(out, "\n");
+}
+
+void cli_out_cut(struct cli_out *out, const char *text, size_t size, size_t width)
+{
+    const char *sign = cli_signs()->cut;
+    size_t start = 0, end = size, columns;
+    size_t own = cli_is_utf8() ? 1 : strlen(sign);
+
+    if (columns_of(text, size) <= width) {
+        cli_out_write(out, text, size);
+        return;
+    }
+    if (own > 1 && width < 3 * own) { /* little room: a shorter sign */
+        sign = ".";
+        own = 1;
+    }
+    size_t front = width / 2, back = front + own < width ? width - front - own : 0;
+    front = width > back + own ? width - back - own : 0;
+    for (size_t at; start < size; start += at, front -= columns) {
+        at = cli_character(text + start, size - start, &columns);
+        if (columns > front)
+            break;
+    }
+    while (end > start) {
+        size_t at = end - 1;
+        while (at > start && ((unsigned char)text[at] & 0xc0u) == 0x80u)
+            at--;
+        cli_character(text + at, end - at, &columns);
+        if (columns > back)
+            break;
+        back -= columns;
+        end = at;
+    }
+    cli_out_write(out, text, start);
+    cli_out_text(out, sign);
+    cli_out_write(out, text + end, size - end);
 }
 
 void cli_out_safe(struct cli_out *out, const char *text, size_t size)
@@ -354,6 +483,8 @@ int cli_out_finish(struct cli_out *out, int code)
     sigset_t old;
 
     cli_out_flush(out);
+    if (out->line_used > 0 && out->code == 0)
+        write_stdout(out, out->line, out->line_used);
     if (out->code == CLI_CLOSED)
         return CLI_OK;
     if (out->code != 0)

@@ -402,3 +402,60 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
     }
     cli_out_text(out, "\n");
 }
+
+/* ---- amounts before names ---- */
+
+#define TOTAL_COLUMNS 10u
+#define PERCENT_COLUMNS 8u
+#define SELF_COLUMNS 11u
+#define GAP_COLUMNS 2u
+
+static size_t gutter_columns(const struct cli_gutter *gutter)
+{
+    return TOTAL_COLUMNS + GAP_COLUMNS + (gutter->percent ? PERCENT_COLUMNS : 0) +
+           (gutter->self ? SELF_COLUMNS : 0);
+}
+
+void cli_gutter_init(struct cli_gutter *gutter, const struct cli_out *out, size_t widest)
+{
+    *gutter = (struct cli_gutter){1, 1, SIZE_MAX};
+    if (!out->terminal)
+        return;
+    size_t columns = cli_terminal_columns();
+    gutter->self = gutter_columns(gutter) + widest <= columns;
+    gutter->percent = gutter_columns(gutter) + widest <= columns;
+    gutter->room = columns - gutter_columns(gutter);
+}
+
+void cli_gutter_header(const struct cli_gutter *gutter, struct cli_out *out)
+{
+    cli_out_printf(out, "     total%s%s  name\n", gutter->percent ? "  total%" : "",
+                   gutter->self ? "       self" : "");
+}
+
+void cli_gutter_put(const struct cli_gutter *gutter, struct cli_out *out,
+                    const struct cli_amounts *amounts, pcol_amount total, pcol_amount self)
+{
+    char room[CLI_NUMBER_SIZE];
+    struct cli_cell cell = cli_amount_cell(amounts, total, room);
+
+    cli_out_printf(out, "%10.*s", (int)cell.as.text.size, cell.as.text.data);
+    if (gutter->percent)
+        cli_out_printf(out, " %6.2f%%", cli_amount_percent(amounts, total).as.f64);
+    if (gutter->self) {
+        cell = cli_amount_cell(amounts, self, room);
+        cli_out_printf(out, " %10.*s", (int)cell.as.text.size, cell.as.text.data);
+    }
+    cli_out_text(out, "  ");
+}
+
+void cli_gutter_blank(const struct cli_gutter *gutter, struct cli_out *out)
+{
+    cli_out_printf(out, "%*s", (int)gutter_columns(gutter), "");
+}
+
+void cli_gutter_end(const struct cli_gutter *gutter, struct cli_out *out)
+{
+    if (!gutter->self)
+        cli_out_printf(out, "(no room for %sself)\n", gutter->percent ? "" : "total%, ");
+}

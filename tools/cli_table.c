@@ -4,8 +4,9 @@
  * The aligned table measures its columns over the first rows, which it keeps until then, and goes
  * on with those widths: memory does not grow with the table. It is for people and shows everything
  * that a terminal would act on as \xNN; the other formats are lossless, but for TSV and CSV when a
- * terminal reads them. What a terminal has no room for is cut in the middle of texts, where stacks,
- * paths and names say least; columns that are not wanted at all costs are left out and named.
+ * terminal reads them. A terminal that is too narrow loses optional columns first, which are named
+ * below the table; then texts are cut in the middle, where stacks, paths and names say least. No
+ * line is longer than the terminal.
  *
  * Aligned tables are made here, Markdown in cli_markdown.c, the other formats in cli_lines.c.
  */
@@ -96,8 +97,7 @@ static void pad(struct cli_out *out, size_t count)
 
 /* ---- room on a terminal ---- */
 
-#define GOOD_TEXT 32u  /* what a column of text should have */
-#define LEAST_TEXT 12u /* and what it must have */
+#define LEAST_TEXT 12u
 #define GAP 2u
 #define MOST_NAMED 5u
 
@@ -169,17 +169,38 @@ static int is_constant(const struct cli_table *table, size_t column)
     return table->kept_rows > 1;
 }
 
-/* The last column that may be left out; table->count: there is none. */
-static size_t last_optional(const struct cli_table *table)
+/* The column to leave out next: of the highest rank the last one; table->count: there is none. */
+static size_t next_optional(const struct cli_table *table)
 {
-    for (size_t i = table->count; i-- > 0;)
-        if ((table->columns[i].flags >= CLI_OPTIONAL(1)) && !table->hidden[i])
-            return i;
-    return table->count;
+    size_t found = table->count;
+    int highest = 0;
+
+    for (size_t i = table->count; i-- > 0;) {
+        int rank = table->columns[i].flags / CLI_OPTIONAL(1);
+        if (!table->hidden[i] && rank > highest) {
+            highest = rank;
+            found = i;
+        }
+    }
+    return found;
 }
 
-/* Texts give room, then what says the same everywhere goes, then texts give more, and at last the
- * columns at the end go. */
+/* The last resort: numbers from the right, then texts, as long as a column remains. */
+static size_t last_of_several(const struct cli_table *table)
+{
+    size_t shown = 0, last = table->count, number = table->count;
+
+    for (size_t i = 0; i < table->count; i++)
+        if (!table->hidden[i]) {
+            shown++;
+            last = i;
+            number = is_right(table, i) ? i : number;
+        }
+    return shown < 2 ? table->count : number < table->count ? number : last;
+}
+
+/* Before texts are cut short, columns that say the same in all rows and then those that may be left
+ * out go. No line is wider than the terminal in the end. */
 static void fit(struct cli_table *table, const struct kept *header)
 {
     size_t room = table->out->terminal ? cli_terminal_columns() : SIZE_MAX, column;
@@ -191,20 +212,27 @@ static void fit(struct cli_table *table, const struct kept *header)
         return;
     }
     memcpy(whole, table->widths, size);
-    shrink(table, header, GOOD_TEXT, room);
+    shrink(table, header, CLI_GOOD_TEXT, room);
     for (size_t i = 0; i < table->count && width_of(table) > room; i++) {
         if (!table->constant[i])
             continue;
         table->hidden[i] = 1;
         memcpy(table->widths, whole, size);
-        shrink(table, header, GOOD_TEXT, room);
+        shrink(table, header, CLI_GOOD_TEXT, room);
     }
-    shrink(table, header, LEAST_TEXT, room);
-    while (width_of(table) > room && (column = last_optional(table)) < table->count) {
+    while (width_of(table) > room && (column = next_optional(table)) < table->count) {
         table->hidden[column] = 1;
         memcpy(table->widths, whole, size);
-        shrink(table, header, LEAST_TEXT, room);
+        shrink(table, header, CLI_GOOD_TEXT, room);
     }
+    shrink(table, header, LEAST_TEXT, room);
+    shrink(table, NULL, LEAST_TEXT, room);
+    while (width_of(table) > room && (column = last_of_several(table)) < table->count) {
+        table->hidden[column] = 1;
+        memcpy(table->widths, whole, size);
+        shrink(table, NULL, LEAST_TEXT, room);
+    }
+    shrink(table, NULL, 1, room);
     free(whole);
 }
 
@@ -226,26 +254,7 @@ static void put_left_out(struct cli_table *table)
     if (more > 0)
         cli_out_printf(out, " and %zu more", more);
     if (named > 0)
-        cli_out_text(out, "; -c chooses columns)\n");
-}
-
-/* The first and last characters that fit beside a sign of what is missing. */
-static void put_cut(struct cli_out *out, const char *text, size_t size, size_t width)
-{
-    size_t front = width / 2, back = width - front - 1, start = 0, end = size;
-    uint32_t code;
-
-    for (size_t i = 0; i < front && start < size; i++) {
-        size_t length = cli_utf8(text + start, size - start, &code);
-        start += length > 0 ? length : 1;
-    }
-    for (size_t i = 0; i < back && end > start; i++)
-        do
-            end--;
-        while (end > start && ((unsigned char)text[end] & 0xc0u) == 0x80u);
-    cli_out_write(out, text, start);
-    cli_out_text(out, "\xe2\x80\xa6");
-    cli_out_write(out, text + end, size - end);
+        cli_out_text(out, table->chosen ? "; -c chooses columns)\n" : ")\n");
 }
 
 /* ---- lines ---- */
@@ -266,7 +275,7 @@ static void put_aligned(struct cli_table *table, const struct kept *cells)
         if (is_right(table, i))
             pad(out, gap);
         if (cells[i].width > width && out->terminal && !is_right(table, i))
-            put_cut(out, table->text + cells[i].start, cells[i].size, width);
+            cli_out_cut(out, table->text + cells[i].start, cells[i].size, width);
         else
             cli_out_write(out, table->text + cells[i].start, cells[i].size);
         if (!is_right(table, i))
@@ -370,6 +379,8 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
         return cli_usage("--csv-safe belongs to the formats csv and tsv");
     }
     if (table->layout == LAYOUT_TABLE) {
+        cli_out_fold(out);
+        table->chosen = cli_has_option(args, CLI_AT(columns));
         table->widths = calloc(count + 1, sizeof *table->widths);
         table->kept = calloc(count * MEASURED_ROWS + 1, sizeof *table->kept);
         table->hidden = calloc(count + 1, 1);

@@ -25,6 +25,7 @@ struct cli_table {
     int failed; /* memory */
     /* the aligned table */
     size_t *widths;
+    int chosen;            /* --columns can say which columns */
     unsigned char *hidden; /* columns that the terminal has no room for: named below the table */
     unsigned char
         *constant;     /* columns that may be left out and say the same in all measured rows */

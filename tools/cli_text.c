@@ -1,9 +1,65 @@
 /*
- * cli_text.c - which bytes may go to a terminal as they are
+ * cli_text.c - which bytes may go to a terminal as they are, and how wide they are there
+ *
+ * In a locale whose charset is not UTF-8 everything but ASCII is escaped: a terminal would show other characters, or take
+ * bytes of a sequence for control characters.
  */
 #include "cli.h"
 
+#include <langinfo.h>
+#include <locale.h>
+#include <pthread.h>
 #include <string.h>
+#include <strings.h>
+
+static int utf8;
+
+/* Asks a locale of its own: the program's stays "C", so that numbers are written alike everywhere. */
+static void ask_locale(void)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+
+    if (locale == (locale_t)0)
+        return;
+    const char *charset = nl_langinfo_l(CODESET, locale);
+    utf8 = strcasecmp(charset, "UTF-8") == 0 || strcasecmp(charset, "UTF8") == 0;
+    freelocale(locale);
+}
+
+int cli_is_utf8(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, ask_locale);
+    return utf8;
+}
+
+const struct cli_signs *cli_signs(void)
+{
+    static const struct cli_signs ascii = {"| ", "+ ", "` ", ", ", "..."},
+                                  drawn = {"\xe2\x94\x82 ", "\xe2\x94\x9c ", "\xe2\x94\x94 ",
+                                           "\xe2\x94\x8c ", "\xe2\x80\xa6"};
+
+    return cli_is_utf8() ? &drawn : &ascii;
+}
+
+/* East Asian Wide. */
+static int is_wide(uint32_t code)
+{
+    return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
+           (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
+           (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
+           (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+}
+
+size_t cli_character(const char *text, size_t size, size_t *columns)
+{
+    uint32_t code = 0;
+    size_t length = cli_utf8(text, size, &code);
+
+    *columns = length > 0 && is_wide(code) ? 2 : 1;
+    return length > 0 ? length : 1;
+}
 
 size_t cli_utf8(const char *text, size_t size, uint32_t *code)
 {
@@ -62,11 +118,11 @@ size_t cli_escape(const char *text, size_t size, char *room, size_t *used)
         uint32_t code = 0;
         size_t length = cli_utf8(text + i, size - i, &code);
 
-        if (length > 0 && !cli_unsafe(code)) {
+        if (length > 0 && !cli_unsafe(code) && (code < 0x80 || cli_is_utf8())) {
             memcpy(to, text + i, length);
             to += length;
             i += length;
-            width++;
+            width += is_wide(code) ? 2 : 1;
             continue;
         }
         for (size_t end = i + (length > 0 ? length : 1); i < end; i++) {

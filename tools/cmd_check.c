@@ -68,6 +68,8 @@ static int check_file(const struct cli_args *args, const char *path, struct cli_
     pcol_error err;
     int code = cli_input_open(&input, path, args);
 
+    cli_out_fold(out);
+
     if (code != CLI_OK)
         return code;
     if (pcol_file_check(input.file, (pcol_check_depth)args->depth, on_fault, &report, &faults,

@@ -210,8 +210,14 @@ enum { PEOPLE_COLUMNS = 8 };
 static int print_people(const struct view *view, struct cli_out *out)
 {
     struct cli_table_column columns[PEOPLE_COLUMNS + CLI_PLACE_COLUMNS] = {
-        {"self", 1},   {"base", 1}, {"new", 1},      {"total", 1},
-        {"total%", 1}, {"base", 1}, {"", CLI_PROSE}, {"name", 0}};
+        {"self", CLI_RIGHT},
+        {"base", CLI_RIGHT | CLI_OPTIONAL(2)},
+        {"new", CLI_RIGHT | CLI_OPTIONAL(2)},
+        {"total", CLI_RIGHT},
+        {"total%", CLI_RIGHT | CLI_OPTIONAL(1)},
+        {"base", CLI_RIGHT | CLI_OPTIONAL(3)},
+        {"", CLI_PROSE},
+        {"name", CLI_LEFT}};
     size_t places = cli_place_columns(view->by, 1, columns + PEOPLE_COLUMNS);
     struct cli_table *table;
     uint64_t shown = 0;
@@ -266,6 +272,8 @@ static int print(struct view *view, const pcol_query *query)
     view->amounts.people |= view->markdown;
     cli_names_init(view->shown, view->args, view->amounts.people);
     view->limit = cli_row_limit(view->args, view->amounts.people ? PEOPLE_ROWS : UINT64_MAX);
+    if (view->amounts.people && !view->markdown)
+        cli_out_fold(&out);
     if (view->amounts.people && !view->args->no_header)
         print_header(view, &out);
     if (view->markdown && !view->args->no_header)

@@ -58,14 +58,6 @@ struct screen {
     double largest; /* change */
 };
 
-static int is_wide(uint32_t code)
-{
-    return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
-           (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
-           (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
-           (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
-}
-
 /* One character: its columns; *length: its bytes; safe: how it is written, in `used` bytes. */
 static size_t character(const char *data, size_t size, size_t *length, char *safe, size_t *used)
 {
@@ -73,8 +65,7 @@ static size_t character(const char *data, size_t size, size_t *length, char *saf
     size_t bytes = cli_utf8(data, size, &code);
 
     *length = bytes ? bytes : 1;
-    return cli_escape(data, *length, safe, used) +
-           (bytes > 0 && !cli_unsafe(code) && is_wide(code));
+    return cli_escape(data, *length, safe, used);
 }
 
 static int is_wider(pcol_str name, size_t width)
@@ -257,6 +248,7 @@ static int print_text(const struct cli_args *args, const pcol_query *query,
     if (pcol_query_flame(query, options, &flame, &err) != PCOL_OK)
         return cli_fail_error(args->operands[0], &err);
     s.flame = flame;
+    cli_out_fold(out);
     cli_amounts_init(&s.amounts, query, &people, out);
     cli_amounts_header(&s.amounts, out);
     if (s.compared)

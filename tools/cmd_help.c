@@ -158,6 +158,7 @@ int cmd_print_help(const struct cmd *cmd)
 
     if (code != CLI_OK)
         return code;
+    cli_out_fold(&out);
     if (cmd != NULL)
         print_command(&out, cmd);
     else

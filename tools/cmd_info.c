@@ -571,6 +571,9 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
     int first = 1;
     int code = cli_input_open_packed(&input, path, args);
 
+    if (!json)
+        cli_out_fold(out);
+
     if (code != CLI_OK)
         return code;
     pcol_status status = gather(&info, &input, &err);

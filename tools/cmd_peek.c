@@ -87,10 +87,26 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
     return cli_table_end(table, CLI_OK);
 }
 
-static void put_hidden(struct cli_out *out, uint64_t hidden)
+static void put_hidden(struct cli_out *out, const struct cli_gutter *gutter, uint64_t hidden)
 {
-    if (hidden > 0)
-        cli_out_printf(out, "%33s... and %llu more\n", "", (unsigned long long)hidden);
+    if (hidden == 0)
+        return;
+    cli_gutter_blank(gutter, out);
+    cli_out_printf(out, "  ... and %llu more\n", (unsigned long long)hidden);
+}
+
+static void put_name(struct cli_out *out, pcol_str name, size_t width)
+{
+    char *text = malloc(4 * name.size + 1);
+    size_t used;
+
+    if (text == NULL) {
+        cli_out_safe(out, name.data, name.size);
+        return;
+    }
+    cli_escape(name.data, name.size, text, &used);
+    cli_out_cut(out, text, used, width);
+    free(text);
 }
 
 /* Callers above, callees below, indented. */
@@ -102,31 +118,30 @@ static void print_people(struct cli_args *args, struct cli_names *names, const p
     pcol_peek_row row;
     uint64_t hidden = 0;
     size_t shown = 0;
+    const struct cli_signs *signs = cli_signs();
+    struct cli_gutter gutter;
 
+    cli_gutter_init(&gutter, out, 6 + CLI_GOOD_TEXT);
+    cli_out_fold(out);
     if (!args->no_header) {
         cli_amounts_header(amounts, out);
-        cli_out_text(out, "     total  total%       self  name\n");
+        cli_gutter_header(&gutter, out);
     }
     begin_rows(&rows, args, peek);
     while (out->code == 0 && next_row(&rows, &row, &hidden)) {
-        char room[CLI_NUMBER_SIZE];
-        put_hidden(out, hidden);
+        put_hidden(out, &gutter, hidden);
         row.frame.name = cli_name(names, row.frame.name);
         if (shown++ > 0 && before >= PCOL_SELF && row.relation <= PCOL_SELF)
             cli_out_text(out, "\n");
         before = row.relation;
-        struct cli_cell cell = cli_amount_cell(amounts, row.total, room);
-        cli_out_printf(out, "%10.*s %6.2f%%", (int)cell.as.text.size, cell.as.text.data,
-                       cli_amount_percent(amounts, row.total).as.f64);
-        cell = cli_amount_cell(amounts, row.self, room);
-        cli_out_printf(out, " %10.*s  %s", (int)cell.as.text.size, cell.as.text.data,
-                       row.relation == PCOL_CALLER   ? "    \xe2\x94\x8c "
-                       : row.relation == PCOL_CALLEE ? "    \xe2\x94\x94 "
-                                                     : "");
-        cli_out_safe(out, row.frame.name.data, row.frame.name.size);
+        cli_gutter_put(&gutter, out, amounts, row.total, row.self);
+        if (row.relation != PCOL_SELF)
+            cli_out_printf(out, "    %s", row.relation == PCOL_CALLER ? signs->first : signs->last);
+        put_name(out, row.frame.name, gutter.room - (row.relation != PCOL_SELF ? 6 : 0));
         cli_out_text(out, "\n");
     }
-    put_hidden(out, hidden);
+    put_hidden(out, &gutter, hidden);
+    cli_gutter_end(&gutter, out);
 }
 
 static int print(struct cli_args *args, const pcol_query *query, const pcol_peek *peek)

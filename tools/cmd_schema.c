@@ -118,9 +118,14 @@ static struct cli_cell place(uint64_t offset)
 static int print_physical(const struct schema *schema, struct cli_out *out,
                           const struct cli_args *args)
 {
-    static const struct cli_table_column columns[] = {
-        {"table", 0}, {"column", 0}, {"type", 0},   {"encoding", 0},
-        {"rows", 1},  {"bytes", 1},  {"offset", 1}, {"parameters", 0}};
+    static const struct cli_table_column columns[] = {{"table", CLI_LEFT},
+                                                      {"column", CLI_LEFT},
+                                                      {"type", CLI_OPTIONAL(1)},
+                                                      {"encoding", CLI_OPTIONAL(1)},
+                                                      {"rows", CLI_RIGHT | CLI_OPTIONAL(2)},
+                                                      {"bytes", CLI_RIGHT | CLI_OPTIONAL(1)},
+                                                      {"offset", CLI_RIGHT | CLI_OPTIONAL(3)},
+                                                      {"parameters", CLI_OPTIONAL(4)}};
     struct cli_table *table;
     int code = cli_table_begin(&table, out, args, columns, 8);
 
@@ -240,6 +245,7 @@ static void print_people(const struct schema *schema, struct cli_out *out)
     char number[CLI_NUMBER_SIZE];
     int dotted = 0;
 
+    cli_out_fold(out);
     for (size_t t = 0; t < schema->count && out->code == 0; t++) {
         const struct schema_table *table = &schema->tables[t];
         size_t width = 0;

@@ -71,12 +71,14 @@ static void lay_out(struct layout *layout, pcol_by by, int verbose)
     int timed = layout->amounts.info.seconds_per_value > 0;
 
     add_column(layout, SHOW_SELF, "self", 1);
-    add_column(layout, SHOW_SELF_PERCENT, people ? "self%" : "self_pct", 1);
+    add_column(layout, SHOW_SELF_PERCENT, people ? "self%" : "self_pct",
+               CLI_RIGHT | CLI_OPTIONAL(1));
     add_column(layout, SHOW_TOTAL, "total", 1);
-    add_column(layout, SHOW_TOTAL_PERCENT, people ? "total%" : "total_pct", 1);
+    add_column(layout, SHOW_TOTAL_PERCENT, people ? "total%" : "total_pct",
+               CLI_RIGHT | CLI_OPTIONAL(1));
     if (people && timed && layout->amounts.unit == CLI_UNIT_PLAIN) {
-        add_column(layout, SHOW_SELF_TIME, "self time", 1);
-        add_column(layout, SHOW_TOTAL_TIME, "total time", 1);
+        add_column(layout, SHOW_SELF_TIME, "self time", CLI_RIGHT | CLI_OPTIONAL(3));
+        add_column(layout, SHOW_TOTAL_TIME, "total time", CLI_RIGHT | CLI_OPTIONAL(3));
     }
     if (people && by == PCOL_BY_LOCATION)
         add_column(layout, SHOW_ADDRESS, "address", 1);
@@ -194,6 +196,8 @@ static int print(const struct cli_args *args, const pcol_query *query, const pco
     lay_out(&layout, by, args->verbose);
     uint64_t limit = cli_row_limit(args, layout.amounts.people ? TERMINAL_ROWS : UINT64_MAX);
 
+    if (layout.amounts.people)
+        cli_out_fold(&out);
     if (layout.amounts.people && !args->no_header) {
         cli_amounts_header(&layout.amounts, &out);
         if (limit < count)

@@ -186,6 +186,8 @@ struct drawing {
     size_t places; /* columns of the place */
     const struct cli_amounts *amounts;
     struct cli_out *out;
+    struct cli_gutter gutter;
+    uint32_t most;  /* deeper frames stand under each other */
     uint8_t *shown; /* by node: flags */
     uint8_t *last;  /* by depth: the node on the path is LAST */
 };
@@ -212,51 +214,75 @@ static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
     return hidden;
 }
 
-static void draw_branches(struct drawing *d, uint32_t depth)
+/* Gives the columns that it takes. */
+static size_t draw_branches(struct drawing *d, uint32_t depth)
 {
+    const struct cli_signs *signs = cli_signs();
     uint32_t from = 2;
+    char number[CLI_NUMBER_SIZE] = "";
 
-    if (depth > MAX_INDENT) {
-        cli_out_printf(d->out, "[%u] ", depth);
+    if (depth > d->most) {
+        snprintf(number, sizeof number, "[%u] ", depth);
         from = depth - 1;
     }
+    cli_out_text(d->out, number);
     for (uint32_t level = from; level < depth; level++)
-        cli_out_text(d->out, d->last[level] ? "  " : "\xe2\x94\x82 ");
+        cli_out_text(d->out, d->last[level] ? "  " : signs->pipe);
     if (depth > 1)
-        cli_out_text(d->out, d->last[depth] ? "\xe2\x94\x94 " : "\xe2\x94\x9c ");
+        cli_out_text(d->out, d->last[depth] ? signs->last : signs->branch);
+    return strlen(number) + (depth > 1 ? 2 * (size_t)(depth - from + 1) : 0);
 }
 
-/* "  FILE:LINE  0xADDRESS" */
-static void draw_place(struct drawing *d, const pcol_frame *frame)
+/* A wide terminal has room for everything; a narrow one for the callers of a frame and its name. */
+static void make_room(struct drawing *d, uint32_t deepest)
 {
-    char room[CLI_NUMBER_SIZE];
+    size_t indent = 2 * (size_t)(deepest < MAX_INDENT ? deepest : MAX_INDENT);
+
+    d->most = MAX_INDENT;
+    cli_gutter_init(&d->gutter, d->out, indent + CLI_GOOD_TEXT);
+    if (d->gutter.room < indent + CLI_GOOD_TEXT)
+        d->most = d->gutter.room > CLI_GOOD_TEXT + 12
+                      ? (uint32_t)(d->gutter.room - CLI_GOOD_TEXT) / 2
+                      : 6;
+}
+
+/* "NAME  FILE:LINE  0xADDRESS" in at most `width` columns. */
+static int draw_frame(struct drawing *d, const pcol_frame *frame, size_t width)
+{
+    char address[CLI_NUMBER_SIZE], line[CLI_NUMBER_SIZE] = "";
     struct cli_cell cells[CLI_PLACE_COLUMNS] = {{0}};
+    pcol_str name = cli_name(d->names, frame->name), file = {"", 0};
+    size_t used = 0, more;
 
-    cli_place_cells(frame, d->places, room, cells);
-    if (cells[0].kind != CLI_CELL_NULL || cells[1].kind != CLI_CELL_NULL)
-        cli_out_text(d->out, "  ");
+    cli_place_cells(frame, d->places, address, cells);
     if (cells[0].kind != CLI_CELL_NULL)
-        cli_out_safe(d->out, cells[0].as.text.data, cells[0].as.text.size);
+        file = (pcol_str){cells[0].as.text.data, cells[0].as.text.size};
     if (cells[1].kind != CLI_CELL_NULL)
-        cli_out_printf(d->out, ":%lld", (long long)cells[1].as.i64);
+        snprintf(line, sizeof line, ":%lld", (long long)cells[1].as.i64);
+    char *text = malloc(4 * (name.size + file.size) + 3 * CLI_NUMBER_SIZE);
+    if (text == NULL)
+        return cli_fail_memory();
+    cli_escape(name.data, name.size, text, &used);
+    if (file.size > 0 || line[0] != '\0') {
+        memcpy(text + used, "  ", 2);
+        cli_escape(file.data, file.size, text + used + 2, &more);
+        used += 2 + more;
+    }
+    used += (size_t)snprintf(text + used, sizeof line, "%s", line);
     if (cells[2].kind != CLI_CELL_NULL)
-        cli_out_printf(d->out, "  %s", cells[2].as.text.data);
+        used += (size_t)snprintf(text + used, CLI_NUMBER_SIZE + 2, "  %s", cells[2].as.text.data);
+    cli_out_cut(d->out, text, used, width);
+    free(text);
+    return CLI_OK;
 }
 
-static void draw_node(struct drawing *d, const pcol_calltree_node *node, int cut)
+static int draw_node(struct drawing *d, const pcol_calltree_node *node, int cut)
 {
-    char room[CLI_NUMBER_SIZE];
-    pcol_str name = cli_name(d->names, node->frame.name);
-    struct cli_cell cell = cli_amount_cell(d->amounts, node->total, room);
-
-    cli_out_printf(d->out, "%10.*s %6.2f%%", (int)cell.as.text.size, cell.as.text.data,
-                   cli_amount_percent(d->amounts, node->total).as.f64);
-    cell = cli_amount_cell(d->amounts, node->self, room);
-    cli_out_printf(d->out, " %10.*s  ", (int)cell.as.text.size, cell.as.text.data);
-    draw_branches(d, node->depth);
-    cli_out_safe(d->out, name.data, name.size);
-    draw_place(d, &node->frame);
+    cli_gutter_put(&d->gutter, d->out, d->amounts, node->total, node->self);
+    size_t taken = draw_branches(d, node->depth) + (cut ? 5 : 0);
+    int code = draw_frame(d, &node->frame, d->gutter.room > taken ? d->gutter.room - taken : 1);
     cli_out_text(d->out, cut ? "  [+]\n" : "\n");
+    return code;
 }
 
 static int print_drawing(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
@@ -265,33 +291,41 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
 {
     struct cli_table_column columns[CLI_PLACE_COLUMNS];
     uint32_t count = pcol_calltree_count(tree), deepest;
-    struct drawing d = {names, tree, cli_place_columns(by, 1, columns), amounts, out, shown, NULL};
+    struct drawing d = {.names = names,
+                        .tree = tree,
+                        .places = cli_place_columns(by, 1, columns),
+                        .amounts = amounts,
+                        .out = out,
+                        .shown = shown};
     uint64_t hidden = mark_last(&d, &deepest);
-    int cut = 0;
+    int cut = 0, code = CLI_OK;
 
+    make_room(&d, deepest);
+    cli_out_fold(out);
     d.last = calloc((size_t)deepest + 2, 1);
     if (d.last == NULL)
         return cli_fail_memory();
     if (!args->no_header) {
         cli_amounts_header(amounts, out);
-        cli_out_text(out, "     total  total%       self  name\n");
+        cli_gutter_header(&d.gutter, out);
     }
-    for (uint32_t i = 1; i < count && out->code == 0; i++) {
+    for (uint32_t i = 1; i < count && out->code == 0 && code == CLI_OK; i++) {
         pcol_calltree_node node;
         if (!(shown[i] & SHOWN))
             continue;
         pcol_calltree_get(tree, i, &node);
         d.last[node.depth] = (shown[i] & LAST) != 0;
         cut |= shown[i] & CUT;
-        draw_node(&d, &node, shown[i] & CUT);
+        code = draw_node(&d, &node, shown[i] & CUT);
     }
     if (cut)
         cli_out_text(out, "[+] marks nodes with children that are not shown\n");
     if (hidden > 0)
         cli_out_printf(out, "%llu smaller node%s not shown; -n 0 shows all\n",
                        (unsigned long long)hidden, hidden == 1 ? " is" : "s are");
+    cli_gutter_end(&d.gutter, out);
     free(d.last);
-    return CLI_OK;
+    return code;
 }
 
 /* ---- both ---- */
