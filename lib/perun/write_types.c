@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define MAX_CELLS 65536u /* of a type, read once; of larger types each array is read by itself */
+#define MAX_CELLS 65536u /* of a type, read at once: those of as many of its keys */
 
 /* ---- names */
 
@@ -141,13 +141,19 @@ static pcol_status count_rows(struct pci_perun_writer *w, uint64_t type, uint64_
     return PCOL_OK;
 }
 
+/* Keys [first, first + count) of a type, whose cells are in w->cells, row by row; 0: the type has too
+ * many rows for that. */
+struct keys {
+    size_t first, count;
+};
+
 /* Cell `k` of row `i` of the type. */
-static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k, size_t width,
-                            pcol_str key, int kept, pcol_error *err)
+static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k,
+                            const struct keys *kept, pcol_str key, pcol_error *err)
 {
     const struct pci_member *member;
-    if (kept) {
-        member = &w->cells[i * width + k];
+    if (kept->count) {
+        member = &w->cells[i * kept->count + (k - kept->first)];
     } else {
         PCI_TRY(pci_keyed_row(&w->samples, w->sample + i, err));
         member = k < w->samples.count ? &w->samples.members[k] : NULL;
@@ -159,12 +165,12 @@ static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k, si
     return pci_value_json(&w->values, &member->value, &w->json, NULL, NULL, err);
 }
 
-/* Read all cells of the type's rows at once; `width` of each. */
+/* Read the cells of some keys from all rows of the type, which have `width` keys each. */
 static pcol_status keep_cells(struct pci_perun_writer *w, uint64_t rows, size_t width,
-                              pcol_error *err)
+                              const struct keys *kept, pcol_error *err)
 {
     void *cells = w->cells;
-    if (pci_grow(&cells, &w->cell_capacity, (size_t)rows * width + 1, sizeof *w->cells))
+    if (pci_grow(&cells, &w->cell_capacity, (size_t)rows * kept->count + 1, sizeof *w->cells))
         return pci_fail_memory(err);
     w->cells = cells;
     for (uint64_t i = 0; i < rows; i++) {
@@ -172,17 +178,17 @@ static pcol_status keep_cells(struct pci_perun_writer *w, uint64_t rows, size_t 
         if (w->samples.count != width)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "label_shape", w->sample + i,
                                  "the resource has other keys than its type");
-        if (width)
-            memcpy(&w->cells[i * width], w->samples.members, width * sizeof *w->cells);
+        memcpy(&w->cells[i * kept->count], w->samples.members + kept->first,
+               kept->count * sizeof *w->cells);
     }
     return PCOL_OK;
 }
 
-static pcol_status put_array(struct pci_perun_writer *w, uint64_t rows, size_t k, size_t width,
-                             pcol_str key, int kept, pcol_error *err)
+static pcol_status put_array(struct pci_perun_writer *w, uint64_t rows, size_t k,
+                             const struct keys *kept, pcol_str key, pcol_error *err)
 {
     for (uint64_t i = 0; i < rows; i++)
-        PCI_TRY(put_cell(w, i, k, width, key, kept, err));
+        PCI_TRY(put_cell(w, i, k, kept, key, err));
     return PCOL_OK;
 }
 
@@ -233,22 +239,27 @@ static pcol_status write_type(struct pci_perun_writer *w, uint64_t type, pcol_er
     if (arrays && rows && arrays != width)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_arrays", NULL, w->array,
                              "the type's resources have other keys");
-    int kept = rows <= MAX_CELLS && rows * width <= MAX_CELLS;
-    if (kept)
-        PCI_TRY(keep_cells(w, rows, width, err));
+    size_t most = rows && rows <= MAX_CELLS ? (size_t)(MAX_CELLS / rows) : 0;
+    struct keys kept = {0, 0};
     pci_json_put_begin(&w->json, '{', err);
     for (size_t k = 0; k < (arrays ? arrays : width); k++) {
         pcol_str key = {"", 0};
         int valid;
+        if (most && k == kept.first + kept.count) {
+            kept = (struct keys){k, most < width - k ? most : width - k};
+            PCI_TRY(keep_cells(w, rows, width, &kept, err));
+        }
         if (arrays && w->array_key) {
             PCI_TRY(pci_get_str(w->file, w->array_key, w->array, &key, &valid, err));
+        } else if (!arrays && kept.count) {
+            key = w->cells[k - kept.first].key;
         } else if (!arrays) {
             PCI_TRY(pci_keyed_row(&w->samples, w->sample, err));
             key = w->samples.members[k].key;
         }
         pci_json_put_key_bytes(&w->json, key, err);
         pci_json_put_begin(&w->json, '[', err);
-        PCI_TRY(put_array(w, rows, k, width, key, kept, err));
+        PCI_TRY(put_array(w, rows, k, &kept, key, err));
         if (arrays)
             PCI_TRY(put_rest(w, w->array++, err));
         pci_json_put_end(&w->json, ']', err);
