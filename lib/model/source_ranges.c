@@ -34,6 +34,8 @@ static pcol_status fill(const pcol_file *file, const struct pci_table *table,
     int64_t values[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     PCI_TRY(pci_want(file, table->name, "source", PCI_TYPES_ROW, &column, err));
+    if (!column && sources) /* left out where every row is of the first source */
+        ranges[0].count = table->rows;
     for (uint64_t row = 0; column && row < table->rows; row += PCI_BATCH) {
         size_t n = table->rows - row < PCI_BATCH ? (size_t)(table->rows - row) : PCI_BATCH;
         PCI_TRY(pci_read(file, column, row, n, values, valid, err));
