@@ -175,7 +175,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         return;
     }
     size_t start = at;
-    if (to_number(word, &h->period)) {
+    h->beyond = is_number(word) && !to_number(word, &h->period);
+    if (is_number(word)) {
         h->has_period = 1;
         at = w.at;
     }
@@ -199,7 +200,7 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
     while (size > at && is_blank(text[size - 1]))
         size--;
     if (h->has_period && !h->has_event && at < size) { /* it was an address */
-        h->has_period = 0;
+        h->has_period = h->beyond = 0;
         for (at = start; is_blank(text[at]);)
             at++;
     }

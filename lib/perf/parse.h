@@ -22,6 +22,7 @@ struct pci_perf_header {
     int64_t cpu, time_ns, period;
     unsigned has_pid : 1, has_tid : 1, has_cpu : 1, has_time : 1, has_period : 1, has_event : 1,
         has_misc : 1;
+    unsigned beyond : 1;    /* the period is a number beyond 64 bits */
     unsigned is_record : 1; /* a PERF_RECORD_... line, not a sample */
 };
 

@@ -74,7 +74,7 @@ struct reader {
     uint32_t mapping_column, thread_columns[4];
     uint32_t group_columns[GROUP_LABELS]; /* PCOL_NONE until a group has the label */
     uint32_t cpu_key, misc_key, trace_key, event_key;
-    uint64_t records, tolerated, first_tolerated;
+    uint64_t records, tolerated, first_tolerated, beyond, first_beyond;
 };
 
 /* ---- recognising ---- */
@@ -441,6 +441,13 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line, i
         pci_perf_comm((const uint8_t *)r->header_text.data, line->size, h);
     else
         pci_perf_header((const uint8_t *)r->header_text.data, line->size, h);
+    if (h->beyond) {
+        if (!r->import->options->lenient)
+            return pci_fail_text(err, PCOL_E_SYNTAX, line->number, 1,
+                                 "period beyond 64 bits; --lenient counts such a sample as 1");
+        h->has_period = 0;
+        r->first_beyond = r->beyond++ ? r->first_beyond : line->number;
+    }
     /* Without call chains the one frame stands in the same line. */
     if (bare || !pci_perf_tail_frame(h, r->addressed, &frame))
         return PCOL_OK;
@@ -594,6 +601,11 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
                            "lines left out, neither header nor frame: %" PRIu64
                            ", the first is line %" PRIu64,
                            r.tolerated, r.first_tolerated);
+    if (status == PCOL_OK && r.beyond)
+        pci_import_message(import,
+                           "samples that count as 1, their periods are beyond 64 bits: %" PRIu64
+                           ", the first is in line %" PRIu64,
+                           r.beyond, r.first_beyond);
     pci_text_clear(&r.header_text);
     pci_text_clear(&r.comments);
     pci_text_clear(&r.inlined);

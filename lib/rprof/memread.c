@@ -139,6 +139,8 @@ static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uin
     u->start = start + (uint64_t)(p - begin);
     e.exact = e.kind == NEW_PAGE || (e.kind == ALLOCATION && e.size.canonical);
     q = p;
+    if (e.kind == ALLOCATION && !e.size.known)
+        PCI_TRY(complain(r, begin, PCI_RPROF_BEYOND, err));
     if (e.kind == NO_ENTRY_HERE) {
         r->text.frames.before = 0;
         if (line->eol != PCI_RPROF_CUT || !head_begun(p, end))

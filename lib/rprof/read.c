@@ -79,6 +79,37 @@ static int stands_alone(const void *context, const uint8_t *p, const uint8_t *en
            (r->header.memory && pci_rprof_memory(p, end, number, &fault));
 }
 
+/* ---- numbers ---- */
+
+/* A number beyond 64 bits at `at`: an error, or the line is kept as text and the number unknown. */
+static pcol_status read_beyond(struct reader *r, uint64_t start, const uint8_t *at, pcol_error *err)
+{
+    const uint8_t *text = pci_rprof_at(&r->text.lines, start);
+    if (!r->import->options->lenient)
+        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, (uint64_t)(at - text) + 1,
+                             "%s", PCI_RPROF_BEYOND);
+    if (r->tolerated++ == 0)
+        r->first_tolerated = r->text.lines.number;
+    return PCOL_OK;
+}
+
+/* The first number beyond 64 bits of a sample's line; NULL: none. */
+static const uint8_t *find_beyond(const struct reader *r, const struct sample *s)
+{
+    const uint8_t *start = pci_rprof_at(&r->text.lines, s->units.line.start), *p = start;
+    const uint8_t *end = pci_rprof_at(&r->text.lines, s->units.line.end);
+    for (int i = 0; s->has_memory > 0 && i < 4; i++) {
+        struct pci_rprof_int number;
+        p++; /* the colon */
+        if (!s->memory[i].known)
+            return p;
+        p = pci_rprof_int(p, end, 1, &number);
+    }
+    return s->has_memory < 0 ? NULL
+                             : pci_rprof_beyond(pci_rprof_at(&r->text.lines, s->units.start), end,
+                                                PCI_RPROF_LOOSE);
+}
+
 /* ---- lines that are not samples ---- */
 
 static pcol_status new_source(struct reader *r, const struct pci_rprof_header *header,
@@ -139,6 +170,8 @@ static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line
     const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
     int exact = pci_rprof_own_eol(&r->text, line) && (!file->numbered || file->number.canonical);
     uint32_t path;
+    if (file->numbered && !file->number.known)
+        PCI_TRY(read_beyond(r, line->start, text + strlen("#File "), err));
     r->text.frames.before = 0;
     r->files++;
     PCI_TRY(pci_rprof_queue_flush(&r->queue, err));
@@ -298,6 +331,9 @@ static pcol_status read_sample(struct reader *r, struct pci_rprof_line *line, pc
         return read_stray(r, line, u->fault.at, NO_FRAME, err);
     if (u->fault.kind != PCI_RPROF_WHOLE)
         PCI_TRY(judge(r, &s, err));
+    const uint8_t *beyond = s.exact ? NULL : find_beyond(r, &s);
+    if (beyond)
+        PCI_TRY(read_beyond(r, u->line.start, beyond, err));
     PCI_TRY(add_sample(r, &s, err));
     r->too_long += u->line.next - u->line.start >= LONGEST_LINE;
     r->text.before_end = u->line.end;
@@ -318,8 +354,14 @@ static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol
     /* Nearly all lines begin with these. */
     if (r->begun && p < end && (*p == '"' || (*p == ':' && r->header.memory)))
         return read_sample(r, line, err);
-    if (pci_rprof_header(p, end, &header))
+    if (pci_rprof_header(p, end, &header)) {
+        const uint8_t *digits = end;
+        while (digits[-1] != '=')
+            digits--;
+        if (!header.interval.known)
+            PCI_TRY(read_beyond(r, line->start, digits, err));
         return begin_segment(r, line, &header, err);
+    }
     if (!r->begun)
         return pci_fail_text(err, PCOL_E_SYNTAX, 1, 1,
                              "not an Rprof file: no sample.interval header");

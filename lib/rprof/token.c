@@ -214,6 +214,23 @@ const uint8_t *pci_rprof_unit(const uint8_t *p, const uint8_t *end, unsigned fla
     return unit_from(p, p, end, flags, fault);
 }
 
+const uint8_t *pci_rprof_beyond(const uint8_t *p, const uint8_t *end, unsigned flags)
+{
+    struct pci_rprof_fault fault;
+    for (const uint8_t *next; p < end; p = next) {
+        struct pci_rprof_int number;
+        next = pci_rprof_unit(p, end, flags, &fault);
+        const uint8_t *q = *p == '"' ? NULL : pci_rprof_int(p, end, 0, &number);
+        if (q && !number.known)
+            return p;
+        if (q && q < end && *q == '#' && pci_rprof_int(q + 1, end, 0, &number) && !number.known)
+            return q + 1;
+        if (!next)
+            return NULL;
+    }
+    return NULL;
+}
+
 struct pci_rprof_fault pci_rprof_skim(const uint8_t *p, const uint8_t *resume, const uint8_t *end,
                                       unsigned flags)
 {

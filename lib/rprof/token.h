@@ -107,6 +107,12 @@ static inline const uint8_t *pci_rprof_usual_unit(const uint8_t *p, const uint8_
     return NULL;
 }
 
+/* The first number beyond 64 bits among the references of the units in [p, end); NULL if there is
+ * none. */
+const uint8_t *pci_rprof_beyond(const uint8_t *p, const uint8_t *end, unsigned flags);
+
+#define PCI_RPROF_BEYOND "number beyond 64 bits; --lenient keeps the line as text"
+
 /* Run over the units of [p, end) and say how that ends. An open name is looked at from `resume` on
  * (>= p), where p is the open unit: text added behind an open name is read only once. */
 struct pci_rprof_fault pci_rprof_skim(const uint8_t *p, const uint8_t *resume, const uint8_t *end,

@@ -268,6 +268,33 @@ Test(perf, samples)
     pcol_free(data);
 }
 
+/* A period of 2^63 - 1 is a value; one more is an error, or the sample counts as 1. */
+Test(perf, period_beyond_64_bits)
+{
+    static const char *const texts[] = {
+        "a 1 1.5: 9223372036854775807 cycles: \n\t    7f722d100000 main (x)\n",
+        "a 1 1.5: 9223372036854775808 cycles: \n\t    7f722d100000 main (x)\n",
+    };
+    static const int64_t values[] = {INT64_MAX, 1};
+    expect_error(texts[1], 1, "period beyond 64 bits; --lenient counts such a sample as 1");
+    for (int i = 0; i < 2; i++) {
+        void *data;
+        pcol_file *file;
+        pcol_error err = {0};
+        int64_t value;
+        int valid;
+        cr_assert_eq(pack(texts[i], strlen(texts[i]), i, &data, &file, &err), PCOL_OK, "%s",
+                     err.message);
+        const struct pci_column *column =
+            pci_column_find(pci_table_find(file, "samples"), "value.0");
+        cr_assert_not_null(column);
+        cr_assert_eq(pci_get(file, column, 0, &value, &valid, &err), PCOL_OK);
+        cr_expect_eq(value, values[i]);
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}
+
 Test(perf, any_cut_is_no_crash)
 {
     static const char text[] = "a b 1/2 [003] 1.5:  10 cycles:u: \n\t    7f722d142778 in "
