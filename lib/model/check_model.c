@@ -1,8 +1,8 @@
 /*
  * check_model.c - the rules of the data models
  *
- * v2's hold for every file, v1's for what comes from Rprof; what v1 would forbid elsewhere is worth
- * a note, since those profiles cannot be handed on in that form.
+ * v2's hold for every file. What v1 cannot hold is a note: pcol imports and filters such profiles,
+ * but cannot export them in that form.
  */
 #include "model/check.h"
 #include "model/types.h"
@@ -14,27 +14,8 @@
 
 struct model {
     struct pci_check *check;
-    int only_rprof;   /* every source is of type rprof */
     uint64_t sources; /* 0: no sources */
 };
-
-static int is_rprof(const struct pci_check *check, const struct pci_column *type, uint64_t source)
-{
-    pcol_str text;
-    int valid;
-    return type && source < type->desc->rows &&
-           pci_get_str(check->file, type, source, &text, &valid, NULL) == PCOL_OK &&
-           pci_is(text, "rprof");
-}
-
-static void find_sources(struct model *model)
-{
-    const struct pci_column *type = pci_check_column(model->check, "sources", "type");
-    model->sources = pci_rows(model->check->file, "sources");
-    model->only_rprof = model->sources > 0;
-    for (uint64_t row = 0; row < model->sources && model->only_rprof; row++)
-        model->only_rprof = is_rprof(model->check, type, row);
-}
 
 /* Rows that are looked at one by one: a claim of 2^32 in no bytes would take minutes. What was
  * found before not to be true is not looked at anyway. */
@@ -52,14 +33,14 @@ static int believed(struct pci_check *check, const char *table, const char *name
     return 0;
 }
 
-/* Functions need a name. */
+/* Functions of v1 need a name. */
 static pcol_status check_names(const struct model *model, pcol_error *err)
 {
     struct pci_check *check = model->check;
     const struct pci_table *table = pci_table_find(check->file, "functions");
     const struct pci_column *name = table ? pci_column_find(table, "name") : NULL;
     struct pci_tally tally = PCI_TALLY(check, "functions", "name");
-    tally.note = !model->only_rprof;
+    tally.note = 1;
     if (!table || (name && !pci_check_column(check, "functions", "name")))
         return PCOL_OK;
     for (uint64_t row = 0; row < table->rows && !check->stop; row++) {
@@ -143,38 +124,24 @@ static pcol_status check_lists(const struct model *model, const struct pci_types
 }
 
 /* v1's one type: counts that are positive and fit 31 bits. */
-static pcol_status check_counts(const struct model *model, const struct pci_types *types,
-                                uint32_t type, pcol_error *err)
+static pcol_status check_counts(const struct model *model, const struct pci_column *column,
+                                pcol_error *err)
 {
     struct pci_check *check = model->check;
-    const struct pci_column *column = types->columns[type];
-    const struct pci_column *kinds = pci_check_column(check, "sources", "type");
-    uint64_t rows = pci_rows(check->file, "samples"), last = PCOL_NOWHERE;
-    struct pci_tally fault = PCI_TALLY(check, "samples", column->name), note = fault;
-    int rprof = 0;
-    size_t n, m;
-    note.note = 1;
+    uint64_t rows = pci_rows(check->file, "samples");
+    struct pci_tally tally = PCI_TALLY(check, "samples", column->name);
+    size_t n;
+    tally.note = 1;
     for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
-        PCI_TRY(pci_check_read(check, types->source, row, rows, 1, &m, err));
-        if (!n || !m)
+        if (!n)
             break;
-        for (size_t i = 0; i < n; i++) {
-            uint64_t source = (uint64_t)check->values[1][i];
-            if (check->valid[0][i] && check->values[0][i] > 0 && check->values[0][i] <= INT32_MAX)
-                continue;
-            if (source != last)
-                rprof = is_rprof(check, kinds, source);
-            last = source;
-            if (check->valid[0][i])
-                pci_fault(rprof ? &fault : &note, row + i, "v1 cannot hold the value %lld",
+        for (size_t i = 0; i < n; i++)
+            if (check->valid[0][i] && (check->values[0][i] < 1 || check->values[0][i] > INT32_MAX))
+                pci_fault(&tally, row + i, "v1 cannot hold the value %lld",
                           (long long)check->values[0][i]);
-            else if (rprof)
-                pci_fault(&fault, row + i, "the sample has no count");
-        }
     }
-    pci_tally_end(&fault);
-    pci_tally_end(&note);
+    pci_tally_end(&tally);
     return PCOL_OK;
 }
 
@@ -194,10 +161,10 @@ static pcol_status check_values(const struct model *model, pcol_error *err)
             types.columns[k]->desc->type != PCF_I64)
             continue;
         counts = 1;
-        status = check_counts(model, &types, k, err);
+        status = check_counts(model, types.columns[k], err);
         break;
     }
-    tally.note = !model->only_rprof;
+    tally.note = 1;
     if (!counts && pci_rows(model->check->file, "samples"))
         pci_fault(&tally, PCOL_NOWHERE, "v1 needs the sample type samples/count");
     pci_types_close(&types);
@@ -211,10 +178,10 @@ pcol_status pci_check_model(struct pci_check *check, pcol_error *err)
     const char *hidden = ", v2 shows none";
     if (!believed(check, "sources", "type") || !believed(check, "functions", "name"))
         return PCOL_OK;
-    find_sources(&model);
+    model.sources = pci_rows(check->file, "sources");
     PCI_TRY(check_names(&model, err));
-    PCI_TRY(check_positive(&model, "locations", "line", !model.only_rprof, hidden, err));
-    PCI_TRY(check_positive(&model, "functions", "start_line", !model.only_rprof, hidden, err));
+    PCI_TRY(check_positive(&model, "locations", "line", 1, hidden, err));
+    PCI_TRY(check_positive(&model, "functions", "start_line", 1, hidden, err));
     PCI_TRY(check_positive(&model, "samples", "duration", 0, "", err));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (!pci_check_table(check, tables[i]))

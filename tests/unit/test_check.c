@@ -331,7 +331,7 @@ Test(check, nothing_is_told_after_enough)
     pcol_free(data);
 }
 
-/* v1's rules bind Rprof; of others what it forbids is a note. */
+/* What v1 cannot hold is a note, also in a file from Rprof. */
 Test(check, rules_of_v1)
 {
     static const char *const types[] = {"rprof", "other"};
@@ -349,9 +349,9 @@ Test(check, rules_of_v1)
         cr_assert_eq(pcol_builder_function(b, &function, &row, NULL), PCOL_OK);
         cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, NULL), PCOL_OK);
         pcol_builder_free(b);
-        cr_assert_eq(check(data, size, PCOL_CHECK_STRICT, &log), i == 0);
+        cr_assert_eq(check(data, size, PCOL_CHECK_STRICT, &log), 0);
         cr_assert_eq(log.reports, 1);
-        cr_assert_eq(log.notes, (uint64_t)i);
+        cr_assert_eq(log.notes, 1);
         cr_assert_str_eq(log.table, "functions");
         cr_assert_eq(check(data, size, PCOL_CHECK_DEFAULT, &log), 0);
         pcol_free(data);
