@@ -1,5 +1,5 @@
 /*
- * test_unsupported.c - files of other tools: named, with an advice, and never read as another format
+ * test_unsupported.c - files of other tools: named, with advice, never read as another format
  */
 #include <criterion/criterion.h>
 
@@ -58,7 +58,7 @@ static const struct {
     {TEXT("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"), "Git LFS"},
     {TEXT("RDX3\nX\n\0\0\0\3"), "data file of R"},
     {TEXT("\x28\xb5\x2f\xfd\1"), "zstd"},
-    /* ProfilesData { resource_profiles { resource {} scope_profiles { profiles {} } } dictionary {} } */
+    /* resource_profiles { resource {} scope_profiles { profiles {} } } dictionary {} */
     {TEXT("\x0a\x06\x0a\0\x12\x02\x12\0\x12\0"), "OpenTelemetry"},
 };
 
