@@ -154,7 +154,7 @@ demo: ## install what is missing, build, pack a real profile and look at it
 # ---- tests and checks
 
 .PHONY: test asan check check-format check-headers check-rooms check-tidy check-werror format
-test: ## every test, with gcc, with clang and with ASan+UBSan; ends in "N passed, N failed"
+test: ## every test, with gcc, with clang and with ASan+UBSan; ends in "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
 

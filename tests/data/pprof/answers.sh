@@ -1,0 +1,37 @@
+#!/bin/sh
+# Record what Go's pprof answers for the profiles of this folder, so that the tests compare with it where Go is missing.
+#
+#     answers/NAME.tsv  of each profile, sample type and function: TYPE TAB SELF TAB TOTAL TAB NAME, by `pprof -top`
+#     answers/NAME.pb   of each text profile (debug=1): `pprof -proto`
+#     answers/VERSION   which Go
+set -eu
+cd "$(dirname "$0")"
+rm -rf answers
+mkdir answers
+go version >answers/VERSION
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+export PPROF_TMPDIR="$home" HOME="$home"
+for profile in *.pb.gz; do
+    types=$(go tool pprof -symbolize=none -raw "$profile" 2>/dev/null | awk 'found { print; exit } /^Samples:/ { found = 1 }')
+    for type in $types; do
+        type=${type%%\[*} # [dflt]
+        go tool pprof -symbolize=none -top -nodecount=100000 -nodefraction=0 -edgefraction=0 -sample_index="${type%/*}" \
+            -unit="${type#*/}" "$profile" 2>/dev/null |
+            awk -v type="${type%/*}" '
+                /flat%/ { found = 1; next }
+                found {
+                    self = $1; total = $4
+                    sub(/[a-zA-Z]+$/, "", self); sub(/[a-zA-Z]+$/, "", total)
+                    sub(/^ *[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +/, "")
+                    sub(/ \((partial-)?inline\)$/, "")
+                    print type "\t" self "\t" total "\t" $0
+                }'
+    done >"answers/$profile.tsv"
+done
+for profile in *.txt; do
+    # pprof refuses one of them, as pcol does
+    go tool pprof -symbolize=none -proto -output="answers/$profile.pb.gz" "$profile" >"$home/out" 2>&1 || continue
+    gzip -d <"answers/$profile.pb.gz" >"answers/$profile.pb"
+    rm "answers/$profile.pb.gz"
+done
