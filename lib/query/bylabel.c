@@ -2,8 +2,8 @@
  * bylabel.c - sums by the value of a label
  *
  * Values that read the same are one row, whatever kind they are of. A sample that has the key more
- * than once, in several columns, counts once for each distinct value: the pairs of sample and value
- * of a block are sorted.
+ * than once, in several columns or in `extra`, counts once for each distinct value: the pairs of
+ * sample and value of a block are sorted.
  */
 #include "query/labels.h"
 #include "query/top.h"
@@ -69,7 +69,7 @@ static pcol_status add_pairs(struct grouping *g, const struct pci_sample_batch *
     if (pci_grow((void **)&g->sums, &g->capacity, (size_t)g->names->count + 1, sizeof *g->sums))
         return pci_fail_memory(err);
     memset(g->sums + had, 0, (g->capacity - had) * sizeof *g->sums);
-    if (g->columns.count > 1 && g->pair_count)
+    if ((g->columns.count > 1 || g->columns.members.roots) && g->pair_count)
         qsort(g->pairs, g->pair_count, sizeof *g->pairs, by_sample);
     for (size_t i = 0; i < g->pair_count; i++)
         if (!i || by_sample(&g->pairs[i - 1], &g->pairs[i]))
@@ -108,12 +108,39 @@ static pcol_status add_column(struct grouping *g, struct block *b,
     return PCOL_OK;
 }
 
+/* The values of a block that have no column. */
+static pcol_status add_members(struct grouping *g, struct block *b, pcol_error *err)
+{
+    const struct pci_column *roots = g->columns.members.roots;
+    const uint8_t *passes = g->query->passes;
+    uint64_t first = b->batch.row[0] / PCI_BATCH * PCI_BATCH;
+    size_t n = (size_t)(b->batch.row[b->batch.count - 1] - first) + 1;
+    if (!roots)
+        return PCOL_OK;
+    PCI_TRY(pci_read(g->query->file, roots, first, n, b->cells, b->valid, err));
+    for (size_t i = 0; i < b->batch.count; i++) {
+        size_t at = (size_t)(b->batch.row[i] - first);
+        struct pci_label_value value = {.member = PCI_NO_NODE};
+        if (!b->valid[at] || (passes && !passes[b->batch.stack[i]]))
+            continue;
+        for (;;) {
+            PCI_TRY(pci_label_members_next(&g->columns, (uint64_t)b->cells[at], &value, err));
+            if (value.member == PCI_NO_NODE)
+                break;
+            b->labelled[i] = 1;
+            PCI_TRY(add_pair(g, i, value.text, err));
+        }
+    }
+    return PCOL_OK;
+}
+
 static pcol_status add_block(struct grouping *g, struct block *b, pcol_error *err)
 {
     const uint8_t *passes = g->query->passes;
     memset(b->labelled, 0, sizeof b->labelled);
     for (size_t c = 0; c < g->columns.count; c++)
         PCI_TRY(add_column(g, b, &g->columns.columns[c], err));
+    PCI_TRY(add_members(g, b, err));
     PCI_TRY(add_pairs(g, &b->batch, err));
     for (size_t i = 0; i < b->batch.count; i++) {
         if (!b->labelled[i] && !(passes && !passes[b->batch.stack[i]]))

@@ -2,8 +2,9 @@
  * labels.c - labels of samples: the tests KEY=VALUE and KEY~PATTERN, and labels as text
  *
  * A key has a column for each kind of value that it comes with, so a test is a few columns, and a
- * sample passes if any of them passes. The same value is mostly asked about again and again: the
- * outcome for the value before is kept, and for strings of the pool that for every one.
+ * sample passes if any of them passes, or a value that has no column (label_members.c). The same
+ * value is mostly asked about again and again: the outcome for the value before is kept, and for
+ * strings of the pool that for every one.
  */
 #include "query/labels.h"
 
@@ -102,6 +103,9 @@ static pcol_status find_columns(const struct pci_label_reader *reader, const cha
         if (is_frame(own->kind))
             PCI_TRY(open_frames(c, err));
     }
+    PCI_TRY(pci_label_members_open(&c->members, c->file, key, size, err));
+    if (c->members.roots)
+        return open_frames(c, err);
     return c->count ? PCOL_OK : fail_key(reader, key, size, err);
 }
 
@@ -203,23 +207,52 @@ static pcol_status test_text(const struct pci_label_test *test, pcol_str text, i
     return PCOL_OK;
 }
 
+/* Tests a number, and gives 1; 0: the value is to be tested as text. */
+static int test_number(const struct pci_label_test *test, int kind, int64_t bits, int *yes)
+{
+    double number;
+    if (test->match || (kind != PCI_LABEL_INTEGER && kind != PCI_LABEL_DOUBLE))
+        return 0;
+    memcpy(&number, &bits, sizeof number);
+    *yes = kind == PCI_LABEL_INTEGER ? test->is_integer && bits == test->integer
+                                     : test->is_double && number == test->number;
+    return 1;
+}
+
 static pcol_status test_cell(const struct pci_label_test *test, const struct tested *tested,
                              uint64_t row, int64_t bits, int *yes, pcol_error *err)
 {
     char room[PCI_LABEL_TEXT];
     pcol_str text;
-    double number;
-    if (!test->match && tested->column.kind == PCI_LABEL_INTEGER) {
-        *yes = test->is_integer && bits == test->integer;
+    if (test_number(test, tested->column.kind, bits, yes))
         return PCOL_OK;
-    }
-    if (!test->match && tested->column.kind == PCI_LABEL_DOUBLE) {
-        memcpy(&number, &bits, sizeof number);
-        *yes = test->is_double && number == test->number;
-        return PCOL_OK;
-    }
     PCI_TRY(pci_label_text(&test->of_key, &tested->column, row, bits, room, &text, err));
     return test_text(test, text, yes, err);
+}
+
+/* Samples [row, row + n) by their values that have no column. */
+static pcol_status test_members(const pcol_file *file, const struct pci_label_test *test,
+                                uint64_t row, size_t n, const uint8_t *alive, uint8_t *passed,
+                                pcol_error *err)
+{
+    int64_t roots[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    if (!test->of_key.members.roots)
+        return PCOL_OK;
+    PCI_TRY(pci_read(file, test->of_key.members.roots, row, n, roots, valid, err));
+    for (size_t i = 0; i < n; i++) {
+        struct pci_label_value value = {.member = PCI_NO_NODE};
+        int yes = 0;
+        while (valid[i] && alive[i] && !passed[i]) {
+            PCI_TRY(pci_label_members_next(&test->of_key, (uint64_t)roots[i], &value, err));
+            if (value.member == PCI_NO_NODE)
+                break;
+            if (!test_number(test, value.kind, value.bits, &yes))
+                PCI_TRY(test_text(test, value.text, &yes, err));
+            passed[i] = (uint8_t)yes;
+        }
+    }
+    return PCOL_OK;
 }
 
 /* The same through what is known of values asked about before. */
@@ -271,6 +304,7 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
             passed[i] = (uint8_t)yes;
         }
     }
+    PCI_TRY(test_members(file, test, row, n, alive, passed, err));
     for (size_t i = 0; i < n; i++)
         alive[i] &= passed[i];
     return PCOL_OK;

@@ -4,6 +4,7 @@
 #ifndef PCI_QUERY_LABELS_H
 #define PCI_QUERY_LABELS_H
 
+#include "model/rows.h"
 #include "query/query.h"
 
 #define PCI_LABEL_TEXT 40 /* room for the text of a number */
@@ -16,16 +17,24 @@ struct pci_label_column {
 
 struct pci_label_frames;
 
-/* All columns of a key. */
+/* Values of a key that have no column: members of the rows' `extra`. */
+struct pci_label_members {
+    const struct pci_column *roots; /* samples.extra; NULL: no node has the key */
+    struct pci_node_reader nodes;
+    pcol_str key; /* borrowed */
+};
+
+/* All columns of a key, and what has none. */
 struct pci_label_columns {
     const pcol_file *file;
     struct pci_label_column *columns;
     size_t count;
+    struct pci_label_members members;
     struct pci_label_frames *frames; /* NULL if no value is a frame or repeats one of the stack */
 };
 
-/* E_ARGUMENT, with the keys that there are, if there is none of the key. Closed by
- * pci_label_columns_close(), also after a failure. */
+/* E_ARGUMENT, with the keys that there are, if no column and no member has the key, which is
+ * borrowed. Closed by pci_label_columns_close(), also after a failure. */
 pcol_status pci_label_columns_open(struct pci_label_columns *columns, const pcol_file *file,
                                    const char *key, size_t key_size, pcol_error *err);
 void pci_label_columns_close(struct pci_label_columns *columns);
@@ -39,5 +48,21 @@ pcol_status pci_label_read(const struct pci_label_columns *columns,
 pcol_status pci_label_text(const struct pci_label_columns *columns,
                            const struct pci_label_column *column, uint64_t row, int64_t bits,
                            char *room, pcol_str *text, pcol_error *err);
+
+/* ---- label_members.c */
+
+/* O(nodes of the file) if samples have members. */
+pcol_status pci_label_members_open(struct pci_label_members *members, const pcol_file *file,
+                                   const char *key, size_t key_size, pcol_error *err);
+struct pci_label_value {
+    uint64_t member; /* its node; PCI_NO_NODE before the first value and after the last */
+    uint8_t kind;
+    int64_t bits;
+    pcol_str text; /* may lie in `room` */
+    char room[PCI_LABEL_TEXT];
+};
+/* The next value among the members of `root`, a cell of `roots`. */
+pcol_status pci_label_members_next(const struct pci_label_columns *columns, uint64_t root,
+                                   struct pci_label_value *value, pcol_error *err);
 
 #endif

@@ -8,6 +8,7 @@
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
  *     frames.c    what the rows of an answer are: a small key for each row of `locations`
  *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
+ *     labels.c, label_members.c   labels of samples: tests, and values as text
  *     pattern.c, bytes.c, automaton.c   which names a pattern means
  *     walk.h      all stacks in one pass, each frame entered and left once
  *     top.c, calltree.c, peek.c; by what samples carry: groups.c, bylabel.c
