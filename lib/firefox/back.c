@@ -222,7 +222,18 @@ static pcol_status find_categories(struct pci_ff_back *b, pcol_error *err)
     struct pci_source_range rows;
     PCI_TRY(pci_source_rows(b->file, "categories", b->source, &rows, err));
     b->category_base = rows.count ? rows.first : pci_rows(b->file, "categories");
+    b->category_count = rows.count;
     return PCOL_OK;
+}
+
+pcol_status pci_ff_back_category(const struct pci_ff_back *back, int64_t ours, int64_t *category,
+                                 pcol_error *err)
+{
+    *category = ours - (int64_t)back->category_base;
+    if (*category >= 0 && (uint64_t)*category < back->category_count)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "categories", "source", (uint64_t)ours,
+                         "a frame or marker has a category of another source");
 }
 
 /* ---- samples that are not there any more */
@@ -261,8 +272,8 @@ static pcol_status count_rows(struct pci_ff_back *b, int *whole, pcol_error *err
         const struct pci_ff_thread_rows *t = &b->threads[k->thread - b->first_thread];
         count = markers ? t->markers.count : t->samples.count;
         PCI_TRY(pci_ff_get(b->file, integer, k->first, &value, &valid, err));
-        *whole &=
-            (uint64_t)value == count || (!markers && b->has_joins) || (markers && b->version < 20);
+        *whole &= (uint64_t)value == count || (!markers && b->has_joins) ||
+                  (markers && pci_ff_is_uneven(PCI_FF_MARKERS, b->version));
     }
     return PCOL_OK;
 }
@@ -360,6 +371,14 @@ pcol_status pci_ff_back_order(struct pci_ff_back *back, int id, const struct pci
     int level = back->thread != PCOL_NONE;
     PCI_TRY(pci_ff_load_order(back, level, id, err));
     *order = &back->orders[level][id];
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_back_count(struct pci_ff_back *back, int id, uint64_t *count, pcol_error *err)
+{
+    int level;
+    PCI_TRY(level_of(back, id, &level, err));
+    *count = back->orders[level][id].count;
     return PCOL_OK;
 }
 

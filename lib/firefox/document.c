@@ -41,13 +41,10 @@ static pcol_status no_gecko(const struct pci_ff *ff, const struct pci_ff_table *
                           table->path);
 }
 
-/* Writers of the first years did not keep these lengths up. Where meta comes late all tables are
- * measured again at the end. */
+/* Where meta comes late all tables are measured again at the end. */
 static int is_lenient(const struct pci_ff *ff, int id)
 {
-    int64_t version = ff->has_version ? ff->version : 0;
-    return !ff->has_meta || (id == PCI_FF_RESOURCES && version < 60) ||
-           (id == PCI_FF_MARKERS && version < 20);
+    return !ff->has_meta || pci_ff_is_uneven(id, ff->has_version ? ff->version : 0);
 }
 
 static pcol_status measure_scope(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)

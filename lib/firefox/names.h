@@ -110,6 +110,12 @@ static inline int pci_ff_whole(double value)
            value == (double)(int64_t)value && !(value == 0 && signbit(value));
 }
 
+/* Writers of the first years did not keep all columns of these tables equally long. */
+static inline int pci_ff_is_uneven(int id, int64_t version)
+{
+    return (id == PCI_FF_RESOURCES && version < 60) || (id == PCI_FF_MARKERS && version < 20);
+}
+
 /* Places in the list of functions and frames whose cells are no further columns. */
 enum {
     PCI_FF_FN_NAME,

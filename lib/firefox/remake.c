@@ -77,8 +77,7 @@ static pcol_status back(struct pci_ff_back *b, const struct pci_ff_spec *spec, i
         return pci_ff_back_row(b, PCI_FF_STRINGS, (uint64_t)value, cell, err);
     if (spec->target != PCI_FF_CATEGORIES)
         return pci_ff_back_row(b, spec->target, (uint64_t)value, cell, err);
-    *cell = value - (int64_t)b->category_base;
-    return PCOL_OK;
+    return pci_ff_back_category(b, value, cell, err);
 }
 
 /* ---- tables with an order */
@@ -130,6 +129,10 @@ static pcol_status remake_links(struct pci_ff_back *b, const struct pci_ff_kept 
     for (uint64_t i = 0; i < order->count; i++) {
         int64_t prefix, value;
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &value, err));
+        if (prefix >= 0 && (uint64_t)prefix >= i)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_NOWHERE,
+                                 "row %llu of stackTable comes before its prefix",
+                                 (unsigned long long)i);
         if (frame)
             PCI_TRY(pci_ff_back_row(b, PCI_FF_FRAMES, (uint64_t)value, &value, err));
         else
@@ -153,8 +156,10 @@ static pcol_status hand_down(struct pci_ff_back *b, int sub, const struct pci_or
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &group, err));
         PCI_TRY(pci_ff_get(b->file, own, (uint64_t)group, &value, &valid, err));
         PCI_TRY(pci_ff_get(b->file, subs, (uint64_t)group, &part, &has_part, err));
-        if (valid)
-            handed[i] = sub ? (has_part ? part : 0) : value - (int64_t)b->category_base;
+        if (valid && sub)
+            handed[i] = has_part ? part : 0;
+        else if (valid)
+            PCI_TRY(pci_ff_back_category(b, value, &handed[i], err));
         else
             handed[i] = prefix < 0 || (uint64_t)prefix >= i ? 0 : handed[prefix];
     }

@@ -63,9 +63,89 @@ static pcol_status row_count(struct pci_ff_back *b, int id, uint64_t *rows, pcol
         *rows = order->count;
     } else {
         const struct pci_ff_thread_rows *t = &b->threads[b->thread - b->first_thread];
-        *rows = id == PCI_FF_SAMPLES ? t->samples.count : t->markers.count;
+        *rows = id == PCI_FF_SAMPLES          ? t->samples.count
+                : id == PCI_FF_MARKERS        ? t->markers.count
+                : id == PCI_FF_JS_ALLOCATIONS ? t->allocations[0].count
+                                              : t->allocations[1].count;
     }
     return PCOL_OK;
+}
+
+/* ---- kept cells are as the reader of profiles would have taken them */
+
+static pcol_status fail_kept(const struct pci_ff_kept *k, uint64_t cell, const char *what,
+                             pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_cells", NULL, k->first + cell,
+                         "%.*s.%.*s: %s", (int)(k->table.size < 40 ? k->table.size : 40),
+                         k->table.data, (int)(k->column.size < 40 ? k->column.size : 40),
+                         k->column.data, what);
+}
+
+/* The table whose rows a column names; -1: none. */
+static int target_of(int id, pcol_str column)
+{
+    if (id < 0 || id == PCI_FF_STACKS || id == PCI_FF_SAMPLES)
+        return id == PCI_FF_STACKS && pci_ff_same(column, "frame")    ? PCI_FF_FRAMES
+               : id == PCI_FF_SAMPLES && pci_ff_same(column, "stack") ? PCI_FF_STACKS
+                                                                      : -1;
+    const struct pci_ff_layout *l = &pci_ff_layouts[id];
+    for (size_t i = 0; i < l->count; i++) {
+        const struct pci_ff_spec *spec = &l->specs[i];
+        if (!pci_ff_same(column, spec->name))
+            continue;
+        if (spec->way == PCI_FF_WAY_STRING && spec->strict)
+            return PCI_FF_STRINGS;
+        if (spec->way == PCI_FF_WAY_ROW || spec->way == PCI_FF_WAY_ROW_NONE)
+            return spec->target == PCI_FF_CATEGORIES ? -1 : spec->target;
+    }
+    return -1;
+}
+
+static pcol_status check_numbers(struct pci_ff_back *b, int id, const struct pci_ff_kept *k,
+                                 struct pci_ff_cursor *cursor, uint64_t count, pcol_error *err)
+{
+    int target = target_of(id, k->column), kind;
+    int prefix = id == PCI_FF_STACKS && pci_ff_same(k->column, "prefix");
+    int offset = id == PCI_FF_STACKS && pci_ff_same(k->column, "prefixOffset");
+    uint64_t rows = 0;
+    int64_t value;
+    if (target < 0 && !prefix && !offset)
+        return PCOL_OK;
+    if (target >= 0)
+        PCI_TRY(pci_ff_back_count(b, target, &rows, err));
+    for (uint64_t i = 0; i < count; i++) {
+        PCI_TRY(pci_ff_cell(cursor, i, &kind, &value, err));
+        if (kind == PCI_FF_NULL || (kind == PCI_FF_INT && value == -1 && !offset))
+            continue;
+        if (kind != PCI_FF_INT || value < 0 || (prefix && (uint64_t)value >= i) ||
+            (offset && (uint64_t)value > i) || (target >= 0 && (uint64_t)value >= rows))
+            return fail_kept(k, i, "no number of a row that may stand here", err);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_cells(struct pci_ff_back *b, int id, const struct pci_ff_kept *k,
+                               const struct pci_ff_cells *cells, uint64_t rows, pcol_error *err)
+{
+    int value = has_form(k, PCI_FF_FORM_VALUE), kind = PCI_FF_NULL;
+    int64_t length = -1;
+    struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
+    pcol_status status = PCOL_OK;
+    if (!cursor)
+        return pci_fail_memory(err);
+    pci_ff_cursor_init(cursor, cells);
+    if (!value && cells->count != rows) {
+        status = fail_kept(k, 0, "not as many cells as the table has rows", err);
+    } else if (!value) {
+        status = check_numbers(b, id, k, cursor, cells->count, err);
+    } else if (pci_ff_same(k->column, "length")) {
+        status = pci_ff_cell(cursor, 0, &kind, &length, err);
+        if (status == PCOL_OK && (kind != PCI_FF_INT || length < 0 || (uint64_t)length != rows))
+            status = fail_kept(k, 0, "not the number of rows that the table has", err);
+    }
+    pci_free(cursor);
+    return status;
 }
 
 /* The one cell at hand, for all rows. */
@@ -108,8 +188,15 @@ static pcol_status take_cells(struct pci_ff_back *b, int id, const struct pci_ff
     if (!k->has_cells)
         return id < 0 ? pci_ff_remake_counter(b, rows, k, cells, err)
                       : pci_ff_remake(b, id, k, cells, err);
+    uint64_t count = rows ? rows->count : 0;
     PCI_TRY(stored_cells(b, k, cells, err));
-    return has_form(k, PCI_FF_FORM_SAME) ? repeat_cell(b, id, k, cells, err) : PCOL_OK;
+    if (has_form(k, PCI_FF_FORM_SAME))
+        PCI_TRY(repeat_cell(b, id, k, cells, err));
+    if (pci_ff_is_uneven(id, b->version))
+        return PCOL_OK;
+    if (id >= 0)
+        PCI_TRY(row_count(b, id, &count, err));
+    return check_cells(b, id, k, cells, count, err);
 }
 
 /* One column or scalar of a table as a member. rows: of a counter, else NULL. */

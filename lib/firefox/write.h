@@ -42,7 +42,7 @@ struct pci_ff_back {
     uint32_t first_thread;
     struct pci_ff_thread_rows *threads;
     size_t thread_count;
-    uint64_t category_base;
+    uint64_t category_base, category_count; /* those of the source: one stretch */
     enum pci_ff_cpu_unit cpu_unit;
     int64_t version;
     int expand;    /* all samples of a joined row, not two */
@@ -84,6 +84,11 @@ pcol_status pci_ff_load_order(struct pci_ff_back *back, int level, int id, pcol_
 /* Rows of a table as the source had them, for the thread at hand. */
 pcol_status pci_ff_back_order(struct pci_ff_back *back, int id, const struct pci_order **order,
                               pcol_error *err);
+/* How many rows the table has that the thread at hand refers to. */
+pcol_status pci_ff_back_count(struct pci_ff_back *back, int id, uint64_t *count, pcol_error *err);
+/* The source's number of a row of categories. */
+pcol_status pci_ff_back_category(const struct pci_ff_back *back, int64_t ours, int64_t *category,
+                                 pcol_error *err);
 /* The source's row for one of ours; E_CORRUPT if it had none. */
 pcol_status pci_ff_back_row(struct pci_ff_back *back, int id, uint64_t ours, int64_t *row,
                             pcol_error *err);
