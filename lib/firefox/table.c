@@ -7,6 +7,7 @@
 #include "firefox/read.h"
 
 #include "core/alloc.h"
+#include "core/budget.h"
 #include "io/open.h"
 #include "json/tree.h"
 
@@ -307,6 +308,8 @@ pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, 
                                   (unsigned long long)table->rows);
         first = c;
     }
+    if (table->rows > longest) /* rows without a cell cost no input */
+        PCI_TRY(pci_budget_expand(pci_budget_now, (table->rows - longest) * sizeof(int64_t), err));
     if (table->rows >= PCOL_NONE)
         return pci_ff_fail_at(&table->place, err, "%s has more than 4294967294 rows", table->path);
     return PCOL_OK;
