@@ -162,6 +162,14 @@ typedef struct pcol_file pcol_file;
  * before; a handler that the program sets later must do the same. A thread must not block SIGBUS.
  * Keeps one descriptor open. Without effect on copies and on memory. */
 #define PCOL_OPEN_GUARD 0x2u
+/* Do not verify the checksums of sections. Without it a column is verified once per file before its
+ * first value is used, by whatever reads it: scans, queries, exports, filters, imports and
+ * pcol_column_data() fail with E_CHECKSUM. Exempt are pcol_column_i64(), _f64() and _str(); and
+ * sections above 4 MiB as long as pcol_column_read_*(), scans and pcol_stack_locations() touch less
+ * than a tenth of their rows, all calls for this file together. Blocks of archives are verified
+ * whenever they are decompressed, and pcol_file_check() verifies everything, with this flag as
+ * well. */
+#define PCOL_OPEN_UNVERIFIED 0x4u
 
 typedef struct pcol_open_options {
     size_t size;
@@ -343,6 +351,11 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_f64(const pcol_column *colu
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_str(const pcol_column *column, uint64_t row,
                                                          size_t count, pcol_str *values,
                                                          uint8_t *valid, pcol_error *err);
+
+/* Compare the checksums of all that a read of the whole column touches, once per file, as the calls
+ * above and pcol_scan_new() do for whole columns. Meant for programs that are going to read many
+ * single cells. Does nothing in a file opened with PCOL_OPEN_UNVERIFIED. Errors: E_CHECKSUM. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err);
 
 /* A column as it lies in the file, without copying; of an archive, as it was decompressed. Valid
  * until the file is closed. */

@@ -191,6 +191,7 @@ class File:
         need(len(self.index) == (8 * section_count + records_size + 7) // 8 * 8, "size of the index")
         self.at, self.end = 8 * section_count, 8 * section_count + records_size
         self.section_end, self.sections_left = index_at + index_size, section_count
+        self.extents = []  # of each section: the column that a check would name, where it starts, its size
         self.columns_left -= children_left
         self.tables = []
         for _ in range(table_count):
@@ -244,6 +245,7 @@ class File:
             start = -(-self.section_end >> 3 + align) << 3 + align
             self.section_end, self.sections_left = start + size, self.sections_left - 1
             need(0 < size <= len(self.data) - 16 - start and role not in c.sections, "section out of place, or twice one role")
+            self.extents.append((f"{table.name}.{c.name}" if table else "", start, size))
             data = self.data[start:start + size]
             if role not in range(1, 6) and not flags & 1 or codec and not (self.is_archive and can_read(c, table, role, codec)):
                 c.why = "unknown role or codec of a section"

@@ -762,8 +762,8 @@ struct cli_columns {
 };
 
 /* `further`: a physical table that is shown beside those of the data model. */
-int cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
-                    struct cli_columns *columns);
+pcol_status cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
+                            struct cli_columns *columns, pcol_error *err);
 void cli_columns_free(struct cli_columns *columns);
 /* A cell of the table as the column shows it. */
 void cli_column_cell(const struct cli_column *column, struct cli_cell *cell);
@@ -793,6 +793,8 @@ enum cli_join_what {
 pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_join **join,
                          pcol_error *err);
 void cli_join_free(struct cli_join *join);
+/* Many rows are joined: columns are verified whole before the first. */
+void cli_join_whole(struct cli_join *join);
 /* What stands in the place of an id. Text lives until the next call of the same kind. */
 pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const struct cli_cell *id,
                           struct cli_cell *cell, pcol_error *err);

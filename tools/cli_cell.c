@@ -1,5 +1,7 @@
 /*
  * cli_cell.c - single cells and whole columns of a file, for commands that look at few of them
+ *
+ * Cells are read as ranges of one row, which verifies checksums where pcol_column_i64() does not.
  */
 #include "cli.h"
 
@@ -11,26 +13,26 @@ pcol_status cli_cell_read(const pcol_column *column, uint64_t row, struct cli_ce
     pcol_column_info info;
     pcol_status status = PCOL_OK;
     pcol_str text;
-    int valid = 0;
+    uint8_t valid = 0;
 
     *cell = cli_cell_text(NULL);
     pcol_column_describe(column, &info);
     switch (info.type) {
     case PCOL_STRING:
     case PCOL_BYTES:
-        status = pcol_column_str(column, row, &text, &valid, err);
+        status = pcol_column_read_str(column, row, 1, &text, &valid, err);
         if (status == PCOL_OK && valid)
             *cell = cli_cell_str(text);
         break;
     case PCOL_F64:
-        status = pcol_column_f64(column, row, &cell->as.f64, &valid, err);
+        status = pcol_column_read_f64(column, row, 1, &cell->as.f64, &valid, err);
         cell->kind = valid ? CLI_CELL_F64 : CLI_CELL_NULL;
         break;
     case PCOL_I64:
     case PCOL_U64:
     case PCOL_U32:
     case PCOL_BOOL:
-        status = pcol_column_i64(column, row, &cell->as.i64, &valid, err);
+        status = pcol_column_read_i64(column, row, 1, &cell->as.i64, &valid, err);
         if (valid)
             cell->kind = info.type == PCOL_U64    ? CLI_CELL_U64
                          : info.type == PCOL_BOOL ? CLI_CELL_BOOL

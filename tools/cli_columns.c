@@ -104,13 +104,18 @@ static int ends_in(const char *name, const char *end)
 }
 
 /* Row K of label_keys, if the name is label.K and the row is there and of this table. */
-static int label_of(const pcol_table *keys, const char *table, const char *name, uint64_t *row)
+static pcol_status label_of(const pcol_table *keys, const char *table, const char *name,
+                            uint64_t *row, int *found, pcol_error *err)
 {
     struct cli_cell cell;
+    pcol_status status = PCOL_OK;
 
-    return keys != NULL && strncmp(name, "label.", 6) == 0 && cli_parse_u64(name + 6, row) == 0 &&
-           *row < pcol_table_rows(keys) &&
-           cli_cell_find(keys, "table", *row, &cell, NULL) == PCOL_OK && cli_cell_is(&cell, table);
+    *found = keys != NULL && strncmp(name, "label.", 6) == 0 && cli_parse_u64(name + 6, row) == 0 &&
+             *row < pcol_table_rows(keys);
+    if (*found)
+        status = cli_cell_find(keys, "table", *row, &cell, err);
+    *found = *found && status == PCOL_OK && cli_cell_is(&cell, table);
+    return status;
 }
 
 /* ".label.KEY", a NUL as \0, and room for the number of a repeated one. */
@@ -133,26 +138,29 @@ static char *label_name(const struct cli_cell *key)
     return name;
 }
 
-static int set_label(struct cli_column *column, const pcol_table *keys, uint64_t row)
+static pcol_status set_label(struct cli_column *column, const pcol_table *keys, uint64_t row,
+                             pcol_error *err)
 {
     struct cli_cell key, unit;
+    pcol_status status = cli_cell_find(keys, "key", row, &key, err);
 
-    if (cli_cell_find(keys, "key", row, &key, NULL) != PCOL_OK ||
-        cli_cell_find(keys, "unit", row, &unit, NULL) != PCOL_OK || key.kind != CLI_CELL_TEXT)
-        return CLI_OK; /* it keeps its own name */
+    if (status == PCOL_OK)
+        status = cli_cell_find(keys, "unit", row, &unit, err);
+    if (status != PCOL_OK || key.kind != CLI_CELL_TEXT)
+        return status; /* without a key it keeps its own name */
     column->made = label_name(&key);
     if (column->made == NULL)
-        return cli_fail_memory();
+        return cli_set_memory(err);
     column->own = column->name;
     column->name = column->made;
     if (unit.kind == CLI_CELL_TEXT) {
         column->made_unit = calloc(unit.as.text.size + 1, 1);
         if (column->made_unit == NULL)
-            return cli_fail_memory();
+            return cli_set_memory(err);
         if (unit.as.text.size > 0)
             memcpy(column->made_unit, unit.as.text.data, unit.as.text.size);
     }
-    return CLI_OK;
+    return PCOL_OK;
 }
 
 static int by_name(const void *a, const void *b)
@@ -165,13 +173,13 @@ static int by_name(const void *a, const void *b)
 }
 
 /* A key that has several kinds has several columns: "#2" behind the second, ... */
-static int number_labels(struct cli_columns *columns)
+static pcol_status number_labels(struct cli_columns *columns, pcol_error *err)
 {
     struct cli_column **sorted = calloc(columns->count + 1, sizeof(struct cli_column *));
     size_t count = 0, repeat = 1;
 
     if (sorted == NULL)
-        return cli_fail_memory();
+        return cli_set_memory(err);
     for (size_t i = 0; i < columns->count; i++)
         if (columns->list[i].made != NULL)
             sorted[count++] = &columns->list[i];
@@ -188,7 +196,7 @@ static int number_labels(struct cli_columns *columns)
         }
     }
     free(sorted);
-    return CLI_OK;
+    return PCOL_OK;
 }
 
 /* What few will want stands last. */
@@ -205,37 +213,43 @@ static void move_extra(struct cli_columns *columns)
 }
 
 /* Labels of kind null say of a row that the source's null stands there, and nothing to people. */
-static int add_labels(struct cli_columns *columns, const pcol_table *table, const pcol_table *keys)
+static pcol_status add_labels(struct cli_columns *columns, const pcol_table *table,
+                              const pcol_table *keys, pcol_error *err)
 {
     uint32_t count = pcol_table_column_count(table);
-    int code = CLI_OK;
+    pcol_status status = PCOL_OK;
 
-    for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
+    for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
         pcol_column_info info;
         struct cli_cell kind;
         uint64_t row;
+        int is_label;
         pcol_column_describe(pcol_table_column(table, i), &info);
-        if (!label_of(keys, pcol_table_name(table), info.name, &row) ||
-            cli_cell_find(keys, "kind", row, &kind, NULL) != PCOL_OK || cli_cell_is(&kind, "null"))
+        status = label_of(keys, pcol_table_name(table), info.name, &row, &is_label, err);
+        if (status == PCOL_OK && is_label)
+            status = cli_cell_find(keys, "kind", row, &kind, err);
+        if (status != PCOL_OK || !is_label || cli_cell_is(&kind, "null"))
             continue;
         add_own(columns, table, i);
-        code = set_label(&columns->list[columns->count - 1], keys, row);
+        status = set_label(&columns->list[columns->count - 1], keys, row, err);
     }
-    return code == CLI_OK ? number_labels(columns) : code;
+    return status == PCOL_OK ? number_labels(columns, err) : status;
 }
 
-static void add_further(struct cli_columns *columns, const pcol_table *table,
-                        const pcol_table *keys, uint32_t number)
+static pcol_status add_further(struct cli_columns *columns, const pcol_table *table,
+                               const pcol_table *keys, uint32_t number, pcol_error *err)
 {
     const char *name = pcol_table_name(table);
     uint64_t row;
+    int is_label;
 
     add_own(columns, table, number);
     struct cli_column *column = &columns->list[columns->count - 1];
-    if (strcmp(column->name, "label_shape") == 0 || ends_in(column->name, "_ulp") ||
-        label_of(keys, name, column->name, &row)) {
+    pcol_status status = label_of(keys, name, column->name, &row, &is_label, err);
+    if (status != PCOL_OK || is_label || strcmp(column->name, "label_shape") == 0 ||
+        ends_in(column->name, "_ulp")) {
         columns->count--;
-        return;
+        return status;
     }
     if (is_time(name, column)) {
         column->as = CLI_AS_MS;
@@ -250,43 +264,44 @@ static void add_further(struct cli_columns *columns, const pcol_table *table,
         if (strncmp(id, column->name, strlen(column->name)) == 0)
             column->name = id;
     }
+    return PCOL_OK;
 }
 
-int cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
-                    struct cli_columns *columns)
+pcol_status cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
+                            struct cli_columns *columns, pcol_error *err)
 {
     uint32_t count = pcol_table_column_count(table);
     const pcol_table *keys = NULL;
     uint64_t rows;
-    pcol_error err;
-    int code = CLI_OK;
+    pcol_status status = PCOL_OK;
 
     columns->count = 0;
     columns->list = calloc((size_t)count + 2, sizeof *columns->list);
     if (columns->list == NULL)
-        return cli_fail_memory();
+        return cli_set_memory(err);
     if (further) {
         struct cli_column *row = add(columns);
         row->name = "row";
         row->type = PCOL_I64;
         row->number = CLI_ROW_NUMBER;
         row->primary_key = 1;
-        if (cli_find_table(file, PCOL_MODEL_PHYSICAL, "label_keys", &keys, &rows, &err) != PCOL_OK)
-            keys = NULL;
+        status = cli_find_table(file, PCOL_MODEL_PHYSICAL, "label_keys", &keys, &rows, err);
+        if (status == PCOL_E_UNSUPPORTED) /* of a later version */
+            status = PCOL_OK;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
         if (further)
-            add_further(columns, table, keys, i);
+            status = add_further(columns, table, keys, i, err);
         else
             add_own(columns, table, i);
     }
-    if (further)
-        code = add_labels(columns, table, keys);
-    if (further && code == CLI_OK)
+    if (further && status == PCOL_OK)
+        status = add_labels(columns, table, keys, err);
+    if (further && status == PCOL_OK)
         move_extra(columns);
     for (size_t i = 0; i < columns->count; i++)
         cli_about(pcol_table_name(table), &columns->list[i]);
-    return code;
+    return status;
 }
 
 void cli_columns_free(struct cli_columns *columns)

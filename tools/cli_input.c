@@ -136,9 +136,12 @@ static int read_into_memory(struct cli_input *input, int fd, const void *start, 
 
 static int open_in_memory(struct cli_input *input, size_t size)
 {
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
     pcol_error err;
 
-    if (pcol_file_open_memory(input->memory, size, NULL, &input->file, &err) != PCOL_OK)
+    if (input->from_library) /* packed just now */
+        options.flags = PCOL_OPEN_UNVERIFIED;
+    if (pcol_file_open_memory(input->memory, size, &options, &input->file, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     return CLI_OK;
 }

@@ -17,6 +17,8 @@ struct cli_join {
     const pcol_column *function_file;
     const pcol_column *source_uri, *source_type;
     uint64_t location_rows, function_rows, source_rows;
+    int whole;           /* many rows are joined: columns are verified whole */
+    int stacks_verified; /* those of pcol_stack_locations() */
     struct {
         const pcol_column *name, *other; /* where there is no name */
         uint64_t rows;
@@ -95,35 +97,59 @@ void cli_join_free(struct cli_join *join)
     free(join);
 }
 
-/* The text of row id - 1 of a column; a column that is not there is null. */
-static pcol_status text_of(const pcol_column *column, uint64_t rows, int64_t id,
-                           struct cli_cell *cell, pcol_error *err)
+void cli_join_whole(struct cli_join *join)
+{
+    join->whole = 1;
+}
+
+/* The text of row id - 1 of a column; a column that is not there is null. A range of one row is
+ * read from a column that is not verified whole. */
+static pcol_status text_of(const struct cli_join *join, const pcol_column *column, uint64_t rows,
+                           int64_t id, struct cli_cell *cell, pcol_error *err)
 {
     pcol_str text;
+    pcol_status status;
     int valid = 0;
+    uint8_t has_text;
 
     *cell = cli_cell_text(NULL);
     if (column == NULL)
         return PCOL_OK;
     if (id < 1 || (uint64_t)id > rows)
         return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
-    pcol_status status = pcol_column_str(column, (uint64_t)id - 1, &text, &valid, err);
+    if (join->whole) {
+        status = pcol_column_verify(column, err);
+        if (status == PCOL_OK)
+            status = pcol_column_str(column, (uint64_t)id - 1, &text, &valid, err);
+    } else {
+        status = pcol_column_read_str(column, (uint64_t)id - 1, 1, &text, &has_text, err);
+        valid = status == PCOL_OK && has_text;
+    }
     if (status == PCOL_OK && valid)
         *cell = cli_cell_str(text);
     return status;
 }
 
-static pcol_status number_of(const pcol_column *column, uint64_t rows, int64_t id,
-                             struct cli_cell *cell, pcol_error *err)
+static pcol_status number_of(const struct cli_join *join, const pcol_column *column, uint64_t rows,
+                             int64_t id, struct cli_cell *cell, pcol_error *err)
 {
+    pcol_status status;
     int valid = 0;
+    uint8_t has_value;
 
     *cell = cli_cell_text(NULL);
     if (column == NULL)
         return PCOL_OK;
     if (id < 1 || (uint64_t)id > rows)
         return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
-    pcol_status status = pcol_column_i64(column, (uint64_t)id - 1, &cell->as.i64, &valid, err);
+    if (join->whole) {
+        status = pcol_column_verify(column, err);
+        if (status == PCOL_OK)
+            status = pcol_column_i64(column, (uint64_t)id - 1, &cell->as.i64, &valid, err);
+    } else {
+        status = pcol_column_read_i64(column, (uint64_t)id - 1, 1, &cell->as.i64, &has_value, err);
+        valid = status == PCOL_OK && has_value;
+    }
     if (status == PCOL_OK && valid)
         cell->kind = CLI_CELL_I64;
     return status;
@@ -169,16 +195,16 @@ static pcol_status find_location(struct cli_join *join, int64_t id, pcol_error *
         return PCOL_OK;
     join->location = 0;
     join->filename = cli_cell_text(NULL);
-    status = number_of(join->location_line, join->location_rows, id, &join->line, err);
+    status = number_of(join, join->location_line, join->location_rows, id, &join->line, err);
     if (status == PCOL_OK)
-        status = number_of(join->location_function, join->location_rows, id, &function, err);
+        status = number_of(join, join->location_function, join->location_rows, id, &function, err);
     if (status != PCOL_OK)
         return status;
     if (function.kind == CLI_CELL_I64)
-        status = text_of(join->function_file, join->function_rows, function.as.i64, &join->filename,
-                         err);
+        status = text_of(join, join->function_file, join->function_rows, function.as.i64,
+                         &join->filename, err);
     if (status == PCOL_OK && join->filename.kind == CLI_CELL_NULL)
-        status = text_of(join->location_file, join->location_rows, id, &join->filename, err);
+        status = text_of(join, join->location_file, join->location_rows, id, &join->filename, err);
     if (status == PCOL_OK)
         join->location = id;
     return status;
@@ -200,15 +226,39 @@ static int append(struct cli_join *join, size_t *used, const char *data, size_t 
     return 0;
 }
 
+/* The columns that pcol_stack_locations() reads. */
+static pcol_status verify_stacks(struct cli_join *join, pcol_error *err)
+{
+    static const char *const columns[][2] = {
+        {"stacks", "parent"}, {"stacks", "group"}, {"location_groups", "first_location"}};
+    pcol_status status = PCOL_OK;
+
+    for (size_t i = 0; i < 3 && status == PCOL_OK; i++) {
+        const pcol_table *table;
+        uint64_t rows;
+        status = cli_find_table(join->file, PCOL_MODEL_PHYSICAL, columns[i][0], &table, &rows, err);
+        const pcol_column *column =
+            status == PCOL_OK ? pcol_table_column_by_name(table, columns[i][1], NULL) : NULL;
+        if (column != NULL)
+            status = pcol_column_verify(column, err);
+    }
+    join->stacks_verified = status == PCOL_OK;
+    return status;
+}
+
 /* A stack as "main;f;g", outermost first; the empty stack has a name, too. */
 static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_cell *cell,
                               pcol_error *err)
 {
     size_t used = 0;
-    size_t depth;
-    pcol_status status =
-        pcol_stack_locations(join->file, stack, join->nodes, join->node_capacity, &depth, err);
+    size_t depth = 0;
+    pcol_status status = PCOL_OK;
 
+    if (join->whole && !join->stacks_verified)
+        status = verify_stacks(join, err);
+    if (status == PCOL_OK)
+        status =
+            pcol_stack_locations(join->file, stack, join->nodes, join->node_capacity, &depth, err);
     if (status == PCOL_OK && depth > join->node_capacity) {
         uint32_t *grown = realloc(join->nodes, depth * sizeof *grown);
         if (grown == NULL)
@@ -243,9 +293,9 @@ static pcol_status name_of(const struct cli_join *join, size_t what, const struc
 
     if (id->as.u64 >= rows)
         return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
-    status = text_of(join->named[what].name, rows, (int64_t)id->as.u64 + 1, cell, err);
+    status = text_of(join, join->named[what].name, rows, (int64_t)id->as.u64 + 1, cell, err);
     if (status == PCOL_OK && cell->kind == CLI_CELL_NULL)
-        status = text_of(join->named[what].other, rows, (int64_t)id->as.u64 + 1, cell, err);
+        status = text_of(join, join->named[what].other, rows, (int64_t)id->as.u64 + 1, cell, err);
     return status;
 }
 
@@ -272,11 +322,11 @@ pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const 
     case CLI_JOIN_FUNCTION_NAME:
         return function_name(join, id->as.i64, cell, err);
     case CLI_JOIN_FUNCTION_FILE:
-        return text_of(join->function_file, join->function_rows, id->as.i64, cell, err);
+        return text_of(join, join->function_file, join->function_rows, id->as.i64, cell, err);
     case CLI_JOIN_SOURCE_URI:
-        return text_of(join->source_uri, join->source_rows, id->as.i64, cell, err);
+        return text_of(join, join->source_uri, join->source_rows, id->as.i64, cell, err);
     case CLI_JOIN_SOURCE_TYPE:
-        return text_of(join->source_type, join->source_rows, id->as.i64, cell, err);
+        return text_of(join, join->source_type, join->source_rows, id->as.i64, cell, err);
     case CLI_JOIN_THREAD:
     case CLI_JOIN_CATEGORY:
     case CLI_JOIN_MAPPING:

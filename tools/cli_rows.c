@@ -142,10 +142,11 @@ static void add_column(struct cli_rows *rows, const struct cli_column *column, c
 static int list_columns(struct cli_rows *rows, int join)
 {
     size_t shown = 0;
-    int code = cli_columns_new(rows->file, rows->table, rows->further, &rows->table_columns);
+    pcol_error err;
 
-    if (code != CLI_OK)
-        return code;
+    if (cli_columns_new(rows->file, rows->table, rows->further, &rows->table_columns, &err) !=
+        PCOL_OK)
+        return cli_fail_error(rows->file_name, &err);
     size_t room = rows->table_columns.count + JOINED + 1;
     rows->columns = calloc(room, sizeof *rows->columns);
     rows->shown = calloc(room, sizeof *rows->shown);
@@ -392,6 +393,8 @@ int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_ro
 
     if (walk.done || first >= pcol_table_rows(rows->table))
         return CLI_OK;
+    if (rows->join != NULL && count >= pcol_table_rows(rows->table) / 10)
+        cli_join_whole(rows->join);
     walk.cells = calloc(rows->shown_count + 1, sizeof *walk.cells);
     if (walk.cells == NULL)
         return cli_fail_memory();

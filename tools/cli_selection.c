@@ -100,8 +100,10 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
 
     if (code == CLI_OK && args->sample_type == NULL) {
         if (pcol_query_shared_type(base->file, input->file, &selection, &type, &unit, &is_default,
-                                   &err) != PCOL_OK)
-            return cli_fail_error(input->name, &err);
+                                   &err) != PCOL_OK) {
+            code = cli_query_new(base, args, base_query); /* is it the base that cannot be read? */
+            return code != CLI_OK ? code : cli_fail_error(input->name, &err);
+        }
         snprintf(name, sizeof name, "%.*s/%.*s", type.size < 256 ? (int)type.size : 256, type.data,
                  unit.size < 256 ? (int)unit.size : 256, unit.data);
         snprintf(message, sizeof message, "compared by %s, which both profiles have", name);
@@ -167,8 +169,10 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     size_t size = 0;
     struct telling telling = {args, input->name};
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_open_options opening = PCOL_INIT(pcol_open_options);
     int code = cli_builder_new(args, &builder);
 
+    opening.flags = PCOL_OPEN_UNVERIFIED; /* packed just now */
     options.message = tell;
     options.context = &telling;
     part.file = NULL;
@@ -178,7 +182,7 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
         code = cli_filter(input, args, &options, builder);
     if (code == CLI_OK &&
         (pcol_builder_write_memory(builder, 0, &part.memory, &size, &err) != PCOL_OK ||
-         pcol_file_open_memory(part.memory, size, NULL, &part.file, &err) != PCOL_OK))
+         pcol_file_open_memory(part.memory, size, &opening, &part.file, &err) != PCOL_OK))
         code = cli_fail_error(input->name, &err);
     pcol_builder_free(builder);
     if (code != CLI_OK) {

@@ -391,6 +391,24 @@ static void note_periods(pcol_query *const queries[2], const struct cli_args *ar
     cli_warn(args, name, message);
 }
 
+/* Which input the error of a comparison is about: the first that cannot be read by itself. */
+static int failed_input(pcol_query *const queries[2], const pcol_diff_options *options)
+{
+    for (int i = 0; i < 2; i++) {
+        pcol_calltree *tree = NULL;
+        pcol_top *top = NULL;
+        pcol_status status = options->by_stack
+                                 ? pcol_query_calltree(queries[i], NULL, &tree, NULL)
+                                 : pcol_query_top(queries[i], options->by, options->label,
+                                                  options->order, &top, NULL);
+        pcol_calltree_free(tree);
+        pcol_top_free(top);
+        if (status != PCOL_OK)
+            return i;
+    }
+    return 1;
+}
+
 static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_options *options,
                    double percent)
 {
@@ -409,7 +427,7 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
     if (code == CLI_OK && !args->normalize)
         note_periods(queries, args, inputs[1].name);
     if (code == CLI_OK && pcol_diff_new(queries[0], queries[1], options, &diff, &err) != PCOL_OK)
-        code = cli_fail_error(inputs[1].name, &err);
+        code = cli_fail_error(inputs[failed_input(queries, options)].name, &err);
     if (code == CLI_OK) {
         view.diff = diff;
         view.markdown = args->format != NULL && strcmp(args->format, "markdown") == 0;

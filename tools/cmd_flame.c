@@ -231,6 +231,16 @@ static int draw(struct screen *s, int inverted)
     return CLI_OK;
 }
 
+/* The file that an error is about: the base, if it cannot be drawn by itself. */
+static const char *failed_input(const struct cli_args *args, const pcol_query *base)
+{
+    pcol_flame *flame = NULL;
+    pcol_status status = base != NULL ? pcol_query_flame(base, NULL, &flame, NULL) : PCOL_OK;
+
+    pcol_flame_free(flame);
+    return status == PCOL_OK ? args->operands[0] : args->base;
+}
+
 static int print_text(const struct cli_args *args, const pcol_query *query,
                       pcol_flame_options *options, struct cli_out *out)
 {
@@ -246,7 +256,7 @@ static int print_text(const struct cli_args *args, const pcol_query *query,
     options->width_px = s.columns + 20;
     options->min_width_px = args->min_width == NULL ? 0.5 : options->min_width_px;
     if (pcol_query_flame(query, options, &flame, &err) != PCOL_OK)
-        return cli_fail_error(args->operands[0], &err);
+        return cli_fail_error(failed_input(args, options->base), &err);
     s.flame = flame;
     cli_out_fold(out);
     cli_amounts_init(&s.amounts, query, &people, out);
@@ -290,7 +300,7 @@ static int print_svg(const struct cli_args *args, const pcol_query *query,
     cli_names_free(&names);
     if (status == PCOL_OK)
         return CLI_OK;
-    return out->code != 0 ? out->code : cli_fail_error(args->operands[0], &err);
+    return out->code != 0 ? out->code : cli_fail_error(failed_input(args, options->base), &err);
 }
 
 /* ---- both ---- */

@@ -36,7 +36,10 @@ static int add_table(struct schema *schema, const pcol_table *table, int further
 
     one->table = table;
     one->name = pcol_table_name(table);
-    return cli_columns_new(schema->file, table, further, &one->columns);
+    pcol_error err;
+    if (cli_columns_new(schema->file, table, further, &one->columns, &err) != PCOL_OK)
+        return cli_fail_error(schema->name, &err);
+    return CLI_OK;
 }
 
 /* Those of a model; a physical one that is not `all` is one that cat shows beside the data

@@ -28,6 +28,124 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
                          pcf_result_text(result));
 }
 
+/* ---- checksums */
+
+/* Rows that the reads of this thread are for; see pci_part_begin(). */
+static _Thread_local uint64_t part_rows = UINT64_MAX;
+
+uint64_t pci_part_begin(uint64_t rows)
+{
+    uint64_t before = part_rows;
+    part_rows = rows;
+    return before;
+}
+
+void pci_part_end(uint64_t before)
+{
+    part_rows = before;
+}
+
+pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
+                               const struct pci_column *named, pcol_error *err)
+{
+    const struct pcf_section *s = &file->index.sections[section];
+    uint8_t state = atomic_load_explicit(&file->section_state[section], memory_order_relaxed);
+    if (state == PCI_SECTION_UNKNOWN) { /* two threads may both compute it: the same outcome */
+        uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
+        PCI_TRY(pci_kept(file, err));
+        state = sum == s->checksum ? PCI_SECTION_VERIFIED : PCI_SECTION_WRONG;
+        atomic_store_explicit(&file->section_state[section], state, memory_order_relaxed);
+    }
+    if (state == PCI_SECTION_VERIFIED)
+        return PCOL_OK;
+    pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_NOWHERE,
+                  "checksum of the section at byte %llu is wrong", (unsigned long long)s->offset);
+    if (err)
+        err->offset = s->offset;
+    return PCOL_E_CHECKSUM;
+}
+
+/* A verification of a column and its children. */
+struct verification {
+    const pcol_file *file;
+    const struct pci_column *named;
+    uint64_t rows; /* to be read, or read already: a tenth of a section's rows or more */
+    int skipped;   /* sections were left out, as fewer rows are read */
+};
+
+/* The sections of one column. */
+static pcol_status verify_sections(struct verification *v, uint32_t number, pcol_error *err)
+{
+    const struct pcf_column *c = &v->file->index.columns[number];
+    for (uint32_t i = c->first_section; i < c->first_section + c->section_count; i++) {
+        const struct pcf_section *s = &v->file->index.sections[i];
+        if (s->codec != 0 && pci_thaw_blocks(s) != 1)
+            continue;
+        if (s->size > PCI_PART_SECTION && v->rows < c->rows / 10)
+            v->skipped = 1;
+        else
+            PCI_TRY(pci_verify_section(v->file, i, v->named, err));
+    }
+    return PCOL_OK;
+}
+
+/* A column and what hangs under it: at most PCF_MAX_CHILD_DEPTH + 1 calls deep, checked at open. */
+static pcol_status verify_tree(struct verification *v, uint32_t number, pcol_error *err)
+{
+    const struct pcf_column *c = &v->file->index.columns[number];
+    PCI_TRY(verify_sections(v, number, err));
+    for (uint32_t i = 0; i < c->child_count; i++)
+        PCI_TRY(verify_tree(v, c->first_child + i, err));
+    uint32_t codes = pcf_column_codes(&v->file->index, number);
+    if (codes && c->child_count == 1)
+        return verify_tree(v, codes, err);
+    return PCOL_OK;
+}
+
+static int is_unverified(const struct pci_column *column)
+{
+    return atomic_load_explicit(&column->unverified, memory_order_relaxed);
+}
+
+/* Before `rows` of them are read. */
+static pcol_status verify_rows(const pcol_file *file, const struct pci_column *column,
+                               uint64_t rows, pcol_error *err)
+{
+    struct verification v = {file, column, rows, 0};
+    PCI_TRY(verify_tree(&v, column->number, err));
+    if (!v.skipped)
+        atomic_store_explicit(&file->columns[column->number].unverified, 0, memory_order_relaxed);
+    return PCOL_OK;
+}
+
+pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err)
+{
+    return is_unverified(column) ? verify_rows(file, column, UINT64_MAX, err) : PCOL_OK;
+}
+
+/* Before `count` rows of a column are read that was not verified as a whole. */
+static pcol_status verify_read_now(const pcol_file *file, const struct pci_column *column,
+                                   uint64_t count, pcol_error *err)
+{
+    uint64_t rows = part_rows;
+    if (rows == PCI_PART_CELL || !column->supported)
+        return PCOL_OK;
+    if (rows != UINT64_MAX) {
+        uint64_t touched = count + atomic_fetch_add_explicit(&file->columns[column->number].touched,
+                                                             count, memory_order_relaxed);
+        rows = touched < rows ? rows : touched;
+    }
+    return verify_rows(file, column, rows, err);
+}
+
+static inline pcol_status verify_read(const pcol_file *file, const struct pci_column *column,
+                                      uint64_t count, pcol_error *err)
+{
+    return is_unverified(column) ? verify_read_now(file, column, count, err) : PCOL_OK;
+}
+
+/* ---- cells */
+
 static int is_frozen(const struct pci_column *column)
 {
     return atomic_load_explicit(&column->frozen, memory_order_acquire);
@@ -69,6 +187,12 @@ static pcol_status get_unbounded(const pcol_file *file, const struct pci_column 
 {
     enum pcf_result result;
     pcol_status status;
+    status = verify_read(file, column, 1, err);
+    if (status != PCOL_OK) {
+        *value = 0;
+        *valid = 0;
+        return status;
+    }
     if (is_frozen(column))
         return get_frozen(file, column, row, value, valid, err);
     if (column->by_block && row < column->data->rows) {
@@ -149,6 +273,7 @@ static pcol_status read_frozen(const pcol_file *file, const struct pci_column *c
 pcol_status pci_read_unbounded(const pcol_file *file, const struct pci_column *column, uint64_t row,
                                uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
+    PCI_TRY(verify_read(file, column, count, err));
     if (is_frozen(column))
         return read_frozen(file, column, row, count, values, valid, err);
     return read_there(file, column, row, count, values, valid, err);
@@ -208,6 +333,7 @@ static pcol_status get_bytes(const pcol_file *file, const struct pci_column *col
                              pcol_str *value, int *valid, pcol_error *err)
 {
     struct pci_hold hold;
+    PCI_TRY(verify_read(file, column, 1, err));
     if (!is_frozen(column))
         return bytes_there(file, column, row, value, valid, err);
     pcol_status status = pci_hold_text(&hold, file, column, row, err);
@@ -253,60 +379,4 @@ pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, 
     if (status != PCOL_OK)
         *valid = 0;
     return status;
-}
-
-/* ---- checksums */
-
-enum { UNKNOWN, VERIFIED, WRONG };
-
-pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
-                               const struct pci_column *named, pcol_error *err)
-{
-    const struct pcf_section *s = &file->index.sections[section];
-    uint8_t state = atomic_load_explicit(&file->section_state[section], memory_order_relaxed);
-    if (state == UNKNOWN) { /* two threads may both compute it: the same outcome */
-        uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
-        PCI_TRY(pci_kept(file, err));
-        state = sum == s->checksum ? VERIFIED : WRONG;
-        atomic_store_explicit(&file->section_state[section], state, memory_order_relaxed);
-    }
-    if (state == VERIFIED)
-        return PCOL_OK;
-    pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_NOWHERE,
-                  "checksum of the section at byte %llu is wrong", (unsigned long long)s->offset);
-    if (err)
-        err->offset = s->offset;
-    return PCOL_E_CHECKSUM;
-}
-
-/* The sections of one column. */
-static pcol_status verify_sections(const pcol_file *file, uint32_t number,
-                                   const struct pci_column *named, pcol_error *err)
-{
-    const struct pcf_column *c = &file->index.columns[number];
-    for (uint32_t i = c->first_section; i < c->first_section + c->section_count; i++) {
-        const struct pcf_section *s = &file->index.sections[i];
-        if (s->codec == 0 || pci_thaw_blocks(s) == 1)
-            PCI_TRY(pci_verify_section(file, i, named, err));
-    }
-    return PCOL_OK;
-}
-
-/* A column and what hangs under it: at most PCF_MAX_CHILD_DEPTH + 1 calls deep, checked at open. */
-static pcol_status verify_tree(const pcol_file *file, uint32_t number,
-                               const struct pci_column *named, pcol_error *err)
-{
-    const struct pcf_column *c = &file->index.columns[number];
-    PCI_TRY(verify_sections(file, number, named, err));
-    for (uint32_t i = 0; i < c->child_count; i++)
-        PCI_TRY(verify_tree(file, c->first_child + i, named, err));
-    uint32_t codes = pcf_column_codes(&file->index, number);
-    if (codes && c->child_count == 1)
-        return verify_tree(file, codes, named, err);
-    return PCOL_OK;
-}
-
-pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err)
-{
-    return verify_tree(file, column->number, column, err);
 }

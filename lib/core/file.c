@@ -126,7 +126,7 @@ static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_er
     f->columns = p->columns;
     f->section_state = p->state;
     for (uint32_t i = 0; i < h->section_count; i++)
-        atomic_init(&f->section_state[i], 0);
+        atomic_init(&f->section_state[i], PCI_SECTION_UNKNOWN);
     return PCOL_OK;
 }
 
@@ -188,6 +188,8 @@ static void fill_columns(pcol_file *f)
         c->data = &f->data[i];
         c->desc = desc;
         atomic_init(&c->frozen, c->supported && is_frozen(f, i) ? PCI_FROZEN : 0);
+        atomic_init(&c->unverified, (uint8_t)!f->unverified);
+        atomic_init(&c->touched, 0);
         c->by_block = f->data[i].encoding == PCF_TREE;
         atomic_init(&c->blocks, NULL);
         c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
@@ -407,7 +409,7 @@ static pcol_status check_options(const pcol_open_options *options, pcol_open_opt
         return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
     if (options)
         memcpy(all, options, options->size < sizeof *all ? options->size : sizeof *all);
-    if (all->flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD))
+    if (all->flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD | PCOL_OPEN_UNVERIFIED))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x", all->flags);
     if (!all->archive_bytes)
         all->archive_bytes = PCI_THAW_LIMIT;
@@ -426,6 +428,7 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     if (status == PCOL_OK && pcf_is_archive(&f->index.header))
         status = pci_thaw_begin(f, options->archive_bytes, err);
     if (status == PCOL_OK) {
+        f->unverified = (options->flags & PCOL_OPEN_UNVERIFIED) != 0;
         fill_columns(f);
         status = fill_tables(f, err);
     }

@@ -30,7 +30,9 @@ struct pci_column {
     uint64_t limit; /* values are below it: rows of what they refer to; UINT64_MAX: no limit */
     /* Compressed: what `data` points to is there only while it is held (thaw.h). */
     _Atomic uint8_t frozen;
-    uint8_t by_block;                    /* TREE: cells are read out of whole blocks */
+    _Atomic uint8_t unverified; /* sections of it or its children were not compared (cell.c) */
+    uint8_t by_block;           /* TREE: cells are read out of whole blocks */
+    _Atomic uint64_t touched;   /* rows read while it was unverified */
     _Atomic(struct pci_blocks *) blocks; /* FRONT, TREE: those read (blocks.c); NULL: none yet */
 };
 
@@ -59,7 +61,8 @@ struct pcol_file {
     struct pci_column *columns; /* index.header.column_count; those of a table stand together */
     struct pci_hash by_name;    /* the columns of wide tables: their numbers, by table and name */
     const struct pci_column *strings; /* strings.value, or NULL */
-    _Atomic uint8_t *section_state;   /* one per section: 0 unknown, 1 verified, 2 wrong */
+    _Atomic uint8_t *section_state;   /* one per section: enum pci_section_state */
+    int unverified;                   /* opened with PCOL_OPEN_UNVERIFIED */
     struct pci_thaw *thaw;            /* archives: what was decompressed (thaw.h); else NULL */
     void *memory; /* the terminated names; all other arrays lie behind this struct */
     /* Logical tables are made on first use (model/). */
@@ -107,9 +110,10 @@ pcol_status pci_blocks_read(const pcol_file *file, const struct pci_column *colu
                             uint64_t count, int64_t *values, enum pcf_result *result,
                             pcol_error *err);
 void pci_blocks_free(struct pci_blocks *blocks);
-/* Cells, with errors that name table, column and row. Signatures as in decode.h. A row number or
- * string that they return is below the column's limit: it is an index that needs no further check,
- * but for row 0 of stacks, which refers to nothing. */
+/* Cells, with errors that name table, column and row. Signatures as in decode.h. The first read of
+ * a column compares the checksums of its sections, unless the thread is within pci_part_begin(). A
+ * row number or string that they return is below the column's limit: it is an index that needs no
+ * further check, but for row 0 of stacks, which refers to nothing. */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err);
 pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
@@ -123,10 +127,22 @@ pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, p
 pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                         pcol_str *value, int *valid, pcol_error *err);
 
-/* Compare the checksums of all sections of a column and its children, once per file; those of which
- * each block has its own are compared block by block, when they are decompressed. */
+/* Reads of this thread up to pci_part_end() are for so many rows of a table. They do not verify
+ * sections above PCI_PART_SECTION bytes, as long as all such reads of a column touch less than a
+ * tenth of the section's rows; PCI_PART_CELL: they verify none. Public functions that read few rows
+ * begin a part; all other code reads outside of one. Returns what pci_part_end() takes: parts nest.
+ */
+#define PCI_PART_SECTION ((uint64_t)4 << 20)
+#define PCI_PART_CELL 0u
+uint64_t pci_part_begin(uint64_t rows);
+void pci_part_end(uint64_t before);
+enum pci_section_state { PCI_SECTION_UNKNOWN, PCI_SECTION_VERIFIED, PCI_SECTION_WRONG };
+
+/* Compare the checksums of all sections of a column and its children, once per file, also within a
+ * part; those of which each block has its own are compared block by block, when they are
+ * decompressed. Does nothing in a file opened with PCOL_OPEN_UNVERIFIED. */
 pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err);
-/* One section; `named` is the column that an error names. */
+/* One section, whatever the file was opened with; `named` is the column that an error names. */
 pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
                                const struct pci_column *named, pcol_error *err);
 

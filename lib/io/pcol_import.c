@@ -420,11 +420,11 @@ pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
         pci_input_grant(input);
         status = pcol_file_open(input->name, &options, &file, err);
     } else if (input->end && !input->offset) {
-        status = pcol_file_open_memory(input->data, input->size, NULL, &file, err);
+        status = pcol_file_open_memory(input->data, input->size, &options, &file, err);
     } else {
         status = pci_input_rest(input, &all, &size, err);
         if (status == PCOL_OK)
-            status = pcol_file_open_memory(all, size, NULL, &file, err);
+            status = pcol_file_open_memory(all, size, &options, &file, err);
     }
     uint64_t limit = import->options->max_input_bytes;
     if (status == PCOL_OK && limit && pcol_file_size(file) > limit)

@@ -109,6 +109,12 @@ pcol_status pci_verify_column(const pcol_column *column, pcol_error *err)
     return column->source ? verify_physical(table->file, column->source, err) : PCOL_OK;
 }
 
+pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err)
+{
+    PCI_GIVEN(column, err);
+    return pci_verify_column(column, err);
+}
+
 static pcol_status wrong_type(const pcol_column *column, const char *wanted, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_ARGUMENT, column->table->name, column->name, PCOL_NOWHERE,
@@ -173,6 +179,16 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
     return status;
 }
 
+/* The same as the only one that is wanted: without verifying the column. */
+static pcol_status get_bits_alone(const pcol_column *column, uint64_t row, int64_t *bits,
+                                  int *valid, pcol_error *err)
+{
+    uint64_t before = pci_part_begin(PCI_PART_CELL);
+    pcol_status status = get_bits(column, row, bits, valid, err);
+    pci_part_end(before);
+    return status;
+}
+
 pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *value, int *valid,
                             pcol_error *err)
 {
@@ -181,7 +197,7 @@ pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *va
     int there = 0;
     pcol_status status = check_type(column, AS_I64, err);
     if (status == PCOL_OK)
-        status = get_bits(column, row, &bits, &there, err);
+        status = get_bits_alone(column, row, &bits, &there, err);
     *value = status == PCOL_OK && there ? bits : 0;
     if (valid)
         *valid = status == PCOL_OK && there;
@@ -196,7 +212,7 @@ pcol_status pcol_column_f64(const pcol_column *column, uint64_t row, double *val
     int there = 0;
     pcol_status status = check_type(column, AS_F64, err);
     if (status == PCOL_OK)
-        status = get_bits(column, row, &bits, &there, err);
+        status = get_bits_alone(column, row, &bits, &there, err);
     *value = status == PCOL_OK && there ? as_double(column, bits) : 0;
     if (valid)
         *valid = status == PCOL_OK && there;
@@ -229,7 +245,9 @@ pcol_status pcol_column_str(const pcol_column *column, uint64_t row, pcol_str *v
     int there = 0;
     pcol_status status;
     *value = (pcol_str){"", 0};
+    uint64_t before = pci_part_begin(PCI_PART_CELL);
     status = get_str(column, row, value, &there, err);
+    pci_part_end(before);
     if (status != PCOL_OK || !there)
         *value = (pcol_str){"", 0};
     if (valid)
@@ -262,16 +280,12 @@ static pcol_status read_batch(const pcol_column *column, const struct pci_rows *
     return PCOL_OK;
 }
 
-static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t count,
-                              const struct target *to, pcol_error *err)
+static pcol_status read_rows(const pcol_column *column, uint64_t row, size_t count,
+                             const struct target *to, pcol_error *err)
 {
     struct pci_rows rows;
-    pcol_status status;
-    PCI_TRY(check_type(column, to->reading, err));
-    PCI_TRY(check_range(column, row, count, err));
-    if (row == 0 && count == column->table->rows)
-        PCI_TRY(pci_verify_column(column, err));
-    status = pci_rows_open(&rows, column->table, count ? row : column->table->rows, err);
+    pcol_status status =
+        pci_rows_open(&rows, column->table, count ? row : column->table->rows, err);
     for (size_t done = 0; status == PCOL_OK && done < count;) {
         size_t n = count - done < PCI_BATCH ? count - done : PCI_BATCH;
         status = pci_rows_next(&rows, n, err);
@@ -282,6 +296,21 @@ static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t co
     if (status == PCOL_OK && row == 0 && count == column->table->rows)
         status = pci_rows_end(&rows, err);
     pci_rows_close(&rows);
+    return status;
+}
+
+static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t count,
+                              const struct target *to, pcol_error *err)
+{
+    PCI_TRY(check_type(column, to->reading, err));
+    PCI_TRY(check_range(column, row, count, err));
+    if (row == 0 && count == column->table->rows) {
+        PCI_TRY(pci_verify_column(column, err));
+        return read_rows(column, row, count, to, err);
+    }
+    uint64_t before = pci_part_begin(count ? count : 1);
+    pcol_status status = read_rows(column, row, count, to, err);
+    pci_part_end(before);
     return status;
 }
 

@@ -143,8 +143,14 @@ static void check_sections(struct pci_check *check, const uint32_t *owner)
         const struct pcf_section *section = &file->index.sections[i];
         const struct pci_column *column = &file->columns[owner[section->column]];
         struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
-        if (pcf_checksum(file->bytes + section->offset, section->size) == section->checksum ||
-            atomic_load(&file->lost))
+        int right =
+            pcf_checksum(file->bytes + section->offset, section->size) == section->checksum;
+        if (atomic_load(&file->lost))
+            continue;
+        atomic_store_explicit(&file->section_state[i],
+                              right ? PCI_SECTION_VERIFIED : PCI_SECTION_WRONG,
+                              memory_order_relaxed);
+        if (right)
             continue;
         pci_fault(&tally, PCOL_NOWHERE, "the checksum of bytes %llu to %llu is wrong",
                   (unsigned long long)section->offset,

@@ -27,8 +27,9 @@ struct scan_column {
 struct pcol_scan {
     const pcol_table *table;
     uint64_t row, end;
-    size_t most; /* rows of the next batch */
-    int whole;   /* all rows of the table */
+    uint64_t count; /* rows of the scan, for pci_part_begin() */
+    size_t most;    /* rows of the next batch */
+    int whole;      /* all rows of the table */
     int failed;
     int64_t *bits; /* doubles on their way */
     struct pci_rows rows;
@@ -94,6 +95,15 @@ static pcol_status verify_all(const pcol_scan *scan, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status open_rows(pcol_scan *scan, pcol_error *err)
+{
+    uint64_t rows = scan->table->rows, before = pci_part_begin(scan->count);
+    pcol_status status =
+        pci_rows_open(&scan->rows, scan->table, scan->row < scan->end ? scan->row : rows, err);
+    pci_part_end(before);
+    return status;
+}
+
 pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns, uint32_t column_count,
                           uint64_t first_row, uint64_t row_count, pcol_scan **scan, pcol_error *err)
 {
@@ -113,10 +123,11 @@ pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns, uint
     s->column_count = columns ? column_count : table->column_count;
     status = open_columns(s, columns, err);
     s->whole = s->row == 0 && s->end == table->rows;
+    s->count = s->whole ? UINT64_MAX : s->end - s->row ? s->end - s->row : 1;
     if (status == PCOL_OK && s->whole)
         status = verify_all(s, err);
     if (status == PCOL_OK)
-        status = pci_rows_open(&s->rows, table, s->row < s->end ? s->row : table->rows, err);
+        status = open_rows(s, err);
     if (status == PCOL_OK)
         *scan = s;
     else
@@ -213,7 +224,9 @@ pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
     PCI_GIVEN(scan, err);
     if (scan->failed)
         return pci_fail(err, PCOL_E_STATE, "the scan has failed before");
+    uint64_t before = pci_part_begin(scan->count);
     pcol_status status = next(scan, batch, err);
+    pci_part_end(before);
     if (status == PCOL_OK)
         return PCOL_OK;
     scan->failed = 1;

@@ -101,13 +101,10 @@ pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uin
     return PCOL_OK;
 }
 
-pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
-                                 size_t capacity, size_t *depth, pcol_error *err)
+/* Of a stack that may be no row of the table. */
+static pcol_status stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
+                                   size_t capacity, size_t *depth, pcol_error *err)
 {
-    PCI_GIVEN(depth, err);
-    *depth = 0;
-    PCI_GIVEN_MANY(locations, capacity, err);
-    PCI_GIVEN(file, err);
     struct pci_stacks tree;
     uint32_t node;
     PCI_TRY(pci_stacks_open(file, &tree, err));
@@ -125,6 +122,19 @@ pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t
     }
     *depth = found;
     return PCOL_OK;
+}
+
+pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
+                                 size_t capacity, size_t *depth, pcol_error *err)
+{
+    PCI_GIVEN(depth, err);
+    *depth = 0;
+    PCI_GIVEN_MANY(locations, capacity, err);
+    PCI_GIVEN(file, err);
+    uint64_t before = pci_part_begin(1);
+    pcol_status status = stack_locations(file, stack, locations, capacity, depth, err);
+    pci_part_end(before);
+    return status;
 }
 
 pcol_status pci_zones_total(const pcol_file *file, const char *name,

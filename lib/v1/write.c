@@ -163,13 +163,15 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     pcol_file *file = NULL;
     void *data = NULL;
     size_t size;
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
+    options.flags = PCOL_OPEN_UNVERIFIED; /* packed just now */
     PCI_TRY(pcol_builder_new(NULL, &builder, err));
     pcol_status status =
         pci_merge_file(builder, export->file, NULL, export->first_source, export->last_source, err);
     if (status == PCOL_OK)
         status = pcol_builder_write_memory(builder, 0, &data, &size, err);
     if (status == PCOL_OK)
-        status = pcol_file_open_memory(data, size, NULL, &file, err);
+        status = pcol_file_open_memory(data, size, &options, &file, err);
     if (status == PCOL_OK)
         status = put_file(file, export->sink, err);
     if (status == PCOL_OK)
