@@ -143,8 +143,7 @@ static void check_sections(struct pci_check *check, const uint32_t *owner)
         const struct pcf_section *section = &file->index.sections[i];
         const struct pci_column *column = &file->columns[owner[section->column]];
         struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
-        int right =
-            pcf_checksum(file->bytes + section->offset, section->size) == section->checksum;
+        int right = pcf_checksum(file->bytes + section->offset, section->size) == section->checksum;
         if (atomic_load(&file->lost))
             continue;
         atomic_store_explicit(&file->section_state[i],
