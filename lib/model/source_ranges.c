@@ -2,9 +2,10 @@
  * source_ranges.c - which rows of a table belong to which source
  *
  * An index by table, made when a table is first asked for, in one pass over its column `source` and
- * kept with the file. Rows of a source are contiguous in what pcol writes; a file in which they are
- * not has its ranges marked, so that nobody has to search a table once for each source. Tests:
- * tests/bombs (many sources), tests/unit/test_reading.c.
+ * kept with the file. A missing column or cell means the first source. Rows of a source are
+ * contiguous in files that pcol writes; where they are not, the range is marked as scattered, so
+ * that nobody has to search a table once for each source. Tests: tests/scaling ("firefox:
+ * sources"), tests/firefox.
  */
 #include "model/rows.h"
 
@@ -40,9 +41,10 @@ static pcol_status fill(const pcol_file *file, const struct pci_table *table,
         size_t n = table->rows - row < PCI_BATCH ? (size_t)(table->rows - row) : PCI_BATCH;
         PCI_TRY(pci_read(file, column, row, n, values, valid, err));
         for (size_t i = 0; i < n; i++) {
-            if (!valid[i] || (uint64_t)values[i] >= sources)
+            uint64_t source = valid[i] ? (uint64_t)values[i] : 0;
+            if (source >= sources)
                 continue;
-            struct pci_source_range *r = &ranges[values[i]];
+            struct pci_source_range *r = &ranges[source];
             if (!r->count)
                 r->first = row + i;
             r->scattered |= row + i != r->first + r->count;
