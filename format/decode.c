@@ -38,6 +38,8 @@ const char *pcf_result_text(enum pcf_result result)
         return "value has no successor, or the first of 64 rows no value of its own";
     case PCF_BAD_SHARED:
         return "string shares more bytes than the one before has";
+    case PCF_BAD_ORDER:
+        return "the string does not come after the one before";
     case PCF_BAD_CODE:
         return "code lies beyond the dictionary";
     case PCF_BAD_TREE:

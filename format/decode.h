@@ -36,6 +36,7 @@ enum pcf_result {
     PCF_BAD_OFFSET, /* byte offsets fall or leave the data */
     PCF_BAD_CHAIN,  /* a value without successor, or 64 rows of which the first is not marked */
     PCF_BAD_SHARED, /* more bytes shared than the row before has */
+    PCF_BAD_ORDER,  /* a string that does not come after the one before */
     PCF_BAD_CODE,   /* a code beyond its dictionary */
     PCF_BAD_TREE,   /* more steps than there are rows above, or the root is marked */
     PCF_BAD_VALUE   /* a u32 or string above 2^32 - 1, a bool above 1 */

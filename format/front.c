@@ -36,19 +36,35 @@ enum pcf_result pcf_front_plan(const struct pcf_data *d, uint64_t *row, struct p
     return result;
 }
 
-void pcf_front_fill(const struct pcf_data *d, const struct pcf_front *front, uint8_t *bytes,
-                    uint64_t *ends)
+/* Whether a row's own bytes come after those that the row before has instead; both have the same
+ * bytes in front of them. */
+static inline int comes_after(const uint8_t *own, uint64_t size, const uint8_t *before,
+                              uint64_t before_size)
+{
+    if (size && before_size && *own != *before)
+        return *own > *before;
+    int order = memcmp(own, before, (size_t)(size < before_size ? size : before_size));
+    return order ? order > 0 : size > before_size;
+}
+
+unsigned pcf_front_fill(const struct pcf_data *d, const struct pcf_front *front, uint8_t *bytes,
+                        uint64_t *ends)
 {
     const uint8_t *before = bytes;
     uint8_t *at = bytes;
+    unsigned sound = front->rows;
     for (unsigned i = 0; i < front->rows; i++) {
         uint64_t own = (uint64_t)front->offsets[i + 1] - (uint64_t)front->offsets[i];
         uint64_t shared = (uint64_t)front->shared[i];
         memcpy(at, before, (size_t)shared);
         if (own)
             memcpy(at + shared, d->bytes + front->offsets[i], (size_t)own);
+        if (i && sound == front->rows &&
+            !comes_after(at + shared, own, before + shared, (uint64_t)(at - before) - shared))
+            sound = i;
         before = at;
         at += shared + own;
         ends[i] = (uint64_t)(at - bytes);
     }
+    return sound;
 }

@@ -22,8 +22,9 @@ struct pcf_front {
 /* The rows of which `row` is one. If they cannot be put together, *row becomes one at fault. */
 enum pcf_result pcf_front_plan(const struct pcf_data *d, uint64_t *row, struct pcf_front *front);
 
-/* The rows one after the other into front->size bytes; ends[i] is where the i-th ends. */
-void pcf_front_fill(const struct pcf_data *d, const struct pcf_front *front, uint8_t *bytes,
-                    uint64_t *ends);
+/* The rows one after the other into front->size bytes; ends[i] is where the i-th ends. Returns the
+ * first row that does not come after the one before, front->rows if all do. */
+unsigned pcf_front_fill(const struct pcf_data *d, const struct pcf_front *front, uint8_t *bytes,
+                        uint64_t *ends);
 
 #endif

@@ -168,7 +168,8 @@ typedef struct pcol_file pcol_file;
  * sections above 4 MiB as long as pcol_column_read_*(), scans and pcol_stack_locations() touch less
  * than a tenth of their rows, all calls for this file together. Blocks of archives are verified
  * whenever they are decompressed, and pcol_file_check() verifies everything, with this flag as
- * well. */
+ * well. The directories of a column (counts of marked rows, block and byte offsets, run ends) are
+ * compared with what they index when its checksums are, also with this flag: E_CORRUPT. */
 #define PCOL_OPEN_UNVERIFIED 0x4u
 
 typedef struct pcol_open_options {
@@ -329,7 +330,8 @@ typedef struct pcol_column_info {
 
 PCOL_API void pcol_column_describe(const pcol_column *column, pcol_column_info *info);
 
-/* One cell. Cost: O(1) for physical and most logical columns.
+/* One cell. Cost: O(1) for physical and most logical columns, so neither checksum nor directories
+ * of the column are verified for it: in a damaged file it is in bounds, and may be another row's.
  * *valid is 0 for a null (the value is then 0 or empty); @valid may be NULL.
  * Errors: E_ARGUMENT (row or type), E_CORRUPT. Integers of every width are read as i64; a u64
  * above INT64_MAX keeps its bits. f64 reads integers too, rounded to nearest. */
@@ -340,8 +342,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_f64(const pcol_column *column, u
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_str(const pcol_column *column, uint64_t row,
                                                     pcol_str *value, int *valid, pcol_error *err);
 
-/* @count cells from @row into the caller's arrays; @valid (bytes 0 and 1) may be NULL.
- * A whole physical column is compared with its checksum first, once per file (E_CHECKSUM). */
+/* @count cells from @row into the caller's arrays; @valid (bytes 0 and 1) may be NULL. Checksums and
+ * directories of the column are verified first (E_CHECKSUM, E_CORRUPT): PCOL_OPEN_UNVERIFIED. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row,
                                                          size_t count, int64_t *values,
                                                          uint8_t *valid, pcol_error *err);
@@ -353,8 +355,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_str(const pcol_column *colu
                                                          uint8_t *valid, pcol_error *err);
 
 /* Compare the checksums of all that a read of the whole column touches, once per file, as the calls
- * above and pcol_scan_new() do for whole columns. Meant for programs that are going to read many
- * single cells. Does nothing in a file opened with PCOL_OPEN_UNVERIFIED. Errors: E_CHECKSUM. */
+ * above and pcol_scan_new() do for whole columns; in a file opened with PCOL_OPEN_UNVERIFIED only
+ * the directories. Meant for programs that are going to read many single cells. Errors: E_CHECKSUM,
+ * E_CORRUPT. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err);
 
 /* A column as it lies in the file, without copying; of an archive, as it was decompressed. Valid
@@ -373,10 +376,11 @@ typedef struct pcol_buffer {
  * pcol_column_data() - the column's values in place
  * Works for columns that are plain, or packed to 8, 16, 32 or 64 bits without base, step or scale;
  * every column of a file packed with --plain is, but for bool (bits). Verifies the checksum on
- * first use. A column of an archive is decompressed as a whole then, into memory that the file
- * owns; any number of threads may ask at once. Values are not checked: a row number may be beyond
- * the table that it refers to, which pcol_column_read_*() rejects. Errors: E_UNSUPPORTED (encoded
- * or computed: use pcol_column_read_*), E_CHECKSUM; archives: E_CORRUPT, E_NO_MEMORY.
+ * first use, and that offsets ascend from 0 to @data_bytes. A column of an archive is decompressed
+ * as a whole then, into memory that the file owns; any number of threads may ask at once. Values
+ * are not checked: a row number may be beyond the table that it refers to, which
+ * pcol_column_read_*() rejects. Errors: E_UNSUPPORTED (encoded or computed: use
+ * pcol_column_read_*), E_CHECKSUM, E_CORRUPT; archives: E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer,
                                                      pcol_error *err);

@@ -40,7 +40,8 @@ class Column:
             for row in range(i if self.encoding == PLAIN else i // 64 * 64, i + 1):
                 a, b, shared = self.children[0].cell(row), self.children[0].cell(row + 1), self.children[1].cell(row) if self.encoding == FRONT else 0
                 need(a <= b <= len(data) and shared <= len(text), "offsets fall or leave the data, or too much shared")
-                text = text[:shared] + bytes(data[a:b])
+                before, text = text, text[:shared] + bytes(data[a:b])
+                need(self.encoding == PLAIN or row % 64 == 0 or before < text, "string does not come after the one before")
             return text
         if self.encoding == PLAIN:
             width = 4 if self.type in (U32, STRING) else 8
@@ -116,13 +117,51 @@ class Column:
         """Value of a marked row, and the number of marked rows before it."""
         return self.children[0].whole(self.rank(i)), self.rank(i)
 
+    def tail(self, role, start, bits):
+        """Bits past the last one, in the byte that holds it, are 0."""
+        need(bits % 8 == 0 or self.number(role, start + bits // 8, 1) >> bits % 8 == 0, "bits past the last row are not zero")
+
+    def sound(self):
+        """Hold the directories against all that they index (14.1), before the first value is used."""
+        n, e, total = self.rows, self.encoding, 0
+        if self.known or not n:
+            return
+        if VALIDITY in self.sections:
+            self.tail(VALIDITY, 0, n)
+        if e in (SPARSE, CHAIN, DELTAS, SPLIT, TREE):
+            for first in range(0, n, 1024):
+                at, rows = first // 1024 * 136, min(1024, n - first)
+                need(not first or self.number(MARKS, at - 8, 8) == total, "count of marks")
+                total += bin(int.from_bytes(self.sections[MARKS][at:at + (rows + 7) // 8], "little")).count("1")
+                self.tail(MARKS, at, rows)
+            need(total == self.children[0].rows, "marked rows and their values")
+        if e == BLOCKED:
+            for first in range(0, n, 1024):
+                packed, rows = self.number(BLOCKS, first // 1024 * 24 + 16, 8), min(1024, n - first)
+                need(packed & (1 << 56) - 1 == total, "block does not follow the one before")
+                total += (rows * (packed >> 56) + 7) // 8
+            need(total + 8 == len(self.sections[VALUES]) and not self.number(VALUES, total, 8), "8 zero bytes at the end of values")
+        if e == PACKED:
+            self.tail(VALUES, 0, n * self.width)
+            need(not self.number(VALUES, (n * self.width + 7) // 8, 8), "8 zero bytes at the end of values")
+        if e == PLAIN and self.type == BOOL:
+            self.tail(VALUES, 0, n)
+        if e == RUNS:
+            ends = [0] + [self.children[0].whole(i) for i in range(self.children[0].rows)]
+            need(all(a < b for a, b in zip(ends, ends[1:])) and ends[-1] == n, "run ends do not ascend to the number of rows")
+        if self.type == BYTES and e != LINEAR:
+            need(self.children[0].whole(0) == 0 and self.children[0].whole(n) == len(self.sections.get(DATA, b"")), "offsets do not go from 0 to the size of the data")
+        self.known = True
+
     def whole(self, i):
         need(0 <= i < self.rows, "row of a child out of range")
+        self.sound()
         return self.bits(i)
 
     def cell(self, i):
         need(not self.why, f"column {self.name}: {self.why}")
         need(0 <= i < self.rows, f"column {self.name}: row {i} out of range")
+        self.sound()
         value = self.bits(i)
         if value is None or self.type in (BYTES, U64):
             return value
@@ -239,7 +278,7 @@ class File:
         need(not (table and c.rows), "column of a table with rows of its own")
         c.file, c.type, c.encoding, c.base, c.step, c.scale, c.why = self, kind % 16, kind // 16, fold(base), fold(step), scale + 1 & ALL, ""
         c.name, c.rows = (self.name(name_size), table.rows) if table else ("", c.rows)
-        c.sections, c.blocks = {}, {}
+        c.sections, c.blocks, c.known = {}, {}, False
         for _ in range(sections):
             size, role, align, codec, raw_size, flags = self.record(6)
             start = -(-self.section_end >> 3 + align) << 3 + align

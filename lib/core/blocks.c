@@ -88,7 +88,14 @@ static pcol_status make_strings(const pcol_file *file, const struct pci_column *
         give_room(file, front.size);
         return pci_fail_memory(err);
     }
-    pcf_front_fill(column->data, &front, strings->bytes, strings->ends);
+    unsigned sound = pcf_front_fill(column->data, &front, strings->bytes, strings->ends);
+    if (sound < front.rows) {
+        give_room(file, front.size);
+        pci_free(strings);
+        *row = front.first + sound;
+        *result = PCF_BAD_ORDER;
+        return PCOL_OK;
+    }
     *made = strings;
     *room = front.size;
     return PCOL_OK;

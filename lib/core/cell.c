@@ -79,11 +79,10 @@ static pcol_status verify_sections(struct verification *v, uint32_t number, pcol
     const struct pcf_column *c = &v->file->index.columns[number];
     for (uint32_t i = c->first_section; i < c->first_section + c->section_count; i++) {
         const struct pcf_section *s = &v->file->index.sections[i];
-        if (s->codec != 0 && pci_thaw_blocks(s) != 1)
-            continue;
-        if (s->size > PCI_PART_SECTION && v->rows < c->rows / 10)
+        int by_block = s->codec != 0 && pci_thaw_blocks(s) != 1;
+        if ((by_block ? s->raw_size : s->size) > PCI_PART_SECTION && v->rows < c->rows / 10)
             v->skipped = 1;
-        else
+        else if (!by_block && !v->file->unverified)
             PCI_TRY(pci_verify_section(v->file, i, v->named, err));
     }
     return PCOL_OK;
@@ -113,8 +112,10 @@ static pcol_status verify_rows(const pcol_file *file, const struct pci_column *c
 {
     struct verification v = {file, column, rows, 0};
     PCI_TRY(verify_tree(&v, column->number, err));
-    if (!v.skipped)
-        atomic_store_explicit(&file->columns[column->number].unverified, 0, memory_order_relaxed);
+    if (v.skipped)
+        return PCOL_OK;
+    PCI_TRY(pci_verify_structure(file, column, err));
+    atomic_store_explicit(&file->columns[column->number].unverified, 0, memory_order_relaxed);
     return PCOL_OK;
 }
 

@@ -188,10 +188,11 @@ static void fill_columns(pcol_file *f)
         c->data = &f->data[i];
         c->desc = desc;
         atomic_init(&c->frozen, c->supported && is_frozen(f, i) ? PCI_FROZEN : 0);
-        atomic_init(&c->unverified, (uint8_t)!f->unverified);
+        atomic_init(&c->unverified, 1);
         atomic_init(&c->touched, 0);
         c->by_block = f->data[i].encoding == PCF_TREE;
         atomic_init(&c->blocks, NULL);
+        atomic_init(&c->structure_known, 0);
         c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
     }
 }

@@ -30,9 +30,10 @@ struct pci_column {
     uint64_t limit; /* values are below it: rows of what they refer to; UINT64_MAX: no limit */
     /* Compressed: what `data` points to is there only while it is held (thaw.h). */
     _Atomic uint8_t frozen;
-    _Atomic uint8_t unverified; /* sections of it or its children were not compared (cell.c) */
-    uint8_t by_block;           /* TREE: cells are read out of whole blocks */
-    _Atomic uint64_t touched;   /* rows read while it was unverified */
+    _Atomic uint8_t unverified;          /* it or its children were not compared (cell.c) */
+    _Atomic uint8_t structure_known;     /* its directories, and its children's, are consistent */
+    uint8_t by_block;                    /* TREE: cells are read out of whole blocks */
+    _Atomic uint64_t touched;            /* rows read while it was unverified */
     _Atomic(struct pci_blocks *) blocks; /* FRONT, TREE: those read (blocks.c); NULL: none yet */
 };
 
@@ -140,8 +141,22 @@ enum pci_section_state { PCI_SECTION_UNKNOWN, PCI_SECTION_VERIFIED, PCI_SECTION_
 
 /* Compare the checksums of all sections of a column and its children, once per file, also within a
  * part; those of which each block has its own are compared block by block, when they are
- * decompressed. Does nothing in a file opened with PCOL_OPEN_UNVERIFIED. */
+ * decompressed. Then compare its directories with what they index. In a file opened with
+ * PCOL_OPEN_UNVERIFIED the latter only. */
 pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err);
+/* Compare the directories of a column and its children with what they index (format/structure.h),
+ * once per file. Reads of a part do without, as above. */
+pcol_status pci_verify_structure_now(const pcol_file *file, const struct pci_column *column,
+                                     pcol_error *err);
+static inline int pci_structure_known(const struct pci_column *column)
+{
+    return atomic_load_explicit(&column->structure_known, memory_order_acquire);
+}
+static inline pcol_status pci_verify_structure(const pcol_file *file,
+                                               const struct pci_column *column, pcol_error *err)
+{
+    return pci_structure_known(column) ? PCOL_OK : pci_verify_structure_now(file, column, err);
+}
 /* One section, whatever the file was opened with; `named` is the column that an error names. */
 pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
                                const struct pci_column *named, pcol_error *err);

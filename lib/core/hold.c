@@ -174,10 +174,8 @@ static unsigned is_frozen(const struct pci_column *column)
     return atomic_load_explicit(&column->frozen, memory_order_acquire);
 }
 
-/* What a column is made of besides its sections: its children, and codes that are another one's.
- * NULL behind the last. At most PCF_MAX_CHILD_DEPTH + 1 levels. */
-static const struct pci_column *part_of(const pcol_file *file, const struct pci_column *column,
-                                        unsigned part)
+const struct pci_column *pci_part_of(const pcol_file *file, const struct pci_column *column,
+                                     unsigned part)
 {
     const struct pcf_column *desc = column->desc;
     uint32_t codes;
@@ -195,7 +193,7 @@ static pcol_status open_column(const pcol_file *file, const struct pci_column *c
     const struct pci_column *part;
     if (is_frozen(column) != PCI_FROZEN)
         return PCOL_OK;
-    for (unsigned i = 0; (part = part_of(file, column, i)); i++)
+    for (unsigned i = 0; (part = pci_part_of(file, column, i)); i++)
         PCI_TRY(open_column(file, part, err));
     for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++)
         if (file->thaw->cold[i].blocks && !file->thaw->cold[i].state)
@@ -213,7 +211,7 @@ static void settle(const pcol_file *file, const struct pci_column *column)
     int frozen = 0;
     if (!is_frozen(column))
         return;
-    for (unsigned i = 0; (part = part_of(file, column, i)); i++) {
+    for (unsigned i = 0; (part = pci_part_of(file, column, i)); i++) {
         settle(file, part);
         frozen |= is_frozen(part) != 0;
     }
@@ -325,7 +323,7 @@ static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *c
                                uint64_t count, pcol_error *err)
 {
     const struct pcf_data *data = column->data;
-    const struct pci_column *other = part_of(hold->file, column, 1);
+    const struct pci_column *other = pci_part_of(hold->file, column, 1);
     unsigned encoding = data->encoding;
     uint64_t first = encoding == PCF_CHAIN || encoding == PCF_DELTAS ? row - row % 64
                      : encoding == PCF_TREE                          ? row - row % PCF_RANK_ROWS
@@ -336,7 +334,7 @@ static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *c
     uint64_t from = first % PCF_RANK_ROWS, to = from + count + (row - first);
     uint64_t before = pcf_marks_before(data, block) + marks_in(data, block, 0, from);
     uint64_t marked = marks_in(data, block, from, to);
-    PCI_TRY(hold_column(hold, part_of(hold->file, column, 0), before, marked, err));
+    PCI_TRY(hold_column(hold, pci_part_of(hold->file, column, 0), before, marked, err));
     if (encoding == PCF_SPARSE || encoding == PCF_TREE)
         return PCOL_OK;
     if (encoding == PCF_CHAIN)
@@ -348,8 +346,8 @@ static pcol_status hold_marked(struct pci_hold *hold, const struct pci_column *c
 static pcol_status hold_dictionary(struct pci_hold *hold, const struct pci_column *column,
                                    uint64_t row, uint64_t count, pcol_error *err)
 {
-    PCI_TRY(pci_thaw(hold->file, part_of(hold->file, column, 0), err));
-    return hold_column(hold, part_of(hold->file, column, 1), row, count, err);
+    PCI_TRY(pci_thaw(hold->file, pci_part_of(hold->file, column, 0), err));
+    return hold_column(hold, pci_part_of(hold->file, column, 1), row, count, err);
 }
 
 /* Rows that lie in one block of 1024 where the encoding has such. */
@@ -410,13 +408,13 @@ pcol_status pci_hold_rows(struct pci_hold *hold, const pcol_file *file,
 static pcol_status hold_texts(struct pci_hold *hold, const struct pci_column *column, uint64_t row,
                               uint64_t count, pcol_error *err)
 {
-    const struct pci_column *offsets = part_of(hold->file, column, 0);
+    const struct pci_column *offsets = pci_part_of(hold->file, column, 0);
     int64_t from, to;
     int valid;
     PCI_TRY(hold_role(hold, column, PCF_ROLE_VALIDITY, row, row + count, 0, err));
     PCI_TRY(hold_column(hold, offsets, row, count + 1, err));
     if (column->desc->encoding == PCF_FRONT)
-        PCI_TRY(hold_column(hold, part_of(hold->file, column, 1), row, count, err));
+        PCI_TRY(hold_column(hold, pci_part_of(hold->file, column, 1), row, count, err));
     enum pcf_result result = pcf_get(offsets->data, row, &from, &valid);
     if (result == PCF_OK)
         result = pcf_get(offsets->data, row + count, &to, &valid);
@@ -445,30 +443,49 @@ pcol_status pci_hold_text(struct pci_hold *hold, const pcol_file *file,
 
 /* ---- whole columns */
 
-/* All sections of a column and its parts; `values` of plain numbers only if they are wanted. */
-static pcol_status hold_all(struct pci_hold *hold, const struct pci_column *column, int values,
-                            pcol_error *err)
+/* All sections of a column and its parts. */
+static pcol_status hold_all(struct pci_hold *hold, const struct pci_column *column, pcol_error *err)
 {
     const struct pcf_column *desc = column->desc;
     const struct pci_column *part;
-    int plain = desc->encoding == PCF_PLAIN && desc->type != PCF_BOOL && !values;
     if (!is_frozen(column))
         return PCOL_OK;
-    for (unsigned i = 0; (part = part_of(hold->file, column, i)); i++)
-        PCI_TRY(hold_all(hold, part, 1, err));
+    for (unsigned i = 0; (part = pci_part_of(hold->file, column, i)); i++)
+        PCI_TRY(hold_all(hold, part, err));
+    for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++)
+        PCI_TRY(hold_bytes(hold, column, i, 0, hold->file->index.sections[i].raw_size, err));
+    return PCOL_OK;
+}
+
+/* Bitmaps and directories, the end of values that are packed, and of the first child the run ends,
+ * or the first and the last offset. */
+static pcol_status hold_structure(struct pci_hold *hold, const struct pci_column *column,
+                                  pcol_error *err)
+{
+    const struct pcf_column *desc = column->desc;
+    const struct pci_column *part = pci_part_of(hold->file, column, 0);
+    int packed =
+        desc->encoding == PCF_PACKED || desc->encoding == PCF_BLOCKED || desc->type == PCF_BOOL;
     for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++) {
         const struct pcf_section *s = &hold->file->index.sections[i];
-        if (!plain || (s->role != PCF_ROLE_VALUES && s->role != PCF_ROLE_DATA))
-            PCI_TRY(hold_bytes(hold, column, i, 0, s->raw_size, err));
+        uint64_t end = s->raw_size, tail = end > 2 * PCF_PACK_PADDING ? 2 * PCF_PACK_PADDING : end;
+        if (s->role == PCF_ROLE_VALUES ? packed : s->role != PCF_ROLE_DATA)
+            PCI_TRY(
+                hold_bytes(hold, column, i, s->role == PCF_ROLE_VALUES ? end - tail : 0, end, err));
     }
-    return PCOL_OK;
+    if (desc->encoding == PCF_RUNS)
+        return hold_all(hold, part, err);
+    if (desc->type != PCF_BYTES || !part)
+        return PCOL_OK;
+    PCI_TRY(hold_column(hold, part, 0, 1, err));
+    return hold_column(hold, part, desc->rows, 1, err);
 }
 
 pcol_status pci_hold_structure(struct pci_hold *hold, const pcol_file *file,
                                const struct pci_column *column, pcol_error *err)
 {
     PCI_TRY(begin(hold, file, column, err));
-    return settled(hold, column, hold_all(hold, column, 0, err));
+    return is_frozen(column) ? settled(hold, column, hold_structure(hold, column, err)) : PCOL_OK;
 }
 
 /* Blocks that are never released do not go. */
@@ -477,7 +494,7 @@ pcol_status pci_thaw_now(const pcol_file *file, const struct pci_column *column,
     struct pci_hold hold;
     PCI_TRY(pci_verify(file, column, err));
     PCI_TRY(begin(&hold, file, column, err));
-    pcol_status status = hold_all(&hold, column, 1, err);
+    pcol_status status = hold_all(&hold, column, err);
     if (status != PCOL_OK) {
         pci_release(&hold);
         return status;

@@ -98,10 +98,15 @@ pcol_status pci_hold_rows(struct pci_hold *hold, const pcol_file *file,
 /* The bytes of row `row` of a column of byte strings; they stay. */
 pcol_status pci_hold_text(struct pci_hold *hold, const pcol_file *file,
                           const struct pci_column *column, uint64_t row, pcol_error *err);
-/* All of the column and its children but values that lie there as they are. */
+/* The column's directories: what format/structure.h looks at. */
 pcol_status pci_hold_structure(struct pci_hold *hold, const pcol_file *file,
                                const struct pci_column *column, pcol_error *err);
 void pci_release(struct pci_hold *hold);
+
+/* What a column is made of besides its sections: its children, and codes that are another one's.
+ * NULL behind the last. At most PCF_MAX_CHILD_DEPTH + 1 levels. */
+const struct pci_column *pci_part_of(const pcol_file *file, const struct pci_column *column,
+                                     unsigned part);
 
 /* How many of `count` rows from `row` on are best held at once. */
 uint64_t pci_hold_most(const struct pci_column *column, uint64_t row, uint64_t count);

@@ -211,8 +211,11 @@ static pcol_status run(struct pci_check *check, pcol_error *err)
     size_t count = sizeof parts / sizeof *parts;
     if (check->depth < PCOL_CHECK_STRICT)
         count -= 5; /* sums, rows of labels, plain, model */
-    for (size_t i = 0; i < count && !check->stop; i++)
-        PCI_TRY(parts[i](check, err));
+    for (size_t i = 0; i < count && !check->stop; i++) {
+        pcol_error error = {0}; /* what a part cannot read is a fault, too */
+        if (parts[i](check, &error) != PCOL_OK)
+            PCI_TRY(pci_fault_error(check, &error, err));
+    }
     return PCOL_OK;
 }
 

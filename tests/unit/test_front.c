@@ -76,6 +76,32 @@ static enum pcf_result put_together(const struct made *m, uint64_t *row)
     return result;
 }
 
+Test(front, rows_that_do_not_ascend)
+{
+    /* "a", "b", then what comes after row 1 or does not: shared bytes and own ones. */
+    static const struct {
+        const char *data;
+        unsigned own, shared, sound;
+    } cases[] = {{"abc", 1, 0, 3},  {"abb", 1, 0, 2}, {"aba", 1, 0, 2}, {"ab", 0, 1, 2},
+                 {"ab\0", 1, 1, 3}, {"ab", 0, 0, 2},  {"abba", 2, 0, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made *m = new_made(3, strlen(cases[i].data) + 1);
+        struct pcf_front front;
+        uint64_t row = 0, ends[PCF_FRONT_ROWS];
+        uint8_t bytes[16];
+        memcpy(m->bytes, cases[i].data, strlen(cases[i].data) + 1);
+        m->places[1] = 1;
+        m->places[2] = 2;
+        m->places[3] = 2 + cases[i].own;
+        m->shares[0] = m->shares[1] = 0;
+        m->shares[2] = cases[i].shared;
+        cr_assert_eq(pcf_front_plan(&m->column, &row, &front), PCF_OK);
+        cr_expect_eq(pcf_front_fill(&m->column, &front, bytes, ends), cases[i].sound, "case %zu",
+                     i);
+        free_made(m);
+    }
+}
+
 Test(front, faults_and_their_rows)
 {
     struct made *m = new_made(130, 300);
