@@ -62,7 +62,7 @@ endif
 OPT := -O2 -g
 ifeq ($(VARIANT),asan)
 OPT := -O1 -g
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow -fno-omit-frame-pointer
 endif
 ifeq ($(VARIANT),tsan)
 OPT := -O1 -g
@@ -79,7 +79,7 @@ SANITIZE := -fsanitize=memory -fsanitize-memory-track-origins -fno-omit-frame-po
 endif
 ifneq ($(filter fuzz,$(VARIANT)),)
 OPT := -O1 -g
-SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow -fno-omit-frame-pointer
 endif
 # The same without AddressSanitizer and what is compared to what, with traps instead of reports: several times as many executions.
 ifeq ($(VARIANT),swift)

@@ -474,7 +474,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_check(const pcol_file *file, pcol_
  * Output
  * ------------------------------------------------------------------------------------------- */
 
-/* Where bytes go: a function that takes all of them or fails. */
+/* Where bytes go: a function that takes all of them, or fails and fills @err (never NULL; without
+ * that, the error says only that the sink failed). */
 typedef struct pcol_sink {
     pcol_status (*write)(void *context, const void *data, size_t size, pcol_error *err);
     void *context;
@@ -635,7 +636,8 @@ typedef struct pcol_sample {
     int64_t time_ns, duration_ns, cpu_delta_ns;
     unsigned has_time : 1, has_duration : 1, has_cpu_delta : 1;
 } pcol_sample;
-/* Append a sample; @row may be NULL. E_ARGUMENT: two values of a type, a duration below 0. */
+/* Append a sample; @row may be NULL. E_ARGUMENT: two values of a type, a duration below 0 or, from
+ * the time on, beyond INT64_MAX. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,
                                                         const pcol_sample *sample, uint64_t *row,
                                                         pcol_error *err);

@@ -4,6 +4,7 @@
 #include "core/builder.h"
 
 #include "core/alloc.h"
+#include "core/idle.h"
 
 #include <stdio.h>
 
@@ -434,6 +435,8 @@ static pcol_status check_sample(const pcol_builder *b, const pcol_sample *s, pco
         return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to a stack that does not exist");
     if (s->has_duration && s->duration_ns < 0)
         return pci_fail(err, PCOL_E_ARGUMENT, "the duration of a sample is negative");
+    if (s->has_time && s->has_duration && !pci_sample_ends(s->time_ns, s->duration_ns))
+        return pci_fail(err, PCOL_E_ARGUMENT, "a sample ends beyond 64 bits of nanoseconds");
     if (b->sample_count >= PCF_MAX_ROWS)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^48 samples");
     return PCOL_OK;

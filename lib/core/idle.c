@@ -116,6 +116,16 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
     return 1;
 }
 
+pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration_ns,
+                                 pcol_error *err)
+{
+    if (pci_sample_ends(time_ns, duration_ns))
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "duration", row,
+                         duration_ns < 0 ? "%lld is negative" : "time + %lld ns is beyond 64 bits",
+                         (long long)duration_ns);
+}
+
 static int one_by_one(double value)
 {
     return value < MOST_PARTS && value == floor(value);
@@ -136,7 +146,9 @@ struct pci_idle_part pci_idle_part(int64_t duration_ns, double value, uint64_t p
         return p;
     if (part) {
         double share = (double)part / (double)(parts - 1);
-        p.after_ns = (int64_t)floor((double)duration_ns * share + 0.5);
+        double after = floor((double)duration_ns * share + 0.5);
+        /* As a double the duration may be more than it is, and more than 64 bits. */
+        p.after_ns = after < (double)duration_ns ? (int64_t)after : duration_ns;
     }
     p.rest = part && !(all && one_by_one(value));
     p.value = p.rest ? value - 1 : 1;

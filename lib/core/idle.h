@@ -32,11 +32,21 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
 pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
                           pcol_error *err);
 
+/* Whether a sample's end is a time: parts of such a sample are, too. */
+static inline int pci_sample_ends(int64_t time_ns, int64_t duration_ns)
+{
+    int64_t end;
+    return duration_ns >= 0 && !__builtin_add_overflow(time_ns, duration_ns, &end);
+}
+/* E_CORRUPT for row `row` of samples if that is not so. */
+pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration_ns,
+                                 pcol_error *err);
+
 /* Into how many samples one is taken apart: all that it stands for, if `all` and its value is a
  * whole number, else two; 1 if it does not last. */
 uint64_t pci_idle_parts(int64_t duration_ns, double value, int all);
 struct pci_idle_part {
-    int64_t after_ns; /* from the sample's time on */
+    int64_t after_ns; /* from the sample's time on, at most the duration */
     double value;
     int rest; /* it stands for all but the first */
 };

@@ -235,6 +235,8 @@ static pcol_status add_sample(struct pci_ff_foreign *f, const struct pci_ff_trac
     uint32_t place = PCOL_NONE;
     if (has_stack && (uint64_t)stack < f->code.stacks.stacks)
         place = f->code.stack_rows[stack] - 1; /* the empty stack: none */
+    if (has_time && has_duration)
+        PCI_TRY(pci_sample_check_end(row, time, duration, err));
     uint64_t parts = pci_idle_parts(has_time && has_duration ? duration : 0, value, expand);
     c->any_cpu |= has_cpu || parts > 1;
     for (uint64_t i = 0; i < parts; i++) {

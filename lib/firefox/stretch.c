@@ -122,6 +122,8 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
     PCI_TRY(pci_ff_get(f, s->back->cpu_unit == PCI_FF_CPU_CYCLES ? s->cycles : s->cpu, row,
                        &s->cpu_value, &s->has_cpu, err));
     PCI_TRY(load_weight(s, err));
+    if (s->has_time && s->has_duration)
+        PCI_TRY(pci_sample_check_end(row, s->time_value, s->duration_value, err));
     s->parts = pci_idle_parts(s->has_time && s->has_duration ? s->duration_value : 0,
                               s->weight ? weight_of(s) : 1, s->back->expand);
     return PCOL_OK;

@@ -113,10 +113,7 @@ static void cut_value(const struct sample_walk *w, uint64_t type, const pcol_sam
 
 static int64_t end_of(const pcol_sample *sample)
 {
-    int64_t end;
-    if (!sample->has_duration || sample->duration_ns <= 0)
-        return sample->time_ns;
-    return __builtin_add_overflow(sample->time_ns, sample->duration_ns, &end) ? INT64_MAX : end;
+    return sample->time_ns + (sample->has_duration ? sample->duration_ns : 0); /* checked */
 }
 
 static void cut_time(const struct pci_range *range, pcol_sample *sample)
@@ -169,6 +166,9 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
     sample->has_time = valid != 0;
     PCI_TRY(pci_cells_get(&c[C_DURATION], row, &sample->duration_ns, &valid, err));
     sample->has_duration = valid != 0;
+    if (sample->has_duration)
+        PCI_TRY(pci_sample_check_end(row, sample->has_time ? sample->time_ns : 0,
+                                     sample->duration_ns, err));
     PCI_TRY(pci_cells_get(&c[C_CPU], row, &sample->cpu_delta_ns, &valid, err));
     sample->has_cpu_delta = valid != 0;
     PCI_TRY(read_values(w, row, sample, err));

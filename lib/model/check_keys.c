@@ -4,6 +4,7 @@
 #include "model/check.h"
 #include "model/types.h"
 
+#include "core/idle.h"
 #include "core/pairs.h"
 #include "core/text.h"
 
@@ -148,6 +149,33 @@ static pcol_status check_types(struct pci_check *check, pcol_error *err)
     return status;
 }
 
+/* A sample lasts 0 or more, up to a time of 64 bits. */
+static pcol_status check_durations(struct pci_check *check, pcol_error *err)
+{
+    const struct pci_column *time = pci_check_column(check, "samples", "time");
+    const struct pci_column *duration = pci_check_column(check, "samples", "duration");
+    struct pci_tally tally = PCI_TALLY(check, "samples", "duration");
+    uint64_t rows = pci_rows(check->file, "samples");
+    size_t n;
+    for (uint64_t row = 0; duration && row < rows; row += n) {
+        PCI_TRY(pci_check_read(check, duration, row, rows, 0, &n, err));
+        if (n)
+            PCI_TRY(pci_check_read(check, time, row, rows, 1, &n, err));
+        if (!n)
+            break;
+        for (size_t i = 0; i < n; i++) {
+            int64_t start = check->valid[1][i] ? check->values[1][i] : 0;
+            if (check->valid[0][i] && !pci_sample_ends(start, check->values[0][i]))
+                pci_fault(&tally, row + i,
+                          check->values[0][i] < 0 ? "%lld is negative"
+                                                  : "time + %lld ns is beyond 64 bits",
+                          (long long)check->values[0][i]);
+        }
+    }
+    pci_tally_end(&tally);
+    return PCOL_OK;
+}
+
 pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
 {
     uint64_t samples = pci_rows(check->file, "samples");
@@ -162,6 +190,8 @@ pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
     for (size_t i = 0; i < sizeof orders / sizeof *orders && !check->stop; i++)
         if (!check->copied || !orders[i].derived)
             PCI_TRY(check_order(check, &orders[i], err));
+    if (!check->copied)
+        PCI_TRY(check_durations(check, err));
     PCI_TRY(check_groups(check, err));
     PCI_TRY(check_unique(check, "source_types", "source", "sample_type", err));
     PCI_TRY(check_unique(check, "source_meta", "source", "key", err));

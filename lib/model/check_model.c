@@ -182,7 +182,6 @@ pcol_status pci_check_model(struct pci_check *check, pcol_error *err)
     PCI_TRY(check_names(&model, err));
     PCI_TRY(check_positive(&model, "locations", "line", 1, hidden, err));
     PCI_TRY(check_positive(&model, "functions", "start_line", 1, hidden, err));
-    PCI_TRY(check_positive(&model, "samples", "duration", 0, "", err));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (!pci_check_table(check, tables[i]))
             return PCOL_OK;

@@ -57,11 +57,11 @@ static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str na
     if (f->joined) {
         double change = pci_flame_share(f, node, 1) - pci_flame_share(f, node, 0);
         /* The square root brings out small changes beside a large one. */
-        int step = f->largest > 0 ? (int)ceil(5 * sqrt(fabs(change) / f->largest)) : 0;
-        if (fabs(change) < 1e-9)
-            step = 0;
+        double ratio = f->largest > 0 && fabs(change) >= 1e-9 ? fabs(change) / f->largest : 0;
+        /* Not a number where values are infinite. */
+        int step = ratio <= 1 ? (int)ceil(5 * sqrt(ratio)) : ratio > 1 ? 5 : 0;
         text[0] = (char)(step == 0 ? 'z' : change > 0 ? 'p' : 'n');
-        text[1] = (char)(step == 0 ? 0 : '0' + (step > 5 ? 5 : step));
+        text[1] = (char)(step == 0 ? 0 : '0' + step);
         text[2] = 0;
         if (!pci_flame_is_in(f, node, 1))
             return pci_svg_raw(d->out, "g", err);
