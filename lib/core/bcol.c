@@ -22,26 +22,14 @@ uint32_t pci_bcol_find(const pcol_builder *b, uint32_t table, const char *name)
     return PCI_HASH_NONE;
 }
 
-pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                         uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
+struct pci_bcol *pci_bcol_make(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                               uint32_t references, uint8_t drop)
 {
-    *column = 0;
-    if (pci_bcol_find(b, table, name) != PCI_HASH_NONE)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s of %.40s is one that the builder makes",
-                        name, b->tables[table].name);
     size_t size = strlen(name) + 1;
     struct pci_bcol *c = pci_calloc(1, sizeof *c);
-    if (!c || pci_grow((void **)&b->columns, &b->column_capacity, b->column_count + 1,
-                       sizeof(struct pci_bcol *))) {
+    if (!c || !(c->name = pci_malloc(size, 1))) {
         pci_free(c);
-        return pci_fail_memory(err);
-    }
-    c->name = pci_malloc(size, 1);
-    if (!c->name || pci_hash_add(&b->column_hash, hash_of(table, name), (uint32_t)b->column_count,
-                                 err) != PCOL_OK) {
-        pci_free(c->name);
-        pci_free(c);
-        return pci_fail_memory(err);
+        return NULL;
     }
     memcpy(c->name, name, size);
     c->table = table;
@@ -53,6 +41,25 @@ pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint
     pci_spool_init(&c->values, &b->store);
     pci_spool_init(&c->runs, &b->store);
     pci_spool_init(&c->data, &b->store);
+    return c;
+}
+
+pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                         uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
+{
+    *column = 0;
+    if (pci_bcol_find(b, table, name) != PCI_HASH_NONE)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s of %.40s is one that the builder makes",
+                        name, b->tables[table].name);
+    struct pci_bcol *c = pci_bcol_make(b, table, name, type, references, drop);
+    if (!c ||
+        pci_grow((void **)&b->columns, &b->column_capacity, b->column_count + 1,
+                 sizeof(struct pci_bcol *)) ||
+        pci_hash_add(&b->column_hash, hash_of(table, name), (uint32_t)b->column_count, err) !=
+            PCOL_OK) {
+        pci_bcol_free(c);
+        return pci_fail_memory(err);
+    }
     *column = (uint32_t)b->column_count;
     b->columns[b->column_count++] = c;
     return PCOL_OK;
@@ -77,7 +84,8 @@ void pci_bcol_reset(struct pci_bcol *column)
     pci_spool_clear(&c->data);
     c->rows = c->present = c->narrow = c->run = 0;
     c->first = c->all_bits = 0;
-    c->wide = 0;
+    c->wide = c->stretched = 0;
+    c->stretch = (struct pci_stretch){0, 0};
     c->constant = c->run_valid = 1;
 }
 
@@ -344,6 +352,7 @@ pcol_status pci_bcol_repeat(struct pci_bcol *column, uint64_t row, int64_t value
 pcol_status pci_bcol_set_bytes(struct pci_bcol *column, uint64_t row, const char *data, size_t size,
                                pcol_error *err)
 {
+    PCI_TRY(go_to(column, row, err)); /* else the bytes would become part of the next row */
     PCI_TRY(pci_spool_append(&column->data, data, size, err));
     return pci_bcol_set(column, row, (int64_t)pci_spool_size(&column->data), err);
 }

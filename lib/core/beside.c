@@ -382,7 +382,7 @@ static void *use_pieces(void *context)
     size_t size;
     pci_budget_now = b->ring.budget;
     while (status == PCOL_OK && (piece = ring_piece(&b->ring, &size))) {
-        status = b->sink.write(b->sink.context, piece, size, &error);
+        status = pci_sink_write(b->sink, piece, size, &error);
         if (status == PCOL_OK)
             ring_emptied(&b->ring);
     }
@@ -412,7 +412,7 @@ static pcol_status write_now(struct pci_behind *b, const void *data, size_t size
 {
     if (b->ring.status == PCOL_OK) {
         pcol_error error = {0};
-        pcol_status status = b->sink.write(b->sink.context, data, size, &error);
+        pcol_status status = pci_sink_write(b->sink, data, size, &error);
         if (status != PCOL_OK)
             ring_close(&b->ring, &b->ring.stopped, status, &error);
     }

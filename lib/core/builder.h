@@ -344,6 +344,9 @@ pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err);
 /* bcol.c */
 /* The number of the table's column of that name, or PCI_HASH_NONE. */
 uint32_t pci_bcol_find(const pcol_builder *b, uint32_t table, const char *name);
+/* A column that is not one of the builder's, and belongs to the caller; NULL: out of memory. */
+struct pci_bcol *pci_bcol_make(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                               uint32_t references, uint8_t drop);
 pcol_status pci_bcol_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
                          uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err);
 void pci_bcol_free(struct pci_bcol *column);

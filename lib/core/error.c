@@ -133,6 +133,20 @@ pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, ui
     return status;
 }
 
+pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err)
+{
+    pcol_error error; /* what a sink says that fails without a word */
+    (void)pci_fail(&error, PCOL_E_IO, "the output could not be written: its sink failed");
+    pcol_status status = sink.write(sink.context, data, size, &error);
+    if (status == PCOL_OK)
+        return PCOL_OK;
+    if (err) {
+        *err = error;
+        err->status = status;
+    }
+    return status;
+}
+
 pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table,
                           const char *column, uint64_t row, const char *format, ...)
 {

@@ -22,6 +22,8 @@ pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table
     PCI_PRINTF(6, 7);
 /* E_IO with the text of errno: "cannot WHAT: No such file or directory" */
 pcol_status pci_fail_errno(pcol_error *err, const char *what);
+/* Bytes to a sink of the caller's, whose error is complete even if it fills none. */
+pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err);
 #ifdef __clang_analyzer__
 /* The analyzer does not see into error.c: that what is returned is not PCOL_OK. */
 #define pci_fail(e, s, ...) ((void)pci_fail(e, s, __VA_ARGS__), (s))

@@ -130,6 +130,25 @@ static pcol_status take_new(struct pci_hold *hold, const struct pci_column *colu
     return status;
 }
 
+/* The part that holds blocks [*block, end) of a section, to be extended to them: *block is the
+ * first that it does not hold yet. Rows are held in their order, so that a sound column has one part
+ * for each section. NULL: there are too many. */
+static struct pci_hold_part *find_part(struct pci_hold *hold, struct pci_cold *cold,
+                                       uint64_t *block, uint64_t end)
+{
+    for (unsigned i = 0; i < hold->count; i++) {
+        struct pci_hold_part *part = &hold->parts[i];
+        if (part->cold != cold || *block < part->first || *block > part->end)
+            continue;
+        *block = part->end < end ? part->end : end;
+        return part;
+    }
+    if (hold->count == PCI_HOLD_PARTS)
+        return NULL;
+    hold->parts[hold->count] = (struct pci_hold_part){cold, *block, *block};
+    return &hold->parts[hold->count++];
+}
+
 /* Bytes [from, to) of a section, as it is decompressed; it may be one that is not compressed. */
 static pcol_status hold_bytes(struct pci_hold *hold, const struct pci_column *column,
                               uint32_t section, uint64_t from, uint64_t to, pcol_error *err)
@@ -144,10 +163,10 @@ static pcol_status hold_bytes(struct pci_hold *hold, const struct pci_column *co
     uint64_t size = pcf_press_block(s->codec), block = from / size, end = (to - 1) / size + 1;
     struct pci_hold_part *part = NULL;
     int counted = may_go(cold);
-    if (counted && hold->count < PCI_HOLD_PARTS) { /* without a part it is never released */
-        part = &hold->parts[hold->count++];
-        *part = (struct pci_hold_part){cold, block, block};
-    }
+    if (counted && !(part = find_part(hold, cold, &block, end)))
+        return pci_fail_cell(err, PCOL_E_CORRUPT,
+                             hold->named->table ? hold->named->table->name : "", hold->named->name,
+                             PCOL_NOWHERE, "rows lie in too many separate places of the column");
     for (; block < end; block++) {
         if (!take(cold, block, counted))
             PCI_TRY(take_new(hold, column, section, block, counted, err));

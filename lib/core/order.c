@@ -285,18 +285,18 @@ static pcol_status translate(pcol_builder *b, struct pci_bcol *from, struct pci_
 pcol_status pci_border_finish(pcol_builder *builder, pcol_error *err)
 {
     pcol_builder *b = builder;
-    uint32_t old = b->order.columns[R_ROW], new;
-    struct pci_bcol *column;
+    uint32_t old = b->order.columns[R_ROW];
+    struct pci_bcol *column, *translated;
     if (old == PCOL_NONE)
         return PCOL_OK;
     column = b->columns[old];
-    column->name[0] = '\0'; /* which the new one has from now on */
-    PCI_TRY(pci_bcol_new(b, column->table, "row", PCF_U64, 0, PCI_DROP_NEVER, &new, err));
-    PCI_TRY(translate(b, column, b->columns[new], err));
-    /* The new one in the old one's place, so that the order of columns stays. */
-    b->columns[old] = b->columns[new];
-    b->columns[new] = NULL;
-    b->column_count--;
+    translated = pci_bcol_make(b, column->table, column->name, PCF_U64, 0, PCI_DROP_NEVER);
+    pcol_status status = translated ? translate(b, column, translated, err) : pci_fail_memory(err);
+    if (status != PCOL_OK) {
+        pci_bcol_free(translated);
+        return status;
+    }
+    b->columns[old] = translated; /* of the same name, so that it is found */
     pci_bcol_free(column);
     return PCOL_OK;
 }

@@ -9,7 +9,7 @@ pcol_status pci_put_flush(struct pci_put *to, pcol_error *err)
 {
     size_t used = to->used;
     to->used = 0;
-    return used ? to->sink.write(to->sink.context, to->data, used, err) : PCOL_OK;
+    return used ? pci_sink_write(to->sink, to->data, used, err) : PCOL_OK;
 }
 
 pcol_status pci_put(struct pci_put *to, const void *data, size_t size, pcol_error *err)
@@ -17,7 +17,7 @@ pcol_status pci_put(struct pci_put *to, const void *data, size_t size, pcol_erro
     if (size > sizeof to->data - to->used) {
         PCI_TRY(pci_put_flush(to, err));
         if (size > sizeof to->data)
-            return to->sink.write(to->sink.context, data, size, err);
+            return pci_sink_write(to->sink, data, size, err);
     }
     if (size)
         memcpy(to->data + to->used, data, size);

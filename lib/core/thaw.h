@@ -77,7 +77,7 @@ static inline uint64_t pci_thaw_blocks(const struct pcf_section *section)
 
 /* ---- holding (hold.c) */
 
-#define PCI_HOLD_PARTS 48u /* several times what a column can have at its deepest */
+#define PCI_HOLD_PARTS 48u /* more than a sound column has sections at its deepest */
 
 struct pci_hold {
     const pcol_file *file;

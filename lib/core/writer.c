@@ -297,7 +297,7 @@ static pcol_status make_index(struct pci_writer *w, struct pcf_header *h, uint8_
 static pcol_status put_padding(pcol_sink sink, uint64_t size, pcol_error *err)
 {
     static const uint8_t zeros[PCF_ALIGN_LARGE];
-    return size ? sink.write(sink.context, zeros, (size_t)size, err) : PCOL_OK;
+    return size ? pci_sink_write(sink, zeros, (size_t)size, err) : PCOL_OK;
 }
 
 /* The sections from the spool to the sink, page by page; *position follows the file. */
@@ -317,7 +317,7 @@ static pcol_status put_sections(struct pci_writer *w, pcol_sink sink, uint64_t *
             size_t n = left < room ? (size_t)left : room;
             status = pci_spool_look(&w->out, &view, from, n, &data, err);
             if (status == PCOL_OK)
-                status = sink.write(sink.context, data, n, err);
+                status = pci_sink_write(sink, data, n, err);
             from += n;
             left -= n;
             *position += n;
@@ -342,16 +342,16 @@ pcol_status pci_writer_finish(struct pci_writer *writer, pcol_sink sink, pcol_er
         goto cleanup;
     header.header_checksum = pcf_checksum(&header, offsetof(struct pcf_header, header_checksum));
     position = sizeof header + header.index_size;
-    status = sink.write(sink.context, &header, sizeof header, err);
+    status = pci_sink_write(sink, &header, sizeof header, err);
     if (status == PCOL_OK)
-        status = sink.write(sink.context, index, (size_t)header.index_size, err);
+        status = pci_sink_write(sink, index, (size_t)header.index_size, err);
     if (status == PCOL_OK)
         status = put_sections(writer, sink, &position, err);
     if (status == PCOL_OK)
         status = put_padding(sink, header.file_size - sizeof end - position, err);
     end.file_size = header.file_size;
     if (status == PCOL_OK)
-        status = sink.write(sink.context, &end, sizeof end, err);
+        status = pci_sink_write(sink, &end, sizeof end, err);
 cleanup:
     pci_free(index);
     return status;

@@ -259,7 +259,7 @@ static pcol_status write_header(struct pci_ff_out *out, uint64_t *first, pcol_er
         set_u32(entry + 8, last ? root : out->slabs[i].size);
     }
     *first = padded;
-    pcol_status status = out->sink.write(out->sink.context, header, padded, err);
+    pcol_status status = pci_sink_write(out->sink, header, padded, err);
     pci_free(header);
     return status;
 }
@@ -276,7 +276,7 @@ static pcol_status write_spool(struct pci_ff_out *out, const struct pci_spool *s
         size_t n = size - at < PCI_PAGE_BYTES ? (size_t)(size - at) : PCI_PAGE_BYTES;
         status = pci_spool_read(spool, at, page, n, err);
         if (status == PCOL_OK)
-            status = out->sink.write(out->sink.context, page, n, err);
+            status = pci_sink_write(out->sink, page, n, err);
     }
     pci_free(page);
     return status;

@@ -65,7 +65,7 @@ static pcol_status hand_over(struct pci_deflate *gz, pcol_error *err)
     size_t size = PIECE - gz->z.avail_out;
     gz->z.next_out = gz->out;
     gz->z.avail_out = PIECE;
-    return size ? gz->to.write(gz->to.context, gz->out, size, err) : PCOL_OK;
+    return size ? pci_sink_write(gz->to, gz->out, size, err) : PCOL_OK;
 }
 
 static pcol_status write_piece(void *context, const void *data, size_t size, pcol_error *err)

@@ -32,7 +32,7 @@ pcol_status pci_json_writer_open(struct pci_json_writer *w, pcol_sink sink, unsi
 static void flush(struct pci_json_writer *w, pcol_error *err)
 {
     if (w->status == PCOL_OK && w->size)
-        w->status = w->sink.write(w->sink.context, w->buffer, w->size, err);
+        w->status = pci_sink_write(w->sink, w->buffer, w->size, err);
     w->size = 0;
 }
 

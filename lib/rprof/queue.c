@@ -89,7 +89,7 @@ static pcol_status hand_over(struct pci_rprof_queue *q, pcol_error *err)
     uint64_t used = q->used;
     memcpy(q->piece, &used, sizeof used);
     q->used = 0;
-    return sink.write(sink.context, q->piece, PIECE_HEAD + PIECE_BYTES, err);
+    return pci_sink_write(sink, q->piece, PIECE_HEAD + PIECE_BYTES, err);
 }
 
 static pcol_status begin_behind(struct pci_rprof_queue *q, pcol_error *err)

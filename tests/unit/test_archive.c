@@ -346,6 +346,33 @@ Test(archive, what_is_kept_is_bounded)
     free(image.bytes);
 }
 
+/* Rows of many pieces: each block is held once, and by nobody afterwards. */
+Test(archive, all_that_was_held_is_released)
+{
+    struct image image = large_build(PCOL_WRITE_ARCHIVE);
+    pcol_file *file = open_bounded(&image, 2 * PCF_PRESS_BLOCK);
+    const struct pci_table *things = pci_table_find(file, "things");
+    const struct pci_table *stacks = pci_table_find(file, "stacks");
+    const struct pci_column *columns[] = {pci_column_find(things, "large"),
+                                          pci_column_find(stacks, "parent"),
+                                          pci_column_find(stacks, "group")};
+    pcol_error err;
+    for (size_t i = 0; i < 3; i++) {
+        struct pci_hold hold;
+        MUST(pci_hold_rows(&hold, file, columns[i], 0, columns[i]->desc->rows, &err));
+        cr_expect_eq(hold.count, 1);
+        pci_release(&hold);
+    }
+    for (uint32_t s = 0; s < file->index.header.section_count; s++) {
+        const struct pci_cold *cold = &file->thaw->cold[s];
+        for (uint64_t block = 0; cold->state && block < cold->blocks; block++)
+            cr_expect_eq(atomic_load(&cold->state[block]) & ~PCI_THAW_READY, 0,
+                         "section %u, block %u", s, (unsigned)block);
+    }
+    pcol_file_close(file);
+    free(image.bytes);
+}
+
 /* A damaged block is noticed when it is touched, and the others are what they were. */
 Test(archive, damage_is_of_a_block)
 {
