@@ -22,7 +22,8 @@ enum {
     LOSS_REFERENCES = 16,
     LOSS_COLUMNS = 32,
     LOSS_AROUND = 64,
-    LOSS_BYTES = 128
+    LOSS_BYTES = 128,
+    LOSS_ORDER = 256
 };
 
 static const char *const losses[] = {
@@ -35,6 +36,7 @@ static const char *const losses[] = {
     ("the sources differ in what they say of the whole profile: the first one's is written, and no "
      "profilerOverhead"),
     "a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD",
+    "a Firefox profile needs samples in the order of their times: they are sorted",
 };
 
 /* What the front end calls values of a unit; *scale: to what it counts. */
@@ -200,7 +202,60 @@ struct columns {
     struct pci_ff_cells stack, time, weight, cpu;
     int any_cpu;
     double scale; /* of values to what the weights count */
+    double last;  /* time of the row before, in ms and in ns */
+    int64_t last_ns;
 };
+
+/* A sample of a track that is sorted by time. */
+struct timed {
+    int64_t time;
+    uint64_t row;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The front end looks for times by bisection. Samples of a track whose times fall are sorted, if all
+ * of them have one. */
+static pcol_status sort_track(struct pci_ff_foreign *f, const struct pci_ff_track *t,
+                              pcol_error *err)
+{
+    uint64_t *rows = f->rows + t->first;
+    int valid = 1, falls = 0;
+    struct timed *timed = pci_malloc((size_t)t->count + 1, sizeof *timed);
+    pcol_status status = timed ? PCOL_OK : pci_fail_memory(err);
+    for (uint64_t i = 0; i < t->count && valid && status == PCOL_OK; i++) {
+        timed[i].row = rows[i];
+        status = pci_ff_get(f->file, f->time, rows[i], &timed[i].time, &valid, err);
+        falls |= i && timed[i].time < timed[i - 1].time;
+    }
+    if (status == PCOL_OK && valid && falls) {
+        f->lost |= LOSS_ORDER;
+        qsort(timed, (size_t)t->count, sizeof *timed, by_time);
+        for (uint64_t i = 0; i < t->count; i++)
+            rows[i] = timed[i].row;
+    }
+    pci_free(timed);
+    return status;
+}
+
+/* A time that is a number, and not before the one before: rows of one sample may reach beyond the
+ * time of the next. */
+static double next_ms(struct pci_ff_foreign *f, struct columns *c, int64_t time, int64_t ulps)
+{
+    double ms = pci_ff_ms(time, ulps);
+    if (ms - ms != 0)
+        ms = pci_ff_ms(time, 0);
+    if (time < c->last_ns)
+        f->lost |= LOSS_ORDER;
+    c->last_ns = time;
+    return c->last = ms < c->last ? c->last : ms;
+}
 
 static pcol_status add_number(struct pci_ff_cells *cells, double value, pcol_error *err)
 {
@@ -243,7 +298,7 @@ static pcol_status add_sample(struct pci_ff_foreign *f, const struct pci_ff_trac
         struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);
         PCI_TRY(
             pci_ff_cells_add(&c->stack, place == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT, place, err));
-        PCI_TRY(add_number(&c->time, pci_ff_ms(time + p.after_ns, i ? 0 : ulp), err));
+        PCI_TRY(add_number(&c->time, next_ms(f, c, time + p.after_ns, i ? 0 : ulp), err));
         if (has_value)
             PCI_TRY(add_number(&c->weight,
                                c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale, err));
@@ -274,6 +329,7 @@ static pcol_status put_columns(struct pci_ff_foreign *f, const struct pci_ff_tra
     PCI_TRY(interval_of(f, t->source, &interval, err));
     PCI_TRY(pci_ff_track_unit(f, t, &unit, err));
     const char *weight_type = weight_type_of(unit, &c->scale);
+    PCI_TRY(sort_track(f, t, err));
     for (uint64_t i = 0; i < t->count; i++)
         PCI_TRY(add_sample(f, t, c, f->rows[t->first + i], &next, interval, err));
     pci_json_put_key(&f->out.w, "samples", err);
@@ -292,7 +348,7 @@ static pcol_status put_columns(struct pci_ff_foreign *f, const struct pci_ff_tra
 static pcol_status put_samples(struct pci_ff_foreign *f, const struct pci_ff_track *t,
                                pcol_error *err)
 {
-    struct columns c = {.any_cpu = 0};
+    struct columns c = {.last = -HUGE_VAL, .last_ns = INT64_MIN};
     pci_ff_cells_init(&c.stack, &f->out.store);
     pci_ff_cells_init(&c.time, &f->out.store);
     pci_ff_cells_init(&c.weight, &f->out.store);
