@@ -5,7 +5,10 @@
 
 #include "core/alloc.h"
 #include "index.h"
+#include "range.h"
 
+#include <inttypes.h>
+#include <string.h>
 #include <xxhash.h>
 
 void pci_writer_init(struct pci_writer *writer, struct pci_store *store)
@@ -327,6 +330,24 @@ static pcol_status put_sections(struct pci_writer *w, pcol_sink sink, uint64_t *
     return status;
 }
 
+/* A file that readers would reject is not written. */
+static pcol_status check_rows(const struct pci_writer *w, uint64_t file_size, pcol_error *err)
+{
+    for (size_t i = 0; i < w->table_count; i++) {
+        const struct pcf_table *t = &w->tables[i];
+        const char *name = w->names + t->name_offset;
+        int samples = t->name_size == strlen("samples") && !memcmp(name, "samples", t->name_size);
+        if (samples ? pcf_samples_plausible(t->rows, file_size)
+                    : pcf_rows_plausible(t->rows, file_size))
+            continue;
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "table %.*s has %" PRIu64 " rows, which is implausible in a file of only "
+                        "%" PRIu64 " bytes: readers would reject it",
+                        (int)t->name_size, name, t->rows, file_size);
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_writer_finish(struct pci_writer *writer, pcol_sink sink, pcol_error *err)
 {
     struct pcf_header header = {.magic = PCF_MAGIC,
@@ -338,6 +359,8 @@ pcol_status pci_writer_finish(struct pci_writer *writer, pcol_sink sink, pcol_er
     uint8_t *index = NULL;
     uint64_t position;
     pcol_status status = make_index(writer, &header, &index, err);
+    if (status == PCOL_OK)
+        status = check_rows(writer, header.file_size, err);
     if (status != PCOL_OK)
         goto cleanup;
     header.header_checksum = pcf_checksum(&header, offsetof(struct pcf_header, header_checksum));

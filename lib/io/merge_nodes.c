@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define FLOOR (UINT64_C(1) << 24) /* elements that any file may claim; more need bytes */
-
 static pcol_status string_of(struct pci_merge *m, pcol_str text, uint32_t *string, pcol_error *err)
 {
     return pcol_builder_string(m->builder, text.data, text.size, string, err);
@@ -96,9 +94,8 @@ static pcol_status copy_values(struct pci_merge *m, const char *table, int kind,
     if (status == PCOL_OK)
         status = pci_cells_open(cells, m->file, table, "value",
                                 kind ? PCI_IS(PCF_F64) : PCI_IS(PCF_I64), err);
-    if (status == PCOL_OK && rows > FLOOR && (rows - FLOOR) / 64 > m->file->size)
-        status = pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
-                               "too many rows for a file of this size");
+    if (status == PCOL_OK)
+        status = pci_plausible(m->file, table, err);
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
         int64_t value;
         int valid;

@@ -20,8 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAMPLES_FLOOR (UINT64_C(1) << 24)
-#define SAMPLES_PER_BYTE 4096u
 #define PARTS_MOST (UINT64_C(1) << 20)  /* of one sample; one that is more stays whole */
 #define PARTS_FLOOR (UINT64_C(1) << 24) /* of all, and more only beside as many samples */
 
@@ -450,10 +448,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     if (!w.table->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "samples", NULL, PCOL_NOWHERE,
                              "table needs a newer reader");
-    if (w.table->rows > SAMPLES_FLOOR + SAMPLES_PER_BYTE * m->file->size)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
-                             "%" PRIu64 " rows are too many for a file of this size",
-                             w.table->rows);
+    PCI_TRY(pci_plausible_samples(m->file, err));
     pcol_status status = open_cells(&w, err);
     if (status == PCOL_OK)
         status = open_part(&w, err);

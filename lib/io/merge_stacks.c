@@ -13,9 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ROWS_FLOOR 4096u
 #define APART (UINT32_C(1) << 30) /* variants of rows that are equal to no other */
-#define ROWS_PER_BYTE 64u /* a chain of equal nodes needs hardly any bytes; a bomb wants more */
 
 /* ---- cells */
 
@@ -121,9 +119,10 @@ pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *r
     if (!t->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_NOWHERE,
                              "table needs a newer reader");
-    if (t->rows > ROWS_FLOOR + ROWS_PER_BYTE * file->size || t->rows >= PCOL_NONE)
+    PCI_TRY(pci_plausible(file, table, err));
+    if (t->rows >= PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
-                             "%" PRIu64 " rows are too many for a file of this size", t->rows);
+                             "%" PRIu64 " rows are too many to be merged", t->rows);
     *rows = t->rows;
     return PCOL_OK;
 }

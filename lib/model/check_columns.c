@@ -7,12 +7,9 @@
  */
 #include "model/check.h"
 
-#include <string.h>
+#include "range.h"
 
-#define BELIEVED_SAMPLES (UINT64_C(1) << 30)
-#define SAMPLES_PER_BYTE (UINT64_C(1) << 20)
-#define BELIEVED_ROWS (UINT64_C(1) << 28)
-#define ROWS_PER_BYTE 64u
+#include <string.h>
 
 /* What is found in a column. */
 struct found {
@@ -291,14 +288,12 @@ static pcol_status check_column(struct pci_check *check, const struct pci_column
     return PCOL_OK;
 }
 
-/* A table may claim any number of rows in no bytes; nobody waits for 2^48 of them to be read. Only
- * samples are equal a billion times over in earnest. */
+/* A table may claim any number of rows in no bytes: 2^48 of them are not read. */
 static int believed(struct pci_check *check, const struct pci_table *table)
 {
     struct pci_tally tally = PCI_TALLY(check, table->name, "");
-    int samples = !strcmp(table->name, "samples");
-    if (table->rows <= (samples ? BELIEVED_SAMPLES : BELIEVED_ROWS) ||
-        table->rows / (samples ? SAMPLES_PER_BYTE : ROWS_PER_BYTE) <= check->file->size)
+    if (strcmp(table->name, "samples") ? pcf_rows_plausible(table->rows, check->file->size)
+                                       : pcf_samples_plausible(table->rows, check->file->size))
         return 1;
     pci_fault(&tally, PCOL_NOWHERE, "%llu rows in a file of %llu bytes are not believed",
               (unsigned long long)table->rows, (unsigned long long)check->file->size);

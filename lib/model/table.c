@@ -7,6 +7,7 @@
 #include "model/table.h"
 
 #include "core/alloc.h"
+#include "range.h"
 
 #include <string.h>
 
@@ -253,26 +254,24 @@ uint64_t pci_rows(const pcol_file *file, const char *table)
     return t ? t->rows : 0;
 }
 
-pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err)
+static pcol_status fail_rows(const pcol_file *file, const char *table, pcol_error *err)
 {
-    uint64_t rows = pci_rows(file, table);
-    if (rows >> 20 <= file->size >> 17) /* 8 rows a byte, and the first million is free */
-        return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
                          "%llu rows in a file of %llu bytes are not believed",
-                         (unsigned long long)rows, (unsigned long long)file->size);
+                         (unsigned long long)pci_rows(file, table), (unsigned long long)file->size);
 }
 
-/* Samples of a program that waits may be equal a million times over: a file of some kilobytes may
- * hold what was gigabytes of text. So many that reading them would take hours are a claim. */
+pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err)
+{
+    return pcf_rows_plausible(pci_rows(file, table), file->size) ? PCOL_OK
+                                                                 : fail_rows(file, table, err);
+}
+
 pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err)
 {
-    uint64_t rows = pci_rows(file, "samples");
-    if (rows >> 20 <= file->size)
-        return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, PCOL_NOWHERE,
-                         "%llu rows in a file of %llu bytes are not believed",
-                         (unsigned long long)rows, (unsigned long long)file->size);
+    return pcf_samples_plausible(pci_rows(file, "samples"), file->size)
+               ? PCOL_OK
+               : fail_rows(file, "samples", err);
 }
 
 pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err)

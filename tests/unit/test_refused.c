@@ -5,6 +5,8 @@
 
 #include "core/builder.h"
 #include "core/file.h"
+#include "model/table.h"
+#include "range.h"
 #include "testing.h"
 
 #include <stdlib.h>
@@ -208,4 +210,32 @@ Test(refused, a_column_that_is_replaced)
     }
     cr_expect_eq(named, 7);
     pcol_builder_free(b);
+}
+
+/* Equal rows take no bytes: tables that readers would not believe are not written. */
+Test(refused, more_rows_than_are_plausible)
+{
+    const uint64_t rows[] = {PCF_FREE_ROWS, PCF_FREE_ROWS + PCF_ROWS_PER_BYTE * 8192};
+    for (size_t i = 0; i < 2; i++) {
+        pcol_builder *b = new_builder();
+        pcol_error err;
+        uint32_t table, column;
+        void *data = NULL;
+        size_t size = 0;
+        MUST(pcol_builder_table(b, "x_t", &table, &err));
+        MUST(pcol_builder_column(b, table, "n", PCOL_I64, 0, &column, &err));
+        for (uint64_t row = 0; row < rows[i]; row++)
+            MUST(pcol_builder_set_i64(b, column, row, 7, &err));
+        if (i == 0) {
+            pcol_file *file = open_sound(b, &data);
+            cr_expect_eq(pci_plausible_all(file, &err), PCOL_OK);
+            pcol_file_close(file);
+        } else {
+            cr_expect_eq(pcol_builder_write_memory(b, 0, &data, &size, &err), PCOL_E_LIMIT);
+            cr_expect(strstr(err.message, "table x_t has 8454144 rows"), "%s", err.message);
+            cr_expect_null(data);
+        }
+        pcol_free(data);
+        pcol_builder_free(b);
+    }
 }
