@@ -342,8 +342,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_f64(const pcol_column *column, u
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_str(const pcol_column *column, uint64_t row,
                                                     pcol_str *value, int *valid, pcol_error *err);
 
-/* @count cells from @row into the caller's arrays; @valid (bytes 0 and 1) may be NULL. Checksums and
- * directories of the column are verified first (E_CHECKSUM, E_CORRUPT): PCOL_OPEN_UNVERIFIED. */
+/* @count cells from @row into the caller's arrays; @valid (bytes 0 and 1) may be NULL. Checksums
+ * and directories of the column are verified first (E_CHECKSUM, E_CORRUPT): PCOL_OPEN_UNVERIFIED.
+ */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row,
                                                          size_t count, int64_t *values,
                                                          uint8_t *valid, pcol_error *err);

@@ -385,16 +385,16 @@ size_t cli_utf8(const char *text, size_t size, uint32_t *code);
 int cli_unsafe(uint32_t code);
 /* Is the charset of the locale UTF-8? */
 int cli_is_utf8(void);
-/* What trees are drawn with, two columns each, and what stands for text that is cut out; ASCII where
- * the charset is not UTF-8. */
+/* What trees are drawn with, two columns each, and what stands for text that is cut out; ASCII
+ * where the charset is not UTF-8. */
 struct cli_signs {
     const char *pipe, *branch, *last, *first, *cut;
 };
 const struct cli_signs *cli_signs(void);
 /* Bytes of the first character, or of a byte that is none; *columns: its width on a terminal. */
 size_t cli_character(const char *text, size_t size, size_t *columns);
-/* Write text with everything unsafe as \xNN, also what is not ASCII if the charset is not UTF-8, and
- * return its width in columns. `room` receives at most 4 * size bytes; *used tells how many. */
+/* Write text with everything unsafe as \xNN, also what is not ASCII if the charset is not UTF-8,
+ * and return its width in columns. `room` receives at most 4 * size bytes; *used tells how many. */
 size_t cli_escape(const char *text, size_t size, char *room, size_t *used);
 
 /* From `at` on, the first byte that is below 0x20, `a`, `b` or, if `ascii`, above 0x7e; `size` if

@@ -1,9 +1,10 @@
 /*
- * cli_export.c - writing a profile: as a pcol file, or in the format that the output's name asks for
+ * cli_export.c - profile output: as a pcol file, or in the format that the output's name asks for
  *
- * All commands that write profiles do it here, so that a name means the same to each, with the same warnings for what the
- * format cannot represent. Under --fail-on-loss nothing is written if anything is lost: a file is not put in place, and
- * before standard output gets anything the export runs with a sink that discards it.
+ * All commands that write profiles do it here, so that a name means the same to each, with the same
+ * warnings for what the format cannot represent. Under --fail-on-loss nothing is written if
+ * anything is lost: a file is not put in place, and before standard output gets anything the export
+ * runs with a sink that discards it.
  */
 #include "cli.h"
 #include "cli_losses.h"

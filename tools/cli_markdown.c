@@ -1,9 +1,9 @@
 /*
  * cli_markdown.c - rows of cells as a table of GitHub Flavored Markdown
  *
- * Text is a code span, in which nothing but a backtick, a blank at either end and the pipe, which separates cells even
- * there, means anything. So a name is readable in the file and shows as it is. What a terminal would act on shows as \xNN.
- * Tests: tests/commands.
+ * Text is a code span, in which nothing but a backtick, a blank at either end and the pipe, which
+ * separates cells even there, means anything. So a name is readable in the file and shows as it is.
+ * What a terminal would act on shows as \xNN. Tests: tests/commands.
  */
 #include "cli_table.h"
 

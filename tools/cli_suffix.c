@@ -1,9 +1,10 @@
 /*
  * cli_suffix.c - the format that the name of an output asks for
  *
- * A name chooses the format, as if an option had: report.md is a Markdown table, all.pb.gz a pprof profile. A name that
- * promises a format which the command cannot write is a usage error; any other name is the command's own format. Tables
- * and graphs, whose formats are the choices of --format, have their names here; profiles have those of pcol_format.
+ * A name chooses the format as an option does: report.md is a Markdown table, all.pb.gz a pprof
+ * profile. A name of a format that the command cannot write is a usage error; any other name gets
+ * the command's own format. Names of tables and graphs, whose formats are the choices of --format,
+ * are listed here; names of profiles come from pcol_format.
  * Tests: tests/commands.
  */
 #include "cmd.h"

@@ -1,8 +1,8 @@
 /*
  * cli_text.c - which bytes may go to a terminal as they are, and how wide they are there
  *
- * In a locale whose charset is not UTF-8 everything but ASCII is escaped: a terminal would show other characters, or take
- * bytes of a sequence for control characters.
+ * In a locale whose charset is not UTF-8 everything but ASCII is escaped: a terminal would show
+ * other characters, or take bytes of a sequence for control characters.
  */
 #include "cli.h"
 
@@ -14,7 +14,8 @@
 
 static int utf8;
 
-/* Asks a locale of its own: the program's stays "C", so that numbers are written alike everywhere. */
+/* Asks a locale of its own: the program's stays "C", so that numbers are written alike everywhere.
+ */
 static void ask_locale(void)
 {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /* Blocks are charged to the budget of the thread (budget.h), if it has one.
- * NULL if memory is out, the budget is, or count * size overflows. Zero bytes give a pointer that can be freed. */
+ * NULL if memory is out, the budget is, or count * size overflows. Zero bytes give a pointer that
+ * can be freed. */
 void *pci_malloc(size_t count, size_t size);
 void *pci_calloc(size_t count, size_t size);
 void *pci_realloc(void *memory, size_t count, size_t size); /* the old block stays valid on NULL */

@@ -131,8 +131,8 @@ static pcol_status take_new(struct pci_hold *hold, const struct pci_column *colu
 }
 
 /* The part that holds blocks [*block, end) of a section, to be extended to them: *block is the
- * first that it does not hold yet. Rows are held in their order, so that a sound column has one part
- * for each section. NULL: there are too many. */
+ * first that it does not hold yet. Rows are held in their order, so that a sound column has one
+ * part for each section. NULL: there are too many. */
 static struct pci_hold_part *find_part(struct pci_hold *hold, struct pci_cold *cold,
                                        uint64_t *block, uint64_t end)
 {

@@ -40,8 +40,9 @@ struct pci_icell {
 /* The row of `table` that has these cells; a new one if there is none. columns: numbers from
  * pcol_builder_column(), of any type but BYTES, in any order; columns that are left out count as
  * null, and a null bool as false. `variant` tells apart rows that are equal in all cells; it is not
- * stored. A source fills a table either by this or row by row, never both; only columns that no call
- * names among `columns` (extra, labels) are set beside it, where *is_new says so (may be NULL). */
+ * stored. A source fills a table either by this or row by row, never both; only columns that no
+ * call names among `columns` (extra, labels) are set beside it, where *is_new says so (may be
+ * NULL). */
 pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint32_t *columns,
                                const struct pci_icell *cells, size_t count, uint32_t variant,
                                uint32_t *row, int *is_new, pcol_error *err);

@@ -220,8 +220,8 @@ static int by_time(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The front end looks for times by bisection. Samples of a track whose times fall are sorted, if all
- * of them have one. */
+/* The front end looks for times by bisection. Samples of a track whose times fall are sorted, if
+ * all of them have one. */
 static pcol_status sort_track(struct pci_ff_foreign *f, const struct pci_ff_track *t,
                               pcol_error *err)
 {

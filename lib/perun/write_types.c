@@ -141,8 +141,8 @@ static pcol_status count_rows(struct pci_perun_writer *w, uint64_t type, uint64_
     return PCOL_OK;
 }
 
-/* Keys [first, first + count) of a type, whose cells are in w->cells, row by row; 0: the type has too
- * many rows for that. */
+/* Keys [first, first + count) of a type, whose cells are in w->cells, row by row; 0: the type has
+ * too many rows for that. */
 struct keys {
     size_t first, count;
 };

@@ -19,8 +19,8 @@ struct edit {
     unsigned column, where, what;
 };
 
-/* Boundaries of row numbers: of the table that a column refers to, else of its own. From NEAR_TABLES
- * on, three for each table of the file: one row less, as many, one more. */
+/* Boundaries of row numbers: of the table that a column refers to, else of its own. From
+ * NEAR_TABLES on, three for each table of the file: one row less, as many, one more. */
 enum { SET_NULL, LAST_ROW, ROWS, ROWS_AND_ONE, FIXED, NEAR_TABLES = FIXED + 11 };
 static const uint64_t fixed[NEAR_TABLES - FIXED] = {0,
                                                     1,

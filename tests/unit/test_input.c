@@ -245,8 +245,8 @@ Test(input, limits)
     free(packed);
 }
 
-/* Data that grows a thousand times: rejected past 64 MiB and 200 times, unless it is trusted. A limit
- * does not make it so. */
+/* Data that grows a thousand times: rejected past 64 MiB and 200 times, unless it is trusted. A
+ * limit does not make it so. */
 Test(input, growth)
 {
     enum { SIZE = 90 << 20 };
