@@ -108,3 +108,5 @@ $(OUT)/threads/%: $(OBJ)/tests/threads/%.o $(OUT)/libpcol.a
 
 .PHONY: thread-programs
 thread-programs: $(OUT)/threads/readers $(OUT)/threads/strings
+
+-include $(wildcard $(OBJ)/tests/fuzz/*.d $(OBJ)/tests/faults/*.d)
