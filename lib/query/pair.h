@@ -27,7 +27,6 @@ struct pci_pair {
 pcol_status pci_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
                                pcol_error *err);
 
-
 pcol_status pci_pair_new(const pcol_calltree *base, const pcol_calltree *other,
                          const int is_double[2], struct pci_pair *pair, pcol_error *err);
 void pci_pair_clear(struct pci_pair *pair);
