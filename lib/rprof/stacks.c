@@ -171,7 +171,8 @@ static pcol_status prepend(struct pci_rprof_stacks *s, uint32_t row, pcol_error 
     PCI_TRY(unit_of(s, node.group, &text, &size, err));
     if (size > s->line_capacity - used)
         PCI_TRY(make_room(s, used, size, err));
-    memcpy(s->line + s->line_capacity - used - size, text, size);
+    if (size) /* a line that has no room yet has no memory either */
+        memcpy(s->line + s->line_capacity - used - size, text, size);
     if (s->depth == s->path_capacity) {
         void *path = s->path;
         if (pci_grow(&path, &s->path_capacity, s->depth + 1, sizeof *s->path))
