@@ -108,9 +108,12 @@ struct pci_bcol *pci_builder_get_column(pcol_builder *builder, uint32_t table, u
 
 static pcol_status check_row(const struct pci_bcol *c, uint64_t row, pcol_error *err)
 {
-    return row < PCF_MAX_ROWS
-               ? PCOL_OK
-               : pci_fail(err, PCOL_E_LIMIT, "column %.40s: more than 2^48 rows", c->name);
+    if (row >= PCF_MAX_ROWS)
+        return pci_fail(err, PCOL_E_LIMIT, "column %.40s: more than 2^48 rows", c->name);
+    if (row < c->rows) /* before anything is stored for it */
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %llu was set before", c->name,
+                        (unsigned long long)row);
+    return PCOL_OK;
 }
 
 /* Whether 64 bits are a value of the column's type. */

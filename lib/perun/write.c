@@ -150,7 +150,8 @@ static pcol_status write_region(struct pci_perun_writer *w, pcol_error *err)
         return write_snapshot(w, err);
     pci_json_put_begin(&w->json, '[', err);
     while (more) {
-        PCI_TRY(pci_get_str(w->file, w->snapshot_region, w->snapshot, &region, &valid, err));
+        if (w->snapshot_region)
+            PCI_TRY(pci_get_str(w->file, w->snapshot_region, w->snapshot, &region, &valid, err));
         if (region.size != first.size || memcmp(region.data, first.data, first.size) != 0)
             break;
         PCI_TRY(write_snapshot(w, err));

@@ -212,6 +212,29 @@ Test(refused, a_column_that_is_replaced)
     pcol_builder_free(b);
 }
 
+/* The string of a rejected call is not in the file: it has the bytes of one without that call. */
+Test(refused, string_of_a_row_that_was_set)
+{
+    void *data[2];
+    size_t size[2];
+    for (int rejected = 0; rejected < 2; rejected++) {
+        pcol_builder *b = new_builder();
+        pcol_error err;
+        uint32_t table, column;
+        MUST(pcol_builder_table(b, "x_t", &table, &err));
+        MUST(pcol_builder_column(b, table, "text", PCOL_STRING, 0, &column, &err));
+        MUST(pcol_builder_set_str(b, column, 0, "first", 5, &err));
+        if (rejected)
+            cr_assert_eq(pcol_builder_set_str(b, column, 0, "late", 4, &err), PCOL_E_ARGUMENT);
+        MUST(pcol_builder_set_str(b, column, 1, "second", 6, &err));
+        MUST(pcol_builder_write_memory(b, 0, &data[rejected], &size[rejected], &err));
+        pcol_builder_free(b);
+    }
+    cr_expect(size[0] == size[1] && !memcmp(data[0], data[1], size[0]));
+    pcol_free(data[0]);
+    pcol_free(data[1]);
+}
+
 /* Equal rows take no bytes: tables that readers would not believe are not written. */
 Test(refused, more_rows_than_are_plausible)
 {
