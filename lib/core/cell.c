@@ -210,9 +210,54 @@ static pcol_status get_unbounded(const pcol_file *file, const struct pci_column 
     return status;
 }
 
+static uint8_t order_of(const struct pci_column *column)
+{
+    return atomic_load_explicit(&column->order, memory_order_acquire);
+}
+
+/* Whether the values of a column follow its rules of order, once per file and not for single cells.
+ * Rows are read in batches. */
+static pcol_status verify_order(const pcol_file *file, const struct pci_column *column,
+                                pcol_error *err)
+{
+    enum { BATCH = 1024 };
+    int64_t values[BATCH];
+    uint64_t rows = column->desc->rows, n, before = 0;
+    uint8_t order = order_of(column);
+    if (!order || part_rows != UINT64_MAX)
+        return PCOL_OK;
+    if (!pcf_rows_plausible(rows, file->size))
+        return pci_fail_cell(err, PCOL_E_LIMIT, table_name(column), column->name, PCOL_NOWHERE,
+                             "%llu rows in a file of %llu bytes are not believed",
+                             (unsigned long long)rows, (unsigned long long)file->size);
+    for (uint64_t row = 0; row < rows; row += n) {
+        n = rows - row < BATCH ? rows - row : BATCH;
+        PCI_TRY(pci_read_unbounded(file, column, row, n, values, NULL, err));
+        for (uint64_t i = 0; i < n; before = (uint64_t)values[i++]) {
+            uint64_t value = (uint64_t)values[i];
+            if (value >= column->limit)
+                PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
+            if (row + i == 0 && value && (order & PCI_ORDER_FROM_0))
+                return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, 0,
+                                     "the first value is %llu instead of 0",
+                                     (unsigned long long)value);
+            if (row + i && (value < before || (value == before && (order & PCI_ORDER_STRICT))))
+                return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row + i,
+                                     "%llu does not come after %llu", (unsigned long long)value,
+                                     (unsigned long long)before);
+        }
+    }
+    atomic_store_explicit(&file->columns[column->number].order, 0, memory_order_release);
+    return PCOL_OK;
+}
+
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err)
 {
+    if (order_of(column)) {
+        *value = *valid = 0;
+        PCI_TRY(verify_order(file, column, err));
+    }
     PCI_TRY(get_unbounded(file, column, row, value, valid, err));
     if ((uint64_t)*value < column->limit || !*valid || column->limit == UINT64_MAX)
         return PCOL_OK;
@@ -306,6 +351,8 @@ static pcol_status check_limit(const pcol_file *file, const struct pci_column *c
 pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
                      uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
+    if (order_of(column))
+        PCI_TRY(verify_order(file, column, err));
     PCI_TRY(pci_read_unbounded(file, column, row, count, values, valid, err));
     return column->limit == UINT64_MAX ? PCOL_OK
                                        : check_limit(file, column, row, count, values, valid, err);

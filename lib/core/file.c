@@ -190,6 +190,7 @@ static void fill_columns(pcol_file *f)
         atomic_init(&c->frozen, c->supported && is_frozen(f, i) ? PCI_FROZEN : 0);
         atomic_init(&c->unverified, 1);
         atomic_init(&c->touched, 0);
+        atomic_init(&c->order, 0);
         c->by_block = f->data[i].encoding == PCF_TREE;
         atomic_init(&c->blocks, NULL);
         atomic_init(&c->structure_known, 0);

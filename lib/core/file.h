@@ -32,10 +32,16 @@ struct pci_column {
     _Atomic uint8_t frozen;
     _Atomic uint8_t unverified;          /* it or its children were not compared (cell.c) */
     _Atomic uint8_t structure_known;     /* its directories, and its children's, are consistent */
+    _Atomic uint8_t order;               /* PCI_ORDER_*: rules not verified yet; 0: none */
     uint8_t by_block;                    /* TREE: cells are read out of whole blocks */
     _Atomic uint64_t touched;            /* rows read while it was unverified */
     _Atomic(struct pci_blocks *) blocks; /* FRONT, TREE: those read (blocks.c); NULL: none yet */
 };
+
+/* Rules for the values of a column that divides another table among its rows (references.c). */
+#define PCI_ORDER_ASCENDING 1u /* each at least the one before */
+#define PCI_ORDER_STRICT 2u    /* each more than the one before */
+#define PCI_ORDER_FROM_0 4u    /* the first one is 0 */
 
 struct pci_table {
     char *name; /* terminated */

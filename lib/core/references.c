@@ -89,6 +89,27 @@ static void bound(pcol_file *file, const struct pci_table *table, const struct p
         file->columns[column->number].limit = rows;
 }
 
+/* Columns that divide other tables among their rows: a value out of order would move rows from one
+ * to another, which no bound detects. */
+static const struct {
+    const char *table, *column;
+    uint8_t order;
+} orders[] = {
+    {"location_groups", "first_location", PCI_ORDER_STRICT | PCI_ORDER_FROM_0},
+    {"label_shapes", "first_key", PCI_ORDER_ASCENDING | PCI_ORDER_FROM_0},
+    {"stack_sums", "stack", PCI_ORDER_STRICT},
+};
+
+static void set_orders(pcol_file *file)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        const struct pci_table *table = pci_table_find(file, orders[i].table);
+        const struct pci_column *column = table ? pci_column_find(table, orders[i].column) : NULL;
+        if (column && column->supported && is_number(column))
+            atomic_init(&file->columns[column->number].order, orders[i].order);
+    }
+}
+
 void pci_references_bound(pcol_file *file)
 {
     const struct pci_table *table = NULL;
@@ -110,6 +131,7 @@ void pci_references_bound(pcol_file *file)
         if (strncmp(file->tables[i].name, "x_", 2) != 0)
             for (size_t k = 0; pci_references_open[k].column; k++)
                 bound(file, &file->tables[i], &pci_references_open[k]);
+    set_orders(file);
 }
 
 /* Row 0 of stacks is the root, whose parent and group refer to nothing. */

@@ -68,8 +68,8 @@ static pcol_status check_groups(struct pci_check *check, pcol_error *err)
                       (unsigned long long)groups, (unsigned long long)locations);
         return PCOL_OK;
     }
-    if (first && groups && pci_get(check->file, first, 0, &value, &(int){0}, NULL) == PCOL_OK &&
-        value != 0)
+    if (first && groups &&
+        pci_read_unbounded(check->file, first, 0, 1, &value, NULL, NULL) == PCOL_OK && value != 0)
         pci_fault(&tally, 0, "the locations before row %llu belong to no group",
                   (unsigned long long)value);
     if (groups == 0 && locations)

@@ -243,10 +243,10 @@ static const struct {
 } dangling[] = {
     {{"stacks", "group", 5, 900, "900 is beyond the 7 rows of location_groups"},
      "sample_locations"},
-    {{"location_groups", "first_location", 2, 1, "out of order"}, "sample_locations"},
+    {{"location_groups", "first_location", 2, 1, "1 does not come after 1"}, "sample_locations"},
     {{"location_groups", "first_location", 2, 900, "900 is beyond the 10 rows of locations"},
      "locations"},
-    {{"location_groups", "first_location", 0, 1, "out of order"}, "locations"},
+    {{"location_groups", "first_location", 0, 1, "the first value is 1 instead of 0"}, "locations"},
     {{"samples", "stack", 7, 8, "8 is beyond the 8 rows of stacks"}, "samples"},
     {{"samples", "stack", 7, 8, "8 is beyond the 8 rows of stacks"}, "sample_locations"},
     {{"locations", "function", 1, 99, "99 is beyond the 4 rows of functions"}, "locations"},
@@ -257,6 +257,57 @@ static const struct {
     {{"sample_zones", "value_row", 1, 3, "has values beyond the 3"}, "sample_values"},
     {{"sample_zones", "value_row", 1, 0, "has values beyond the 0"}, "sample_values"},
 };
+
+static pcol_status write_nowhere(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)err;
+    return PCOL_OK;
+}
+
+/* Exports read what a column that divides another table names, and must not take a wrong part. */
+Test(check, tables_are_divided_in_order)
+{
+    static const struct {
+        const char *file;
+        struct lie lie;
+        const char *format;
+    } cases[] = {
+        {"rprof", {"location_groups", "first_location", 0, 1, "instead of 0"}, "rprof"},
+        {"rprof", {"location_groups", "first_location", 2, 1, "does not come after 1"}, "perf"},
+        {"rprof", {"location_groups", "first_location", 2, 1, "does not come after 1"}, "firefox"},
+        {"rprof", {"stack_sums", "stack", 1, 0, "does not come after"}, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pcol_file *file;
+        pcol_query *query = NULL;
+        pcol_top *top = NULL;
+        pcol_error error = {0};
+        size_t size;
+        uint8_t *data = make(cases[i].file, 60, PCOL_WRITE_PLAIN, &size);
+        const struct lie *lie = &cases[i].lie;
+        set_cell(data, size, lie->table, lie->column, lie->row, lie->value);
+        cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, &error), PCOL_OK);
+        pcol_status status;
+        if (cases[i].format) {
+            status =
+                pcol_export(file, cases[i].format, NULL, (pcol_sink){write_nowhere, NULL}, &error);
+        } else {
+            status = pcol_query_new(file, NULL, &query, &error);
+            if (status == PCOL_OK)
+                status =
+                    pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &error);
+        }
+        cr_expect_eq(status, PCOL_E_CORRUPT, "%u: %s", (unsigned)i, error.message);
+        cr_expect(strstr(error.message, lie->message), "%s", error.message);
+        pcol_top_free(top);
+        pcol_query_free(query);
+        pcol_file_close(file);
+        free(data);
+    }
+}
 
 Test(check, dangling_ids_are_never_shown)
 {
