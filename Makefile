@@ -153,10 +153,14 @@ demo: ## install what is missing, build, pack a real profile and look at it
 
 # ---- tests and checks
 
-.PHONY: test asan check check-format check-headers check-rooms check-tidy check-werror format
+.PHONY: test test-quick asan check check-format check-headers check-rooms check-tidy check-werror format
 test: ## every test, with gcc, with clang and with ASan+UBSan; ends in "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
+
+test-quick: ## unit and command line tests, one variant, within a minute
+	@scripts/deps test
+	@MAKEFLAGS= tests/run --suite unit --suite cli
 
 asan: ## the unit and command line tests under ASan+UBSan only (CC=clang too)
 	@scripts/deps test
