@@ -33,7 +33,7 @@ static inline uint64_t pcf_bytes_of_bits(uint64_t bits)
 /* Plausible row counts. Equal rows need hardly any bytes, so a hostile file of a few KB can claim
  * 2^48 of them. Writers stay within these limits, and readers that walk all rows check them first.
  * Samples of a program that waits are equal by the million, rows of other tables are not. */
-#define PCF_FREE_ROWS (UINT64_C(1) << 23)
+#define PCF_FREE_ROWS (UINT64_C(1) << 24)
 #define PCF_ROWS_PER_BYTE 8u
 #define PCF_FREE_SAMPLES (UINT64_C(1) << 26)
 #define PCF_SAMPLES_PER_BYTE (UINT64_C(1) << 14)

@@ -255,7 +255,7 @@ Test(refused, more_rows_than_are_plausible)
             pcol_file_close(file);
         } else {
             cr_expect_eq(pcol_builder_write_memory(b, 0, &data, &size, &err), PCOL_E_LIMIT);
-            cr_expect(strstr(err.message, "table x_t has 8454144 rows"), "%s", err.message);
+            cr_expect(strstr(err.message, "table x_t has 16842752 rows"), "%s", err.message);
             cr_expect_null(data);
         }
         pcol_free(data);
