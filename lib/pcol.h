@@ -416,7 +416,8 @@ typedef struct pcol_batch {
  * @column_count: number of @columns
  * @first_row, @row_count: the range; cut at the table's end
  * Rows of computed tables (sample_locations, sample_values) are made as the scan goes: memory does
- * not grow with the range. Finding the first row costs O(log zones + 8192 samples).
+ * not grow with the range. Finding the first row costs O(log zones + 8192 samples), beside one pass
+ * over the samples of the file when pcol_file_table() first gives the table.
  * A scan over all rows compares the checksums of what it reads first.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns,

@@ -34,14 +34,6 @@ pcol_status pci_rows_next(struct pci_rows *rows, size_t count, pcol_error *err)
     return rows->table->expander->next(rows->cursor, count, rows->lanes, err);
 }
 
-pcol_status pci_rows_end(const struct pci_rows *rows, pcol_error *err)
-{
-    const pcol_table *table = rows->table;
-    if (!table->expander || !table->expander->end)
-        return PCOL_OK;
-    return table->expander->end(table, rows->cursor, err);
-}
-
 void pci_rows_close(struct pci_rows *rows)
 {
     if (rows->cursor)
@@ -293,8 +285,6 @@ static pcol_status read_rows(const pcol_column *column, uint64_t row, size_t cou
             status = read_batch(column, &rows, row + done, n, done, to, err);
         done += n;
     }
-    if (status == PCOL_OK && row == 0 && count == column->table->rows)
-        status = pci_rows_end(&rows, err);
     pci_rows_close(&rows);
     return status;
 }

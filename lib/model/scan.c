@@ -29,7 +29,6 @@ struct pcol_scan {
     uint64_t row, end;
     uint64_t count; /* rows of the scan, for pci_part_begin() */
     size_t most;    /* rows of the next batch */
-    int whole;      /* all rows of the table */
     int failed;
     int64_t *bits; /* doubles on their way */
     struct pci_rows rows;
@@ -122,9 +121,9 @@ pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns, uint
     s->end = row_count < table->rows - s->row ? s->row + row_count : table->rows;
     s->column_count = columns ? column_count : table->column_count;
     status = open_columns(s, columns, err);
-    s->whole = s->row == 0 && s->end == table->rows;
-    s->count = s->whole ? UINT64_MAX : s->end - s->row ? s->end - s->row : 1;
-    if (status == PCOL_OK && s->whole)
+    int whole = s->row == 0 && s->end == table->rows;
+    s->count = whole ? UINT64_MAX : s->end - s->row ? s->end - s->row : 1;
+    if (status == PCOL_OK && whole)
         status = verify_all(s, err);
     if (status == PCOL_OK)
         status = open_rows(s, err);
@@ -200,8 +199,6 @@ static pcol_status next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
     *batch = (pcol_batch){
         .first_row = scan->row, .column_count = scan->column_count, .columns = scan->cells};
     PCI_TRY(pci_rows_next(&scan->rows, n, err));
-    if (scan->whole && n == left && (n || !scan->end))
-        PCI_TRY(pci_rows_end(&scan->rows, err));
     for (uint32_t i = 0; i < scan->column_count; i++) {
         struct scan_column *c = &scan->columns[i];
         if (n)

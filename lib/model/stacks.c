@@ -160,6 +160,18 @@ pcol_status pci_zones_total(const pcol_file *file, const char *name,
     return PCOL_OK;
 }
 
+pcol_status pci_zones_compare(const pcol_file *file, const struct pci_column *column, uint64_t zone,
+                              uint64_t counted, pcol_error *err)
+{
+    int64_t stated;
+    PCI_TRY(pci_get(file, column, zone, &stated, &(int){0}, err));
+    if ((uint64_t)stated == counted)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", column->name, zone,
+                         "%llu rows are stated and %llu are there", (unsigned long long)stated,
+                         (unsigned long long)counted);
+}
+
 pcol_status pci_zones_find(const pcol_file *file, const struct pci_column *column, uint64_t row,
                            uint64_t *zone, uint64_t *before, pcol_error *err)
 {

@@ -27,9 +27,6 @@ struct pci_expander {
     /* Exactly `count` further rows, at most PCI_BATCH and not past the table's end. */
     pcol_status (*next)(void *cursor, size_t count, struct pci_lanes *lanes, pcol_error *err);
     void (*close)(void *cursor);
-    /* E_CORRUPT if the samples would make more rows than the table has, all of which the cursor has
-     * made; the cursor is NULL if the table has none. NULL: the rows were counted beforehand. */
-    pcol_status (*end)(const pcol_table *table, void *cursor, pcol_error *err);
 };
 
 /* `count` cells from `row`, in range, count <= PCI_BATCH, valid never NULL. */
@@ -169,8 +166,6 @@ pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64
 /* Make the next `count` rows: at most PCI_BATCH, within the table. */
 pcol_status pci_rows_next(struct pci_rows *rows, size_t count, pcol_error *err);
 void pci_rows_close(struct pci_rows *rows);
-/* Behind the last row, if all were made: that the samples make no more of them. */
-pcol_status pci_rows_end(const struct pci_rows *rows, pcol_error *err);
 /* Cells of the rows made last; the caller says which they are. valid is never NULL. */
 pcol_status pci_rows_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
                           size_t count, int64_t *values, uint8_t *valid, pcol_error *err);
@@ -221,6 +216,9 @@ pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uin
 /* Total of column `name` of sample_zones (its last row); 0 if there are no samples. */
 pcol_status pci_zones_total(const pcol_file *file, const char *name,
                             const struct pci_column **column, uint64_t *total, pcol_error *err);
+/* E_CORRUPT if a zone does not start after as many rows as were counted. */
+pcol_status pci_zones_compare(const pcol_file *file, const struct pci_column *column, uint64_t zone,
+                              uint64_t counted, pcol_error *err);
 /* The zone z with zones[z] <= row < zones[z + 1], and zones[z]. */
 pcol_status pci_zones_find(const pcol_file *file, const struct pci_column *column, uint64_t row,
                            uint64_t *zone, uint64_t *before, pcol_error *err);

@@ -3,7 +3,7 @@
  *
  * Row by row: for each sample its stack from the innermost node to the root, for each node the
  * lines of its group. sample_zones.location_row says how many rows stand before every 8192nd
- * sample, which is where a walk to row N starts, and against which a walk that comes by is held.
+ * sample, which is where a walk to row N starts; its rows are verified when the table is made.
  * Nodes that were met lately are kept decoded in a small cache: stacks share their outer ends.
  */
 #include "model/table.h"
@@ -57,18 +57,6 @@ static pcol_status enter_node(struct location_cursor *c, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status check_zone(const struct location_cursor *c, pcol_error *err)
-{
-    uint64_t zone = c->next / PCI_ZONE;
-    int64_t before;
-    PCI_TRY(pci_get(c->view->stacks.file, c->view->zones, zone, &before, &(int){0}, err));
-    if ((uint64_t)before == c->row)
-        return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row", zone,
-                         "%llu does not match the %llu locations of the samples before",
-                         (unsigned long long)before, (unsigned long long)c->row);
-}
-
 static pcol_status load_block(struct location_cursor *c, pcol_error *err)
 {
     uint64_t left = c->view->samples - c->next;
@@ -85,8 +73,6 @@ static pcol_status enter_sample(struct location_cursor *c, pcol_error *err)
 {
     const struct location_view *view = c->view;
     size_t at;
-    if (c->next % PCI_ZONE == 0)
-        PCI_TRY(check_zone(c, err));
     if (c->next >= view->samples || !view->stack)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row", PCOL_NOWHERE,
                              "the samples have only %llu locations", (unsigned long long)c->row);
@@ -171,37 +157,66 @@ static pcol_status locations_open(const pcol_table *table, uint64_t row, void **
     return status;
 }
 
-/* The samples behind the last row have no locations. */
-static pcol_status rest_is_empty(struct location_cursor *c, pcol_error *err)
+static const struct pci_expander expander = {locations_open, locations_next, pci_free};
+
+/* ---- verification of sample_zones.location_row */
+
+static uint64_t add_capped(uint64_t a, uint64_t b)
 {
-    while (!c->left && !c->node) {
-        if (c->next >= c->view->samples || !c->view->stack)
-            return PCOL_OK;
-        PCI_TRY(enter_sample(c, err));
-    }
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row", PCOL_NOWHERE,
-                         "sample %llu has locations beyond the %llu counted",
-                         (unsigned long long)c->next - 1, (unsigned long long)c->row);
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static pcol_status locations_end(const pcol_table *table, void *cursor, pcol_error *err)
+/* Lines from each stack to the root. */
+static pcol_status find_depths(const struct pci_stacks *stacks, uint64_t *depth, pcol_error *err)
 {
-    struct location_cursor *c = cursor;
-    pcol_status status;
-    if (c)
-        return rest_is_empty(c, err);
-    c = pci_calloc(1, sizeof *c);
-    if (!c)
+    depth[0] = 0;
+    for (uint64_t node = 1; node < stacks->stacks; node++) {
+        uint64_t first, count;
+        uint32_t parent;
+        PCI_TRY(pci_stacks_node(stacks, node, &parent, &first, &count, err));
+        depth[node] = add_capped(depth[parent], count);
+    }
+    return PCOL_OK;
+}
+
+/* What the samples have, held against each zone. */
+static pcol_status count_zones(const struct location_view *view, const uint64_t *depth,
+                               pcol_error *err)
+{
+    const pcol_file *file = view->stacks.file;
+    int64_t stacks[PCI_BATCH];
+    uint8_t valid[PCI_BATCH] = {0};
+    uint64_t counted = 0, n;
+    for (uint64_t row = 0; row < view->samples; row += n) {
+        n = view->samples - row < PCI_BATCH ? view->samples - row : PCI_BATCH;
+        if (row % PCI_ZONE == 0)
+            PCI_TRY(pci_zones_compare(file, view->zones, row / PCI_ZONE, counted, err));
+        if (view->stack)
+            PCI_TRY(pci_read(file, view->stack, row, n, stacks, valid, err));
+        for (uint64_t i = 0; i < n; i++)
+            if (valid[i])
+                counted = add_capped(counted, depth[stacks[i]]);
+    }
+    return pci_zones_compare(file, view->zones, view->zones->desc->rows - 1, counted, err);
+}
+
+static pcol_status verify_zones(const struct location_view *view, pcol_error *err)
+{
+    const pcol_file *file = view->stacks.file;
+    if (!view->samples)
+        return PCOL_OK;
+    PCI_TRY(pci_plausible_samples(file, err));
+    PCI_TRY(pci_plausible(file, "stacks", err));
+    uint64_t *depth = pci_malloc((size_t)view->stacks.stacks + 1, sizeof *depth);
+    if (!depth)
         return pci_fail_memory(err);
-    c->view = table->aux;
-    c->want = PCI_BATCH;
-    status = rest_is_empty(c, err);
-    pci_free(c);
+    pcol_status status = find_depths(&view->stacks, depth, err);
+    if (status == PCOL_OK)
+        status = count_zones(view, depth, err);
+    pci_free(depth);
     return status;
 }
-
-static const struct pci_expander expander = {locations_open, locations_next, pci_free,
-                                             locations_end};
 
 static pcol_status open_view(const pcol_file *file, struct location_view *view, uint64_t *rows,
                              pcol_error *err)
@@ -209,7 +224,8 @@ static pcol_status open_view(const pcol_file *file, struct location_view *view, 
     view->samples = pci_rows(file, "samples");
     PCI_TRY(pci_stacks_open(file, &view->stacks, err));
     PCI_TRY(pci_want(file, "samples", "stack", PCI_TYPES_ROW, &view->stack, err));
-    return pci_zones_total(file, "location_row", &view->zones, rows, err);
+    PCI_TRY(pci_zones_total(file, "location_row", &view->zones, rows, err));
+    return verify_zones(view, err);
 }
 
 static pcol_status note_reads(pcol_table *t, const struct location_view *view, pcol_error *err)

@@ -3,7 +3,7 @@
  *
  * The value columns of a block of samples are read side by side, and each sample gives its non-null
  * values in its source's order of types. Where no value can be missing, row N is sample N / types;
- * else sample_zones.value_row says where to start, and a cursor that comes by is held against it.
+ * else sample_zones.value_row says where to start; its rows are verified when the table is made.
  */
 #include "model/types.h"
 
@@ -93,24 +93,10 @@ static pcol_status load_block(struct value_cursor *c, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status check_zone(const struct value_cursor *c, pcol_error *err)
-{
-    uint64_t zone = c->next / PCI_ZONE;
-    int64_t before;
-    PCI_TRY(pci_get(c->view->types.file, c->view->zones, zone, &before, &(int){0}, err));
-    if ((uint64_t)before == c->row)
-        return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", zone,
-                         "%llu does not match the %llu values of the samples before",
-                         (unsigned long long)before, (unsigned long long)c->row);
-}
-
 static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
 {
     const struct value_view *view = c->view;
     uint64_t source;
-    if (c->next % PCI_ZONE == 0)
-        PCI_TRY(check_zone(c, err));
     if (c->next >= c->block + c->in_block)
         PCI_TRY(load_block(c, err));
     source = (uint64_t)c->sources[c->next - c->block];
@@ -221,26 +207,42 @@ static pcol_status values_open(const pcol_table *table, uint64_t row, void **cur
     return status;
 }
 
-static pcol_status values_end(const pcol_table *table, void *cursor, pcol_error *err)
+static const struct pci_expander expander = {values_open, values_next, values_close};
+
+/* ---- verification of sample_zones.value_row */
+
+/* Go past all values of the samples before `sample`. */
+static pcol_status pass_samples(struct value_cursor *c, uint64_t sample, pcol_error *err)
 {
-    struct value_cursor *c = cursor;
-    uint32_t type;
-    int64_t value;
-    int found;
-    pcol_status status = c ? PCOL_OK : new_cursor(table->aux, &c, err);
-    if (!c)
+    while (c->next < sample) {
+        PCI_TRY(enter_sample(c, err));
+        for (uint32_t i = 0; i < c->list_count; i++)
+            c->row += c->valid[c->list[i] * c->most + (size_t)(c->next - 1 - c->block)];
+    }
+    c->position = c->list_count;
+    return PCOL_OK;
+}
+
+static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
+{
+    struct value_cursor *c;
+    pcol_status status = view->zones ? pci_plausible_samples(view->types.file, err) : PCOL_OK;
+    if (status != PCOL_OK || !view->zones)
         return status;
-    status = find_value(c, &type, &value, &found, err);
-    if (status == PCOL_OK && found)
-        status = pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
-                               "sample %llu has values beyond the %llu counted",
-                               (unsigned long long)c->next - 1, (unsigned long long)c->row - 1);
-    if (c != cursor)
+    status = new_cursor(view, &c, err);
+    for (uint64_t zone = 0; status == PCOL_OK && zone < view->zones->desc->rows; zone++) {
+        uint64_t sample = zone * PCI_ZONE < view->samples ? zone * PCI_ZONE : view->samples;
+        if (view->uniform)
+            c->row = sample * view->types.count;
+        else
+            status = pass_samples(c, sample, err);
+        if (status == PCOL_OK)
+            status = pci_zones_compare(view->types.file, view->zones, zone, c->row, err);
+    }
+    if (c)
         values_close(c);
     return status;
 }
-
-static const struct pci_expander expander = {values_open, values_next, values_close, values_end};
 
 static pcol_status str_type(const pcol_column *column, const struct pci_lanes *lanes, size_t count,
                             pcol_str *values, uint8_t *valid, pcol_error *err)
@@ -292,12 +294,7 @@ static pcol_status open_view(const pcol_file *file, pcol_table *table, struct va
     PCI_TRY(pci_types_open(file, &view->types, err));
     PCI_TRY(pci_zones_total(file, "value_row", &view->zones, &table->rows, err));
     view->uniform = is_uniform(view);
-    if (view->uniform &&
-        (table->rows % types->count || table->rows / types->count != view->samples))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
-                             "the total %llu is not that of %llu samples with %u values each",
-                             (unsigned long long)table->rows, (unsigned long long)view->samples,
-                             (unsigned)types->count);
+    PCI_TRY(verify_zones(view, err));
     const struct pci_column *columns[] = {view->zones, types->source, types->list_source,
                                           types->list_type};
     PCI_TRY(pci_table_reads(table, columns, sizeof columns / sizeof *columns, err));

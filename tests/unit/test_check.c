@@ -193,7 +193,7 @@ static const struct lie lies[] = {
     {"locations", "function", 1, 99, "99 is beyond the 4 rows of functions"},
     {"functions", "name", 0, 1000, "1000 is beyond"},
     {"sample_zones", "location_row", 1, 3, "3 rows are stated"},
-    {"sample_zones", "value_row", 1, 3, "sample 1 has values beyond"},
+    {"sample_zones", "value_row", 1, 3, "3 rows are stated"},
     {"stack_sums", "sum.0", 0, 12345, "the sum is not that of"},
     {"stack_sums", "stack", 1, 0, "0 does not come after"},
     {"sample_values", "sample_type", 1, 2, "the cell is not the one"},
@@ -217,23 +217,30 @@ Test(check, lies_are_found)
 
 /* ---- nothing that dangles is shown */
 
-/* All cells of a table. */
-static pcol_status scan_table(const uint8_t *data, size_t size, pcol_model model, const char *name,
-                              pcol_error *error)
+/* All cells of a table from a row on. */
+static pcol_status scan_from(const uint8_t *data, size_t size, pcol_model model, const char *name,
+                             uint64_t row, pcol_error *error)
 {
     const pcol_table *table;
     pcol_file *file;
-    pcol_scan *scan;
+    pcol_scan *scan = NULL;
     pcol_batch batch = {.rows = 1};
     pcol_status status;
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
-    cr_assert_eq(pcol_file_table_by_name(file, model, name, &table, NULL), PCOL_OK);
-    status = pcol_scan_new(table, NULL, 0, 0, UINT64_MAX, &scan, error);
+    status = pcol_file_table_by_name(file, model, name, &table, error);
+    if (status == PCOL_OK)
+        status = pcol_scan_new(table, NULL, 0, row, UINT64_MAX, &scan, error);
     while (status == PCOL_OK && batch.rows)
         status = pcol_scan_next(scan, &batch, error);
     pcol_scan_free(scan);
     pcol_file_close(file);
     return status;
+}
+
+static pcol_status scan_table(const uint8_t *data, size_t size, pcol_model model, const char *name,
+                              pcol_error *error)
+{
+    return scan_from(data, size, model, name, 0, error);
 }
 
 /* The column of `lie` is read by the v2 table `view`, and there is a reference or a total. */
@@ -251,11 +258,11 @@ static const struct {
     {{"samples", "stack", 7, 8, "8 is beyond the 8 rows of stacks"}, "sample_locations"},
     {{"locations", "function", 1, 99, "99 is beyond the 4 rows of functions"}, "locations"},
     {{"functions", "name", 0, 1000, "string 1000 does not exist"}, "functions"},
-    {{"sample_zones", "location_row", 1, 3, "has locations beyond the 3"}, "sample_locations"},
-    {{"sample_zones", "location_row", 1, 0, "has locations beyond the 0"}, "sample_locations"},
-    {{"sample_zones", "location_row", 1, 9000, "have only"}, "sample_locations"},
-    {{"sample_zones", "value_row", 1, 3, "has values beyond the 3"}, "sample_values"},
-    {{"sample_zones", "value_row", 1, 0, "has values beyond the 0"}, "sample_values"},
+    {{"sample_zones", "location_row", 1, 3, "3 rows are stated"}, "sample_locations"},
+    {{"sample_zones", "location_row", 1, 0, "0 rows are stated"}, "sample_locations"},
+    {{"sample_zones", "location_row", 1, 9000, "9000 rows are stated"}, "sample_locations"},
+    {{"sample_zones", "value_row", 1, 3, "3 rows are stated"}, "sample_values"},
+    {{"sample_zones", "value_row", 1, 0, "0 rows are stated"}, "sample_values"},
 };
 
 static pcol_status write_nowhere(void *context, const void *data, size_t size, pcol_error *err)
@@ -331,6 +338,32 @@ Test(check, dangling_ids_are_never_shown)
         }
         pcol_free(data);
     }
+}
+
+/* Where rows are found through sample_zones, a range of rows is as right as the whole table. */
+Test(check, ranges_are_of_the_samples)
+{
+    static const char *const columns[] = {"location_row", "value_row"};
+    static const char *const views[] = {"sample_locations", "sample_values"};
+    size_t size;
+    uint8_t *data = make("rprof", 20000, PCOL_WRITE_PLAIN, &size);
+    for (uint64_t zone = 0; zone < 8; zone++) {
+        int which = zone % 2;
+        pcol_error error = {0};
+        uint8_t *copy = malloc(size);
+        cr_assert_not_null(copy);
+        memcpy(copy, data, size);
+        cr_assert_eq(scan_from(copy, size, PCOL_MODEL_V2, views[which], 5, &error), PCOL_OK, "%s",
+                     error.message);
+        set_cell(copy, size, "sample_zones", columns[which], zone / 2, 40000 + (int64_t)zone);
+        for (uint64_t row = 0; row < 50000; row += 24999)
+            cr_expect_eq(scan_from(copy, size, PCOL_MODEL_V2, views[which], row, &error),
+                         PCOL_E_CORRUPT, "%s, zone %d, from row %d", views[which], (int)zone / 2,
+                         (int)row);
+        cr_expect_eq(error.row, zone / 2);
+        free(copy);
+    }
+    pcol_free(data);
 }
 
 /* The same fault in many rows is reported twenty times, then counted. */
