@@ -311,7 +311,7 @@ typedef struct pcol_column_info {
     int primary_key;        /* part of the table's primary key (logical tables) */
     int nullable;
     uint64_t rows;
-    uint64_t null_count; /* exact for physical columns, 0 for computed ones */
+    uint64_t null_count; /* physical columns: as the file says; 0 for computed ones */
     uint64_t bytes;      /* on disk, with all sections */
     /* Where a physical column's values lie; PCOL_NOWHERE if they have no section of their own or it
      * is compressed. */
@@ -324,7 +324,7 @@ typedef struct pcol_column_info {
     int64_t base, step;  /* parameters of the encoding (spec.md, "Encodings") */
     uint64_t scale;
     const char *codes_of; /* dictionary: the column before whose codes it shares, or NULL */
-    int has_stats;        /* min and max hold over the non-null values */
+    int has_stats;        /* min and max, as the file says: pcol_file_check() compares them */
     int64_t min, max;     /* PCOL_F64: bits of the double */
 } pcol_column_info;
 

@@ -582,6 +582,10 @@ int cli_cell_is(const struct cli_cell *cell, const char *text);
 /* A table that need not be there: NULL and 0 rows then. */
 pcol_status cli_find_table(const pcol_file *file, pcol_model model, const char *name,
                            const pcol_table **table, uint64_t *rows, pcol_error *err);
+/* E_LIMIT if a table has more rows than are read one by one for a file of this size: constant rows
+ * take no bytes. */
+pcol_status cli_believe_rows(const pcol_file *file, const char *table, uint64_t rows,
+                             pcol_error *err);
 /* Bytes of all columns of a physical table. */
 uint64_t cli_table_bytes(const pcol_table *table);
 
@@ -632,6 +636,10 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text);
 
 /* --tolerance into tolerance_ns (cli_time.c). */
 int cli_tolerance(struct cli_args *args);
+/* The least and the greatest time of the samples of one source, by its row; *first > *last: none
+ * has a time. Reads all of them: statistics of a column may be false. */
+pcol_status cli_scan_times(const pcol_file *file, uint64_t source, int64_t *first, int64_t *last,
+                           pcol_error *err);
 /* What --time says; for +A-B the input is asked for its first sample. */
 int cli_time(const struct cli_input *input, const struct cli_args *args, pcol_selection *selection);
 /* What the selection's options say; the texts are borrowed from args. */

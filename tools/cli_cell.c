@@ -77,6 +77,19 @@ pcol_status cli_find_table(const pcol_file *file, pcol_model model, const char *
     return status;
 }
 
+pcol_status cli_believe_rows(const pcol_file *file, const char *table, uint64_t rows,
+                             pcol_error *err)
+{
+    if (rows >> 26 == 0 || rows >> 14 <= pcol_file_size(file))
+        return PCOL_OK;
+    memset(err, 0, sizeof *err);
+    err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+    snprintf(err->message, sizeof err->message,
+             "table %s: %llu rows in a file of %llu bytes are not believed", table,
+             (unsigned long long)rows, (unsigned long long)pcol_file_size(file));
+    return err->status = PCOL_E_LIMIT;
+}
+
 uint64_t cli_table_bytes(const pcol_table *table)
 {
     uint64_t bytes = 0;

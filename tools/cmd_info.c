@@ -351,34 +351,29 @@ static pcol_status put_total(struct cli_out *out, const struct info *info,
     return PCOL_OK;
 }
 
-/* From the first sample's time to the last one's, by the index alone. Each source has a clock of
- * its own, so that of several there is nothing to say. */
-static int time_range(const struct info *info, int64_t *first, int64_t *last)
+/* From the first sample's time to the last one's; first > last: unknown. Each source has a clock of
+ * its own, so that several have no range. */
+static pcol_status time_range(const struct info *info, int64_t *first, int64_t *last,
+                              pcol_error *err)
 {
-    const pcol_column *column = info->samples != NULL && info->source_rows == 1
-                                    ? pcol_table_column_by_name(info->samples, "time", NULL)
-                                    : NULL;
-    pcol_column_info what;
-
-    if (column == NULL)
-        return 0;
-    pcol_column_describe(column, &what);
-    *first = what.min;
-    *last = what.max;
-    return what.type == PCOL_I64 && what.has_stats && what.min <= what.max &&
-           what.rows > what.null_count;
+    *first = 1;
+    *last = 0;
+    return info->source_rows == 1 ? cli_scan_times(info->input->file, 0, first, last, err)
+                                  : PCOL_OK;
 }
 
-static void put_times(struct cli_out *out, const struct info *info)
+static pcol_status put_times(struct cli_out *out, const struct info *info, pcol_error *err)
 {
     int64_t first, last;
+    pcol_status status = time_range(info, &first, &last, err);
 
-    if (!time_range(info, &first, &last))
-        return;
+    if (status != PCOL_OK || first > last)
+        return status;
     cli_out_printf(out, "  times: from %.3f to %.3f ms", (double)first / 1e6, (double)last / 1e6);
     if (first >= 0 || last < INT64_MAX + first)
         put_duration(out, last - first);
     cli_out_text(out, "\n");
+    return PCOL_OK;
 }
 
 /* "run.pcol: pcol file, format 1.0" or "run.out: rprof, 12,345 bytes". */
@@ -429,7 +424,7 @@ static pcol_status put_text(struct cli_out *out, const struct info *info,
     if (status == PCOL_OK)
         status = put_total(out, info, args, err);
     if (status == PCOL_OK)
-        put_times(out, info);
+        status = put_times(out, info, err);
     uint64_t limit = cli_row_limit(args, args->verbose ? UINT64_MAX : ROWS_SHOWN);
     if (status == PCOL_OK)
         status = put_sources(out, info, limit, err);
@@ -536,7 +531,8 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
     cli_json_key(out, first, "bytes_per_sample");
     cli_json_cell(out, &cell);
     int64_t from, to;
-    if (time_range(info, &from, &to)) {
+    status = time_range(info, &from, &to, err);
+    if (status == PCOL_OK && from <= to) {
         struct cli_cell time = {CLI_CELL_F64, 0, {0}};
         time.as.f64 = (double)from / 1e6;
         cli_json_key(out, first, "first_time_ms");
@@ -546,7 +542,8 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
         cli_json_cell(out, &time);
     }
     cli_json_key(out, first, "sample_types");
-    status = json_rows(out, info->types, info->type_rows, info->is_default, err);
+    if (status == PCOL_OK)
+        status = json_rows(out, info->types, info->type_rows, info->is_default, err);
     cli_json_key(out, first, "sources");
     if (status == PCOL_OK)
         status = json_rows(out, info->sources, info->source_rows, NULL, err);

@@ -1,8 +1,8 @@
 /*
  * cmd_info_labels.c - the keys of labels, as info shows them
  *
- * A row of label_keys is a column of the table that it names. How many rows have a value stands in
- * the index; how many values are distinct is counted, for columns of up to a million values.
+ * A row of label_keys is a column of the table that it names. Rows that have a value are counted,
+ * and so are distinct values, in columns of up to a million values.
  */
 #include "cmd_info_labels.h"
 
@@ -104,8 +104,9 @@ static int set_add(struct set *set, uint64_t value)
     return 0;
 }
 
-static pcol_status count_distinct(const pcol_column *column, const pcol_column_info *info,
-                                  struct key *key, pcol_error *err)
+/* Rows with a value, and distinct values if `distinct` and there are not too many. */
+static pcol_status count_values(const pcol_column *column, const pcol_column_info *info,
+                                int distinct, struct key *key, pcol_error *err)
 {
     struct set set = {0};
     pcol_status status = PCOL_OK;
@@ -119,12 +120,14 @@ static pcol_status count_distinct(const pcol_column *column, const pcol_column_i
         status = info->type == PCOL_F64
                      ? read_doubles(column, row, count, values, valid, err)
                      : read_piece(column, is_text, row, count, values, valid, err);
-        for (size_t i = 0; i < count && status == PCOL_OK && !failed; i++)
-            if (valid[i])
+        for (size_t i = 0; i < count && status == PCOL_OK && !failed; i++) {
+            key->rows += valid[i];
+            if (valid[i] && distinct && key->rows <= COUNT_MOST)
                 failed = set_add(&set, values[i]) != 0;
+        }
     }
     key->distinct = set.used + (set.has_zero != 0);
-    key->is_counted = 1;
+    key->is_counted = distinct && key->rows > 0 && key->rows <= COUNT_MOST;
     free(set.places);
     return failed ? cli_set_memory(err) : status;
 }
@@ -157,13 +160,12 @@ static pcol_status look(const pcol_file *file, const pcol_table *keys, uint64_t 
     if (column == NULL)
         return PCOL_OK;
     pcol_column_describe(column, &info);
-    key->rows = info.rows - info.null_count;
+    status = cli_believe_rows(file, table_name, info.rows, err);
+    if (status != PCOL_OK)
+        return status;
     /* The numbers of these say where in the stack the value is. */
-    if (cli_cell_is(&key->kind, "ownframe") || cli_cell_is(&key->kind, "ownname"))
-        return PCOL_OK;
-    if (key->rows == 0 || info.rows > 64 * COUNT_MOST || key->rows > COUNT_MOST)
-        return PCOL_OK;
-    return count_distinct(column, &info, key, err);
+    int in_stack = cli_cell_is(&key->kind, "ownframe") || cli_cell_is(&key->kind, "ownname");
+    return count_values(column, &info, !in_stack, key, err);
 }
 
 static void put_text(struct cli_out *out, const struct cli_cell *cell)

@@ -6,8 +6,7 @@
  *
  * Percentages are of what pprof takes for the whole: the magnitudes of all samples selected, or, if
  * pprof marked some as those of a base that was subtracted, of these alone. Sums hide where
- * negative values cancelled others, so samples are looked at one by one if the least value is
- * negative.
+ * negative values cancelled others, so samples are looked at one by one if some value is negative.
  */
 #include "query/query.h"
 
@@ -18,6 +17,7 @@
 
 /* Magnitudes of samples. */
 struct whole {
+    int negative; /* some value is */
     __extension__ unsigned __int128 i64;
     double f64;
 };
@@ -98,6 +98,7 @@ static pcol_status weigh_sums(pcol_query *query, const struct pci_column **colum
 /* 128 bits hold the sum of any number of rows. */
 static void add_magnitude(struct whole *whole, int is_double, pcol_amount amount)
 {
+    whole->negative |= amount.i64 < 0; /* of doubles, too: bits with a sign are less than 0 */
     if (is_double)
         whole->f64 += fabs(amount.f64);
     else
@@ -170,15 +171,56 @@ static int add_positive(const pcol_query *query, int64_t *sum)
     return !(any >> 63) && high + (low >> 32) <= INT32_MAX;
 }
 
-/* May a value be negative? Columns say their least one. */
-static int may_be_negative(const pcol_query *query)
+__extension__ typedef __int128 wide;
+
+/* Whether the sign bit of a value of a line, plus `most` at most, may be set, by its parameters. */
+static int line_has_sign(const struct pcf_data *d, wide most)
 {
-    for (uint32_t i = 0; i < query->measure.column_count; i++) {
-        const struct pci_column *values = query->types.columns[query->measure.columns[i]];
-        if (!(values->desc->flags & PCF_COLUMN_STATS) || values->desc->min < 0)
-            return 1; /* of doubles, too: bits with a sign are less than 0 */
+    wide last = d->base;
+    if (d->type != PCF_F64)
+        last += (wide)d->step * (wide)(d->rows - 1);
+    return d->base < 0 || last < 0 || d->base + most > INT64_MAX || last + most > INT64_MAX;
+}
+
+/* Whether a cell may be negative: by the parameters of the encoding, else by reading all. The
+ * statistics of a column may be false. Children have values that no row has, too. */
+static pcol_status find_negative(const pcol_file *file, const struct pci_column *column,
+                                 int *negative, pcol_error *err)
+{
+    const struct pcf_data *d = column->data;
+    const struct pci_column *child = &file->columns[column->desc->first_child];
+    int64_t cells[PCI_BATCH], signs = 0;
+    uint64_t n;
+    *negative = 0;
+    if (d->encoding == PCF_DICTIONARY)
+        return find_negative(file, child, negative, err);
+    if (d->encoding == PCF_RUNS)
+        return find_negative(file, child + 1, negative, err);
+    if (d->encoding == PCF_SPLIT) {
+        PCI_TRY(find_negative(file, child, negative, err));
+        return *negative ? PCOL_OK : find_negative(file, child + 1, negative, err);
     }
-    return 0;
+    if (!d->rows || (d->encoding == PCF_LINEAR && !line_has_sign(d, 0)) ||
+        (d->encoding == PCF_PACKED && d->width < 64 &&
+         !line_has_sign(d, (wide)d->scale * (((wide)1 << d->width) - 1))))
+        return PCOL_OK;
+    for (uint64_t row = 0; row < d->rows && signs >= 0; row += n) {
+        n = d->rows - row < PCI_BATCH ? d->rows - row : PCI_BATCH;
+        PCI_TRY(pci_read(file, column, row, n, cells, NULL, err));
+        for (uint64_t i = 0; i < n; i++)
+            signs |= cells[i];
+    }
+    *negative = signs < 0; /* of doubles, too: bits with a sign are less than 0 */
+    return PCOL_OK;
+}
+
+static pcol_status find_negatives(const pcol_query *query, int *negative, pcol_error *err)
+{
+    *negative = 0;
+    for (uint32_t i = 0; i < query->measure.column_count && !*negative; i++)
+        PCI_TRY(find_negative(query->file, query->types.columns[query->measure.columns[i]],
+                              negative, err));
+    return PCOL_OK;
 }
 
 /* Samples that pprof marked as those of a base; *found 0: there are none. */
@@ -224,8 +266,10 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
                               struct whole *whole, pcol_error *err)
 {
     struct whole base = {0};
-    int found, negative = may_be_negative(query), is_double = query->measure.is_double;
+    int found, negative = whole->negative, is_double = query->measure.is_double;
     PCI_TRY(add_base(query, selection, &base, &found, err));
+    if (!found && query->from_sums)
+        PCI_TRY(find_negatives(query, &negative, err));
     if (!found && !negative && !is_double && add_positive(query, &query->total.i64)) {
         query->selected = query->total;
         return PCOL_OK;
@@ -238,6 +282,8 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
         *whole = base;
     else if (query->from_sums && negative)
         PCI_TRY(walk_samples(query, &query->picks, 0, whole, err));
+    else if (!negative)
+        *whole = (struct whole){0};
     for (uint32_t row = 0; !found && !negative && row < query->calls.count; row++)
         add_magnitude(whole, is_double, query->weight[row]);
     if (is_double)
@@ -281,8 +327,7 @@ pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_e
         status = find_sums(query, columns, &found, err);
     if (status == PCOL_OK)
         status = found ? weigh_sums(query, columns, err)
-                       : walk_samples(query, &query->picks, 1,
-                                      may_be_negative(query) ? &whole : NULL, err);
+                       : walk_samples(query, &query->picks, 1, &whole, err);
     pci_free(columns);
     return status == PCOL_OK ? add_totals(query, selection, &whole, err) : status;
 }
