@@ -139,16 +139,36 @@ static const char *ends_fault(const struct pcf_data *d, uint64_t *row)
     return before == d->rows ? NULL : "the last run does not end at the last row";
 }
 
-/* Byte offsets: from 0 to the size of the data; each pair is compared when its row is read. */
-static const char *offsets_fault(const struct pcf_data *d)
+/* Byte offsets: from 0 to the size of the data, none less than the one before. Those that take no
+ * bytes are bounded, so that the pass is. */
+static const char *offsets_fault(const struct pcf_data *d, uint64_t *row)
 {
-    int64_t first, last;
-    int valid;
-    return pcf_get(d->child[0], 0, &first, &valid) == PCF_OK &&
-                   pcf_get(d->child[0], d->rows, &last, &valid) == PCF_OK && first == 0 &&
-                   (uint64_t)last == d->bytes_size
-               ? NULL
-               : "the offsets do not go from 0 to the size of the data";
+    const struct pcf_data *offsets = d->child[0];
+    static const char ends[] = "the offsets do not go from 0 to the size of the data";
+    uint64_t before = 0, n, rise;
+    if (offsets->encoding == PCF_LINEAR)
+        return offsets->base == 0 && offsets->step >= 0 &&
+                       pcf_multiply((uint64_t)offsets->step, d->rows, &rise) &&
+                       rise == d->bytes_size
+                   ? NULL
+                   : ends;
+    if (offsets->encoding > PCF_BLOCKED && offsets->rows > MOST_NESTED_ENDS)
+        return "the offsets are more than can be checked";
+    for (uint64_t at = 0; at < offsets->rows; at += n) {
+        int64_t values[RUN_CHUNK];
+        n = offsets->rows - at < RUN_CHUNK ? offsets->rows - at : RUN_CHUNK;
+        if (pcf_read(offsets, at, n, values, NULL) != PCF_OK)
+            return "the offsets cannot be read";
+        if (at == 0 && values[0])
+            return ends;
+        for (uint64_t i = 0; i < n; before = (uint64_t)values[i++]) {
+            if ((uint64_t)values[i] >= before && (uint64_t)values[i] <= d->bytes_size)
+                continue;
+            *row = at + i - 1;
+            return "byte offsets fall or leave the data";
+        }
+    }
+    return before == d->bytes_size ? NULL : ends;
 }
 
 const char *pcf_structure_fault(const struct pcf_data *d, uint64_t *row)
@@ -172,10 +192,10 @@ const char *pcf_structure_fault(const struct pcf_data *d, uint64_t *row)
     case PCF_RUNS:
         return ends_fault(d, row);
     case PCF_FRONT:
-        return offsets_fault(d);
+        return offsets_fault(d, row);
     case PCF_PLAIN:
         if (d->type == PCF_BYTES)
-            return offsets_fault(d);
+            return offsets_fault(d, row);
         return d->type != PCF_BOOL || tail_is_zero(d->values, d->rows)
                    ? NULL
                    : "bits behind the last value are not zero";

@@ -169,7 +169,8 @@ typedef struct pcol_file pcol_file;
  * than a tenth of their rows, all calls for this file together. Blocks of archives are verified
  * whenever they are decompressed, and pcol_file_check() verifies everything, with this flag as
  * well. The directories of a column (counts of marked rows, block and byte offsets, run ends) are
- * compared with what they index when its checksums are, also with this flag: E_CORRUPT. */
+ * compared with what they index when its checksums are, and the order of plain strings of the pool,
+ * also with this flag: E_CORRUPT. */
 #define PCOL_OPEN_UNVERIFIED 0x4u
 
 typedef struct pcol_open_options {

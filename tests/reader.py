@@ -150,7 +150,9 @@ class Column:
             ends = [0] + [self.children[0].whole(i) for i in range(self.children[0].rows)]
             need(all(a < b for a, b in zip(ends, ends[1:])) and ends[-1] == n, "run ends do not ascend to the number of rows")
         if self.type == BYTES and e != LINEAR:
-            need(self.children[0].whole(0) == 0 and self.children[0].whole(n) == len(self.sections.get(DATA, b"")), "offsets do not go from 0 to the size of the data")
+            offsets = [self.children[0].whole(i) for i in range(n + 1)]
+            need(offsets[0] == 0 and offsets[-1] == len(self.sections.get(DATA, b"")), "offsets do not go from 0 to the size of the data")
+            need(all(a <= b for a, b in zip(offsets, offsets[1:])), "offsets fall")
         self.known = True
 
     def whole(self, i):

@@ -476,28 +476,28 @@ static pcol_status hold_all(struct pci_hold *hold, const struct pci_column *colu
     return PCOL_OK;
 }
 
-/* Bitmaps and directories, the end of values that are packed, and of the first child the run ends,
- * or the first and the last offset. */
+/* Bitmaps and directories, the end of values that are packed, and of the first child the run ends or
+ * the offsets; the pool of strings also with its bytes, whose order is verified. */
 static pcol_status hold_structure(struct pci_hold *hold, const struct pci_column *column,
                                   pcol_error *err)
 {
     const struct pcf_column *desc = column->desc;
     const struct pci_column *part = pci_part_of(hold->file, column, 0);
+    int plain = desc->encoding == PCF_PLAIN;
     int packed =
         desc->encoding == PCF_PACKED || desc->encoding == PCF_BLOCKED || desc->type == PCF_BOOL;
     for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++) {
         const struct pcf_section *s = &hold->file->index.sections[i];
         uint64_t end = s->raw_size, tail = end > 2 * PCF_PACK_PADDING ? 2 * PCF_PACK_PADDING : end;
-        if (s->role == PCF_ROLE_VALUES ? packed : s->role != PCF_ROLE_DATA)
+        if (s->role == PCF_ROLE_VALUES ? packed
+            : s->role == PCF_ROLE_DATA ? column == hold->file->strings && plain
+                                       : 1)
             PCI_TRY(
                 hold_bytes(hold, column, i, s->role == PCF_ROLE_VALUES ? end - tail : 0, end, err));
     }
-    if (desc->encoding == PCF_RUNS)
-        return hold_all(hold, part, err);
-    if (desc->type != PCF_BYTES || !part)
-        return PCOL_OK;
-    PCI_TRY(hold_column(hold, part, 0, 1, err));
-    return hold_column(hold, part, desc->rows, 1, err);
+    return part && (desc->encoding == PCF_RUNS || desc->type == PCF_BYTES)
+               ? hold_all(hold, part, err)
+               : PCOL_OK;
 }
 
 pcol_status pci_hold_structure(struct pci_hold *hold, const pcol_file *file,

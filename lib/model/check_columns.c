@@ -257,8 +257,9 @@ static pcol_status check_bytes(struct pci_check *check, const struct pci_column 
         pcol_str text;
         int valid;
         if (pci_get_str(check->file, column, row, &text, &valid, &error) != PCOL_OK) {
+            pcol_status status = pci_fault_error(check, &error, err);
             check->untrusted[column->number] = 1;
-            return pci_fault_error(check, &error, err);
+            return status;
         }
         found.nulls += !valid;
         if (pool && row && compare_text(before, text) >= 0) {

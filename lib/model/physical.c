@@ -161,23 +161,6 @@ static unsigned array_width(const struct pcf_data *data)
                : 0;
 }
 
-/* Texts that are handed out are found through offsets that nobody looks at again. */
-static pcol_status check_offsets(const pcol_column *column, const struct pcf_data *offsets,
-                                 pcol_error *err)
-{
-    int64_t values[1024], before = 0;
-    for (uint64_t row = 0, n; row < offsets->rows; row += n) {
-        n = offsets->rows - row < 1024 ? offsets->rows - row : 1024;
-        enum pcf_result result = pcf_read(offsets, row, n, values, NULL);
-        for (uint64_t i = 0; i < n && result == PCF_OK; before = values[i++])
-            result = (uint64_t)values[i] < (uint64_t)before ? PCF_BAD_OFFSET : PCF_OK;
-        if (result != PCF_OK)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name,
-                                 PCOL_NOWHERE, "%s", pcf_result_text(result));
-    }
-    return PCOL_OK;
-}
-
 pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pcol_error *err)
 {
     PCI_GIVEN(buffer, err);
@@ -197,8 +180,6 @@ pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pco
                              PCOL_NOWHERE, "this column is encoded and has no values in place");
     PCI_TRY(pci_thaw(column->table->file, column->source, err));
     PCI_TRY(pci_verify(column->table->file, column->source, err));
-    if (data->type == PCF_BYTES && data->rows)
-        PCI_TRY(check_offsets(column, array, err));
     buffer->values = data->rows && array->values ? (const void *)array->values : &zero;
     buffer->validity = data->validity;
     if (data->type == PCF_BYTES) {
