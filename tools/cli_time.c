@@ -96,8 +96,7 @@ static int first_time(const struct cli_input *input, const struct cli_args *args
     pcol_error err;
 
     *first = 0;
-    if (cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "sources", &sources, &count, &err) !=
-        PCOL_OK)
+    if (cli_find_table(input->file, PCOL_MODEL_V2, "sources", &sources, &count, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     if (count > 1 && (args->pick_source == NULL || cli_parse_u64(args->pick_source, &id) != 0 ||
                       id == 0 || id > count))

@@ -58,6 +58,7 @@ struct pcol_file {
     const uint8_t *bytes;
     uint64_t size;
     int owned;                    /* how to give `bytes` back: 0 borrowed, 1 mapped, 2 allocated */
+    _Atomic uint8_t schema_known; /* known columns are as the format says (model/check.h) */
     _Atomic uint8_t lost;         /* the map could not be read and is zeros now (guard.h) */
     struct pci_guard_slot *guard; /* NULL: opened without PCOL_OPEN_GUARD */
     int fd;                       /* of a guarded file, to see whether it changed; else -1 */

@@ -7,6 +7,7 @@
 #include "io/deflate.h"
 #include "io/open.h"
 #include "io/unsupported.h"
+#include "model/check.h"
 #include "model/table.h"
 
 #include "core/alloc.h"
@@ -431,6 +432,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
                         names);
     }
     PCI_TRY(pci_plausible_all(file, err));
+    PCI_TRY(pci_schema_verify(file, err));
     const struct pci_table *sources = pci_table_find(file, "sources");
     uint64_t count = sources ? sources->rows : 0;
     if (known.source_id > count)

@@ -291,6 +291,25 @@ pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err)
     return status == PCOL_OK && check.faults ? PCOL_E_CORRUPT : status;
 }
 
+pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
+{
+    pcol_error error = {0};
+    struct pci_check check = {
+        .file = file, .copied = 1, .report = keep_first, .context = err ? err : &error};
+    pcol_file *f = (pcol_file *)(uintptr_t)file; /* what is known of a file is a cache */
+    if (atomic_load_explicit(&f->schema_known, memory_order_acquire))
+        return PCOL_OK;
+    check.untrusted = pci_calloc(file->index.header.column_count + (size_t)1, 1);
+    if (!check.untrusted)
+        return pci_fail_memory(err);
+    pcol_status status = pci_check_schema(&check, err);
+    pci_free(check.untrusted);
+    if (status != PCOL_OK || check.faults)
+        return status == PCOL_OK ? PCOL_E_CORRUPT : status;
+    atomic_store_explicit(&f->schema_known, 1, memory_order_release);
+    return PCOL_OK;
+}
+
 pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_fault_fn report,
                             void *context, uint64_t *faults, pcol_error *err)
 {

@@ -80,6 +80,10 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_plain(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_model(struct pci_check *check, pcol_error *err);
 
+/* E_CORRUPT if a known column is missing where its table has rows, is of another type, may hold
+ * nulls that it cannot hold or refers to another table. By the index alone, once per file; before
+ * logical tables, queries and exports are made of a file. */
+pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err);
 /* Before the rows of a file are copied into another: E_CORRUPT at the first fault of the kind that
  * would go with them, and that no later step meets. What is derived is made anew, so its faults are
  * none here. whole: trees, which are else copied one by one, and the orders of sources' own tables,

@@ -157,7 +157,7 @@ static void check_known(struct pci_check *check, const struct known *k)
     if (!(k->types & PCI_TYPE(column->desc->type)))
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
                   pcol_type_name((pcol_type)column->desc->type));
-    if (k->required && column->desc->null_count)
+    if (k->required && (column->desc->null_count || column->desc->flags & PCF_COLUMN_NULLABLE))
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot hold nulls");
     if (column->references && !is_reference(k))
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot refer to %s", column->references->name);
@@ -234,9 +234,22 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
     }
 }
 
+/* Without the column that divides locations each group has one. */
+static void check_groups(struct pci_check *check)
+{
+    const struct pci_table *table = pci_table_find(check->file, "location_groups");
+    struct pci_tally tally = PCI_TALLY(check, "location_groups", "first_location");
+    uint64_t groups = pci_rows(check->file, "location_groups");
+    uint64_t locations = pci_rows(check->file, "locations");
+    if (groups != locations && (!table || !pci_column_find(table, "first_location")))
+        pci_fault(&tally, PCOL_NOWHERE, "%llu groups without it need as many locations, not %llu",
+                  (unsigned long long)groups, (unsigned long long)locations);
+}
+
 pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
 {
     (void)err;
+    check_groups(check);
     for (uint32_t t = 0; t < check->file->index.header.table_count; t++)
         for (uint32_t i = 0; i < check->file->tables[t].column_count; i++)
             check_reference(check, &check->file->tables[t].columns[i]);

@@ -1,6 +1,7 @@
 /*
  * models.c - which tables a file shows under which model; they are made once, under the file's lock
  */
+#include "model/check.h"
 #include "model/rows.h"
 #include "model/table.h"
 
@@ -98,6 +99,8 @@ static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index,
                                     : &models->physical[index];
     if (!*slot) {
         const char *name = pcol_file_table_name(file, model, index);
+        if (model != PCOL_MODEL_PHYSICAL)
+            PCI_TRY(pci_schema_verify(file, err));
         /* Of samples any number may be listed; other rows are gone through by whoever shows
          * them. */
         if (model == PCOL_MODEL_V2 && strcmp(name, "samples") != 0)

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/given.h"
+#include "model/check.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -139,6 +140,7 @@ pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
 
 static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
+    PCI_TRY(pci_schema_verify(query->file, err));
     PCI_TRY(pci_types_open(query->file, &query->types, err));
     PCI_TRY(pci_picks_open(query->file, selection, &query->picks, err));
     PCI_TRY(pci_measure_open(&query->types, query->picks.sources, query->picks.source_count,

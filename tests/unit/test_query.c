@@ -636,10 +636,11 @@ static void idle_rows(struct made *m)
                 {"c", 1070, 0, 1, 7},
                 {"d", 1084, 28, 3, 6},
                 {"d", 1126, 14, 2, 1}};
-    uint32_t table, column, thread = 0;
+    uint32_t table, column, sources, thread = 0;
     begin(m, "samples", "count", 0);
+    OK(pcol_builder_table(m->builder, "sources", &sources, &m->err));
     OK(pcol_builder_table(m->builder, "threads", &table, &m->err));
-    OK(pcol_builder_column(m->builder, table, "source", PCOL_U32, 1, &column, &m->err));
+    OK(pcol_builder_column(m->builder, table, "source", PCOL_U32, sources + 1, &column, &m->err));
     OK(pcol_builder_set_i64(m->builder, column, 0, 0, &m->err));
     OK(pcol_builder_column(m->builder, table, "name", PCOL_STRING, 0, &column, &m->err));
     OK(pcol_builder_set_str(m->builder, column, 0, "main", 4, &m->err));
