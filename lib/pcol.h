@@ -924,6 +924,7 @@ typedef struct pcol_query_info {
      * these. */
     pcol_amount total;
     pcol_amount selected;     /* sum of the weights that pass focus and ignore */
+    int is_empty;             /* 1: no sample that passes has a value other than 0 */
     double seconds_per_value; /* 0: not known */
     int from_sums;            /* 1: the samples were not read */
     int64_t duration_ns;      /* of the selected sources, one after the other; 0: one does not say,

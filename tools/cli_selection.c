@@ -68,6 +68,10 @@ void cli_note_empty(const struct cli_input *input, const struct cli_args *args,
     pcol_query_describe(query, &info);
     if (info.note != NULL || (info.is_double ? info.selected.f64 != 0 : info.selected.i64 != 0))
         return;
+    if (!info.is_empty) {
+        cli_warn(args, input->name, "values above and below 0 cancel: their sum is 0");
+        return;
+    }
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (flags[i].given)
             used += (size_t)snprintf(message + used, sizeof message - used, "%s%s",

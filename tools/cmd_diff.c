@@ -305,6 +305,14 @@ static int parse_percent(const char *text, double *percent)
     return cli_usage("--fail-above: '%s' is not a percentage", text);
 }
 
+static int is_empty(const pcol_query *query)
+{
+    pcol_query_info info;
+
+    pcol_query_describe(query, &info);
+    return info.is_empty;
+}
+
 /* A gate that compares nothing must not pass. */
 static int fail_empty(const struct view *view)
 {
@@ -319,7 +327,7 @@ static int fail_empty(const struct view *view)
                     view->names[1]);
 }
 
-static int judge(const struct view *view)
+static int judge(const struct view *view, pcol_query *const queries[2])
 {
     double whole = fabs(to_double(view, view->info.total[0])), worst = 0;
     size_t count = pcol_diff_count(view->diff), at = 0, above = 0;
@@ -327,7 +335,7 @@ static int judge(const struct view *view)
     struct cli_amounts amounts = view->amounts;
     pcol_diff_row row;
 
-    if (count == 0)
+    if (is_empty(queries[0]) && is_empty(queries[1]))
         return fail_empty(view);
     for (size_t i = 0; i < count; i++) {
         pcol_diff_get(view->diff, i, &row);
@@ -436,7 +444,7 @@ static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_
         note_places(&view);
         code = print(&view, queries[1]);
         if (code == CLI_OK && args->fail_above != NULL)
-            code = judge(&view);
+            code = judge(&view, queries);
     }
     cli_names_free(&shown);
     pcol_diff_free(diff);

@@ -67,9 +67,10 @@ static int by_weight(const void *pa, const void *pb)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* The `most` heaviest nodes, each with all its callers. */
+/* The `most` heaviest nodes of at least this magnitude, each with all its callers. A node weighs as
+ * much as its heaviest callee at least: values above and below 0 may cancel in a caller. */
 static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *amounts,
-                           uint64_t most, uint8_t *shown)
+                           uint64_t most, double least, uint8_t *shown)
 {
     uint32_t count = pcol_calltree_count(tree);
     struct weighed *nodes = calloc((size_t)count + 1, sizeof *nodes);
@@ -87,25 +88,10 @@ static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *
             nodes[node.parent].weight = nodes[i].weight;
     }
     qsort(nodes + 1, count - 1, sizeof *nodes, by_weight); /* but for the root */
-    for (uint32_t i = 1; i < count && i <= most; i++)
+    for (uint32_t i = 1; i < count && i <= most && nodes[i].weight >= least; i++)
         shown[nodes[i].node] = SHOWN;
     free(nodes);
     return CLI_OK;
-}
-
-/* Those of at least this magnitude whose callers are, too. */
-static void choose_worthy(const pcol_calltree *tree, const struct cli_amounts *amounts,
-                          double least, uint8_t *shown)
-{
-    uint32_t count = pcol_calltree_count(tree);
-
-    for (uint32_t i = 1; i < count; i++) {
-        pcol_calltree_node node;
-        pcol_calltree_get(tree, i, &node);
-        if ((node.parent == 0 || shown[node.parent]) &&
-            fabs(cli_amount_double(amounts, node.total)) >= least)
-            shown[i] = SHOWN;
-    }
 }
 
 static void mark_cut(const pcol_calltree *tree, uint8_t *shown)
@@ -136,9 +122,10 @@ static int choose(const struct cli_args *args, const pcol_calltree *tree,
     if (all || (args->rows != CLI_UNSET && args->rows >= count))
         memset(*shown, SHOWN, count);
     else if (args->rows == CLI_UNSET)
-        choose_worthy(tree, amounts, amounts->total * WORTH_PERCENT / 100, *shown);
+        code = choose_heaviest(tree, amounts, UINT64_MAX, amounts->total * WORTH_PERCENT / 100,
+                               *shown);
     else
-        code = choose_heaviest(tree, amounts, args->rows, *shown);
+        code = choose_heaviest(tree, amounts, args->rows, 0, *shown);
     mark_cut(tree, *shown);
     return code;
 }

@@ -490,7 +490,7 @@ static pcol_status apply(struct filter *f, pcol_error *err)
     PCI_TRY(filter_groups(f, err));
     PCI_TRY(filter_stacks(f, err));
     note_unmatched(f);
-    return pci_add_selected(f->query, err);
+    return pci_add_filtered(f->query, err);
 }
 
 pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err)

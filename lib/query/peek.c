@@ -173,6 +173,15 @@ struct lists {
     uint32_t *head, *next;
 };
 
+/* Values above and below 0 may cancel in a function, but not in its calls. */
+static int has_calls(const struct peeking *p, const struct lists *lists, uint32_t function)
+{
+    for (uint32_t i = lists->head[function]; i != PCOL_NONE; i = lists->next[i])
+        if (!is_empty(p, p->calls[i].self, p->calls[i].total))
+            return 1;
+    return 0;
+}
+
 static pcol_status link_calls(const struct peeking *p, pcol_relation relation, struct lists *lists,
                               pcol_error *err)
 {
@@ -236,7 +245,8 @@ static pcol_status put_functions(struct peeking *p, const struct lists lists[2],
     struct pcol_peek *peek = p->peek;
     size_t count = 0;
     for (uint32_t i = 0; i < peek->frames.count; i++) {
-        if (p->wanted[i] && !is_empty(p, p->self[i], p->total[i]))
+        if (p->wanted[i] && (!is_empty(p, p->self[i], p->total[i]) || has_calls(p, &lists[0], i) ||
+                             has_calls(p, &lists[1], i)))
             asked[count++] =
                 (struct asked){pci_amount_key(p->query->measure.is_double, p->total[i]), i};
     }

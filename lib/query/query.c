@@ -213,15 +213,18 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
     *info = (pcol_query_info){.type = {"", 0}, .unit = {"", 0}};
     if (!query)
         return;
-    *info = (pcol_query_info){.type = query->measure.type,
-                              .unit = query->measure.unit,
-                              .is_double = query->measure.is_double,
-                              .total = query->total,
-                              .selected = query->selected,
-                              .seconds_per_value = query->measure.seconds_per_value,
-                              .duration_ns = query->picks.has_time ? 0 : query->measure.duration_ns,
-                              .from_sums = query->from_sums,
-                              .note = query->note};
+    *info =
+        (pcol_query_info){.type = query->measure.type,
+                          .unit = query->measure.unit,
+                          .is_double = query->measure.is_double,
+                          .total = query->total,
+                          .selected = query->selected,
+                          .is_empty = query->none_passes ||
+                                      pci_amount_is_zero(query->measure.is_double, query->total),
+                          .seconds_per_value = query->measure.seconds_per_value,
+                          .duration_ns = query->picks.has_time ? 0 : query->measure.duration_ns,
+                          .from_sums = query->from_sums,
+                          .note = query->note};
 }
 
 /* ---- rows of samples */

@@ -133,6 +133,7 @@ struct pcol_query {
     uint8_t *cut;                /* by stack: 1 = drop_frames join it with its caller; NULL: none */
     uint8_t *passes;             /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
+    int none_passes; /* no sample with a value other than 0 passes focus to show */
     const char *note;
     char note_text[96];          /* for notes with numbers */
     struct pci_samples *picking; /* of pcol_query_samples(); NULL: not made yet */
@@ -155,8 +156,8 @@ void pci_calls_close(struct pci_calls *calls);
 
 /* weights.c */
 pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err);
-/* The sum of all weights, anew. */
-pcol_status pci_add_selected(pcol_query *query, pcol_error *err);
+/* The sum of all weights, and `none_passes`, once the filters have changed the weights. */
+pcol_status pci_add_filtered(pcol_query *query, pcol_error *err);
 
 /* filter.c: frames out, weights of samples without focus out, dropped frames joined with callers */
 pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);

@@ -128,8 +128,8 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
     return overflow ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
 }
 
-/* Samples that `picks` takes: the weights of their stacks, if `weigh`, and their magnitudes, if
- * `whole` is not NULL. */
+/* Samples that `picks` takes: the weights of their stacks, if `weigh`, and, if `whole` is not NULL,
+ * the magnitudes of those that pass the filters, which all do before pci_filter(). */
 static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks, int weigh,
                                 struct whole *whole, pcol_error *err)
 {
@@ -147,7 +147,8 @@ static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks
         if (weigh)
             status = add_batch(query, batch, err);
         for (size_t i = 0; whole && i < batch->count; i++)
-            add_magnitude(whole, query->measure.is_double, batch->amount[i]);
+            if (!query->passes || query->passes[batch->stack[i]])
+                add_magnitude(whole, query->measure.is_double, batch->amount[i]);
     }
     pci_samples_close(samples);
     pci_free(batch);
@@ -261,6 +262,19 @@ static pcol_status check_magnitudes(const pcol_query *query, pcol_error *err)
     return sum.i64 > INT64_MAX ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
 }
 
+static pcol_status add_selected(pcol_query *query, pcol_error *err)
+{
+    pcol_amount sum = {.i64 = 0};
+    if (query->measure.is_double)
+        sum.f64 = 0;
+    for (uint32_t row = 0; row < query->calls.count; row++) {
+        if (pci_amount_add(query->measure.is_double, &sum, query->weight[row]))
+            return pci_amount_overflow(query->measure.type, err);
+    }
+    query->selected = sum;
+    return PCOL_OK;
+}
+
 /* What percentages are of; and the plain sum. */
 static pcol_status add_totals(pcol_query *query, const pcol_selection *selection,
                               struct whole *whole, pcol_error *err)
@@ -292,22 +306,22 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
         return pci_amount_overflow(query->measure.type, err);
     else
         query->total.i64 = (int64_t)whole->i64;
-    return pci_add_selected(query, err);
+    return add_selected(query, err);
 }
 
-pcol_status pci_add_selected(pcol_query *query, pcol_error *err)
+pcol_status pci_add_filtered(pcol_query *query, pcol_error *err)
 {
-    pcol_amount sum = {.i64 = 0};
-    if (query->measure.is_double)
-        sum.f64 = 0;
-    for (uint32_t row = 0; row < query->calls.count; row++) {
-        if (pci_amount_add(query->measure.is_double, &sum, query->weight[row]))
-            return pci_amount_overflow(query->measure.type, err);
-    }
-    query->selected = sum;
+    struct whole whole = {0};
+    PCI_TRY(add_selected(query, err));
+    for (uint32_t row = 0; row < query->calls.count; row++)
+        if (!pci_amount_is_zero(query->measure.is_double, query->weight[row]))
+            return PCOL_OK;
+    /* Samples of one stack may cancel each other. */
+    if (may_be_negative(query))
+        PCI_TRY(walk_samples(query, &query->picks, 0, &whole, err));
+    query->none_passes = whole.i64 == 0 && whole.f64 == 0;
     return PCOL_OK;
 }
-
 pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     const struct pci_column **columns;
