@@ -864,7 +864,8 @@ typedef enum pcol_time_share {
 typedef struct pcol_selection {
     size_t size;
     /* "TYPE" or "TYPE/UNIT", "memory" (derived, Rprof). NULL: the default of the first source
-     * selected: its own, else its last for pprof, else its first. */
+     * selected: its own, else its last for pprof, else its first. Of several pprofs the first that
+     * names its default decides, as where pprof merges them. */
     const char *sample_type;
     /* Frames. A pattern matches a frame's function name, its file or the file of its mapping.
      * focus: samples with a matching frame; ignore: samples without any; hide: all frames that do

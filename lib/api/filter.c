@@ -22,7 +22,7 @@ struct filtering {
     pcol_query *query;
     struct pci_keep keep;
     struct pci_pseudonyms names;
-    uint8_t *samples, *types;
+    uint8_t *samples;
 };
 
 static pcol_status find_sources(struct filtering *f, pcol_error *err)
@@ -62,12 +62,7 @@ static pcol_status find_types(struct filtering *f, pcol_error *err)
         return pci_fail(
             err, PCOL_E_ARGUMENT,
             "memory is derived from other sample types and cannot be kept without them");
-    f->types = pci_calloc((size_t)f->query->types.count + 1, 1);
-    if (!f->types)
-        return pci_fail_memory(err);
-    for (uint32_t i = 0; i < measure->column_count; i++)
-        f->types[measure->columns[i]] = 1;
-    f->keep.types = f->types;
+    f->keep.types = measure->alike;
     return PCOL_OK;
 }
 
@@ -171,6 +166,5 @@ pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
     pcol_query_free(f.query);
     pci_pseudonyms_clear(&f.names);
     pci_free(f.samples);
-    pci_free(f.types);
     return status;
 }

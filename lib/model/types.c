@@ -192,16 +192,20 @@ static pcol_status source_text(const struct pci_types *types, const char *name, 
     return pci_get_str(types->file, column, source, text, &(int){0}, err);
 }
 
-pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
-                              uint32_t count, uint32_t *row, pcol_error *err)
+/* The default of a source; *named: it is the one that the source names itself. */
+static pcol_status find_default(const struct pci_types *types, uint64_t source,
+                                const uint32_t *list, uint32_t count, uint32_t *row, int *named,
+                                pcol_error *err)
 {
     pcol_str own, type;
     PCI_TRY(source_text(types, "default_sample_type", source, &own, err));
     PCI_TRY(source_text(types, "type", source, &type, err));
     *row = PCOL_NONE;
+    *named = 0;
     for (uint32_t i = 0; own.size && i < count; i++)
         if (pci_same(types->type[list[i]], own) && !types->level[list[i]]) {
             *row = list[i];
+            *named = 1;
             return PCOL_OK;
         }
     int last = pci_type_is_pprof(type);
@@ -211,6 +215,56 @@ pcol_status pci_types_default(const struct pci_types *types, uint64_t source, co
     if (*row == PCOL_NONE && count)
         *row = list[0];
     return PCOL_OK;
+}
+
+pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
+                              uint32_t count, uint32_t *row, pcol_error *err)
+{
+    int named;
+    return find_default(types, source, list, count, row, &named, err);
+}
+
+static pcol_status find_first_default(const struct pci_types *types, const uint8_t *selected,
+                                      uint64_t first, uint64_t end, uint32_t *list, uint32_t *row,
+                                      int *named, pcol_error *err)
+{
+    *row = PCOL_NONE;
+    *named = 0;
+    for (uint64_t source = first; source < end; source++) {
+        uint32_t count, own;
+        pcol_str type;
+        if (selected && !selected[source])
+            continue;
+        PCI_TRY(pci_types_of(types, source, list, &count, err));
+        PCI_TRY(find_default(types, source, list, count, &own, named, err));
+        PCI_TRY(source_text(types, "type", source, &type, err));
+        int sums = own != PCOL_NONE && !types->level[own];
+        if (*named || *row == PCOL_NONE || (sums && types->level[*row]))
+            *row = own;
+        if (*named || (sums && !pci_type_is_pprof(type)))
+            break;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t *selected,
+                                    uint64_t first, uint64_t end, uint32_t *row, int *named,
+                                    pcol_error *err)
+{
+    uint32_t *list = pci_malloc((size_t)types->count + 1, sizeof *list);
+    *row = PCOL_NONE;
+    *named = 0;
+    pcol_status status =
+        list ? find_first_default(types, selected, first, end, list, row, named, err)
+             : pci_fail_memory(err);
+    pci_free(list);
+    return status;
+}
+
+int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b)
+{
+    return pci_same(types->type[a], types->type[b]) && pci_same(types->unit[a], types->unit[b]) &&
+           types->ordinal[a] == types->ordinal[b] && types->level[a] == types->level[b];
 }
 
 int pci_type_is_pprof(pcol_str type)
@@ -237,13 +291,14 @@ static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_
                           pcol_error *err)
 {
     uint32_t count, row = PCOL_NONE;
-    for (uint64_t source = first; row == PCOL_NONE && source <= last; source++) {
+    int named;
+    if (!wanted)
+        PCI_TRY(pci_types_first_default(types, NULL, first, last + 1, &row, &named, err));
+    if (row != PCOL_NONE && types->level[row])
+        row = PCOL_NONE;
+    for (uint64_t source = first; wanted && row == PCOL_NONE && source <= last; source++) {
         PCI_TRY(pci_types_of(types, source, list, &count, err));
-        if (!wanted)
-            PCI_TRY(pci_types_default(types, source, list, count, &row, err));
-        if (!wanted && row != PCOL_NONE && types->level[row])
-            row = PCOL_NONE;
-        for (uint32_t i = 0; wanted && row == PCOL_NONE && i < count; i++)
+        for (uint32_t i = 0; row == PCOL_NONE && i < count; i++)
             if (is_wanted(types, list[i], wanted))
                 row = list[i];
     }
@@ -255,8 +310,7 @@ static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_
         return pci_fail(err, PCOL_E_ARGUMENT, "%.*s is a level, which is never summed",
                         (int)(chosen->type.size < 60 ? chosen->type.size : 60), chosen->type.data);
     for (uint32_t i = 0; i < types->count; i++)
-        if (!types->level[i] && types->ordinal[i] == types->ordinal[row] &&
-            pci_same(types->type[i], chosen->type) && pci_same(types->unit[i], chosen->unit)) {
+        if (pci_types_alike(types, i, row)) {
             chosen->rows[chosen->count++] = i;
             chosen->is_double |= types->columns[i] && types->columns[i]->desc->type == PCF_F64;
         }

@@ -68,8 +68,18 @@ struct pci_chosen {
 pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
                               uint32_t count, uint32_t *row, pcol_error *err);
 
-/* The type that sources first..last are asked about. `wanted`: "TYPE" or "TYPE/UNIT"; NULL: the
- * default of the first source that has one which is not a level.
+/* What several sources together are asked about: like pprof where it merges profiles, the type that
+ * the first pprof names itself, if only pprofs come before it; else the default of the first source
+ * that has one which is not a level; a level only if there is nothing else.
+ * selected: a byte for each source; NULL: all from `first` to before `end`. */
+pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t *selected,
+                                    uint64_t first, uint64_t end, uint32_t *row, int *named,
+                                    pcol_error *err);
+/* Rows of sample_types that differ in nothing but how their values are stored. */
+int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b);
+
+/* The type that sources first..last are asked about. `wanted`: "TYPE" or "TYPE/UNIT"; NULL: that of
+ * pci_types_first_default(), if it is not a level.
  * Errors: E_NOT_FOUND (the message lists the types), E_ARGUMENT for a level, which is never
  * summed. */
 pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,

@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "model/names.h"
+#include "model/types.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,9 +64,16 @@ static pcol_status text_of(const struct foreign *f, const char *column, uint64_t
  * is found again. */
 static pcol_status default_first(struct foreign *f, pcol_error *err)
 {
+    struct pci_types types;
     uint32_t row;
     size_t at = 0;
-    PCI_TRY(pcol_file_default_types(f->file, f->export->first_source, 1, &row, err));
+    int named;
+    PCI_TRY(pci_types_open(f->file, &types, err));
+    pcol_status status =
+        pci_types_first_default(&types, NULL, f->export->first_source,
+                                (uint64_t)f->export->last_source + 1, &row, &named, err);
+    pci_types_close(&types);
+    PCI_TRY(status);
     while (at < f->type_count && f->types[at].row != row)
         at++;
     if (at == f->type_count || row == PCOL_NONE)

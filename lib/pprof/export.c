@@ -256,42 +256,20 @@ static pcol_status source_comment(struct pci_pprof_export *e, struct header *h, 
 
 /* ---- the default type ---- */
 
-/* The default of the first source, as answers have it; but like pprof, of several pprof profiles
- * the first that names one decides. */
-static pcol_status find_default(struct pci_pprof_export *e, const struct source_columns *c,
-                                uint32_t *list, int64_t *index, pcol_error *err)
-{
-    uint32_t first = PCOL_NONE, row, count;
-    for (uint32_t source = 0; source < e->source_count; source++) {
-        pcol_str type;
-        if (!e->wanted[source])
-            continue;
-        PCI_TRY(pci_types_of(&e->types, source, list, &count, err));
-        PCI_TRY(pci_types_default(&e->types, source, list, count, &row, err));
-        first = first == PCOL_NONE ? row : first;
-        PCI_TRY(source_type(e, c, source, &type, err));
-        if (!pci_type_is_pprof(type))
-            break;
-        PCI_TRY(pci_pprof_cell_index(e, c->default_type, source, index, err));
-        if (*index)
-            return PCOL_OK;
-    }
-    if (e->type_count < 2)
-        return PCOL_OK;
-    if (first == PCOL_NONE || e->types.level[first])
-        first = e->out_types[0].row;
-    return pci_pprof_index(&e->w, first == PCOL_NONE ? MEMORY : e->types.type[first], index, err);
-}
-
+/* That of answers. One type needs no default. */
 static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pcol_error *err)
 {
-    uint32_t *list = pci_malloc((size_t)e->types.count + 1, sizeof *list);
+    uint32_t row;
+    int named;
     int64_t *index = &h->message.default_sample_type;
-    pcol_status status =
-        list ? find_default(e, &h->columns, list, index, err) : pci_fail_memory(err);
+    PCI_TRY(pci_types_first_default(&e->types, e->wanted, 0, e->source_count, &row, &named, err));
+    if (!named && e->type_count < 2)
+        return PCOL_OK;
+    if (row == PCOL_NONE || e->types.level[row])
+        row = e->out_types[0].row;
+    PCI_TRY(pci_pprof_index(&e->w, row == PCOL_NONE ? MEMORY : e->types.type[row], index, err));
     h->message.has_default_sample_type = *index != 0;
-    pci_free(list);
-    return status;
+    return PCOL_OK;
 }
 
 static pcol_status make_header(struct pci_pprof_export *e, struct header *h, pcol_error *err)

@@ -32,8 +32,6 @@ static int is_called(const struct pci_types *types, uint32_t k, const char *name
            equals(type, name, type.size) && equals(unit, name + type.size + 1, unit.size);
 }
 
-/* ---- the default */
-
 static pcol_status source_text(const pcol_file *file, const char *column, uint64_t source,
                                pcol_str *text, int *valid, pcol_error *err)
 {
@@ -43,35 +41,7 @@ static pcol_status source_text(const pcol_file *file, const char *column, uint64
     return cells ? pci_get_str(file, cells, source, text, valid, err) : PCOL_OK;
 }
 
-/* That of the first source selected that has any types. */
-static pcol_status find_default(const struct pci_types *types, const uint8_t *selected,
-                                uint64_t source_count, uint32_t *k, pcol_error *err)
-{
-    uint32_t *list = pci_malloc((size_t)types->count + 1, sizeof *list), count = 0;
-    pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
-    uint64_t source = 0;
-    for (; status == PCOL_OK && source < source_count; source++) {
-        if (selected && !selected[source])
-            continue;
-        status = pci_types_of(types, source, list, &count, err);
-        if (status != PCOL_OK || count)
-            break;
-    }
-    *k = PCOL_NONE;
-    if (status == PCOL_OK && count)
-        status = pci_types_default(types, source, list, count, k, err);
-    pci_free(list);
-    return status;
-}
-
 /* ---- by name */
-
-/* The rows of sample_types that a type's row stands for; *first is one of them. */
-static int is_alike(const struct pci_types *types, uint32_t a, uint32_t b)
-{
-    return same(types->type[a], types->type[b]) && same(types->unit[a], types->unit[b]) &&
-           types->ordinal[a] == types->ordinal[b] && types->level[a] == types->level[b];
-}
 
 /* "a, b, c" of the types that can be asked about. */
 static void list_types(const struct pci_types *types, int memory, char *text, size_t size)
@@ -136,12 +106,14 @@ static pcol_status default_in(const pcol_file *file, const pcol_selection *selec
 {
     pcol_selection of_sources = PCOL_INIT(pcol_selection);
     struct pci_picks picks;
+    int named;
     if (selection)
         of_sources.source = selection->source;
     PCI_TRY(pci_types_open(file, types, err));
     pcol_status status = pci_picks_open(file, &of_sources, &picks, err);
     if (status == PCOL_OK)
-        status = find_default(types, picks.sources, picks.source_count, k, err);
+        status =
+            pci_types_first_default(types, picks.sources, 0, picks.source_count, k, &named, err);
     pci_picks_close(&picks);
     return status;
 }
@@ -323,12 +295,16 @@ static pcol_status open_columns(const struct pci_types *types, uint32_t k,
                                 struct pci_measure *measure, pcol_error *err)
 {
     measure->columns = pci_malloc((size_t)types->count + 1, sizeof *measure->columns);
-    if (!measure->columns)
+    measure->alike = pci_calloc((size_t)types->count + 1, 1);
+    if (!measure->columns || !measure->alike)
         return pci_fail_memory(err);
     measure->type = types->type[k];
     measure->unit = types->unit[k];
     for (uint32_t i = 0; i < types->count; i++) {
-        if (!is_alike(types, i, k) || !types->columns[i])
+        if (!pci_types_alike(types, i, k))
+            continue;
+        measure->alike[i] = 1;
+        if (!types->columns[i])
             continue;
         measure->columns[measure->column_count++] = i;
         measure->is_double |= types->columns[i]->desc->type == PCF_F64;
@@ -341,6 +317,7 @@ pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selec
                              pcol_error *err)
 {
     uint32_t k = PCOL_NONE;
+    int named;
     *measure = (struct pci_measure){0};
     PCI_TRY(find_duration(types->file, selected, source_count, &measure->duration_ns, err));
     if (name && (strcmp(name, "memory") == 0 || strcmp(name, "memory/bytes") == 0)) {
@@ -357,7 +334,7 @@ pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selec
     if (k == PCOL_NONE && name)
         PCI_TRY(find_named(types, name, &k, err));
     else if (k == PCOL_NONE)
-        PCI_TRY(find_default(types, selected, source_count, &k, err));
+        PCI_TRY(pci_types_first_default(types, selected, 0, source_count, &k, &named, err));
     if (k == PCOL_NONE) {
         /* Nothing to add up; what samples there are can still be picked. */
         measure->type = measure->unit = (pcol_str){"", 0};
@@ -373,5 +350,6 @@ pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selec
 void pci_measure_close(struct pci_measure *measure)
 {
     pci_free(measure->columns);
+    pci_free(measure->alike);
     *measure = (struct pci_measure){0};
 }

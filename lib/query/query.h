@@ -34,7 +34,8 @@ struct pci_measure {
     int is_double;
     uint32_t *columns; /* rows of sample_types whose values are added up */
     uint32_t column_count;
-    int is_memory;                      /* derived: from the levels that follow */
+    uint8_t *alike; /* by row of sample_types: it is the type, with values or without; or NULL */
+    int is_memory;  /* derived: from the levels that follow */
     uint32_t levels[PCI_MEMORY_LEVELS]; /* rows of sample_types */
     double seconds_per_value;           /* 0: not known */
     int64_t duration_ns;                /* 0: not known */
