@@ -1,9 +1,9 @@
 /*
  * bylabel.c - sums by the value of a label
  *
- * Values that read the same are one row, whatever kind they are of. A sample that has the key more
- * than once, in several columns or in `extra`, counts once for each distinct value: the pairs of
- * sample and value of a block are sorted.
+ * Values that read the same, with their units, are one row, whatever kind they are of. A sample that
+ * has the key more than once, in several columns or in `extra`, counts once for each distinct value:
+ * the pairs of sample and value of a block are sorted.
  */
 #include "query/labels.h"
 #include "query/top.h"
@@ -27,6 +27,7 @@ struct grouping {
     size_t pair_count, pair_capacity;
     pcol_amount none; /* samples without the label */
     struct pci_label_columns columns;
+    struct pci_text with_unit;
 };
 
 /* Cells of all the key's columns for a block of samples. */
@@ -102,6 +103,8 @@ static pcol_status add_column(struct grouping *g, struct block *b,
             PCI_TRY(pci_label_text(&g->columns, column, row, b->cells[at], room, &text, err));
         if (!valid)
             continue;
+        if (column->unit.size)
+            PCI_TRY(pci_label_with_unit(column, &g->with_unit, &text, err));
         b->labelled[i] = 1;
         PCI_TRY(add_pair(g, i, text, err));
     }
@@ -201,6 +204,7 @@ pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_to
     if (status == PCOL_OK)
         status = take_rows(&g, top, err);
     pci_label_columns_close(&g.columns);
+    pci_text_clear(&g.with_unit);
     pci_free(g.sums);
     pci_free(g.pairs);
     return status;

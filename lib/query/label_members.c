@@ -75,7 +75,7 @@ static pcol_status take_value(const struct pci_label_columns *columns,
                               const struct pci_node_value *node, struct pci_label_value *value,
                               pcol_error *err)
 {
-    const struct pci_label_column no_column = {NULL, value->kind};
+    const struct pci_label_column no_column = {.kind = value->kind};
     value->bits = node->tag == PCI_NODE_TRUE ? 1 : node->integer;
     if (value->kind == PCI_LABEL_DOUBLE)
         memcpy(&value->bits, &node->number, sizeof value->bits);

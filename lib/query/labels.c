@@ -29,6 +29,7 @@ struct tested {
     int has_last, last_yes;
     uint8_t *known; /* by string: 0 not asked yet, 1 no, 2 yes */
     uint64_t known_count;
+    struct pci_text with_unit;
 };
 
 struct pci_label_test {
@@ -99,7 +100,7 @@ static pcol_status find_columns(const struct pci_label_reader *reader, const cha
         const struct pci_label_key *own = &reader->keys[i];
         if (own->key.size != size || (size && memcmp(own->key.data, key, size)) || !own->column)
             continue;
-        c->columns[c->count++] = (struct pci_label_column){own->column, own->kind};
+        c->columns[c->count++] = (struct pci_label_column){own->column, own->kind, own->unit};
         if (is_frame(own->kind))
             PCI_TRY(open_frames(c, err));
     }
@@ -196,6 +197,17 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
     }
 }
 
+pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_text *room,
+                                pcol_str *text, pcol_error *err)
+{
+    room->size = 0;
+    PCI_TRY(pci_text_put(room, text->data, text->size, err));
+    PCI_TRY(pci_text_put(room, " ", 1, err));
+    PCI_TRY(pci_text_put(room, column->unit.data, column->unit.size, err));
+    *text = (pcol_str){room->data, room->size};
+    return PCOL_OK;
+}
+
 /* ---- tests */
 
 static pcol_status test_text(const struct pci_label_test *test, pcol_str text, int *yes,
@@ -219,14 +231,21 @@ static int test_number(const struct pci_label_test *test, int kind, int64_t bits
     return 1;
 }
 
-static pcol_status test_cell(const struct pci_label_test *test, const struct tested *tested,
-                             uint64_t row, int64_t bits, int *yes, pcol_error *err)
+/* With its unit or without. */
+static pcol_status test_cell(const struct pci_label_test *test, struct tested *tested, uint64_t row,
+                             int64_t bits, int *yes, pcol_error *err)
 {
     char room[PCI_LABEL_TEXT];
     pcol_str text;
-    if (test_number(test, tested->column.kind, bits, yes))
+    int is_tested = test_number(test, tested->column.kind, bits, yes);
+    if (is_tested && (*yes || !tested->column.unit.size))
         return PCOL_OK;
     PCI_TRY(pci_label_text(&test->of_key, &tested->column, row, bits, room, &text, err));
+    if (!is_tested)
+        PCI_TRY(test_text(test, text, yes, err));
+    if (*yes || !tested->column.unit.size)
+        return PCOL_OK;
+    PCI_TRY(pci_label_with_unit(&tested->column, &tested->with_unit, &text, err));
     return test_text(test, text, yes, err);
 }
 
@@ -424,8 +443,10 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
 void pci_label_tests_close(struct pci_label_test *tests, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t c = 0; tests[i].columns && c < tests[i].of_key.count; c++)
+        for (size_t c = 0; tests[i].columns && c < tests[i].of_key.count; c++) {
             pci_free(tests[i].columns[c].known);
+            pci_text_clear(&tests[i].columns[c].with_unit);
+        }
         pci_free(tests[i].columns);
         pci_label_columns_close(&tests[i].of_key);
         pcol_pattern_free(tests[i].match);

@@ -13,6 +13,7 @@
 struct pci_label_column {
     const struct pci_column *column;
     uint8_t kind;
+    pcol_str unit; /* "" if there is none; borrowed from the file */
 };
 
 struct pci_label_frames;
@@ -48,6 +49,10 @@ pcol_status pci_label_read(const struct pci_label_columns *columns,
 pcol_status pci_label_text(const struct pci_label_columns *columns,
                            const struct pci_label_column *column, uint64_t row, int64_t bits,
                            char *room, pcol_str *text, pcol_error *err);
+
+/* The text of a value with its unit, "4 bytes", in `room` until the next call. */
+pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_text *room,
+                                pcol_str *text, pcol_error *err);
 
 /* ---- label_members.c */
 
