@@ -597,9 +597,16 @@ struct cli_table_column {
 #define CLI_LEFT 0
 #define CLI_RIGHT 1 /* a column of numbers, for people */
 #define CLI_PROSE 2 /* our own words, no code in Markdown */
-/* A terminal that is too narrow leaves the column out: the highest rank first, of equal ones the
- * last column. */
-#define CLI_OPTIONAL(rank) ((rank) << 2)
+#define CLI_KEEP 4 /* left out last of all, after the texts of all columns are cut to 1 character */
+/* A terminal that is too narrow cuts texts down to CLI_GOOD_TEXT and then leaves the column out: the
+ * highest rank first, of equal ones the last column. */
+#define CLI_OPTIONAL(rank) ((rank) << 3)
+/* Tables of frames leave out further forms of the values first, then files and lines, addresses and
+ * shares; name, self and total are CLI_KEEP. */
+#define CLI_SHARE CLI_OPTIONAL(1)
+#define CLI_ADDRESS CLI_OPTIONAL(2)
+#define CLI_FILE CLI_OPTIONAL(3)
+#define CLI_FURTHER(rank) CLI_OPTIONAL(3 + (rank))
 /* `format` NULL: table on a terminal, else by the output's name (.csv, ...), else tsv. */
 int cli_table_begin(struct cli_table **table, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count);

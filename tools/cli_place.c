@@ -33,9 +33,9 @@ static size_t count_of(pcol_by by, int people)
 size_t cli_place_columns(pcol_by by, int people, struct cli_table_column *columns)
 {
     static const struct cli_table_column all[CLI_PLACE_COLUMNS] = {
-        [SHOW_FILE] = {"file", CLI_LEFT},
-        [SHOW_LINE] = {"line", CLI_RIGHT},
-        [SHOW_ADDRESS] = {"address", CLI_RIGHT}};
+        [SHOW_FILE] = {"file", CLI_LEFT | CLI_FILE},
+        [SHOW_LINE] = {"line", CLI_RIGHT | CLI_FILE},
+        [SHOW_ADDRESS] = {"address", CLI_RIGHT | CLI_ADDRESS}};
     size_t count = count_of(by, people);
 
     for (size_t i = 0; i < count; i++)

@@ -169,15 +169,16 @@ static int is_constant(const struct cli_table *table, size_t column)
     return table->kept_rows > 1;
 }
 
-/* The column to leave out next: of the highest rank the last one; table->count: there is none. */
-static size_t next_optional(const struct cli_table *table)
+/* The column to leave out next: of the highest rank the last one; table->count: there is none.
+ * constant: of those that say the same in all rows. */
+static size_t next_optional(const struct cli_table *table, int constant)
 {
     size_t found = table->count;
     int highest = 0;
 
     for (size_t i = table->count; i-- > 0;) {
         int rank = table->columns[i].flags / CLI_OPTIONAL(1);
-        if (!table->hidden[i] && rank > highest) {
+        if (!table->hidden[i] && rank > highest && (!constant || table->constant[i])) {
             highest = rank;
             found = i;
         }
@@ -186,13 +187,15 @@ static size_t next_optional(const struct cli_table *table)
 }
 
 /* The last resort: numbers from the right, then texts, as long as a column remains. */
-static size_t last_of_several(const struct cli_table *table)
+static size_t last_of_several(const struct cli_table *table, int kept)
 {
     size_t shown = 0, last = table->count, number = table->count;
 
     for (size_t i = 0; i < table->count; i++)
         if (!table->hidden[i]) {
             shown++;
+            if (table->columns[i].flags & kept)
+                continue;
             last = i;
             number = is_right(table, i) ? i : number;
         }
@@ -213,26 +216,25 @@ static void fit(struct cli_table *table, const struct kept *header)
     }
     memcpy(whole, table->widths, size);
     shrink(table, header, CLI_GOOD_TEXT, room);
-    for (size_t i = 0; i < table->count && width_of(table) > room; i++) {
-        if (!table->constant[i])
-            continue;
-        table->hidden[i] = 1;
-        memcpy(table->widths, whole, size);
-        shrink(table, header, CLI_GOOD_TEXT, room);
-    }
-    while (width_of(table) > room && (column = next_optional(table)) < table->count) {
-        table->hidden[column] = 1;
-        memcpy(table->widths, whole, size);
-        shrink(table, header, CLI_GOOD_TEXT, room);
-    }
+    for (int constant = 1; constant >= 0; constant--)
+        while (width_of(table) > room && (column = next_optional(table, constant)) < table->count) {
+            table->hidden[column] = 1;
+            memcpy(table->widths, whole, size);
+            shrink(table, header, CLI_GOOD_TEXT, room);
+        }
     shrink(table, header, LEAST_TEXT, room);
     shrink(table, NULL, LEAST_TEXT, room);
-    while (width_of(table) > room && (column = last_of_several(table)) < table->count) {
+    while (width_of(table) > room && (column = last_of_several(table, CLI_KEEP)) < table->count) {
         table->hidden[column] = 1;
         memcpy(table->widths, whole, size);
         shrink(table, NULL, LEAST_TEXT, room);
     }
     shrink(table, NULL, 1, room);
+    while (width_of(table) > room && (column = last_of_several(table, 0)) < table->count) {
+        table->hidden[column] = 1;
+        memcpy(table->widths, whole, size);
+        shrink(table, NULL, 1, room);
+    }
     free(whole);
 }
 

@@ -210,14 +210,14 @@ enum { PEOPLE_COLUMNS = 8 };
 static int print_people(const struct view *view, struct cli_out *out)
 {
     struct cli_table_column columns[PEOPLE_COLUMNS + CLI_PLACE_COLUMNS] = {
-        {"self", CLI_RIGHT},
-        {"base", CLI_RIGHT | CLI_OPTIONAL(2)},
-        {"new", CLI_RIGHT | CLI_OPTIONAL(2)},
-        {"total", CLI_RIGHT},
-        {"total%", CLI_RIGHT | CLI_OPTIONAL(1)},
-        {"base", CLI_RIGHT | CLI_OPTIONAL(3)},
+        {"self", CLI_RIGHT | CLI_KEEP},
+        {"base", CLI_RIGHT | CLI_FURTHER(1)},
+        {"new", CLI_RIGHT | CLI_FURTHER(1)},
+        {"total", CLI_RIGHT | CLI_KEEP},
+        {"total%", CLI_RIGHT | CLI_SHARE},
+        {"base", CLI_RIGHT | CLI_FURTHER(2)},
         {"", CLI_PROSE},
-        {"name", CLI_LEFT}};
+        {"name", CLI_LEFT | CLI_KEEP}};
     size_t places = cli_place_columns(view->by, 1, columns + PEOPLE_COLUMNS);
     struct cli_table *table;
     uint64_t shown = 0;

@@ -70,24 +70,22 @@ static void lay_out(struct layout *layout, pcol_by by, int verbose)
     int people = layout->amounts.people;
     int timed = layout->amounts.info.seconds_per_value > 0;
 
-    add_column(layout, SHOW_SELF, "self", 1);
-    add_column(layout, SHOW_SELF_PERCENT, people ? "self%" : "self_pct",
-               CLI_RIGHT | CLI_OPTIONAL(1));
-    add_column(layout, SHOW_TOTAL, "total", 1);
-    add_column(layout, SHOW_TOTAL_PERCENT, people ? "total%" : "total_pct",
-               CLI_RIGHT | CLI_OPTIONAL(1));
+    add_column(layout, SHOW_SELF, "self", CLI_RIGHT | CLI_KEEP);
+    add_column(layout, SHOW_SELF_PERCENT, people ? "self%" : "self_pct", CLI_RIGHT | CLI_SHARE);
+    add_column(layout, SHOW_TOTAL, "total", CLI_RIGHT | CLI_KEEP);
+    add_column(layout, SHOW_TOTAL_PERCENT, people ? "total%" : "total_pct", CLI_RIGHT | CLI_SHARE);
     if (people && timed && layout->amounts.unit == CLI_UNIT_PLAIN) {
-        add_column(layout, SHOW_SELF_TIME, "self time", CLI_RIGHT | CLI_OPTIONAL(3));
-        add_column(layout, SHOW_TOTAL_TIME, "total time", CLI_RIGHT | CLI_OPTIONAL(3));
+        add_column(layout, SHOW_SELF_TIME, "self time", CLI_RIGHT | CLI_FURTHER(1));
+        add_column(layout, SHOW_TOTAL_TIME, "total time", CLI_RIGHT | CLI_FURTHER(1));
     }
     if (people && by == PCOL_BY_LOCATION)
-        add_column(layout, SHOW_ADDRESS, "address", 1);
-    add_column(layout, SHOW_NAME, "name", 0);
+        add_column(layout, SHOW_ADDRESS, "address", CLI_RIGHT | CLI_ADDRESS);
+    add_column(layout, SHOW_NAME, "name", CLI_KEEP);
     if (by == PCOL_BY_THREAD || by == PCOL_BY_SOURCE)
         add_column(layout, SHOW_ID, by == PCOL_BY_THREAD ? "thread_id" : "source_id", 1);
     if (by == PCOL_BY_LINE || by == PCOL_BY_LOCATION || (!people && by == PCOL_BY_SRCLINE)) {
-        add_column(layout, SHOW_FILE, "file", 0);
-        add_column(layout, SHOW_LINE, "line", 1);
+        add_column(layout, SHOW_FILE, "file", CLI_FILE);
+        add_column(layout, SHOW_LINE, "line", CLI_RIGHT | CLI_FILE);
     } else if (!people && by == PCOL_BY_FILE) {
         add_column(layout, SHOW_FILE, "file", 0);
     }
