@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define PEOPLE_ROWS 20
+#define MOST_DIGITS 17
 
 const struct cli_option cmd_diff_options[] = {
     {0, "by", "WHAT",
@@ -66,13 +67,21 @@ static int changed(const struct view *view, const pcol_diff_row *row)
     return to_double(view, row->self_delta) != 0 || to_double(view, row->total_delta) != 0;
 }
 
+/* Percentage points of the base's total; not finite: of a base that is 0, or of what is no number.
+ * One rounding: what is equal to a limit in decimal digits is equal to it here. */
+static double points(const struct view *view, pcol_amount delta)
+{
+    double whole = fabs(to_double(view, view->info.total[0])), value = to_double(view, delta);
+    double part = 100 * value / whole;
+
+    return isfinite(part) || whole == 0 ? part : 100 * (value / whole);
+}
+
 /* Does --fail-above object to it? */
 static int is_above(const struct view *view, const pcol_diff_row *row)
 {
-    double rise = to_double(view, row->total_delta);
-
-    return view->percent >= 0 && rise > 0 &&
-           100 * rise > view->percent * fabs(to_double(view, view->info.total[0]));
+    return view->percent >= 0 && to_double(view, row->total_delta) > 0 &&
+           points(view, row->total_delta) > view->percent;
 }
 
 /* The next row to show from row *at on, which becomes the one behind it. */
@@ -150,17 +159,26 @@ static const char *state_of(const pcol_diff_row *row)
     return !row->in_base ? "new" : !row->in_new ? "gone" : "";
 }
 
-/* Of the base's total, in percentage points. */
+static int compare(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Of the base's total, in percentage points, with as many digits as it takes to see on which side
+ * of --fail-above they are. */
 static void points_text(const struct view *view, pcol_amount delta, char *room)
 {
-    double whole = fabs(to_double(view, view->info.total[0]));
+    double part = points(view, delta);
+    int digits = 2;
 
-    double part = whole > 0 ? 100 * to_double(view, delta) / whole : 0;
-
-    if (whole > 0 && isfinite(part))
-        snprintf(room, CLI_NUMBER_SIZE, fabs(part) < 1e15 ? "%+.2f%%" : "%+g%%", part);
-    else
-        snprintf(room, CLI_NUMBER_SIZE, "-");
+    if (!isfinite(part) || fabs(part) >= 1e15) {
+        snprintf(room, CLI_NUMBER_SIZE, isfinite(part) ? "%+g%%" : "-", part);
+        return;
+    }
+    do
+        snprintf(room, CLI_NUMBER_SIZE, "%+.*f%%", digits, part);
+    while (view->percent >= 0 && digits++ < MOST_DIGITS &&
+           compare(strtod(room, NULL), view->percent) != compare(part, view->percent));
 }
 
 static void any_text(const struct view *view, struct cli_out *out, pcol_str text)
@@ -333,6 +351,7 @@ static int judge(const struct view *view, pcol_query *const queries[2])
     size_t count = pcol_diff_count(view->diff), at = 0, above = 0;
     char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE], points[CLI_NUMBER_SIZE];
     struct cli_amounts amounts = view->amounts;
+    const char *limit = view->args->fail_above;
     pcol_diff_row row;
 
     if (is_empty(queries[0]) && is_empty(queries[1]))
@@ -358,9 +377,9 @@ static int judge(const struct view *view, pcol_query *const queries[2])
     points_text(view, row.total_delta, points);
     if (whole > 0)
         return cli_fail(CLI_NO,
-                        "the total of %zu row%s rose by more than %g%% of the base, most of all "
+                        "the total of %zu row%s rose by more than %.*s%% of the base, most of all "
                         "%.*s: from %s to %s, %s",
-                        above, above == 1 ? "" : "s", view->percent,
+                        above, above == 1 ? "" : "s", (int)strspn(limit, "0123456789."), limit,
                         (int)(name.size < 200 ? name.size : 200), name.data, from, to, points);
     return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, above == 1 ? "" : "s");
 }
@@ -417,8 +436,8 @@ static int failed_input(pcol_query *const queries[2], const pcol_diff_options *o
     return 1;
 }
 
-static int compare(struct cli_input inputs[2], struct cli_args *args, pcol_diff_options *options,
-                   double percent)
+static int compare_inputs(struct cli_input inputs[2], struct cli_args *args,
+                          pcol_diff_options *options, double percent)
 {
     pcol_query *queries[2] = {NULL, NULL};
     struct cli_names shown = {0};
@@ -475,7 +494,7 @@ int cmd_diff(struct cli_args *args)
         return code;
     code = cli_input_open(&inputs[1], args->operands[1], args);
     if (code == CLI_OK) {
-        code = compare(inputs, args, &options, percent);
+        code = compare_inputs(inputs, args, &options, percent);
         cli_input_close(&inputs[1]);
     }
     cli_input_close(&inputs[0]);
