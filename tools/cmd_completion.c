@@ -158,6 +158,7 @@ static void put_bash(struct cli_out *out)
         "        *) prefix= ;;\n"
         "    esac\n"
         "    while IFS= read -r name; do\n"
+        "        case $name in -*) name=./$name ;; esac\n"
         "        COMPREPLY[${#COMPREPLY[@]}]=${name#\"$prefix\"}\n"
         "    done < <(compgen -f -- \"$prefix$current\")\n"
         "}\n"
@@ -213,7 +214,18 @@ static void zsh_options(struct cli_out *out, const struct cli_option *options)
 
 static void put_zsh(struct cli_out *out)
 {
+    /* A name that begins with a dash gets a directory before it, or it would be an option. */
     cli_out_text(out, "#compdef pcol\n"
+                      "_pcol_files() {\n"
+                      "    local -a dashed\n"
+                      "    if [[ -z $PREFIX$SUFFIX ]]; then\n"
+                      "        dashed=(./-*(N))\n"
+                      "        (( $#dashed )) && compadd -f -- $dashed\n"
+                      "        _path_files -F '(-*)'\n"
+                      "    else\n"
+                      "        _files\n"
+                      "    fi\n"
+                      "}\n"
                       "_pcol() {\n"
                       "    local -a commands\n"
                       "    commands=(\n");
@@ -245,9 +257,9 @@ static void put_zsh(struct cli_out *out)
         } else if (cmd_table[i].run == cmd_query) {
             cli_out_text(out, "            '1:question:(");
             put_questions(out);
-            cli_out_text(out, ")' '*:file:_files' ;;\n");
+            cli_out_text(out, ")' '*:file:_pcol_files' ;;\n");
         } else {
-            cli_out_text(out, "            '*:file:_files' ;;\n");
+            cli_out_text(out, "            '*:file:_pcol_files' ;;\n");
         }
     }
     cli_out_text(out, "    esac\n"
@@ -295,6 +307,17 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
 
 static void put_fish(struct cli_out *out)
 {
+    /* Names that begin with a dash only after --: fish does not complete a name by a dot before it. */
+    cli_out_text(out, "function __pcol_files\n"
+                      "    set -l token (commandline -ct)\n"
+                      "    if contains -- -- (commandline -opc)\n"
+                      "        complete -C \"__pcol_none -- $token\"\n"
+                      "    else\n"
+                      "        complete -C \"__pcol_none $token\" | string match -v -- '-*'\n"
+                      "    end\n"
+                      "end\n"
+                      "complete -c pcol -f -a '(__pcol_files)' -n 'not __fish_use_subcommand;"
+                      " and not __fish_seen_subcommand_from help completion'\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_printf(out, "complete -c pcol -n __fish_use_subcommand -f -a %s -d '",
                        cmd_table[i].name);
