@@ -42,25 +42,19 @@ pcol_str pci_bare_address(pcol_str name)
 /* ---- the mapping of each function */
 
 static pcol_status see_location(const pcol_file *file, const struct pci_column *function,
-                                uint64_t row, uint32_t mapping, uint32_t *of, uint64_t count,
-                                pcol_error *err)
+                                uint64_t row, uint32_t mapping, uint32_t *of, pcol_error *err)
 {
     int64_t number;
     int valid;
     PCI_TRY(pci_get(file, function, row, &number, &valid, err));
     if (!valid)
         return PCOL_OK;
-    if ((uint64_t)number >= count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", row,
-                             "%llu is beyond the %llu functions", (unsigned long long)number,
-                             (unsigned long long)count);
     uint32_t *known = &of[number];
     *known = *known == UNSEEN || *known == mapping ? mapping : SEVERAL;
     return PCOL_OK;
 }
 
-static pcol_status see_groups(const struct pci_stacks *tree, uint32_t *of, uint64_t count,
-                              uint64_t mappings, pcol_error *err)
+static pcol_status see_groups(const struct pci_stacks *tree, uint32_t *of, pcol_error *err)
 {
     const pcol_file *file = tree->file;
     const struct pci_column *function, *mapping;
@@ -71,14 +65,10 @@ static pcol_status see_groups(const struct pci_stacks *tree, uint32_t *of, uint6
         int64_t number;
         int valid;
         PCI_TRY(pci_get(file, mapping, group, &number, &valid, err));
-        if (valid && (uint64_t)number >= mappings)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
-                                 "%llu is beyond the %llu mappings", (unsigned long long)number,
-                                 (unsigned long long)mappings);
         uint32_t where = valid && number < SEVERAL ? (uint32_t)number : SEVERAL;
         PCI_TRY(pci_stacks_group(tree, group, &first, &rows, err));
         for (uint64_t row = first; row < first + rows; row++)
-            PCI_TRY(see_location(file, function, row, where, of, count, err));
+            PCI_TRY(see_location(file, function, row, where, of, err));
     }
     return PCOL_OK;
 }
@@ -157,7 +147,7 @@ static pcol_status look(struct pci_bare *bare, const pcol_file *file,
     PCI_TRY(pci_stacks_open(file, &tree, err));
     PCI_TRY(pci_plausible(file, "location_groups", err));
     PCI_TRY(pci_plausible(file, "locations", err));
-    PCI_TRY(see_groups(&tree, of, bare->count, pci_rows(file, "mappings"), err));
+    PCI_TRY(see_groups(&tree, of, err));
     return make_names(bare, file, names, of, err);
 }
 

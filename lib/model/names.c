@@ -167,10 +167,6 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
     PCI_TRY(cell(n, n->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
-        if (row >= n->functions)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
-                                 "%" PRIu64 " is beyond the %" PRIu64 " rows of functions", row,
-                                 n->functions);
         PCI_TRY(pci_names_function(n, row, &name->name, &has_name, err));
         PCI_TRY(cell_str(n, n->function_file, row, &name->filename, &name->has_filename, err));
         PCI_TRY(cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));

@@ -99,10 +99,6 @@ static pcol_status count_block(struct counting *c, uint64_t row, size_t n, pcol_
     PCI_TRY(read_block(c, row, n, err));
     for (size_t i = 0; i < n; i++) {
         uint64_t thread = c->has_thread[i] ? (uint64_t)c->of_thread[i] : c->thread_count;
-        if (thread > c->thread_count || (c->has_thread[i] && thread == c->thread_count))
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "thread", row + i,
-                                 "%llu is beyond the %llu threads", (unsigned long long)thread,
-                                 (unsigned long long)c->thread_count);
         if (c->has_time[i])
             count_sample(c, &c->threads[thread], i);
     }

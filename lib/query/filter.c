@@ -177,10 +177,6 @@ static pcol_status line_bits(struct filter *f, uint32_t location, uint32_t group
     if (f->names.function)
         PCI_TRY(pci_get(file, f->names.function, location, &function, &valid, err));
     if (valid) {
-        if ((uint64_t)function >= f->names.functions)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
-                                 "%llu is beyond the %llu functions", (unsigned long long)function,
-                                 (unsigned long long)f->names.functions);
         *bits = f->functions[function];
         *named = 1;
         if (!(*bits & UNNAMED))
@@ -204,10 +200,6 @@ static pcol_status mapping_bits(struct filter *f, uint32_t group, uint8_t *bits,
         PCI_TRY(pci_get(f->query->file, f->names.mapping, group, &mapping, &valid, err));
     if (!valid)
         return PCOL_OK;
-    if ((uint64_t)mapping >= f->names.mappings)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
-                             "%llu is beyond the %llu mappings", (unsigned long long)mapping,
-                             (unsigned long long)f->names.mappings);
     *bits = f->mappings[mapping];
     return PCOL_OK;
 }

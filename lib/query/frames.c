@@ -318,10 +318,6 @@ static pcol_status base_of_location(struct reading *r, uint32_t location, uint32
     *base = PCOL_NONE;
     PCI_TRY(get_ahead(r, r->function, location, &function, &valid, err));
     if (valid) {
-        if ((uint64_t)function >= r->function_count)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
-                                 "%llu is beyond the %llu functions", (unsigned long long)function,
-                                 (unsigned long long)r->function_count);
         *base = r->of_function[function];
     } else {
         /* Code outside any function is a place in a file, not a function. */

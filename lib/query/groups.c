@@ -39,13 +39,8 @@ static pcol_status add_batch(struct grouping *g, const struct pci_sample_batch *
         uint64_t group = g->missing_is_first && g->groups ? 0 : g->groups;
         if (passes && !passes[batch->stack[i]])
             continue;
-        if (g->cells && valid[at]) {
+        if (g->cells && valid[at])
             group = (uint64_t)cells[at];
-            if (group >= g->groups)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", g->cells->name, batch->row[i],
-                                     "%llu is beyond the %llu rows that it refers to",
-                                     (unsigned long long)group, (unsigned long long)g->groups);
-        }
         PCI_TRY(add(g, group, batch->amount[i], err));
     }
     return PCOL_OK;

@@ -121,10 +121,6 @@ static pcol_status pick_set(struct pci_samples *s, const struct pci_column *colu
             s->alive[i] &= (uint8_t)(missing && count && set[0]);
             continue;
         }
-        if ((uint64_t)s->cells[i] >= count)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", column->name, s->next + i,
-                                 "%llu is beyond the %llu rows that it refers to",
-                                 (unsigned long long)s->cells[i], (unsigned long long)count);
         s->alive[i] &= set[s->cells[i]];
     }
     return PCOL_OK;

@@ -62,11 +62,6 @@ static pcol_status add_sums(pcol_query *query, const struct pci_column *stack,
         PCI_TRY(pci_read(query->file, sum, row, n, sums, valid, err));
         for (size_t i = 0; i < n; i++) {
             pcol_amount amount = {.i64 = sums[i]};
-            if ((uint64_t)stacks[i] >= query->calls.count)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, "stack_sums", "stack", row + i,
-                                     "%llu is beyond the %lu rows of stacks",
-                                     (unsigned long long)stacks[i],
-                                     (unsigned long)query->calls.count);
             if (!valid[i])
                 continue;
             if (is_double)
