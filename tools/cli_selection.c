@@ -289,7 +289,11 @@ static void humanise(double value, int bytes, char *text)
     size_t last = bytes ? 4 : 3;
     size_t i = 0;
 
-    if (value == 0 || !isfinite(value)) {
+    if (value == 0) {
+        memcpy(text, "0", 2);
+        return;
+    }
+    if (!isfinite(value)) {
         text[cli_format_f64(text, value)] = '\0';
         return;
     }
