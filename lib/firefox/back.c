@@ -206,7 +206,7 @@ static pcol_status read_meta(struct pci_ff_back *b, uint64_t root, pcol_error *e
         return PCOL_OK;
     PCI_TRY(pci_ff_node_member(&nodes, meta.row, "preprocessedProfileVersion", &node, &found, err));
     if (found && node.tag == PCI_NODE_INTEGER)
-        b->version = node.integer;
+        b->version = node.integer, b->has_version = 1;
     PCI_TRY(pci_ff_node_member(&nodes, meta.row, "sampleUnits", &node, &found, err));
     if (found)
         PCI_TRY(pci_ff_node_member(&nodes, node.row, "threadCPUDelta", &node, &found, err));

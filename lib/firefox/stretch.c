@@ -142,17 +142,33 @@ static void make_part(struct samples *s, uint64_t part)
     s->part_integer = s->parts == 1 ? s->weight_value : p.rest ? s->weight_value - 1 : 1;
 }
 
-pcol_status pci_ff_sample_count(struct pci_ff_back *back, uint64_t *count, pcol_error *err)
+pcol_status pci_ff_sample_count(struct pci_ff_back *back, uint64_t *count, int *single,
+                                pcol_error *err)
 {
     const struct pci_ff_stretch *rows = &back->threads[back->thread - back->first_thread].samples;
     struct samples s;
     *count = 0;
+    *single = 1;
     PCI_TRY(open_samples(&s, back, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         PCI_TRY(load_row(&s, i, err));
         *count += s.parts;
+        make_part(&s, s.parts - 1); /* only the last can be more than 1 */
+        *single &= s.part_weight == 1;
     }
     return PCOL_OK;
+}
+
+const char *pci_ff_weight_column(const struct pci_ff_back *back)
+{
+    return back->has_version && back->version < 29 ? "duration" : "weight";
+}
+
+int pci_ff_is_sample_column(const struct pci_ff_back *back, pcol_str column)
+{
+    return pci_ff_same(column, "stack") || pci_ff_same(column, "threadCPUDelta") ||
+           pci_ff_same(column, "time") || pci_ff_same(column, "timeDeltas") ||
+           pci_ff_same(column, pci_ff_weight_column(back));
 }
 
 static pcol_status add_cpu(struct samples *s, const struct pci_ff_kept *column,

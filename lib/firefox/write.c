@@ -204,17 +204,23 @@ static pcol_status write_kept(struct pci_ff_back *b, int id, const struct pci_ff
                               const struct pci_ff_kept *k, pcol_error *err)
 {
     const char *table = id < 0 ? "counterSamples" : pci_ff_names[id];
-    int value = has_form(k, PCI_FF_FORM_VALUE);
+    int value = has_form(k, PCI_FF_FORM_VALUE), single;
     struct pci_ff_cells cells;
+    struct pci_ff_kept made = *k;
     uint64_t count;
     if (is_samples(b, k) && k->has_cells && !value) {
-        pci_export_loss(b->export, "column %.*s of samples is not written: they were joined since",
-                        (int)(k->column.size < 60 ? k->column.size : 60), k->column.data);
-        return PCOL_OK;
+        int ours = pci_ff_is_sample_column(b, k->column);
+        if (!ours || !pci_ff_same(k->column, pci_ff_weight_column(b)))
+            pci_export_loss(b->export, "column %.*s of samples is %s: they were joined since",
+                            (int)(k->column.size < 60 ? k->column.size : 60), k->column.data,
+                            ours ? "rounded" : "not written");
+        if (!ours)
+            return PCOL_OK;
+        made.has_cells = 0;
     }
     pci_json_put_key_bytes(&b->out.w, k->column, err);
     if (is_samples(b, k) && pci_ff_same(k->column, "length")) {
-        PCI_TRY(pci_ff_sample_count(b, &count, err));
+        PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
         return pci_ff_out_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
     if (id >= PCI_FF_SOURCES && id <= PCI_FF_STACKS && has_form(k, PCI_FF_FORM_ROWS)) {
@@ -222,7 +228,7 @@ static pcol_status write_kept(struct pci_ff_back *b, int id, const struct pci_ff
         return pci_ff_out_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
     pci_ff_cells_init(&cells, &b->out.store);
-    pcol_status status = take_cells(b, id, rows, k, &cells, err);
+    pcol_status status = take_cells(b, id, rows, &made, &cells, err);
     if (status == PCOL_OK)
         status = value ? write_value(b, &cells, err)
                        : pci_ff_out_column(&b->out, table, k->column, &cells, err);
@@ -287,18 +293,41 @@ static pcol_status write_libs(struct pci_ff_back *b, pcol_error *err)
 static pcol_status write_marker_data(struct document *d, const struct pci_ff_kept *k,
                                      pcol_error *err);
 
+/* Weights of samples that were joined, of a source that had none and counts each row as 1. */
+static pcol_status write_weights(struct pci_ff_back *b, int has_type, pcol_error *err)
+{
+    const char *name = pci_ff_weight_column(b);
+    struct pci_ff_kept column = {
+        .thread = b->thread, .table = {"samples", 7}, .column = {name, strlen(name)}};
+    PCI_TRY(write_kept(b, PCI_FF_SAMPLES, NULL, &column, err));
+    if (!has_type && pci_ff_same(column.column, "weight")) {
+        pci_json_put_key(&b->out.w, "weightType", err);
+        pci_json_put_string(&b->out.w, (pcol_str){"samples", 7}, err);
+    }
+    return b->out.w.status;
+}
+
 /* The columns that a table had, in their order. */
 static pcol_status write_table(struct document *d, const char *name, int id,
                                const struct pci_ff_stretch *rows, pcol_error *err)
 {
     struct pci_ff_back *b = d->back;
+    uint64_t count;
     size_t end;
+    int single = 1, weights = 0, type = 0;
+    if (id == PCI_FF_SAMPLES && b->has_joins)
+        PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
     pci_json_put_begin(&b->out.w, '{', err);
     for (size_t i = pci_ff_kept_first(b, b->thread, name, &end); i < end; i++) {
         const struct pci_ff_kept *k = &b->kept[i];
         if (pci_ff_is_by_use(k))
             continue;
-        int value = k->has_form && pci_ff_same(k->form, PCI_FF_FORM_VALUE);
+        int value = has_form(k, PCI_FF_FORM_VALUE);
+        int weight = !single && pci_ff_same(k->column, pci_ff_weight_column(b));
+        type |= pci_ff_same(k->column, "weightType");
+        weights |= weight && !value;
+        if (weight && value)
+            continue;
         if (id == PCI_FF_MARKERS && !value && pci_ff_same(k->column, "data")) {
             pci_json_put_key(&b->out.w, "data", err);
             PCI_TRY(write_marker_data(d, k, err));
@@ -306,6 +335,8 @@ static pcol_status write_table(struct document *d, const char *name, int id,
             PCI_TRY(write_kept(b, id, rows, k, err));
         }
     }
+    if (!single && !weights)
+        PCI_TRY(write_weights(b, type, err));
     pci_json_put_end(&b->out.w, '}', err);
     return b->out.w.status;
 }

@@ -45,6 +45,7 @@ struct pci_ff_back {
     uint64_t category_base, category_count; /* those of the source: one stretch */
     enum pci_ff_cpu_unit cpu_unit;
     int64_t version;
+    int has_version;
     int expand;    /* all samples of a joined row, not two */
     int has_joins; /* rows stand for several samples of the source */
     struct pci_types types;
@@ -102,8 +103,13 @@ pcol_status pci_ff_remake_counter(struct pci_ff_back *back, const struct pci_ff_
 /* stretch.c: columns of tables whose rows are not shared */
 pcol_status pci_ff_remake_samples(struct pci_ff_back *back, const struct pci_ff_kept *column,
                                   struct pci_ff_cells *cells, pcol_error *err);
-/* How many samples the rows of the thread at hand become. */
-pcol_status pci_ff_sample_count(struct pci_ff_back *back, uint64_t *count, pcol_error *err);
+/* How many samples the rows of the thread at hand become, and whether each counts as 1. */
+pcol_status pci_ff_sample_count(struct pci_ff_back *back, uint64_t *count, int *single,
+                                pcol_error *err);
+/* The column of the weights of samples, by the version: "weight" or "duration". */
+const char *pci_ff_weight_column(const struct pci_ff_back *back);
+/* Whether a column of samples can be made from our rows, whatever cells the source had. */
+int pci_ff_is_sample_column(const struct pci_ff_back *back, pcol_str column);
 pcol_status pci_ff_remake_times(struct pci_ff_back *back, const char *table, const char *ns,
                                 const char *ulps, const struct pci_ff_stretch *rows,
                                 const struct pci_ff_kept *column, struct pci_ff_cells *cells,
