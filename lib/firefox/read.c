@@ -291,6 +291,7 @@ static void clear(struct pci_ff *ff)
     pci_free(ff->threads);
     pci_free(ff->key_thread);
     pci_free(ff->counters);
+    pci_free(ff->subcategories);
     pci_free(ff->marks);
     pci_free(ff->clones);
     pci_free(ff->equals);

@@ -327,4 +327,12 @@ struct pci_ff_append {
 pcol_status pci_ff_append_table(struct pci_ff *ff, const struct pci_ff_append *append,
                                 pcol_error *err);
 
+/* Whether a category (of the source; PCI_NO_NODE and other numbers beyond: none) has subcategory
+ * `part`. The first is "Other", whether or not there is a list. */
+static inline int pci_ff_has_part(const struct pci_ff *ff, uint64_t category, int64_t part)
+{
+    return !part || (part > 0 && category < ff->category_count &&
+                     (uint64_t)part < ff->subcategories[category]);
+}
+
 #endif

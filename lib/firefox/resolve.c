@@ -219,11 +219,27 @@ static pcol_status note_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err
     }
 }
 
+/* The cells of a row. The column of a subcategory that its category does not have is kept as it
+ * was. */
+static pcol_status get_cells(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+{
+    for (size_t k = 0; k < w->count; k++)
+        PCI_TRY(pci_ff_field_get(w->ff, w->table, &w->fields[k], i, &w->cells[k], err));
+    const struct pci_icell *category = &w->cells[PCI_FF_FR_CATEGORY];
+    struct pci_icell *part = &w->cells[PCI_FF_FR_SUBCATEGORY];
+    uint64_t number = (uint64_t)category->bits - w->ff->category_base;
+    if (w->id == PCI_FF_FRAMES && part->valid &&
+        !pci_ff_has_part(w->ff, category->valid ? number : PCI_NO_NODE, part->bits)) {
+        *part = (struct pci_icell){0, 0};
+        w->fields[PCI_FF_FR_SUBCATEGORY].exact = 0;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status resolve_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
 {
     uint32_t row, before;
-    for (size_t k = 0; k < w->count; k++)
-        PCI_TRY(pci_ff_field_get(w->ff, w->table, &w->fields[k], i, &w->cells[k], err));
+    PCI_TRY(get_cells(w, i, err));
     if (w->id == PCI_FF_FRAMES && !w->cells[PCI_FF_FR_FUNC].valid)
         return pci_ff_fail_at(&w->table->place, err, "%s.func[%llu]: a frame needs a function",
                               w->table->path, (unsigned long long)i);
@@ -318,8 +334,7 @@ pcol_status pci_ff_clone_frame(struct pci_ff *ff, struct pci_ff_scope *scope, ui
         for (size_t k = 0; k < w->count; k++)
             w->columns[k] = w->fields[k].number;
     }
-    for (size_t k = 0; k < w->count; k++)
-        PCI_TRY(pci_ff_field_get(ff, w->table, &w->fields[k], frame, &w->cells[k], err));
+    PCI_TRY(get_cells(w, frame, err));
     return put_frame(w, frame, variant, group, err);
 }
 

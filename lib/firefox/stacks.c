@@ -215,7 +215,8 @@ static pcol_status load_categories(struct work *w, pcol_error *err)
         for (uint64_t i = 0; i < w->frames; i++) {
             int kind;
             PCI_TRY(pci_ff_cell(cursor, i, &kind, &w->own[k][i], err));
-            if (kind != PCI_FF_INT)
+            if (kind != PCI_FF_INT ||
+                (k && !pci_ff_has_part(w->ff, (uint64_t)w->own[0][i], w->own[1][i])))
                 w->own[k][i] = PCI_FF_NO_CATEGORY;
         }
     }

@@ -211,11 +211,11 @@ static pcol_status run(struct pci_check *check, pcol_error *err)
         check_bytes,      pci_check_columns, pci_check_schema,        pci_check_keys,
         pci_check_stacks, pci_check_zones,   pci_check_nodes,         pci_check_labels,
         pci_check_orders, pci_check_sums,    pci_check_function_sums, pci_check_label_rows,
-        pci_check_plain,  pci_check_model,
+        pci_check_plain,  pci_check_model,   pci_check_categories,
     };
     size_t count = sizeof parts / sizeof *parts;
     if (check->depth < PCOL_CHECK_STRICT)
-        count -= 5; /* sums, rows of labels, plain, model */
+        count -= 6; /* from sums on */
     for (size_t i = 0; i < count && !check->stop; i++) {
         pcol_error error = {0}; /* what a part cannot read is a fault, too */
         if (parts[i](check, &error) != PCOL_OK)

@@ -536,3 +536,28 @@ Test(check_sums, stacks_of_many_lines)
                                : "function_sums. -1: stacks have too many lines for this table");
     }
 }
+
+Test(check_categories, subcategories)
+{
+    /* category 0 has two subcategories, category 1 none */
+    for (int number = -1; number < 3; number++) {
+        for (int category = -1; category < 2; category++) {
+            const char *expected = "";
+            if (category < 0 && number)
+                expected = number < 0    ? "location_groups.subcategory 0: -1 is of no category"
+                           : number == 1 ? "location_groups.subcategory 0: 1 is of no category"
+                                         : "location_groups.subcategory 0: 2 is of no category";
+            else if (number < 0 || number > 1 || (category && number))
+                expected = "location_groups.subcategory 0: ";
+            case_stacked();
+            for (int i = 0; i < 2; i++)
+                case_number("categories", "source", PCOL_U32, "sources", (uint64_t)i, 0);
+            for (int i = 0; i < 2; i++)
+                case_number("subcategories", "category", PCOL_U32, "categories", (uint64_t)i, 0);
+            if (category >= 0)
+                case_number("location_groups", "category", PCOL_U32, "categories", 0, category);
+            case_number("location_groups", "subcategory", PCOL_I64, NULL, 0, number);
+            case_expect(PCOL_CHECK_STRICT, expected);
+        }
+    }
+}
