@@ -5,7 +5,7 @@
 
 #include "core/alloc.h"
 
-int pci_pairs_has(const struct pci_pairs *pairs, uint64_t first, uint64_t second)
+uint32_t pci_pairs_find(const struct pci_pairs *pairs, uint64_t first, uint64_t second)
 {
     uint64_t hash = pci_hash_pair(first, second);
     size_t at = pci_hash_start(&pairs->hash, hash);
@@ -13,9 +13,9 @@ int pci_pairs_has(const struct pci_pairs *pairs, uint64_t first, uint64_t second
     while ((id = pci_hash_next(&pairs->hash, hash, &at)) != PCI_HASH_NONE) {
         const struct pci_pair *have = &pairs->pairs[id];
         if (have->first == first && have->second == second)
-            return 1;
+            return id;
     }
-    return 0;
+    return PCI_HASH_NONE;
 }
 
 pcol_status pci_pairs_add(struct pci_pairs *pairs, uint64_t first, uint64_t second, int *again,

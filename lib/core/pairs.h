@@ -20,7 +20,12 @@ struct pci_pairs {
 /* *again: the pair was there already; else it is added. */
 pcol_status pci_pairs_add(struct pci_pairs *pairs, uint64_t first, uint64_t second, int *again,
                           pcol_error *err);
-int pci_pairs_has(const struct pci_pairs *pairs, uint64_t first, uint64_t second);
+/* The index of a pair in `pairs`; PCI_HASH_NONE if it is not there. */
+uint32_t pci_pairs_find(const struct pci_pairs *pairs, uint64_t first, uint64_t second);
+static inline int pci_pairs_has(const struct pci_pairs *pairs, uint64_t first, uint64_t second)
+{
+    return pci_pairs_find(pairs, first, second) != PCI_HASH_NONE;
+}
 void pci_pairs_clear(struct pci_pairs *pairs);
 
 #endif

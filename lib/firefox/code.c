@@ -31,6 +31,7 @@ pcol_status pci_ff_code_open(struct pci_ff_code *code, const pcol_file *file, in
     PCI_TRY(new_map(file, "locations", &code->frame_of, err));
     PCI_TRY(new_map(file, "functions", &code->function_of, err));
     PCI_TRY(new_map(file, "mappings", &code->lib_of, err));
+    PCI_TRY(new_map(file, "subcategories", &code->part_of, err));
     return new_map(file, "categories", &code->category_of, err);
 }
 
@@ -53,6 +54,8 @@ void pci_ff_code_close(struct pci_ff_code *code)
     pci_free(code->sources);
     pci_free(code->source_of);
     pci_free(code->category_of);
+    pci_free(code->part_first);
+    pci_free(code->part_of);
     memset(code, 0, sizeof *code);
 }
 

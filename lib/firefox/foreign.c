@@ -602,7 +602,7 @@ pcol_status pci_ff_foreign(const struct pci_export *export, int jslb, pcol_error
     pci_free(f->rows);
     pci_free(f->used);
     pci_free(f->thread_of);
-    pci_free(f->categories.rows);
+    pci_ff_categories_close(&f->categories);
     pci_free(f);
     return status;
 }

@@ -142,7 +142,14 @@ CELL(frame_subcategory)
     int64_t category;
     PCI_TRY(ours(c, "location_groups", "category", c->frames[i].group, &valid, &category, err));
     PCI_TRY(ours(c, "location_groups", "subcategory", c->frames[i].group, kind, value, err));
-    return *kind == PCI_FF_NULL || valid == PCI_FF_NULL ? integer(0, kind, value) : PCOL_OK;
+    if (*kind == PCI_FF_NULL || valid == PCI_FF_NULL ||
+        (uint64_t)category >= pci_rows(c->file, "categories"))
+        return integer(0, kind, value);
+    uint64_t count = c->part_first[category + 1] - c->part_first[category];
+    return integer(*value >= 0 && (uint64_t)*value < count
+                       ? c->part_of[c->part_first[category] + (uint64_t)*value]
+                       : 0,
+                   kind, value);
 }
 
 CELL(frame_func)

@@ -7,6 +7,7 @@
 #ifndef PCI_FF_WRITE_H
 #define PCI_FF_WRITE_H
 
+#include "core/pairs.h"
 #include "core/strtab.h"
 #include "firefox/out.h"
 #include "model/names.h"
@@ -171,6 +172,8 @@ struct pci_ff_code {
     uint32_t *source_of; /* by string of the target, + 1 */
     size_t source_of_capacity;
     uint32_t *category_of; /* by row of categories: of the target */
+    uint32_t *part_first;  /* by row of categories: its first of part_of */
+    uint32_t *part_of;     /* by subcategory: its number in the target's category */
     uint32_t other;        /* the target's category for what has none */
 };
 
@@ -190,11 +193,14 @@ struct pci_ff_categories {
     const pcol_file *file;
     uint32_t *rows; /* of `categories`; PCOL_NONE: the one for others */
     size_t count;
+    struct pci_pairs names; /* name and color of each */
+    struct pci_pairs parts; /* category and name of its subcategories, in their order */
 };
 pcol_status pci_ff_find_categories(struct pci_ff_categories *categories, struct pci_ff_code *code,
                                    pcol_error *err);
 pcol_status pci_ff_put_categories(const struct pci_ff_categories *categories,
                                   struct pci_ff_out *out, pcol_error *err);
+void pci_ff_categories_close(struct pci_ff_categories *categories);
 
 /* foreign.c */
 pcol_status pci_ff_foreign(const struct pci_export *export, int jslb, pcol_error *err);

@@ -371,6 +371,9 @@ pcol_status pci_merge_mark(struct pci_merge *merge, pcol_error *err)
         status = walk_trees(&k, &names, err);
     if (status == PCOL_OK && names)
         status = keep_all(merge, err);
+    /* Frames number the subcategories of their category: of one that is needed, all are. */
+    if (status == PCOL_OK)
+        status = mark_of_sources(&k, "subcategories", "category", "categories", err);
     pci_free(k.cells);
     return status;
 }
