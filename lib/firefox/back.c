@@ -355,6 +355,37 @@ pcol_status pci_ff_load_order(struct pci_ff_back *back, int level, int id, pcol_
     return pci_ff_order_by_use(back, level, id, err);
 }
 
+static pcol_status find_nameless(struct pci_ff_back *b, int level,
+                                 const struct pci_column *function, int *named, pcol_error *err)
+{
+    const struct pci_order *o = &b->orders[level][PCI_FF_FRAMES];
+    PCI_TRY(pci_ff_load_order(b, level, PCI_FF_FRAMES, err));
+    for (uint64_t i = 0; i < o->count && *named; i++) {
+        uint64_t row, count;
+        int64_t value;
+        PCI_TRY(pci_stacks_group(&b->stacks, o->rows[i], &row, &count, err));
+        PCI_TRY(pci_ff_get(b->file, function, row, &value, named, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_back_is_named(struct pci_ff_back *back, int *named, pcol_error *err)
+{
+    const struct pci_column *function;
+    *named = 1;
+    PCI_TRY(pci_want(back->file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    if (function && !(function->desc->flags & PCF_COLUMN_NULLABLE))
+        return PCOL_OK;
+    pcol_status status = find_nameless(back, 0, function, named, err);
+    for (size_t i = 0; i < back->thread_count && *named && status == PCOL_OK; i++) {
+        back->thread = back->first_thread + (uint32_t)i;
+        status = find_nameless(back, 1, function, named, err);
+        pci_ff_back_leave_thread(back);
+    }
+    back->thread = PCOL_NONE;
+    return status;
+}
+
 static pcol_status level_of(struct pci_ff_back *b, int id, int *level, pcol_error *err)
 {
     *level = b->thread != PCOL_NONE;

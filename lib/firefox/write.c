@@ -574,7 +574,13 @@ static pcol_status write_profile(const struct pci_export *export, int jslb, pcol
         return pci_fail_memory(err);
     pcol_status status = pci_ff_back_open(back, export, &whole, &why, err);
     /* The typed arrays are those of the newest version. */
-    int native = whole && (!jslb || back->version == PCI_FF_NEWEST);
+    int native = whole && (!jslb || back->version == PCI_FF_NEWEST), named = 1;
+    if (status == PCOL_OK && native)
+        status = pci_ff_back_is_named(back, &named, err);
+    if (!named) {
+        native = 0;
+        why = "a frame has no function";
+    }
     if (status == PCOL_OK && native)
         status = pci_ff_back_write(back, jslb, err);
     else if (status == PCOL_OK && why)

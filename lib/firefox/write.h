@@ -67,6 +67,9 @@ pcol_status pci_ff_back_write(struct pci_ff_back *back, int jslb, pcol_error *er
 void pci_ff_back_close(struct pci_ff_back *back);
 void pci_ff_back_leave_thread(struct pci_ff_back *back);
 
+/* Whether every frame of the source has a function, as its format requires. */
+pcol_status pci_ff_back_is_named(struct pci_ff_back *back, int *named, pcol_error *err);
+
 /* The first of the columns of a thread (PCOL_NONE: of the document); the others stand behind it. */
 size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread, const char *table,
                          size_t *end);
