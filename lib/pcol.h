@@ -783,6 +783,8 @@ typedef struct pcol_export_options {
                           at even distances, not as its first one and the others at its end */
     unsigned threads; /* 2 or more: what is compressed is compressed by a thread of its own, which
                          calls the sink, until pcol_export() returns */
+    pcol_message_fn warning; /* called with a sentence if a reader of the format rejects or misreads
+                                what is written, because the source was so; nothing is lost */
 } pcol_export_options;
 
 /**

@@ -27,6 +27,13 @@ static void on_loss(void *context, const char *message)
     losses_add(context, message);
 }
 
+static void on_warning(void *context, const char *message)
+{
+    struct losses *losses = context;
+
+    snprintf(losses->warning, sizeof losses->warning, "%s", message);
+}
+
 static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
 {
     (void)context;
@@ -123,6 +130,7 @@ static int export_to(const struct cli_input *input, const struct cli_args *args,
     options.expand_idle = args->expand_idle;
     options.compress = compression(args->output);
     options.loss = on_loss;
+    options.warning = on_warning;
     options.threads = cli_threads(args);
     options.context = losses;
     losses_clear(losses);
@@ -173,6 +181,8 @@ int cli_export(const struct cli_input *input, const char *format, const struct c
         code = refuse_loss(input, args, format, &losses);
     else if (code == CLI_OK && !told)
         losses_tell(&losses, args, input->name);
+    if (code == CLI_OK && losses.warning[0] != '\0')
+        cli_warn(args, input->name, losses.warning);
     losses_clear(&losses);
     return code;
 }

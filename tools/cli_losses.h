@@ -9,6 +9,7 @@
 struct losses {
     char **messages;
     size_t count, kept; /* told of; remembered: fewer only if memory is out */
+    char warning[512];  /* about what is written, which is no loss; "": none */
 };
 
 void losses_add(struct losses *losses, const char *message);

@@ -388,7 +388,7 @@ static pcol_status put_data(struct pci_ff_carry *c, uint64_t row, pcol_error *er
 /* ---- tables of rows */
 
 /* How a column of ours becomes one of the target's. */
-enum way { AS_IS, STRING, STACK, CATEGORY, TIME, TEXT, NUMBER, FLAG };
+enum way { AS_IS, STRING, STACK, CATEGORY, TIME, TEXT, NUMBER, FLAG, PHASE };
 struct column {
     const char *name, *ours, *ulps;
     enum way way;
@@ -434,6 +434,10 @@ static pcol_status cell_of(struct pci_ff_carry *c, const struct column *k,
         return PCOL_OK;
     case TEXT:
         *kind = PCI_FF_TEXT;
+        return PCOL_OK;
+    case PHASE: /* an instant for what the front end does not know */
+        c->phases |= *value < 0 || *value > 3;
+        *value = *value < 0 || *value > 3 ? 0 : *value;
         return PCOL_OK;
     case AS_IS:
         return PCOL_OK;
@@ -486,7 +490,7 @@ pcol_status pci_ff_carry_markers(struct pci_ff_carry *carry, uint32_t thread, pc
     static const struct column columns[] = {{"name", "name", NULL, STRING, 0},
                                             {"startTime", "start", "start_ulp", TIME, -1},
                                             {"endTime", "end", "end_ulp", TIME, -1},
-                                            {"phase", "phase", NULL, AS_IS, 0},
+                                            {"phase", "phase", NULL, PHASE, 0},
                                             {"category", "category", NULL, CATEGORY, 0}};
     struct pci_ff_carry *c = carry;
     const char *name = pci_ff_names[PCI_FF_MARKERS];

@@ -22,6 +22,7 @@ struct pci_ff_carry {
     uint64_t counter_end,
         sample_end; /* counters, and samples of counters, up to the last written */
     int dropped;    /* a number of the source's that is not known any more */
+    int phases;     /* a marker's phase that the front end does not know */
 
     /* The source at hand. */
     uint32_t source;

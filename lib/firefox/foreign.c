@@ -23,7 +23,8 @@ enum {
     LOSS_COLUMNS = 32,
     LOSS_AROUND = 64,
     LOSS_BYTES = 128,
-    LOSS_ORDER = 256
+    LOSS_ORDER = 256,
+    LOSS_PHASES = 512
 };
 
 static const char *const losses[] = {
@@ -37,6 +38,7 @@ static const char *const losses[] = {
      "profilerOverhead"),
     "a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD",
     "a Firefox profile needs samples in the order of their times: they are sorted",
+    "a Firefox profile cannot hold phases of markers beyond 3: they become instants",
 };
 
 /* What the front end calls values of a unit; *scale: to what it counts. */
@@ -143,20 +145,18 @@ static pcol_status put_schemas(struct pci_ff_foreign *f, pcol_error *err)
 
 static pcol_status put_meta(struct pci_ff_foreign *f, pcol_error *err)
 {
-    static const char *const but[] = {"interval",     "preprocessedProfileVersion",
-                                      "categories",   "sampleUnits",
-                                      "markerSchema", NULL};
-    /* Of several sources, not what names threads by number or the end of one. */
-    static const char *const but_several[] = {"interval",
-                                              "preprocessedProfileVersion",
-                                              "categories",
-                                              "sampleUnits",
-                                              "markerSchema",
-                                              "initialVisibleThreads",
-                                              "initialSelectedThreads",
-                                              "profilingStartTime",
-                                              "profilingEndTime",
-                                              NULL};
+    /* From [2] on if threads keep their numbers, from [5] on if those were right. */
+    static const char *const but[] = {"profilingStartTime",
+                                      "profilingEndTime",
+                                      "initialVisibleThreads",
+                                      "initialSelectedThreads",
+                                      "mainThreadIndex",
+                                      "interval",
+                                      "preprocessedProfileVersion",
+                                      "categories",
+                                      "sampleUnits",
+                                      "markerSchema",
+                                      NULL};
     static const char *const wanted[] = {"startTime", "processType",  "stackwalk", "debug",
                                          "version",   "symbolicated", "product",   NULL};
     struct pci_json_writer *w = &f->out.w;
@@ -176,8 +176,11 @@ static pcol_status put_meta(struct pci_ff_foreign *f, pcol_error *err)
     if (!none)
         PCI_TRY(pci_ff_carry_source(&f->carry, f->export->first_source, err));
     if (!none && f->carry.firefox) {
-        PCI_TRY(pci_ff_carry_around(&f->carry, 1, f->is_firefox ? but : but_several, wanted, &seen,
-                                    err));
+        PCI_TRY(pci_ff_carry_around(&f->carry, 1,
+                                    but + (f->numbers_fit  ? 5
+                                           : f->is_firefox ? 2
+                                                           : 0),
+                                    wanted, &seen, err));
     } else {
         pci_json_put_key(w, "importedFrom", err);
         pci_json_put_string(w, type, err);
@@ -455,6 +458,8 @@ static void note_losses(struct pci_ff_foreign *f)
         each &= f->tracks[i].is_firefox;
     if (f->types.count > f->chosen.count && (!each || f->export->options->sample_type))
         f->lost |= LOSS_TYPES;
+    if (f->carry.phases)
+        f->lost |= LOSS_PHASES;
     if (f->carry.dropped)
         f->lost |= LOSS_REFERENCES;
     if (f->out.w.replaced)
@@ -521,9 +526,21 @@ static pcol_status find_strings(struct pci_ff_foreign *f, pcol_error *err)
 }
 
 /* What threads refer to stands before them: who reads the file need not keep them until its end. */
+/* Members of the only source that name threads by number are written if they name some. */
+static pcol_status find_numbers(struct pci_ff_foreign *f, pcol_error *err)
+{
+    if (!f->is_firefox)
+        return PCOL_OK;
+    PCI_TRY(pci_ff_carry_source(&f->carry, f->export->first_source, err));
+    PCI_TRY(pci_ff_back_numbers_fit(f->carry.back, f->track_count, &f->numbers_fit, err));
+    f->lost |= f->numbers_fit ? 0 : LOSS_REFERENCES;
+    return PCOL_OK;
+}
+
 static pcol_status put_document(struct pci_ff_foreign *f, pcol_error *err)
 {
     struct pci_json_writer *w = &f->out.w;
+    PCI_TRY(find_numbers(f, err));
     pci_json_put_begin(w, '{', err);
     PCI_TRY(put_meta(f, err));
     PCI_TRY(pci_ff_put_libs(&f->code, &f->out, err));
@@ -536,11 +553,12 @@ static pcol_status put_document(struct pci_ff_foreign *f, pcol_error *err)
     pci_json_put_end(w, ']', err);
     PCI_TRY(put_counters(f, err));
     if (f->is_firefox) {
-        static const char *const but[] = {"meta", "libs", "threads", "shared", "counters", NULL};
+        static const char *const but[] = {"profilerOverhead", "meta",     "libs", "threads",
+                                          "shared",           "counters", NULL};
         static const char *const wanted[] = {NULL};
         unsigned seen;
         PCI_TRY(pci_ff_carry_source(&f->carry, f->export->first_source, err));
-        PCI_TRY(pci_ff_carry_around(&f->carry, 0, but, wanted, &seen, err));
+        PCI_TRY(pci_ff_carry_around(&f->carry, 0, but + f->numbers_fit, wanted, &seen, err));
     } else {
         int lost = 0;
         PCI_TRY(pci_ff_carry_several(&f->carry, &lost, err));

@@ -31,6 +31,7 @@ struct pci_ff_foreign {
     uint32_t *thread_of;             /* by thread: its track + 1 */
     const struct pci_column *cycles; /* CPU use of the only source, if it is in cycles */
     int is_firefox;                  /* the only source is of this format */
+    int numbers_fit;                 /* and its numbers of threads are those of tracks */
     unsigned lost;
 };
 

@@ -582,6 +582,8 @@ static pcol_status write_profile(const struct pci_export *export, int jslb, pcol
         why = "a frame has no function";
     }
     if (status == PCOL_OK && native)
+        status = pci_ff_back_warn(back, err);
+    if (status == PCOL_OK && native)
         status = pci_ff_back_write(back, jslb, err);
     else if (status == PCOL_OK && why)
         pci_export_loss(export, "the Firefox profile is not written as it was: %s", why);

@@ -70,6 +70,12 @@ void pci_ff_back_leave_thread(struct pci_ff_back *back);
 /* Whether every frame of the source has a function, as its format requires. */
 pcol_status pci_ff_back_is_named(struct pci_ff_back *back, int *named, pcol_error *err);
 
+/* accept.c: warn if the front end does not accept the source as it was. */
+pcol_status pci_ff_back_warn(struct pci_ff_back *back, pcol_error *err);
+/* Whether what numbers threads in meta and profilerOverhead is below `threads`. */
+pcol_status pci_ff_back_numbers_fit(const struct pci_ff_back *back, size_t threads, int *fit,
+                                    pcol_error *err);
+
 /* The first of the columns of a thread (PCOL_NONE: of the document); the others stand behind it. */
 size_t pci_ff_kept_first(const struct pci_ff_back *back, uint32_t thread, const char *table,
                          size_t *end);

@@ -380,6 +380,14 @@ void pci_export_loss(const struct pci_export *export, const char *format, ...)
     va_end(arguments);
 }
 
+void pci_export_warning(const struct pci_export *export, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(export->options->warning, export->options->context, format, arguments);
+    va_end(arguments);
+}
+
 #define PIECE_BEHIND ((size_t)1 << 16)
 #define PIECES_BEHIND 8u
 

@@ -81,6 +81,8 @@ struct pci_export {
 };
 void pci_export_loss(const struct pci_export *export, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void pci_export_warning(const struct pci_export *export, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* One row of the table in formats.c; a format's room provides these functions. */
 struct pci_format {
