@@ -130,7 +130,7 @@ static pcol_status add(struct pci_folded_count *to, const struct pci_column *col
     } else if (to->is_double) {
         to->as.f64 += (double)bits;
     } else if (__builtin_add_overflow(to->as.i64, bits, &to->as.i64)) {
-        return pci_fail(err, PCOL_E_LIMIT, "sum of values is beyond 64 bits");
+        return pci_fail(err, PCOL_E_LOSS, "folded stacks hold no sum beyond 64 bits");
     }
     return PCOL_OK;
 }

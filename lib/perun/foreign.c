@@ -155,7 +155,7 @@ static pcol_status add_value(struct foreign *f, const struct type *t, size_t i, 
         memcpy(&number, &f->values[i], sizeof number);
         sum->f64 += number;
     } else if (__builtin_add_overflow(sum->i64, f->values[i], &sum->i64)) {
-        return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, row,
+        return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, row,
                              "the sum of a stack's values does not fit into 64 bits");
     }
     return PCOL_OK;

@@ -54,7 +54,7 @@ static pcol_status add_sample(struct pci_pprof_export *e, struct merged *m,
     int64_t *sums = m->sums + key * e->type_count;
     for (uint32_t t = 0; t < e->type_count; t++)
         if (__builtin_add_overflow(sums[t], b->sample[t], &sums[t]))
-            return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, b->row,
+            return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, b->row,
                                  "the sum of equal samples is beyond 64 bits");
     return PCOL_OK;
 }

@@ -98,6 +98,10 @@ static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type
             memcmp(unit.data, type->unit, unit.size) != 0)
             continue;
         snprintf(name, sizeof name, "value.%llu", (unsigned long long)row);
+        PCI_TRY(pci_want(file, "samples", name, ~0u, column, err));
+        if (*column && (*column)->data->type == PCF_F64)
+            return pci_fail_cell(err, PCOL_E_LOSS, "samples", name, PCOL_NOWHERE,
+                                 "Rprof output has no place for counts with fractions");
         return pci_rprof_column(file, "samples", name, 1u << PCF_I64, column, err);
     }
     return PCOL_OK;
