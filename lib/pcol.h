@@ -774,7 +774,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_import_memory(pcol_builder *builder, co
 typedef struct pcol_export_options {
     size_t size;
     uint64_t source_id;   /* 1..n: only this source; 0: all */
-    pcol_message_fn loss; /* called once for each kind of thing that the target cannot hold */
+    pcol_message_fn loss; /* called once for each kind of content that is lost */
     void *context;
     const char
         *sample_type;  /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
@@ -785,13 +785,21 @@ typedef struct pcol_export_options {
                          calls the sink, until pcol_export() returns */
     pcol_message_fn warning; /* called with a sentence if a reader of the format rejects or misreads
                                 what is written, because the source was so; nothing is lost */
+    int keep_dropped; /* 1: write the frames that a pprof's drop_frames take away */
 } pcol_export_options;
 
 /**
  * pcol_export() - write a profile in another format
  * @format: name of a pcol_format that writes
- * Errors: E_NOT_FOUND (format, source), E_LOSS (the target cannot express the profile at all),
- * those of the sink and of reading the file.
+ *
+ * options.loss is called for each kind of content that the exported sources have and the output
+ * lacks: columns of the tables, labels, sample types, rows. Ids, the order of a source's own
+ * tables, derived sums and the source's uri are not content. Frames that a pprof's drop_frames
+ * take away are left out, and reported, unless the target is pprof, which gets the expressions.
+ *
+ * Errors: E_NOT_FOUND (format, source), E_LOSS (the target cannot express the profile at all, such
+ * as a sum beyond 64 bits), E_ARGUMENT (drop_frames that are no pattern), those of the sink and of
+ * reading the file.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const char *format,
                                                 const pcol_export_options *options, pcol_sink sink,
@@ -977,6 +985,9 @@ typedef struct pcol_filter_options {
     pcol_message_fn message;    /* what stays behind; may be NULL */
     void *context;              /* of both functions */
     uint64_t idle_tolerance_ns; /* with PCOL_IDLE_COLLAPSE: as in pcol_import_options */
+    /* 1: the frames that a pprof drops go, and its drop_frames and keep_frames with them (unless
+     * keep_dropped); 0: only where hide or show rebuild the stacks. */
+    int apply_drop_frames;
 } pcol_filter_options;
 
 /**

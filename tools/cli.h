@@ -259,20 +259,22 @@ struct cli_option {
             "a sample partly in the range: proportional (default), additive, exact", CLI_TEXT,   \
             CLI_AT(time_share), 0, "proportional|additive|exact"                                 \
     }
-#define CLI_OPTIONS_SELECTION                                                    \
-    {0,        "sample-type",                                                    \
-     "TYPE",   "which values: TYPE or TYPE/UNIT (default: the profile's own)",   \
-     CLI_TEXT, CLI_AT(sample_type),                                              \
-     0,        NULL},                                                            \
-        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES,                                 \
-        {0,        "source",                                                     \
-         "ID|RE",  "only the source of this id, or those whose uri matches",     \
-         CLI_TEXT, CLI_AT(pick_source),                                          \
-         0,        NULL},                                                        \
+#define CLI_OPTION_KEEP_DROPPED                                                  \
     {                                                                            \
         0, "keep-dropped", NULL, "do not apply a pprof's drop_frames", CLI_FLAG, \
             CLI_AT(keep_dropped), 1, NULL                                        \
     }
+#define CLI_OPTIONS_SELECTION                                                  \
+    {0,        "sample-type",                                                  \
+     "TYPE",   "which values: TYPE or TYPE/UNIT (default: the profile's own)", \
+     CLI_TEXT, CLI_AT(sample_type),                                            \
+     0,        NULL},                                                          \
+        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES,                               \
+        {0,        "source",                                                   \
+         "ID|RE",  "only the source of this id, or those whose uri matches",   \
+         CLI_TEXT, CLI_AT(pick_source),                                        \
+         0,        NULL},                                                      \
+        CLI_OPTION_KEEP_DROPPED
 #define CLI_OPTION_END                            \
     {                                             \
         0, NULL, NULL, NULL, CLI_FLAG, 0, 0, NULL \

@@ -129,6 +129,7 @@ static int export_to(const struct cli_input *input, const struct cli_args *args,
     options.sample_type = args->sample_type;
     options.expand_idle = args->expand_idle;
     options.compress = compression(args->output);
+    options.keep_dropped = args->keep_dropped;
     options.loss = on_loss;
     options.warning = on_warning;
     options.threads = cli_threads(args);

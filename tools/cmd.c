@@ -23,8 +23,9 @@ const struct cmd cmd_table[] = {
      1, CMD_ANY, cmd_pack},
     {"Convert", "unpack", NULL, "FILE [--to FORMAT] [-o OUT]", "write a profile in another format",
      cmd_unpack_options,
-     "Without --to the format follows from OUT's name; without -o the output goes to stdout. What\n"
-     "the target cannot hold is said on stderr.\n"
+     "Without --to the format follows from OUT's name; without -o the output goes to stdout. A\n"
+     "warning lists every kind of content that the format cannot represent. Frames that a pprof's\n"
+     "drop_frames remove are not written, except to pprof, which gets the expressions.\n"
      "\n"
      "  pcol unpack run.pcol --to rprof -o run.out\n",
      1, 1, cmd_unpack},

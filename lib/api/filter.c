@@ -49,7 +49,8 @@ static pcol_status find_samples(struct filtering *f, const pcol_filter_options *
     f->keep.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
     f->keep.all_samples = !f->query->picks.threads && !memchr(f->samples, 0, (size_t)rows);
-    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note && options->message)
+    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note && options->message &&
+        !options->apply_drop_frames)
         options->message(options->context, "no sample is selected");
     return PCOL_OK;
 }
@@ -70,7 +71,8 @@ static pcol_status find_types(struct filtering *f, pcol_error *err)
  * it is read; without names they cannot. */
 static void find_frames(struct filtering *f, const pcol_filter_options *options)
 {
-    if (!options->selection.hide && !options->selection.show && !options->anonymize)
+    if (!options->selection.hide && !options->selection.show && !options->anonymize &&
+        !options->apply_drop_frames)
         return;
     f->keep.locations = f->query->kept;
     f->keep.cut = f->query->cut;

@@ -16,22 +16,20 @@
 
 enum {
     LOSS_TYPES = 1,
-    LOSS_TIMES = 2,
-    LOSS_LABELS = 4,
-    LOSS_SOURCE = 8,
-    LOSS_REFERENCES = 16,
-    LOSS_COLUMNS = 32,
-    LOSS_AROUND = 64,
-    LOSS_BYTES = 128,
-    LOSS_ORDER = 256,
-    LOSS_PHASES = 512
+    LOSS_UNIT = 2,
+    LOSS_TIMES = 4,
+    LOSS_REFERENCES = 8,
+    LOSS_COLUMNS = 16,
+    LOSS_AROUND = 32,
+    LOSS_BYTES = 64,
+    LOSS_ORDER = 128,
+    LOSS_PHASES = 256
 };
 
 static const char *const losses[] = {
     "a Firefox profile cannot hold more than one sample type (--sample-type chooses)",
+    "a Firefox profile cannot hold sample types and units but samples, tracing-ms and bytes",
     "the samples have no times: even ones are made up",
-    "a Firefox profile cannot hold labels of samples",
-    "a Firefox profile cannot hold what only the source's own format has",
     "strings, stacks or threads that markers and counters name are not known any more",
     "columns that only the source's version has are not written",
     ("the sources differ in what they say of the whole profile: the first one's is written, and no "
@@ -447,30 +445,40 @@ static pcol_status put_thread(struct pci_ff_foreign *f, const struct pci_ff_trac
 
 /* ---- the document */
 
-static void note_losses(struct pci_ff_foreign *f)
+/* Whether the reader gives the type asked for this name and unit. */
+static int keeps_type(const struct pci_ff_foreign *f)
 {
-    const struct pci_table *samples = pci_table_find(f->file, "samples");
-    for (uint32_t i = 0; samples && i < samples->column_count; i++)
-        if (!strncmp(samples->columns[i].name, "label.", 6))
-            f->lost |= LOSS_LABELS;
-    int each = 1; /* whether each thread has a type and members of its own */
+    static const char *const kept[][2] = {
+        {"samples", "count"}, {"tracing", "ms"}, {"bytes", "bytes"}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (pci_ff_same(f->chosen.type, kept[i][0]) && pci_ff_same(f->chosen.unit, kept[i][1]))
+            return 1;
+    return !f->chosen.count;
+}
+
+static pcol_status note_losses(struct pci_ff_foreign *f, pcol_error *err)
+{
+    int others, each = 1; /* each: whether each thread has a type and members of its own */
     for (size_t i = 0; i < f->track_count; i++)
         each &= f->tracks[i].is_firefox;
-    if (f->types.count > f->chosen.count && (!each || f->export->options->sample_type))
+    PCI_TRY(pci_types_others(&f->types, f->export->first_source, f->export->last_source, &f->chosen,
+                             &others, err));
+    if (others && (!each || f->export->options->sample_type))
         f->lost |= LOSS_TYPES;
     if (f->carry.phases)
         f->lost |= LOSS_PHASES;
+    if (!each && !keeps_type(f))
+        f->lost |= LOSS_UNIT;
     if (f->carry.dropped)
         f->lost |= LOSS_REFERENCES;
     if (f->out.w.replaced)
         f->lost |= LOSS_BYTES;
     if (f->is_firefox)
         f->lost |= pci_ff_carry_has_columns(&f->carry) ? LOSS_COLUMNS : 0;
-    else if (!each && (pci_rows(f->file, "nodes") || pci_rows(f->file, "source_rows")))
-        f->lost |= LOSS_SOURCE;
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         if (f->lost >> i & 1)
             pci_export_loss(f->export, "%s", losses[i]);
+    return pci_export_losses(f->export, "firefox jslb", err);
 }
 
 static pcol_status put_counters(struct pci_ff_foreign *f, pcol_error *err)
@@ -598,7 +606,7 @@ static pcol_status write_all(struct pci_ff_foreign *f, pcol_error *err)
     f->carry.out = &f->out;
     pcol_status status = put_document(f, err);
     if (status == PCOL_OK)
-        note_losses(f);
+        status = note_losses(f, err);
     pci_ff_out_close(&f->out);
     return status;
 }

@@ -565,6 +565,18 @@ pcol_status pci_ff_back_write(struct pci_ff_back *back, int jslb, pcol_error *er
     return status;
 }
 
+const struct pci_holds pci_firefox_holds = {
+    .cannot = "a Firefox profile cannot hold",
+    .any = PCI_HOLDS(SOURCES) /* as processes */ | PCI_HOLDS(INTERVAL) | PCI_HOLDS(FILES) |
+           PCI_HOLDS(START_LINES) | PCI_HOLDS(LINES) | PCI_HOLDS(COLUMNS) | PCI_HOLDS(INLINED) |
+           PCI_HOLDS(ADDRESSES) | PCI_HOLDS(FRAME_DETAILS) | PCI_HOLDS(CATEGORIES) |
+           PCI_HOLDS(RESOURCES) | PCI_HOLDS(SOURCE_FILES) | PCI_HOLDS(SYMBOLS) |
+           PCI_HOLDS(LIBRARIES) | PCI_HOLDS(RANGES) | PCI_HOLDS(BUILD_IDS) |
+           PCI_HOLDS(DEBUG_FILES) | PCI_HOLDS(THREADS) | PCI_HOLDS(PROCESSES) |
+           PCI_HOLDS(THREAD_LABELS) | PCI_HOLDS(TIMES) | PCI_HOLDS(CPU) | PCI_HOLDS(MARKERS) |
+           PCI_HOLDS(ALLOCATIONS) | PCI_HOLDS(COUNTERS),
+    .own = PCI_HOLDS(RECORDED)};
+
 static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)
 {
     struct pci_ff_back *back = pci_calloc(1, sizeof *back);
@@ -585,6 +597,8 @@ static pcol_status write_profile(const struct pci_export *export, int jslb, pcol
         status = pci_ff_back_warn(back, err);
     if (status == PCOL_OK && native)
         status = pci_ff_back_write(back, jslb, err);
+    if (status == PCOL_OK && native)
+        status = pci_export_losses(export, "", err);
     else if (status == PCOL_OK && why)
         pci_export_loss(export, "the Firefox profile is not written as it was: %s", why);
     pci_ff_back_close(back);

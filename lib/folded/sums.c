@@ -17,28 +17,20 @@
 
 enum {
     LOSS_NAME = 1,
-    LOSS_LINE = 2,
-    LOSS_STACK = 4,
-    LOSS_THREAD = 8,
-    LOSS_TIME = 16,
-    LOSS_TYPES = 32,
-    LOSS_LABELS = 64,
-    LOSS_CODE = 128,
-    LOSS_SOURCES = 256,
-    LOSS_UNIT = 512
+    LOSS_STACK = 2,
+    LOSS_EMPTY = 4,
+    LOSS_TYPES = 8,
+    LOSS_UNIT = 16,
+    LOSS_ZERO = 32
 };
 
 static const char *const losses[] = {
     "semicolons and line ends in names: they become colons and blanks",
-    "files and lines of the code: frames are names",
     "samples without a call stack",
-    "threads of samples: equal stacks are added up (--thread chooses)",
-    "times of samples: equal stacks are added up (--time chooses)",
+    "samples with an empty call stack: it gets a frame",
     "more than one sample type (--sample-type chooses)",
-    "labels of samples: equal stacks are added up (--label chooses)",
-    "addresses and mappings of the code: frames are names",
-    "which source a sample is of: equal stacks are added up (--source chooses)",
-    "that the values are not samples/count: numbers stand there without their unit",
+    "that the values are not samples/count: numbers are written without their unit",
+    "stacks whose value is 0",
 };
 
 struct sums {
@@ -90,8 +82,6 @@ static pcol_status string_of(struct sums *s, uint64_t location, uint32_t group, 
     if (!s->strings_of[location]) {
         struct pci_name name;
         PCI_TRY(pci_names_get(&s->names, location, group, &name, err));
-        if (name.has_filename || name.has_line)
-            s->lost |= LOSS_LINE;
         PCI_TRY(intern(s, name.name, &s->strings_of[location], err));
         s->strings_of[location]++;
     }
@@ -198,6 +188,7 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
         PCI_TRY(pci_put(s->out, s->line, size - 1, err));
     else
         PCI_TRY(pci_put(s->out, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
+    s->lost |= size ? 0u : LOSS_EMPTY;
     PCI_TRY(pci_put(s->out, " ", 1, err));
     PCI_TRY(pci_put(s->out, number, digits, err));
     return pci_put(s->out, "\n", 1, err);
@@ -220,7 +211,9 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
             s->line[start + name.size] = ';';
             s->ends[node] = start + name.size + 1;
         }
-        if (s->has[node] && !is_zero(&s->values[node]))
+        if (s->has[node] && is_zero(&s->values[node]))
+            s->lost |= LOSS_ZERO;
+        else if (s->has[node])
             PCI_TRY(write_node(s, node, err));
     }
     return PCOL_OK;
@@ -233,33 +226,19 @@ static int is_text(pcol_str text, const char *what)
     return text.size == strlen(what) && !memcmp(text.data, what, text.size);
 }
 
-static void note_losses(struct sums *s)
+static pcol_status note_losses(struct sums *s, pcol_error *err)
 {
-    static const struct {
-        const char *table, *column;
-        unsigned loss;
-    } columns[] = {
-        {"samples", "thread", LOSS_THREAD},        {"samples", "time", LOSS_TIME},
-        {"samples", "label_shape", LOSS_LABELS},   {"samples", "label.", LOSS_LABELS},
-        {"location_groups", "address", LOSS_CODE}, {"location_groups", "mapping", LOSS_CODE}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const struct pci_table *table = pci_table_find(s->file, columns[i].table);
-        size_t size = strlen(columns[i].column);
-        int begin = columns[i].column[size - 1] == '.';
-        for (uint32_t k = 0; table && k < table->column_count; k++)
-            if (!strncmp(table->columns[k].name, columns[i].column, begin ? size : size + 1))
-                s->lost |= columns[i].loss;
-    }
-    if (s->types->count > s->chosen->count)
-        s->lost |= LOSS_TYPES;
+    int others;
+    PCI_TRY(pci_types_others(s->types, s->export->first_source, s->export->last_source, s->chosen,
+                             &others, err));
+    s->lost |= others ? LOSS_TYPES : 0u;
     if (s->chosen->count &&
         (!is_text(s->chosen->type, "samples") || !is_text(s->chosen->unit, "count")))
         s->lost |= LOSS_UNIT;
-    if (s->export->first_source < s->export->last_source)
-        s->lost |= LOSS_SOURCES;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (s->lost & 1u << i)
-            pci_export_loss(s->export, "folded stacks cannot hold %s", losses[i]);
+            pci_export_loss(s->export, "%s %s", s->export->holds->cannot, losses[i]);
+    return pci_export_losses(s->export, NULL, err);
 }
 
 static pcol_status write_sums(struct sums *s, pcol_error *err)
@@ -283,8 +262,7 @@ static pcol_status write_sums(struct sums *s, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(add_samples(s, err));
     PCI_TRY(write_lines(s, err));
-    note_losses(s);
-    return PCOL_OK;
+    return note_losses(s, err);
 }
 
 pcol_status pci_folded_write_sums(const struct pci_export *export, const struct pci_types *types,

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+const struct pci_holds pci_folded_holds = {.cannot = "folded stacks cannot hold"};
+
 struct own {
     const pcol_file *file;
     struct pci_put *out;
@@ -197,6 +199,8 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
     }
     if (status == PCOL_OK)
         status = pci_put_flush(out, err);
+    if (status == PCOL_OK && own)
+        status = pci_export_losses(export, "", err);
     pci_free(out);
     return status;
 }

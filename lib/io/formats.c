@@ -28,61 +28,76 @@ static const struct pci_format formats[] = {
       "everything: a file that R wrote comes back byte for byte", 1, 1},
      pci_rprof_sniff,
      pci_rprof_read,
-     pci_rprof_write},
+     pci_rprof_write,
+     &pci_rprof_holds},
     {{"rprofmem", "R's Rprofmem() log of allocations", ".Rprofmem",
       "everything: a log that R wrote comes back byte for byte", 1, 1},
      pci_rprofmem_sniff,
      pci_rprofmem_read,
-     pci_rprofmem_write},
+     pci_rprofmem_write,
+     &pci_rprofmem_holds},
     {{"v1", "the five tables of the profile data model v1 as JSON", ".v1.json",
       "samples, locations and functions of a profile that counts samples", 1, 1},
      pci_v1_sniff,
      pci_v1_read,
-     pci_v1_write},
+     pci_v1_write,
+     &pci_v1_holds},
     {{"perf", "text of Linux perf script", ".perf.txt .perfscript",
       "every field and call stack; what perf lays out by default comes back byte for byte", 1, 1},
      pci_perf_sniff,
      pci_perf_read,
-     pci_perf_write},
+     pci_perf_write,
+     &pci_perf_holds},
     {{"speedscope", "JSON of the viewer speedscope", ".speedscope.json",
       "not read; stacks and weights of each thread and sample type, files of functions", 0, 1},
      NULL,
      NULL,
-     pci_speedscope_write},
+     pci_speedscope_write,
+     &pci_speedscope_holds},
     {{"pprof", "profile.proto, what pprof reads and writes", ".pb .pprof",
       "everything but the order of the string table and the form on the wire", 1,
       PCOL_WRITES_COMPRESSED},
      pci_pprof_sniff,
      pci_pprof_read,
-     pci_pprof_write},
+     pci_pprof_write,
+     &pci_pprof_holds},
     {{"perun", "a Perun profile, plain or as an object of its store", ".perf .perun",
       "everything: the same JSON value comes back, with the order of keys", 1, 1},
      pci_perun_sniff,
      pci_perun_read,
-     pci_perun_write},
+     pci_perun_write,
+     &pci_perun_holds},
     {{"gperftools",
       "older profiles that pprof reads: of gperftools (CPU, heap, growth, contention, threads), "
       "text of Go (debug=1) and Java",
       ".heap", "what pprof keeps: samples, addresses, mappings, names in Java's", 1, 0},
      pci_gperftools_sniff,
      pci_gperftools_read,
+     NULL,
      NULL},
     {{"firefox", "processed profile of the Firefox Profiler, JSON", ".json",
       "everything: a profile comes back in its version, with an equal JSON value", 1, 1},
      pci_firefox_sniff,
      pci_firefox_read,
-     pci_firefox_write},
+     pci_firefox_write,
+     &pci_firefox_holds},
     {{"jslb", "processed profile of the Firefox Profiler, binary", ".jslb",
       "everything: a profile of version 70 comes back with an equal value", 1, 1},
      pci_jslb_sniff,
      pci_jslb_read,
-     pci_jslb_write},
-    {{"pcol", "a pcol file", ".pcol", "everything", 1, 0}, pci_pcol_sniff, pci_pcol_read, NULL},
+     pci_jslb_write,
+     &pci_firefox_holds},
+    {{"pcol", "a pcol file", ".pcol", "everything", 1, 0},
+     pci_pcol_sniff,
+     pci_pcol_read,
+     NULL,
+     NULL},
     {{"folded", "folded stacks: frames;in;a;line COUNT", ".folded .collapsed .stacks",
       "everything: the text comes back byte for byte", 1, 1},
      pci_folded_sniff,
      pci_folded_read,
-     pci_folded_write},
+     pci_folded_write,
+     &pci_folded_holds},
 };
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
@@ -420,8 +435,14 @@ static pcol_status write_compressed(const struct pci_format *target, struct pci_
     return status;
 }
 
-pcol_status pcol_export(const pcol_file *file, const char *format,
-                        const pcol_export_options *options, pcol_sink sink, pcol_error *err)
+const struct pci_holds *pci_format_holds(const char *format)
+{
+    const struct pci_format *target = find_format(format);
+    return target ? target->holds : NULL;
+}
+
+pcol_status pci_export(const pcol_file *file, const char *format,
+                       const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
     char names[160];
     pcol_export_options known = {0};
@@ -447,7 +468,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
         return pci_fail(err, PCOL_E_NOT_FOUND,
                         "there is no source %" PRIu64 ": the file has %" PRIu64, known.source_id,
                         count);
-    struct pci_export export = {file, &known, 0, (uint32_t)count - 1, sink};
+    struct pci_export export = {file, &known, 0, (uint32_t)count - 1, sink, target->holds};
     if (!count)
         export.first_source = 1, export.last_source = 0;
     if (known.source_id)

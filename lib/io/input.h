@@ -10,6 +10,7 @@
 #define PCI_INPUT_H
 
 #include "core/error.h"
+#include "io/losses.h"
 
 struct pci_input {
     const uint8_t *data; /* the window */
@@ -78,11 +79,17 @@ struct pci_export {
     const pcol_export_options *options; /* never NULL */
     uint32_t first_source, last_source; /* rows of sources, inclusive; first > last: none */
     pcol_sink sink;
+    const struct pci_holds *holds; /* of the format: what it represents */
 };
 void pci_export_loss(const struct pci_export *export, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void pci_export_warning(const struct pci_export *export, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* pcol_export() with the file's stacks as they are. */
+pcol_status pci_export(const pcol_file *file, const char *format,
+                       const pcol_export_options *options, pcol_sink sink, pcol_error *err);
+/* What a format represents; NULL: nothing that is written has that name. */
+const struct pci_holds *pci_format_holds(const char *format);
 
 /* One row of the table in formats.c; a format's room provides these functions. */
 struct pci_format {
@@ -92,12 +99,17 @@ struct pci_format {
     int (*sniff)(const uint8_t *data, size_t size, int all);
     pcol_status (*read)(struct pci_import *import, pcol_error *err);
     pcol_status (*write)(const struct pci_export *export, pcol_error *err);
+    const struct pci_holds *holds; /* NULL: it is not written */
 };
 /* formats.c: tables of a source of this type whose order and ids its way back needs, each with the
  * table of ours that its rows are in: "function", "functions", ..., NULL; NULL if there are none.
  * When sources come together, this order is written to source_rows for a source that had said
  * nothing because it was alone. `type` need not be terminated. */
 const char *const *pci_source_orders(const char *type, size_t size);
+
+/* What the formats represent, declared by each room. */
+extern const struct pci_holds pci_rprof_holds, pci_rprofmem_holds, pci_folded_holds, pci_perf_holds,
+    pci_speedscope_holds, pci_v1_holds, pci_pprof_holds, pci_perun_holds, pci_firefox_holds;
 
 /* The rooms' functions, for formats.c. */
 int pci_rprof_sniff(const uint8_t *data, size_t size, int all);

@@ -335,6 +335,31 @@ pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint
     return status;
 }
 
+static int is_among(const struct pci_chosen *chosen, uint32_t row)
+{
+    for (uint32_t i = 0; i < chosen->count; i++)
+        if (chosen->rows[i] == row)
+            return 1;
+    return 0;
+}
+
+pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint64_t last,
+                             const struct pci_chosen *chosen, int *others, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+    uint32_t count, *list = pci_calloc((size_t)types->count + 1, sizeof *list);
+    if (!list)
+        return pci_fail_memory(err);
+    *others = 0;
+    for (uint64_t source = first; source <= last && !*others && status == PCOL_OK; source++) {
+        status = pci_types_of(types, source, list, &count, err);
+        for (uint32_t i = 0; status == PCOL_OK && i < count; i++)
+            *others |= !is_among(chosen, list[i]);
+    }
+    pci_free(list);
+    return status;
+}
+
 pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source, size_t count,
                                     uint32_t *sample_types, pcol_error *err)
 {

@@ -85,6 +85,10 @@ int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b);
 pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_chosen *chosen, pcol_error *err);
 
+/* Whether sources first..last have values of types that are not among the chosen. */
+pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint64_t last,
+                             const struct pci_chosen *chosen, int *others, pcol_error *err);
+
 /* Whether a source of this type holds what profile.proto holds: pprof, and the older profiles that
  * are read by way of it. */
 int pci_type_is_pprof(pcol_str type);

@@ -23,21 +23,32 @@ enum {
     LOSS_NAME = 1,
     LOSS_TYPES = 2,
     LOSS_LABELS = 4,
-    LOSS_DURATION = 8,
-    LOSS_START = 16,
-    LOSS_DOUBLE = 32,
-    LOSS_SOURCES = 64
+    LOSS_UNIT = 8,
+    LOSS_DOUBLE = 16,
+    LOSS_NEGATIVE = 32,
+    LOSS_TIME = 64,
+    LOSS_EMPTY = 128,
+    LOSS_FILE = 256,
+    LOSS_LINE = 512
 };
 
 static const char *const losses[] = {
     "line ends in names: they become blanks",
     "more than one sample type (--sample-type chooses)",
     "labels of samples but cpu, misc and trace",
-    "durations of samples",
-    "start lines and columns of functions",
+    "units of values other than count, and nanoseconds of clocks",
     "fractions of values",
-    "which source a sample is of",
+    "negative values",
+    "times before 0",
+    "the difference between samples without a call stack and with an empty one",
+    "files of functions without a line",
+    "lines whose file is not known",
 };
+
+const struct pci_holds pci_perf_holds = {
+    .cannot = "perf script text cannot hold",
+    .any = PCI_HOLDS(FILES) | PCI_HOLDS(LINES) | PCI_HOLDS(INLINED) | PCI_HOLDS(ADDRESSES) |
+           PCI_HOLDS(LIBRARIES) | PCI_HOLDS(THREADS) | PCI_HOLDS(TIMES) | PCI_HOLDS(LABELS)};
 
 struct writer {
     const struct pci_export *export;
@@ -248,6 +259,7 @@ static pcol_status put_thread(struct writer *w, uint64_t row, int flush, pcol_er
 static pcol_status put_time(struct writer *w, int64_t time, pcol_error *err)
 {
     char text[48];
+    w->lost |= time < 0 ? LOSS_TIME : 0u;
     uint64_t ns = time < 0 ? 0 : (uint64_t)time; /* perf knows no time before its clock's begin */
     if (w->nanoseconds)
         snprintf(text, sizeof text, "%5" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
@@ -302,6 +314,7 @@ static pcol_status put_header(struct writer *w, uint64_t row, const struct event
         PCI_TRY(put_time(w, time, err));
     if (event->has_period)
         PCI_TRY(putf(w, err, "%10" PRId64 " ", event->period));
+    w->lost |= event->period < 0 ? LOSS_NEGATIVE : 0u;
     if (event->has_name) {
         PCI_TRY(put_right(w, w->types.type[event->type], w->event_width, err));
         PCI_TRY(pci_put(w->out, ": ", 2, err));
@@ -402,11 +415,11 @@ static pcol_status put_line(struct writer *w, const struct pci_step *step, uint6
         PCI_TRY(put_offset(w, "offset", err));
         PCI_TRY(put_object(w, step->group, err));
     }
-    if (name.has_start_line || name.has_column)
-        w->lost |= LOSS_START;
     PCI_TRY(pci_put(w->out, "\n", 1, err));
-    if (!name.has_line || !name.has_filename || !name.filename.size || name.line < 0)
+    if (!name.has_line || !name.has_filename || !name.filename.size || name.line < 0) {
+        w->lost |= name.has_line ? LOSS_LINE : name.has_filename ? LOSS_FILE : 0u;
         return PCOL_OK;
+    }
     /* Behind a tab nothing is read as a header. */
     int tab = has_colon(name.filename);
     PCI_TRY(pci_put(w->out, tab ? "\t" : "  ", tab ? 1 : 2, err));
@@ -425,6 +438,7 @@ static pcol_status put_sample(struct writer *w, uint64_t row, pcol_error *err)
         return PCOL_OK;
     PCI_TRY(put_header(w, row, &event, err));
     PCI_TRY(cell(w, w->stack, row, &stack, &valid, err));
+    w->lost |= valid && !stack && !w->own ? LOSS_EMPTY : 0u;
     PCI_TRY(pci_path_to(&w->path, valid ? (uint64_t)stack : 0, err));
     if (w->chains || !w->path.depth)
         PCI_TRY(pci_put(w->out, "\n", 1, err));
@@ -517,6 +531,13 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
     return PCOL_OK;
 }
 
+/* What the reader makes of the event's name. */
+static int keeps_unit(const struct writer *w)
+{
+    int clock = is_text(w->chosen.type, "cpu-clock") || is_text(w->chosen.type, "task-clock");
+    return is_text(w->chosen.unit, clock ? "nanoseconds" : "count");
+}
+
 static pcol_status write_source(struct writer *w, pcol_error *err)
 {
     const struct pci_column *type, *text;
@@ -529,6 +550,8 @@ static pcol_status write_source(struct writer *w, pcol_error *err)
     PCI_TRY(pci_types_of(&w->types, w->source, w->list, &w->list_count, err));
     if (!w->own && w->list_count > w->chosen.count)
         w->lost |= LOSS_TYPES;
+    if (!w->own && w->chosen.count && !keeps_unit(w))
+        w->lost |= LOSS_UNIT;
     PCI_TRY(pci_want_whole(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
     if (w->own && text) {
         PCI_TRY(pci_get_str(w->file, text, w->source, &value, &valid, err));
@@ -548,7 +571,6 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
 {
     const pcol_file *file = w->file;
     const struct pci_export *export = w->export;
-    const struct pci_column *duration;
     PCI_TRY(pci_types_open(file, &w->types, err));
     PCI_TRY(pci_types_verify(&w->types, err));
     PCI_TRY(pci_turns_open(file, w->types.source, &w->turns, err));
@@ -561,12 +583,10 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_want_whole(file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
     PCI_TRY(pci_want_whole(file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
     PCI_TRY(pci_want_whole(file, "samples", "time", PCI_TYPES_INT, &w->time, err));
-    PCI_TRY(pci_want_whole(file, "samples", "duration", PCI_TYPES_INT, &duration, err));
     PCI_TRY(pci_want_whole(file, "location_groups", "address", PCI_TYPES_INT, &w->address, err));
     PCI_TRY(pci_want_whole(file, "threads", "name", PCI_TYPES_TEXT, &w->thread_name, err));
     PCI_TRY(pci_want_whole(file, "threads", "tid", PCI_TYPES_TEXT, &w->thread_tid, err));
     PCI_TRY(pci_want_whole(file, "threads", "pid", PCI_TYPES_TEXT, &w->thread_pid, err));
-    w->lost |= duration ? LOSS_DURATION : 0u;
     w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
     return w->list ? PCOL_OK : pci_fail_memory(err);
 }
@@ -582,13 +602,11 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
         if (source == UINT32_MAX)
             break;
     }
-    if (export->first_source < export->last_source)
-        w->lost |= LOSS_SOURCES;
     PCI_TRY(pci_put_flush(w->out, err));
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (w->lost & 1u << i)
-            pci_export_loss(export, "perf script text cannot hold %s", losses[i]);
-    return PCOL_OK;
+            pci_export_loss(export, "%s %s", export->holds->cannot, losses[i]);
+    return pci_export_losses(export, "perf", err);
 }
 
 pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err)

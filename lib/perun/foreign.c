@@ -42,6 +42,7 @@ struct foreign {
     size_t type_count;
     union sum *sums; /* by stack; the last one: samples without a stack */
     uint8_t *has;
+    int lost_line;
     struct pci_perun_rule rule;
     struct pci_text text;
     int64_t stacks[BATCH], sources[BATCH], values[BATCH];
@@ -114,7 +115,7 @@ static pcol_status open_types(struct foreign *f, pcol_error *err)
         f->type_count++;
     }
     if (levels)
-        pci_export_loss(f->export, "Perun cannot hold levels (they are no amounts)");
+        pci_export_loss(f->export, "%s levels (they are no amounts)", f->export->holds->cannot);
     return default_first(f, err);
 }
 
@@ -192,6 +193,7 @@ static pcol_status add_up(struct foreign *f, const struct type *t, pcol_error *e
 static void put_place(struct foreign *f, const struct pci_name *p, pcol_error *err)
 {
     struct pci_json_writer *w = &f->json;
+    f->lost_line |= p->has_line && !p->has_filename;
     pci_json_put_begin(w, '{', err);
     if (p->has_filename) {
         pci_json_put_key(w, "source", err);
@@ -361,32 +363,9 @@ static void put_header(struct foreign *f, pcol_error *err)
     pci_json_put_end(w, ']', err);
 }
 
-static pcol_status tell_losses(const struct foreign *f, pcol_error *err)
-{
-    static const struct {
-        const char *table, *column, *what;
-    } losses[] = {
-        {"samples", "time", "when a sample was taken: equal stacks are added up"},
-        {"samples", "thread", "threads"},
-        {"samples", "label_shape", "labels of samples"},
-        {"location_groups", "address", "addresses (where there are functions)"},
-        {"markers", "name", "markers"},
-    };
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        const struct pci_column *column;
-        PCI_TRY(pci_want(f->file, losses[i].table, losses[i].column, ~0u, &column, err));
-        if (column)
-            pci_export_loss(f->export, "Perun cannot hold %s", losses[i].what);
-    }
-    if (f->export->last_source > f->export->first_source && f->export->last_source != UINT32_MAX)
-        pci_export_loss(f->export, "Perun cannot hold which source a sample is of");
-    return PCOL_OK;
-}
-
 static pcol_status write_document(struct foreign *f, pcol_error *err)
 {
     PCI_TRY(open_foreign(f, err));
-    PCI_TRY(tell_losses(f, err));
     pci_json_put_begin(&f->json, '{', err);
     put_header(f, err);
     PCI_TRY(put_types(f, 0, err));
@@ -395,7 +374,10 @@ static pcol_status write_document(struct foreign *f, pcol_error *err)
     pci_json_put_begin(&f->json, '[', err);
     pci_json_put_end(&f->json, ']', err);
     pci_json_put_end(&f->json, '}', err);
-    return pci_json_writer_finish(&f->json, err);
+    PCI_TRY(pci_json_writer_finish(&f->json, err));
+    if (f->lost_line)
+        pci_export_loss(f->export, "%s lines whose file is not known", f->export->holds->cannot);
+    return pci_export_losses(f->export, NULL, err);
 }
 
 pcol_status pci_perun_write_foreign(const struct pci_export *export, pcol_error *err)

@@ -226,6 +226,9 @@ static pcol_status write_document(struct pci_perun_writer *w, uint64_t root, pco
     return pci_json_writer_finish(&w->json, err);
 }
 
+const struct pci_holds pci_perun_holds = {.cannot = "Perun cannot hold",
+                                          .any = PCI_HOLDS(FILES) | PCI_HOLDS(LINES)};
+
 /* The tree of a source that was a Perun profile; *root is PCI_NO_NODE for all others. */
 static pcol_status find_document(const struct pci_export *export, uint32_t source, uint64_t *root,
                                  pcol_error *err)
@@ -260,6 +263,8 @@ pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err)
     w->file = export->file;
     w->source = export->first_source;
     pcol_status status = write_document(w, root, err);
+    if (status == PCOL_OK)
+        status = pci_export_losses(export, "", err);
     close_writer(w);
     pci_free(w);
     return status;

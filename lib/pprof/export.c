@@ -372,95 +372,30 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
 
 /* ---- losses ---- */
 
-static void say_losses(const struct pci_pprof_export *e)
+const struct pci_holds pci_pprof_holds = {
+    .cannot = "pprof cannot hold",
+    .any = PCI_HOLDS(TIME_NS) | PCI_HOLDS(DURATION) | PCI_HOLDS(PERIOD) | PCI_HOLDS(INTERVAL) |
+           PCI_HOLDS(DEFAULT_TYPE) | PCI_HOLDS(DROP_FRAMES) | PCI_HOLDS(DOC_URL) |
+           PCI_HOLDS(COMMENTS) | PCI_HOLDS(NAMELESS) | PCI_HOLDS(PLACES) /* OUTSIDE */ |
+           PCI_HOLDS(SYSTEM_NAMES) | PCI_HOLDS(FILES) | PCI_HOLDS(START_LINES) | PCI_HOLDS(LINES) |
+           PCI_HOLDS(COLUMNS) | PCI_HOLDS(INLINED) | PCI_HOLDS(ADDRESSES) | PCI_HOLDS(FOLDED) |
+           PCI_HOLDS(LIBRARIES) | PCI_HOLDS(RANGES) | PCI_HOLDS(BUILD_IDS) |
+           PCI_HOLDS(MAPPING_FLAGS) | PCI_HOLDS(THREADS) | PCI_HOLDS(PROCESSES) |
+           PCI_HOLDS(LABELS)};
+
+static pcol_status say_losses(const struct pci_pprof_export *e, pcol_error *err)
 {
     static const char *const losses[] = {
         "levels such as heap sizes; Rprof's are written as memory, what they grew by",
         "fractions of values: they are rounded",
-        "times of samples: equal samples are added up",
-        "durations of samples",
-        "CPU use of samples",
         "labels that are neither text nor whole numbers: they become text",
         "the difference between samples without a call stack and with an empty one",
-        "",
-        "",
-        "samples whose values are all 0"};
+        "samples whose values are all 0",
+        "code outside functions: it gets one"};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (e->lost >> i & 1 && *losses[i])
-            pci_export_loss(e->export, "pprof cannot hold %s", losses[i]);
-}
-
-/* What a table holds, in plain words; tables of one thing have the same ones. */
-#define SAID 16 /* things said in plain words */
-
-static const char *words_of(const char *table)
-{
-    static const char *const words[][2] = {
-        {"categories", "categories of frames"},
-        {"subcategories", "categories of frames"},
-        {"code_resources", "what kind of library or web site code is of"},
-        {"source_files", "ids of source files"},
-        {"native_symbols", "symbols of native code"},
-        {"source_cells", "what only the source's own format has"}};
-    static const char *const same[] = {"markers", "counters", "snapshots", "models", "allocations"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(words[i][0], table))
-            return words[i][1];
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (!strcmp(same[i], table))
-            return table;
-    return NULL;
-}
-
-static void say_table(const struct pci_pprof_export *e, const char *table, const char *said[],
-                      size_t *count)
-{
-    const char *words = words_of(table);
-    for (size_t i = 0; words && i < *count; i++)
-        if (!strcmp(said[i], words))
-            return;
-    if (words && *count < SAID) {
-        said[(*count)++] = words;
-        pci_export_loss(e->export, "pprof cannot hold %s: cat --table %s prints them", words,
-                        table);
-    } else {
-        pci_export_loss(e->export, "pprof cannot hold the table %s", table);
-    }
-}
-
-/* Tables and columns beyond those that become part of the profile. */
-static void note_rest(struct pci_pprof_export *e)
-{
-    static const char *const held[] = {"strings",        "sources",          "source_meta",
-                                       "sample_types",   "source_types",     "functions",
-                                       "locations",      "location_groups",  "mappings",
-                                       "threads",        "stacks",           "stack_sums",
-                                       "function_sums",  "samples",          "sample_zones",
-                                       "sample_values",  "sample_locations", "label_keys",
-                                       "label_shapes",   "label_shape_keys", "nodes",
-                                       "node_integers",  "node_doubles",     "source_rows",
-                                       "source_columns", "source_comments",  "rprof_files",
-                                       "rprof_segments"};
-    static const struct {
-        const char *column;
-        unsigned loss;
-    } columns[] = {{"time", PCI_PPROF_LOSS_TIME},
-                   {"duration", PCI_PPROF_LOSS_DURATION},
-                   {"cpu_delta", PCI_PPROF_LOSS_CPU}};
-    const char *said[SAID];
-    size_t count = 0;
-    const struct pci_table *samples = pci_table_find(e->file, "samples");
-    for (size_t i = 0; samples && i < sizeof columns / sizeof *columns; i++)
-        if (pci_column_find(samples, columns[i].column))
-            e->lost |= columns[i].loss;
-    for (uint32_t t = 0; t < e->file->index.header.table_count; t++) {
-        const struct pci_table *table = &e->file->tables[t];
-        int known = 0;
-        for (size_t i = 0; i < sizeof held / sizeof *held; i++)
-            known = known || !strcmp(held[i], table->name);
-        if (!known && table->rows && strncmp(table->name, "x_", 2) != 0)
-            say_table(e, table->name, said, &count);
-    }
+        if (e->lost >> i & 1)
+            pci_export_loss(e->export, "%s %s", e->export->holds->cannot, losses[i]);
+    return pci_export_losses(e->export, e->exact ? "" : NULL, err);
 }
 
 /* ---- the whole ---- */
@@ -506,8 +441,6 @@ static pcol_status put_profile(struct pci_pprof_export *e, struct header *h, pco
         PCI_TRY(pci_pprof_cell(e->file, h->columns.extra, e->export->first_source, &extra, &valid,
                                err));
         root = valid ? (uint64_t)extra : PCI_NO_NODE;
-    } else {
-        note_rest(e);
     }
     PCI_TRY(put_types(e, root, err));
     PCI_TRY(pci_pprof_put_samples(e, err));
@@ -550,7 +483,7 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     pci_pprof_writer_init(&e->w, export->sink);
     pcol_status status = put_profile(e, &h, err);
     if (status == PCOL_OK)
-        say_losses(e);
+        status = say_losses(e, err);
     close_entries(&e->mappings);
     close_entries(&e->functions);
     close_entries(&e->groups);

@@ -31,15 +31,10 @@ struct pci_pprof_entries {
 enum pci_pprof_loss {
     PCI_PPROF_LOSS_LEVELS = 1u << 0,
     PCI_PPROF_LOSS_FRACTIONS = 1u << 1,
-    PCI_PPROF_LOSS_TIME = 1u << 2,
-    PCI_PPROF_LOSS_DURATION = 1u << 3,
-    PCI_PPROF_LOSS_CPU = 1u << 4,
-    PCI_PPROF_LOSS_KINDS = 1u << 5,
-    PCI_PPROF_LOSS_NO_STACK = 1u << 6,
-    PCI_PPROF_LOSS_NULLS = 1u << 7,
-    PCI_PPROF_LOSS_EXTRA = 1u << 8,
-    PCI_PPROF_LOSS_ZERO = 1u << 9,
-    PCI_PPROF_LOSS_CODE = 1u << 10
+    PCI_PPROF_LOSS_KINDS = 1u << 2,
+    PCI_PPROF_LOSS_NO_STACK = 1u << 3,
+    PCI_PPROF_LOSS_ZERO = 1u << 4,
+    PCI_PPROF_LOSS_OUTSIDE = 1u << 5
 };
 
 /* A sample type of the profile that is written. */

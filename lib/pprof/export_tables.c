@@ -457,6 +457,7 @@ static pcol_status put_all_outside(struct pci_pprof_export *e, pcol_error *err)
     struct pci_names names;
     if (!e->outside_hash.count)
         return PCOL_OK;
+    e->lost |= PCI_PPROF_LOSS_OUTSIDE;
     pcol_status status = pci_names_open(&names, e->file, err);
     for (size_t k = 0; k < e->outside_hash.count && status == PCOL_OK; k++)
         status = put_outside(e, &names, k, err);

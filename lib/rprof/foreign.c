@@ -20,40 +20,23 @@
 
 enum loss {
     LOSS_STACKLESS = 1 << 0,
-    LOSS_ADDRESS = 1 << 1,
-    LOSS_NO_NAME = 1 << 2,
-    LOSS_NO_FILE = 1 << 3,
-    LOSS_COLUMN = 1 << 4,
-    LOSS_START = 1 << 5,
-    LOSS_INLINE = 1 << 6,
-    LOSS_NAME = 1 << 7,
-    LOSS_COUNT = 1 << 8,
-    LOSS_TYPES = 1 << 9,
-    LOSS_LABELS = 1 << 10,
-    LOSS_CELLS = 1 << 11 /* and the bits behind it, one for each of lost_columns */
+    LOSS_NO_FILE = 1 << 1,
+    LOSS_NO_LINE = 1 << 2,
+    LOSS_NAME = 1 << 3,
+    LOSS_COUNT = 1 << 4,
+    LOSS_TYPES = 1 << 5,
+    LOSS_INTERVAL = 1 << 6
 };
 
 static const char *const losses[] = {
     "samples without a call stack or with an empty one",
-    "addresses and mappings of the code",
-    "locations without a function: they get the names that pcol shows",
     "lines whose file is not known",
-    "columns in source lines",
-    "start lines of functions",
-    "which calls were inlined: they become calls",
+    "files of functions without a line",
     "names that Rprof cannot delimit: quotes and line feeds in them are changed",
     "how often a sample counts, where that is not 1 to 100000",
     "sample types other than samples/count",
-    "labels of samples",
-    "times of samples",
-    "durations of samples",
-    "CPU use of samples",
-    "threads of samples",
+    "fractions of microseconds of the sampling interval",
 };
-
-/* Columns of samples, in the order of their bits. */
-static const char *const lost_columns[] = {"time", "duration", "cpu_delta", "thread"};
-#define LOST_COLUMNS (sizeof lost_columns / sizeof *lost_columns)
 
 struct foreign {
     const struct pci_export *export;
@@ -69,7 +52,6 @@ struct foreign {
     struct pci_rprof_bytes pending; /* #File lines of files met since the last sample */
     struct pci_types types;
     struct pci_chosen chosen; /* the type whose samples are written */
-    const struct pci_column *lost_column[LOST_COLUMNS];
     unsigned lost;
 };
 
@@ -167,8 +149,8 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, uint64_t locati
     struct pci_name name;
     int64_t number = 0;
     PCI_TRY(pci_rprof_frame_at(&f->locations, location, &frame, err));
-    f->lost |=
-        (frame.has_text_column ? LOSS_COLUMN : 0u) | (frame.has_start_line ? LOSS_START : 0u);
+    if (frame.has_file && frame.filename.size && !(frame.has_line && frame.line > 0))
+        f->lost |= LOSS_NO_LINE;
     if (frame.has_line && frame.line > 0) {
         if (frame.has_file && frame.filename.size) {
             PCI_TRY(file_number(f, &frame, &number, err));
@@ -184,7 +166,6 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, uint64_t locati
     PCI_TRY(pci_names_get(&f->names, location, (uint32_t)group, &name, err));
     if (name.is_place && p != ref) /* the reference is all there is */
         return PCOL_OK;
-    f->lost |= name.is_made ? LOSS_NO_NAME : 0u;
     return append_name(f, &name.name, to, err);
 }
 
@@ -193,13 +174,7 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_byt
 {
     struct foreign *f = context;
     uint64_t first, end;
-    int64_t ignored;
-    int has_address, has_mapping;
     PCI_TRY(pci_rprof_lines_of(&f->locations, group, &first, &end, err));
-    PCI_TRY(pci_rprof_cell(f->file, f->locations.address, group, &ignored, &has_address, err));
-    PCI_TRY(pci_rprof_cell(f->file, f->locations.mapping, group, &ignored, &has_mapping, err));
-    f->lost |=
-        (has_address || has_mapping ? LOSS_ADDRESS : 0u) | (end - first > 1 ? LOSS_INLINE : 0u);
     for (; first < end; first++)
         PCI_TRY(frame_text(f, group, first, to, err));
     return PCOL_OK;
@@ -221,7 +196,7 @@ static pcol_status knows_lines(const struct foreign *f, int *line, pcol_error *e
 }
 
 /* The time between samples: what the source says, or the period if that is a time. */
-static pcol_status interval(const struct foreign *f, uint32_t source, int64_t *us, pcol_error *err)
+static pcol_status interval(struct foreign *f, uint32_t source, int64_t *us, pcol_error *err)
 {
     const struct pci_column *interval_ns, *period, *unit;
     pcol_str text;
@@ -236,6 +211,7 @@ static pcol_status interval(const struct foreign *f, uint32_t source, int64_t *u
         if (valid && text.size == 11 && memcmp(text.data, "nanoseconds", 11) == 0)
             PCI_TRY(pci_rprof_cell(f->file, period, source, &ns, &valid, err));
     }
+    f->lost |= valid && (ns < 1000 || ns % 1000) ? LOSS_INTERVAL : 0u;
     *us = valid && ns >= 1000 ? ns / 1000 : PCI_RPROF_INTERVAL_US;
     return PCOL_OK;
 }
@@ -279,31 +255,9 @@ static pcol_status has_other_types(const struct foreign *f, uint32_t source, int
 
 static pcol_status note_source(struct foreign *f, uint32_t source, pcol_error *err)
 {
-    const struct pci_table *samples = pci_table_find(f->file, "samples");
     int other;
     PCI_TRY(has_other_types(f, source, &other, err));
     f->lost |= other ? LOSS_TYPES : 0u;
-    for (uint32_t i = 0; samples && i < samples->column_count; i++)
-        if (strncmp(samples->columns[i].name, "label.", 6) == 0)
-            f->lost |= LOSS_LABELS;
-    for (size_t i = 0; samples && i < LOST_COLUMNS; i++)
-        f->lost_column[i] = pci_column_find(samples, lost_columns[i]);
-    return PCOL_OK;
-}
-
-static pcol_status note_sample(struct foreign *f, uint64_t row, pcol_error *err)
-{
-    for (size_t i = 0; i < LOST_COLUMNS; i++) {
-        int64_t ignored;
-        int valid;
-        if (!f->lost_column[i])
-            continue;
-        PCI_TRY(pci_rprof_cell(f->file, f->lost_column[i], row, &ignored, &valid, err));
-        if (!valid)
-            continue;
-        f->lost |= (unsigned)LOSS_CELLS << i;
-        f->lost_column[i] = NULL; /* known now */
-    }
     return PCOL_OK;
 }
 
@@ -311,7 +265,7 @@ void pci_rprof_say_losses(const struct pci_export *export, unsigned lost)
 {
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (lost & 1u << i)
-            pci_export_loss(export, "rprof cannot hold %s", losses[i]);
+            pci_export_loss(export, "%s %s", export->holds->cannot, losses[i]);
 }
 
 /* ---- samples ---- */
@@ -416,7 +370,6 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
         PCI_TRY(is_other_event(f, row, &other, err));
         if (other)
             continue;
-        PCI_TRY(note_sample(f, row, err));
         PCI_TRY(put_sample(f, (size_t)(row - f->samples->first), err));
     }
 }

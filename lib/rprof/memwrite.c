@@ -112,8 +112,11 @@ static pcol_status write_sources(struct writer *w, const struct pci_export *expo
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &sources, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++)
         PCI_TRY(write_source(w, sources, (uint32_t)s, err));
-    return pci_put_flush(w->out, err);
+    PCI_TRY(pci_put_flush(w->out, err));
+    return pci_export_losses(export, "", err);
 }
+
+const struct pci_holds pci_rprofmem_holds = {.cannot = "rprofmem cannot hold"};
 
 pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err)
 {

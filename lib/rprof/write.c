@@ -31,6 +31,10 @@ struct segment {
     int crlf;
 };
 
+const struct pci_holds pci_rprof_holds = {.cannot = "rprof cannot hold",
+                                          .any = PCI_HOLDS(INTERVAL) | PCI_HOLDS(PLACES) |
+                                                 PCI_HOLDS(FILES) | PCI_HOLDS(LINES)};
+
 struct writer {
     const struct pci_export *export;
     const pcol_file *file;
@@ -40,6 +44,7 @@ struct writer {
     struct pci_rprof_locations locations;
     struct pci_rprof_stacks stacks;
     int feeds;     /* some name holds a line feed */
+    int changed;   /* a source of this format is written as one of another kind */
     unsigned lost; /* by sources of other kinds */
 };
 
@@ -297,12 +302,14 @@ static pcol_status write_source(struct writer *w, const struct pci_column *types
     pcol_str type;
     int valid, found = 0;
     PCI_TRY(pci_rprof_cell_str(w->file, types, source, &type, &valid, err));
-    if (type.size == 5 && memcmp(type.data, "rprof", 5) == 0) {
+    int own = type.size == 5 && memcmp(type.data, "rprof", 5) == 0;
+    if (own) {
         PCI_TRY(write_segments(w, source, &found, err));
         if (!found) /* nothing was written, unless by somebody who knows no segments */
             PCI_TRY(has_samples(w, source, &valid, err));
         if (found || !valid)
             return PCOL_OK;
+        w->changed = 1;
     }
     return pci_rprof_write_foreign(w->export, w->out, w->samples, source, &w->lost, err);
 }
@@ -321,7 +328,7 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
         PCI_TRY(write_source(w, types, (uint32_t)s, err));
     PCI_TRY(pci_put_flush(w->out, err));
     pci_rprof_say_losses(export, w->lost);
-    return PCOL_OK;
+    return pci_export_losses(export, w->changed ? NULL : "rprof", err);
 }
 
 pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)

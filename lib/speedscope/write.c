@@ -26,24 +26,27 @@
 enum {
     LOSS_LEVEL = 1,
     LOSS_NEGATIVE = 2,
-    LOSS_LINE = 4,
-    LOSS_TIME = 8,
-    LOSS_LABEL = 16,
-    LOSS_CODE = 32,
-    LOSS_NUMBER = 64,
-    LOSS_BYTES = 128
+    LOSS_ZERO = 4,
+    LOSS_UNIT = 8,
+    LOSS_NUMBER = 16,
+    LOSS_TYPES = 32,
+    LOSS_BYTES = 64
 };
 
 static const char *const losses[] = {
     "sample types that are levels",
     "negative values",
-    "lines and columns inside functions",
-    "times of samples",
-    "labels of samples",
-    "addresses and mappings of the code",
+    "samples whose value is 0",
+    "units of values other than counts, times and bytes",
     "values that are not finite",
+    "more than one sample type under --sample-type",
     "bytes that are not UTF-8: they become U+FFFD",
 };
+
+const struct pci_holds pci_speedscope_holds = {
+    .cannot = "speedscope cannot hold",
+    .any = PCI_HOLDS(SOURCES) /* in the names of profiles */ | PCI_HOLDS(FILES) |
+           PCI_HOLDS(START_LINES) | PCI_HOLDS(THREADS)};
 
 struct frame {
     uint64_t location; /* that showed it first */
@@ -186,8 +189,6 @@ static pcol_status frame_of(struct writer *w, uint64_t location, uint32_t group,
     if (!w->by_location[location]) {
         struct pci_name name;
         PCI_TRY(pci_names_get(&w->names, location, group, &name, err));
-        if (name.has_line || name.has_column)
-            w->lost |= LOSS_LINE;
         if (name.is_made) {
             PCI_TRY(made_frame(w, name.name, location, group, frame, err));
         } else {
@@ -277,8 +278,8 @@ static pcol_status weight_of(struct writer *w, uint64_t row, const struct pci_co
         w->lost |= LOSS_NUMBER;
         *has = 0;
     }
-    if (*has && value < 0)
-        w->lost |= LOSS_NEGATIVE;
+    if (*has && !(value > 0))
+        w->lost |= value < 0 ? LOSS_NEGATIVE : LOSS_ZERO;
     *has = *has && value > 0;
     return PCOL_OK;
 }
@@ -426,6 +427,9 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
         w->lost |= LOSS_LEVEL;
         return PCOL_OK;
     }
+    pcol_str unit = w->types.unit[type];
+    if (!strcmp(unit_of(unit), "none") && !(unit.size == 5 && !memcmp(unit.data, "count", 5)))
+        w->lost |= LOSS_UNIT;
     PCI_TRY(each_run(w, track, column, NULL, &sum, err));
     if (sum <= 0)
         return PCOL_OK;
@@ -486,7 +490,9 @@ static pcol_status put_profiles(struct writer *w, pcol_error *err)
         uint32_t count;
         PCI_TRY(pci_types_of(&w->types, w->tracks[i].source, w->list, &count, err));
         for (uint32_t k = 0; k < count; k++)
-            if (is_chosen(w, w->list[k]))
+            if (!is_chosen(w, w->list[k]))
+                w->lost |= LOSS_TYPES;
+            else
                 PCI_TRY(put_profile(w, &w->tracks[i], w->list[k], err));
     }
     pci_json_put_newline(&w->json);
@@ -496,29 +502,14 @@ static pcol_status put_profiles(struct writer *w, pcol_error *err)
 
 /* ---- the whole ---- */
 
-static void note_losses(struct writer *w)
+static pcol_status note_losses(struct writer *w, pcol_error *err)
 {
-    static const struct {
-        const char *table, *column;
-        unsigned loss;
-    } columns[] = {{"samples", "time", LOSS_TIME},
-                   {"samples", "label_shape", LOSS_LABEL},
-                   {"samples", "label.", LOSS_LABEL},
-                   {"location_groups", "address", LOSS_CODE},
-                   {"location_groups", "mapping", LOSS_CODE}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const struct pci_table *table = pci_table_find(w->file, columns[i].table);
-        size_t size = strlen(columns[i].column);
-        int begin = columns[i].column[size - 1] == '.';
-        for (uint32_t k = 0; table && k < table->column_count; k++)
-            if (!strncmp(table->columns[k].name, columns[i].column, begin ? size : size + 1))
-                w->lost |= columns[i].loss;
-    }
     if (w->json.replaced)
         w->lost |= LOSS_BYTES;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (w->lost & 1u << i)
-            pci_export_loss(w->export, "speedscope cannot hold %s", losses[i]);
+            pci_export_loss(w->export, "%s %s", w->export->holds->cannot, losses[i]);
+    return pci_export_losses(w->export, NULL, err);
 }
 
 static pcol_status prepare(struct writer *w, pcol_error *err)
@@ -569,8 +560,7 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     PCI_TRY(put_frames(w, err));
     pci_json_put_end(json, '}', err);
     PCI_TRY(pci_json_writer_finish(json, err));
-    note_losses(w);
-    return PCOL_OK;
+    return note_losses(w, err);
 }
 
 pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err)

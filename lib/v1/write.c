@@ -12,6 +12,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+const struct pci_holds pci_v1_holds = {
+    .cannot = "v1 has no place for",
+    .any = PCI_HOLDS(NAMELESS) /* left out, and counted */ | PCI_HOLDS(UNUSED) |
+           PCI_HOLDS(SYSTEM_NAMES) | PCI_HOLDS(FILES) | PCI_HOLDS(START_LINES) | PCI_HOLDS(LINES)};
+
 static void put_cell(struct pci_json_writer *w, const pcol_cells *cells, size_t row,
                      pcol_error *err)
 {
@@ -99,12 +104,6 @@ static pcol_status put_file(const pcol_file *file, pcol_sink sink, pcol_error *e
 
 /* ---- what is lost */
 
-static int has_column(const pcol_file *file, const char *table, const char *column)
-{
-    const struct pci_table *t = pci_table_find(file, table);
-    return t && t->rows && pci_column_find(t, column);
-}
-
 static uint64_t physical_rows(const pcol_file *file, const char *table)
 {
     const struct pci_table *t = pci_table_find(file, table);
@@ -119,30 +118,10 @@ static uint64_t v1_rows(const pcol_file *file, const char *table)
                : UINT64_MAX;
 }
 
-static void tell_losses(const struct pci_export *export, const pcol_file *file)
+/* The export's own file, or a part of it that is a file of its own. */
+static pcol_status tell_losses(const struct pci_export *export, const pcol_file *file,
+                               pcol_error *err)
 {
-    static const struct {
-        const char *table, *column, *what;
-    } kinds[] = {
-        {"sources", "interval_ns", "the sampling interval"},
-        {"sources", "period", "the period"},
-        {"sources", "duration_ns", "the duration"},
-        {"sources", "timestamp", "the time of recording"},
-        {"source_meta", "key", "what --meta added"},
-        {"samples", "time", "the times of samples"},
-        {"samples", "duration", "the durations of samples"},
-        {"samples", "thread", "the threads of samples"},
-        {"samples", "text", "the text of lines that are written unusually"},
-        {"locations", "column", "the columns of locations"},
-        {"location_groups", "address", "the addresses of locations"},
-        {"mappings", "start", "the mappings"},
-        {"rprof_segments", "source", "the segments and headers of the Rprof file"},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (has_column(file, kinds[i].table, kinds[i].column))
-            pci_export_loss(export, "v1 has no place for %s", kinds[i].what);
-    if (physical_rows(file, "sources") > 1)
-        pci_export_loss(export, "v1 does not tell the sources of samples apart");
     if (physical_rows(file, "sample_types") > 1)
         pci_export_loss(export, "v1 has no place for sample types other than samples/count");
     uint64_t all = physical_rows(file, "samples"), kept = v1_rows(file, "samples");
@@ -153,6 +132,7 @@ static void tell_losses(const struct pci_export *export, const pcol_file *file)
     if (kept < all)
         pci_export_loss(export, "v1 leaves out %" PRIu64 " locations without a function",
                         all - kept);
+    return pci_export_losses(export, NULL, err);
 }
 
 /* ---- one source of several: a file of it alone, in memory */
@@ -175,7 +155,7 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     if (status == PCOL_OK)
         status = put_file(file, export->sink, err);
     if (status == PCOL_OK)
-        tell_losses(export, file);
+        status = tell_losses(export, file, err);
     pcol_file_close(file);
     pci_free(data);
     pcol_builder_free(builder);
@@ -188,6 +168,5 @@ pcol_status pci_v1_write(const struct pci_export *export, pcol_error *err)
     if (sources && export->last_source - export->first_source + 1 != sources)
         return put_part(export, err);
     PCI_TRY(put_file(export->file, export->sink, err));
-    tell_losses(export, export->file);
-    return PCOL_OK;
+    return tell_losses(export, export->file, err);
 }
