@@ -307,16 +307,19 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
 pcol_status pci_add_filtered(pcol_query *query, pcol_error *err)
 {
     struct whole whole = {0};
+    int negative;
     PCI_TRY(add_selected(query, err));
     for (uint32_t row = 0; row < query->calls.count; row++)
         if (!pci_amount_is_zero(query->measure.is_double, query->weight[row]))
             return PCOL_OK;
     /* Samples of one stack may cancel each other. */
-    if (may_be_negative(query))
+    PCI_TRY(find_negatives(query, &negative, err));
+    if (negative)
         PCI_TRY(walk_samples(query, &query->picks, 0, &whole, err));
     query->none_passes = whole.i64 == 0 && whole.f64 == 0;
     return PCOL_OK;
 }
+
 pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     const struct pci_column **columns;
