@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+void pci_put_open(struct pci_put *to, pcol_sink sink)
+{
+    to->sink = sink;
+    to->used = 0;
+    to->last = '\n';
+}
+
 pcol_status pci_put_flush(struct pci_put *to, pcol_error *err)
 {
     size_t used = to->used;
@@ -14,6 +21,8 @@ pcol_status pci_put_flush(struct pci_put *to, pcol_error *err)
 
 pcol_status pci_put(struct pci_put *to, const void *data, size_t size, pcol_error *err)
 {
+    if (size)
+        to->last = ((const uint8_t *)data)[size - 1];
     if (size > sizeof to->data - to->used) {
         PCI_TRY(pci_put_flush(to, err));
         if (size > sizeof to->data)
@@ -23,6 +32,11 @@ pcol_status pci_put(struct pci_put *to, const void *data, size_t size, pcol_erro
         memcpy(to->data + to->used, data, size);
     to->used += size;
     return PCOL_OK;
+}
+
+pcol_status pci_put_line_end(struct pci_put *to, pcol_error *err)
+{
+    return to->last == '\n' ? PCOL_OK : pci_put(to, "\n", 1, err);
 }
 
 uint8_t *pci_put_digits(uint8_t *to, int64_t value)

@@ -181,8 +181,7 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
     int own;
     if (!out)
         return pci_fail_memory(err);
-    out->sink = export->sink;
-    out->used = 0;
+    pci_put_open(out, export->sink);
     pcol_status status = is_own(export, &own, err);
     if (status == PCOL_OK)
         status = pci_types_open(export->file, &types, err);

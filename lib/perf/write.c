@@ -555,7 +555,11 @@ static pcol_status write_source(struct writer *w, pcol_error *err)
     PCI_TRY(pci_want_whole(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
     if (w->own && text) {
         PCI_TRY(pci_get_str(w->file, text, w->source, &value, &valid, err));
+        /* A blank line ends the sample before it: below one, a comment would not be one. */
+        if (value.size && w->source > w->export->first_source && !w->chains)
+            PCI_TRY(pci_put(w->out, "\n", 1, err));
         PCI_TRY(pci_put(w->out, value.data, value.size, err));
+        PCI_TRY(pci_put_line_end(w->out, err));
     }
     PCI_TRY(look_ahead(w, err));
     for (uint64_t row = w->turns.next;; row++) {
@@ -615,8 +619,7 @@ pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err)
     w.out = pci_malloc(1, sizeof *w.out);
     if (!w.out)
         return pci_fail_memory(err);
-    w.out->sink = export->sink;
-    w.out->used = 0;
+    pci_put_open(w.out, export->sink);
     pcol_status status = write_all(&w, err);
     pci_turns_close(&w.turns);
     pci_types_close(&w.types);

@@ -12,8 +12,7 @@
 
 void pci_pprof_writer_init(struct pci_pprof_writer *w, pcol_sink sink)
 {
-    w->out.sink = sink;
-    w->out.used = 0;
+    pci_put_open(&w->out, sink);
     w->strings = NULL;
     w->string_count = w->string_capacity = 0;
     w->hash = (struct pci_hash){0};

@@ -296,8 +296,7 @@ pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title, pcol_sink
     d.out = pci_malloc(1, sizeof *d.out);
     if (!d.out)
         return pci_fail_memory(err);
-    d.out->sink = sink;
-    d.out->used = 0;
+    pci_put_open(d.out, sink);
     pcol_status status = put_document(&d, err);
     pci_free(d.out);
     return status;

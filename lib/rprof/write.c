@@ -324,8 +324,10 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
     PCI_TRY(
         pci_rprof_stacks_open(&w->stacks, w->file, w->locations.group_count, unit_text, w, err));
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &types, err));
-    for (uint64_t s = export->first_source; s <= export->last_source; s++)
+    for (uint64_t s = export->first_source; s <= export->last_source; s++) {
+        PCI_TRY(pci_put_line_end(w->out, err));
         PCI_TRY(write_source(w, types, (uint32_t)s, err));
+    }
     PCI_TRY(pci_put_flush(w->out, err));
     pci_rprof_say_losses(export, w->lost);
     return pci_export_losses(export, w->changed ? NULL : "rprof", err);
@@ -338,8 +340,7 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     w.out = pci_malloc(1, sizeof *w.out);
     w.samples = pci_calloc(1, sizeof *w.samples);
     if (w.out && w.samples) {
-        w.out->sink = export->sink;
-        w.out->used = 0;
+        pci_put_open(w.out, export->sink);
         status = write_sources(&w, err);
     } else {
         status = pci_fail_memory(err);
