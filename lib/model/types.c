@@ -7,6 +7,8 @@
 #include "core/hash.h"
 #include "core/text.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -494,5 +496,20 @@ pcol_status pci_turns_pass(struct pci_turns *turns, uint64_t row, pcol_error *er
         turns->next = row + 1;
     else if (++turns->passed > (uint64_t)1 << 32)
         return pci_fail(err, PCOL_E_LIMIT, "too many sources whose samples take turns");
+    return PCOL_OK;
+}
+
+pcol_status pci_types_whole(int64_t bits, uint64_t row, const char *target, int64_t *whole,
+                            int *fraction, pcol_error *err)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    double rounded = round(number);
+    if (!(rounded >= -0x1p63 && rounded < 0x1p63)) /* NaN, too */
+        return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, row,
+                             "%s cannot hold the value %g: its numbers have 64 bits", target,
+                             number);
+    *fraction |= rounded < number || rounded > number;
+    *whole = (int64_t)rounded;
     return PCOL_OK;
 }

@@ -5,7 +5,6 @@
 
 #include "core/alloc.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { F_SAMPLE = 2 };
@@ -86,22 +85,10 @@ static pcol_status load(struct pci_pprof_batches *b, pcol_error *err)
     return PCOL_OK;
 }
 
-/* A double as the nearest integer; pprof has no other numbers. */
-static int64_t whole(struct pci_pprof_export *e, int64_t bits)
-{
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    double rounded = round(number);
-    if (rounded != number)
-        e->lost |= PCI_PPROF_LOSS_FRACTIONS;
-    if (isnan(rounded))
-        return 0;
-    return rounded >= 0x1p63 ? INT64_MAX : rounded < -0x1p63 ? INT64_MIN : (int64_t)rounded;
-}
-
-static void gather_values(struct pci_pprof_batches *b)
+static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
 {
     struct pci_pprof_export *e = b->e;
+    int fraction = 0;
     for (uint32_t t = 0; t < e->type_count; t++) {
         const struct pci_pprof_out_type *type = &e->out_types[t];
         const struct pci_column *columns[2] = {type_column(e, type->row),
@@ -113,10 +100,14 @@ static void gather_values(struct pci_pprof_batches *b)
             const struct pci_pprof_cells *cells = &b->values[(size_t)2 * t + k];
             if (!columns[k] || !cells->valid[b->at])
                 continue;
-            b->sample[t] = columns[k]->desc->type == PCF_F64 ? whole(e, cells->values[b->at])
-                                                             : cells->values[b->at];
+            b->sample[t] = cells->values[b->at];
+            if (columns[k]->desc->type == PCF_F64)
+                PCI_TRY(pci_types_whole(cells->values[b->at], b->first + b->at, "pprof",
+                                        &b->sample[t], &fraction, err));
         }
     }
+    e->lost |= fraction ? PCI_PPROF_LOSS_FRACTIONS : 0u;
+    return PCOL_OK;
 }
 
 pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_error *err)
@@ -141,7 +132,7 @@ pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_e
     b->stack_row = b->stacks.valid[b->at] ? (uint64_t)b->stacks.values[b->at] : 0;
     if (!b->stacks.valid[b->at])
         e->lost |= PCI_PPROF_LOSS_NO_STACK;
-    gather_values(b);
+    PCI_TRY(gather_values(b, err));
     return PCOL_OK;
 }
 
