@@ -74,7 +74,8 @@ uint64_t pci_rprof_rows(const pcol_file *file, const char *table)
 
 /* ---- samples ---- */
 
-/* The value column of a type, NULL if the file has no such type. */
+/* The integers of a type, NULL if the file has none. A type with doubles is another row of
+ * sample_types. */
 static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type *type,
                               const struct pci_column **column, pcol_error *err)
 {
@@ -98,10 +99,10 @@ static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type
             memcmp(unit.data, type->unit, unit.size) != 0)
             continue;
         snprintf(name, sizeof name, "value.%llu", (unsigned long long)row);
-        PCI_TRY(pci_want(file, "samples", name, ~0u, column, err));
-        if (*column && (*column)->data->type == PCF_F64)
-            return pci_fail_cell(err, PCOL_E_LOSS, "samples", name, PCOL_NOWHERE,
-                                 "Rprof output has no place for counts with fractions");
+        const struct pci_table *samples = pci_table_find(file, "samples");
+        const struct pci_column *values = samples ? pci_column_find(samples, name) : NULL;
+        if (values && values->data->type == PCF_F64)
+            continue;
         return pci_rprof_column(file, "samples", name, 1u << PCF_I64, column, err);
     }
     return PCOL_OK;

@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/hash.h"
+#include "core/text.h"
 #include "model/names.h"
 #include "rprof/token.h"
 
@@ -52,6 +53,7 @@ struct foreign {
     struct pci_rprof_bytes pending; /* #File lines of files met since the last sample */
     struct pci_types types;
     struct pci_chosen chosen; /* the type whose samples are written */
+    const struct pci_column *doubles; /* values of samples/count that are no integers */
     unsigned lost;
 };
 
@@ -270,15 +272,35 @@ void pci_rprof_say_losses(const struct pci_export *export, unsigned lost)
 
 /* ---- samples ---- */
 
-static int64_t repeats(struct foreign *f, size_t i)
+/* The doubles of type samples/count, NULL if there are none. */
+static const struct pci_column *find_doubles(const struct pci_types *types)
+{
+    for (uint32_t k = 0; k < types->count; k++)
+        if (types->columns[k] && types->columns[k]->desc->type == PCF_F64 && !types->ordinal[k] &&
+            pci_is(types->type[k], "samples") && pci_is(types->unit[k], "count"))
+            return types->columns[k];
+    return NULL;
+}
+
+/* How often the sample is written: its value of type samples/count. */
+static pcol_status repeats(struct foreign *f, size_t i, int64_t *times, pcol_error *err)
 {
     const struct pci_rprof_cells *count = &f->samples->value[0];
-    if (!count->valid[i])
-        return 1;
-    if (count->value[i] >= 1 && count->value[i] <= MOST_REPEATS)
-        return count->value[i];
-    f->lost |= LOSS_COUNT;
-    return count->value[i] > 0;
+    uint64_t row = f->samples->first + i;
+    int valid = count->valid[i], fraction = 0;
+    *times = count->value[i];
+    if (!valid) {
+        PCI_TRY(pci_rprof_cell(f->file, f->doubles, row, times, &valid, err));
+        if (valid)
+            PCI_TRY(pci_types_whole(*times, row, "rprof", times, &fraction, err));
+    }
+    if (!valid)
+        *times = 1;
+    if (fraction || *times < 1 || *times > MOST_REPEATS)
+        f->lost |= LOSS_COUNT;
+    if (*times > MOST_REPEATS)
+        *times = 1;
+    return PCOL_OK;
 }
 
 /* Has the sample a value, but none of the chosen type? It is of another event then. */
@@ -303,6 +325,7 @@ static pcol_status put_sample(struct foreign *f, size_t i, pcol_error *err)
     const struct pci_rprof_cells *stack = &f->samples->stack;
     const uint8_t *text;
     size_t size;
+    int64_t times;
     if (!stack->valid[i] || stack->value[i] == 0) {
         f->lost |= LOSS_STACKLESS;
         return PCOL_OK;
@@ -310,7 +333,8 @@ static pcol_status put_sample(struct foreign *f, size_t i, pcol_error *err)
     PCI_TRY(pci_rprof_stacks_text(&f->stacks, (uint64_t)stack->value[i], &text, &size, err));
     PCI_TRY(pci_put(f->out, f->pending.data, f->pending.size, err));
     f->pending.size = 0;
-    for (int64_t n = repeats(f, i); n > 0; n--) {
+    PCI_TRY(repeats(f, i, &times, err));
+    for (; times > 0; times--) {
         PCI_TRY(pci_put(f->out, text, size, err));
         PCI_TRY(pci_put(f->out, "\n", 1, err));
     }
@@ -353,6 +377,7 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     PCI_TRY(note_source(f, source, err));
     PCI_TRY(pci_types_open(f->file, &f->types, err));
     PCI_TRY(pci_types_verify(&f->types, err));
+    f->doubles = find_doubles(&f->types);
     PCI_TRY(pci_types_choose(&f->types, wanted ? f->export->first_source : source,
                              wanted ? f->export->last_source : source, wanted, &f->chosen, err));
     PCI_TRY(knows_lines(f, &flags.line, err));
