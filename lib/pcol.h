@@ -1087,13 +1087,13 @@ typedef struct pcol_names pcol_names;
 /**
  * pcol_names_new() - the names of functions and frames in answers, for programs that read tables
  * @names: receives them; borrows the file; freed with pcol_names_free()
- * Cost: O(functions), and O(locations) if a function is known by nothing but its address.
+ * Cost: checking the columns that hold names against their checksums.
  * Errors: E_CORRUPT, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_names_new(const pcol_file *file, pcol_names **names,
                                                    pcol_error *err);
-/* The name of row @row of functions; *valid: it has one. Text is borrowed. E_ARGUMENT: no such
- * row. */
+/* The name of row @row of functions, without a library; *valid: it has one. Text is borrowed.
+ * E_ARGUMENT: no such row. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_names_function(const pcol_names *names, uint64_t row,
                                                         pcol_str *name, int *valid,
                                                         pcol_error *err);

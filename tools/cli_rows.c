@@ -310,7 +310,13 @@ static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_
     if (what->join == CLI_JOIN_NONE)
         return PCOL_OK;
     struct cli_cell id = *cell;
-    return cli_join_cell(rows->join, what->join, &id, cell, err);
+    enum cli_join_what join = what->join;
+    if (join == CLI_JOIN_FUNCTION_NAME && id.kind != CLI_CELL_NULL &&
+        strcmp(pcol_table_name(rows->table), "locations") == 0) { /* its name as a frame */
+        join = CLI_JOIN_LOCATION_NAME;
+        id.as.i64 = (int64_t)(batch->first_row + row + 1);
+    }
+    return cli_join_cell(rows->join, join, &id, cell, err);
 }
 
 static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t row, int *yes,

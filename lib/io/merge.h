@@ -7,7 +7,6 @@
 #include "core/builder.h"
 #include "core/file.h"
 #include "io/input.h"
-#include "model/bare.h"
 #include "model/rows.h"
 #include "model/share.h"
 
@@ -83,8 +82,6 @@ struct pci_merge {
     uint8_t *alive_made, *wanted, *wanted_groups, *wanted_functions, **used;
     /* By sample: how many were copied before it; made if something asks where samples went. */
     uint64_t *positions;
-    struct pci_bare
-        called;     /* what functions are called that are but an address, if names are replaced */
     int of_samples; /* the tree that is copied is named by a sample */
     uint8_t *bare;  /* by source: the document around its tables stays behind */
     uint64_t string_count, function_count, group_count, stack_count, type_count, source_count;

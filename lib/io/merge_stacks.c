@@ -100,10 +100,6 @@ pcol_status pci_cells_string(struct pci_cells *cells, const struct pci_merge *me
         return PCOL_OK;
     }
     PCI_TRY(pci_string(merge->file, (uint64_t)code, &text, err));
-    /* Functions that answers tell apart by their libraries are told apart by their pseudonyms. */
-    if (merge->called.names && pci_bare_is(text) &&
-        !strcmp(cells->column->table->name, "functions"))
-        text = pci_bare_name(&merge->called, row, text);
     return pci_keep_string(merge, cells, text, string, err);
 }
 

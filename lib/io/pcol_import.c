@@ -299,23 +299,11 @@ static pcol_status give_metas(struct pci_merge *m, pcol_error *err)
     return PCOL_OK;
 }
 
-/* What functions are called in answers, where their names are replaced. */
-static pcol_status open_called(struct pci_merge *m, pcol_error *err)
-{
-    const struct pci_column *names;
-    if (!m->keep || !m->keep->names)
-        return PCOL_OK;
-    PCI_TRY(pci_plausible(m->file, "functions", err));
-    PCI_TRY(pci_want(m->file, "functions", "name", PCI_TYPES_TEXT, &names, err));
-    return pci_bare_open(m->file, names, &m->called, err);
-}
-
 static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(m->file, "samples");
     PCI_TRY(prepare(m, last_source, err));
     PCI_TRY(pci_check_copied(m->file, !m->partial, err));
-    PCI_TRY(open_called(m, err));
     tell_all_unknown(m);
     PCI_TRY(pci_merge_strings(m, err));
     PCI_TRY(pci_merge_sizes(m, err));
@@ -366,7 +354,6 @@ static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
     pci_free(m.wanted);
     pci_free(m.wanted_groups);
     pci_free(m.wanted_functions);
-    pci_bare_close(&m.called);
     pci_free(m.positions);
     pci_free(m.bare);
     for (uint32_t i = 0; m.used && i < file->index.header.table_count; i++)

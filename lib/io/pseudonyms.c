@@ -7,6 +7,8 @@
  */
 #include "io/pseudonyms.h"
 
+#include "model/bare.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +31,8 @@ static int is_one_of(pcol_str text, const char *const *list)
     return 0;
 }
 
-/* What says nothing of a program. */
+/* What tells nothing of a program. An address stays, as in location_groups: with the pseudonym of
+ * its mapping it names the function, as it does with the mapping's name. */
 static int stays(int kind, pcol_str name)
 {
     static const char *const units[] =
@@ -37,7 +40,7 @@ static int stays(int kind, pcol_str name)
          "nanoseconds", "microseconds", "milliseconds", "seconds", "kilobytes", "megabytes", NULL},
                              *const functions[] = {"<GC>", NULL};
     return !name.size || (kind == PCI_NAME_UNIT && is_one_of(name, units)) ||
-           (kind == PCI_NAME_FUNCTION && is_one_of(name, functions));
+           (kind == PCI_NAME_FUNCTION && (is_one_of(name, functions) || pci_bare_is(name)));
 }
 
 static const char *ending(int kind, pcol_str name)

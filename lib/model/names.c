@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LONGEST_LIBRARY 1000u
+
 pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err)
 {
     struct pci_names *n = names;
@@ -39,14 +41,8 @@ pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_
     return PCOL_OK;
 }
 
-pcol_status pci_names_libraries(struct pci_names *names, pcol_error *err)
-{
-    return pci_bare_open(names->file, names->name, &names->bare, err);
-}
-
 void pci_names_close(struct pci_names *names)
 {
-    pci_bare_close(&names->bare);
     pci_free(names->made);
     names->made = NULL;
     names->made_capacity = 0;
@@ -118,6 +114,22 @@ pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *
     return join(names, "[", *name, "]", name, err);
 }
 
+/* A name that is an address gets the library of its mapping, if that has a name. */
+static pcol_status name_address(struct pci_names *n, uint32_t group, struct pci_name *name,
+                                pcol_error *err)
+{
+    char address[32];
+    pcol_str path;
+    int valid;
+    PCI_TRY(pci_names_mapping(n, group, &path, &valid, err));
+    path = base_name(path);
+    if (!path.size || path.size > LONGEST_LIBRARY)
+        return PCOL_OK;
+    snprintf(address, sizeof address, "+%.*s", (int)name->name.size, name->name.data);
+    name->has_library = 1;
+    return join(n, "", path, address, &name->name, err);
+}
+
 /* The name of code without a named function. */
 static pcol_status name_code(struct pci_names *n, uint32_t group, pcol_str *name, pcol_error *err)
 {
@@ -149,9 +161,7 @@ static pcol_status name_place(struct pci_names *n, struct pci_name *name, pcol_e
 pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
                                int *valid, pcol_error *err)
 {
-    PCI_TRY(cell_str(names, names->name, row, name, valid, err));
-    *name = pci_bare_name(&names->bare, row, *name);
-    return PCOL_OK;
+    return cell_str(names, names->name, row, name, valid, err);
 }
 
 pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,
@@ -172,7 +182,8 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
         PCI_TRY(cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
         if (name->name.size) {
             name->function = (uint32_t)row;
-            return PCOL_OK;
+            return n->libraries && pci_bare_is(name->name) ? name_address(n, group, name, err)
+                                                           : PCOL_OK;
         }
     } else {
         PCI_TRY(cell_str(n, n->filename, location, &name->filename, &name->has_filename, err));
@@ -194,7 +205,8 @@ static pcol_status open_all(pcol_names *n, const pcol_file *file, pcol_error *er
     PCI_TRY(pci_plausible(file, "functions", err));
     PCI_TRY(pci_stacks_open(file, &n->stacks, err));
     PCI_TRY(pci_names_open(&n->names, file, err));
-    return pci_names_libraries(&n->names, err);
+    n->names.libraries = 1;
+    return PCOL_OK;
 }
 
 pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error *err)

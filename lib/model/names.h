@@ -1,7 +1,7 @@
 /*
  * names.h - the displayed name of a frame, the same in tables, answers and exports
  *
- * The function's name; "FILE:LINE" or "<top level>:LINE" for a line of a file outside functions
+ * The function's name, or "libc.so.6+0x9a03e" if that is only an address; "FILE:LINE" or "<top level>:LINE" for a line of a file outside functions
  * (R); else "[libc.so.6]", the last part of the mapping's path, without brackets of its own if it
  * has some; else the address, "0x1234"; else "<unknown>". The empty stack is "<no stack>".
  */
@@ -27,15 +27,18 @@ struct pci_names {
     const struct pci_column *name, *function_file, *start_line;   /* of functions */
     const struct pci_column *mapping, *address;                   /* of location_groups */
     const struct pci_column *mapping_file;
-    struct pci_bare bare; /* after pci_names_libraries() */
-    char *made;           /* the last name that was put together */
+    /* Set by the caller for answers and for targets that have no place for libraries: a name that
+     * is an address gets its library. */
+    int libraries;
+    char *made; /* the last name that was put together */
     size_t made_capacity;
 };
 
 struct pci_name {
-    pcol_str name; /* valid until the next call */
-    int is_made;   /* there is no function with a name */
-    int is_place;  /* a line of a file outside functions */
+    pcol_str name;   /* valid until the next call */
+    int is_made;     /* there is no function with a name */
+    int has_library; /* "libc.so.6+0x9a03e": other frames of the function may have other names */
+    int is_place;    /* a line of a file outside functions */
     pcol_str filename;
     int has_filename, has_line, has_column, has_start_line;
     int64_t line, column, start_line;
@@ -43,10 +46,7 @@ struct pci_name {
 };
 
 pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err);
-/* For targets that have no place for libraries: functions that are known by nothing but an address
- * are called with theirs, as answers have it. */
-pcol_status pci_names_libraries(struct pci_names *names, pcol_error *err);
-/* The name of row `row` < functions. */
+/* The name of row `row` < functions, without a library. */
 pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
                                int *valid, pcol_error *err);
 /* Row `location` of locations, which belongs to `group`. */

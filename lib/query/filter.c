@@ -21,7 +21,8 @@
 
 enum { DROP, KEEP, FOCUS, IGNORE, HIDE, SHOW, PATTERNS };
 
-enum { UNNAMED = 1 << PATTERNS }; /* function: it has no name */
+/* function: it has no name; or nothing but an address, which frames show with their library */
+enum { UNNAMED = 1 << PATTERNS, BARE = UNNAMED << 1 };
 
 /* What is known of a group, and of a stack. */
 enum {
@@ -96,27 +97,25 @@ static pcol_status test_frame(struct filter *f, pcol_str text, uint8_t *bits, pc
     return PCOL_OK;
 }
 
-/* As it is shown, and without its library. */
+/* Without the library that a frame may show. */
 static pcol_status match_function(struct filter *f, uint64_t row, pcol_error *err)
 {
     const pcol_file *file = f->query->file;
     uint8_t *bits = &f->functions[row];
-    pcol_str own = {"", 0}, path = own, shown;
+    pcol_str own = {"", 0}, path = own;
     int valid;
     if (f->names.name)
         PCI_TRY(pci_get_str(file, f->names.name, row, &own, &valid, err));
     if (f->names.function_file)
         PCI_TRY(pci_get_str(file, f->names.function_file, row, &path, &valid, err));
-    shown = pci_bare_name(&f->names.bare, row, own);
     if (own.size) {
         PCI_TRY(test(f, DROP, simplify(own), bits, err));
         PCI_TRY(test(f, KEEP, simplify(own), bits, err));
     } else {
         *bits |= UNNAMED;
     }
+    *bits |= pci_bare_is(own) ? BARE : 0;
     PCI_TRY(test_frame(f, own, bits, err));
-    if (shown.data != own.data)
-        PCI_TRY(test_frame(f, shown, bits, err));
     return test_frame(f, path, bits, err);
 }
 
@@ -179,7 +178,7 @@ static pcol_status line_bits(struct filter *f, uint32_t location, uint32_t group
     if (valid) {
         *bits = f->functions[function];
         *named = 1;
-        if (!(*bits & UNNAMED))
+        if (!(*bits & (UNNAMED | BARE)))
             return PCOL_OK;
     }
     PCI_TRY(pci_names_get(&f->names, location, group, &name, err));
@@ -470,7 +469,7 @@ static pcol_status apply(struct filter *f, pcol_error *err)
     const struct pci_calls *calls = &f->query->calls;
     PCI_TRY(pci_calls_load(&f->query->calls, err));
     PCI_TRY(pci_names_open(&f->names, f->query->file, err));
-    PCI_TRY(pci_names_libraries(&f->names, err));
+    f->names.libraries = 1;
     f->groups = pci_calloc((size_t)calls->group_count + 1, 1);
     f->stacks = pci_calloc((size_t)calls->count + 1, 1);
     f->query->kept = pci_malloc((size_t)calls->location_count + 1, 1);

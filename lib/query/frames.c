@@ -20,6 +20,8 @@ struct pci_made {
 
 enum { MOST_AHEAD = 3 };
 
+#define BY_LOCATION (PCOL_NONE - 1) /* base of a function: that of each of its locations */
+
 struct ahead;
 
 struct reading {
@@ -34,7 +36,7 @@ struct reading {
     uint32_t base_count, *base_of;
     size_t base_capacity, base_of_capacity;
     struct pci_hash base_hash;
-    uint32_t *of_function; /* base of each function */
+    uint32_t *of_function; /* base of each function, or BY_LOCATION */
     uint64_t function_count;
     struct ahead *function, *line, *address; /* NULL: no such column */
     struct ahead *all, *next;                /* MOST_AHEAD of them, and the one not used yet */
@@ -219,7 +221,7 @@ static int wants_name(pcol_by by)
 
 /* The base that a name and a file give; PCOL_NONE: nothing to go by, the mapping has to do. */
 static pcol_status base_of_texts(struct reading *r, pcol_str name, pcol_str file, int has_file,
-                                 uint32_t *base, pcol_error *err)
+                                 int copy, uint32_t *base, pcol_error *err)
 {
     pcol_frame frame = {.name = name, .has_name = 1};
     *base = PCOL_NONE;
@@ -233,7 +235,7 @@ static pcol_status base_of_texts(struct reading *r, pcol_str name, pcol_str file
         frame.name = (pcol_str){"", 0}; /* made from file and line at the end */
     if (!frame.name.size && r->by != PCOL_BY_SRCLINE)
         return PCOL_OK;
-    return intern_base(r, &frame, 0, base, err);
+    return intern_base(r, &frame, copy, base, err);
 }
 
 static pcol_status get_texts(const struct reading *r, const struct pci_column *column, uint64_t row,
@@ -257,9 +259,11 @@ static pcol_status read_some_functions(struct reading *r, const struct pci_colum
     PCI_TRY(get_texts(r, wants_name(r->by) ? name : NULL, row, n, texts, valid, err));
     PCI_TRY(get_texts(r, r->by != PCOL_BY_FUNCTION ? file : NULL, row, n, paths, has_file, err));
     for (size_t i = 0; i < n; i++) {
-        if (wants_name(r->by))
-            texts[i] = pci_bare_name(&r->frames->names.bare, row + i, texts[i]);
-        PCI_TRY(base_of_texts(r, texts[i], paths[i], has_file[i], &r->of_function[row + i], err));
+        if (r->frames->names.mappings && wants_name(r->by) && pci_bare_is(texts[i]))
+            r->of_function[row + i] = BY_LOCATION;
+        else
+            PCI_TRY(base_of_texts(r, texts[i], paths[i], has_file[i], 0, &r->of_function[row + i],
+                                  err));
     }
     return PCOL_OK;
 }
@@ -278,8 +282,7 @@ static pcol_status read_functions(struct reading *r, pcol_error *err)
     r->of_function = pci_malloc((size_t)r->function_count + 1, sizeof *r->of_function);
     if (!r->of_function)
         return pci_fail_memory(err);
-    if (wants_name(r->by))
-        PCI_TRY(pci_names_libraries(&r->frames->names, err));
+    r->frames->names.libraries = 1;
     for (uint64_t row = 0; row < r->function_count; row += PCI_BATCH) {
         uint64_t left = r->function_count - row;
         PCI_TRY(read_some_functions(r, name, file, row, left < PCI_BATCH ? (size_t)left : PCI_BATCH,
@@ -308,6 +311,15 @@ static pcol_status base_of_code(struct reading *r, uint32_t location, uint32_t g
     return intern_base(r, &frame, 1, base, err);
 }
 
+/* The base of a location whose function is known only by an address: its name has the library. */
+static pcol_status base_of_address(struct reading *r, uint32_t location, uint32_t group,
+                                   uint32_t *base, pcol_error *err)
+{
+    struct pci_name name;
+    PCI_TRY(pci_names_get(&r->frames->names, location, group, &name, err));
+    return base_of_texts(r, name.name, name.filename, name.has_filename, 1, base, err);
+}
+
 /* The base of a location; PCOL_NONE: it has no frame of this kind. */
 static pcol_status base_of_location(struct reading *r, uint32_t location, uint32_t group,
                                     uint32_t *base, pcol_error *err)
@@ -319,13 +331,16 @@ static pcol_status base_of_location(struct reading *r, uint32_t location, uint32
     PCI_TRY(get_ahead(r, r->function, location, &function, &valid, err));
     if (valid) {
         *base = r->of_function[function];
+        if (*base == BY_LOCATION)
+            return base_of_address(r, location, group, base, err);
     } else {
         /* Code outside any function is a place in a file, not a function. */
         PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
         if (valid && r->by == PCOL_BY_FUNCTION && !r->places)
             return PCOL_OK;
         if (valid && r->by != PCOL_BY_FUNCTION)
-            PCI_TRY(base_of_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, base, err));
+            PCI_TRY(
+                base_of_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, 0, base, err));
     }
     if (*base == PCOL_NONE && r->by != PCOL_BY_SRCLINE)
         return base_of_code(r, location, group, base, err);

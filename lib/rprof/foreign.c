@@ -52,7 +52,7 @@ struct foreign {
     size_t path_capacity;
     struct pci_rprof_bytes pending; /* #File lines of files met since the last sample */
     struct pci_types types;
-    struct pci_chosen chosen; /* the type whose samples are written */
+    struct pci_chosen chosen;         /* the type whose samples are written */
     const struct pci_column *doubles; /* values of samples/count that are no integers */
     unsigned lost;
 };
@@ -371,7 +371,7 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     uint8_t header[96];
     PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
     PCI_TRY(pci_names_open(&f->names, f->file, err));
-    PCI_TRY(pci_names_libraries(&f->names, err));
+    f->names.libraries = 1;
     PCI_TRY(
         pci_rprof_stacks_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err));
     PCI_TRY(note_source(f, source, err));

@@ -189,7 +189,7 @@ static pcol_status frame_of(struct writer *w, uint64_t location, uint32_t group,
     if (!w->by_location[location]) {
         struct pci_name name;
         PCI_TRY(pci_names_get(&w->names, location, group, &name, err));
-        if (name.is_made) {
+        if (name.is_made || name.has_library) {
             PCI_TRY(made_frame(w, name.name, location, group, frame, err));
         } else {
             if (!w->by_function[name.function])
@@ -522,7 +522,7 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
                              export->options->sample_type, &w->chosen, err));
     PCI_TRY(pci_names_open(&w->names, w->file, err));
-    PCI_TRY(pci_names_libraries(&w->names, err));
+    w->names.libraries = 1;
     PCI_TRY(pci_path_open(&w->path, w->file, err));
     PCI_TRY(pci_want_whole(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
     PCI_TRY(pci_want_whole(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
