@@ -103,7 +103,9 @@ static int is_cpu(pcol_str word, struct pci_perf_header *h)
 {
     if (word.size < 3 || word.data[0] != '[' || word.data[word.size - 1] != ']')
         return 0;
-    h->has_cpu = to_number((pcol_str){word.data + 1, word.size - 2}, &h->cpu) != 0;
+    pcol_str digits = {word.data + 1, word.size - 2};
+    h->has_cpu = is_number(digits) != 0;
+    h->beyond_cpu = h->has_cpu && !to_number(digits, &h->cpu);
     return h->has_cpu;
 }
 
@@ -116,13 +118,15 @@ static int is_time(pcol_str word, struct pci_perf_header *h)
         return 0;
     pcol_str whole = {word.data, (size_t)(point - word.data)};
     pcol_str fraction = {point + 1, word.size - whole.size - 2};
-    if (fraction.size > 9 || !to_number(whole, &seconds) || !to_number(fraction, &part) ||
-        seconds > INT64_MAX / 1000000000 - 1)
+    if (fraction.size > 9 || !is_number(whole) || !to_number(fraction, &part))
         return 0;
     for (size_t i = fraction.size; i < 9; i++)
         part *= 10;
     h->has_time = 1;
-    h->time_ns = seconds * 1000000000 + part;
+    h->beyond_time = !to_number(whole, &seconds) ||
+                     __builtin_mul_overflow(seconds, INT64_C(1000000000), &seconds) ||
+                     __builtin_add_overflow(seconds, part, &seconds);
+    h->time_ns = h->beyond_time ? 0 : seconds;
     return 1;
 }
 
@@ -175,7 +179,7 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         return;
     }
     size_t start = at;
-    h->beyond = is_number(word) && !to_number(word, &h->period);
+    h->beyond_period = is_number(word) && !to_number(word, &h->period);
     if (is_number(word)) {
         h->has_period = 1;
         at = w.at;
@@ -200,7 +204,7 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
     while (size > at && is_blank(text[size - 1]))
         size--;
     if (h->has_period && !h->has_event && at < size) { /* it was an address */
-        h->has_period = h->beyond = 0;
+        h->has_period = h->beyond_period = 0;
         for (at = start; is_blank(text[at]);)
             at++;
     }
@@ -248,7 +252,7 @@ int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *he
             else if (!thread)
                 continue;
             size_t at = w.at;
-            h.has_cpu = h.has_time = 0;
+            h.has_cpu = h.has_time = h.beyond_cpu = h.beyond_time = 0;
             if (complete(text, size, at, thread, &h) && (h.has_time || !timed)) {
                 h.comm = trim(text, start);
                 *header = h;
@@ -279,23 +283,26 @@ static size_t hex(const uint8_t *text, size_t size, uint64_t *value)
     size_t at = 0;
     *value = 0;
     for (; at < size && hex_digit(text[at]) >= 0; at++) {
-        if (at >= 16)
+        if (at >= 16) {
+            *value = 0;
             return 0;
+        }
         *value = *value << 4 | (unsigned)hex_digit(text[at]);
     }
     return at;
 }
 
 /* "+0x1c" at the end of [text, size): where it begins, or size. */
-static size_t offset_at(const uint8_t *text, size_t size, uint64_t *offset)
+static size_t offset_at(const uint8_t *text, size_t size, uint64_t *offset,
+                        struct pci_perf_frame *frame)
 {
     size_t at = size;
-    while (at && size - at < 16 && hex_digit(text[at - 1]) >= 0)
+    while (at && hex_digit(text[at - 1]) >= 0)
         at--;
     if (at == size || at < 3 || memcmp(text + at - 3, "+0x", 3) != 0)
         return size;
-    hex(text + at, size - at, offset);
-    return at - 3;
+    frame->beyond |= size - at > 16;
+    return hex(text + at, size - at, offset) ? at - 3 : size;
 }
 
 /* Where the "(object)" begins that ends the line; size if there is none. */
@@ -313,6 +320,18 @@ static size_t object_at(const uint8_t *text, size_t size)
     return size;
 }
 
+/* More digits than an address has, and a symbol after them. */
+static int is_beyond(const uint8_t *text, size_t size)
+{
+    size_t digits = 0;
+    while (digits < size && hex_digit(text[digits]) >= 0)
+        digits++;
+    size_t at = digits;
+    while (at < size && is_blank(text[at]))
+        at++;
+    return digits > 16 && at > digits && at < size && text[at] != '(';
+}
+
 static int is_unknown(const uint8_t *text, size_t size)
 {
     return size == 9 && !memcmp(text, "[unknown]", 9);
@@ -327,7 +346,7 @@ static void set_object(const uint8_t *text, size_t size, struct pci_perf_frame *
     frame->in_object = 1;
     if (is_unknown(text, size))
         return;
-    size_t end = offset_at(text, size, &frame->object_offset);
+    size_t end = offset_at(text, size, &frame->object_offset, frame);
     frame->has_object_offset = end < size;
     frame->has_object = 1;
     frame->object = str(text, end);
@@ -354,12 +373,13 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
     }
     text += at;
     size -= at;
+    frame->beyond = !digits && is_beyond(text, size);
     size_t object = object_at(text, size);
     if (object < size)
         set_object(text + object + 1, size - object - 2, frame);
     while (object && is_blank(text[object - 1]))
         object--;
-    end = offset_at(text, object, &frame->offset);
+    end = offset_at(text, object, &frame->offset, frame);
     frame->has_offset = end < object;
     frame->in_symbol = end > 0;
     if (end && !is_unknown(text, end)) {

@@ -22,7 +22,8 @@ struct pci_perf_header {
     int64_t cpu, time_ns, period;
     unsigned has_pid : 1, has_tid : 1, has_cpu : 1, has_time : 1, has_period : 1, has_event : 1,
         has_misc : 1;
-    unsigned beyond : 1;    /* the period is a number beyond 64 bits */
+    /* Numbers beyond 64 bits: they are there, with the value 0. */
+    unsigned beyond_period : 1, beyond_time : 1, beyond_cpu : 1;
     unsigned is_record : 1; /* a PERF_RECORD_... line, not a sample */
 };
 
@@ -38,6 +39,7 @@ struct pci_perf_frame {
     unsigned has_address : 1, has_symbol : 1, has_offset : 1, has_object : 1, inlined : 1,
         has_object_offset : 1;
     unsigned in_symbol : 1, in_object : 1; /* there is one, if only as [unknown] */
+    unsigned beyond : 1; /* an address or offset beyond 64 bits is left as part of a name */
 };
 
 /* A frame of a call stack. `addressed`: frames of this input begin with an address, so that a short

@@ -74,7 +74,10 @@ struct reader {
     uint32_t mapping_column, thread_columns[4];
     uint32_t group_columns[GROUP_LABELS]; /* PCOL_NONE until a group has the label */
     uint32_t cpu_key, misc_key, trace_key, event_key;
-    uint64_t records, tolerated, first_tolerated, beyond, first_beyond;
+    uint64_t records, tolerated, first_tolerated;
+    struct beyond {
+        uint64_t count, first; /* line */
+    } periods, fields, names;  /* numbers beyond 64 bits */
 };
 
 /* ---- recognising ---- */
@@ -424,6 +427,39 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
     return sample_labels(r, row, err);
 }
 
+static const char beyond_frame[] =
+    "address or offset beyond 64 bits; --lenient makes it part of the name";
+
+/* A number beyond 64 bits: an error, or one more that is tolerated. */
+static pcol_status tolerate_beyond(const struct reader *r, const char *what, struct beyond *beyond,
+                                   uint64_t line, pcol_error *err)
+{
+    if (!r->import->options->lenient)
+        return pci_fail_text(err, PCOL_E_SYNTAX, line, 1, "%s", what);
+    if (!beyond->count++)
+        beyond->first = line;
+    return PCOL_OK;
+}
+
+/* Numbers of a header that no column can hold: the sample is without them. */
+static pcol_status drop_beyond(struct reader *r, struct pci_perf_header *h, uint64_t line,
+                               pcol_error *err)
+{
+    if (h->beyond_period)
+        PCI_TRY(tolerate_beyond(r, "period beyond 64 bits; --lenient counts such a sample as 1",
+                                &r->periods, line, err));
+    if (h->beyond_time)
+        PCI_TRY(tolerate_beyond(r, "time beyond 64 bits; --lenient leaves it out", &r->fields, line,
+                                err));
+    if (h->beyond_cpu)
+        PCI_TRY(tolerate_beyond(r, "cpu beyond 64 bits; --lenient leaves it out", &r->fields, line,
+                                err));
+    h->has_period &= !h->beyond_period;
+    h->has_time &= !h->beyond_time;
+    h->has_cpu &= !h->beyond_cpu;
+    return PCOL_OK;
+}
+
 /* A sample begins; `bare`: with a line that is no header by itself. */
 static pcol_status begin_sample(struct reader *r, const struct pci_line *line, int bare,
                                 pcol_error *err)
@@ -441,17 +477,13 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line, i
         pci_perf_comm((const uint8_t *)r->header_text.data, line->size, h);
     else
         pci_perf_header((const uint8_t *)r->header_text.data, line->size, h);
-    if (h->beyond) {
-        if (!r->import->options->lenient)
-            return pci_fail_text(err, PCOL_E_SYNTAX, line->number, 1,
-                                 "period beyond 64 bits; --lenient counts such a sample as 1");
-        h->has_period = 0;
-        r->first_beyond = r->beyond++ ? r->first_beyond : line->number;
-    }
+    PCI_TRY(drop_beyond(r, h, line->number, err));
     /* Without call chains the one frame stands in the same line. */
     if (bare || !pci_perf_tail_frame(h, r->addressed, &frame))
         return PCOL_OK;
     h->tail.size = 0;
+    if (frame.beyond)
+        PCI_TRY(tolerate_beyond(r, beyond_frame, &r->names, line->number, err));
     return add_frame(r, &frame, err);
 }
 
@@ -486,8 +518,10 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
         return string(r, file, &last->file, err);
     }
     if (!pci_perf_frame(line->text, line->size, r->addressed, &frame) ||
-        (r->addressed && !frame.has_address && !frame.inlined))
+        (r->addressed && !frame.has_address && !frame.inlined && !frame.beyond))
         return tolerate(r, line->number, "not a frame of a call stack", err);
+    if (frame.beyond)
+        PCI_TRY(tolerate_beyond(r, beyond_frame, &r->names, line->number, err));
     return add_frame(r, &frame, err);
 }
 
@@ -589,6 +623,22 @@ static pcol_status read_all(struct reader *r, pcol_error *err)
                                 r->comments.size, err);
 }
 
+static void tell_beyond(const struct reader *r)
+{
+    const struct {
+        const struct beyond *beyond;
+        const char *what;
+    } kinds[] = {
+        {&r->periods, "samples that count as 1, their periods are beyond 64 bits"},
+        {&r->fields, "times and cpus left out, they are beyond 64 bits"},
+        {&r->names, "frames with an address or offset beyond 64 bits in the name"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].beyond->count)
+            pci_import_message(r->import, "%s: %" PRIu64 ", the first is in line %" PRIu64,
+                               kinds[i].what, kinds[i].beyond->count, kinds[i].beyond->first);
+}
+
 pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
 {
     struct reader r = {
@@ -601,11 +651,8 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
                            "lines left out, neither header nor frame: %" PRIu64
                            ", the first is line %" PRIu64,
                            r.tolerated, r.first_tolerated);
-    if (status == PCOL_OK && r.beyond)
-        pci_import_message(import,
-                           "samples that count as 1, their periods are beyond 64 bits: %" PRIu64
-                           ", the first is in line %" PRIu64,
-                           r.beyond, r.first_beyond);
+    if (status == PCOL_OK)
+        tell_beyond(&r);
     pci_text_clear(&r.header_text);
     pci_text_clear(&r.comments);
     pci_text_clear(&r.inlined);

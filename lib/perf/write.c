@@ -389,8 +389,8 @@ static int header_comes_back(const struct writer *w, struct pci_perf_header *h)
            same_field(h->has_pid, h->pid, own->has_pid, own->pid) &&
            same_field(h->has_tid, h->tid, own->has_tid, own->tid) &&
            same_field(h->has_misc, h->misc, own->has_misc, own->misc) &&
-           same_field(h->has_event, h->event, own->has_event, own->event) &&
-           h->has_cpu == own->has_cpu && (!h->has_cpu || h->cpu == own->cpu) &&
+           same_field(h->has_event, h->event, own->has_event, own->event) && !h->beyond_cpu &&
+           !h->beyond_time && h->has_cpu == own->has_cpu && (!h->has_cpu || h->cpu == own->cpu) &&
            h->has_time == own->has_time && (!h->has_time || h->time_ns == own->time_ns) &&
            h->has_period == own->has_period && (!h->has_period || h->period == own->period);
 }
@@ -533,7 +533,7 @@ static int frame_comes_back(const struct writer *w, int first)
         return 0;
     }
     return same_field(f.has_symbol, f.symbol, own->has_symbol, own->symbol) &&
-           same_field(f.has_object, f.object, own->has_object, own->object) &&
+           same_field(f.has_object, f.object, own->has_object, own->object) && !f.beyond &&
            f.has_address == own->has_address && f.address == own->address &&
            f.in_symbol == own->in_symbol && f.in_object == own->in_object &&
            f.inlined == own->inlined && f.has_offset == own->has_offset &&
