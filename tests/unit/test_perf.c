@@ -107,7 +107,6 @@ Test(perf, no_headers)
                                         "java",
                                         "hello world",
                                         "main;read 12",
-                                        "a 1 99999999999999999999.5: e:",
                                         "a 1 1.1234567891: e",
                                         "ffffffff8106d06a native_write_msr+0x6 ([kernel])",
                                         "a 1 [002]",
@@ -117,6 +116,17 @@ Test(perf, no_headers)
         cr_assert_not(pci_perf_header((const uint8_t *)lines[i], strlen(lines[i]), &h), "%s",
                       lines[i]);
     }
+}
+
+Test(perf, numbers_beyond_64_bits_are_marked)
+{
+    static const char time[] = "a 1 [3] 99999999999999999999.5: e:",
+                      cpu[] = "a 1 [99999999999999999999] 1.5: e:";
+    struct pci_perf_header h;
+    cr_assert(pci_perf_header((const uint8_t *)time, strlen(time), &h));
+    cr_assert(h.has_time && h.beyond_time && !h.beyond_cpu && h.cpu == 3);
+    cr_assert(pci_perf_header((const uint8_t *)cpu, strlen(cpu), &h));
+    cr_assert(h.has_cpu && h.beyond_cpu && !h.beyond_time && h.time_ns == 1500000000);
 }
 
 Test(perf, long_lines_take_linear_time)

@@ -779,10 +779,11 @@ Test(query, addresses_are_called_with_their_library)
     static const char *const paths[] = {"/lib/liba.so", "C/b/", "///"};
     static const char *const expected[] = {"liba.so+0x10",
                                            "b+0xFf",
-                                           "0x20",
-                                           /* in two */ "0x30", /* in none */
-                                           "0x40",
-                                           /* no name */ "0x",
+                                           "liba.so+0x20", /* one function in two libraries */
+                                           "b+0x20",
+                                           "0x30", /* in none */
+                                           "0x40", /* in one without a name */
+                                           "0x",
                                            "0x12345678901234567",
                                            "0x1g"};
     struct made made, *m = &made;
@@ -803,16 +804,18 @@ Test(query, addresses_are_called_with_their_library)
     finish(m);
     OK(pcol_names_new(m->file, &names, &m->err));
     for (uint64_t row = 0; row < sizeof expected / sizeof *expected; row++) {
-        OK(pcol_names_function(names, row, &name, &valid, &m->err));
-        cr_assert(valid && name.size == strlen(expected[row]) &&
+        OK(pcol_names_location(names, row, &name, &m->err));
+        cr_assert(name.size == strlen(expected[row]) &&
                       memcmp(name.data, expected[row], name.size) == 0,
                   "row %d: %.*s", (int)row, (int)name.size, name.data);
     }
+    OK(pcol_names_function(names, 2, &name, &valid, &m->err));
+    cr_assert(valid && name.size == 4 && memcmp(name.data, "0x20", 4) == 0);
     cr_assert_eq(pcol_names_function(names, 100, &name, &valid, &m->err), PCOL_E_ARGUMENT);
     pcol_names_free(names);
     pcol_names_free(NULL);
     check_top(m, NULL, PCOL_BY_FUNCTION,
-              "0x20:2/2 0x:1/1 0x12345678901234567:1/1 0x1g:1/1 0x30:1/1 0x40:1/1 b+0xFf:1/1 "
-              "liba.so+0x10:1/1");
+              "0x:1/1 0x12345678901234567:1/1 0x1g:1/1 0x30:1/1 0x40:1/1 b+0x20:1/1 b+0xFf:1/1 "
+              "liba.so+0x10:1/1 liba.so+0x20:1/1");
     done(m);
 }
