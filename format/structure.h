@@ -1,7 +1,8 @@
 /*
  * structure.h - consistency of a column's directories: what decoding a single row does not prove
  *
- * Counts of marked rows, block offsets, run ends, offsets of byte strings, unused bits. A pass over the directories only; values are not read, children are not followed.
+ * Counts of marked rows, block offsets, run ends, offsets of byte strings, unused bits. A pass
+ * over the directories only; values are not read, children are not followed.
  */
 #ifndef PCF_STRUCTURE_H
 #define PCF_STRUCTURE_H

@@ -785,7 +785,7 @@ typedef struct pcol_export_options {
                          calls the sink, until pcol_export() returns */
     pcol_message_fn warning; /* called with a sentence if a reader of the format rejects or misreads
                                 what is written, because the source was so; nothing is lost */
-    int keep_dropped; /* 1: write the frames that a pprof's drop_frames take away */
+    int keep_dropped;        /* 1: write the frames that a pprof's drop_frames take away */
 } pcol_export_options;
 
 /**

@@ -600,7 +600,8 @@ struct cli_table_column {
 #define CLI_RIGHT 1 /* a column of numbers, for people */
 #define CLI_PROSE 2 /* our own words, no code in Markdown */
 #define CLI_KEEP 4 /* left out last of all, after the texts of all columns are cut to 1 character */
-/* A terminal that is too narrow cuts texts down to CLI_GOOD_TEXT and then leaves the column out: the
+/* A terminal that is too narrow cuts texts down to CLI_GOOD_TEXT and then leaves the column out:
+ * the
  * highest rank first, of equal ones the last column. */
 #define CLI_OPTIONAL(rank) ((rank) << 3)
 /* Tables of frames leave out further forms of the values first, then files and lines, addresses and

@@ -307,7 +307,8 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
 
 static void put_fish(struct cli_out *out)
 {
-    /* Names that begin with a dash only after --: fish does not complete a name by a dot before it. */
+    /* Names that begin with a dash only after --: fish does not complete a name by a dot before
+     * it. */
     cli_out_text(out, "function __pcol_files\n"
                       "    set -l token (commandline -ct)\n"
                       "    if contains -- -- (commandline -opc)\n"

@@ -476,7 +476,8 @@ static pcol_status hold_all(struct pci_hold *hold, const struct pci_column *colu
     return PCOL_OK;
 }
 
-/* Bitmaps and directories, the end of values that are packed, and of the first child the run ends or
+/* Bitmaps and directories, the end of values that are packed, and of the first child the run ends
+ * or
  * the offsets; the pool of strings also with its bytes, whose order is verified. */
 static pcol_status hold_structure(struct pci_hold *hold, const struct pci_column *column,
                                   pcol_error *err)

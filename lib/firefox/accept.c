@@ -28,7 +28,8 @@ __attribute__((format(printf, 2, 3))) static void fault(struct accept *a, const 
     va_end(arguments);
 }
 
-/* A row of source_columns of the thread at hand (PCOL_NONE: the document); NULL if there is none. */
+/* A row of source_columns of the thread at hand (PCOL_NONE: the document); NULL if there is none.
+ * */
 static const struct pci_ff_kept *find_kept(const struct pci_ff_back *b, const char *table,
                                            const char *column)
 {

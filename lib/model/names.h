@@ -1,7 +1,8 @@
 /*
  * names.h - the displayed name of a frame, the same in tables, answers and exports
  *
- * The function's name, or "libc.so.6+0x9a03e" if that is only an address; "FILE:LINE" or "<top level>:LINE" for a line of a file outside functions
+ * The function's name, or "libc.so.6+0x9a03e" if that is only an address; "FILE:LINE" or "<top
+ * level>:LINE" for a line of a file outside functions
  * (R); else "[libc.so.6]", the last part of the mapping's path, without brackets of its own if it
  * has some; else the address, "0x1234"; else "<unknown>". The empty stack is "<no stack>".
  */

@@ -88,7 +88,8 @@ pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint
 /* Whether sources first..last have values of types that are not among the chosen. */
 pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint64_t last,
                              const struct pci_chosen *chosen, int *others, pcol_error *err);
-/* A double of samples' row `row` as the nearest integer, halves away from zero, for targets that have
+/* A double of samples' row `row` as the nearest integer, halves away from zero, for targets that
+ * have
  * no other numbers; *fraction is set if that is another number. E_LOSS if no integer of 64 bits is
  * near: NaN, infinity, 1e300. */
 pcol_status pci_types_whole(int64_t bits, uint64_t row, const char *target, int64_t *whole,

@@ -696,8 +696,8 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
 /* What the reader makes of the event's name. */
 static int keeps_unit(const struct writer *w)
 {
-    int clock = is_text(w->chosen.type, "cpu-clock") || is_text(w->chosen.type, "task-clock");
-    return is_text(w->chosen.unit, clock ? "nanoseconds" : "count");
+    int clock = pci_is(w->chosen.type, "cpu-clock") || pci_is(w->chosen.type, "task-clock");
+    return pci_is(w->chosen.unit, clock ? "nanoseconds" : "count");
 }
 
 static pcol_status write_source(struct writer *w, pcol_error *err)

@@ -1,8 +1,10 @@
 /*
  * bylabel.c - sums by the value of a label
  *
- * Values that read the same, with their units, are one row, whatever kind they are of. A sample that
- * has the key more than once, in several columns or in `extra`, counts once for each distinct value:
+ * Values that read the same, with their units, are one row, whatever kind they are of. A sample
+ * that
+ * has the key more than once, in several columns or in `extra`, counts once for each distinct
+ * value:
  * the pairs of sample and value of a block are sorted.
  */
 #include "query/labels.h"

@@ -4,6 +4,7 @@
 #ifndef PCI_QUERY_LABELS_H
 #define PCI_QUERY_LABELS_H
 
+#include "core/text.h"
 #include "model/rows.h"
 #include "query/query.h"
 

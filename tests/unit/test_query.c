@@ -777,14 +777,11 @@ static void add_mappings(struct made *m, const char *const *paths, size_t count)
 Test(query, addresses_are_called_with_their_library)
 {
     static const char *const paths[] = {"/lib/liba.so", "C/b/", "///"};
-    static const char *const expected[] = {"liba.so+0x10",
-                                           "b+0xFf",
+    static const char *const expected[] = {"liba.so+0x10", "b+0xFf",
                                            "liba.so+0x20", /* one function in two libraries */
-                                           "b+0x20",
-                                           "0x30", /* in none */
-                                           "0x40", /* in one without a name */
-                                           "0x",
-                                           "0x12345678901234567",
+                                           "b+0x20",       "0x30", /* in none */
+                                           "0x40",                 /* in one without a name */
+                                           "0x",           "0x12345678901234567",
                                            "0x1g"};
     struct made made, *m = &made;
     pcol_names *names;
