@@ -97,10 +97,10 @@ TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(OPT) $(SANITIZE) $(WARN)
 LINK = $(CC) $(OPT) $(SANITIZE) $(CFLAGS) -Wl,--as-needed $(LDFLAGS)
 
-FLAGS_format := -Iformat -fPIC -fvisibility=hidden
-FLAGS_lib := -Iformat -Ilib -isystem $(GEN) -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
+FLAGS_format := -I. -fPIC -fvisibility=hidden
+FLAGS_lib := -I. -Ilib -isystem $(GEN) -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
 FLAGS_user := -I$(BUILD)/include
-FLAGS_unit := -Iformat -Ilib -isystem $(GEN) $(LIBS_CFLAGS)
+FLAGS_unit := -I. -Ilib -isystem $(GEN) $(LIBS_CFLAGS)
 
 # Changed flags or another compiler rebuild what they touch.
 STAMP := $(OBJ)/flags

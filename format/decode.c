@@ -8,11 +8,11 @@
  * PACKED and BLOCKED values are followed by 8 bytes, so a 64-bit load may start at any of their
  * bits.
  */
-#include "decode.h"
+#include "format/decode.h"
 
-#include "load.h"
-#include "marked.h"
-#include "range.h"
+#include "format/load.h"
+#include "format/decode_masked.h"
+#include "format/range.h"
 
 #include <string.h>
 

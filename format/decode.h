@@ -7,7 +7,7 @@
 #ifndef PCF_DECODE_H
 #define PCF_DECODE_H
 
-#include "layout.h"
+#include "format/layout.h"
 
 /* A column ready for reading: the descriptor's fields, and pointers to its sections (NULL where the
  * column has none). Filled by pcf_index_column(). */
@@ -55,7 +55,7 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
 enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count, int64_t *values,
                          uint8_t *valid);
 
-/* Row `row` of a PCF_BYTES column, PLAIN or LINEAR; FRONT: front.h. */
+/* Row `row` of a PCF_BYTES column, PLAIN or LINEAR; FRONT: front_coding.h. */
 enum pcf_result pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
                               uint64_t *size, int *valid);
 

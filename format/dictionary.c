@@ -6,9 +6,9 @@
  * codes first, which then become values in their places: out of an array, if the dictionary is
  * decoded in less time than they are looked up in.
  */
-#include "marked.h"
+#include "format/decode_masked.h"
 
-#include "range.h"
+#include "format/range.h"
 
 #include <string.h>
 

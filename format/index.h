@@ -9,8 +9,8 @@
 #ifndef PCF_INDEX_H
 #define PCF_INDEX_H
 
-#include "decode.h"
-#include "layout.h"
+#include "format/decode.h"
+#include "format/layout.h"
 
 enum pcf_fault_kind {
     PCF_FAULT_NONE = 0,

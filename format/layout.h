@@ -9,7 +9,7 @@
  *     end-16   end mark: u64 file size, 8 bytes "PCOLEND\n"
  *
  * Everything is little-endian. Header, blocks and end mark lie in the file as these structs have
- * them; tables, columns and sections are what records say (record.c), with the places that follow.
+ * them; tables, columns and sections are what records say (index_codec.c), with the places that follow.
  */
 #ifndef PCF_LAYOUT_H
 #define PCF_LAYOUT_H
@@ -109,9 +109,9 @@ enum pcf_type {
  *   DELTAS   the row before and the next value of child 1 but for the marked rows, one in 64
  *            at least; those stand in child 0
  *   TREE     row - 1 but for the marked rows; the child says how far up from there they go, within
- *            1024 rows; tree.c
+ *            1024 rows; decode_tree.c
  *   FRONT    byte strings in order: the first bytes of the row before, as many as child 1 says, and
- *            then bytes of its own, whose offsets stand in child 0; front.h
+ *            then bytes of its own, whose offsets stand in child 0; front_coding.h
  *   SPLIT    marked rows: the next value of child 0; others: the next value of child 1
  *   DICTIONARY  child 0 at the row that child 1, the codes, says; without child 1 the codes are
  *            those of the column `base` before this one in the table
@@ -167,7 +167,7 @@ enum pcf_role {
     PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED or BLOCKED bits */
     PCF_ROLE_VALIDITY = 2, /* Arrow validity bitmap, 1 = there is a value */
     PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block */
-    PCF_ROLE_MARKS = 4,    /* SPARSE, CHAIN, DELTAS, SPLIT: 1 = value in child 0; marked.h */
+    PCF_ROLE_MARKS = 4,    /* SPARSE, CHAIN, DELTAS, SPLIT: 1 = value in child 0; decode_masked.h */
     PCF_ROLE_DATA = 5      /* PCF_BYTES: the bytes */
 };
 

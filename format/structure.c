@@ -5,11 +5,11 @@
  * offsets, run ends, byte offsets. Decoding checks that the row found exists; here the directory is
  * held against all that it indexes, so that no changed bit of it leads to another row's value.
  */
-#include "structure.h"
+#include "format/structure.h"
 
-#include "load.h"
-#include "marked.h"
-#include "range.h"
+#include "format/load.h"
+#include "format/decode_masked.h"
+#include "format/range.h"
 
 #define BLOCK_OFFSET ((UINT64_C(1) << 56) - 1)
 #define RUN_CHUNK 512u

@@ -7,7 +7,7 @@
 #ifndef PCF_STRUCTURE_H
 #define PCF_STRUCTURE_H
 
-#include "decode.h"
+#include "format/decode.h"
 
 /* NULL, or the sentence (static) for the first broken rule; *row is then the row at fault,
  * UINT64_MAX if it is no single one. */

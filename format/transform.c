@@ -4,9 +4,9 @@
  * Differences and varints work on values of 32 or 64 bits; those of 64 bits are taken as signed,
  * and signed numbers become unsigned by folding: 0, -1, 1, -2 are 0, 1, 2, 3.
  */
-#include "transform.h"
+#include "format/transform.h"
 
-#include "load.h"
+#include "format/load.h"
 
 size_t pcf_varint_get(const uint8_t *from, size_t size, uint64_t *value)
 {

@@ -7,7 +7,7 @@
 #ifndef PCF_TRANSFORM_H
 #define PCF_TRANSFORM_H
 
-#include "layout.h"
+#include "format/layout.h"
 
 /* PCF_TRANSFORM_NONE to PCF_TRANSFORM_DELTA_BYTES: `bytes` of values of `width` 4 or 8 bytes into
  * `stream`, which has room for PCF_PRESS_STREAM; bytes <= PCF_PRESS_RANK_BLOCK, a multiple of the

@@ -1,6 +1,6 @@
-# lib: the library, one folder (a room) for each concern; lib/examples holds programs of users, which see pcol.h only.
+# lib: the library, one directory a component (architecture: CONTRIBUTING.md); lib/examples: programs that use pcol.h only.
 
-LIB_SRC := $(filter-out lib/examples/%,$(wildcard lib/*.c lib/*/*.c))
+LIB_SRC := $(filter-out lib/examples/%,$(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/pprof/profile.pb-c.o
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 EXAMPLE_OBJ := $(EXAMPLE_SRC:%.c=$(OBJ)/%.o)
@@ -11,14 +11,14 @@ $(OBJ)/lib/%.o: lib/%.c $(STAMP)
 
 # Loops that are to become vector code, where code is made fast at all.
 ifeq ($(OPT),-O2 -g)
-$(OBJ)/lib/core/lanes.o: FLAGS_lib += -O3 -fno-trapping-math
+$(OBJ)/lib/util/simd_kernels.o: FLAGS_lib += -O3 -fno-trapping-math
 endif
 
 # Messages of profile.proto: made once for all variants, and not ours to warn about.
-$(GEN)/pprof/profile.pb-c.c: lib/pprof/profile.proto
+$(GEN)/pprof/profile.pb-c.c: lib/formats/pprof/profile.proto
 	@mkdir -p $(GEN)
 	$(call say,PROTO,$<)
-	$(Q)protoc-c --proto_path=lib --c_out=$(GEN) $<
+	$(Q)protoc-c --proto_path=lib/formats --c_out=$(GEN) $<
 
 $(GEN)/pprof/profile.pb-c.h: $(GEN)/pprof/profile.pb-c.c ;
 
@@ -26,7 +26,7 @@ $(OBJ)/gen/%.o: $(GEN)/%.c $(STAMP)
 	$(call compile,-w $(FLAGS_lib))
 
 # Whatever may include the made header, whether its .d file is there yet or not.
-$(filter $(OBJ)/lib/pprof/%,$(LIB_OBJ)): | $(GEN)/pprof/profile.pb-c.h
+$(filter $(OBJ)/lib/formats/pprof/%,$(LIB_OBJ)): | $(GEN)/pprof/profile.pb-c.h
 
 $(OBJ)/lib/examples/%.o: lib/examples/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))

@@ -32,7 +32,7 @@ FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/fu
 # What is compared to what guides a fuzzer through the bytes that an importer reads, and costs a third of the time: not where those
 # bytes have become numbers.
 ifneq ($(filter fuzz,$(VARIANT)),)
-$(OBJ)/lib/core/%.o $(OBJ)/lib/model/%.o $(OBJ)/lib/query/%.o: CFLAGS += -fno-sanitize-coverage=trace-cmp
+$(OBJ)/lib/util/%.o $(OBJ)/lib/reader/%.o $(OBJ)/lib/encode/%.o $(OBJ)/lib/builder/%.o $(OBJ)/lib/model/%.o $(OBJ)/lib/query/%.o: CFLAGS += -fno-sanitize-coverage=trace-cmp
 endif
 FUZZ_BIN := $(FUZZ_TARGETS:%=$(OUT)/fuzz/%)
 

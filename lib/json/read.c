@@ -7,7 +7,7 @@
  */
 #include "json/json.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 #include "json/number.h"
 #include "json/utf8.h"
 

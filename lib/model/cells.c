@@ -6,8 +6,8 @@
  */
 #include "model/table.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <string.h>
 
@@ -103,7 +103,7 @@ pcol_status pci_verify_column(const pcol_column *column, pcol_error *err)
 
 pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err)
 {
-    PCI_GIVEN(column, err);
+    PCI_REQUIRE(column, err);
     return pci_verify_column(column, err);
 }
 
@@ -118,7 +118,7 @@ enum reading { AS_I64, AS_F64, AS_STR };
 
 static pcol_status check_type(const pcol_column *column, enum reading reading, pcol_error *err)
 {
-    PCI_GIVEN(column, err);
+    PCI_REQUIRE(column, err);
     int text = column->type == PCOL_STRING || column->type == PCOL_BYTES;
     int number = column->type == PCOL_I64 || column->type == PCOL_U64 || column->type == PCOL_U32 ||
                  column->type == PCOL_BOOL;
@@ -175,16 +175,16 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
 static pcol_status get_bits_alone(const pcol_column *column, uint64_t row, int64_t *bits,
                                   int *valid, pcol_error *err)
 {
-    uint64_t before = pci_part_begin(PCI_PART_CELL);
+    uint64_t before = pci_row_part_begin(PCI_ROW_PART_CELL);
     pcol_status status = get_bits(column, row, bits, valid, err);
-    pci_part_end(before);
+    pci_row_part_end(before);
     return status;
 }
 
 pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *value, int *valid,
                             pcol_error *err)
 {
-    PCI_GIVEN(value, err);
+    PCI_REQUIRE(value, err);
     int64_t bits = 0;
     int there = 0;
     pcol_status status = check_type(column, AS_I64, err);
@@ -199,7 +199,7 @@ pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *va
 pcol_status pcol_column_f64(const pcol_column *column, uint64_t row, double *value, int *valid,
                             pcol_error *err)
 {
-    PCI_GIVEN(value, err);
+    PCI_REQUIRE(value, err);
     int64_t bits = 0;
     int there = 0;
     pcol_status status = check_type(column, AS_F64, err);
@@ -233,13 +233,13 @@ static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *va
 pcol_status pcol_column_str(const pcol_column *column, uint64_t row, pcol_str *value, int *valid,
                             pcol_error *err)
 {
-    PCI_GIVEN(value, err);
+    PCI_REQUIRE(value, err);
     int there = 0;
     pcol_status status;
     *value = (pcol_str){"", 0};
-    uint64_t before = pci_part_begin(PCI_PART_CELL);
+    uint64_t before = pci_row_part_begin(PCI_ROW_PART_CELL);
     status = get_str(column, row, value, &there, err);
-    pci_part_end(before);
+    pci_row_part_end(before);
     if (status != PCOL_OK || !there)
         *value = (pcol_str){"", 0};
     if (valid)
@@ -298,16 +298,16 @@ static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t co
         PCI_TRY(pci_verify_column(column, err));
         return read_rows(column, row, count, to, err);
     }
-    uint64_t before = pci_part_begin(count ? count : 1);
+    uint64_t before = pci_row_part_begin(count ? count : 1);
     pcol_status status = read_rows(column, row, count, to, err);
-    pci_part_end(before);
+    pci_row_part_end(before);
     return status;
 }
 
 pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row, size_t count,
                                  int64_t *values, uint8_t *valid, pcol_error *err)
 {
-    PCI_GIVEN_MANY(values, count, err);
+    PCI_REQUIRE_MANY(values, count, err);
     struct target to = {.reading = AS_I64, .i64 = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }
@@ -315,7 +315,7 @@ pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row, size_t
 pcol_status pcol_column_read_f64(const pcol_column *column, uint64_t row, size_t count,
                                  double *values, uint8_t *valid, pcol_error *err)
 {
-    PCI_GIVEN_MANY(values, count, err);
+    PCI_REQUIRE_MANY(values, count, err);
     struct target to = {.reading = AS_F64, .f64 = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }
@@ -323,7 +323,7 @@ pcol_status pcol_column_read_f64(const pcol_column *column, uint64_t row, size_t
 pcol_status pcol_column_read_str(const pcol_column *column, uint64_t row, size_t count,
                                  pcol_str *values, uint8_t *valid, pcol_error *err)
 {
-    PCI_GIVEN_MANY(values, count, err);
+    PCI_REQUIRE_MANY(values, count, err);
     struct target to = {.reading = AS_STR, .str = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }

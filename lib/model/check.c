@@ -7,8 +7,8 @@
  */
 #include "model/check.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -313,9 +313,9 @@ pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
 pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_fault_fn report,
                             void *context, uint64_t *faults, pcol_error *err)
 {
-    PCI_GIVEN(faults, err);
+    PCI_REQUIRE(faults, err);
     *faults = 0;
-    PCI_GIVEN(file, err);
+    PCI_REQUIRE(file, err);
     struct pci_check check = {.file = file, .depth = depth, .report = report, .context = context};
     pcol_status status;
     if ((unsigned)depth > PCOL_CHECK_STRICT)

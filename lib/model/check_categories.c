@@ -6,7 +6,7 @@
  */
 #include "model/check.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 static pcol_status count_parts(struct pci_check *check, uint64_t categories, uint64_t *counts,
                                pcol_error *err)

@@ -7,7 +7,7 @@
  */
 #include "model/check.h"
 
-#include "range.h"
+#include "format/range.h"
 
 #include <string.h>
 

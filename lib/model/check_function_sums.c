@@ -8,8 +8,8 @@
 #include "model/check.h"
 #include "model/types.h"
 
-#include "core/alloc.h"
-#include "core/strtab.h"
+#include "util/alloc.h"
+#include "builder/string_pool.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct sums {
     struct pci_check *check;
     const pcol_file *file;
     struct pci_stacks tree;
-    struct pci_strtab names;
+    struct pci_string_pool names;
     uint32_t *of_location; /* PCOL_NONE: shows no name */
     uint32_t *on_path;     /* by name */
     int64_t *self, *total; /* by name; one more: samples that show none */
@@ -74,7 +74,7 @@ static pcol_status name_binary(struct sums *s, uint64_t group, uint32_t *name, p
     for (start = path.size; start && path.data[start - 1] != '/'; start--)
         ;
     if (start == path.size)
-        return pci_strtab_intern(&s->names, "<unknown>", 9, name, err);
+        return pci_string_pool_intern(&s->names, "<unknown>", 9, name, err);
     size_t size = path.size - start;
     char *text = pci_malloc(size + 2, 1);
     if (!text)
@@ -82,7 +82,7 @@ static pcol_status name_binary(struct sums *s, uint64_t group, uint32_t *name, p
     text[0] = '[';
     memcpy(text + 1, path.data + start, size);
     text[size + 1] = ']';
-    pcol_status status = pci_strtab_intern(&s->names, text, size + 2, name, err);
+    pcol_status status = pci_string_pool_intern(&s->names, text, size + 2, name, err);
     pci_free(text);
     return status;
 }
@@ -102,7 +102,7 @@ static pcol_status name_location(struct sums *s, uint64_t group, uint64_t row, u
     text = (pcol_str){"", 0};
     if ((uint64_t)function < pci_rows(s->file, "functions"))
         PCI_TRY(text_of(s, "functions", "name", (uint64_t)function, &text, &valid, err));
-    return text.size ? pci_strtab_intern(&s->names, text.data, text.size, name, err)
+    return text.size ? pci_string_pool_intern(&s->names, text.data, text.size, name, err)
                      : name_binary(s, group, name, err);
 }
 
@@ -145,7 +145,7 @@ static pcol_status name_rows(struct sums *s, pcol_error *err)
         if (row && (order > 0 || (!order && last.size >= text.size)))
             pci_fault(&tally, row, "names do not ascend");
         last = text;
-        status = pci_strtab_intern(&s->names, text.data, text.size, &s->name_of_row[row], err);
+        status = pci_string_pool_intern(&s->names, text.data, text.size, &s->name_of_row[row], err);
         if (s->names.count > count)
             pci_fault(&tally, row, "no location shows this name");
     }
@@ -312,7 +312,7 @@ static void check_missing(struct sums *s)
         *met = 0;
     }
     for (size_t i = 0; i < s->names.count; i++) {
-        pcol_str name = pci_strtab_get(&s->names, (uint32_t)i);
+        pcol_str name = pci_string_pool_get(&s->names, (uint32_t)i);
         if (s->met[i])
             pci_fault(&tally, PCOL_NOWHERE, "the row of '%.*s' is missing",
                       (int)(name.size < 80 ? name.size : 80), name.data);
@@ -369,7 +369,7 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err)
     if (status == PCOL_OK)
         status = check_all(&s, &types, &error);
     pci_types_close(&types);
-    pci_strtab_clear(&s.names);
+    pci_string_pool_clear(&s.names);
     pci_free(s.of_location);
     pci_free(s.on_path);
     pci_free(s.self);

@@ -4,9 +4,9 @@
 #include "model/check.h"
 #include "model/types.h"
 
-#include "core/idle.h"
-#include "core/pairs.h"
-#include "core/text.h"
+#include "builder/idle_samples.h"
+#include "util/pair_set.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -79,7 +79,7 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
     const struct pci_column *a = pci_check_column(check, table, first);
     const struct pci_column *b = pci_check_column(check, table, second);
     struct pci_tally tally = PCI_TALLY(check, table, second);
-    struct pci_pairs seen = {0};
+    struct pci_pair_set seen = {0};
     uint64_t rows = pci_rows(check->file, table);
     pcol_status status = PCOL_OK;
     size_t n, m;
@@ -93,14 +93,14 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
             break;
         for (size_t i = 0; i < n && status == PCOL_OK; i++) {
             int again = 0;
-            status = pci_pairs_add(&seen, (uint64_t)check->values[0][i],
+            status = pci_pair_set_add(&seen, (uint64_t)check->values[0][i],
                                    (uint64_t)check->values[1][i], &again, err);
             if (again)
                 pci_fault(&tally, row + i, "there is a row like this before");
         }
     }
     pci_tally_end(&tally);
-    pci_pairs_clear(&seen);
+    pci_pair_set_clear(&seen);
     return status;
 }
 
@@ -117,8 +117,8 @@ static pcol_status check_type(const struct pci_types *types, uint32_t row, struc
     size_t at = pci_hash_start(seen, hash);
     for (uint32_t k; (k = pci_hash_next(seen, hash, &at)) != PCI_HASH_NONE;) {
         const struct pci_column *b = types->columns[k];
-        if (pci_same(types->type[row], types->type[k]) &&
-            pci_same(types->unit[row], types->unit[k]) && types->level[row] == types->level[k] &&
+        if (pci_str_equal(types->type[row], types->type[k]) &&
+            pci_str_equal(types->unit[row], types->unit[k]) && types->level[row] == types->level[k] &&
             types->ordinal[row] == types->ordinal[k] && a->desc->type == b->desc->type) {
             pci_fault(tally, row, "this type is the same as that of row %u", (unsigned)k);
             return PCOL_OK;

@@ -2,11 +2,11 @@
  * check_labels.c - label keys, shapes, and, strictly, the labels of each row
  */
 #include "model/check.h"
-#include "model/keyed.h"
+#include "model/keyed_rows.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct keys {
 static int same_key(const struct key *a, const struct key *b)
 {
     for (size_t i = 0; i < 4; i++)
-        if (!pci_same(a->text[i], b->text[i]))
+        if (!pci_str_equal(a->text[i], b->text[i]))
             return 0;
     return a->occurrence == b->occurrence && a->has_unit == b->has_unit;
 }
@@ -116,7 +116,7 @@ static void check_stray(struct keys *k, const struct pci_table *table)
         struct pci_tally tally = PCI_TALLY(k->check, table->name, name);
         uint64_t row = (uint64_t)pci_name_number(name, "label."); /* none: beyond all of them */
         if (pci_label_column_is(name) &&
-            (row >= k->count || !pci_same(k->all[row].text[TABLE], text)))
+            (row >= k->count || !pci_str_equal(k->all[row].text[TABLE], text)))
             pci_fault(&tally, PCOL_NOWHERE, "no row of label_keys stands for this column");
     }
 }

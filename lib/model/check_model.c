@@ -7,8 +7,8 @@
 #include "model/check.h"
 #include "model/types.h"
 
-#include "core/alloc.h"
-#include "core/text.h"
+#include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void check_list(const struct model *model, const struct pci_types *types,
         for (uint32_t k = 0; k < i && k < PCI_CHECK_ROWS; k++) {
             pcol_str type = types->type[list[i]], unit = types->unit[list[i]];
             pcol_str other = types->type[list[k]], other_unit = types->unit[list[k]];
-            if (!pci_same(type, other) || !pci_same(unit, other_unit))
+            if (!pci_str_equal(type, other) || !pci_str_equal(unit, other_unit))
                 continue;
             pci_fault(&tally, PCOL_NOWHERE,
                       "v2 key not satisfiable by this source: source %llu has a sample type twice",
@@ -156,7 +156,7 @@ static pcol_status check_values(const struct model *model, pcol_error *err)
         return pci_fault_error(model->check, &error, err);
     status = check_lists(model, &types, err);
     for (uint32_t k = 0; k < types.count && status == PCOL_OK; k++) {
-        if (!pci_is(types.type[k], "samples") || !pci_is(types.unit[k], "count") ||
+        if (!pci_str_is(types.type[k], "samples") || !pci_str_is(types.unit[k], "count") ||
             types.level[k] || types.ordinal[k] || !types.columns[k] ||
             types.columns[k]->desc->type != PCF_I64)
             continue;

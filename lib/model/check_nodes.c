@@ -2,9 +2,9 @@
  * check_nodes.c - trees: each node by itself, pre-order, and one cell for each root
  */
 #include "model/check.h"
-#include "model/rows.h"
+#include "model/row_details.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

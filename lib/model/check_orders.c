@@ -2,7 +2,7 @@
  * check_orders.c - source_rows: runs of one table each, complete, and of rows that are there
  */
 #include "model/check.h"
-#include "model/rows.h"
+#include "model/row_details.h"
 
 /* Reading each run's order looks at all of it. */
 pcol_status pci_check_orders(struct pci_check *check, pcol_error *err)

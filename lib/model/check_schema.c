@@ -3,8 +3,8 @@
  */
 #include "model/check.h"
 
-#include "core/references.h"
-#include "core/text.h"
+#include "reader/row_references.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  */
 #include "model/check.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
+#include "util/alloc.h"
+#include "util/hash.h"
 
 struct walk {
     uint32_t *path; /* the row before and its ancestors, the root first */

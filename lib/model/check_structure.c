@@ -1,10 +1,10 @@
 /*
  * check_structure.c - what goes unsaid when a column is read: directories that agree with what they
- * index (core/structure.c), and bits past the last row of each block that are zero
+ * index (reader/verify_structure.c), and bits past the last row of each block that are zero
  */
-#include "core/thaw.h"
+#include "reader/archive_read.h"
 #include "model/check.h"
-#include "structure.h"
+#include "format/structure.h"
 
 static pcol_status check_tails(struct pci_tally *tally, const struct pci_column *column,
                                pcol_error *err)
@@ -12,12 +12,12 @@ static pcol_status check_tails(struct pci_tally *tally, const struct pci_column 
     const pcol_file *file = tally->check->file;
     uint64_t rows = column->desc->encoding == PCF_BLOCKED ? column->desc->rows : 0;
     for (uint64_t row = 0; row < rows; row += PCF_BLOCK_ROWS) {
-        struct pci_hold hold;
+        struct pci_pin hold;
         uint64_t n = rows - row < PCF_BLOCK_ROWS ? rows - row : PCF_BLOCK_ROWS;
-        pcol_status status = pci_hold_rows(&hold, file, column, row, n, err);
+        pcol_status status = pci_pin_rows(&hold, file, column, row, n, err);
         if (status == PCOL_OK && !pcf_block_tail_is_zero(column->data, row / PCF_BLOCK_ROWS))
             pci_fault(tally, row, "bits behind the block's last value are not zero");
-        pci_release(&hold);
+        pci_unpin(&hold);
         if (status != PCOL_OK)
             return status;
     }

@@ -7,7 +7,7 @@
 #include "model/check.h"
 #include "model/types.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef PCI_KEYED_JSON_H
 #define PCI_KEYED_JSON_H
 
-#include "model/keyed.h"
+#include "model/keyed_rows.h"
 #include "json/json.h"
 
 /* Writes what lies in the table that a place names. */

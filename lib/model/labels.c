@@ -4,9 +4,9 @@
  * Label columns are read in batches of rows, each when the first row of the batch asks for it. A
  * shape says which columns a row needs; rows without one look at all columns.
  */
-#include "model/rows.h"
+#include "model/row_details.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  */
 #include "model/memory.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

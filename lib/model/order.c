@@ -4,11 +4,11 @@
  * Rows of one (source, thread, table) stand together. The first question makes an index of these
  * runs, found by hash; each answer then reads one run.
  */
-#include "model/rows.h"
+#include "model/row_details.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ static const struct run *find_run(const struct pci_order_index *index, uint32_t 
     uint32_t id;
     while ((id = pci_hash_next(&index->hash, hash, &at)) != PCI_HASH_NONE) {
         const struct run *run = &index->runs[id];
-        if (run->source == source && run->thread == thread && pci_same(run->table, table))
+        if (run->source == source && run->thread == thread && pci_str_equal(run->table, table))
             return run;
     }
     return NULL;
@@ -78,7 +78,7 @@ static pcol_status add_row(struct pci_order_index *index, const struct run *row,
 {
     struct run *last = index->count ? &index->runs[index->count - 1] : NULL;
     if (last && last->source == row->source && last->thread == row->thread &&
-        pci_same(last->table, row->table)) {
+        pci_str_equal(last->table, row->table)) {
         last->count++;
         return PCOL_OK;
     }
@@ -161,7 +161,7 @@ static pcol_status target_rows(const pcol_file *file, const struct columns *c, u
     PCI_TRY(pci_get_str(file, c->target, row, &name, &valid, err));
     *rows = 0;
     for (uint32_t i = 0; valid && i < file->index.header.table_count; i++)
-        if (pci_same(name, (pcol_str){file->tables[i].name, strlen(file->tables[i].name)}))
+        if (pci_str_equal(name, (pcol_str){file->tables[i].name, strlen(file->tables[i].name)}))
             *rows = file->tables[i].rows;
     return PCOL_OK;
 }
@@ -236,7 +236,7 @@ static pcol_status check_run(const pcol_file *file, const struct columns *c, con
         for (size_t i = 0; i < n; i++) {
             if ((uint64_t)ordinal[i] != at + i)
                 return fail_row(from + i, "ordinal", "ordinals do not count from 0", err);
-            if (!pci_same(target[i], first))
+            if (!pci_str_equal(target[i], first))
                 return fail_row(from + i, "target", "rows of one table have two targets", err);
             if ((uint64_t)value[i] >= rows)
                 return fail_row(from + i, "row", "there is no such row", err);

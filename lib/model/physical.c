@@ -1,7 +1,7 @@
 /*
  * physical.c - the tables as they lie in the file, and what a column says of itself
  */
-#include "core/given.h"
+#include "util/arg_check.h"
 #include "model/table.h"
 
 #include <string.h>
@@ -163,12 +163,12 @@ static unsigned array_width(const struct pcf_data *data)
 
 pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pcol_error *err)
 {
-    PCI_GIVEN(buffer, err);
+    PCI_REQUIRE(buffer, err);
     static const uint64_t zero; /* the values of no rows, and the one offset of no texts */
     const struct pcf_data *data, *array;
     unsigned width;
     *buffer = (pcol_buffer){0};
-    PCI_GIVEN(column, err);
+    PCI_REQUIRE(column, err);
     if (!column->direct || !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "this column has no values in place");
@@ -178,7 +178,7 @@ pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pco
     if (!width || (data->type == PCF_BYTES && width != 8))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "this column is encoded and has no values in place");
-    PCI_TRY(pci_thaw(column->table->file, column->source, err));
+    PCI_TRY(pci_decompress_column(column->table->file, column->source, err));
     PCI_TRY(pci_verify(column->table->file, column->source, err));
     buffer->values = data->rows && array->values ? (const void *)array->values : &zero;
     buffer->validity = data->validity;

@@ -6,8 +6,8 @@
  */
 #include "model/table.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct scan_column {
 struct pcol_scan {
     const pcol_table *table;
     uint64_t row, end;
-    uint64_t count; /* rows of the scan, for pci_part_begin() */
+    uint64_t count; /* rows of the scan, for pci_row_part_begin() */
     size_t most;    /* rows of the next batch */
     int failed;
     int64_t *bits; /* doubles on their way */
@@ -96,17 +96,17 @@ static pcol_status verify_all(const pcol_scan *scan, pcol_error *err)
 
 static pcol_status open_rows(pcol_scan *scan, pcol_error *err)
 {
-    uint64_t rows = scan->table->rows, before = pci_part_begin(scan->count);
+    uint64_t rows = scan->table->rows, before = pci_row_part_begin(scan->count);
     pcol_status status =
         pci_rows_open(&scan->rows, scan->table, scan->row < scan->end ? scan->row : rows, err);
-    pci_part_end(before);
+    pci_row_part_end(before);
     return status;
 }
 
 pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns, uint32_t column_count,
                           uint64_t first_row, uint64_t row_count, pcol_scan **scan, pcol_error *err)
 {
-    PCI_GIVEN(scan, err);
+    PCI_REQUIRE(scan, err);
     pcol_scan *s;
     pcol_status status;
     *scan = NULL;
@@ -216,14 +216,14 @@ static pcol_status next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
 /* What a cursor gave before it failed is gone, so the rows that it is at are not known any more. */
 pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
 {
-    PCI_GIVEN(batch, err);
+    PCI_REQUIRE(batch, err);
     *batch = (pcol_batch){0};
-    PCI_GIVEN(scan, err);
+    PCI_REQUIRE(scan, err);
     if (scan->failed)
         return pci_fail(err, PCOL_E_STATE, "the scan has failed before");
-    uint64_t before = pci_part_begin(scan->count);
+    uint64_t before = pci_row_part_begin(scan->count);
     pcol_status status = next(scan, batch, err);
-    pci_part_end(before);
+    pci_row_part_end(before);
     if (status == PCOL_OK)
         return PCOL_OK;
     scan->failed = 1;

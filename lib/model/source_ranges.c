@@ -7,9 +7,9 @@
  * that nobody has to search a table once for each source. Tests: tests/scaling ("firefox:
  * sources"), tests/firefox.
  */
-#include "model/rows.h"
+#include "model/row_details.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

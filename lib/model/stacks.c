@@ -4,7 +4,7 @@
  * Every step is checked by itself: a parent lies before its child, so a walk ends whatever the file
  * says; a group and its range of locations lie within their tables.
  */
-#include "core/given.h"
+#include "util/arg_check.h"
 #include "model/table.h"
 
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
@@ -127,13 +127,13 @@ static pcol_status stack_locations(const pcol_file *file, uint64_t stack, uint32
 pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
                                  size_t capacity, size_t *depth, pcol_error *err)
 {
-    PCI_GIVEN(depth, err);
+    PCI_REQUIRE(depth, err);
     *depth = 0;
-    PCI_GIVEN_MANY(locations, capacity, err);
-    PCI_GIVEN(file, err);
-    uint64_t before = pci_part_begin(1);
+    PCI_REQUIRE_MANY(locations, capacity, err);
+    PCI_REQUIRE(file, err);
+    uint64_t before = pci_row_part_begin(1);
     pcol_status status = stack_locations(file, stack, locations, capacity, depth, err);
-    pci_part_end(before);
+    pci_row_part_end(before);
     return status;
 }
 

@@ -6,8 +6,8 @@
  */
 #include "model/table.h"
 
-#include "core/alloc.h"
-#include "range.h"
+#include "util/alloc.h"
+#include "format/range.h"
 
 #include <string.h>
 
@@ -181,7 +181,7 @@ pcol_status pci_table_reads(pcol_table *table, const struct pci_column *const *c
     return PCOL_OK;
 }
 
-static pcol_status lane_bits(const pcol_column *column, const struct pci_lanes *lanes, size_t count,
+static pcol_status lane_bits(const pcol_column *column, const struct pci_simd *lanes, size_t count,
                              int64_t *values, uint8_t *valid, pcol_error *err)
 {
     const int64_t *lane = lanes->lane[column->lane];

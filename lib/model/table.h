@@ -10,13 +10,13 @@
 #ifndef PCI_TABLE_H
 #define PCI_TABLE_H
 
-#include "core/file.h"
+#include "reader/file.h"
 
 #define PCI_BATCH 1024u
 #define PCI_ZONE 8192u /* samples per row of sample_zones */
 
 /* Raw cells of an expanded table. */
-struct pci_lanes {
+struct pci_simd {
     int64_t lane[3][PCI_BATCH];
 };
 
@@ -25,7 +25,7 @@ struct pci_expander {
     /* A cursor that stands on `row`, which is below the table's rows. */
     pcol_status (*open)(const pcol_table *table, uint64_t row, void **cursor, pcol_error *err);
     /* Exactly `count` further rows, at most PCI_BATCH and not past the table's end. */
-    pcol_status (*next)(void *cursor, size_t count, struct pci_lanes *lanes, pcol_error *err);
+    pcol_status (*next)(void *cursor, size_t count, struct pci_simd *lanes, pcol_error *err);
     void (*close)(void *cursor);
 };
 
@@ -35,14 +35,14 @@ typedef pcol_status (*pci_bits_fn)(const pcol_column *column, uint64_t row, size
 typedef pcol_status (*pci_str_fn)(const pcol_column *column, uint64_t row, size_t count,
                                   pcol_str *values, uint8_t *valid, pcol_error *err);
 /* The same for a column of an expanded table, out of its cursor's lanes. */
-typedef pcol_status (*pci_lane_bits_fn)(const pcol_column *column, const struct pci_lanes *lanes,
+typedef pcol_status (*pci_lane_bits_fn)(const pcol_column *column, const struct pci_simd *lanes,
                                         size_t count, int64_t *values, uint8_t *valid,
                                         pcol_error *err);
-typedef pcol_status (*pci_lane_str_fn)(const pcol_column *column, const struct pci_lanes *lanes,
+typedef pcol_status (*pci_lane_str_fn)(const pcol_column *column, const struct pci_simd *lanes,
                                        size_t count, pcol_str *values, uint8_t *valid,
                                        pcol_error *err);
 /* The list of the row that stands at `at` in the lanes, appended to *values at *count. */
-typedef pcol_status (*pci_list_fn)(const pcol_column *column, const struct pci_lanes *lanes,
+typedef pcol_status (*pci_list_fn)(const pcol_column *column, const struct pci_simd *lanes,
                                    size_t at, int64_t **values, size_t *capacity, size_t *count,
                                    pcol_error *err);
 
@@ -101,7 +101,7 @@ struct pci_models {
     uint32_t physical_count;
 };
 
-/* models.c: the file's models, made if need be; the caller holds the file's lock */
+/* data_models.c: the file's models, made if need be; the caller holds the file's lock */
 pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_error *err);
 
 /* table.c: making tables */
@@ -158,7 +158,7 @@ pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err);
 struct pci_rows {
     const pcol_table *table;
     void *cursor; /* NULL unless the table is expanded */
-    struct pci_lanes *lanes;
+    struct pci_simd *lanes;
 };
 /* Stand before `row`, which may be the table's end. */
 pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64_t row,

@@ -3,9 +3,9 @@
  */
 #include "model/types.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -174,12 +174,12 @@ static int is_wanted(const struct pci_types *types, uint32_t row, const char *wa
     pcol_str type = types->type[row], unit = types->unit[row];
     if (types->ordinal[row])
         return 0;
-    if (pci_same(name, type))
+    if (pci_str_equal(name, type))
         return 1;
     if (name.size != type.size + 1 + unit.size || wanted[type.size] != '/')
         return 0;
     name.size = type.size;
-    return pci_same(name, type) && pci_same((pcol_str){wanted + type.size + 1, unit.size}, unit);
+    return pci_str_equal(name, type) && pci_str_equal((pcol_str){wanted + type.size + 1, unit.size}, unit);
 }
 
 /* Text of a source's cell; "" if there is none. */
@@ -205,7 +205,7 @@ static pcol_status find_default(const struct pci_types *types, uint64_t source,
     *row = PCOL_NONE;
     *named = 0;
     for (uint32_t i = 0; own.size && i < count; i++)
-        if (pci_same(types->type[list[i]], own) && !types->level[list[i]]) {
+        if (pci_str_equal(types->type[list[i]], own) && !types->level[list[i]]) {
             *row = list[i];
             *named = 1;
             return PCOL_OK;
@@ -265,13 +265,13 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
 
 int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b)
 {
-    return pci_same(types->type[a], types->type[b]) && pci_same(types->unit[a], types->unit[b]) &&
+    return pci_str_equal(types->type[a], types->type[b]) && pci_str_equal(types->unit[a], types->unit[b]) &&
            types->ordinal[a] == types->ordinal[b] && types->level[a] == types->level[b];
 }
 
 int pci_type_is_pprof(pcol_str type)
 {
-    return pci_same(type, (pcol_str){"pprof", 5}) || pci_same(type, (pcol_str){"gperftools", 10});
+    return pci_str_equal(type, (pcol_str){"pprof", 5}) || pci_str_equal(type, (pcol_str){"gperftools", 10});
 }
 
 static pcol_status no_type(const struct pci_types *types, const char *wanted, pcol_error *err)
@@ -408,7 +408,7 @@ static pcol_status walk_read(struct turns_walk *walk, uint64_t row, uint64_t *co
 }
 
 /* How many samples each source has, in turns->first[source + 1]. */
-static pcol_status count_turns(struct pci_turns *turns, struct turns_walk *walk, pcol_error *err)
+static pcol_status count_turns(struct pci_interleaved *turns, struct turns_walk *walk, pcol_error *err)
 {
     uint64_t count;
     for (uint64_t row = 0; row < walk->rows; row += count) {
@@ -423,7 +423,7 @@ static pcol_status count_turns(struct pci_turns *turns, struct turns_walk *walk,
     return PCOL_OK;
 }
 
-static pcol_status sort_turns(struct pci_turns *turns, struct turns_walk *walk, pcol_error *err)
+static pcol_status sort_turns(struct pci_interleaved *turns, struct turns_walk *walk, pcol_error *err)
 {
     uint64_t count;
     turns->first = pci_calloc((size_t)turns->sources + 1, sizeof *turns->first);
@@ -444,12 +444,12 @@ static pcol_status sort_turns(struct pci_turns *turns, struct turns_walk *walk, 
     return PCOL_OK;
 }
 
-pcol_status pci_turns_open(const pcol_file *file, const struct pci_column *source,
-                           struct pci_turns *turns, pcol_error *err)
+pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
+                           struct pci_interleaved *turns, pcol_error *err)
 {
     struct turns_walk walk = {file, source, pci_rows(file, "samples"), {0}, {0}};
     uint64_t before = 0, count;
-    *turns = (struct pci_turns){.sources = pci_rows(file, "sources")};
+    *turns = (struct pci_interleaved){.sources = pci_rows(file, "sources")};
     if (!source || turns->sources < 2) /* nothing to be found sooner */
         return PCOL_OK;
     turns->in_order = 1;
@@ -466,14 +466,14 @@ pcol_status pci_turns_open(const pcol_file *file, const struct pci_column *sourc
     return sort_turns(turns, &walk, err);
 }
 
-void pci_turns_close(struct pci_turns *turns)
+void pci_interleaved_close(struct pci_interleaved *turns)
 {
     pci_free(turns->first);
     pci_free(turns->rows);
-    *turns = (struct pci_turns){0};
+    *turns = (struct pci_interleaved){0};
 }
 
-int pci_turns_find(const struct pci_turns *turns, uint64_t source, uint64_t *row)
+int pci_interleaved_find(const struct pci_interleaved *turns, uint64_t source, uint64_t *row)
 {
     if (!turns->rows)
         return 0;
@@ -490,7 +490,7 @@ int pci_turns_find(const struct pci_turns *turns, uint64_t source, uint64_t *row
     return 1;
 }
 
-pcol_status pci_turns_pass(struct pci_turns *turns, uint64_t row, pcol_error *err)
+pcol_status pci_interleaved_pass(struct pci_interleaved *turns, uint64_t row, pcol_error *err)
 {
     if (turns->in_order)
         turns->next = row + 1;

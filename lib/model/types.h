@@ -33,7 +33,7 @@ pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_
 /* The samples of one source after the other. Merged files have them in the order of sources; there
  * no sample is looked at for each of the sources. In others they are put in order first, but for
  * files so large that this would take memory beyond measure. */
-struct pci_turns {
+struct pci_interleaved {
     int in_order;
     uint64_t next;   /* in order: no sample before it is of this or a later source; else 0 */
     uint64_t passed; /* else: samples that were looked at and are of other sources */
@@ -44,14 +44,14 @@ struct pci_turns {
 };
 
 /* source: samples.source, NULL if all are of the first. To be closed, also after a failure. */
-pcol_status pci_turns_open(const pcol_file *file, const struct pci_column *source,
-                           struct pci_turns *turns, pcol_error *err);
-void pci_turns_close(struct pci_turns *turns);
+pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
+                           struct pci_interleaved *turns, pcol_error *err);
+void pci_interleaved_close(struct pci_interleaved *turns);
 /* Are they put in order? Then the source's first sample from *row on, or UINT64_MAX. */
-int pci_turns_find(const struct pci_turns *turns, uint64_t source, uint64_t *row);
+int pci_interleaved_find(const struct pci_interleaved *turns, uint64_t source, uint64_t *row);
 /* A sample is of another source than the one that is asked for. E_LIMIT after 2^32 in a file that
  * is neither in order nor put in it, where a few bytes may stand for any number of them. */
-pcol_status pci_turns_pass(struct pci_turns *turns, uint64_t row, pcol_error *err);
+pcol_status pci_interleaved_pass(struct pci_interleaved *turns, uint64_t row, pcol_error *err);
 
 /* One sample type as an answer needs it: rows of sample_types that agree in type and unit (integers
  * and doubles are two rows). */

@@ -3,7 +3,7 @@
  */
 #include "model/v1.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -112,7 +112,7 @@ static pcol_status samples_open(const pcol_table *table, uint64_t row, void **cu
     return status;
 }
 
-static pcol_status samples_next(void *cursor, size_t count, struct pci_lanes *lanes,
+static pcol_status samples_next(void *cursor, size_t count, struct pci_simd *lanes,
                                 pcol_error *err)
 {
     struct sample_cursor *c = cursor;
@@ -127,7 +127,7 @@ static pcol_status samples_next(void *cursor, size_t count, struct pci_lanes *la
 
 static const struct pci_expander expander = {samples_open, samples_next, pci_free};
 
-static pcol_status list_locations(const pcol_column *column, const struct pci_lanes *lanes,
+static pcol_status list_locations(const pcol_column *column, const struct pci_simd *lanes,
                                   size_t at, int64_t **values, size_t *capacity, size_t *count,
                                   pcol_error *err)
 {

@@ -7,9 +7,9 @@
  */
 #include "model/v1.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/strbuf.h"
 #include "model/types.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol
     uint32_t id;
     char *copy;
     void *owned = m->owned;
-    if (pci_is(*name, "<GC>")) {
+    if (pci_str_is(*name, "<GC>")) {
         *name = (pcol_str){"gc", 2};
         return PCOL_OK;
     }
@@ -77,7 +77,7 @@ static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
         if (!m->names[row].size)
             return pci_fail_cell(err, PCOL_E_LOSS, "functions", "name", row,
                                  "v1 cannot hold a function without a name");
-        if (m->rename && pci_same(m->names[row], m->systems[row]))
+        if (m->rename && pci_str_equal(m->names[row], m->systems[row]))
             PCI_TRY(rename_function(m, hash, &m->names[row], err));
     }
     return PCOL_OK;
@@ -95,7 +95,7 @@ static pcol_status has_rprof(const pcol_file *file, int *found, pcol_error *err)
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
-        *found = pci_is(text, "rprof") || pci_is(text, "rprofmem");
+        *found = pci_str_is(text, "rprof") || pci_str_is(text, "rprofmem");
     }
     return PCOL_OK;
 }
@@ -195,7 +195,7 @@ static pcol_status find_value(struct pci_v1 *m, pcol_error *err)
     struct pci_types types;
     PCI_TRY(pci_types_open(m->file, &types, err));
     for (uint32_t k = 0; k < types.count && !m->value; k++) {
-        if (pci_is(types.type[k], "samples") && pci_is(types.unit[k], "count") && !types.level[k] &&
+        if (pci_str_is(types.type[k], "samples") && pci_str_is(types.unit[k], "count") && !types.level[k] &&
             !types.ordinal[k] && types.columns[k] && types.columns[k]->desc->type == PCF_I64)
             m->value = types.columns[k];
     }

@@ -6,7 +6,7 @@
  */
 #include "model/table.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,11 +5,11 @@
  * and labels under the name of their key, so that nothing that a file holds of a row is out of
  * reach of a view. Names that are taken get longer: `.TABLE.NAME`, `.label.KEY#2`.
  */
-#include "model/rows.h"
+#include "model/row_details.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static pcol_status count_key(struct pci_hash *hash, struct key_count *counts, si
     size_t at = pci_hash_start(hash, h);
     uint32_t id;
     while ((id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE)
-        if (pci_same(counts[id].key, key))
+        if (pci_str_equal(counts[id].key, key))
             break;
     if (id == PCI_HASH_NONE) {
         id = (uint32_t)(*count)++;

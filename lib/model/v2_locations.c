@@ -8,7 +8,7 @@
  */
 #include "model/table.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -113,7 +113,7 @@ static uint64_t pass_lines(struct location_cursor *c, uint64_t count)
     return n;
 }
 
-static pcol_status locations_next(void *cursor, size_t count, struct pci_lanes *lanes,
+static pcol_status locations_next(void *cursor, size_t count, struct pci_simd *lanes,
                                   pcol_error *err)
 {
     struct location_cursor *c = cursor;

@@ -5,9 +5,9 @@
  */
 #include "model/table.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str t
     void *keys = meta->keys;
     while ((*key = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE) {
         pcol_str other = meta->keys[*key].text;
-        if (pci_same(other, text))
+        if (pci_str_equal(other, text))
             return PCOL_OK;
     }
     if (meta->key_count == MAX_META_KEYS)

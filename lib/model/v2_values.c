@@ -7,7 +7,7 @@
  */
 #include "model/types.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -156,7 +156,7 @@ static int64_t as_double(int64_t integer)
     return integer;
 }
 
-static pcol_status values_next(void *cursor, size_t count, struct pci_lanes *lanes, pcol_error *err)
+static pcol_status values_next(void *cursor, size_t count, struct pci_simd *lanes, pcol_error *err)
 {
     struct value_cursor *c = cursor;
     const struct pci_types *types = &c->view->types;
@@ -244,7 +244,7 @@ static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
     return status;
 }
 
-static pcol_status str_type(const pcol_column *column, const struct pci_lanes *lanes, size_t count,
+static pcol_status str_type(const pcol_column *column, const struct pci_simd *lanes, size_t count,
                             pcol_str *values, uint8_t *valid, pcol_error *err)
 {
     const pcol_str *texts = column->aux;
@@ -255,7 +255,7 @@ static pcol_status str_type(const pcol_column *column, const struct pci_lanes *l
     return PCOL_OK;
 }
 
-static pcol_status bits_ordinal(const pcol_column *column, const struct pci_lanes *lanes,
+static pcol_status bits_ordinal(const pcol_column *column, const struct pci_simd *lanes,
                                 size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
     const int64_t *ordinals = column->aux;

@@ -1,9 +1,9 @@
 /*
  * values.c - walking values: what lies in frames, stacks and nodes
  */
-#include "core/alloc.h"
-#include "core/text.h"
-#include "model/keyed.h"
+#include "util/alloc.h"
+#include "util/strbuf.h"
+#include "model/keyed_rows.h"
 
 #include <string.h>
 
@@ -54,9 +54,9 @@ pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_valu
         value->as.text = node->text;
         return PCOL_OK;
     case PCI_NODE_ROW:
-        if (pci_is(node->text, "stacks"))
+        if (pci_str_is(node->text, "stacks"))
             value->kind = node->reversed ? PCI_VALUE_RSTACK : PCI_VALUE_STACK;
-        else if (pci_is(node->text, "location_groups"))
+        else if (pci_str_is(node->text, "location_groups"))
             value->kind = PCI_VALUE_FRAME;
         else
             return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,

@@ -6,7 +6,7 @@
 #ifndef PCI_AMOUNT_H
 #define PCI_AMOUNT_H
 
-#include "core/error.h"
+#include "util/error.h"
 
 #include <math.h>
 #include <string.h>

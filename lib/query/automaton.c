@@ -9,8 +9,8 @@
  */
 #include "query/automaton.h"
 
-#include "core/alloc.h"
-#include "core/hash.h"
+#include "util/alloc.h"
+#include "util/hash.h"
 
 #include <string.h>
 

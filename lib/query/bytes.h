@@ -4,7 +4,7 @@
 #ifndef PCI_BYTES_H
 #define PCI_BYTES_H
 
-#include "core/error.h"
+#include "util/error.h"
 
 #include <stdint.h>
 

@@ -8,9 +8,9 @@
  */
 #include "query/query.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
-#include "core/tree.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
+#include "builder/call_tree.h"
 #include "query/walk.h"
 
 #include <stdlib.h>
@@ -44,12 +44,12 @@ struct pcol_calltree {
 struct building {
     const pcol_query *query;
     const struct pci_frames *frames;
-    struct pci_tree tree; /* its groups are frames */
+    struct pci_call_tree tree; /* its groups are frames */
     struct sums *sums;    /* by node */
     size_t capacity;
     uint64_t most; /* nodes */
     uint32_t max_depth;
-    struct pci_calls calls; /* bottom-up */
+    struct pci_stack_table calls; /* bottom-up */
     /* the walk */
     uint32_t node, depth, skipped;
 };
@@ -59,7 +59,7 @@ struct building {
 static pcol_status go_down(struct building *b, uint32_t frame, pcol_error *err)
 {
     size_t before = b->tree.count, room = b->capacity;
-    PCI_TRY(pci_tree_child(&b->tree, b->node, frame, &b->node, err));
+    PCI_TRY(pci_call_tree_child(&b->tree, b->node, frame, &b->node, err));
     if (b->tree.count == before)
         return PCOL_OK;
     if (before >= b->most)
@@ -142,7 +142,7 @@ static pcol_status build_top_down(struct building *b, pcol_error *err)
 
 static pcol_status add_turned(struct building *b, uint32_t row, uint64_t *steps, pcol_error *err)
 {
-    const struct pci_calls *calls = &b->calls;
+    const struct pci_stack_table *calls = &b->calls;
     uint32_t depth = 0;
     b->node = 0;
     for (uint32_t at = row; at; at = calls->parent[at]) {
@@ -168,8 +168,8 @@ static pcol_status build_bottom_up(struct building *b, pcol_error *err)
 {
     int is_double = b->query->measure.is_double;
     uint64_t steps = 0;
-    PCI_TRY(pci_calls_open(b->query->file, &b->calls, err));
-    PCI_TRY(pci_calls_load(&b->calls, err));
+    PCI_TRY(pci_stack_table_open(b->query->file, &b->calls, err));
+    PCI_TRY(pci_stack_table_load(&b->calls, err));
     for (uint32_t row = 1; row < b->calls.count; row++) {
         if (!pci_amount_is_zero(is_double, b->query->weight[row]))
             PCI_TRY(add_turned(b, row, &steps, err));
@@ -383,7 +383,7 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
                          .most = FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks")};
     pcol_status status;
     PCI_TRY(pci_frames_open(query, options->by, 0, &tree->frames, err));
-    PCI_TRY(pci_tree_init(&b.tree, err));
+    PCI_TRY(pci_call_tree_init(&b.tree, err));
     b.sums = pci_calloc(b.capacity = 64, sizeof *b.sums);
     status = b.sums ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
@@ -392,8 +392,8 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
         status = options->bottom_up ? build_bottom_up(&b, err) : build_top_down(&b, err);
     if (status == PCOL_OK)
         status = finish(&b, options->order, tree, err);
-    pci_tree_clear(&b.tree);
-    pci_calls_close(&b.calls);
+    pci_call_tree_clear(&b.tree);
+    pci_stack_table_close(&b.calls);
     pci_free(b.sums);
     return status;
 }
@@ -401,9 +401,9 @@ static pcol_status build(const pcol_query *query, const pcol_calltree_options *o
 pcol_status pcol_query_calltree(const pcol_query *query, const pcol_calltree_options *options,
                                 pcol_calltree **tree, pcol_error *err)
 {
-    PCI_GIVEN(tree, err);
+    PCI_REQUIRE(tree, err);
     *tree = NULL;
-    PCI_GIVEN(query, err);
+    PCI_REQUIRE(query, err);
     static const pcol_calltree_options defaults = PCOL_INIT(pcol_calltree_options);
     pcol_calltree *t;
     pcol_status status;

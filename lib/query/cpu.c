@@ -9,8 +9,8 @@
  */
 #include "query/query.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <string.h>
 
@@ -172,9 +172,9 @@ static pcol_status make(struct counting *c, pcol_cpu *cpu, pcol_error *err)
 
 pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *err)
 {
-    PCI_GIVEN(cpu, err);
+    PCI_REQUIRE(cpu, err);
     *cpu = NULL;
-    PCI_GIVEN(query, err);
+    PCI_REQUIRE(query, err);
     struct counting *c = pci_calloc(1, sizeof *c);
     pcol_cpu *made = pci_calloc(1, sizeof *made);
     pcol_status status = c && made ? PCOL_OK : pci_fail_memory(err);

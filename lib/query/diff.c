@@ -4,10 +4,10 @@
  * Each side is asked the same question, and the rows of the two answers are matched by what they
  * show. A stack is matched name by name from the root, in one tree of both.
  */
-#include "query/pair.h"
+#include "query/tree_pair.h"
 #include "query/query.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static pcol_status add_top(struct pcol_diff *d, const pcol_query *query, int whi
 
 #define LONGEST_PATHS ((uint64_t)1 << 30) /* bytes of all paths together */
 
-static int has_self(const struct pci_pair_node *node, const int is_double[2])
+static int has_self(const struct pci_tree_pair_node *node, const int is_double[2])
 {
     return !pci_amount_is_zero(is_double[0], node->self[0]) ||
            !pci_amount_is_zero(is_double[1], node->self[1]);
@@ -90,12 +90,12 @@ static int has_self(const struct pci_pair_node *node, const int is_double[2])
 static pcol_status path_sizes(const struct pci_pair *pair, const int is_double[2], uint64_t *sizes,
                               uint64_t *bytes, pcol_error *err)
 {
-    const struct pci_tree *tree = &pair->tree;
+    const struct pci_call_tree *tree = &pair->tree;
     *bytes = 0;
     for (size_t i = 1; i < tree->count; i++) {
         uint32_t parent = tree->nodes[i].parent;
         sizes[i] =
-            sizes[parent] + (parent != 0) + pci_strtab_get(&pair->names, tree->nodes[i].group).size;
+            sizes[parent] + (parent != 0) + pci_string_pool_get(&pair->names, tree->nodes[i].group).size;
         *bytes += has_self(&pair->nodes[i], is_double) ? sizes[i] : 0;
         if (*bytes > LONGEST_PATHS)
             return pci_fail(err, PCOL_E_LIMIT, "the names of all stacks take more than 1 GiB");
@@ -107,7 +107,7 @@ static void write_path(const struct pci_pair *pair, uint32_t node, char *to, siz
 {
     char *end = to + size;
     for (uint32_t up = node; up; up = pair->tree.nodes[up].parent) {
-        pcol_str name = pci_strtab_get(&pair->names, pair->tree.nodes[up].group);
+        pcol_str name = pci_string_pool_get(&pair->names, pair->tree.nodes[up].group);
         end -= name.size;
         if (name.size)
             memcpy(end, name.data, name.size);
@@ -124,7 +124,7 @@ static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
     if (!to)
         return pci_fail_memory(err);
     for (size_t i = 1; i < pair->tree.count; i++) {
-        const struct pci_pair_node *node = &pair->nodes[i];
+        const struct pci_tree_pair_node *node = &pair->nodes[i];
         if (!has_self(node, is_double))
             continue;
         if (pci_grow((void **)&d->rows, &d->capacity, d->count + 1, sizeof *d->rows))
@@ -168,10 +168,10 @@ static pcol_status add_stacks(struct pcol_diff *d, const pcol_query *base, const
     if (status == PCOL_OK)
         status = pcol_query_calltree(other, &options, &trees[1], err);
     if (status == PCOL_OK)
-        status = pci_pair_new(trees[0], trees[1], is_double, &pair, err);
+        status = pci_tree_pair_new(trees[0], trees[1], is_double, &pair, err);
     if (status == PCOL_OK) {
         status = add_pair(d, &pair, is_double, err);
-        pci_pair_clear(&pair);
+        pci_tree_pair_clear(&pair);
     }
     pcol_calltree_free(trees[0]);
     pcol_calltree_free(trees[1]);
@@ -250,7 +250,7 @@ static void sort(struct pcol_diff *d, pcol_order order)
 
 /* ---- the whole ---- */
 
-pcol_status pci_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
+pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
                                pcol_error *err)
 {
     const pcol_str *text[4] = {&base->type, &base->unit, &other->type, &other->unit};
@@ -272,7 +272,7 @@ static pcol_status measure(struct pcol_diff *d, const pcol_query *base, const pc
     pcol_amount ignored;
     pcol_query_describe(base, &of[0]);
     pcol_query_describe(other, &of[1]);
-    PCI_TRY(pci_pair_same_type(&of[0], &of[1], err));
+    PCI_TRY(pci_tree_pair_same_type(&of[0], &of[1], err));
     is_double[0] = of[0].is_double;
     is_double[1] = of[1].is_double;
     d->info.type = of[1].type;

@@ -8,7 +8,7 @@
  */
 #include "query/flame.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <float.h>
 #include <math.h>
@@ -39,7 +39,7 @@ pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i)
     if (!i)
         return (pcol_str){"all", 3};
     if (flame->joined)
-        return pci_strtab_get(&flame->pair.names,
+        return pci_string_pool_get(&flame->pair.names,
                               flame->pair.tree.nodes[flame->joined[i].pair].group);
     pcol_calltree_get(flame->tree, i, &node);
     return node.frame.name;
@@ -108,11 +108,11 @@ static int compare_siblings(const void *a, const void *b)
 static void put_in_order(pcol_flame *f, struct sibling *list, uint32_t *place, uint32_t *next,
                          uint32_t *size)
 {
-    const struct pci_tree *tree = &f->pair.tree;
+    const struct pci_call_tree *tree = &f->pair.tree;
     uint32_t count = (uint32_t)tree->count;
     for (uint32_t i = 1; i < count; i++)
         list[i - 1] = (struct sibling){tree->nodes[i].parent, i,
-                                       pci_strtab_get(&f->pair.names, tree->nodes[i].group)};
+                                       pci_string_pool_get(&f->pair.names, tree->nodes[i].group)};
     if (count > 2)
         qsort(list, count - 1, sizeof *list, compare_siblings);
     for (uint32_t i = count; i-- > 0;) {
@@ -254,10 +254,10 @@ static pcol_status make_trees(pcol_flame *f, const pcol_query *query, pcol_error
     f->count = pcol_calltree_count(f->tree);
     if (!f->options.base)
         return PCOL_OK;
-    PCI_TRY(pci_pair_same_type(&f->base_info, &f->info, err));
+    PCI_TRY(pci_tree_pair_same_type(&f->base_info, &f->info, err));
     const int is_double[2] = {f->base_info.is_double, f->info.is_double};
     PCI_TRY(pcol_query_calltree(f->options.base, &options, &f->base_tree, err));
-    PCI_TRY(pci_pair_new(f->base_tree, f->tree, is_double, &f->pair, err));
+    PCI_TRY(pci_tree_pair_new(f->base_tree, f->tree, is_double, &f->pair, err));
     return join(f, err);
 }
 
@@ -324,7 +324,7 @@ void pcol_flame_free(pcol_flame *flame)
 {
     if (!flame)
         return;
-    pci_pair_clear(&flame->pair);
+    pci_tree_pair_clear(&flame->pair);
     pcol_calltree_free(flame->tree);
     pcol_calltree_free(flame->base_tree);
     pci_free(flame->joined);

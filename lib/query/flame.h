@@ -4,7 +4,7 @@
 #ifndef PCI_FLAME_H
 #define PCI_FLAME_H
 
-#include "query/pair.h"
+#include "query/tree_pair.h"
 #include "query/query.h"
 
 enum { PCI_FLAME_PAD = 10, PCI_FLAME_DEPTH = 1000 };

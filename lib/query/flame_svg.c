@@ -12,7 +12,7 @@
 #include "query/flame.h"
 #include "query/svg.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum { TOP = 56, BOTTOM = 30, ROW = 18 };
 struct drawing {
     const pcol_flame *flame;
     const char *title;
-    struct pci_put *out;
+    struct pci_out *out;
 };
 
 static double to_double(pcol_amount amount, int is_double)
@@ -149,7 +149,7 @@ static pcol_status put_values(const struct drawing *d, uint32_t i, pcol_error *e
 static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    struct pci_put *out = d->out;
+    struct pci_out *out = d->out;
     pcol_str own = pci_flame_name(f, i);
     pcol_str name = i && f->options.rename ? f->options.rename(f->options.context, own) : own;
     double width = f->weight[i] * f->scale, x = f->start[i] * f->scale;
@@ -188,7 +188,7 @@ static const char legend[] =
 static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    struct pci_put *out = d->out;
+    struct pci_out *out = d->out;
     int is_count = is_text(f->info.unit, "count");
     if (!is_count) {
         PCI_TRY(pci_svg_text(out, f->info.type, 60, err));
@@ -212,17 +212,17 @@ static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
 static pcol_status put_head(const struct drawing *d, unsigned height, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    struct pci_put *out = d->out;
+    struct pci_out *out = d->out;
     const char *title = d->title ? d->title : "Flame graph";
     pcol_str name = {title, strlen(title)};
     PCI_TRY(pci_svg_raw(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", err));
-    PCI_TRY(pci_put_int(out, f->options.width_px, err));
+    PCI_TRY(pci_out_int(out, f->options.width_px, err));
     PCI_TRY(pci_svg_raw(out, "\" height=\"", err));
-    PCI_TRY(pci_put_int(out, height, err));
+    PCI_TRY(pci_out_int(out, height, err));
     PCI_TRY(pci_svg_raw(out, "\" viewBox=\"0 0 ", err));
-    PCI_TRY(pci_put_int(out, f->options.width_px, err));
+    PCI_TRY(pci_out_int(out, f->options.width_px, err));
     PCI_TRY(pci_svg_raw(out, " ", err));
-    PCI_TRY(pci_put_int(out, height, err));
+    PCI_TRY(pci_out_int(out, height, err));
     PCI_TRY(pci_svg_raw(out,
                         "\" font-family=\"ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',"
                         "monospace\" font-size=\"12\">\n<title>",
@@ -239,7 +239,7 @@ static pcol_status put_head(const struct drawing *d, unsigned height, pcol_error
     PCI_TRY(pci_svg_raw(out, "</text><text x=\"10\" y=\"43\" class=\"s\">", err));
     PCI_TRY(put_subtitle(d, err));
     PCI_TRY(pci_svg_raw(out, "</text></g>\n<g class=\"foot\" transform=\"translate(0,", err));
-    PCI_TRY(pci_put_int(out, height, err));
+    PCI_TRY(pci_out_int(out, height, err));
     return pci_svg_raw(out,
                        ")\"><rect class=\"k\" y=\"-24\" width=\"100%\" height=\"24\"/>"
                        "<text x=\"10\" y=\"-8\" class=\"s\"></text></g>\n",
@@ -260,13 +260,13 @@ static int is_inverted(const pcol_flame *f)
 static pcol_status put_rows(const struct drawing *d, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    struct pci_put *out = d->out;
+    struct pci_out *out = d->out;
     int inverted = is_inverted(f);
     PCI_TRY(pci_svg_raw(out, "<g transform=\"translate(10,56)\">\n", err));
     for (uint32_t depth = 0; depth <= f->depth; depth++) {
         uint32_t at = inverted ? depth : f->depth - depth;
         PCI_TRY(pci_svg_raw(out, "<g class=\"r\" transform=\"translate(0,", err));
-        PCI_TRY(pci_put_int(out, (int64_t)at * ROW, err));
+        PCI_TRY(pci_out_int(out, (int64_t)at * ROW, err));
         PCI_TRY(pci_svg_raw(out, ")\">\n", err));
         for (uint32_t i = f->row[depth]; i < f->row[depth + 1]; i++)
             PCI_TRY(put_frame(d, f->order[i], err));
@@ -284,7 +284,7 @@ static pcol_status put_document(const struct drawing *d, pcol_error *err)
     for (int i = 0; pci_svg_script[i]; i++)
         PCI_TRY(pci_svg_raw(d->out, pci_svg_script[i], err));
     PCI_TRY(pci_svg_raw(d->out, "]]></script>\n</svg>\n", err));
-    return pci_put_flush(d->out, err);
+    return pci_out_flush(d->out, err);
 }
 
 pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title, pcol_sink sink,

@@ -7,7 +7,7 @@
  */
 #include "query/query.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -259,7 +259,7 @@ static pcol_status read_some_functions(struct reading *r, const struct pci_colum
     PCI_TRY(get_texts(r, wants_name(r->by) ? name : NULL, row, n, texts, valid, err));
     PCI_TRY(get_texts(r, r->by != PCOL_BY_FUNCTION ? file : NULL, row, n, paths, has_file, err));
     for (size_t i = 0; i < n; i++) {
-        if (r->frames->names.mappings && wants_name(r->by) && pci_bare_is(texts[i]))
+        if (r->frames->names.mappings && wants_name(r->by) && pci_address_names_is(texts[i]))
             r->of_function[row + i] = BY_LOCATION;
         else
             PCI_TRY(base_of_texts(r, texts[i], paths[i], has_file[i], 0, &r->of_function[row + i],
@@ -377,7 +377,7 @@ static pcol_status frame_of_location(struct reading *r, uint32_t location, uint3
 
 static pcol_status read_locations(struct reading *r, pcol_error *err)
 {
-    const struct pci_calls *calls = &r->query->calls;
+    const struct pci_stack_table *calls = &r->query->calls;
     const uint8_t *kept = r->query->kept;
     r->all = r->next = pci_malloc(MOST_AHEAD, sizeof *r->all);
     if (!r->all)
@@ -430,7 +430,7 @@ static pcol_status name_lines(struct pci_frames *frames, pcol_error *err)
 
 static pcol_status index_groups(struct reading *r, pcol_error *err)
 {
-    const struct pci_calls *calls = &r->query->calls;
+    const struct pci_stack_table *calls = &r->query->calls;
     struct pci_frames *frames = r->frames;
     frames->of_group = pci_malloc((size_t)calls->group_count + 1, sizeof *frames->of_group);
     if (!frames->of_group)

@@ -1,7 +1,7 @@
 /*
  * label_members.c - labels without a column: members of a row's `extra`
  *
- * A table has at most 512 label columns (core/labels.c); values of further keys are nodes. Whether
+ * A table has at most 512 label columns (builder/labels.c); values of further keys are nodes. Whether
  * any node has the key is found out once, so that rows are looked at only where it can matter.
  * Tests: tests/answers.
  */
@@ -39,7 +39,7 @@ pcol_status pci_label_members_open(struct pci_label_members *members, const pcol
     return PCOL_OK;
 }
 
-/* The kind of label that core/labels.c made a node of; PCI_LABEL_EXTRA: the node is none. */
+/* The kind of label that builder/labels.c made a node of; PCI_LABEL_EXTRA: the node is none. */
 static uint8_t kind_of(const struct pci_node_value *node, int has_members)
 {
     switch ((enum pci_node_tag)node->tag) {

@@ -8,9 +8,9 @@
  */
 #include "query/labels.h"
 
-#include "core/alloc.h"
-#include "model/keyed.h"
-#include "model/names.h"
+#include "util/alloc.h"
+#include "model/keyed_rows.h"
+#include "model/frame_names.h"
 #include "json/number.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct tested {
     int has_last, last_yes;
     uint8_t *known; /* by string: 0 not asked yet, 1 no, 2 yes */
     uint64_t known_count;
-    struct pci_text with_unit;
+    struct pci_strbuf with_unit;
 };
 
 struct pci_label_test {
@@ -197,13 +197,13 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
     }
 }
 
-pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_text *room,
+pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_strbuf *room,
                                 pcol_str *text, pcol_error *err)
 {
     room->size = 0;
-    PCI_TRY(pci_text_put(room, text->data, text->size, err));
-    PCI_TRY(pci_text_put(room, " ", 1, err));
-    PCI_TRY(pci_text_put(room, column->unit.data, column->unit.size, err));
+    PCI_TRY(pci_strbuf_put(room, text->data, text->size, err));
+    PCI_TRY(pci_strbuf_put(room, " ", 1, err));
+    PCI_TRY(pci_strbuf_put(room, column->unit.data, column->unit.size, err));
     *text = (pcol_str){room->data, room->size};
     return PCOL_OK;
 }
@@ -329,7 +329,7 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
     return PCOL_OK;
 }
 
-pcol_status pci_picks_labels(const struct pci_picks *picks, const pcol_file *file, uint64_t row,
+pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file, uint64_t row,
                              size_t n, uint8_t *alive, pcol_error *err)
 {
     for (size_t i = 0; i < picks->label_count; i++)
@@ -337,7 +337,7 @@ pcol_status pci_picks_labels(const struct pci_picks *picks, const pcol_file *fil
     return PCOL_OK;
 }
 
-pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *file, pcol_error *err)
+pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file, pcol_error *err)
 {
     for (size_t i = 0; i < picks->label_count && !picks->has_time; i++) {
         for (size_t c = 0; c < picks->labels[i].of_key.count; c++)
@@ -445,7 +445,7 @@ void pci_label_tests_close(struct pci_label_test *tests, size_t count)
     for (size_t i = 0; i < count; i++) {
         for (size_t c = 0; tests[i].columns && c < tests[i].of_key.count; c++) {
             pci_free(tests[i].columns[c].known);
-            pci_text_clear(&tests[i].columns[c].with_unit);
+            pci_strbuf_clear(&tests[i].columns[c].with_unit);
         }
         pci_free(tests[i].columns);
         pci_label_columns_close(&tests[i].of_key);

@@ -4,8 +4,8 @@
 #ifndef PCI_QUERY_LABELS_H
 #define PCI_QUERY_LABELS_H
 
-#include "core/text.h"
-#include "model/rows.h"
+#include "util/strbuf.h"
+#include "model/row_details.h"
 #include "query/query.h"
 
 #define PCI_LABEL_TEXT 40 /* room for the text of a number */
@@ -52,7 +52,7 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
                            char *room, pcol_str *text, pcol_error *err);
 
 /* The text of a value with its unit, "4 bytes", in `room` until the next call. */
-pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_text *room,
+pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_strbuf *room,
                                 pcol_str *text, pcol_error *err);
 
 /* ---- label_members.c */

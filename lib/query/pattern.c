@@ -14,8 +14,8 @@
 #include "query/automaton.h"
 #include "query/query.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -454,10 +454,10 @@ pcol_status pcol_pattern_new(const char *text, size_t size, const char *what, in
 
 pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name, int *matches, pcol_error *err)
 {
-    PCI_GIVEN(matches, err);
+    PCI_REQUIRE(matches, err);
     *matches = 0;
-    PCI_GIVEN(pattern, err);
-    PCI_GIVEN_MANY(name.data, name.size, err);
+    PCI_REQUIRE(pattern, err);
+    PCI_REQUIRE_MANY(name.data, name.size, err);
     return pci_automaton_test(pattern->automaton, pattern->what, name, matches, err);
 }
 

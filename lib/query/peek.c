@@ -7,8 +7,8 @@
  */
 #include "query/top.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 #include "query/walk.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static pcol_status match_pattern(struct peeking *p, const char *name, pcol_error
     status = PCOL_OK;
     for (uint32_t i = 0; i < frames->count && status == PCOL_OK; i++) {
         int yes;
-        pcol_str own = frames->frames[i].name, address = pci_bare_address(own);
+        pcol_str own = frames->frames[i].name, address = pci_address_names_address(own);
         status = pcol_pattern_test(match, own, &yes, err);
         if (status == PCOL_OK && !yes && address.size)
             status = pcol_pattern_test(match, address, &yes, err);
@@ -78,7 +78,7 @@ static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
     const struct pci_frames *frames = &p->peek->frames;
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_str own = frames->frames[i].name;
-        p->wanted[i] = is_name(own, name) || (name[0] && is_name(pci_bare_address(own), name));
+        p->wanted[i] = is_name(own, name) || (name[0] && is_name(pci_address_names_address(own), name));
         p->any |= p->wanted[i];
     }
     return p->any ? PCOL_OK : match_pattern(p, name, err);
@@ -335,9 +335,9 @@ static pcol_status look(struct peeking *p, const char *name, pcol_error *err)
 pcol_status pcol_query_peek(const pcol_query *query, const char *name, pcol_peek **peek,
                             pcol_error *err)
 {
-    PCI_GIVEN(peek, err);
+    PCI_REQUIRE(peek, err);
     *peek = NULL;
-    PCI_GIVEN(query, err);
+    PCI_REQUIRE(query, err);
     struct peeking p = {.query = query};
     pcol_status status;
     if (!name || !*name)

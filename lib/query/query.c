@@ -3,8 +3,8 @@
  */
 #include "query/query.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 #include "model/check.h"
 
 #include <stddef.h>
@@ -86,9 +86,9 @@ static pcol_status note_untimed(pcol_query *query, pcol_error *err)
 /* Weights for all stacks, and what the filters leave of them. */
 static pcol_status weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
-    PCI_TRY(pci_calls_open(query->file, &query->calls, err));
-    PCI_TRY(pci_weigh(query, selection, err));
-    return pci_filter(query, selection, err);
+    PCI_TRY(pci_stack_table_open(query->file, &query->calls, err));
+    PCI_TRY(pci_stack_weights(query, selection, err));
+    return pci_frame_filter(query, selection, err);
 }
 
 /* A question about the whole file may be answered by the sums of functions alone; then the stacks
@@ -97,9 +97,9 @@ static pcol_status find_function_sums(pcol_query *query, const pcol_selection *s
                                       pcol_error *err)
 {
     int other;
-    if (query->unweighed || pci_picks_any(&query->picks))
+    if (query->unweighed || pci_sample_filter_any(&query->picks))
         return PCOL_OK;
-    PCI_TRY(pci_filter_any(query, selection, &other, err));
+    PCI_TRY(pci_frame_filter_any(query, selection, &other, err));
     if (!other)
         PCI_TRY(pci_label_exists(query->file, "pprof::base", &other, err));
     if (other)
@@ -130,7 +130,7 @@ pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
         q->unloaded = NULL;
         return PCOL_OK;
     }
-    pci_calls_close(&q->calls);
+    pci_stack_table_close(&q->calls);
     pci_free(q->weight);
     q->weight = NULL;
     q->selected.i64 = selected;
@@ -142,8 +142,8 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
 {
     PCI_TRY(pci_schema_verify(query->file, err));
     PCI_TRY(pci_types_open(query->file, &query->types, err));
-    PCI_TRY(pci_picks_open(query->file, selection, &query->picks, err));
-    PCI_TRY(pci_measure_open(&query->types, query->picks.sources, query->picks.source_count,
+    PCI_TRY(pci_sample_filter_open(query->file, selection, &query->picks, err));
+    PCI_TRY(pci_query_type_open(&query->types, query->picks.sources, query->picks.source_count,
                              selection ? selection->sample_type : NULL, &query->measure, err));
     if (!query->measure.type.size && !query->types.count)
         query->note = "the profile has no sample types, so there is nothing to add up";
@@ -178,9 +178,9 @@ static pcol_status new_query(const pcol_file *file, const pcol_selection *select
 pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selection,
                            pcol_query **query, pcol_error *err)
 {
-    PCI_GIVEN(query, err);
+    PCI_REQUIRE(query, err);
     *query = NULL;
-    PCI_GIVEN(file, err);
+    PCI_REQUIRE(file, err);
     return new_query(file, selection, 0, query, err);
 }
 
@@ -196,9 +196,9 @@ void pcol_query_free(pcol_query *query)
         return;
     pci_samples_close(query->picking);
     pci_types_close(&query->types);
-    pci_picks_close(&query->picks);
-    pci_measure_close(&query->measure);
-    pci_calls_close(&query->calls);
+    pci_sample_filter_close(&query->picks);
+    pci_query_type_close(&query->measure);
+    pci_stack_table_close(&query->calls);
     pci_free(query->weight);
     pci_free(query->kept);
     pci_free(query->cut);
@@ -232,8 +232,8 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
 pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, uint8_t *taken,
                                pcol_error *err)
 {
-    PCI_GIVEN(query, err);
-    PCI_GIVEN_MANY(taken, count, err);
+    PCI_REQUIRE(query, err);
+    PCI_REQUIRE_MANY(taken, count, err);
     uint64_t rows = pci_rows(query->file, "samples");
     if (first > rows || count > rows - first)
         return pci_fail_cell(err, PCOL_E_ARGUMENT, "samples", NULL, first,

@@ -1,17 +1,17 @@
 /*
  * query.h - what the files of this room share
  *
- *     measure.c   which sample type, of which sources, and how long one unit of it lasts
- *     picks.c     which samples: sources, threads, labels (labels.c), time (model/share.c)
+ *     sample_type.c   which sample type, of which sources, and how long one unit of it lasts
+ *     sample_filter.c     which samples: sources, threads, labels (labels.c), time (model/time_overlap.c)
  *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
- *     sums.c      the file's sums of functions, where they answer all that is asked
+ *     top_from_sums.c      the file's sums of functions, where they answer all that is asked
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
  *     frames.c    what the rows of an answer are: a small key for each row of `locations`
- *     filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
+ *     frame_filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
  *     labels.c, label_members.c   labels of samples: tests, and values as text
  *     pattern.c, bytes.c, automaton.c   which names a pattern means
  *     walk.h      all stacks in one pass, each frame entered and left once
- *     top.c, calltree.c, peek.c; by what samples carry: groups.c, bylabel.c
+ *     top.c, calltree.c, peek.c; by what samples carry: top_by_sample.c, top_by_label.c
  *                 the answers; sort.c puts the rows of a top in order
  *
  * The call tree of the file is an array in pre-order in which parents come first, so totals are one
@@ -20,16 +20,16 @@
 #ifndef PCI_QUERY_H
 #define PCI_QUERY_H
 
-#include "core/strtab.h"
+#include "builder/string_pool.h"
 #include "model/memory.h"
-#include "model/names.h"
+#include "model/frame_names.h"
 #include "model/types.h"
 #include "query/amount.h"
 
-/* ---- measure.c */
+/* ---- sample_type.c */
 
 /* The sample type of a query: the columns that hold it. */
-struct pci_measure {
+struct pci_query_type {
     pcol_str type, unit;
     int is_double;
     uint32_t *columns; /* rows of sample_types whose values are added up */
@@ -42,16 +42,16 @@ struct pci_measure {
 };
 
 /* `selected`: a byte for each source. name: NULL for the default. */
-pcol_status pci_measure_open(const struct pci_types *types, const uint8_t *selected,
-                             uint64_t source_count, const char *name, struct pci_measure *measure,
+pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
+                             uint64_t source_count, const char *name, struct pci_query_type *measure,
                              pcol_error *err);
-void pci_measure_close(struct pci_measure *measure);
+void pci_query_type_close(struct pci_query_type *measure);
 
 /* ---- samples.c */
 
 /* Which samples: all members NULL or 0 select all. */
 struct pci_label_test;
-struct pci_picks {
+struct pci_sample_filter {
     uint64_t source_count, thread_count;
     uint8_t *sources; /* a byte for each; NULL: all */
     uint8_t *threads;
@@ -62,9 +62,9 @@ struct pci_picks {
     pcol_time_share share;
 };
 
-pcol_status pci_picks_open(const pcol_file *file, const pcol_selection *selection,
-                           struct pci_picks *picks, pcol_error *err);
-void pci_picks_close(struct pci_picks *picks);
+pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
+                           struct pci_sample_filter *picks, pcol_error *err);
+void pci_sample_filter_close(struct pci_sample_filter *picks);
 /* labels.c: tests KEY=VALUE and KEY~PATTERN; *made of them are there, also after a failure. */
 pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
                                  struct pci_label_test **tests, size_t *made, pcol_error *err);
@@ -72,12 +72,12 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
 pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err);
 void pci_label_tests_close(struct pci_label_test *tests, size_t count);
 /* Checksums of the columns that label tests read. */
-pcol_status pci_picks_verify(const struct pci_picks *picks, const pcol_file *file, pcol_error *err);
+pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file, pcol_error *err);
 /* Samples [row, row + n) that fail a label test die. */
-pcol_status pci_picks_labels(const struct pci_picks *picks, const pcol_file *file, uint64_t row,
+pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file, uint64_t row,
                              size_t n, uint8_t *alive, pcol_error *err);
 /* Whether samples must be looked at one by one. */
-int pci_picks_any(const struct pci_picks *picks);
+int pci_sample_filter_any(const struct pci_sample_filter *picks);
 
 /* Those that are selected, have a stack and a value, in order of rows. */
 struct pci_samples;
@@ -89,7 +89,7 @@ struct pci_sample_batch {
 };
 /* stack_count: rows of `stacks`, which is what a stack is checked against. */
 pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
-                             const struct pci_measure *measure, const struct pci_picks *picks,
+                             const struct pci_query_type *measure, const struct pci_sample_filter *picks,
                              uint32_t stack_count, struct pci_samples **samples, pcol_error *err);
 pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
                              pcol_error *err);
@@ -109,12 +109,12 @@ pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samp
 /* ---- the query */
 
 /* The call tree. */
-struct pci_calls {
+struct pci_stack_table {
     const pcol_file *file;
     uint32_t count, group_count, location_count; /* rows of stacks, location_groups, locations */
     const struct pci_column *parents, *groups;   /* verified; NULL where count is 0 */
     uint32_t *first;                             /* group_count + 1 rows of `locations`, rising */
-    /* By row of `stacks` after pci_calls_load(), checked: parents before children, groups in
+    /* By row of `stacks` after pci_stack_table_load(), checked: parents before children, groups in
      * range. */
     uint32_t *parent, *group;
 };
@@ -122,9 +122,9 @@ struct pci_calls {
 struct pcol_query {
     const pcol_file *file;
     struct pci_types types;
-    struct pci_picks picks;
-    struct pci_measure measure;
-    struct pci_calls calls;
+    struct pci_sample_filter picks;
+    struct pci_query_type measure;
+    struct pci_stack_table calls;
     int from_sums, unweighed;    /* unweighed: all weights are 0, for those who only pick */
     int function_sums;           /* the file's sums of functions are about what is asked */
     struct pcol_query *unloaded; /* itself: `calls`, `weight` and what follows are not there yet */
@@ -147,23 +147,23 @@ pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selectio
 /* What needs the call tree or weights begins with this: they may not have been read yet. */
 pcol_status pci_query_load(const pcol_query *query, pcol_error *err);
 
-/* sums.c: whether the file's sums of functions cover the sample type; if so, the query's totals. */
+/* top_from_sums.c: whether the file's sums of functions cover the sample type; if so, the query's totals. */
 pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *err);
 
-/* calls.c */
-pcol_status pci_calls_open(const pcol_file *file, struct pci_calls *calls, pcol_error *err);
-pcol_status pci_calls_load(struct pci_calls *calls, pcol_error *err);
-void pci_calls_close(struct pci_calls *calls);
+/* stack_table.c */
+pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *calls, pcol_error *err);
+pcol_status pci_stack_table_load(struct pci_stack_table *calls, pcol_error *err);
+void pci_stack_table_close(struct pci_stack_table *calls);
 
 /* weights.c */
-pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err);
+pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection, pcol_error *err);
 /* The sum of all weights, and `none_passes`, once the filters have changed the weights. */
 pcol_status pci_add_filtered(pcol_query *query, pcol_error *err);
 
-/* filter.c: frames out, weights of samples without focus out, dropped frames joined with callers */
-pcol_status pci_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
+/* frame_filter.c: frames out, weights of samples without focus out, dropped frames joined with callers */
+pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
 /* Whether there is anything to filter by. */
-pcol_status pci_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
+pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
                            pcol_error *err);
 
 /* ---- frames.c */

@@ -8,16 +8,16 @@
  */
 #include "query/query.h"
 
-#include "core/alloc.h"
-#include "model/share.h"
+#include "util/alloc.h"
+#include "model/time_overlap.h"
 
 #include <string.h>
 
 struct pci_samples {
     const pcol_file *file;
     const struct pci_types *types;
-    const struct pci_measure *measure;
-    const struct pci_picks *picks;
+    const struct pci_query_type *measure;
+    const struct pci_sample_filter *picks;
     struct pci_range range;
     uint32_t stack_count;
     const struct pci_column *stack, *source, *thread, *time, *duration;
@@ -45,8 +45,8 @@ static pcol_status want(struct pci_samples *s, const char *name, unsigned types,
 
 static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
 {
-    const struct pci_picks *picks = s->picks;
-    const struct pci_measure *measure = s->measure;
+    const struct pci_sample_filter *picks = s->picks;
+    const struct pci_query_type *measure = s->measure;
     PCI_TRY(want(s, "stack", PCI_TYPES_ROW, &s->stack, err));
     if (picks->sources || measure->is_memory)
         PCI_TRY(want(s, "source", PCI_TYPES_ROW, &s->source, err));
@@ -58,7 +58,7 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
     }
     for (uint32_t i = 0; i < measure->column_count; i++)
         PCI_TRY(verify(s, s->types->columns[measure->columns[i]], err));
-    PCI_TRY(pci_picks_verify(picks, s->file, err));
+    PCI_TRY(pci_sample_filter_verify(picks, s->file, err));
     if (measure->is_memory)
         PCI_TRY(pci_memory_open(s->file, s->types, measure->levels, picks->source_count, &s->memory,
                                 err));
@@ -69,7 +69,7 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
 }
 
 pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
-                             const struct pci_measure *measure, const struct pci_picks *picks,
+                             const struct pci_query_type *measure, const struct pci_sample_filter *picks,
                              uint32_t stack_count, struct pci_samples **samples, pcol_error *err)
 {
     struct pci_samples *s = pci_calloc(1, sizeof *s);
@@ -142,7 +142,7 @@ static pcol_status pick_time(struct pci_samples *s, size_t n, pcol_error *err)
         if (!s->duration || !s->valid[i])
             s->durations[i] = 0;
         s->alive[i] &=
-            (uint8_t)(timed[i] && pci_share(&s->range, 0, s->times[i], s->durations[i], &none));
+            (uint8_t)(timed[i] && pci_time_overlap(&s->range, 0, s->times[i], s->durations[i], &none));
     }
     return PCOL_OK;
 }
@@ -151,7 +151,7 @@ static pcol_status pick_time(struct pci_samples *s, size_t n, pcol_error *err)
 static void share(const struct pci_samples *s, size_t i, int is_double, pcol_amount *value)
 {
     if (s->picks->has_time)
-        pci_share(&s->range, is_double, s->times[i], s->durations[i], value);
+        pci_time_overlap(&s->range, is_double, s->times[i], s->durations[i], value);
 }
 
 /* A cell as an amount. An integer is shared, and so rounded, as an integer, also where values of
@@ -204,7 +204,7 @@ static int is_nullable(const struct pci_column *column)
 /* The amounts of a block; rows without a value die. */
 static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err)
 {
-    const struct pci_measure *measure = s->measure;
+    const struct pci_query_type *measure = s->measure;
     uint8_t any[PCI_BATCH] = {0};
     if (measure->column_count == 1 && !measure->is_double &&
         !is_nullable(s->types->columns[measure->columns[0]]))
@@ -254,7 +254,7 @@ static pcol_status pick_attributes(struct pci_samples *s, size_t n, pcol_error *
 {
     PCI_TRY(pick_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
     PCI_TRY(pick_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
-    return pci_picks_labels(s->picks, s->file, s->next, n, s->alive, err);
+    return pci_sample_filter_labels(s->picks, s->file, s->next, n, s->alive, err);
 }
 
 /* All rows of a block, each of which has a stack. */

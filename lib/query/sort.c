@@ -11,7 +11,7 @@
  */
 #include "query/top.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

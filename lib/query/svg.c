@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-pcol_status pci_svg_raw(struct pci_put *out, const char *text, pcol_error *err)
+pcol_status pci_svg_raw(struct pci_out *out, const char *text, pcol_error *err)
 {
-    return pci_put(out, text, strlen(text), err);
+    return pci_out(out, text, strlen(text), err);
 }
 
 /* ---- text ---- */
@@ -85,7 +85,7 @@ static size_t character(pcol_str text, size_t *at, char to[24], size_t *used)
     return 4 * length;
 }
 
-pcol_status pci_svg_text(struct pci_put *out, pcol_str text, size_t width, pcol_error *err)
+pcol_status pci_svg_text(struct pci_out *out, pcol_str text, size_t width, pcol_error *err)
 {
     char piece[24];
     size_t at = 0, used, wide = 0, keep = text.size;
@@ -101,9 +101,9 @@ pcol_status pci_svg_text(struct pci_put *out, pcol_str text, size_t width, pcol_
     }
     for (at = 0; at < keep;) {
         character(text, &at, piece, &used);
-        PCI_TRY(pci_put(out, piece, used, err));
+        PCI_TRY(pci_out(out, piece, used, err));
     }
-    return keep < text.size ? pci_put(out, "..", 2, err) : PCOL_OK;
+    return keep < text.size ? pci_out(out, "..", 2, err) : PCOL_OK;
 }
 
 /* As in the script of the page, which cuts anew when it zooms. */
@@ -131,7 +131,7 @@ int pci_svg_has_room(pcol_str name, size_t width)
     return width >= LEAST || wide <= width;
 }
 
-pcol_status pci_svg_name(struct pci_put *out, pcol_str name, size_t width, pcol_error *err)
+pcol_status pci_svg_name(struct pci_out *out, pcol_str name, size_t width, pcol_error *err)
 {
     char piece[24];
     size_t at = 0, used, wide = 0;
@@ -142,17 +142,17 @@ pcol_status pci_svg_name(struct pci_put *out, pcol_str name, size_t width, pcol_
 
 /* ---- numbers ---- */
 
-pcol_status pci_svg_number(struct pci_put *out, double value, int decimals, pcol_error *err)
+pcol_status pci_svg_number(struct pci_out *out, double value, int decimals, pcol_error *err)
 {
     static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
     char text[8];
     if (!(fabs(value) < 1e12))
-        return pci_put_int(out, isnan(value) ? 0 : value > 0 ? INT64_MAX : INT64_MIN, err);
+        return pci_out_int(out, isnan(value) ? 0 : value > 0 ? INT64_MAX : INT64_MIN, err);
     int64_t scaled = (int64_t)floor(fabs(value) * (double)powers[decimals] + 0.5);
     int64_t part = scaled % powers[decimals];
     if (value < 0 && scaled)
-        PCI_TRY(pci_put(out, "-", 1, err));
-    PCI_TRY(pci_put_int(out, scaled / powers[decimals], err));
+        PCI_TRY(pci_out(out, "-", 1, err));
+    PCI_TRY(pci_out_int(out, scaled / powers[decimals], err));
     if (!part)
         return PCOL_OK;
     size_t size = 0;
@@ -161,23 +161,23 @@ pcol_status pci_svg_number(struct pci_put *out, double value, int decimals, pcol
         text[size++] = (char)('0' + part / powers[i]);
         part %= powers[i];
     }
-    return pci_put(out, text, size, err);
+    return pci_out(out, text, size, err);
 }
 
-pcol_status pci_svg_grouped(struct pci_put *out, int64_t value, pcol_error *err)
+pcol_status pci_svg_grouped(struct pci_out *out, int64_t value, pcol_error *err)
 {
     uint8_t digits[20];
-    size_t size = (size_t)(pci_put_digits(digits, value) - digits), sign = value < 0;
+    size_t size = (size_t)(pci_out_digits(digits, value) - digits), sign = value < 0;
     for (size_t i = 0; i < size; i++) {
         if (i > sign && (size - i) % 3 == 0)
-            PCI_TRY(pci_put(out, ",", 1, err));
-        PCI_TRY(pci_put(out, digits + i, 1, err));
+            PCI_TRY(pci_out(out, ",", 1, err));
+        PCI_TRY(pci_out(out, digits + i, 1, err));
     }
     return PCOL_OK;
 }
 
 /* Three digits, whatever the size. */
-static pcol_status short_number(struct pci_put *out, double value, const char *unit,
+static pcol_status short_number(struct pci_out *out, double value, const char *unit,
                                 pcol_error *err)
 {
     double size = fabs(value);
@@ -185,7 +185,7 @@ static pcol_status short_number(struct pci_put *out, double value, const char *u
     return pci_svg_raw(out, unit, err);
 }
 
-pcol_status pci_svg_seconds(struct pci_put *out, double seconds, pcol_error *err)
+pcol_status pci_svg_seconds(struct pci_out *out, double seconds, pcol_error *err)
 {
     double size = fabs(seconds);
     if (size >= 0.9995 || size == 0)
@@ -197,7 +197,7 @@ pcol_status pci_svg_seconds(struct pci_put *out, double seconds, pcol_error *err
     return short_number(out, seconds * 1e9, " ns", err);
 }
 
-pcol_status pci_svg_bytes(struct pci_put *out, double bytes, pcol_error *err)
+pcol_status pci_svg_bytes(struct pci_out *out, double bytes, pcol_error *err)
 {
     static const char *const units[] = {" B", " kB", " MB", " GB", " TB"};
     size_t unit = 0;

@@ -7,8 +7,8 @@
  */
 #include "query/top.h"
 
-#include "core/alloc.h"
-#include "core/given.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 #include "query/walk.h"
 
 struct counting {
@@ -157,9 +157,9 @@ static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *
 pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *label, pcol_order order,
                            pcol_top **top, pcol_error *err)
 {
-    PCI_GIVEN(top, err);
+    PCI_REQUIRE(top, err);
     *top = NULL;
-    PCI_GIVEN(query, err);
+    PCI_REQUIRE(query, err);
     pcol_top *t;
     pcol_status status;
     if ((unsigned)by > PCOL_BY_LABEL || (unsigned)order > PCOL_ORDER_NAME ||
@@ -188,7 +188,7 @@ void pcol_top_free(pcol_top *top)
     if (!top)
         return;
     pci_frames_close(&top->frames);
-    pci_strtab_clear(&top->names);
+    pci_string_pool_clear(&top->names);
     pci_free(top->texts);
     pci_free(top->items);
     pci_free(top->order);

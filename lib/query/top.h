@@ -22,17 +22,17 @@ struct pcol_top {
     uint32_t *order; /* numbers of items, after pci_top_sort() */
     pcol_str *texts; /* frames of which only the name is known need no more; NULL: `frames` */
     struct pci_frames frames; /* owns the frames and their texts */
-    struct pci_strtab names;  /* owns the texts of labels */
+    struct pci_string_pool names;  /* owns the texts of labels */
 };
 
 /* sort.c */
 pcol_status pci_top_sort(pcol_top *top, pcol_order order, pcol_error *err);
-/* groups.c: by thread or source. */
+/* top_by_sample.c: by thread or source. */
 pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
-/* sums.c: by function. */
+/* top_from_sums.c: by function. */
 /* *answered: 0 where the sums do not tell the functions apart. */
 pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err);
-/* bylabel.c */
+/* top_by_label.c */
 pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_top *top,
                              pcol_error *err);
 

@@ -3,7 +3,7 @@
  */
 #include "query/walk.h"
 
-#include "core/lanes.h"
+#include "util/simd_kernels.h"
 
 pcol_status pci_walk_fail_parent(uint32_t row, pcol_error *err)
 {
@@ -19,22 +19,22 @@ pcol_status pci_walk_fail_group(uint32_t row, uint64_t group, pcol_error *err)
 
 pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error *err)
 {
-    const struct pci_calls *calls = &w->query->calls;
+    const struct pci_stack_table *calls = &w->query->calls;
     if (calls->parent) { /* a filter has read them */
-        pci_lanes_widen_u32(calls->parent + row, n, w->parents);
-        pci_lanes_widen_u32(calls->group + row, n, w->groups);
+        pci_simd_widen_u32(calls->parent + row, n, w->parents);
+        pci_simd_widen_u32(calls->group + row, n, w->groups);
         return PCOL_OK;
     }
     PCI_TRY(pci_read(calls->file, calls->parents, row, n, w->parents, NULL, err));
     return pci_read(calls->file, calls->groups, row, n, w->groups, NULL, err);
 }
 
-pcol_status pci_walk_grow(struct pci_walk *w, struct pci_path *path, pcol_error *err)
+pcol_status pci_walk_grow(struct pci_walk *w, struct pci_stack_path *path, pcol_error *err)
 {
     size_t depth = (size_t)(path->top - path->root) + 1;
     if (pci_grow((void **)&w->path, &w->capacity, depth + 1, sizeof *w->path))
         return pci_fail_memory(err);
-    *path = (struct pci_path){w->path + depth - 1, w->path, w->path + w->capacity - 1};
+    *path = (struct pci_stack_path){w->path + depth - 1, w->path, w->path + w->capacity - 1};
     return PCOL_OK;
 }
 

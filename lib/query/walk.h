@@ -11,7 +11,7 @@
 #ifndef PCI_WALK_H
 #define PCI_WALK_H
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 #include "query/query.h"
 
 /* The visitor. enter: a frame of stack `row` is called from `caller` (PCOL_NONE: from nothing).
@@ -46,19 +46,19 @@ struct pci_walk {
 #define PCI_INLINE static inline __attribute__((always_inline))
 
 /* The rows on the path while the walk goes on: `top` is the innermost. */
-struct pci_path {
+struct pci_stack_path {
     struct pci_step *top, *root, *last; /* last: no room behind it */
 };
 
 /* Make room behind the innermost row. */
-pcol_status pci_walk_grow(struct pci_walk *w, struct pci_path *path, pcol_error *err);
+pcol_status pci_walk_grow(struct pci_walk *w, struct pci_stack_path *path, pcol_error *err);
 
 /* A row becomes the innermost of the path. */
 PCI_INLINE pcol_status pci_walk_push(struct pci_walk *w, const struct pci_walker *walker,
-                                     struct pci_path *path, uint32_t row, uint32_t group,
+                                     struct pci_stack_path *path, uint32_t row, uint32_t group,
                                      pcol_error *err)
 {
-    const struct pci_calls *calls = &w->query->calls;
+    const struct pci_stack_table *calls = &w->query->calls;
     uint32_t leaf = path->top->leaf, caller = path->top->caller;
     uint32_t frame = w->frames->of_group[group];
     if (path->top == path->last)
@@ -89,7 +89,7 @@ PCI_INLINE pcol_status pci_walk_leave_lines(struct pci_walk *w, const struct pci
                                             const struct pci_step *step, uint32_t outside,
                                             pcol_error *err)
 {
-    const struct pci_calls *calls = &w->query->calls;
+    const struct pci_stack_table *calls = &w->query->calls;
     uint32_t frame = PCOL_NONE;
     for (uint32_t at = calls->first[step->group]; at < calls->first[step->group + 1]; at++) {
         uint32_t outer = w->frames->of_location[at];
@@ -106,7 +106,7 @@ PCI_INLINE pcol_status pci_walk_leave_lines(struct pci_walk *w, const struct pci
 /* The innermost row leaves the path. Sums of integers cannot overflow: the magnitudes of all
  * weights together fit (weights.c), and each weight is in a sum once. */
 PCI_INLINE pcol_status pci_walk_pop(struct pci_walk *w, const struct pci_walker *walker,
-                                    struct pci_path *path, pcol_error *err)
+                                    struct pci_stack_path *path, pcol_error *err)
 {
     const struct pci_step *step = path->top--;
     struct pci_step *parent = path->top;
@@ -134,8 +134,8 @@ void pci_walk_free(struct pci_walk *w);
 PCI_INLINE pcol_status pci_walk_rows(struct pci_walk *w, const struct pci_walker *walker,
                                      pcol_error *err)
 {
-    const struct pci_calls *calls = &w->query->calls;
-    struct pci_path path = {w->path, w->path, w->path + w->capacity - 1};
+    const struct pci_stack_table *calls = &w->query->calls;
+    struct pci_stack_path path = {w->path, w->path, w->path + w->capacity - 1};
     for (uint32_t row = 1; row < calls->count;) {
         /* Up to a multiple of the batch: where rows follow from rows before, such are read at
          * once. */

@@ -10,7 +10,7 @@
  */
 #include "query/query.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static pcol_status add(pcol_query *query, uint32_t stack, pcol_amount amount, pc
 static pcol_status find_sums(const pcol_query *query, const struct pci_column **columns, int *found,
                              pcol_error *err)
 {
-    const struct pci_measure *measure = &query->measure;
+    const struct pci_query_type *measure = &query->measure;
     *found = !measure->is_memory && pci_rows(query->file, "stack_sums") > 0;
     for (uint32_t i = 0; *found && i < measure->column_count; i++) {
         uint32_t k = measure->columns[i];
@@ -124,8 +124,8 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
 }
 
 /* Samples that `picks` takes: the weights of their stacks, if `weigh`, and, if `whole` is not NULL,
- * the magnitudes of those that pass the filters, which all do before pci_filter(). */
-static pcol_status walk_samples(pcol_query *query, const struct pci_picks *picks, int weigh,
+ * the magnitudes of those that pass the filters, which all do before pci_frame_filter(). */
+static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filter *picks, int weigh,
                                 struct whole *whole, pcol_error *err)
 {
     struct pci_samples *samples;
@@ -224,7 +224,7 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
                             int *found, pcol_error *err)
 {
     pcol_selection of_base = PCOL_INIT(pcol_selection);
-    struct pci_picks picks = {0};
+    struct pci_sample_filter picks = {0};
     size_t given = selection ? selection->label_count : 0;
     *found = 0;
     PCI_TRY(pci_label_exists(query->file, "pprof::base", found, err));
@@ -240,10 +240,10 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
     labels[given] = "pprof::base=true";
     of_base.labels = labels;
     of_base.label_count = given + 1;
-    pcol_status status = pci_picks_open(query->file, &of_base, &picks, err);
+    pcol_status status = pci_sample_filter_open(query->file, &of_base, &picks, err);
     if (status == PCOL_OK)
         status = walk_samples(query, &picks, 0, whole, err);
-    pci_picks_close(&picks);
+    pci_sample_filter_close(&picks);
     pci_free((void *)labels);
     *found = whole->i64 > 0 || whole->f64 > 0;
     return status;
@@ -320,7 +320,7 @@ pcol_status pci_add_filtered(pcol_query *query, pcol_error *err)
     return PCOL_OK;
 }
 
-pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err)
+pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     const struct pci_column **columns;
     struct whole whole = {0};
@@ -335,7 +335,7 @@ pcol_status pci_weigh(pcol_query *query, const pcol_selection *selection, pcol_e
     columns = pci_calloc((size_t)query->measure.column_count + 1, sizeof(struct pci_column *));
     if (!query->weight || !columns)
         status = pci_fail_memory(err);
-    if (status == PCOL_OK && !pci_picks_any(&query->picks))
+    if (status == PCOL_OK && !pci_sample_filter_any(&query->picks))
         status = find_sums(query, columns, &found, err);
     if (status == PCOL_OK)
         status = found ? weigh_sums(query, columns, err)

@@ -16,7 +16,7 @@
  * true of any bytes). -v looks at one of these cases in EVERY. What breaks a
  * promise ends the program, and is left in the file KEPT. The last line says how much was found.
  */
-#include "layout.h"
+#include "format/layout.h"
 #include "pcol.h"
 #include "seal.h"
 

@@ -28,9 +28,9 @@
  * task and file it was met first. So all ways out of the library are gone, in a fraction of the
  * time.
  */
-#include "core/alloc.h"
-#include "core/file.h"
-#include "decode.h"
+#include "util/alloc.h"
+#include "reader/file.h"
+#include "format/decode.h"
 #include "tasks.h"
 
 #include <execinfo.h>

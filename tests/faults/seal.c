@@ -3,7 +3,7 @@
  */
 #include "seal.h"
 
-#include "index.h"
+#include "format/index.h"
 
 #include <stdlib.h>
 #include <string.h>

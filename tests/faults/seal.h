@@ -7,7 +7,7 @@
 #ifndef SEAL_H
 #define SEAL_H
 
-#include "index.h"
+#include "format/index.h"
 
 #include <stddef.h>
 #include <stdint.h>

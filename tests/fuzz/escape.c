@@ -9,8 +9,8 @@
  */
 #include "targets.h"
 
-#include "io/input.h"
-#include "io/open.h"
+#include "stream/input.h"
+#include "stream/input_open.h"
 #include "pcol.h"
 #include "json/json.h"
 

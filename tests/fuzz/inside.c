@@ -3,8 +3,8 @@
  */
 #include "targets.h"
 
-#include "io/input.h"
-#include "io/open.h"
+#include "stream/input.h"
+#include "stream/input_open.h"
 #include "json/json.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "targets.h"
 
-#include "index.h"
+#include "format/index.h"
 #include "pcol.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "core/builder.h"
+#include "builder/builder.h"
 
 #define OK(call) cr_assert_eq((call), PCOL_OK, #call)
 

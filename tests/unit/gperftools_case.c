@@ -6,8 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "io/open.h"
+#include "util/alloc.h"
+#include "stream/input_open.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#include "core/builder.h"
-#include "model/rows.h"
+#include "builder/builder.h"
+#include "model/row_details.h"
 
 #define OK(call)                                                       \
     do {                                                               \

@@ -3,11 +3,11 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "core/press.h"
-#include "core/thaw.h"
+#include "util/alloc.h"
+#include "encode/archive_write.h"
+#include "reader/archive_read.h"
 #include "image.h"
-#include "transform.h"
+#include "format/transform.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -286,8 +286,8 @@ Test(archive, a_cell_takes_a_block)
     pcol_error err;
     int64_t value;
     int valid;
-    cr_assert_gt(pci_thaw_blocks(only_section(file, large)), 10);
-    cr_assert_gt(pci_thaw_blocks(only_section(file, parent)), 3);
+    cr_assert_gt(pci_archive_block_count(only_section(file, large)), 10);
+    cr_assert_gt(pci_archive_block_count(only_section(file, parent)), 3);
     cr_assert_eq(file->thaw->count, 0);
     for (int i = 0; i < 2; i++) {
         MUST(pci_get(file, large, LARGE / 2, &value, &valid, &err));
@@ -310,8 +310,8 @@ Test(archive, what_is_kept_is_bounded)
     const uint64_t limit = 2 * PCF_PRESS_BLOCK;
     pcol_file *files[2] = {open_bounded(&plain, 0), open_bounded(&image, limit)};
     const struct pci_column *large = pci_column_find(pci_table_find(files[1], "things"), "large");
-    const struct pci_cold *cold = &files[1]->thaw->cold[large->desc->first_section];
-    uint64_t blocks = pci_thaw_blocks(only_section(files[1], large)), state = 9;
+    const struct pci_archive_section *cold = &files[1]->thaw->cold[large->desc->first_section];
+    uint64_t blocks = pci_archive_block_count(only_section(files[1], large)), state = 9;
     pcol_error err;
     for (int round = 0; round < 2; round++) {
         uint64_t before = files[1]->thaw->count;
@@ -332,7 +332,7 @@ Test(archive, what_is_kept_is_bounded)
         cr_assert_leq(files[1]->thaw->held, limit);
     }
     /* What somebody has a pointer to stays. */
-    MUST(pci_thaw(files[1], large, &err));
+    MUST(pci_decompress_column(files[1], large, &err));
     equal_columns(files[0], files[1], "stacks", "group");
     cr_assert_eq(cold->ready, blocks);
     cr_assert_eq(pcf_load64(large->data->values + 8 * (LARGE - 1)),
@@ -358,15 +358,15 @@ Test(archive, all_that_was_held_is_released)
                                           pci_column_find(stacks, "group")};
     pcol_error err;
     for (size_t i = 0; i < 3; i++) {
-        struct pci_hold hold;
-        MUST(pci_hold_rows(&hold, file, columns[i], 0, columns[i]->desc->rows, &err));
+        struct pci_pin hold;
+        MUST(pci_pin_rows(&hold, file, columns[i], 0, columns[i]->desc->rows, &err));
         cr_expect_eq(hold.count, 1);
-        pci_release(&hold);
+        pci_unpin(&hold);
     }
     for (uint32_t s = 0; s < file->index.header.section_count; s++) {
-        const struct pci_cold *cold = &file->thaw->cold[s];
+        const struct pci_archive_section *cold = &file->thaw->cold[s];
         for (uint64_t block = 0; cold->state && block < cold->blocks; block++)
-            cr_expect_eq(atomic_load(&cold->state[block]) & ~PCI_THAW_READY, 0,
+            cr_expect_eq(atomic_load(&cold->state[block]) & ~PCI_BLOCK_READY, 0,
                          "section %u, block %u", s, (unsigned)block);
     }
     pcol_file_close(file);
@@ -380,7 +380,7 @@ Test(archive, damage_is_of_a_block)
     pcol_file *file = open_bounded(&image, 0);
     const struct pci_column *large = pci_column_find(pci_table_find(file, "things"), "large");
     const struct pcf_section *section = only_section(file, large);
-    uint64_t blocks = pci_thaw_blocks(section), rows = PCF_PRESS_BLOCK / 8, faults;
+    uint64_t blocks = pci_archive_block_count(section), rows = PCF_PRESS_BLOCK / 8, faults;
     uint8_t *entries = image.bytes + section->offset + section->size - 16 * blocks;
     uint64_t third = section->offset + pcf_load64(entries + 16);
     pcol_file_close(file);
@@ -490,17 +490,17 @@ Test(archive, no_block_looks_like_a_bomb)
 {
     static struct gathered out;
     for (size_t i = 0; i < 3; i++) {
-        struct pci_press *press;
+        struct pci_archive_writer *press;
         pcol_error err;
         uint64_t raw, used = 0;
         uint8_t codec;
         out.size = 0;
-        MUST(pci_press_new(archives[i], &press, &err));
-        pci_press_begin(press, PCF_TRANSFORM_DELTA, 8, NULL, 0);
+        MUST(pci_archive_writer_new(archives[i], &press, &err));
+        pci_archive_writer_begin(press, PCF_TRANSFORM_DELTA, 8, NULL, 0);
         for (uint64_t row = 0; row < 3 * PCF_PRESS_BLOCK / 8; row++)
-            MUST(pci_press_add(press, &(uint64_t){0}, 8, gather, &out, &err));
-        MUST(pci_press_end(press, gather, &out, &codec, &raw, &err));
-        pci_press_free(press);
+            MUST(pci_archive_writer_add(press, &(uint64_t){0}, 8, gather, &out, &err));
+        MUST(pci_archive_writer_end(press, gather, &out, &codec, &raw, &err));
+        pci_archive_writer_free(press);
         cr_assert_eq(raw, 3 * PCF_PRESS_BLOCK);
         cr_assert_eq(codec >> 4, PCF_TRANSFORM_DELTA);
         cr_assert_geq(out.size, raw / PCF_PRESS_RATIO);

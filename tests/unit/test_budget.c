@@ -1,10 +1,10 @@
 /*
  * test_budget.c - the import budget: what is charged, what is refused, and what is said then
  */
-#include "core/alloc.h"
-#include "core/beside.h"
-#include "core/budget.h"
-#include "core/error.h"
+#include "util/alloc.h"
+#include "util/thread_pool.h"
+#include "util/import_budget.h"
+#include "util/error.h"
 
 #include "testing.h"
 
@@ -101,7 +101,7 @@ Test(budget, threads_inherit_it)
 {
     pcol_error err = {0};
     struct pci_budget *before = pci_budget_enter(&budget);
-    cr_assert_eq(pci_beside_each(4, 4, allocate, NULL, &err), PCOL_E_LIMIT, "%s", err.message);
+    cr_assert_eq(pci_parallel_for(4, 4, allocate, NULL, &err), PCOL_E_LIMIT, "%s", err.message);
     for (size_t i = 0; i < 4; i++)
         pci_free(blocks[i]);
     cr_assert_lt(held(), (int64_t)MB);

@@ -3,7 +3,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/builder.h"
+#include "builder/builder.h"
 #include "pcol.h"
 
 #include <stdio.h>
@@ -160,15 +160,15 @@ Test(builder, many_cells)
             for (size_t i = 0; i < n; i++)
                 cr_assert_eq(pcol_builder_set_i64(one, column, row + i, values[i], NULL), PCOL_OK);
             if (kind == 4)
-                cr_assert_eq(pci_bcol_repeat(many->columns[column], row, part, n, NULL), PCOL_OK);
+                cr_assert_eq(pci_column_buffer_repeat(many->columns[column], row, part, n, NULL), PCOL_OK);
             else
-                cr_assert_eq(pci_bcol_set_many(many->columns[column], row, values, n, NULL),
+                cr_assert_eq(pci_column_buffer_set_many(many->columns[column], row, values, n, NULL),
                              PCOL_OK);
             row += n;
         }
-        cr_assert_eq(pci_bcol_set_many(many->columns[column], 3, &(int64_t){1}, 1, NULL),
+        cr_assert_eq(pci_column_buffer_set_many(many->columns[column], 3, &(int64_t){1}, 1, NULL),
                      PCOL_E_ARGUMENT);
-        cr_assert_eq(pci_bcol_repeat(many->columns[column], 3, 1, 1, NULL), PCOL_E_ARGUMENT);
+        cr_assert_eq(pci_column_buffer_repeat(many->columns[column], 3, 1, 1, NULL), PCOL_E_ARGUMENT);
         expect_same_file(one, many);
     }
 }
@@ -350,7 +350,7 @@ static void note(struct expected *e, int64_t value, uint64_t n)
 }
 
 /* Rows one by one, many, repeated and left out, by turns or mostly repeated. */
-static void fill_turns(struct pci_bcol *c, struct expected *e, int others)
+static void fill_turns(struct pci_column_buffer *c, struct expected *e, int others)
 {
     static const int64_t choice[] = {0, 1, 7, -3, INT64_C(1) << 40};
     int64_t many[300];
@@ -359,23 +359,23 @@ static void fill_turns(struct pci_bcol *c, struct expected *e, int others)
         uint64_t n = 1 + draw(others == 2 ? 4 : 900);
         unsigned what = draw(40) ? 0 : (unsigned)draw(4);
         if (what == 1 && others) {
-            cr_assert_eq(pci_bcol_set(c, e->rows, value, NULL), PCOL_OK);
+            cr_assert_eq(pci_column_buffer_set(c, e->rows, value, NULL), PCOL_OK);
             note(e, value, 1);
         } else if (what == 2 && others) {
             for (size_t i = 0; i < 300; i++)
                 note(e, many[i] = choice[draw(5)], 1);
-            cr_assert_eq(pci_bcol_set_many(c, e->rows - 300, many, 300, NULL), PCOL_OK);
+            cr_assert_eq(pci_column_buffer_set_many(c, e->rows - 300, many, 300, NULL), PCOL_OK);
         } else if (what == 3) {
             memset(e->valid + e->rows, 0, n);
             memset(e->values + e->rows, 0, n * sizeof *e->values);
             e->rows += n;
         } else {
-            cr_assert_eq(pci_bcol_repeat(c, e->rows, value, n, NULL), PCOL_OK);
+            cr_assert_eq(pci_column_buffer_repeat(c, e->rows, value, n, NULL), PCOL_OK);
             note(e, value, n);
         }
     }
     if (!e->valid[e->rows - 1]) {
-        cr_assert_eq(pci_bcol_set(c, e->rows, 5, NULL), PCOL_OK);
+        cr_assert_eq(pci_column_buffer_set(c, e->rows, 5, NULL), PCOL_OK);
         note(e, 5, 1);
     }
 }
@@ -383,25 +383,25 @@ static void fill_turns(struct pci_bcol *c, struct expected *e, int others)
 Test(builder, repeated_rows_come_back)
 {
     static struct expected e;
-    struct pci_reader reader;
+    struct pci_block_reader reader;
     for (int turn = 0; turn < 60; turn++) {
         pcol_builder *b;
         uint32_t number;
-        struct pci_bcol_source source;
+        struct pci_column_buffer_source source;
         memset(&e, 0, sizeof e);
         state = (uint64_t)turn;
         cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
         cr_assert_eq(
-            pci_bcol_new(b, PCI_T_SAMPLES, "probe", PCF_I64, 0, PCI_DROP_NULL, &number, NULL),
+            pci_column_buffer_new(b, PCI_T_SAMPLES, "probe", PCF_I64, 0, PCI_DROP_NULL, &number, NULL),
             PCOL_OK);
-        struct pci_bcol *c = b->columns[number];
+        struct pci_column_buffer *c = b->columns[number];
         fill_turns(c, &e, turn % 3);
         cr_assert_eq(c->rows, e.rows);
-        pci_bcol_source_init(&source, c, NULL);
+        pci_column_buffer_source_init(&source, c, NULL);
         for (int again = 0; again < 2; again++) {
-            pci_reader_init(&reader, &source.source);
+            pci_block_reader_init(&reader, &source.source);
             for (;;) {
-                cr_assert_eq(pci_reader_next(&reader, NULL), PCOL_OK);
+                cr_assert_eq(pci_block_reader_next(&reader, NULL), PCOL_OK);
                 if (!reader.n)
                     break;
                 cr_assert_eq(memcmp(reader.valid, e.valid + reader.row, reader.n), 0);
@@ -410,7 +410,7 @@ Test(builder, repeated_rows_come_back)
             }
         }
         /* Where rows were only repeated, and often, they are what lies in memory. */
-        cr_assert(turn % 3 != 0 || (c->stretched && pci_spool_size(&c->values) < e.rows));
+        cr_assert(turn % 3 != 0 || (c->stretched && pci_spill_size(&c->values) < e.rows));
         pcol_builder_free(b);
     }
 }

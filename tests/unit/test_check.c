@@ -7,9 +7,9 @@
 #include "image.h"
 #include "testing.h"
 
-#include "core/alloc.h"
-#include "index.h"
-#include "load.h"
+#include "util/alloc.h"
+#include "format/index.h"
+#include "format/load.h"
 #include "pcol.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "check_case.h"
 
-#include "model/rows.h"
+#include "model/row_details.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
-#include "core/hash.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/hash.h"
 #include "pcol.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ Test(error, places)
     expect_place(&err, "1842:17");
     pci_fail_text(&err, PCOL_E_SYNTAX, 3, 0, "no");
     expect_place(&err, "3");
-    pci_fail_byte(&err, PCOL_E_SYNTAX, 40213, "no");
+    pci_fail_at_byte(&err, PCOL_E_SYNTAX, 40213, "no");
     expect_place(&err, "byte 40213");
     err.inflated_offset = 311870;
     expect_place(&err, "byte 40213 (inflated 311870)");
@@ -70,7 +70,7 @@ Test(error, places)
     expect_place(&err, "row 9");
     expect_place(NULL, "");
     char small[4];
-    pci_fail_byte(&err, PCOL_E_SYNTAX, 1, "no");
+    pci_fail_at_byte(&err, PCOL_E_SYNTAX, 1, "no");
     cr_assert_str_eq(pcol_error_place(&err, small, sizeof small), "byt");
 }
 

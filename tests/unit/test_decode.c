@@ -7,9 +7,9 @@
  */
 #include <criterion/criterion.h>
 
-#include "decode.h"
-#include "marked.h"
-#include "range.h"
+#include "format/decode.h"
+#include "format/decode_masked.h"
+#include "format/range.h"
 
 #include <stdlib.h>
 #include <string.h>

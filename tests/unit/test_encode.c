@@ -4,10 +4,10 @@
  * Each generator is written through a builder at lengths around the block sizes, packed and plain,
  * in memory and through the temporary file, and read back by the cell and by the block.
  */
-#include "core/alloc.h"
-#include "core/emit.h"
-#include "core/file.h"
-#include "layout.h"
+#include "util/alloc.h"
+#include "encode/encode_leaf.h"
+#include "reader/file.h"
+#include "format/layout.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>
@@ -668,13 +668,13 @@ static pcol_status read_cells(void *context, uint64_t row, size_t n, int64_t *va
 
 Test(encode, split_counts_all_values)
 {
-    struct pci_source source = {20000, PCF_I64, read_cells, NULL, NULL};
-    struct pci_split_choice choice;
-    struct pci_shape shape;
-    cr_assert_eq(pci_shape_of(&source, 0, &shape, NULL), PCOL_OK);
+    struct pci_value_source source = {20000, PCF_I64, read_cells, NULL, NULL};
+    struct pci_patch_choice choice;
+    struct pci_column_stats shape;
+    cr_assert_eq(pci_column_stats_of(&source, 0, &shape, NULL), PCOL_OK);
     cr_assert_eq(shape.scale, 56);
-    cr_assert_eq(pci_split_choose(&source, &shape, 1, pci_cost_packed(&shape), &choice, NULL),
+    cr_assert_eq(pci_patch_choose(&source, &shape, 1, pci_cost_packed(&shape), &choice, NULL),
                  PCOL_OK);
     cr_expect_eq(choice.bits, UINT64_MAX);
-    pci_shape_clear(&shape);
+    pci_column_stats_clear(&shape);
 }

@@ -2,10 +2,10 @@
  * test_firefox.c - Firefox profiles: recognised, runs of numbers, times, slabs, memory that runs
  * out
  */
-#include "core/alloc.h"
-#include "firefox/names.h"
-#include "firefox/stream.h"
-#include "io/open.h"
+#include "util/alloc.h"
+#include "formats/firefox/schema.h"
+#include "formats/firefox/stream.h"
+#include "stream/input_open.h"
 #include "pcol.h"
 #include "testing.h"
 

@@ -4,9 +4,9 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "core/file.h"
-#include "front.h"
+#include "util/alloc.h"
+#include "reader/file.h"
+#include "format/front_coding.h"
 #include "pcol.h"
 
 #include <pthread.h>

@@ -10,9 +10,9 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 #include "gperftools_case.h"
-#include "io/open.h"
+#include "stream/input_open.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

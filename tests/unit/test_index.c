@@ -8,7 +8,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 #include "image.h"
 
 #include <stdio.h>

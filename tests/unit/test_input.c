@@ -3,9 +3,9 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "core/budget.h"
-#include "io/open.h"
+#include "util/alloc.h"
+#include "util/import_budget.h"
+#include "stream/input_open.h"
 #include "testing.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "io/open.h"
+#include "stream/input_open.h"
 #include "json/json.h"
 #include "json/number.h"
 

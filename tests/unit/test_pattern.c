@@ -3,7 +3,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 #include "pcol.h"
 
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/file.h"
-#include "io/open.h"
+#include "reader/file.h"
+#include "stream/input_open.h"
 #include "pcol.h"
-#include "perf/parse.h"
+#include "formats/perf/parse.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -243,7 +243,7 @@ Test(perf, samples)
                                "a 1/2 [003] 1.5:  10 cycles: \n"
                                "\t    7f722d142778 in (inlined)\n"
                                "\t    7f722d142778 out+0x5 (/lib/x)\n"
-                               "  out.c:7\n"
+                               "  formats/firefox/emitter.c:7\n"
                                "\t    7f722d100000 main+0x9 (/bin/y)\n"
                                "\n"
                                "a 1/2 [004] 1.6:  20 cycles: \r\n"
@@ -308,7 +308,7 @@ Test(perf, period_beyond_64_bits)
 Test(perf, any_cut_is_no_crash)
 {
     static const char text[] = "a b 1/2 [003] 1.5:  10 cycles:u: \n\t    7f722d142778 in "
-                               "(inlined)\n\t    7f722d142778 out+0x5 (/lib/x y)\n  out.c:7\n\n";
+                               "(inlined)\n\t    7f722d142778 out+0x5 (/lib/x y)\n  formats/firefox/emitter.c:7\n\n";
     for (size_t size = 0; size < sizeof text; size++) {
         void *data;
         pcol_file *file;

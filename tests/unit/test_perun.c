@@ -2,10 +2,10 @@
  * test_perun.c - Perun profiles: how they are recognised, flat forms of numbers and keys, what of a
  * resource becomes a sample
  */
-#include "core/alloc.h"
-#include "core/file.h"
-#include "io/input.h"
-#include "model/flat.h"
+#include "util/alloc.h"
+#include "reader/file.h"
+#include "stream/input.h"
+#include "formats/perun/flat.h"
 #include "pcol.h"
 
 #include <criterion/criterion.h>

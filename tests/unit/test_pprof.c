@@ -7,8 +7,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "io/open.h"
+#include "util/alloc.h"
+#include "stream/input_open.h"
 #include "pprof_case.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "core/rows.h"
-#include "model/share.h"
+#include "util/alloc.h"
+#include "builder/rows.h"
+#include "model/time_overlap.h"
 #include "pcol.h"
 
 #include <math.h>
@@ -720,7 +720,7 @@ static int64_t share(pcol_time_share how, int64_t from, int64_t to, int64_t time
 {
     struct pci_range range = {from, to, how};
     pcol_amount amount = {.i64 = weight};
-    return pci_share(&range, 0, time, duration, &amount) ? amount.i64 : 0;
+    return pci_time_overlap(&range, 0, time, duration, &amount) ? amount.i64 : 0;
 }
 
 Test(query, shares)

@@ -5,8 +5,8 @@
 
 #include "image.h"
 
-#include "core/builder.h"
-#include "model/share.h"
+#include "builder/builder.h"
+#include "model/time_overlap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/builder.h"
-#include "core/file.h"
+#include "builder/builder.h"
+#include "reader/file.h"
 #include "model/table.h"
-#include "range.h"
+#include "format/range.h"
 #include "testing.h"
 
 #include <stdlib.h>
@@ -154,13 +154,13 @@ Test(refused, a_column_that_is_reset)
     uint32_t table, column;
     MUST(pcol_builder_table(b, "x_t", &table, &err));
     MUST(pcol_builder_column(b, table, "c", PCOL_I64, 0, &column, &err));
-    struct pci_bcol *c = b->columns[column];
-    MUST(pci_bcol_repeat(c, 0, 7, 100, &err));
-    MUST(pci_bcol_repeat(c, 100, 8, 100, &err)); /* stretches */
+    struct pci_column_buffer *c = b->columns[column];
+    MUST(pci_column_buffer_repeat(c, 0, 7, 100, &err));
+    MUST(pci_column_buffer_repeat(c, 100, 8, 100, &err)); /* stretches */
     cr_assert(c->stretched);
-    pci_bcol_reset(c);
+    pci_column_buffer_reset(c);
     for (uint64_t row = 0; row < 3; row++)
-        MUST(pci_bcol_set(c, row, (int64_t)row * 5, &err));
+        MUST(pci_column_buffer_set(c, row, (int64_t)row * 5, &err));
     cr_expect_eq(c->rows, 3);
     void *data;
     pcol_file *file = open_sound(b, &data);
@@ -194,7 +194,7 @@ Test(refused, a_column_that_is_replaced)
     row.target = table + 1;
     MUST(pci_builder_source_table(b, &row, 3, &err));
     uint32_t old = b->order.columns[0], rows = b->columns[old]->table, named = 0;
-    MUST(pci_border_finish(b, &err));
+    MUST(pci_source_order_finish(b, &err));
     for (uint32_t i = 0; i < b->column_count; i++) {
         cr_assert_not_null(b->columns[i]);
         if (b->columns[i]->table != rows)
@@ -206,7 +206,7 @@ Test(refused, a_column_that_is_replaced)
             cr_expect_lt(found, b->column_count, "column %s", b->columns[i]->name);
             named++;
         }
-        cr_expect_eq(pci_bcol_find(b, rows, b->columns[i]->name), i);
+        cr_expect_eq(pci_column_buffer_find(b, rows, b->columns[i]->name), i);
     }
     cr_expect_eq(named, 7);
     pcol_builder_free(b);

@@ -74,7 +74,7 @@ Test(rows, further_cells_tell_functions_apart)
     f.system_name = f.filename = PCOL_NONE;
     OK(pcol_builder_column(b, PCI_T_FUNCTIONS, "is_js", PCOL_BOOL, 0, &column[0], NULL));
     OK(pcol_builder_column(b, PCI_T_FUNCTIONS, "weight", PCOL_I64, 0, &column[1], NULL));
-    struct pci_icell none[2] = {{0, 1}, {0, 0}}, js[2] = {{1, 1}, {0, 0}},
+    struct pci_cell_value none[2] = {{0, 1}, {0, 0}}, js[2] = {{1, 1}, {0, 0}},
                      zero[2] = {{0, 0}, {0, 1}};
     OK(pci_builder_function(b, NULL, &f, column, none, 2, &row[0], &is_new, NULL));
     cr_assert(is_new);
@@ -104,7 +104,7 @@ Test(rows, repetitions_of_one_source_stay_apart)
     pcol_function f = PCOL_INIT(pcol_function);
     f.system_name = f.filename = PCOL_NONE;
     for (uint32_t s = 0; s < 2; s++) {
-        struct pci_repeats repeats = {0};
+        struct pci_row_uses repeats = {0};
         for (uint32_t i = 0; i < 200; i++) {
             uint32_t row;
             f.name = i % 2 ? rows_string(b, "f") : rows_string(b, "g");
@@ -113,7 +113,7 @@ Test(rows, repetitions_of_one_source_stay_apart)
             OK(pci_builder_function(b, &repeats, &f, NULL, NULL, 0, &row, NULL, NULL));
             cr_assert_eq(row, i, "the second source finds the rows of the first");
         }
-        pci_repeats_clear(&repeats);
+        pci_row_uses_clear(&repeats);
     }
     pcol_builder_free(b);
 }
@@ -122,7 +122,7 @@ Test(rows, interned_rows)
 {
     pcol_builder *b = rows_begin();
     uint32_t table, column[3], row[200];
-    struct pci_icell cells[200][3];
+    struct pci_cell_value cells[200][3];
     struct rows_made made;
     int is_new;
     uint64_t distinct = 0;
@@ -135,9 +135,9 @@ Test(rows, interned_rows)
         uint32_t order[3] = {column[2], column[0], column[1]};
         char name[8];
         snprintf(name, sizeof name, "f%u", rows_dice(3));
-        cells[i][1] = (struct pci_icell){rows_string(b, name), rows_dice(2) != 0};
-        cells[i][2] = (struct pci_icell){rows_dice(3), rows_dice(2) != 0};
-        cells[i][0] = (struct pci_icell){rows_dice(2), rows_dice(2) != 0};
+        cells[i][1] = (struct pci_cell_value){rows_string(b, name), rows_dice(2) != 0};
+        cells[i][2] = (struct pci_cell_value){rows_dice(3), rows_dice(2) != 0};
+        cells[i][0] = (struct pci_cell_value){rows_dice(2), rows_dice(2) != 0};
         OK(pci_builder_intern(b, table, order, cells[i], 3, 0, &row[i], &is_new, NULL));
         cr_assert_eq(is_new, row[i] == distinct);
         distinct += is_new != 0;
@@ -159,7 +159,7 @@ Test(rows, wrong_cells_are_refused)
 {
     pcol_builder *b = rows_begin();
     uint32_t column, row;
-    struct pci_icell one = {1, 1}, big = {5, 1};
+    struct pci_cell_value one = {1, 1}, big = {5, 1};
     OK(pcol_builder_column(b, PCI_T_MAPPINGS, "has_functions", PCOL_BOOL, 0, &column, NULL));
     cr_assert_eq(pci_builder_intern(b, PCI_T_THREADS, &column, &one, 1, 0, &row, NULL, NULL),
                  PCOL_E_ARGUMENT);
@@ -213,7 +213,7 @@ static char *texts[1000];
 static void keep_texts(pcol_builder *b)
 {
     for (uint32_t i = 0; i < b->strings.count && i < 1000; i++) {
-        pcol_str s = pci_strtab_get(&b->strings, i);
+        pcol_str s = pci_string_pool_get(&b->strings, i);
         texts[i] = malloc(s.size + 1);
         memcpy(texts[i], s.data, s.size);
         texts[i][s.size] = 0;
@@ -280,11 +280,11 @@ Test(rows, random_labels)
         OK(pci_builder_labels(b, PCI_T_SAMPLES, row, kept[i].labels, kept[i].count, NULL, NULL));
     }
     keep_texts(b);
-    struct pci_tree tree; /* for the places */
-    OK(pci_tree_init(&tree, NULL));
+    struct pci_call_tree tree; /* for the places */
+    OK(pci_call_tree_init(&tree, NULL));
     for (uint32_t i = 1, node; i < b->tree.count; i++)
-        OK(pci_tree_child(&tree, b->tree.nodes[i].parent, b->tree.nodes[i].group, &node, NULL));
-    OK(pci_tree_finish(&tree, NULL));
+        OK(pci_call_tree_child(&tree, b->tree.nodes[i].parent, b->tree.nodes[i].group, &node, NULL));
+    OK(pci_call_tree_finish(&tree, NULL));
     const uint32_t *place = tree.place;
     rows_finish(b, &made);
     OK(pci_labels_open(&reader, made.file, "samples", NULL));
@@ -300,7 +300,7 @@ Test(rows, random_labels)
             expect_cell(&reader.cells[k], &kept[i].labels[k], place);
     }
     pci_labels_close(&reader);
-    pci_tree_clear(&tree);
+    pci_call_tree_clear(&tree);
     for (size_t i = 0; i < 1000; i++)
         free(texts[i]);
     rows_drop(&made);

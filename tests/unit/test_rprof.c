@@ -3,8 +3,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "io/open.h"
-#include "rprof/token.h"
+#include "stream/input_open.h"
+#include "formats/rprof/lexer.h"
 #include "rprof_case.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "io/open.h"
+#include "util/alloc.h"
+#include "stream/input_open.h"
 #include "rprof_case.h"
 
 #include <inttypes.h>

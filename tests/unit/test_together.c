@@ -6,7 +6,7 @@
  */
 #include "together_case.h"
 
-#include "core/alloc.h"
+#include "util/alloc.h"
 #include "testing.h"
 
 #include <stdlib.h>

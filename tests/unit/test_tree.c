@@ -3,10 +3,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/alloc.h"
-#include "core/encode.h"
-#include "core/file.h"
-#include "core/tree.h"
+#include "util/alloc.h"
+#include "encode/encode.h"
+#include "reader/file.h"
+#include "builder/call_tree.h"
 #include "pcol.h"
 
 #include <pthread.h>
@@ -223,22 +223,22 @@ Test(tree, any_bytes_are_survived)
  * once. */
 Test(tree, new_calls_at_once_are_the_same_as_one_by_one)
 {
-    struct pci_tree one, all;
+    struct pci_call_tree one, all;
     uint32_t groups[40]; /* innermost first */
-    cr_assert_eq(pci_tree_init(&one, NULL), PCOL_OK);
-    cr_assert_eq(pci_tree_init(&all, NULL), PCOL_OK);
+    cr_assert_eq(pci_call_tree_init(&one, NULL), PCOL_OK);
+    cr_assert_eq(pci_call_tree_init(&all, NULL), PCOL_OK);
     for (int stack = 0; stack < 2000; stack++) {
         size_t depth = next_random() % 40;
         uint32_t a = 0, b = 0;
         for (size_t i = 0; i < depth; i++)
             groups[i] = (uint32_t)(next_random() % (i < depth / 2 ? 50 : 2));
         for (size_t i = depth; i-- > 0;)
-            cr_assert_eq(pci_tree_child(&one, a, groups[i], &a, NULL), PCOL_OK);
+            cr_assert_eq(pci_call_tree_child(&one, a, groups[i], &a, NULL), PCOL_OK);
         size_t left = depth;
         for (; left && b + 1 < all.count; left--)
-            cr_assert_eq(pci_tree_child(&all, b, groups[left - 1], &b, NULL), PCOL_OK);
+            cr_assert_eq(pci_call_tree_child(&all, b, groups[left - 1], &b, NULL), PCOL_OK);
         if (left) {
-            cr_assert_eq(pci_tree_append(&all, groups, left, NULL), PCOL_OK);
+            cr_assert_eq(pci_call_tree_append(&all, groups, left, NULL), PCOL_OK);
             b = (uint32_t)all.count - 1;
         }
         cr_assert_eq(a, b);
@@ -246,6 +246,6 @@ Test(tree, new_calls_at_once_are_the_same_as_one_by_one)
     cr_assert_gt(one.count, 1000);
     cr_assert_eq(one.count, all.count);
     cr_assert_arr_eq(one.nodes, all.nodes, one.count * sizeof *one.nodes);
-    pci_tree_clear(&one);
-    pci_tree_clear(&all);
+    pci_call_tree_clear(&one);
+    pci_call_tree_clear(&all);
 }

@@ -3,7 +3,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "io/unsupported.h"
+#include "formats/unsupported.h"
 #include "pcol.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "check_case.h"
 #include "testing.h"
 
-#include "core/alloc.h"
-#include "model/flatten.h"
+#include "util/alloc.h"
+#include "formats/perun/flatten.h"
 #include "model/keyed_json.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static pcol_status to_flat(struct reading *r, uint64_t most, pcol_error *err)
     r->text.size = 0;
     for (size_t i = 0; status == PCOL_OK && i < r->samples.count; i++) {
         struct pci_flat flat = {0};
-        struct pci_text text = {0};
+        struct pci_strbuf text = {0};
         pcol_str key = r->samples.members[i].key;
         status = pci_flatten(&r->values, &r->samples.members[i].value, &flat, &arena, err);
         for (size_t k = 0; status == PCOL_OK && k < flat.count; k++) {
@@ -105,7 +105,7 @@ static pcol_status to_flat(struct reading *r, uint64_t most, pcol_error *err)
                       (int)flat.items[k].key.size, flat.items[k].key.data, (int)text.size,
                       text.data);
         }
-        pci_text_clear(&text);
+        pci_strbuf_clear(&text);
         pci_free(flat.items);
     }
     pci_arena_clear(&arena);

@@ -5,8 +5,8 @@
 
 #include "../faults/seal.h"
 
-#include "index.h"
-#include "load.h"
+#include "format/index.h"
+#include "format/load.h"
 
 #include <criterion/criterion.h>
 

@@ -130,7 +130,7 @@ static void labels(struct profile *p, uint32_t t, uint64_t row, const char *pref
 static void code(struct profile *p)
 {
     pcol_builder *b = p->b;
-    struct pci_repeats repeats[3] = {{0}};
+    struct pci_row_uses repeats[3] = {{0}};
     uint32_t mappings = table(b, "mappings"), categories = table(b, "categories");
     uint32_t of_mapping[2] = {column(b, mappings, "filename", PCOL_STRING, NULL),
                               column(b, mappings, "start", PCOL_U64, NULL)};
@@ -140,10 +140,10 @@ static void code(struct profile *p)
                                column(b, PCI_T_FUNCTIONS, "category", PCOL_U32, "categories")};
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         pcol_function f = PCOL_INIT(pcol_function);
-        struct pci_icell cells[2] = {{together_dice(2), 1}, {0, 1}}, name = {word(b), 1};
+        struct pci_cell_value cells[2] = {{together_dice(2), 1}, {0, 1}}, name = {word(b), 1};
         uint32_t row;
         OK(pci_builder_intern(b, categories, of_category, &name, 1, 0, &row, NULL, e));
-        cells[1] = (struct pci_icell){row, together_dice(2) != 0};
+        cells[1] = (struct pci_cell_value){row, together_dice(2) != 0};
         f.name = word(b);
         f.system_name = PCOL_NONE;
         f.filename = together_dice(2) ? PCOL_NONE : word(b);
@@ -155,7 +155,7 @@ static void code(struct profile *p)
     for (uint32_t i = 0; i < GROUPS; i++) {
         pcol_group g = PCOL_INIT(pcol_group);
         pcol_line lines[3];
-        struct pci_icell cells[2] = {{word(b), 1}, {together_dice(3), together_dice(2) != 0}};
+        struct pci_cell_value cells[2] = {{word(b), 1}, {together_dice(3), together_dice(2) != 0}};
         int is_new;
         memset(lines, 0, sizeof lines);
         g.lines = lines;
@@ -163,7 +163,7 @@ static void code(struct profile *p)
         for (size_t k = 0; k < g.line_count; k++)
             lines[k] = (pcol_line){
                 p->functions[together_dice(FUNCTIONS)], PCOL_NONE, together_dice(3), 0, 1, 0};
-        OK(pci_builder_intern_apart(b, &repeats[1], mappings, of_mapping, cells, 2, &g.mapping,
+        OK(pci_builder_intern_distinct(b, &repeats[1], mappings, of_mapping, cells, 2, &g.mapping,
                                     &is_new, e));
         if (is_new)
             OK(pcol_builder_set_i64(b, mapping_id, g.mapping, 1 + together_dice(50), e));
@@ -175,7 +175,7 @@ static void code(struct profile *p)
             labels(p, PCI_T_GROUPS, before, "g", 0, g.line_count > 0);
     }
     for (int i = 0; i < 3; i++)
-        pci_repeats_clear(&repeats[i]);
+        pci_row_uses_clear(&repeats[i]);
 }
 
 static void order(struct profile *p, const char *name, uint32_t target, const uint32_t *rows,

@@ -7,10 +7,10 @@
 
 #include <criterion/criterion.h>
 
-#include "core/builder.h"
-#include "io/merge.h"
-#include "model/rows.h"
-#include "json/tree.h"
+#include "builder/builder.h"
+#include "merge/merge.h"
+#include "model/row_details.h"
+#include "model/json_tree.h"
 
 #define OK(call)                                                                        \
     do {                                                                                \

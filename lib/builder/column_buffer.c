@@ -1,0 +1,520 @@
+/*
+ * column_buffer.c - a column that is being filled
+ */
+#include "builder/builder.h"
+
+#include "util/alloc.h"
+#include "util/simd_kernels.h"
+
+static uint64_t hash_of(uint32_t table, const char *name)
+{
+    return pci_hash_pair(table, pci_hash_bytes(name, strlen(name)));
+}
+
+uint32_t pci_column_buffer_find(const pcol_builder *b, uint32_t table, const char *name)
+{
+    uint64_t hash = hash_of(table, name);
+    size_t at = pci_hash_start(&b->column_hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&b->column_hash, hash, &at)) != PCI_HASH_NONE)
+        if (b->columns[id]->table == table && strcmp(b->columns[id]->name, name) == 0)
+            return id;
+    return PCI_HASH_NONE;
+}
+
+struct pci_column_buffer *pci_column_buffer_make(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                               uint32_t references, uint8_t drop)
+{
+    size_t size = strlen(name) + 1;
+    struct pci_column_buffer *c = pci_calloc(1, sizeof *c);
+    if (!c || !(c->name = pci_malloc(size, 1))) {
+        pci_free(c);
+        return NULL;
+    }
+    memcpy(c->name, name, size);
+    c->table = table;
+    c->references = references;
+    c->type = type;
+    c->drop = drop;
+    c->constant = 1;
+    c->run_valid = 1;
+    pci_spill_init(&c->values, &b->store);
+    pci_spill_init(&c->runs, &b->store);
+    pci_spill_init(&c->data, &b->store);
+    return c;
+}
+
+pcol_status pci_column_buffer_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                         uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
+{
+    *column = 0;
+    if (pci_column_buffer_find(b, table, name) != PCI_HASH_NONE)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s of %.40s is one that the builder makes",
+                        name, b->tables[table].name);
+    struct pci_column_buffer *c = pci_column_buffer_make(b, table, name, type, references, drop);
+    if (!c ||
+        pci_grow((void **)&b->columns, &b->column_capacity, b->column_count + 1,
+                 sizeof(struct pci_column_buffer *)) ||
+        pci_hash_add(&b->column_hash, hash_of(table, name), (uint32_t)b->column_count, err) !=
+            PCOL_OK) {
+        pci_column_buffer_free(c);
+        return pci_fail_memory(err);
+    }
+    *column = (uint32_t)b->column_count;
+    b->columns[b->column_count++] = c;
+    return PCOL_OK;
+}
+
+void pci_column_buffer_free(struct pci_column_buffer *column)
+{
+    if (!column)
+        return;
+    pci_spill_clear(&column->values);
+    pci_spill_clear(&column->runs);
+    pci_spill_clear(&column->data);
+    pci_free(column->name);
+    pci_free(column);
+}
+
+void pci_column_buffer_reset(struct pci_column_buffer *column)
+{
+    struct pci_column_buffer *c = column;
+    pci_spill_clear(&c->values);
+    pci_spill_clear(&c->runs);
+    pci_spill_clear(&c->data);
+    c->rows = c->present = c->narrow = c->run = 0;
+    c->first = c->all_bits = 0;
+    c->wide = c->stretched = 0;
+    c->stretch = (struct pci_equal_run){0, 0};
+    c->constant = c->run_valid = 1;
+}
+
+static pcol_status append_run(struct pci_column_buffer *c, uint64_t run, pcol_error *err)
+{
+    uint8_t bytes[10];
+    size_t size = 0;
+    for (; run >= 0x80; run >>= 7)
+        bytes[size++] = (uint8_t)(run | 0x80);
+    bytes[size++] = (uint8_t)run;
+    return pci_spill_append(&c->runs, bytes, size, err);
+}
+
+static pcol_status count_rows(struct pci_column_buffer *c, int valid, uint64_t rows, pcol_error *err)
+{
+    if (valid != c->run_valid) {
+        PCI_TRY(append_run(c, c->run, err));
+        c->run = 0;
+        c->run_valid = valid;
+    }
+    c->run += rows;
+    c->rows += rows;
+    return PCOL_OK;
+}
+
+static pcol_status end_stretches(struct pci_column_buffer *c, pcol_error *err);
+
+/* Four bytes while all values so far fit an int32, eight from the first on that does not. */
+static pcol_status append_value(struct pci_column_buffer *c, int64_t value, pcol_error *err)
+{
+    struct pci_spill *s = &c->values;
+    int32_t narrow = (int32_t)value;
+    if (c->stretched)
+        PCI_TRY(end_stretches(c, err));
+    if (c->wide || narrow != value) {
+        c->wide = 1;
+        return pci_spill_append_u64(s, (uint64_t)value, err);
+    }
+    c->narrow++;
+    if (s->tail_capacity - s->tail_used < sizeof narrow)
+        return pci_spill_append(s, &narrow, sizeof narrow, err);
+    memcpy(s->tail + s->tail_used, &narrow, sizeof narrow);
+    s->tail_used += sizeof narrow;
+    return PCOL_OK;
+}
+
+static pcol_status append(struct pci_column_buffer *c, int64_t value, pcol_error *err)
+{
+    if (c->constant) {
+        if (!c->present)
+            c->first = value;
+        if (value == c->first)
+            return PCOL_OK;
+        for (uint64_t i = 0; i < c->present; i++)
+            PCI_TRY(append_value(c, c->first, err));
+        c->constant = 0;
+    }
+    return append_value(c, value, err);
+}
+
+pcol_status pci_column_buffer_fill(struct pci_column_buffer *column, uint64_t rows, pcol_error *err)
+{
+    if (rows <= column->rows)
+        return PCOL_OK;
+    if (column->drop != PCI_DROP_ZERO)
+        return count_rows(column, 0, rows - column->rows, err);
+    if (column->constant && (!column->present || !column->first)) {
+        column->present += rows - column->rows;
+        return count_rows(column, 1, rows - column->rows, err);
+    }
+    while (column->rows < rows)
+        PCI_TRY(pci_column_buffer_set(column, column->rows, 0, err));
+    return PCOL_OK;
+}
+
+/* The usual value: behind one that is there, the same as all others or one for which there is room,
+ * of the width that values have had. 0: it is not such. */
+static inline int append_usual(struct pci_column_buffer *c, uint64_t row, int64_t value)
+{
+    struct pci_spill *s = &c->values;
+    int32_t narrow = (int32_t)value;
+    if (row != c->rows || !c->run_valid)
+        return 0;
+    if (c->constant) {
+        if (!c->present || value != c->first)
+            return 0;
+    } else if (c->wide) {
+        if (c->stretched || s->tail_capacity - s->tail_used < sizeof value)
+            return 0;
+        memcpy(s->tail + s->tail_used, &value, sizeof value);
+        s->tail_used += sizeof value;
+        c->all_bits |= value;
+    } else {
+        if (narrow != value || s->tail_capacity - s->tail_used < sizeof narrow)
+            return 0;
+        memcpy(s->tail + s->tail_used, &narrow, sizeof narrow);
+        s->tail_used += sizeof narrow;
+        c->narrow++;
+        c->all_bits |= value;
+    }
+    c->present++;
+    c->run++;
+    c->rows++;
+    return 1;
+}
+
+pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row, int64_t value, pcol_error *err)
+{
+    if (append_usual(column, row, value))
+        return PCOL_OK;
+    if (row != column->rows) {
+        if (row < column->rows)
+            return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %llu was set before",
+                            column->name, (unsigned long long)row);
+        PCI_TRY(pci_column_buffer_fill(column, row, err));
+    }
+    PCI_TRY(append(column, value, err));
+    column->all_bits |= value;
+    column->present++;
+    return count_rows(column, 1, 1, err);
+}
+
+/* ---- many rows at once ---- */
+
+#define PART 256u
+
+/* Rows up to `row`, which must not have been set. */
+static pcol_status go_to(struct pci_column_buffer *c, uint64_t row, pcol_error *err)
+{
+    if (row < c->rows)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %llu was set before", c->name,
+                        (unsigned long long)row);
+    return pci_column_buffer_fill(c, row, err);
+}
+
+/* `count` times the value that all have had so far, so that others can follow. */
+static pcol_status write_constant(struct pci_column_buffer *c, pcol_error *err)
+{
+    for (uint64_t i = 0; i < c->present; i++)
+        PCI_TRY(append_value(c, c->first, err));
+    c->constant = 0;
+    return PCOL_OK;
+}
+
+static pcol_status append_many(struct pci_column_buffer *c, const int64_t *values, size_t n, pcol_error *err)
+{
+    int32_t narrow[PART];
+    for (size_t part; n; values += part, n -= part) {
+        part = n < PART ? n : PART;
+        int fits = !c->wide && pci_simd_narrow(values, part, narrow);
+        if (c->wide) {
+            PCI_TRY(pci_spill_append(&c->values, values, part * sizeof *values, err));
+        } else if (fits) {
+            c->narrow += part;
+            PCI_TRY(pci_spill_append(&c->values, narrow, part * sizeof *narrow, err));
+        } else {
+            for (size_t i = 0; i < part; i++)
+                PCI_TRY(append_value(c, values[i], err));
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- stretches of equal values, as the threads of samples that come one after the other */
+
+#define SHORT_STRETCH 16u /* rows: on an average longer than that, or single values take less */
+
+static pcol_status end_stretches(struct pci_column_buffer *c, pcol_error *err)
+{
+    struct pci_spill old = c->values;
+    uint64_t size = pci_spill_size(&old);
+    pcol_status status = PCOL_OK;
+    int64_t values[PART];
+    pci_spill_init(&c->values, old.store);
+    c->stretched = c->wide = 0;
+    for (uint64_t at = 0; status == PCOL_OK && at <= size; at += sizeof c->stretch) {
+        struct pci_equal_run s = c->stretch;
+        if (at < size)
+            status = pci_spill_read(&old, at, &s, sizeof s, err);
+        for (size_t i = 0; i < PART; i++)
+            values[i] = s.value;
+        for (uint64_t part; status == PCOL_OK && s.count; s.count -= part) {
+            part = s.count < PART ? s.count : PART;
+            status = append_many(c, values, (size_t)part, err);
+        }
+    }
+    pci_spill_clear(&old);
+    return status;
+}
+
+/* Some rows of one value, in a column that was constant so far or has stretches. */
+static pcol_status add_stretch(struct pci_column_buffer *c, int64_t value, uint64_t n, pcol_error *err)
+{
+    if (c->constant) {
+        c->stretch = (struct pci_equal_run){c->first, c->present};
+        c->constant = 0;
+        c->stretched = c->wide = 1;
+    }
+    if (value == c->stretch.value) {
+        c->stretch.count += n;
+    } else {
+        PCI_TRY(pci_spill_append(&c->values, &c->stretch, sizeof c->stretch, err));
+        c->stretch = (struct pci_equal_run){value, n};
+    }
+    c->all_bits |= value;
+    c->present += n;
+    PCI_TRY(count_rows(c, 1, n, err));
+    return pci_spill_size(&c->values) / sizeof c->stretch > c->present / SHORT_STRETCH
+               ? end_stretches(c, err)
+               : PCOL_OK;
+}
+
+pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row, const int64_t *values,
+                              size_t n, pcol_error *err)
+{
+    size_t same = 0;
+    if (!n)
+        return PCOL_OK;
+    PCI_TRY(go_to(column, row, err));
+    if (column->stretched)
+        PCI_TRY(end_stretches(column, err));
+    if (column->constant) {
+        if (!column->present)
+            column->first = values[0];
+        while (same < n && values[same] == column->first)
+            same++;
+        if (same < n) {
+            column->present += same;
+            PCI_TRY(write_constant(column, err));
+            column->present -= same;
+        }
+    }
+    if (!column->constant)
+        PCI_TRY(append_many(column, values + same, n - same, err));
+    column->all_bits |= pci_simd_or(values, n);
+    column->present += n;
+    return count_rows(column, 1, n, err);
+}
+
+pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value, uint64_t n,
+                            pcol_error *err)
+{
+    int64_t values[PART];
+    if (!n)
+        return PCOL_OK;
+    PCI_TRY(go_to(column, row, err));
+    if (column->constant && (!column->present || column->first == value)) {
+        column->first = value;
+        column->all_bits |= value;
+        column->present += n;
+        return count_rows(column, 1, n, err);
+    }
+    if (column->stretched || (column->constant && n >= SHORT_STRETCH))
+        return add_stretch(column, value, n, err);
+    for (size_t i = 0; i < PART; i++)
+        values[i] = value;
+    for (uint64_t part; n; n -= part) {
+        part = n < PART ? n : PART;
+        PCI_TRY(pci_column_buffer_set_many(column, column->rows, values, (size_t)part, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row, const char *data, size_t size,
+                               pcol_error *err)
+{
+    PCI_TRY(go_to(column, row, err)); /* else the bytes would become part of the next row */
+    PCI_TRY(pci_spill_append(&column->data, data, size, err));
+    return pci_column_buffer_set(column, row, (int64_t)pci_spill_size(&column->data), err);
+}
+
+/* ---- reading back ---- */
+
+static pcol_status next_run_byte(struct pci_column_buffer_source *s, uint8_t *byte, pcol_error *err)
+{
+    const struct pci_spill *runs = &s->column->runs;
+    if (s->run_used == s->run_count) {
+        uint64_t left = pci_spill_size(runs) - s->run_at;
+        s->run_count = left < sizeof s->run_window ? (size_t)left : sizeof s->run_window;
+        s->run_used = 0;
+        PCI_TRY(pci_spill_read(runs, s->run_at, s->run_window, s->run_count, err));
+        s->run_at += s->run_count;
+    }
+    *byte = s->run_window[s->run_used++];
+    return PCOL_OK;
+}
+
+static pcol_status next_run(struct pci_column_buffer_source *s, pcol_error *err)
+{
+    uint8_t byte;
+    unsigned shift = 0;
+    s->run_valid = !s->run_valid;
+    if (s->run_used == s->run_count && s->run_at == pci_spill_size(&s->column->runs)) {
+        s->run_left = s->column->run; /* the one that is being counted */
+        return PCOL_OK;
+    }
+    s->run_left = 0;
+    do {
+        PCI_TRY(next_run_byte(s, &byte, err));
+        s->run_left |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    return PCOL_OK;
+}
+
+/* `n` values from number `at` on. */
+static pcol_status fetch(const struct pci_column_buffer *c, uint64_t at, int64_t *values, size_t n,
+                         pcol_error *err)
+{
+    int32_t narrow[1024];
+    size_t size;
+    while (n && at < c->narrow) {
+        size_t part = sizeof narrow / sizeof *narrow;
+        part = part < n ? part : n;
+        part = part < c->narrow - at ? part : (size_t)(c->narrow - at);
+        const uint8_t *from = pci_spill_at(&c->values, at * sizeof *narrow, &size);
+        if (!from) {
+            PCI_TRY(pci_spill_read(&c->values, at * sizeof *narrow, narrow, part * sizeof *narrow,
+                                   err));
+            from = (const uint8_t *)narrow;
+        } else if (size / sizeof *narrow < part) {
+            part = size / sizeof *narrow;
+        }
+        pci_simd_widen(from, part, values);
+        values += part;
+        at += part;
+        n -= part;
+    }
+    if (!n)
+        return PCOL_OK;
+    uint64_t offset = c->narrow * sizeof *narrow + (at - c->narrow) * sizeof *values;
+    return pci_spill_read(&c->values, offset, values, n * sizeof *values, err);
+}
+
+/* Many values at once come straight from the spool, few by few through the window. */
+static pcol_status read_spool(struct pci_column_buffer_source *s, int64_t *values, size_t n, pcol_error *err)
+{
+    const struct pci_column_buffer *c = s->column;
+    size_t size = sizeof s->window / sizeof *s->window;
+    if (n >= size)
+        return fetch(c, s->value, values, n, err);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = s->value + i;
+        if (at - s->window_first >= s->window_count) {
+            uint64_t left = c->present - at;
+            s->window_count = left < size ? (size_t)left : size;
+            s->window_first = at;
+            PCI_TRY(fetch(c, at, s->window, s->window_count, err));
+        }
+        values[i] = s->window[at - s->window_first];
+    }
+    return PCOL_OK;
+}
+
+/* The next stretch becomes the one at hand. */
+static pcol_status next_stretch(struct pci_column_buffer_source *s, pcol_error *err)
+{
+    const struct pci_column_buffer *c = s->column;
+    uint64_t at = s->stretch_at, size = pci_spill_size(&c->values);
+    if (at > size)
+        return pci_fail(err, PCOL_E_STATE, "column %.40s: read behind its end", c->name);
+    s->stretch_at += sizeof s->stretch;
+    if (at < size)
+        return pci_spill_read(&c->values, at, &s->stretch, sizeof s->stretch, err);
+    s->stretch = c->stretch;
+    return PCOL_OK;
+}
+
+static pcol_status read_stretches(struct pci_column_buffer_source *s, int64_t *values, size_t n,
+                                  pcol_error *err)
+{
+    for (size_t part; n; n -= part) {
+        if (!s->stretch.count)
+            PCI_TRY(next_stretch(s, err));
+        part = s->stretch.count < n ? (size_t)s->stretch.count : n;
+        for (size_t i = 0; i < part; i++)
+            *values++ = s->stretch.value;
+        s->stretch.count -= part;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_values(struct pci_column_buffer_source *s, int64_t *values, size_t n,
+                               pcol_error *err)
+{
+    const struct pci_column_buffer *c = s->column;
+    if (c->constant) {
+        for (size_t i = 0; i < n; i++)
+            values[i] = c->first;
+    } else if (c->stretched) {
+        PCI_TRY(read_stretches(s, values, n, err));
+    } else {
+        PCI_TRY(read_spool(s, values, n, err));
+    }
+    s->value += n;
+    if (s->map)
+        pci_simd_look(s->map, values, n, values);
+    return PCOL_OK;
+}
+
+static pcol_status read_column(void *context, uint64_t row, size_t n, int64_t *values,
+                               uint8_t *valid, pcol_error *err)
+{
+    struct pci_column_buffer_source *s = context;
+    if (row == 0) {
+        s->value = s->run_at = s->run_left = 0;
+        s->stretch_at = s->stretch.count = 0;
+        s->run_used = s->run_count = s->window_count = 0;
+        s->run_valid = 0; /* the first run is one of values */
+    }
+    for (size_t done = 0; done < n;) {
+        size_t part;
+        while (!s->run_left)
+            PCI_TRY(next_run(s, err));
+        part = s->run_left < n - done ? (size_t)s->run_left : n - done;
+        memset(valid + done, s->run_valid, part);
+        if (s->run_valid)
+            PCI_TRY(read_values(s, values + done, part, err));
+        else
+            memset(values + done, 0, part * sizeof *values);
+        s->run_left -= part;
+        done += part;
+    }
+    return PCOL_OK;
+}
+
+void pci_column_buffer_source_init(struct pci_column_buffer_source *source, const struct pci_column_buffer *column,
+                          const uint32_t *map)
+{
+    *source = (struct pci_column_buffer_source){.column = column, .map = map};
+    source->source = (struct pci_value_source){column->rows, column->type, read_column, source, NULL};
+}

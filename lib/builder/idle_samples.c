@@ -1,0 +1,156 @@
+/*
+ * idle_samples.c - joining samples, and taking them apart
+ */
+#include "builder/idle_samples.h"
+
+#include "builder/builder.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#define MOST_PARTS 1e9 /* more are not written one by one */
+
+static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_value *values,
+                      const pcol_sample *next, int commit)
+{
+    for (size_t i = 0; i < first->value_count; i++) {
+        const pcol_value *v = &next->values[i];
+        unsigned flags;
+        int64_t sum;
+        if (v->sample_type != values[i].sample_type || v->sample_type >= b->type_count)
+            return 0;
+        flags = b->types[v->sample_type].flags;
+        if (flags & PCOL_SAMPLE_TYPE_LEVEL)
+            return 0;
+        if (flags & PCOL_SAMPLE_TYPE_DOUBLE) {
+            if (commit)
+                values[i].as.f64 += v->as.f64;
+            continue;
+        }
+        if (__builtin_add_overflow(values[i].as.i64, v->as.i64, &sum))
+            return 0;
+        if (commit)
+            values[i].as.i64 = sum;
+    }
+    return 1;
+}
+
+void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t tolerance_ns)
+{
+    *run = (struct pci_idle_run){.end_ns = first->time_ns,
+                                 .tolerance_ns = tolerance_ns,
+                                 .count = 1,
+                                 .least = -HUGE_VAL,
+                                 .most = HUGE_VAL};
+    if (first->has_time && first->has_duration && first->duration_ns > 0 &&
+        __builtin_add_overflow(first->time_ns, first->duration_ns, &run->end_ns))
+        run->end_ns = INT64_MAX;
+}
+
+/* Whether a sample is one, and no more. */
+static int is_single(const pcol_builder *b, const pcol_sample *sample, const pcol_value *values)
+{
+    if (sample->value_count != 1 || values[0].sample_type >= b->type_count)
+        return 0;
+    if (b->types[values[0].sample_type].flags & PCOL_SAMPLE_TYPE_DOUBLE)
+        return values[0].as.f64 == 1;
+    return values[0].as.i64 == 1;
+}
+
+/* Whether all times so far are where even distances up to the next would put them. */
+static int is_even(const pcol_builder *b, const pcol_sample *first, const pcol_value *values,
+                   const struct pci_idle_run *run, const pcol_sample *next)
+{
+    double distance;
+    if (!run->tolerance_ns)
+        return 1;
+    if (next->has_duration || !is_single(b, next, next->values) ||
+        (run->count == 1 && (first->has_duration || !is_single(b, first, values))))
+        return 0;
+    distance = ((double)next->time_ns - (double)first->time_ns) / (double)run->count;
+    return distance >= run->least && distance <= run->most;
+}
+
+static void go_on(struct pci_idle_run *run, const pcol_sample *first, const pcol_sample *next)
+{
+    double after = (double)next->time_ns - (double)first->time_ns;
+    double least = (after - (double)run->tolerance_ns) / (double)run->count;
+    double most = (after + (double)run->tolerance_ns) / (double)run->count;
+    run->least = least > run->least ? least : run->least;
+    run->most = most < run->most ? most : run->most;
+    run->count++;
+}
+
+pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
+                          pcol_error *err)
+{
+    char text[24];
+    if (!tolerance_ns)
+        return PCOL_OK;
+    snprintf(text, sizeof text, "%" PRIu64, tolerance_ns);
+    return pcol_builder_source_meta(builder, source, PCI_IDLE_KEY, text, err);
+}
+
+int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *values,
+                  struct pci_idle_run *run, const pcol_sample *next)
+{
+    int64_t end = next->time_ns, duration;
+    if (next->source != first->source || next->thread != first->thread ||
+        next->thread == PCOL_NONE || next->stack != first->stack || next->stack == PCOL_NONE ||
+        !next->has_cpu_delta || next->cpu_delta_ns || !next->has_time || !first->has_time ||
+        next->time_ns < run->end_ns || next->value_count != first->value_count ||
+        !next->value_count)
+        return 0;
+    if (next->has_duration && next->duration_ns > 0 &&
+        __builtin_add_overflow(end, next->duration_ns, &end))
+        return 0;
+    if (__builtin_sub_overflow(end, first->time_ns, &duration) ||
+        !is_even(builder, first, values, run, next) || !add_values(builder, first, values, next, 0))
+        return 0;
+    add_values(builder, first, values, next, 1);
+    go_on(run, first, next);
+    run->end_ns = end;
+    first->has_duration = 1;
+    first->duration_ns = duration;
+    return 1;
+}
+
+pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration_ns,
+                                 pcol_error *err)
+{
+    if (pci_sample_ends(time_ns, duration_ns))
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "duration", row,
+                         duration_ns < 0 ? "%lld is negative" : "time + %lld ns is beyond 64 bits",
+                         (long long)duration_ns);
+}
+
+static int one_by_one(double value)
+{
+    return value < MOST_PARTS && value == floor(value);
+}
+
+uint64_t pci_idle_parts(int64_t duration_ns, double value, int all)
+{
+    if (duration_ns <= 0 || !(value > 1))
+        return 1;
+    return all && one_by_one(value) ? (uint64_t)value : 2;
+}
+
+struct pci_idle_part pci_idle_part(int64_t duration_ns, double value, uint64_t parts, uint64_t part,
+                                   int all)
+{
+    struct pci_idle_part p = {0, value, 0};
+    if (parts == 1)
+        return p;
+    if (part) {
+        double share = (double)part / (double)(parts - 1);
+        double after = floor((double)duration_ns * share + 0.5);
+        /* As a double the duration may be more than it is, and more than 64 bits. */
+        p.after_ns = after < (double)duration_ns ? (int64_t)after : duration_ns;
+    }
+    p.rest = part && !(all && one_by_one(value));
+    p.value = p.rest ? value - 1 : 1;
+    return p;
+}

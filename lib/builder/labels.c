@@ -1,0 +1,514 @@
+/*
+ * labels.c - a row's open-ended keys as typed columns
+ *
+ * Row K of label_keys belongs to column label.K of its table. One lookup finds the row with
+ * occurrence 0 of (table, key, unit, kind); further occurrences in the same row hang on it as a
+ * list, so that a row of n labels costs O(n) whatever its keys are. In the usual case not even
+ * that: rows have the keys of the row before, in the same order, and each entry is compared with
+ * that one's. Which keys a row has, in which order, is its shape; it is interned, and left out
+ * where the order is that of K.
+ */
+#include "builder/builder.h"
+
+#include "util/alloc.h"
+
+#include <stdio.h>
+
+#define MAX_COLUMNS 512u /* label columns of a table */
+#define NATURAL_KEYS \
+    64u                 /* beyond, shapes are always given: null ones are found by looking at all */
+#define ENTRY_EXTRA 0u  /* of a shape, without its bit 0 (joined) */
+#define EXTRA PCOL_NONE /* number of an entry that has no row of label_keys */
+#define MAX_KEYS 0x40000000u
+
+const char *const pci_label_kind_names[PCI_LABEL_KIND_COUNT] = {
+    "string", "integer",  "double",    "bigint",   "bool",    "null",     "empty",
+    "frame",  "stack",    "rstack",    "value",    "name",    "filename", "line",
+    "column", "ownstack", "ownrstack", "ownframe", "ownname", ""};
+
+/* Types of label.K by kind; 0: no column. */
+static const struct {
+    uint8_t type, references; /* table + 1 */
+} kinds[PCI_LABEL_KIND_COUNT] = {
+    [PCI_LABEL_STRING] = {PCF_STRING, 0},
+    [PCI_LABEL_INTEGER] = {PCF_I64, 0},
+    [PCI_LABEL_DOUBLE] = {PCF_F64, 0},
+    [PCI_LABEL_BIGINT] = {PCF_STRING, 0},
+    [PCI_LABEL_BOOL] = {PCF_BOOL, 0},
+    [PCI_LABEL_NULL] = {PCF_BOOL, 0},
+    [PCI_LABEL_EMPTY] = {PCF_BOOL, 0},
+    [PCI_LABEL_FRAME] = {PCF_U32, PCI_T_GROUPS + 1},
+    [PCI_LABEL_STACK] = {PCF_U32, PCI_T_STACKS + 1},
+    [PCI_LABEL_RSTACK] = {PCF_U32, PCI_T_STACKS + 1},
+    [PCI_LABEL_OWNFRAME] = {PCF_U32, 0},
+    [PCI_LABEL_OWNNAME] = {PCF_U32, 0},
+};
+
+void pci_label_store_clear(struct pci_label_store *labels)
+{
+    for (size_t i = 0; i < labels->table_count; i++) {
+        pci_free(labels->tables[i].last);
+        pci_free(labels->tables[i].entries);
+    }
+    pci_free(labels->tables);
+    pci_free(labels->keys);
+    pci_free(labels->shape_entries);
+    pci_free(labels->shape_starts);
+    pci_hash_clear(&labels->hash);
+    pci_hash_clear(&labels->shape_hash);
+    *labels = (struct pci_label_store){0};
+}
+
+/* The three tables, always in this order. */
+pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err)
+{
+    static const char *const names[] = {"label_keys", "label_shapes", "label_shape_keys"};
+    uint32_t table;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        PCI_TRY(pcol_builder_table(builder, names[i], &table, err));
+    return PCOL_OK;
+}
+
+static pcol_status table_of(pcol_builder *b, uint32_t table, struct pci_label_table **out,
+                            pcol_error *err)
+{
+    struct pci_label_store *l = &b->labels;
+    for (size_t i = 0; i < l->table_count; i++)
+        if (l->tables[i].table == table) {
+            *out = &l->tables[i];
+            return PCOL_OK;
+        }
+    if (table >= b->table_count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "table %u does not exist", table);
+    if (!l->table_count)
+        PCI_TRY(pci_label_tables(b, err));
+    if (pci_grow((void **)&l->tables, &l->table_capacity, l->table_count + 1, sizeof *l->tables))
+        return pci_fail_memory(err);
+    *out = &l->tables[l->table_count++];
+    **out = (struct pci_label_table){
+        .table = table, .shape = PCOL_NONE, .extra = PCOL_NONE, .last_shape = PCOL_NONE};
+    return PCOL_OK;
+}
+
+/* ---- keys */
+
+static pcol_status new_key(pcol_builder *b, const struct pci_label_key_record *key, uint32_t *number,
+                           pcol_error *err)
+{
+    struct pci_label_store *l = &b->labels;
+    if (l->count >= MAX_KEYS)
+        return pci_fail(err, PCOL_E_LIMIT, "more than %u label keys", MAX_KEYS);
+    if (pci_grow((void **)&l->keys, &l->capacity, l->count + 1, sizeof *l->keys))
+        return pci_fail_memory(err);
+    *number = (uint32_t)l->count;
+    l->keys[l->count] = *key;
+    l->keys[l->count].column = PCOL_NONE;
+    l->keys[l->count].next = PCOL_NONE;
+    l->keys[l->count++].current = *number;
+    return PCOL_OK;
+}
+
+static uint64_t hash_key(uint32_t table, uint32_t key, uint32_t unit, uint8_t kind)
+{
+    return pci_hash_pair((uint64_t)table << 32 | key, (uint64_t)kind << 32 | unit);
+}
+
+/* The row with occurrence 0, or PCOL_NONE. */
+static uint32_t find_base(const struct pci_label_store *l, uint64_t hash, uint32_t table, uint32_t key,
+                          uint32_t unit, uint8_t kind)
+{
+    size_t at = pci_hash_start(&l->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&l->hash, hash, &at)) != PCI_HASH_NONE) {
+        const struct pci_label_key_record *k = &l->keys[id];
+        if (k->table == table && k->key == key && k->unit == unit && k->kind == kind)
+            return id;
+    }
+    return PCOL_NONE;
+}
+
+/* A new row for the occurrence behind `before`, PCOL_NONE for occurrence 0; EXTRA if the table has
+ * `most` label columns already. */
+static pcol_status add_key(pcol_builder *b, uint32_t table, uint32_t key, uint32_t unit,
+                           uint8_t kind, uint32_t before, uint32_t most, uint32_t *number,
+                           pcol_error *err)
+{
+    struct pci_label_store *l = &b->labels;
+    struct pci_label_key_record new = {.table = table, .key = key, .unit = unit, .kind = kind};
+    struct pci_label_table *t;
+    PCI_TRY(table_of(b, table, &t, err));
+    *number = EXTRA;
+    /* A depth means nothing in `extra`, so it always has a column: a row has few of them. */
+    if (kinds[kind].type && kind < PCI_LABEL_OWNFRAME && t->column_count >= most)
+        return PCOL_OK;
+    if (before != PCOL_NONE) {
+        new.base = l->keys[before].base;
+        new.occurrence = l->keys[before].occurrence + 1;
+        PCI_TRY(new_key(b, &new, number, err));
+        l->keys[before].next = *number;
+    } else {
+        new.base = (uint32_t)l->count;
+        PCI_TRY(new_key(b, &new, number, err));
+        PCI_TRY(pci_hash_add(&l->hash, hash_key(table, key, unit, kind), *number, err));
+    }
+    t->column_count += kinds[kind].type != 0;
+    return PCOL_OK;
+}
+
+pcol_status pci_label_number(pcol_builder *builder, uint32_t table, uint32_t key, uint32_t unit,
+                             uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err)
+{
+    struct pci_label_store *l = &builder->labels;
+    uint32_t at = find_base(l, hash_key(table, key, unit, kind), table, key, unit, kind);
+    uint32_t before = PCOL_NONE, n = 0;
+    /* Occurrences are asked for one behind the other: the last one is near. */
+    if (at != PCOL_NONE && l->keys[at].current != EXTRA &&
+        l->keys[l->keys[at].current].occurrence <= occurrence) {
+        at = l->keys[at].current;
+        n = l->keys[at].occurrence;
+    }
+    for (;; n++) {
+        if (at == PCOL_NONE)
+            PCI_TRY(add_key(builder, table, key, unit, kind, before, MAX_KEYS, &at, err));
+        if (at == EXTRA || n == occurrence)
+            break;
+        before = at;
+        at = l->keys[at].next;
+    }
+    *number = at;
+    if (at != EXTRA)
+        l->keys[l->keys[at].base].current = at;
+    return PCOL_OK;
+}
+
+pcol_status pci_label_column(pcol_builder *builder, uint32_t number, uint32_t *column,
+                             pcol_error *err)
+{
+    struct pci_label_key_record *k = &builder->labels.keys[number];
+    char name[32];
+    if (k->column == PCOL_NONE && kinds[k->kind].type) {
+        snprintf(name, sizeof name, "label.%u", number);
+        PCI_TRY(pci_column_buffer_new(builder, k->table, name, kinds[k->kind].type,
+                             kinds[k->kind].references, PCI_DROP_NULL, &k->column, err));
+    }
+    *column = k->column;
+    return PCOL_OK;
+}
+
+/* ---- shapes */
+
+pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size_t count,
+                            uint32_t *shape, pcol_error *err)
+{
+    struct pci_label_store *l = &builder->labels;
+    uint64_t hash = pci_hash_bytes(entries, count * sizeof *entries);
+    size_t at = pci_hash_start(&l->shape_hash, hash);
+    while ((*shape = pci_hash_next(&l->shape_hash, hash, &at)) != PCI_HASH_NONE) {
+        uint64_t start = l->shape_starts[*shape], end = l->shape_starts[*shape + 1];
+        if (end - start == count &&
+            (!count || !memcmp(l->shape_entries + start, entries, count * sizeof *entries)))
+            return PCOL_OK;
+    }
+    *shape = 0;
+    if (l->shape_count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 shapes of labels");
+    if (pci_grow((void **)&l->shape_entries, &l->entry_capacity, l->entry_count + count + 1,
+                 sizeof *l->shape_entries) ||
+        pci_grow((void **)&l->shape_starts, &l->shape_capacity, l->shape_count + 2,
+                 sizeof *l->shape_starts))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&l->shape_hash, hash, (uint32_t)l->shape_count, err));
+    if (count)
+        memcpy(l->shape_entries + l->entry_count, entries, count * sizeof *entries);
+    l->shape_starts[l->shape_count] = l->entry_count;
+    l->entry_count += count;
+    *shape = (uint32_t)l->shape_count++;
+    l->shape_starts[l->shape_count] = l->entry_count;
+    return PCOL_OK;
+}
+
+/* Whether a row without a shape reads the same: columns in order of K, then the members of
+ * extra. */
+static int is_natural(const struct pci_label_store *l, const struct pci_label_table *t, size_t count)
+{
+    if (!count || t->column_count > NATURAL_KEYS)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t entry = t->entries[i];
+        if (entry & 1 || (i && entry && entry <= t->entries[i - 1]) ||
+            (entry && i && t->entries[i - 1] == ENTRY_EXTRA) ||
+            (entry && !kinds[l->keys[entry / 2 - 1].kind].type))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- rows */
+
+struct label_row {
+    pcol_builder *b;
+    uint32_t table;
+    uint64_t row;
+    uint64_t *extra;
+    int same;   /* so far the keys are those of the row before */
+    int shaped; /* the shape differs from that of the row before */
+};
+
+/* Which occurrence of its key an entry is, and so its row of label_keys. */
+static pcol_status next_occurrence(struct label_row *r, const struct pci_label *label,
+                                   uint32_t *number, pcol_error *err)
+{
+    struct pci_label_store *l = &r->b->labels;
+    uint64_t hash = hash_key(r->table, label->key, label->unit, label->kind);
+    uint32_t base = find_base(l, hash, r->table, label->key, label->unit, label->kind);
+    uint32_t before = PCOL_NONE;
+    if (base == PCOL_NONE) {
+        PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, before, MAX_COLUMNS,
+                        number, err));
+        base = *number;
+    } else if (l->keys[base].row_serial != l->serial) {
+        *number = base;
+    } else {
+        before = l->keys[base].current;
+        *number = before == EXTRA ? EXTRA : l->keys[before].next;
+        if (before != EXTRA && *number == PCOL_NONE)
+            PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, before,
+                            MAX_COLUMNS, number, err));
+    }
+    if (base != EXTRA) {
+        l->keys[base].row_serial = l->serial;
+        l->keys[base].current = *number;
+    }
+    return PCOL_OK;
+}
+
+/* The keys parted from the row before's at entry `count`: note what was used up to there. */
+static void replay(struct label_row *r, const struct pci_label_table *t, size_t count)
+{
+    struct pci_label_store *l = &r->b->labels;
+    r->same = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = t->last[i].number;
+        if (number == EXTRA)
+            continue; /* occurrences beyond the table's columns stay beyond them */
+        uint32_t base = l->keys[number].base;
+        l->keys[base].row_serial = l->serial;
+        l->keys[base].current = number;
+    }
+}
+
+static pcol_status number_of(struct label_row *r, struct pci_label_table *t, size_t i,
+                             const struct pci_label *label, uint32_t *number, pcol_error *err)
+{
+    struct pci_label_previous *last = &t->last[i];
+    if (r->same && i < t->last_count && last->key == label->key && last->unit == label->unit &&
+        last->kind == label->kind) {
+        *number = last->number;
+        return PCOL_OK;
+    }
+    if (r->same)
+        replay(r, t, i);
+    *number = EXTRA;
+    if (label->kind != PCI_LABEL_EXTRA)
+        PCI_TRY(next_occurrence(r, label, number, err));
+    *last = (struct pci_label_previous){label->key, label->unit, label->kind, *number};
+    return PCOL_OK;
+}
+
+static pcol_status check_label(const pcol_builder *b, const struct pci_label *label,
+                               pcol_error *err)
+{
+    int text = label->kind == PCI_LABEL_STRING || label->kind == PCI_LABEL_BIGINT;
+    uint64_t limit = label->kind == PCI_LABEL_FRAME    ? b->group_count
+                     : label->kind == PCI_LABEL_STACK  ? b->tree.count
+                     : label->kind == PCI_LABEL_RSTACK ? b->tree.count
+                                                       : UINT64_MAX;
+    if (label->kind < PCI_LABEL_EXTRA && label->key < b->strings.count &&
+        (label->unit == PCOL_NONE || label->unit < b->strings.count) &&
+        (!text || label->text < b->strings.count) &&
+        (limit == UINT64_MAX || (uint64_t)label->as.i64 < limit))
+        return PCOL_OK;
+    if (label->kind == PCI_LABEL_EXTRA)
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_ARGUMENT,
+                    "a label names a string, group or stack that is not there");
+}
+
+static int64_t bits_of(const struct pci_label *label)
+{
+    int64_t bits = label->as.i64;
+    if (label->kind == PCI_LABEL_STRING || label->kind == PCI_LABEL_BIGINT)
+        return label->text;
+    if (label->kind == PCI_LABEL_NULL || label->kind == PCI_LABEL_EMPTY)
+        return 1;
+    if (label->kind == PCI_LABEL_DOUBLE)
+        memcpy(&bits, &label->as.f64, sizeof bits);
+    return label->kind == PCI_LABEL_BOOL ? bits != 0 : bits;
+}
+
+/* A label that has no column becomes a member of `extra`; the unit of a number is the node's
+ * text. */
+static pcol_status put_extra(struct label_row *r, const struct pci_label *label, pcol_error *err)
+{
+    static const uint8_t tags[] = {
+        [PCI_LABEL_STRING] = PCI_NODE_STRING, [PCI_LABEL_INTEGER] = PCI_NODE_INTEGER,
+        [PCI_LABEL_DOUBLE] = PCI_NODE_DOUBLE, [PCI_LABEL_BIGINT] = PCI_NODE_BIG,
+        [PCI_LABEL_BOOL] = PCI_NODE_FALSE,    [PCI_LABEL_NULL] = PCI_NODE_NULL,
+        [PCI_LABEL_EMPTY] = PCI_NODE_OBJECT,  [PCI_LABEL_FRAME] = PCI_NODE_ROW,
+        [PCI_LABEL_STACK] = PCI_NODE_ROW,     [PCI_LABEL_RSTACK] = PCI_NODE_ROW};
+    struct pci_new_node node = {.parent = *r->extra, .key = label->key, .tag = tags[label->kind]};
+    uint64_t row;
+    if (*r->extra == PCI_NO_NODE) {
+        struct pci_new_node root = {
+            .parent = PCI_NO_NODE, .key = PCOL_NONE, .tag = PCI_NODE_OBJECT};
+        PCI_TRY(pci_builder_node(r->b, &root, r->extra, err));
+        node.parent = *r->extra;
+    }
+    node.text = label->text;
+    if (node.tag != PCI_NODE_STRING && node.tag != PCI_NODE_BIG && label->unit != PCOL_NONE) {
+        node.text = label->unit;
+        node.has_unit = 1;
+    }
+    node.as.i64 = bits_of(label);
+    if (label->kind == PCI_LABEL_BOOL && label->as.i64)
+        node.tag = PCI_NODE_TRUE;
+    if (node.tag == PCI_NODE_ROW) {
+        const char *table = label->kind == PCI_LABEL_FRAME ? "location_groups" : "stacks";
+        PCI_TRY(pcol_builder_string(r->b, table, strlen(table), &node.text, err));
+    }
+    node.reversed = label->kind == PCI_LABEL_RSTACK;
+    return pci_builder_node(r->b, &node, &row, err);
+}
+
+static pcol_status put_label(struct label_row *r, struct pci_label_table *t, size_t i,
+                             const struct pci_label *label, pcol_error *err)
+{
+    uint32_t number, column, entry;
+    PCI_TRY(check_label(r->b, label, err));
+    PCI_TRY(number_of(r, t, i, label, &number, err));
+    entry = (number == EXTRA ? ENTRY_EXTRA : 2 * (number + 1)) + (label->joined != 0);
+    r->shaped |= i >= t->last_count || t->entries[i] != entry;
+    t->entries[i] = entry;
+    if (label->kind == PCI_LABEL_EXTRA)
+        return PCOL_OK;
+    if (number == EXTRA)
+        return put_extra(r, label, err);
+    column = r->b->labels.keys[number].column;
+    if (column == PCOL_NONE)
+        PCI_TRY(pci_label_column(r->b, number, &column, err));
+    return column == PCOL_NONE ? PCOL_OK
+                               : pci_column_buffer_set(r->b->columns[column], r->row, bits_of(label), err);
+}
+
+static pcol_status put_shape(struct label_row *r, struct pci_label_table *t, size_t count,
+                             pcol_error *err)
+{
+    pcol_builder *b = r->b;
+    uint32_t shapes;
+    if (r->shaped || count != t->last_count || !count) {
+        t->last_shape = PCOL_NONE;
+        if (!is_natural(&b->labels, t, count))
+            PCI_TRY(pci_label_shape(b, t->entries, count, &t->last_shape, err));
+    }
+    t->last_count = count;
+    if (t->last_shape == PCOL_NONE)
+        return PCOL_OK;
+    if (t->shape == PCOL_NONE) {
+        PCI_TRY(pcol_builder_table(b, "label_shapes", &shapes, err));
+        PCI_TRY(
+            pcol_builder_column(b, t->table, "label_shape", PCOL_U32, shapes + 1, &t->shape, err));
+    }
+    return pci_column_buffer_set(b->columns[t->shape], r->row, t->last_shape, err);
+}
+
+pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t row,
+                               const struct pci_label *labels, size_t count, uint64_t *extra,
+                               pcol_error *err)
+{
+    uint64_t own = PCI_NO_NODE;
+    struct label_row r = {builder, table, row, extra ? extra : &own, 1, 0};
+    struct pci_label_table *t = NULL;
+    pcol_status status = table_of(builder, table, &t, err);
+    if (!t)
+        return status;
+    if (row < t->next_row)
+        return pci_fail(err, PCOL_E_ARGUMENT, "labels of row %llu were given before",
+                        (unsigned long long)row);
+    t->next_row = row + 1;
+    if (pci_grow((void **)&t->last, &t->last_capacity, count + 1, sizeof *t->last) ||
+        pci_grow((void **)&t->entries, &t->entry_capacity, count + 1, sizeof *t->entries))
+        return pci_fail_memory(err);
+    builder->labels.serial++;
+    for (size_t i = 0; i < count; i++)
+        PCI_TRY(put_label(&r, t, i, &labels[i], err));
+    PCI_TRY(put_shape(&r, t, count, err));
+    return !extra && own != PCI_NO_NODE ? pci_builder_extra(builder, table, row, own, err)
+                                        : PCOL_OK;
+}
+
+/* ---- to columns */
+
+static pcol_status finish_keys(pcol_builder *b, uint32_t table, pcol_error *err)
+{
+    static const struct {
+        const char *name;
+        uint8_t type, drop;
+    } made[] = {{"table", PCF_STRING, PCI_DROP_NEVER},
+                {"key", PCF_STRING, PCI_DROP_NEVER},
+                {"kind", PCF_STRING, PCI_DROP_NEVER},
+                {"unit", PCF_STRING, PCI_DROP_NULL},
+                {"occurrence", PCF_U32, PCI_DROP_ZERO}};
+    const struct pci_label_store *l = &b->labels;
+    struct pci_column_buffer *c[5];
+    uint32_t number, text;
+    for (size_t i = 0; i < 5; i++) {
+        PCI_TRY(pci_column_buffer_new(b, table, made[i].name, made[i].type, 0, made[i].drop, &number, err));
+        c[i] = b->columns[number];
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        const struct pci_label_key_record *k = &l->keys[i];
+        const char *name = b->tables[k->table].name, *kind = pci_label_kind_names[k->kind];
+        PCI_TRY(pcol_builder_string(b, name, strlen(name), &text, err));
+        PCI_TRY(pci_column_buffer_set(c[0], i, text, err));
+        PCI_TRY(pci_column_buffer_set(c[1], i, k->key, err));
+        PCI_TRY(pcol_builder_string(b, kind, strlen(kind), &text, err));
+        PCI_TRY(pci_column_buffer_set(c[2], i, text, err));
+        if (k->unit != PCOL_NONE)
+            PCI_TRY(pci_column_buffer_set(c[3], i, k->unit, err));
+        PCI_TRY(pci_column_buffer_set(c[4], i, k->occurrence, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status finish_shapes(pcol_builder *b, uint32_t shapes, uint32_t keys, uint32_t labels,
+                                 pcol_error *err)
+{
+    const struct pci_label_store *l = &b->labels;
+    uint32_t first, key, joined;
+    PCI_TRY(pci_column_buffer_new(b, shapes, "first_key", PCF_U64, 0, PCI_DROP_NEVER, &first, err));
+    PCI_TRY(pci_column_buffer_new(b, keys, "label_key", PCF_U32, labels + 1, PCI_DROP_NULL, &key, err));
+    PCI_TRY(pci_column_buffer_new(b, keys, "joined", PCF_BOOL, 0, PCI_DROP_ZERO, &joined, err));
+    for (size_t i = 0; i < l->shape_count; i++)
+        PCI_TRY(pci_column_buffer_set(b->columns[first], i, (int64_t)l->shape_starts[i], err));
+    for (size_t i = 0; i < l->entry_count; i++) {
+        uint32_t entry = l->shape_entries[i];
+        if (entry / 2 != ENTRY_EXTRA)
+            PCI_TRY(pci_column_buffer_set(b->columns[key], i, entry / 2 - 1, err));
+        PCI_TRY(pci_column_buffer_set(b->columns[joined], i, entry & 1, err));
+    }
+    b->tables[keys].rows = l->entry_count;
+    return PCOL_OK;
+}
+
+pcol_status pci_label_store_finish(pcol_builder *builder, pcol_error *err)
+{
+    const struct pci_label_store *l = &builder->labels;
+    uint32_t labels, shapes, keys;
+    if (!l->count && !l->shape_count)
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_table(builder, "label_keys", &labels, err));
+    PCI_TRY(pcol_builder_table(builder, "label_shapes", &shapes, err));
+    PCI_TRY(pcol_builder_table(builder, "label_shape_keys", &keys, err));
+    PCI_TRY(finish_keys(builder, labels, err));
+    return finish_shapes(builder, shapes, keys, labels, err);
+}

@@ -1,0 +1,39 @@
+/*
+ * source_meta.c - what is known of a source beyond the columns that it has: a key once, and a value
+ */
+#include "builder/builder.h"
+
+pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *again,
+                                 pcol_error *err)
+{
+    uint32_t code;
+    PCI_TRY(pci_string_pool_intern(&b->meta_keys, key.data, key.size, &code, err));
+    return pci_pair_set_add(&b->metas, source, code, again, err);
+}
+
+static pcol_status set(pcol_builder *b, enum pci_known_column column, uint64_t row,
+                       const char *text, pcol_error *err)
+{
+    uint32_t code;
+    PCI_TRY(pcol_builder_string(b, text, strlen(text), &code, err));
+    return pci_column_buffer_set(b->columns[column], row, code, err);
+}
+
+pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, const char *key,
+                                     const char *value, pcol_error *err)
+{
+    PCI_TRY(pci_builder_check_open(builder, err));
+    struct pci_column_buffer *sources = builder->columns[PCI_C_META_SOURCE];
+    uint64_t row = sources->rows;
+    int again;
+    if (source >= builder->source_count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "source %u does not exist", source);
+    if (!key || !value)
+        return pci_fail(err, PCOL_E_ARGUMENT, "what is known of a source needs a key and a value");
+    PCI_TRY(pci_source_meta_note(builder, source, (pcol_str){key, strlen(key)}, &again, err));
+    if (again)
+        return pci_fail(err, PCOL_E_ARGUMENT, "source %u has the key '%s' already", source, key);
+    PCI_TRY(pci_column_buffer_set(sources, row, source, err));
+    PCI_TRY(set(builder, PCI_C_META_KEY, row, key, err));
+    return set(builder, PCI_C_META_VALUE, row, value, err);
+}

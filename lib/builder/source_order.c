@@ -1,0 +1,302 @@
+/*
+ * source_order.c - source rows: in which order a source had the rows, and under which ids
+ *
+ * Columns from the start. What `row` counts differs from run to run, so rows of tables that are
+ * rearranged at the end (strings, stacks, nodes) are translated when that is done.
+ */
+#include "builder/builder.h"
+
+#include "util/alloc.h"
+
+enum { R_SOURCE, R_THREAD, R_TABLE, R_TARGET, R_ORDINAL, R_ROW, R_ID, R_COUNT };
+enum { F_SOURCE, F_THREAD, F_TABLE, F_COLUMN, F_FORM, F_COUNT };
+
+struct made {
+    const char *name;
+    uint8_t type, references, drop;
+};
+
+static const struct made row_columns[R_COUNT] = {
+    [R_SOURCE] = {"source", PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER},
+    [R_THREAD] = {"thread", PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL},
+    [R_TABLE] = {"table", PCF_STRING, 0, PCI_DROP_NEVER},
+    [R_TARGET] = {"target", PCF_STRING, 0, PCI_DROP_NEVER},
+    [R_ORDINAL] = {"ordinal", PCF_U64, 0, PCI_DROP_NEVER},
+    [R_ROW] = {"row", PCF_U64, 0, PCI_DROP_NEVER},
+    [R_ID] = {"id", PCF_U64, 0, PCI_DROP_NULL},
+};
+
+static const struct made form_columns[F_COUNT] = {
+    [F_SOURCE] = {"source", PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER},
+    [F_THREAD] = {"thread", PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL},
+    [F_TABLE] = {"table", PCF_STRING, 0, PCI_DROP_NEVER},
+    [F_COLUMN] = {"column", PCF_STRING, 0, PCI_DROP_NEVER},
+    [F_FORM] = {"form", PCF_STRING, 0, PCI_DROP_NULL},
+};
+
+void pci_source_order_init(struct pci_source_order *order)
+{
+    *order = (struct pci_source_order){0};
+    memset(order->columns, 0xff, sizeof order->columns); /* PCOL_NONE */
+    memset(order->form_columns, 0xff, sizeof order->form_columns);
+}
+
+void pci_source_order_clear(struct pci_source_order *order)
+{
+    pci_free(order->waiting);
+    order->waiting = NULL;
+    pci_free(order->said);
+    order->said = NULL;
+}
+
+static pcol_status make(pcol_builder *b, const char *name, const struct made *made, size_t count,
+                        uint32_t *columns, pcol_error *err)
+{
+    uint32_t table;
+    PCI_TRY(pcol_builder_table(b, name, &table, err));
+    for (size_t i = 0; i < count; i++) { /* a copied table may have brought them */
+        PCI_TRY(pcol_builder_column(b, table, made[i].name, (pcol_type)made[i].type,
+                                    made[i].references, &columns[i], err));
+        b->columns[columns[i]]->drop = made[i].drop;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_place(const pcol_builder *b, uint32_t source, uint32_t thread,
+                               uint32_t table, pcol_error *err)
+{
+    if (source < b->source_count && table < b->strings.count &&
+        (thread == PCOL_NONE || thread < pci_builder_rows(b, PCI_T_THREADS)))
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_ARGUMENT,
+                    "a source row names a source, thread or table that does not exist");
+}
+
+/* Columns, and what is the same for all rows of a table; *name: the target's. */
+static pcol_status begin_rows(pcol_builder *b, const struct pci_source_row *row, uint32_t *name,
+                              pcol_error *err)
+{
+    struct pci_source_order *o = &b->order;
+    const char *target;
+    int again = o->columns[0] != PCOL_NONE && o->last.source == row->source &&
+                o->last.thread == row->thread && o->last.table == row->table;
+    if (row->target == 0 || row->target > b->table_count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "a source row needs the table that it is a row of");
+    if (!again)
+        PCI_TRY(check_place(b, row->source, row->thread, row->table, err));
+    if (row->ordinal != (again ? o->last.ordinal + 1 : 0))
+        return pci_fail(err, PCOL_E_ARGUMENT, "ordinals of source rows must count from 0");
+    if (o->columns[0] == PCOL_NONE)
+        PCI_TRY(make(b, "source_rows", row_columns, R_COUNT, o->columns, err));
+    target = b->tables[row->target - 1].name;
+    if (again && o->last.target == row->target)
+        *name = o->target_name;
+    else
+        PCI_TRY(pcol_builder_string(b, target, strlen(target), name, err));
+    if (!again) {
+        if (pci_grow((void **)&o->said, &o->said_capacity, o->said_count + 1, sizeof *o->said))
+            return pci_fail_memory(err);
+        o->said[o->said_count++] = (struct pci_source_table){row->source, row->table};
+    }
+    o->last = *row;
+    o->target_name = *name;
+    return PCOL_OK;
+}
+
+pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_source_row *row,
+                                   pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_source_order *o = &b->order;
+    uint64_t to;
+    uint32_t name;
+    PCI_TRY(begin_rows(b, row, &name, err));
+    to = b->columns[o->columns[R_SOURCE]]->rows;
+    PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_SOURCE]], to, row->source, err));
+    if (row->thread != PCOL_NONE)
+        PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_THREAD]], to, row->thread, err));
+    PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_TABLE]], to, row->table, err));
+    PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_TARGET]], to, name, err));
+    PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_ORDINAL]], to, (int64_t)row->ordinal, err));
+    PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_ROW]], to, (int64_t)row->row, err));
+    return row->has_id ? pci_column_buffer_set(b->columns[o->columns[R_ID]], to, (int64_t)row->id, err)
+                       : PCOL_OK;
+}
+
+pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
+                                    const uint32_t *rows, uint64_t count, pcol_error *err)
+{
+    pcol_builder *b = builder;
+    struct pci_source_order *o = &b->order;
+    int64_t values[256], ordinals[256];
+    uint64_t to;
+    uint32_t name;
+    if (!count)
+        return PCOL_OK;
+    PCI_TRY(begin_rows(b, row, &name, err));
+    o->last.ordinal += count - 1;
+    to = b->columns[o->columns[R_SOURCE]]->rows;
+    PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_SOURCE]], to, row->source, count, err));
+    if (row->thread != PCOL_NONE)
+        PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_THREAD]], to, row->thread, count, err));
+    PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_TABLE]], to, row->table, count, err));
+    PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_TARGET]], to, name, count, err));
+    for (uint64_t i = 0; i < count; i += 256) {
+        size_t n = count - i < 256 ? (size_t)(count - i) : 256;
+        for (size_t k = 0; k < n; k++) {
+            values[k] = rows[i + k];
+            ordinals[k] = (int64_t)(row->ordinal + i + k);
+        }
+        PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ORDINAL]], to + i, ordinals, n, err));
+        PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ROW]], to + i, values, n, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_table(pcol_builder *b, const struct pci_source_order_table *table, pcol_error *err)
+{
+    struct pci_source_row row = table->first;
+    row.has_id = 0;
+    if (table->name)
+        PCI_TRY(pcol_builder_string(b, table->name, strlen(table->name), &row.table, err));
+    for (uint64_t i = 0; i < table->count; i++) {
+        row.ordinal = i;
+        row.row = table->first.row + i;
+        PCI_TRY(pci_builder_source_row(b, &row, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_source_order_defer(pcol_builder *builder, const struct pci_source_row *row,
+                            const char *name, uint64_t count, pcol_error *err)
+{
+    struct pci_source_order *o = &builder->order;
+    if (pci_grow((void **)&o->waiting, &o->waiting_capacity, o->waiting_count + 1,
+                 sizeof *o->waiting))
+        return pci_fail_memory(err);
+    o->waiting[o->waiting_count++] = (struct pci_source_order_table){*row, count, name};
+    return PCOL_OK;
+}
+
+pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_source_row *row,
+                                     uint64_t count, pcol_error *err)
+{
+    struct pci_source_order_table table = {*row, count, NULL};
+    if (builder->source_count > 1)
+        return put_table(builder, &table, err);
+    return pci_source_order_defer(builder, row, NULL, count, err);
+}
+
+pcol_status pci_source_order_flush(pcol_builder *builder, pcol_error *err)
+{
+    struct pci_source_order *o = &builder->order;
+    for (size_t i = 0; i < o->waiting_count; i++)
+        PCI_TRY(put_table(builder, &o->waiting[i], err));
+    o->waiting_count = 0;
+    return PCOL_OK;
+}
+
+pcol_status pci_builder_source_column(pcol_builder *builder, uint32_t source, uint32_t thread,
+                                      uint32_t table, uint32_t column, uint32_t form,
+                                      pcol_error *err)
+{
+    pcol_builder *b = builder;
+    uint32_t *c = b->order.form_columns;
+    uint64_t to;
+    PCI_TRY(check_place(b, source, thread, table, err));
+    if (column >= b->strings.count || (form != PCOL_NONE && form >= b->strings.count))
+        return pci_fail(err, PCOL_E_ARGUMENT, "a source column names a string that does not exist");
+    if (c[0] == PCOL_NONE)
+        PCI_TRY(make(b, "source_columns", form_columns, F_COUNT, c, err));
+    to = b->columns[c[F_SOURCE]]->rows;
+    PCI_TRY(pci_column_buffer_set(b->columns[c[F_SOURCE]], to, source, err));
+    if (thread != PCOL_NONE)
+        PCI_TRY(pci_column_buffer_set(b->columns[c[F_THREAD]], to, thread, err));
+    PCI_TRY(pci_column_buffer_set(b->columns[c[F_TABLE]], to, table, err));
+    PCI_TRY(pci_column_buffer_set(b->columns[c[F_COLUMN]], to, column, err));
+    return form == PCOL_NONE ? PCOL_OK : pci_column_buffer_set(b->columns[c[F_FORM]], to, form, err);
+}
+
+/* ---- final rows */
+
+const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table)
+{
+    if (table == PCI_T_STRINGS)
+        return builder->strings.rank;
+    if (table == PCI_T_STACKS)
+        return builder->tree.place;
+    return table == builder->nodes.table ? builder->nodes.place : NULL;
+}
+
+/* By string: the map of the table of that name. Few names, so the last one is mostly right. */
+struct targets {
+    const pcol_builder *builder;
+    int64_t name;
+    const uint32_t *map;
+    uint64_t rows;
+};
+
+static void find_target(struct targets *t, int64_t name)
+{
+    const pcol_builder *b = t->builder;
+    pcol_str text = pci_string_pool_get(&b->strings, (uint32_t)name);
+    t->name = name;
+    t->map = NULL;
+    for (uint32_t i = 0; i < b->table_count; i++)
+        if (strlen(b->tables[i].name) == text.size &&
+            !memcmp(b->tables[i].name, text.data, text.size)) {
+            t->map = pci_final_rows(b, i);
+            t->rows = i == PCI_T_STRINGS  ? b->strings.count
+                      : i == PCI_T_STACKS ? b->tree.count
+                                          : b->nodes.count;
+        }
+}
+
+static pcol_status translate(pcol_builder *b, struct pci_column_buffer *from, struct pci_column_buffer *to,
+                             pcol_error *err)
+{
+    struct pci_block_reader *r = pci_malloc(2, sizeof *r);
+    struct pci_column_buffer_source sources[2];
+    struct targets t = {.builder = b, .name = -1};
+    pcol_status status = r ? PCOL_OK : pci_fail_memory(err);
+    if (!r)
+        return status;
+    pci_column_buffer_source_init(&sources[0], b->columns[b->order.columns[R_TARGET]], NULL);
+    pci_column_buffer_source_init(&sources[1], from, NULL);
+    pci_block_reader_init(&r[0], &sources[0].source);
+    pci_block_reader_init(&r[1], &sources[1].source);
+    while ((status = pci_block_reader_next(&r[0], err)) == PCOL_OK &&
+           (status = pci_block_reader_next(&r[1], err)) == PCOL_OK && r[0].n) {
+        for (size_t i = 0; i < r[0].n; i++) {
+            int64_t value = r[1].values[i];
+            if (r[0].values[i] != t.name)
+                find_target(&t, r[0].values[i]);
+            if (t.map && (uint64_t)value < t.rows)
+                r[1].values[i] = t.map[value];
+        }
+        status = pci_column_buffer_set_many(to, r[1].row, r[1].values, r[1].n, err);
+        if (status != PCOL_OK)
+            break;
+    }
+    pci_free(r);
+    return status;
+}
+
+pcol_status pci_source_order_finish(pcol_builder *builder, pcol_error *err)
+{
+    pcol_builder *b = builder;
+    uint32_t old = b->order.columns[R_ROW];
+    struct pci_column_buffer *column, *translated;
+    if (old == PCOL_NONE)
+        return PCOL_OK;
+    column = b->columns[old];
+    translated = pci_column_buffer_make(b, column->table, column->name, PCF_U64, 0, PCI_DROP_NEVER);
+    pcol_status status = translated ? translate(b, column, translated, err) : pci_fail_memory(err);
+    if (status != PCOL_OK) {
+        pci_column_buffer_free(translated);
+        return status;
+    }
+    b->columns[old] = translated; /* of the same name, so that it is found */
+    pci_column_buffer_free(column);
+    return PCOL_OK;
+}

@@ -1,0 +1,68 @@
+/*
+ * source_types.c - which sample types each source has, in its order
+ *
+ * A source has the types that are named while it is the newest source, and behind them those that
+ * its samples use all the same: a value whose type its source does not have would be in the file
+ * and shown nowhere.
+ */
+#include "builder/builder.h"
+
+#include "util/alloc.h"
+
+pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err)
+{
+    int again;
+    b->types[type].noted = source + 1;
+    return pci_pair_set_add(&b->source_types, source, type, &again, err);
+}
+
+/* By source, those of one source in the order in which they were noted. */
+static pcol_status sort(const pcol_builder *b, struct pci_pair **sorted, pcol_error *err)
+{
+    size_t *next = pci_calloc((size_t)b->source_count + 1, sizeof *next);
+    struct pci_pair *to = pci_malloc(b->source_types.count + 1, sizeof *to);
+    *sorted = to;
+    if (!next || !to) {
+        pci_free(next);
+        pci_free(to);
+        return pci_fail_memory(err);
+    }
+    for (size_t i = 0; i < b->source_types.count; i++)
+        next[b->source_types.pairs[i].first + 1]++;
+    for (size_t s = 0; s < b->source_count; s++)
+        next[s + 1] += next[s];
+    for (size_t i = 0; i < b->source_types.count; i++)
+        to[next[b->source_types.pairs[i].first]++] = b->source_types.pairs[i];
+    pci_free(next);
+    return PCOL_OK;
+}
+
+/* Whether every source has all types in the order of their rows: then nothing need be said. */
+static int says_nothing(const pcol_builder *b, const struct pci_pair *sorted)
+{
+    if (b->source_types.count == 0)
+        return 1;
+    if (b->source_types.count != (uint64_t)b->type_count * b->source_count)
+        return 0;
+    for (size_t i = 0; i < b->source_types.count; i++) {
+        if (sorted[i].second != i % b->type_count)
+            return 0;
+    }
+    return 1;
+}
+
+pcol_status pci_source_types_finish(pcol_builder *b, pcol_error *err)
+{
+    struct pci_pair *sorted;
+    pcol_status status;
+    PCI_TRY(sort(b, &sorted, err));
+    status = PCOL_OK;
+    size_t rows = says_nothing(b, sorted) ? 0 : b->source_types.count;
+    for (size_t i = 0; i < rows && status == PCOL_OK; i++) {
+        status = pci_column_buffer_set(b->columns[PCI_C_TYPES_SOURCE], i, (int64_t)sorted[i].first, err);
+        if (status == PCOL_OK)
+            status = pci_column_buffer_set(b->columns[PCI_C_TYPES_TYPE], i, (int64_t)sorted[i].second, err);
+    }
+    pci_free(sorted);
+    return status;
+}

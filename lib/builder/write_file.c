@@ -1,0 +1,450 @@
+/*
+ * write_file.c - from a filled builder to the bytes of a file
+ *
+ * What is kept as structs becomes columns, strings get their rank, stacks their place in pre-order;
+ * then tables and columns that say nothing are left out, the rest is declared to the writer and
+ * encoded (encode_tables.c).
+ */
+#include "builder/builder.h"
+
+#include "util/alloc.h"
+#include "util/thread_pool.h"
+
+/* ---- structs to columns ---- */
+
+static pcol_status column(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                          uint32_t references, uint8_t drop, struct pci_column_buffer **out, pcol_error *err)
+{
+    uint32_t c;
+    *out = NULL;
+    PCI_TRY(pci_column_buffer_new(b, table, name, type, references, drop, &c, err));
+    *out = b->columns[c];
+    return PCOL_OK;
+}
+
+static pcol_status set_string(struct pci_column_buffer *c, uint64_t row, uint32_t string, pcol_error *err)
+{
+    return string == PCOL_NONE ? PCOL_OK : pci_column_buffer_set(c, row, string, err);
+}
+
+static pcol_status put_functions(pcol_builder *b, pcol_error *err)
+{
+    struct pci_column_buffer *name, *system_name, *filename, *start_line, *id;
+    int other_system_name = 0;
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "name", PCF_STRING, 0, PCI_DROP_NULL, &name, err));
+    PCI_TRY(
+        column(b, PCI_T_FUNCTIONS, "system_name", PCF_STRING, 0, PCI_DROP_NULL, &system_name, err));
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &filename, err));
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "start_line", PCF_I64, 0, PCI_DROP_NULL, &start_line, err));
+    PCI_TRY(column(b, PCI_T_FUNCTIONS, "id", PCF_U64, 0, PCI_DROP_NULL, &id, err));
+    for (size_t i = 0; i < b->function_count; i++)
+        other_system_name |= b->functions[i].system_name != b->functions[i].name;
+    for (size_t i = 0; i < b->function_count; i++) {
+        const struct pci_function_record *f = &b->functions[i];
+        PCI_TRY(set_string(name, i, f->name, err));
+        if (other_system_name)
+            PCI_TRY(set_string(system_name, i, f->system_name, err));
+        PCI_TRY(set_string(filename, i, f->filename, err));
+        if (f->bits & 1)
+            PCI_TRY(pci_column_buffer_set(start_line, i, f->start_line, err));
+        if (f->bits & 2)
+            PCI_TRY(pci_column_buffer_set(id, i, (int64_t)f->id, err));
+    }
+    b->tables[PCI_T_FUNCTIONS].rows = b->function_count;
+    return PCOL_OK;
+}
+
+struct location_columns {
+    struct pci_column_buffer *function, *line, *column, *filename;
+    struct pci_column_buffer *first, *mapping, *address, *folded, *id, *file_number;
+};
+
+static pcol_status location_columns(pcol_builder *b, struct location_columns *c, pcol_error *err)
+{
+    PCI_TRY(column(b, PCI_T_LOCATIONS, "function", PCF_U32, PCI_T_FUNCTIONS + 1, PCI_DROP_NULL,
+                   &c->function, err));
+    PCI_TRY(column(b, PCI_T_LOCATIONS, "line", PCF_I64, 0, PCI_DROP_NULL, &c->line, err));
+    PCI_TRY(column(b, PCI_T_LOCATIONS, "column", PCF_I64, 0, PCI_DROP_NULL, &c->column, err));
+    PCI_TRY(
+        column(b, PCI_T_LOCATIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &c->filename, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "first_location", PCF_U32, PCI_T_LOCATIONS + 1, PCI_DROP_NULL,
+                   &c->first, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "mapping", PCF_U32, PCI_T_MAPPINGS + 1, PCI_DROP_NULL,
+                   &c->mapping, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "address", PCF_U64, 0, PCI_DROP_NULL, &c->address, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "folded", PCF_BOOL, 0, PCI_DROP_ZERO, &c->folded, err));
+    PCI_TRY(column(b, PCI_T_GROUPS, "id", PCF_U64, 0, PCI_DROP_NULL, &c->id, err));
+    return column(b, PCI_T_GROUPS, "file_number", PCF_I64, 0, PCI_DROP_NULL, &c->file_number, err);
+}
+
+static pcol_status put_group(const struct location_columns *c, const struct pci_group_record *g,
+                             uint64_t row, pcol_error *err)
+{
+    if (g->mapping != PCOL_NONE)
+        PCI_TRY(pci_column_buffer_set(c->mapping, row, g->mapping, err));
+    if (g->bits & 1)
+        PCI_TRY(pci_column_buffer_set(c->address, row, (int64_t)g->address, err));
+    if (g->bits & 2)
+        PCI_TRY(pci_column_buffer_set(c->id, row, (int64_t)g->id, err));
+    if (g->bits & 4)
+        PCI_TRY(pci_column_buffer_set(c->file_number, row, g->file_number, err));
+    if (g->bits & 8)
+        PCI_TRY(pci_column_buffer_set(c->folded, row, 1, err));
+    return PCOL_OK;
+}
+
+static pcol_status put_line(const struct location_columns *c, const pcol_line *l, uint64_t row,
+                            pcol_error *err)
+{
+    if (l->function != PCOL_NONE)
+        PCI_TRY(pci_column_buffer_set(c->function, row, l->function, err));
+    if (l->has_line)
+        PCI_TRY(pci_column_buffer_set(c->line, row, l->line, err));
+    if (l->has_column)
+        PCI_TRY(pci_column_buffer_set(c->column, row, l->column, err));
+    return set_string(c->filename, row, l->filename, err);
+}
+
+/* A group without lines has one row of locations all the same, of nulls. */
+static pcol_status put_locations(pcol_builder *b, pcol_error *err)
+{
+    struct location_columns c;
+    uint64_t row = 0;
+    int one_to_one = 1;
+    PCI_TRY(location_columns(b, &c, err));
+    for (size_t i = 0; i < b->group_count; i++)
+        one_to_one &= b->groups[i].line_count <= 1;
+    for (size_t i = 0; i < b->group_count; i++) {
+        const struct pci_group_record *g = &b->groups[i];
+        if (!one_to_one)
+            PCI_TRY(pci_column_buffer_set(c.first, i, (int64_t)row, err));
+        PCI_TRY(put_group(&c, g, i, err));
+        for (uint32_t l = 0; l < g->line_count; l++)
+            PCI_TRY(put_line(&c, &b->lines[g->first_line + l], row + l, err));
+        row += g->line_count ? g->line_count : 1;
+    }
+    if (row >= PCOL_NONE)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 locations");
+    b->tables[PCI_T_GROUPS].rows = b->group_count;
+    b->tables[PCI_T_LOCATIONS].rows = row;
+    return PCOL_OK;
+}
+
+static pcol_status put_types(pcol_builder *b, pcol_error *err)
+{
+    struct pci_column_buffer *type, *unit, *level, *ordinal;
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "type", PCF_STRING, 0, PCI_DROP_NEVER, &type, err));
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "unit", PCF_STRING, 0, PCI_DROP_NEVER, &unit, err));
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "level", PCF_BOOL, 0, PCI_DROP_ZERO, &level, err));
+    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "ordinal", PCF_U32, 0, PCI_DROP_ZERO, &ordinal, err));
+    for (size_t i = 0; i < b->type_count; i++) {
+        const struct pci_sample_type_record *t = &b->types[i];
+        PCI_TRY(pci_column_buffer_set(type, i, t->type, err));
+        PCI_TRY(pci_column_buffer_set(unit, i, t->unit, err));
+        PCI_TRY(pci_column_buffer_set(level, i, t->flags & PCOL_SAMPLE_TYPE_LEVEL ? 1 : 0, err));
+        PCI_TRY(pci_column_buffer_set(ordinal, i, t->ordinal, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- which tables and columns there are ---- */
+
+static int says_nothing(const struct pci_column_buffer *c)
+{
+    switch (c->drop) {
+    case PCI_DROP_NULL:
+        return c->present == 0;
+    case PCI_DROP_ZERO:
+        return c->all_bits == 0;
+    default:
+        return 0;
+    }
+}
+
+static void count_rows(const pcol_builder *b, struct pci_table_plan *plan)
+{
+    for (size_t t = 0; t < b->table_count; t++)
+        plan->rows[t] = b->tables[t].rows;
+    for (size_t c = 0; c < b->column_count; c++)
+        if (b->columns[c]->rows > plan->rows[b->columns[c]->table])
+            plan->rows[b->columns[c]->table] = b->columns[c]->rows;
+    plan->rows[PCI_T_SOURCES] = b->source_count;
+    plan->rows[PCI_T_SAMPLE_TYPES] = b->type_count;
+    plan->rows[PCI_T_FUNCTIONS] = b->function_count;
+    plan->rows[PCI_T_GROUPS] = b->group_count;
+    plan->rows[PCI_T_LOCATIONS] = b->tables[PCI_T_LOCATIONS].rows;
+    plan->rows[PCI_T_STRINGS] = b->strings.count;
+    plan->rows[PCI_T_STACKS] = b->tree.count > 1 ? b->tree.count : 0;
+    for (size_t c = 0; c < b->column_count; c++) /* the root alone is there if something names it */
+        if (b->columns[c]->references == PCI_T_STACKS + 1 && b->columns[c]->present)
+            plan->rows[PCI_T_STACKS] = b->tree.count;
+    plan->rows[PCI_T_SAMPLES] = b->sample_count;
+}
+
+/* A table is written if it has rows, or if a column that is written refers to it. */
+static void number_tables(const pcol_builder *b, struct pci_table_plan *plan)
+{
+    uint32_t number = 0;
+    for (size_t t = 0; t < b->table_count; t++)
+        plan->table_number[t] = plan->rows[t] > 0;
+    plan->table_number[PCI_T_SOURCES] = plan->table_number[PCI_T_SAMPLES] = 1;
+    for (size_t c = 0; c < b->column_count; c++) {
+        const struct pci_column_buffer *col = b->columns[c];
+        if (col->references && plan->rows[col->table] && !says_nothing(col))
+            plan->table_number[col->references - 1] = 1;
+    }
+    for (size_t t = 0; t < b->table_count; t++)
+        if (plan->table_number[t])
+            plan->table_number[t] = ++number;
+}
+
+static pcol_status declare_tree(struct pci_container *w, struct pci_table_plan *plan, pcol_error *err)
+{
+    PCI_TRY(pci_container_column(w, "parent", PCF_U32, plan->table_number[PCI_T_STACKS], &plan->parent,
+                              err));
+    return pci_container_column(w, "group", PCF_U32, plan->table_number[PCI_T_GROUPS], &plan->group,
+                             err);
+}
+
+static pcol_status declare(pcol_builder *b, struct pci_container *w, struct pci_table_plan *plan,
+                           pcol_error *err)
+{
+    for (uint32_t t = 0; t < b->table_count; t++) {
+        if (!plan->table_number[t])
+            continue;
+        PCI_TRY(pci_container_table(
+            w, b->tables[t].name,
+            (uint16_t)(b->tables[t].flags | (t == PCI_T_STACKS ? PCF_TABLE_PREORDER : 0)),
+            plan->rows[t], err));
+        if (t == PCI_T_STRINGS)
+            PCI_TRY(pci_container_column(w, "value", PCF_BYTES, 0, &plan->strings, err));
+        if (t == PCI_T_STACKS && plan->rows[t])
+            PCI_TRY(declare_tree(w, plan, err));
+        for (size_t c = 0; c < b->column_count; c++) {
+            struct pci_column_buffer *col = b->columns[c];
+            if (col->table != t || !plan->rows[t] || says_nothing(col))
+                continue;
+            PCI_TRY(pci_container_column(w, col->name, col->type,
+                                      col->references ? plan->table_number[col->references - 1] : 0,
+                                      &plan->columns[c], err));
+        }
+    }
+    return PCOL_OK;
+}
+
+/* ---- the whole ---- */
+
+struct preparing {
+    pcol_builder *b;
+    struct pci_function_sums *sums;
+    int plain;
+    struct pci_latch *placed; /* open: stacks have their places, or have failed to */
+    struct pci_latch *begun;  /* open: sums can be added up, or that has failed */
+    pcol_status place_status, sum_status;
+};
+
+static pcol_status place_stacks(pcol_builder *b, pcol_error *err)
+{
+    PCI_TRY(pci_call_tree_finish(&b->tree, err));
+    PCI_TRY(pci_column_buffer_fill(b->columns[PCI_C_SAMPLE_STACK], b->sample_count, err));
+    for (size_t k = 0; k < b->type_count; k++)
+        PCI_TRY(pci_column_buffer_fill(b->columns[b->types[k].column], b->sample_count, err));
+    return PCOL_OK;
+}
+
+static pcol_status put_all(pcol_builder *b, int plain, pcol_error *err)
+{
+    PCI_TRY(pci_node_store_finish(b, err));
+    PCI_TRY(pci_source_order_finish(b, err));
+    PCI_TRY(put_types(b, err));
+    PCI_TRY(pci_source_types_finish(b, err));
+    PCI_TRY(put_functions(b, err));
+    PCI_TRY(put_locations(b, err));
+    return pci_build_derived_tables(b, plain, err);
+}
+
+static pcol_status place_and_begin(struct preparing *p, pcol_error *err)
+{
+    p->place_status = place_stacks(p->b, err);
+    pci_latch_open(p->placed);
+    p->sum_status = p->place_status;
+    if (p->sums && p->sum_status == PCOL_OK)
+        p->sum_status = pci_function_sums_begin(p->sums, err);
+    pci_latch_open(p->begun);
+    return p->sum_status;
+}
+
+static pcol_status sort_and_put(struct preparing *p, pcol_error *err)
+{
+    pcol_builder *b = p->b;
+    PCI_TRY(pci_string_pool_sort(&b->strings, err));
+    pci_hash_clear(&b->function_hash);
+    pci_hash_clear(&b->group_hash);
+    pci_latch_wait(p->placed);
+    return p->place_status == PCOL_OK ? put_all(b, p->plain, err) : PCOL_OK;
+}
+
+static pcol_status add_up(struct preparing *p, size_t lane, pcol_error *err)
+{
+    pci_latch_wait(p->begun);
+    return p->sum_status == PCOL_OK ? pci_function_sums_add(p->sums, lane, err) : PCOL_OK;
+}
+
+/* The first task changes stacks and samples, the second one strings and, once stacks are what they
+ * stay, all else; those behind them change nothing. */
+static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
+{
+    return number == 0   ? place_and_begin(context, err)
+           : number == 1 ? sort_and_put(context, err)
+                         : add_up(context, number - 2, err);
+}
+
+/* Columns hold few pages by now, but may hold many slabs of them. */
+static void gather_pages(pcol_builder *b)
+{
+    for (size_t c = 0; c < b->column_count; c++) {
+        pci_spill_gather(&b->columns[c]->values);
+        pci_spill_gather(&b->columns[c]->runs);
+        pci_spill_gather(&b->columns[c]->data);
+    }
+    pci_spill_store_trim(&b->store);
+}
+
+static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
+{
+    pcol_builder *b = p->b;
+    b->tables[PCI_T_SOURCES].rows = b->source_count;
+    gather_pages(b);
+    PCI_TRY(pci_label_store_finish(b, err));
+    if (!quick)
+        PCI_TRY(pci_function_sums_new(b, &p->sums, err));
+    p->placed = pci_latch_new();
+    p->begun = pci_latch_new();
+    if (!p->placed || !p->begun)
+        return pci_fail_memory(err);
+    size_t lanes = p->sums ? PCI_SUM_LANES : 0;
+    PCI_TRY(pci_parallel_for(p->sums ? b->threads : 1, 2 + lanes, prepare_part, p, err));
+    return pci_function_sums_put(p->sums, err);
+}
+
+/* quick: nobody will read the file again, so what helps those who do is not made. */
+static pcol_status prepare(pcol_builder *b, int plain, int quick, pcol_error *err)
+{
+    struct preparing p = {.b = b, .plain = plain};
+    pcol_status status = prepare_all(&p, quick, err);
+    pci_function_sums_free(p.sums);
+    pci_latch_free(p.placed);
+    pci_latch_free(p.begun);
+    return status;
+}
+
+static void plan_free(struct pci_table_plan *plan)
+{
+    pci_free(plan->table_number);
+    pci_free(plan->rows);
+    pci_free(plan->columns);
+}
+
+static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pcol_error *err)
+{
+    struct pci_container w;
+    struct pci_table_plan plan = {0};
+    pcol_status status;
+    if (flags & ~(PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK | PCOL_WRITE_ARCHIVE_LZ4 |
+                  PCOL_WRITE_ARCHIVE_ZLIB) ||
+        (flags & PCOL_WRITE_ARCHIVE ? flags & (PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK)
+                                    : flags & (PCOL_WRITE_ARCHIVE_LZ4 | PCOL_WRITE_ARCHIVE_ZLIB)))
+        return pci_fail(err, PCOL_E_ARGUMENT, "flags for writing that do not go together: 0x%x",
+                        flags);
+    if (b->written)
+        return pci_fail(err, PCOL_E_STATE, "the builder has been written before");
+    b->written = 1;
+    pci_container_init(&w, &b->store);
+    w.plain = (flags & PCOL_WRITE_PLAIN) != 0;
+    w.quick = (flags & PCOL_WRITE_QUICK) != 0 && !w.plain;
+    status = prepare(b, w.plain, w.quick, err);
+    if (status == PCOL_OK && flags & PCOL_WRITE_ARCHIVE)
+        status = pci_archive_writer_new(flags, &w.press, err);
+    if (status != PCOL_OK)
+        goto cleanup;
+    plan.table_number = pci_calloc(b->table_count, sizeof *plan.table_number);
+    plan.rows = pci_calloc(b->table_count, sizeof *plan.rows);
+    plan.columns = pci_malloc(b->column_count, sizeof *plan.columns);
+    if (!plan.table_number || !plan.rows || !plan.columns) {
+        status = pci_fail_memory(err);
+        goto cleanup;
+    }
+    memset(plan.columns, 0xff, b->column_count * sizeof *plan.columns); /* PCOL_NONE */
+    count_rows(b, &plan);
+    number_tables(b, &plan);
+    status = pci_builder_check_rows(b, plan.rows, err);
+    if (status == PCOL_OK)
+        status = declare(b, &w, &plan, err);
+    if (status == PCOL_OK)
+        status = pci_encode_columns(b, &w, &plan, err);
+    if (status == PCOL_OK)
+        status = pci_container_finish(&w, sink, err);
+cleanup:
+    plan_free(&plan);
+    pci_archive_writer_free(w.press);
+    pci_container_clear(&w);
+    b->sealed = 1;
+    return status;
+}
+
+/* Of imported profiles within the budget of their import. */
+pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink sink,
+                               pcol_error *err)
+{
+    PCI_REQUIRE(builder, err);
+    PCI_REQUIRE(sink.write, err);
+    struct pci_budget *before =
+        pci_budget_enter(builder->budget.used ? &builder->budget : pci_budget_now);
+    pcol_status status = write_all(builder, flags, sink, err);
+    pci_budget_leave(before);
+    return status;
+}
+
+/* ---- into memory ---- */
+
+struct memory {
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+static pcol_status write_memory(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct memory *m = context;
+    size_t needed = m->size + size;
+    if (size > SIZE_MAX - m->size)
+        return pci_fail_memory(err);
+    if (!m->size && size == sizeof(struct pcf_header)) { /* it says how much will come */
+        uint64_t whole;
+        memcpy(&whole, (const uint8_t *)data + offsetof(struct pcf_header, file_size),
+               sizeof whole);
+        needed = whole > needed && whole < SIZE_MAX ? (size_t)whole : needed;
+    }
+    if (pci_grow((void **)&m->data, &m->capacity, needed, 1))
+        return pci_fail_memory(err);
+    memcpy(m->data + m->size, data, size);
+    m->size += size;
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags, void **data,
+                                      size_t *size, pcol_error *err)
+{
+    PCI_REQUIRE(data, err);
+    PCI_REQUIRE(size, err);
+    *data = NULL;
+    *size = 0;
+    struct memory m = {0};
+    pcol_status status = pcol_builder_write(builder, flags, (pcol_sink){write_memory, &m}, err);
+    if (status != PCOL_OK) {
+        pci_free(m.data);
+        return status;
+    }
+    *data = m.data;
+    *size = m.size;
+    return PCOL_OK;
+}

@@ -1,0 +1,502 @@
+/*
+ * column_stats.c - one pass over a column that gathers what each encoding would cost
+ */
+#include "encode/column_stats.h"
+
+#include "util/alloc.h"
+#include "util/simd_kernels.h"
+#include "format/layout.h"
+
+#include <string.h>
+
+void pci_block_reader_init(struct pci_block_reader *reader, const struct pci_value_source *source)
+{
+    reader->source = source;
+    reader->row = 0;
+    reader->n = 0;
+}
+
+pcol_status pci_block_reader_next(struct pci_block_reader *reader, pcol_error *err)
+{
+    const struct pci_value_source *s = reader->source;
+    reader->row += reader->n;
+    reader->n = 0;
+    if (reader->row >= s->rows)
+        return PCOL_OK;
+    reader->n =
+        s->rows - reader->row < PCF_BLOCK_ROWS ? (size_t)(s->rows - reader->row) : PCF_BLOCK_ROWS;
+    return s->read(s->context, reader->row, reader->n, reader->values, reader->valid, err);
+}
+
+unsigned pci_width_of(uint64_t range)
+{
+    unsigned width = range ? 64u - (unsigned)__builtin_clzll(range) : 0;
+    return width > PCF_MAX_PACKED_WIDTH ? 64 : width;
+}
+
+/* Bits from the lowest to the highest that is set, of numbers below 2^63. */
+static unsigned bits_of(uint64_t x)
+{
+    return 63u - (unsigned)__builtin_clzll(2 * x + 1);
+}
+
+/* Values mapped so that unsigned comparison gives the type's order. */
+static uint64_t key_of(int64_t value, uint8_t type)
+{
+    return (uint64_t)value ^ (type == PCF_U64 ? 0 : UINT64_C(1) << 63);
+}
+
+static int64_t value_of(uint64_t key, uint8_t type)
+{
+    return (int64_t)(key ^ (type == PCF_U64 ? 0 : UINT64_C(1) << 63));
+}
+
+/* What turns values into signed numbers in the type's order. */
+static int64_t flip_of(uint8_t type)
+{
+    return type == PCF_U64 ? INT64_MIN : 0;
+}
+
+static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
+{
+    int64_t flip = flip_of(type), least, greatest;
+    pci_simd_range(values, n, flip, &least, &greatest);
+    return (struct pci_fit){least ^ flip, 0, (uint64_t)greatest - (uint64_t)least};
+}
+
+/* Whether residuals from a slope are surely no narrower than `flat`: those of two neighbours are as
+ * far apart as their rise is from the slope, but for 1 by rounding. */
+static int is_steep(const struct pci_range_stats *rises, int64_t slope, const struct pci_fit *flat)
+{
+    unsigned width = pci_width_of(flat->range);
+    if (width == 0 || width > 62)
+        return 0;
+    int64_t half = INT64_C(1) << (width - 1);
+    int64_t step = slope >> PCF_SLOPE_SHIFT; /* of the line, this or one more */
+    return rises->high - step > half || step - rises->low >= half;
+}
+
+/* The slope through the first and the last value, if its residuals are narrower than `flat`. rises:
+ * NULL if they are not known. */
+static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pci_fit *flat,
+                                const struct pci_range_stats *rises)
+{
+    struct pci_fit fit = {0};
+    int64_t min = 0, max = 0;
+    if (n < 3 || !flat->range)
+        return *flat;
+    int64_t distance = (int64_t)((uint64_t)values[n - 1] - (uint64_t)values[0]);
+    /* Past 2^46 the slope times 2^16 would leave 64 bits. */
+    if (distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
+        return *flat;
+    fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
+    if (rises && flat->range < UINT64_C(1) << 46 && is_steep(rises, fit.slope, flat))
+        return *flat;
+    pci_simd_rests(values, n, fit.slope, &min, &max);
+    fit.base = (int64_t)((uint64_t)values[0] + (uint64_t)min);
+    fit.range = (uint64_t)max - (uint64_t)min;
+    return pci_width_of(fit.range) < pci_width_of(flat->range) ? fit : *flat;
+}
+
+struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope)
+{
+    struct pci_fit flat = fit_flat(values, n, type);
+    return try_slope ? fit_slope(values, n, &flat, NULL) : flat;
+}
+
+/* Boyer-Moore: the value that more than half of the rows have, if there is one. */
+struct vote {
+    int64_t value;
+    uint64_t weight;
+};
+
+static void vote_add(struct vote *vote, int64_t value)
+{
+    if (vote->weight == 0) {
+        vote->value = value;
+        vote->weight = 1;
+    } else if (vote->value == value) {
+        vote->weight++;
+    } else {
+        vote->weight--;
+    }
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+struct pass {
+    struct pci_column_stats *shape;
+    uint8_t type;
+    int leaf;
+    struct vote common, start;
+    uint64_t common_slack, start_slack; /* what blocks that were not asked might add to the lead */
+    int64_t last;
+    uint64_t present;
+};
+
+static void add_value(struct pass *pass, uint64_t row, int64_t value)
+{
+    struct pci_column_stats *s = pass->shape;
+    if (!pass->present++) {
+        s->first = value;
+        s->runs = 1;
+    } else {
+        uint64_t k = key_of(value, pass->type), l = key_of(pass->last, pass->type);
+        /* Keys are in the order of the type and as far apart as the values, up to 2^64 - 1. */
+        uint64_t f = key_of(s->first, pass->type), distance = k > f ? k - f : f - k;
+        s->runs += value != pass->last;
+        s->constant &= value == s->first;
+        s->ascending &= k >= l;
+        if (pass->present == 2)
+            s->step = (int64_t)((uint64_t)value - (uint64_t)pass->last);
+        s->linear &= (uint64_t)value - (uint64_t)pass->last == (uint64_t)s->step;
+        if (s->scale != 1 && (s->scale == 0 || distance % s->scale))
+            s->scale = gcd(distance, s->scale);
+    }
+    if (!pass->leaf) {
+        vote_add(&pass->common, value);
+        vote_add(&pass->start, (int64_t)((uint64_t)value - row));
+    }
+    pass->last = value;
+}
+
+static void add_integer_stats(struct pass *pass, const struct pci_fit *fit)
+{
+    struct pci_column_stats *s = pass->shape;
+    int64_t max = (int64_t)((uint64_t)fit->base + fit->range);
+    if (!s->has_stats || key_of(fit->base, pass->type) < key_of(s->min, pass->type))
+        s->min = fit->base;
+    if (!s->has_stats || key_of(max, pass->type) > key_of(s->max, pass->type))
+        s->max = max;
+    s->has_stats = 1;
+}
+
+static void add_double_stats(struct pci_column_stats *s, int64_t bits)
+{
+    double value, min, max;
+    memcpy(&value, &bits, sizeof value);
+    memcpy(&min, &s->min, sizeof min);
+    memcpy(&max, &s->max, sizeof max);
+    if (value != value) /* NaN orders nowhere */
+        return;
+    if (!s->has_stats || value < min)
+        s->min = bits;
+    if (!s->has_stats || value > max)
+        s->max = bits;
+    s->has_stats = 1;
+}
+
+static int never_falls(const struct pass *pass, const int64_t *values, size_t n)
+{
+    for (size_t k = 1; k < n; k++)
+        if (key_of(values[k], pass->type) < key_of(values[k - 1], pass->type))
+            return 0;
+    return 1;
+}
+
+/* What a sweep says of all values so far. */
+static void add_sweep(const struct pass *pass, const struct pci_range_stats *w, const int64_t *values,
+                      size_t n)
+{
+    struct pci_column_stats *s = pass->shape;
+    int64_t first = s->first ^ flip_of(pass->type);
+    s->runs += w->changes;
+    s->constant &= w->least == first && w->greatest == first;
+    s->linear &= w->low == s->step && w->high == s->step;
+    if ((uint64_t)w->greatest - (uint64_t)w->least <=
+        INT64_MAX) /* then a rise is what it looks like */
+        s->ascending &= w->low >= 0;
+    else
+        s->ascending &= never_falls(pass, values, n);
+}
+
+/* least: of the values, in the type's order, so that no distance to it wraps. */
+static void find_scale(const struct pass *pass, const int64_t *values, size_t n, int64_t least)
+{
+    struct pci_column_stats *s = pass->shape;
+    uint64_t flip = key_of(0, pass->type), first = (uint64_t)s->first ^ flip;
+    if (s->scale > 1) { /* which mostly stays as it is */
+        uint64_t key = (uint64_t)least ^ flip;
+        uint64_t distance = key > first ? key - first : first - key;
+        struct pci_divisor divisor = pci_divisor_of(s->scale);
+        if (distance % s->scale == 0 && pci_simd_multiples(values, n, (uint64_t)least, &divisor))
+            return;
+    }
+    for (size_t k = 0; k < n && s->scale != 1; k++) {
+        uint64_t key = (uint64_t)values[k] ^ flip;
+        uint64_t distance = key > first ? key - first : first - key;
+        if (s->scale == 0 || distance % s->scale)
+            s->scale = gcd(distance, s->scale);
+    }
+}
+
+/* Whether n values may give one of them a lead. Each value that is another takes part in two
+ * changes at most, so none is there more than n - changes / 2 times (of the changes, one may be
+ * that to the first of them). Where nearly all values differ from the one before, what they might
+ * add to a lead is taken as added: it stays an upper bound, and a majority of all is one of the
+ * rest too. */
+static int may_lead(size_t n, uint64_t changes, uint64_t *slack)
+{
+    if (changes + n / 32 < n)
+        return 1;
+    *slack += n + 1 - changes;
+    return 0;
+}
+
+/* Two votes over different rows as one: what they lead by adds up, or cancels out. */
+static void vote_join(struct vote *vote, int64_t value, uint64_t weight)
+{
+    if (vote->value == value) {
+        vote->weight += weight;
+    } else if (vote->weight >= weight) {
+        vote->weight -= weight;
+    } else {
+        vote->value = value;
+        vote->weight = weight - vote->weight;
+    }
+}
+
+/* Values less base + step * k. */
+static void vote_add_many(struct vote *vote, const int64_t *values, size_t n, uint64_t base,
+                          uint64_t step)
+{
+    int64_t candidates[PCI_VOTERS], leads[PCI_VOTERS];
+    pci_simd_vote(values, n, base, step, candidates, leads);
+    for (size_t j = 0; j < PCI_VOTERS; j++)
+        vote_join(vote, candidates[j], (uint64_t)leads[j]);
+}
+
+static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, size_t n,
+                      const struct pci_range_stats *sweep)
+{
+    if (may_lead(n, sweep->changes, &pass->common_slack))
+        vote_add_many(&pass->common, values, n, 0, 0);
+    if (may_lead(n, n - sweep->steps, &pass->start_slack))
+        vote_add_many(&pass->start, values, n, row, 1);
+}
+
+#define FORESEEN_RISE (INT64_C(1) << 51) /* as far as lanes tell their bits */
+
+/* Differences to the row before of a block without nulls. Two counts for each number of bits: one
+ * that is raised again at once waits for itself. */
+static void count_rises(struct pci_column_stats *s, const int64_t *values, size_t n,
+                        const struct pci_range_stats *sweep)
+{
+    uint32_t even[128] = {0}, odd[128] = {0}; /* falls behind rises */
+    uint64_t codes[PCF_BLOCK_ROWS + 1];
+    if (sweep && sweep->low > -FORESEEN_RISE && sweep->high < FORESEEN_RISE) {
+        pci_simd_rise_bits(values, n, codes);
+    } else {
+        for (size_t k = 1; k < n; k++) {
+            uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1], falls = rise >> 63;
+            codes[k] = bits_of(rise ^ (0 - falls)) | falls << 6;
+        }
+    }
+    for (size_t row = 0; row < n; row += 64) {
+        size_t end = n - row < 64 ? n : row + 64, k = row + 1;
+        for (; k + 1 < end; k += 2) {
+            even[codes[k]]++;
+            odd[codes[k + 1]]++;
+        }
+        if (k < end)
+            even[codes[k]]++;
+    }
+    for (size_t i = 0; i < 64; i++) {
+        s->rises[i] += even[i] + odd[i];
+        s->falls[i] += even[64 + i] + odd[64 + i];
+    }
+}
+
+/* What blocks of integers take as they are packed. */
+static void add_fits(struct pass *pass, const int64_t *values, size_t n, const struct pci_fit *flat,
+                     const struct pci_range_stats *rises)
+{
+    struct pci_column_stats *s = pass->shape;
+    struct pci_fit best = fit_slope(values, n, flat, rises);
+    add_integer_stats(pass, flat);
+    if (!flat->range)
+        s->rises[0] += n - (n + 63) / 64;
+    else if (!s->nulls && !pass->leaf)
+        count_rises(s, values, n, rises);
+    s->ranges[s->block_count] = flat->range;
+    s->slope_bits += (uint64_t)n * pci_width_of(best.range);
+}
+
+/* Whether all values are the one before them. */
+static int is_flat(const struct pass *pass, const int64_t *values, size_t n)
+{
+    return pass->present >= 2 && values[0] == pass->last && values[n - 1] == pass->last &&
+           pci_simd_same(values, n, pass->last);
+}
+
+static void add_flat(struct pass *pass, size_t n)
+{
+    struct pci_column_stats *s = pass->shape;
+    s->constant &= pass->last == s->first;
+    s->linear &= s->step == 0;
+    vote_join(&pass->common, pass->last, n);
+    pass->start_slack++; /* value - row is another in each row */
+    pass->present += n;
+    const struct pci_fit flat = {pass->last, 0, 0};
+    if (pass->type != PCF_F64)
+        add_fits(pass, NULL, n, &flat, NULL);
+}
+
+/* A block without nulls, at few instructions a value. */
+static void add_values(struct pass *pass, uint64_t row, const int64_t *values, size_t n)
+{
+    size_t i = 0;
+    if (is_flat(pass, values, n)) {
+        add_flat(pass, n);
+        return;
+    }
+    do
+        add_value(pass, row + i, values[i]);
+    while (++i < n && pass->present < 2);
+    int64_t flip = flip_of(pass->type);
+    struct pci_range_stats sweep;
+    pci_simd_sweep(values, n, flip, &sweep);
+    if (i == 2) { /* counted already */
+        sweep.changes -= values[1] != values[0];
+        sweep.steps -= (uint64_t)values[1] - (uint64_t)values[0] == 1;
+    }
+    if (i < n)
+        add_sweep(pass, &sweep, values, n);
+    if (i < n)
+        find_scale(pass, values + i, n - i, sweep.least ^ flip);
+    if (!pass->leaf && i < n)
+        add_votes(pass, row + i, values + i, n - i, &sweep);
+    pass->present += n - i;
+    pass->last = values[n - 1];
+    struct pci_fit flat = {sweep.least ^ flip, 0, (uint64_t)sweep.greatest - (uint64_t)sweep.least};
+    if (pass->type != PCF_F64)
+        add_fits(pass, values, n, &flat, &sweep);
+}
+
+void pci_add_stats(struct pci_column_stats *shape, uint8_t type, const int64_t *values,
+                   const uint8_t *valid, size_t n)
+{
+    struct pass pass = {.shape = shape, .type = type};
+    struct pci_fit all = {0};
+    uint64_t least = UINT64_MAX, greatest = 0;
+    size_t present = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!valid[i])
+            continue;
+        uint64_t k = key_of(values[i], type);
+        least = k < least ? k : least;
+        greatest = k > greatest ? k : greatest;
+        present++;
+        if (type == PCF_F64)
+            add_double_stats(shape, values[i]);
+    }
+    if (!present || type == PCF_F64)
+        return;
+    all.base = value_of(least, type);
+    all.range = greatest - least;
+    add_integer_stats(&pass, &all);
+}
+
+/* Nulls are left out by moving the values that are there together. */
+static void add_some(struct pass *pass, struct pci_block_reader *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!r->valid[i]) {
+            pass->shape->nulls++;
+            continue;
+        }
+        add_value(pass, r->row + i, r->values[i]);
+        r->values[n++] = r->values[i];
+    }
+    r->n = n;
+    if (!n || pass->type == PCF_F64)
+        return;
+    struct pci_fit flat = fit_flat(r->values, n, pass->type);
+    add_fits(pass, r->values, n, &flat, NULL);
+}
+
+static void add_block(struct pass *pass, struct pci_block_reader *r)
+{
+    struct pci_column_stats *s = pass->shape;
+    size_t n = r->n;
+    s->ranges[s->block_count] = 0;
+    if (!memchr(r->valid, 0, n))
+        add_values(pass, r->row, r->values, n);
+    else
+        add_some(pass, r);
+    for (size_t i = 0; i < r->n && pass->type == PCF_F64; i++)
+        add_double_stats(s, r->values[i]);
+    r->n = n;
+    s->block_count++;
+}
+
+pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf, struct pci_column_stats *shape,
+                         pcol_error *err)
+{
+    struct pass pass = {.shape = shape, .type = source->type, .leaf = leaf};
+    struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
+    size_t blocks = (size_t)(source->rows / PCF_BLOCK_ROWS + 1);
+    pcol_status status;
+    *shape = (struct pci_column_stats){.rows = source->rows, .constant = 1, .linear = 1, .ascending = 1};
+    shape->ranges = pci_malloc(blocks, sizeof *shape->ranges);
+    if (!reader || !shape->ranges) {
+        pci_free(reader);
+        pci_column_stats_clear(shape);
+        return pci_fail_memory(err);
+    }
+    pci_block_reader_init(reader, source);
+    while ((status = pci_block_reader_next(reader, err)) == PCOL_OK && reader->n)
+        add_block(&pass, reader);
+    pci_free(reader);
+    if (status != PCOL_OK) {
+        pci_column_stats_clear(shape);
+        return status;
+    }
+    shape->common = pass.common.value;
+    shape->common_start = pass.start.value;
+    shape->common_lead = pass.common.weight + pass.common_slack;
+    shape->start_lead = pass.start.weight + pass.start_slack;
+    if (shape->nulls)
+        shape->linear = shape->ascending = 0;
+    if (!shape->scale)
+        shape->scale = 1;
+    return PCOL_OK;
+}
+
+void pci_column_stats_clear(struct pci_column_stats *shape)
+{
+    pci_free(shape->ranges);
+    shape->ranges = NULL;
+}
+
+uint64_t pci_cost_packed(const struct pci_column_stats *shape)
+{
+    uint64_t range = (uint64_t)shape->max - (uint64_t)shape->min;
+    return shape->rows * pci_width_of(range / shape->scale) + 64 + PCI_SECTION_BITS;
+}
+
+uint64_t pci_cost_blocked(const struct pci_column_stats *shape)
+{
+    uint64_t bits = 64 + 2 * PCI_SECTION_BITS;
+    for (size_t i = 0; i < shape->block_count; i++) {
+        uint64_t left = shape->rows - (uint64_t)i * PCF_BLOCK_ROWS;
+        uint64_t n = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
+        bits += sizeof(struct pcf_block) * 8 + n * pci_width_of(shape->ranges[i] / shape->scale);
+    }
+    return bits;
+}
+
+uint64_t pci_cost_sloped(const struct pci_column_stats *shape)
+{
+    return 64 + 2 * PCI_SECTION_BITS + shape->slope_bits +
+           shape->block_count * sizeof(struct pcf_block) * 8;
+}

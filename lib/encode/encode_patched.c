@@ -1,0 +1,126 @@
+/*
+ * encode_patched.c - a column of mostly small values with large ones between them
+ *
+ * Codes that are ranked by how often they occur, and counts and sizes of most programs, need few
+ * bits each but for some rows. These are marked and stand apart, so that they do not widen the
+ * others; they may be split once more. Where "large" begins is what costs fewest bits, which a
+ * count of the values by their bits tells.
+ */
+#include "encode/encode_leaf.h"
+
+#include "util/alloc.h"
+#include "format/layout.h"
+
+#define MIN_ROWS 256u
+#define SAMPLE_ROWS 4096u
+
+/* Rows with marks, a section, two children with a section each. */
+static uint64_t cost_of_marks(uint64_t rows)
+{
+    return rows + rows / 16 + 2 * 64 + 3 * PCI_SECTION_BITS + 2 * PCI_CHILD_BITS;
+}
+
+uint64_t pci_patch_cost(const uint64_t *counts, unsigned whole, int again, unsigned *width)
+{
+    uint64_t rows = 0, small = 0, best = UINT64_MAX;
+    for (unsigned b = 0; b <= whole; b++)
+        rows += counts[b];
+    for (unsigned w = 0; w < whole; w++) {
+        small += counts[w];
+        uint64_t large = rows - small, rest = large * whole, middle = 0;
+        for (unsigned v = w + 1; again && v < whole; v++) {
+            middle += counts[v];
+            uint64_t cost = cost_of_marks(large) + middle * v + (large - middle) * whole;
+            rest = cost < rest ? cost : rest;
+        }
+        uint64_t cost = cost_of_marks(rows) + small * w + rest;
+        if (cost < best) {
+            best = cost;
+            *width = w;
+        }
+    }
+    return best;
+}
+
+/* Bits that a scale saves. */
+static unsigned bits_less(const struct pci_column_stats *shape)
+{
+    return 63u - (unsigned)__builtin_clzll(shape->scale);
+}
+
+/* How many of the first `rows` values, above the least, have how many bits. Two counts: one that is
+ * raised again at once waits for itself. */
+static pcol_status count_bits(const struct pci_value_source *source, const struct pci_column_stats *shape,
+                              uint64_t rows, unsigned whole, uint64_t *counts, pcol_error *err)
+{
+    unsigned less = bits_less(shape);
+    uint64_t odd[65] = {0};
+    struct pci_block_reader *r = pci_malloc(1, sizeof *r);
+    pcol_status status = PCOL_OK;
+    memset(counts, 0, sizeof odd);
+    if (!r)
+        return pci_fail_memory(err);
+    pci_block_reader_init(r, source);
+    while (r->row + r->n < rows && (status = pci_block_reader_next(r, err)) == PCOL_OK && r->n) {
+        for (size_t i = 0; i < r->n; i++) {
+            uint64_t value = ((uint64_t)r->values[i] - (uint64_t)shape->min) >> less;
+            (i % 2 ? odd : counts)[value ? 64 - __builtin_clzll(value) : 0]++;
+        }
+    }
+    for (size_t b = 0; b < 65; b++)
+        counts[b] += odd[b];
+    /* A scale that is no power of two saves more bits than were taken off. */
+    for (size_t b = whole + 1; b < 65; b++)
+        counts[whole] += counts[b];
+    pci_free(r);
+    return status;
+}
+
+pcol_status pci_patch_choose(const struct pci_value_source *source, const struct pci_column_stats *shape,
+                             int again, uint64_t limit, struct pci_patch_choice *choice,
+                             pcol_error *err)
+{
+    uint64_t counts[65], rows = source->rows < SAMPLE_ROWS ? source->rows : SAMPLE_ROWS, bits;
+    unsigned whole = pci_width_of(((uint64_t)shape->max - (uint64_t)shape->min) / shape->scale);
+    *choice = (struct pci_patch_choice){.bits = UINT64_MAX};
+    if (source->rows < MIN_ROWS || shape->nulls || shape->ascending || whole < 2)
+        return PCOL_OK;
+    /* The first rows, before all are looked at: most columns have no such values. */
+    PCI_TRY(count_bits(source, shape, rows, whole, counts, err));
+    bits = pci_patch_cost(counts, whole, again, &choice->width);
+    if (rows < source->rows) {
+        if (bits / rows > limit / source->rows)
+            return PCOL_OK;
+        PCI_TRY(count_bits(source, shape, source->rows, whole, counts, err));
+        bits = pci_patch_cost(counts, whole, again, &choice->width);
+    }
+    for (unsigned b = 0; b <= choice->width; b++)
+        choice->small_rows += counts[b];
+    if (bits < limit && choice->small_rows)
+        choice->bits = bits;
+    return PCOL_OK;
+}
+
+void pci_mark_large(const void *context, const struct pci_block_reader *block, uint8_t *marks)
+{
+    const struct pci_patch_plan *split = context;
+    for (size_t i = 0; i < block->n; i++)
+        marks[i] = (uint64_t)block->values[i] - split->base > split->most;
+}
+
+pcol_status pci_patch_new(const struct pci_value_source *source, const struct pci_column_stats *shape,
+                          const struct pci_patch_choice *choice, struct pci_patch_plan **split,
+                          pcol_error *err)
+{
+    struct pci_patch_plan *s = pci_calloc(1, sizeof *s);
+    *split = NULL;
+    if (!s)
+        return pci_fail_memory(err);
+    s->base = (uint64_t)shape->min;
+    s->most = (UINT64_C(1) << (choice->width + bits_less(shape))) - 1;
+    pci_row_part_init(&s->large, source, pci_mark_large, s, PCI_PART_MARKED,
+                  source->rows - choice->small_rows);
+    pci_row_part_init(&s->small, source, pci_mark_large, s, PCI_PART_UNMARKED, choice->small_rows);
+    *split = s;
+    return PCOL_OK;
+}

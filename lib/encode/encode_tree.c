@@ -1,0 +1,123 @@
+/*
+ * encode_tree.c - a column of parents as steps up their tree
+ *
+ * In pre-order a row's parent is the row before, which takes a bit, or an ancestor of that, which
+ * is some steps up. The steps of all rows are found in one pass, block by block as they are read
+ * again; a column that is no such tree shows that mostly in its first rows.
+ */
+#include "encode/encode_leaf.h"
+
+#include "util/alloc.h"
+#include "format/layout.h"
+
+#define MIN_ROWS 64u
+
+/* Adds the steps of a block's marked rows; 0 if there are none that lead to a row's value. */
+static int add_block(struct pci_tree_steps *steps, const struct pci_block_reader *block)
+{
+    uint64_t first = block->row;
+    for (size_t i = first ? 0 : 1; i < block->n; i++) {
+        uint64_t row = first + i, parent = (uint64_t)block->values[i], at, n = 0;
+        if (parent == row - 1)
+            continue;
+        if (parent >= row)
+            return 0;
+        if (parent < first) {
+            n = parent + PCF_TREE_FAR;
+        } else {
+            for (at = (uint64_t)block->values[i - 1]; at > parent; n++)
+                at = at < first ? 0 : (uint64_t)block->values[at - first];
+            if (at != parent)
+                return 0;
+        }
+        steps->values[steps->source.rows++] = (int64_t)n;
+    }
+    return 1;
+}
+
+static pcol_status read_steps(void *context, uint64_t row, size_t n, int64_t *values,
+                              uint8_t *valid, pcol_error *err)
+{
+    const struct pci_tree_steps *steps = context;
+    (void)err;
+    memcpy(values, steps->values + row, n * sizeof *values);
+    memset(valid, 1, n);
+    return PCOL_OK;
+}
+
+/* All steps; *found is 0 if the column is no tree. */
+static pcol_status find_steps(struct pci_tree_steps *steps, const struct pci_value_source *source, int *found,
+                              pcol_error *err)
+{
+    struct pci_block_reader *r = pci_malloc(1, sizeof *r);
+    size_t capacity = 0;
+    pcol_status status = PCOL_OK;
+    *found = 1;
+    if (!r)
+        return pci_fail_memory(err);
+    pci_block_reader_init(r, source);
+    while (*found && (status = pci_block_reader_next(r, err)) == PCOL_OK && r->n) {
+        void *values = steps->values;
+        if (pci_grow(&values, &capacity, (size_t)steps->source.rows + r->n,
+                     sizeof *steps->values)) {
+            status = pci_fail_memory(err);
+            break;
+        }
+        steps->values = values;
+        *found = (r->row || r->values[0] == 0) && add_block(steps, r);
+    }
+    pci_free(r);
+    return status;
+}
+
+/* In front of the root stands nothing, and its bit is 0. */
+void pci_mark_tree_steps(const void *context, const struct pci_block_reader *block, uint8_t *marks)
+{
+    (void)context;
+    for (size_t i = 0; i < block->n; i++)
+        marks[i] = (uint64_t)block->values[i] + 1 != block->row + i;
+    if (block->row == 0)
+        marks[0] = 0;
+}
+
+pcol_status pci_tree_steps_new(const struct pci_value_source *source, const struct pci_column_stats *shape,
+                          uint64_t limit, struct pci_tree_steps **steps, uint64_t *bits, pcol_error *err)
+{
+    struct pci_tree_steps *s;
+    struct pci_column_stats of;
+    int found;
+    *steps = NULL;
+    *bits = UINT64_MAX;
+    if (source->type != PCF_U32 || source->rows < MIN_ROWS || shape->first != 0 ||
+        pci_cost_marks(source->rows) >= limit)
+        return PCOL_OK;
+    if (!(s = pci_calloc(1, sizeof *s)))
+        return pci_fail_memory(err);
+    s->source = (struct pci_value_source){0, PCF_U64, read_steps, s, NULL};
+    pcol_status status = find_steps(s, source, &found, err);
+    if (status == PCOL_OK && found)
+        status = pci_column_stats_of(&s->source, 1, &of, err);
+    if (status != PCOL_OK || !found) {
+        pci_tree_steps_free(s);
+        return status;
+    }
+    uint64_t packed = pci_cost_packed(&of), blocked = pci_cost_blocked(&of);
+    uint64_t whole = packed < blocked ? packed : blocked;
+    struct pci_patch_choice split;
+    status = pci_patch_choose(&s->source, &of, 1, whole, &split, err);
+    pci_column_stats_clear(&of);
+    if (status != PCOL_OK) {
+        pci_tree_steps_free(s);
+        return status;
+    }
+    *bits = pci_cost_marks(source->rows) + (split.bits < whole ? split.bits : whole);
+    *steps = s;
+    return PCOL_OK;
+}
+
+void pci_tree_steps_free(struct pci_tree_steps *steps)
+{
+    if (steps)
+        pci_free(steps->values);
+    pci_free(steps);
+}

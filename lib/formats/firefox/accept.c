@@ -1,0 +1,312 @@
+/*
+ * accept.c - whether the Firefox Profiler opens a profile that is written again as it was
+ *
+ * pcol keeps what the front end rejects or misreads, so that a profile comes back with an equal
+ * value; the first reason is a warning. Required members are those of version 60 and later.
+ * Tests: tests/firefox.
+ */
+#include "formats/firefox/write_native.h"
+
+#include "util/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct accept {
+    struct pci_ff_native *back;
+    struct pci_node_reader nodes;
+    size_t threads; /* how many there are to be named */
+    char text[160]; /* the first fault */
+};
+
+__attribute__((format(printf, 2, 3))) static void fault(struct accept *a, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!a->text[0])
+        vsnprintf(a->text, sizeof a->text, format, arguments);
+    va_end(arguments);
+}
+
+/* A row of source_columns of the thread at hand (PCOL_NONE: the document); NULL if there is none.
+ * */
+static const struct pci_ff_preserved *find_kept(const struct pci_ff_native *b, const char *table,
+                                           const char *column)
+{
+    size_t end;
+    for (size_t i = pci_ff_preserved_first(b, b->thread, table, &end); i < end; i++)
+        if (pci_ff_same(b->kept[i].column, column) && !pci_ff_is_by_use(&b->kept[i]))
+            return &b->kept[i];
+    return NULL;
+}
+
+/* names: of columns, after that of the table; ends with NULL. */
+static void need_columns(struct accept *a, const char *const *names)
+{
+    char place[40] = "shared";
+    if (a->back->thread != PCOL_NONE)
+        snprintf(place, sizeof place, "threads[%u]", a->back->thread - a->back->first_thread);
+    for (size_t i = 1; names[i]; i++)
+        if (!find_kept(a->back, names[0], names[i]))
+            fault(a, "%s.%s has no column %s", place, names[0], names[i]);
+}
+
+/* ---- samples and markers */
+
+static pcol_status check_times(struct accept *a, size_t number, pcol_error *err)
+{
+    const struct pci_ff_sample_run *s = &a->back->threads[number].samples;
+    const struct pci_column *time;
+    int64_t values[PCI_FF_BATCH], last = INT64_MIN;
+    uint8_t valid[PCI_FF_BATCH];
+    PCI_TRY(pci_want(a->back->file, "samples", "time", PCI_TYPES_INT, &time, err));
+    for (uint64_t i = 0; time && i < s->count && !a->text[0]; i += PCI_FF_BATCH) {
+        size_t n = s->count - i < PCI_FF_BATCH ? (size_t)(s->count - i) : PCI_FF_BATCH;
+        PCI_TRY(pci_read(a->back->file, time, s->first + i, n, values, valid, err));
+        for (size_t k = 0; k < n; k++) {
+            if (valid[k] && values[k] < last)
+                fault(a, "times of threads[%zu].samples descend at row %llu", number,
+                      (unsigned long long)(i + k));
+            if (valid[k])
+                last = values[k];
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_phases(struct accept *a, size_t number, pcol_error *err)
+{
+    const struct pci_ff_sample_run *s = &a->back->threads[number].markers;
+    const struct pci_ff_preserved *kept = find_kept(a->back, "markers", "phase");
+    const struct pci_column *phase;
+    PCI_TRY(pci_want(a->back->file, "markers", "phase", PCI_TYPES_INT, &phase, err));
+    if (kept && kept->has_cells && s->count) /* no natural number is kept as a cell */
+        fault(a, "threads[%zu].markers.phase is no phase", number);
+    for (uint64_t i = 0; phase && i < s->count && !a->text[0]; i++) {
+        int64_t value;
+        int valid;
+        PCI_TRY(pci_ff_get(a->back->file, phase, s->first + i, &value, &valid, err));
+        if (value < 0 || value > 3)
+            fault(a, "threads[%zu].markers.phase[%llu] is %lld, beyond 3", number,
+                  (unsigned long long)i, (long long)value);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_weight_type(struct accept *a, size_t number, const char *table,
+                                     pcol_error *err)
+{
+    const struct pci_ff_preserved *kept = find_kept(a->back, table, "weightType");
+    const struct pci_column *text;
+    int64_t value;
+    int valid;
+    pcol_str type = {"", 0};
+    if (!kept || !kept->has_cells)
+        return PCOL_OK;
+    PCI_TRY(pci_want(a->back->file, "source_cells", "text", PCI_TYPE(PCF_STRING), &text, err));
+    PCI_TRY(pci_ff_get(a->back->file, text, kept->first, &value, &valid, err));
+    if (valid)
+        PCI_TRY(pci_string(a->back->file, (uint64_t)value, &type, err));
+    if (!pci_ff_same(type, "samples") && !pci_ff_same(type, "tracing-ms") &&
+        !pci_ff_same(type, "bytes"))
+        fault(a, "threads[%zu].%s.weightType is unknown", number, table);
+    return PCOL_OK;
+}
+
+static pcol_status check_name(struct accept *a, struct pci_label_reader *labels, size_t number,
+                              pcol_error *err)
+{
+    int found = 0;
+    PCI_TRY(pci_labels_row(labels, a->back->thread, err));
+    for (size_t i = 0; i < labels->cell_count; i++)
+        found |= labels->cells[i].key && pci_ff_same(labels->cells[i].key->key, "name");
+    if (!found)
+        fault(a, "threads[%zu] has no name", number);
+    return PCOL_OK;
+}
+
+static pcol_status check_thread(struct accept *a, struct pci_label_reader *labels, size_t number,
+                                pcol_error *err)
+{
+    static const char *const samples[] = {"samples", "length", NULL};
+    static const char *const markers[] = {"markers", "data",     "name",   "startTime", "endTime",
+                                          "phase",   "category", "length", NULL};
+    static const char *const tables[] = {"samples", "jsAllocations", "nativeAllocations"};
+    int64_t version = a->back->version;
+    if (version >= 60) {
+        PCI_TRY(check_name(a, labels, number, err));
+        need_columns(a, samples);
+        need_columns(a, markers);
+    }
+    PCI_TRY(check_times(a, number, err));
+    if (version >= 30)
+        PCI_TRY(check_phases(a, number, err));
+    for (size_t k = 0; k < 3 && version >= 29; k++)
+        PCI_TRY(check_weight_type(a, number, tables[k], err));
+    return PCOL_OK;
+}
+
+static pcol_status check_threads(struct accept *a, pcol_error *err)
+{
+    struct pci_ff_native *b = a->back;
+    struct pci_label_reader labels;
+    pcol_status status = pci_labels_open(&labels, b->file, "threads", err);
+    for (size_t i = 0; i < b->thread_count && !a->text[0] && status == PCOL_OK; i++) {
+        b->thread = b->first_thread + (uint32_t)i;
+        status = check_thread(a, &labels, i, err);
+    }
+    b->thread = PCOL_NONE;
+    pci_labels_close(&labels);
+    return status;
+}
+
+/* ---- the document */
+
+static void need_code(struct accept *a)
+{
+    static const char *const tables[][10] = {
+        {"stackTable", "frame", "length", NULL},
+        {"frameTable", "func", "category", "subcategory", "innerWindowID", "length", NULL},
+        {"funcTable", "name", "isJS", "relevantForJS", "resource", "source", "lineNumber",
+         "columnNumber", "length", NULL},
+        {"resourceTable", "name", "host", "type", "length", NULL}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        need_columns(a, tables[i]);
+}
+
+static void check_index(struct accept *a, const char *what, const struct pci_node_value *node)
+{
+    if (node->tag != PCI_NODE_INTEGER || node->integer < 0 || (uint64_t)node->integer >= a->threads)
+        fault(a, "%s names no thread", what);
+}
+
+/* Elements of a list of numbers of threads. */
+static pcol_status check_list(struct accept *a, const struct pci_node_value *list, const char *what,
+                              pcol_error *err)
+{
+    struct pci_node_value node;
+    uint64_t member;
+    int64_t values[PCI_BATCH];
+    for (uint64_t i = list->first; list->tag == PCI_NODE_INTEGERS && i < list->end;) {
+        size_t n = list->end - i < PCI_BATCH ? (size_t)(list->end - i) : PCI_BATCH;
+        PCI_TRY(pci_nodes_elements(&a->nodes, list, i - list->first, n, values, err));
+        for (size_t k = 0; k < n; k++)
+            if (values[k] < 0 || (uint64_t)values[k] >= a->threads)
+                fault(a, "%s names no thread", what);
+        i += n;
+    }
+    if (list->tag != PCI_NODE_ARRAY)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_first(&a->nodes, list->row, &member, err));
+    while (member != PCI_NO_NODE && !a->text[0]) {
+        PCI_TRY(pci_nodes_get(&a->nodes, member, &node, err));
+        check_index(a, what, &node);
+        PCI_TRY(pci_nodes_next(&a->nodes, list->row, &member, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_meta(struct accept *a, uint64_t root, pcol_error *err)
+{
+    static const char *const lists[] = {"initialVisibleThreads", "initialSelectedThreads"};
+    struct pci_node_value meta, node;
+    int found;
+    PCI_TRY(pci_ff_node_member(&a->nodes, root, "meta", &meta, &found, err));
+    if (!found)
+        return PCOL_OK;
+    for (size_t i = 0; i < 2; i++) {
+        PCI_TRY(pci_ff_node_member(&a->nodes, meta.row, lists[i], &node, &found, err));
+        if (found)
+            PCI_TRY(check_list(a, &node, lists[i], err));
+    }
+    PCI_TRY(pci_ff_node_member(&a->nodes, meta.row, "mainThreadIndex", &node, &found, err));
+    if (found)
+        check_index(a, "meta.mainThreadIndex", &node);
+    PCI_TRY(pci_ff_node_member(&a->nodes, meta.row, "markerSchema", &node, &found, err));
+    if (!found && a->back && a->back->version >= 60)
+        fault(a, "meta has no markerSchema");
+    return PCOL_OK;
+}
+
+static pcol_status check_overhead(struct accept *a, uint64_t root, pcol_error *err)
+{
+    struct pci_node_value list, node;
+    uint64_t member = PCI_NO_NODE;
+    int found;
+    PCI_TRY(pci_ff_node_member(&a->nodes, root, "profilerOverhead", &list, &found, err));
+    if (found)
+        PCI_TRY(pci_nodes_first(&a->nodes, list.row, &member, err));
+    while (member != PCI_NO_NODE && !a->text[0]) {
+        PCI_TRY(pci_ff_node_member(&a->nodes, member, "mainThreadIndex", &node, &found, err));
+        if (found)
+            check_index(a, "profilerOverhead.mainThreadIndex", &node);
+        PCI_TRY(pci_nodes_next(&a->nodes, list.row, &member, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_counters(struct accept *a, pcol_error *err)
+{
+    struct pci_ff_native *b = a->back;
+    struct pci_label_reader labels;
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(b->file, "counters", b->source, &rows, err));
+    pcol_status status = pci_labels_open(&labels, b->file, "counters", err);
+    for (uint64_t row = 0; row < rows.count && status == PCOL_OK && !a->text[0]; row++) {
+        status = pci_labels_row(&labels, rows.first + row, err);
+        for (size_t i = 0; i < labels.cell_count && status == PCOL_OK; i++) {
+            const struct pci_label_cell *cell = &labels.cells[i];
+            if (cell->key && pci_ff_same(cell->key->key, "mainThreadIndex") &&
+                (cell->key->kind != PCI_LABEL_INTEGER || cell->as.i64 < 0 ||
+                 (uint64_t)cell->as.i64 >= b->thread_count))
+                fault(a, "counters[%llu].mainThreadIndex names no thread", (unsigned long long)row);
+        }
+    }
+    pci_labels_close(&labels);
+    return status;
+}
+
+static pcol_status find_root(const struct pci_ff_native *b, uint64_t *root, pcol_error *err)
+{
+    const struct pci_column *column;
+    int64_t value;
+    int valid;
+    PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_ff_get(b->file, column, b->source, &value, &valid, err));
+    *root = valid ? (uint64_t)value : PCI_NO_NODE;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *back, size_t threads, int *fit,
+                                    pcol_error *err)
+{
+    struct accept a = {.threads = threads};
+    uint64_t root;
+    PCI_TRY(pci_nodes_open(&a.nodes, back->file, err));
+    PCI_TRY(find_root(back, &root, err));
+    if (root != PCI_NO_NODE) {
+        PCI_TRY(check_meta(&a, root, err));
+        PCI_TRY(check_overhead(&a, root, err));
+    }
+    *fit = !a.text[0];
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_native_warn(struct pci_ff_native *back, pcol_error *err)
+{
+    struct accept a = {.back = back, .threads = back->thread_count};
+    uint64_t root;
+    PCI_TRY(pci_nodes_open(&a.nodes, back->file, err));
+    PCI_TRY(find_root(back, &root, err));
+    PCI_TRY(check_meta(&a, root, err));
+    if (back->version >= 60)
+        need_code(&a);
+    PCI_TRY(check_threads(&a, err));
+    PCI_TRY(check_counters(&a, err));
+    PCI_TRY(check_overhead(&a, root, err));
+    if (a.text[0])
+        pci_export_warning(back->export,
+                           "written as it was, which the Firefox Profiler rejects or misreads: %s",
+                           a.text);
+    return PCOL_OK;
+}

@@ -1,0 +1,378 @@
+/*
+ * array_prefetch.c - the thread that reads arrays of numbers ahead
+ *
+ * It searches for brackets, wherever they stand, in JSON as in the slabs of a container, and reads
+ * as json/number_run.c does for as long as there are plain numbers. So what it hands over is what the
+ * reader would have read itself; where something else comes the reader goes on, and finds the
+ * faults.
+ *
+ * If nothing waits for the reader, the next array is left to it, and the one behind that is read
+ * meanwhile. An array becomes cells in the builder's store, as the reader's own would, and these
+ * change hands. They may wait there until they take some megabytes: by then they are mostly what
+ * becomes rows next.
+ */
+#include "formats/firefox/array_prefetch.h"
+
+#include "util/alloc.h"
+#include "util/thread_pool.h"
+#include "stream/input_open.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define RUN 1024u
+#define SHORT_ARRAY 512u                 /* numbers: less is read as fast as it is handed over */
+#define LOOKAHEAD 16384u                 /* bytes that tell whether an array is long */
+#define MOST_WAITING ((uint64_t)8 << 20) /* bytes of cells */
+#define MOST_ARRAYS 4096u
+
+struct array {
+    uint64_t begin, end;        /* offsets behind the bracket and behind the last value */
+    uint64_t lines, line_start; /* since the array began; where the last of them begins */
+    struct pci_ff_cells cells;
+};
+
+struct pci_ff_prefetch {
+    struct pci_spill_store *store;
+    struct pci_read_pipe *ring; /* of pointers to arrays */
+    /* the thread's */
+    struct pci_input input;
+    struct pci_json json; /* as far as runs look at it */
+    size_t count;
+    unsigned seen;
+    int64_t values[RUN];
+    uint8_t types[RUN];
+    /* the reader's */
+    struct array *array; /* NULL: none is at hand */
+    /* of both */
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    uint64_t at;     /* where the array begins that the thread is in, or was in last */
+    uint64_t left;   /* where the last one begins that is the reader's own */
+    uint64_t wanted; /* where the one begins that the reader asked for last */
+    uint64_t count_made, count_taken;
+    uint64_t waiting; /* bytes of arrays that have been handed over and not been taken */
+    int waits;        /* the reader, for what the thread is in */
+    int ended;        /* by the thread */
+    int stopped;      /* by the reader */
+};
+
+static void array_free(struct array *array)
+{
+    if (array)
+        pci_ff_cells_clear(&array->cells);
+    pci_free(array);
+}
+
+static uint64_t bytes_of(const struct array *array)
+{
+    return pci_spill_size(&array->cells.values) + pci_spill_size(&array->cells.kinds);
+}
+
+/* ---- the thread */
+
+static int is_stopped(struct pci_ff_prefetch *a)
+{
+    pthread_mutex_lock(&a->lock);
+    int stopped = a->stopped;
+    pthread_mutex_unlock(&a->lock);
+    return stopped;
+}
+
+/* Drop what was looked through; *more: there is something new in the window. */
+static pcol_status read_on(struct pci_ff_prefetch *a, int *more, pcol_error *err)
+{
+    size_t before = a->input.size - a->json.at;
+    PCI_TRY(pci_input_more(&a->input, a->json.at, err));
+    a->json.at = a->json.start = 0;
+    *more = a->input.size > before && !is_stopped(a);
+    return PCOL_OK;
+}
+
+/* To the next bracket. *found is 0 at the end. */
+static pcol_status find_array(struct pci_ff_prefetch *a, int *found, pcol_error *err)
+{
+    struct pci_json *json = &a->json;
+    int more = 1;
+    *found = 0;
+    while (more) {
+        const uint8_t *from = a->input.data + json->at;
+        const uint8_t *bracket =
+            a->input.size > json->at ? memchr(from, '[', a->input.size - json->at) : NULL;
+        json->at = bracket ? (size_t)(bracket - a->input.data) : a->input.size;
+        *found = bracket && (a->input.end || a->input.size - json->at > LOOKAHEAD);
+        if (*found)
+            break;
+        PCI_TRY(read_on(a, &more, err));
+        *found = !more && a->input.size > json->at; /* a bracket near the end */
+    }
+    if (*found)
+        json->at++;
+    return PCOL_OK;
+}
+
+/* The next run of an array; none is at its end. */
+static pcol_status next_run(struct pci_ff_prefetch *a, pcol_error *err)
+{
+    struct pci_json *json = &a->json;
+    int more = 1;
+    for (;;) {
+        a->seen = pci_json_run(json, a->values, a->types, RUN, &a->count);
+        if (a->count || a->input.size - json->at > LOOKAHEAD / 2 || !more)
+            return PCOL_OK;
+        PCI_TRY(read_on(a, &more, err));
+    }
+}
+
+/* Begin the next long array; *found is 0 at the end. */
+static pcol_status next_array(struct pci_ff_prefetch *a, uint64_t *begin, int *found, pcol_error *err)
+{
+    for (;;) {
+        PCI_TRY(find_array(a, found, err));
+        if (!*found)
+            return PCOL_OK;
+        *begin = a->input.offset + a->json.at;
+        a->json.state = PCI_JSON_AT_FIRST_VALUE;
+        a->json.line = 0;
+        PCI_TRY(next_run(a, err));
+        if (a->count >= SHORT_ARRAY)
+            return PCOL_OK;
+    }
+}
+
+static int kind_of(unsigned seen)
+{
+    return seen == 1u << PCI_JSON_INT      ? PCI_FF_INT
+           : seen == 1u << PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
+           : seen == 1u << PCI_JSON_NULL   ? PCI_FF_NULL
+                                           : -1;
+}
+
+static pcol_status put_run(struct pci_ff_prefetch *a, struct array *array, pcol_error *err)
+{
+    int kind = kind_of(a->seen);
+    for (size_t i = 0; kind < 0 && i < a->count; i++)
+        a->types[i] = a->types[i] == PCI_JSON_INT      ? PCI_FF_INT
+                      : a->types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
+                                                       : PCI_FF_NULL;
+    array->end = a->input.offset + a->json.at;
+    array->lines = a->json.line;
+    array->line_start = a->json.line_start;
+    return pci_ff_cells_append(&array->cells, kind, kind < 0 ? a->types : NULL, a->values, a->count,
+                               err);
+}
+
+/* Whether the next array is left to the reader: it is there already, has no other, or comes for one
+ * that it waited for. */
+static int leave(struct pci_ff_prefetch *a, uint64_t begin)
+{
+    pthread_mutex_lock(&a->lock);
+    uint64_t others = a->count_made - a->count_taken;
+    int taken = begin <= a->left, idle = others <= (uint64_t)a->waits && a->left <= a->wanted;
+    int leaves = taken || (idle && a->wanted < begin);
+    if (!leaves) {
+        a->at = begin;
+    } else if (!taken) {
+        a->left = begin;
+        pthread_cond_broadcast(&a->change);
+    }
+    pthread_mutex_unlock(&a->lock);
+    return leaves;
+}
+
+/* Whether the thread may go on with an array, once there is room for it or the reader waits for it:
+ * not if the reader has gone past it. */
+static int may_go_on(struct pci_ff_prefetch *a, const struct array *array)
+{
+    uint64_t own = bytes_of(array);
+    pthread_mutex_lock(&a->lock);
+    while (!a->stopped && a->wanted < array->begin && own + a->waiting >= MOST_WAITING)
+        pthread_cond_wait(&a->change, &a->lock);
+    int may = !a->stopped && a->wanted <= array->begin;
+    pthread_mutex_unlock(&a->lock);
+    return may;
+}
+
+/* All of an array; *dropped: the reader is not waiting for it. */
+static pcol_status read_array(struct pci_ff_prefetch *a, struct array *array, int *dropped,
+                              pcol_error *err)
+{
+    *dropped = 0;
+    while (a->count && !*dropped) {
+        *dropped = !may_go_on(a, array);
+        PCI_TRY(put_run(a, array, err));
+        PCI_TRY(next_run(a, err));
+    }
+    return PCOL_OK;
+}
+
+/* The next array that the reader may want; NULL at the end. */
+static pcol_status make_one(struct pci_ff_prefetch *a, struct array **out, pcol_error *err)
+{
+    struct array *array = NULL;
+    int found, dropped = 1;
+    pcol_status status = PCOL_OK;
+    *out = NULL;
+    while (dropped && status == PCOL_OK) {
+        uint64_t begin;
+        array_free(array);
+        array = NULL;
+        PCI_TRY(next_array(a, &begin, &found, err));
+        if (!found || is_stopped(a))
+            return PCOL_OK;
+        if (leave(a, begin))
+            continue;
+        array = pci_calloc(1, sizeof *array);
+        if (!array)
+            return pci_fail_memory(err);
+        array->begin = begin;
+        pci_ff_cells_init(&array->cells, a->store);
+        status = read_array(a, array, &dropped, err);
+    }
+    if (status == PCOL_OK)
+        *out = array;
+    else
+        array_free(array);
+    return status;
+}
+
+static pcol_status make_array(void *context, void *data, size_t capacity, size_t *size,
+                              pcol_error *err)
+{
+    struct pci_ff_prefetch *a = context;
+    struct array *array;
+    pcol_status status = make_one(a, &array, err);
+    *size = 0;
+    if (array) {
+        memcpy(data, &array, sizeof array);
+        *size = capacity;
+    }
+    pthread_mutex_lock(&a->lock);
+    a->count_made += array != NULL;
+    a->waiting += array ? bytes_of(array) : 0;
+    a->ended = !array;
+    pthread_cond_broadcast(&a->change);
+    pthread_mutex_unlock(&a->lock);
+    return status;
+}
+
+/* ---- the reader */
+
+pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at, struct pci_spill_store *store,
+                             struct pci_ff_prefetch **ahead, pcol_error *err)
+{
+    uint64_t bytes = pci_input_bytes(input);
+    *ahead = NULL;
+    if (bytes < at || bytes - at < PCI_PARALLEL_MIN_BYTES)
+        return PCOL_OK;
+    struct pci_ff_prefetch *a = pci_calloc(1, sizeof *a);
+    if (!a)
+        return pci_fail_memory(err);
+    a->json.input = &a->input;
+    a->store = store;
+    if (pthread_mutex_init(&a->lock, NULL) != 0) {
+        pci_free(a);
+        return pci_fail_memory(err);
+    }
+    if (pthread_cond_init(&a->change, NULL) != 0) {
+        pthread_mutex_destroy(&a->lock);
+        pci_free(a);
+        return pci_fail_memory(err);
+    }
+    pcol_status status = pci_input_open_part(&a->input, input, err);
+    if (status == PCOL_OK)
+        status = pci_input_skip(&a->input, at, err);
+    if (status == PCOL_OK)
+        status = pci_read_pipe_new(make_array, a, sizeof(struct array *), MOST_ARRAYS, &a->ring, err);
+    if (status == PCOL_OK && pci_read_pipe_has_thread(a->ring)) {
+        *ahead = a;
+        return PCOL_OK;
+    }
+    pci_read_pipe_free(a->ring);
+    a->ring = NULL;
+    pci_ff_prefetch_free(a);
+    return status;
+}
+
+/* The next array that was made, if there is one. What went wrong while it was made the reader will
+ * find itself. */
+static void next_taken(struct pci_ff_prefetch *a)
+{
+    pcol_error error = {0};
+    const uint8_t *data;
+    size_t size = 0;
+    a->array = NULL;
+    if (pci_read_pipe_take(a->ring, &data, &size, &error) != PCOL_OK || !size)
+        return;
+    memcpy(&a->array, data, sizeof a->array);
+    pthread_mutex_lock(&a->lock);
+    a->count_taken++;
+    a->waiting -= bytes_of(a->array);
+    pthread_cond_broadcast(&a->change);
+    pthread_mutex_unlock(&a->lock);
+}
+
+void pci_ff_prefetch_free(struct pci_ff_prefetch *ahead)
+{
+    struct pci_ff_prefetch *a = ahead;
+    if (!a)
+        return;
+    pthread_mutex_lock(&a->lock);
+    a->stopped = 1;
+    pthread_cond_broadcast(&a->change);
+    pthread_mutex_unlock(&a->lock);
+    do { /* those that wait, until the thread has stopped */
+        array_free(a->array);
+        a->array = NULL;
+        if (a->ring)
+            next_taken(a);
+    } while (a->array);
+    pci_read_pipe_free(a->ring);
+    pci_input_close(&a->input);
+    pthread_cond_destroy(&a->change);
+    pthread_mutex_destroy(&a->lock);
+    pci_free(a);
+}
+
+/* Wait for an array that is wanted if the thread is in it; 0: it is the reader's own. */
+static int wait_for(struct pci_ff_prefetch *a, uint64_t begin)
+{
+    pthread_mutex_lock(&a->lock);
+    a->wanted = begin;
+    pthread_cond_broadcast(&a->change);
+    if (a->count_made == a->count_taken && a->at < begin && a->left < begin)
+        a->left = begin; /* the thread has not come so far */
+    while (a->count_made == a->count_taken && a->at == begin && a->left < begin && !a->ended) {
+        a->waits = 1;
+        pthread_cond_wait(&a->change, &a->lock);
+    }
+    a->waits = 0;
+    int is = a->count_made > a->count_taken;
+    pthread_mutex_unlock(&a->lock);
+    return is;
+}
+
+pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json, uint64_t stop,
+                              struct pci_ff_cells *cells, pcol_error *err)
+{
+    struct pci_ff_prefetch *a = ahead;
+    uint64_t begin = json->input->offset + json->at;
+    while (!a->array || a->array->begin < begin) {
+        array_free(a->array);
+        a->array = NULL;
+        if (!wait_for(a, begin))
+            return PCOL_OK;
+        next_taken(a);
+        if (!a->array)
+            return PCOL_OK;
+    }
+    if (a->array->begin != begin || a->array->end > stop || cells->count)
+        return PCOL_OK;
+    struct array *array = a->array;
+    uint64_t end = array->end, lines = array->lines, line_start = array->line_start;
+    pci_ff_cells_clear(cells);
+    *cells = array->cells;
+    a->array = NULL;
+    pci_free(array);
+    return pci_json_jump(json, end, lines, line_start, err);
+}

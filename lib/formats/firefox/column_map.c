@@ -1,0 +1,208 @@
+/*
+ * column_map.c - cells of the source's tables to cells of ours, by the ways of schema.h
+ *
+ * Each conversion also asks whether the way back gives the same cell; a field of which any does not
+ * loses its `exact`, and its column is kept as it was.
+ */
+#include "formats/firefox/read.h"
+
+#include "util/alloc.h"
+
+static pcol_status number_of(struct pci_ff *ff, const struct pci_ff_spec *spec, uint32_t ours,
+                             uint32_t *number, pcol_error *err)
+{
+    uint32_t references = 0;
+    *number = PCOL_NONE;
+    if (!spec->column || ours == PCOL_NONE)
+        return PCOL_OK;
+    if (spec->references) {
+        PCI_TRY(pcol_builder_table(ff->b, spec->references, &references, err));
+        references++;
+    }
+    return pcol_builder_column(ff->b, ours, spec->column, spec->type, references, number, err);
+}
+
+pcol_status pci_ff_fields_open(struct pci_ff *ff, struct pci_ff_scope *scope,
+                               struct pci_ff_table *table, const struct pci_ff_spec *specs,
+                               size_t count, uint32_t ours, struct pci_ff_field *fields,
+                               pcol_error *err)
+{
+    memset(fields, 0, count * sizeof *fields);
+    for (size_t i = 0; i < count; i++) {
+        struct pci_ff_field *f = &fields[i];
+        int id = specs[i].way == PCI_FF_AS_STRING ? PCI_FF_STRINGS : specs[i].target;
+        f->spec = &specs[i];
+        f->exact = 1;
+        PCI_TRY(number_of(ff, f->spec, ours, &f->number, err));
+        f->column = pci_ff_column(ff, table, specs[i].name);
+        f->map = pci_ff_map(ff, scope, id, &f->rows);
+        if (id == PCI_FF_STRINGS)
+            f->repeated = scope->tables[id].present ? scope->repeated : ff->shared.repeated;
+        if (!f->column)
+            continue;
+        f->cursor = pci_malloc(1, sizeof *f->cursor);
+        if (!f->cursor)
+            return pci_fail_memory(err);
+        pci_ff_cursor_init(f->cursor, &f->column->cells);
+    }
+    return PCOL_OK;
+}
+
+void pci_ff_fields_close(struct pci_ff_field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pci_free(fields[i].cursor);
+        fields[i].cursor = NULL;
+    }
+}
+
+static pcol_status no_row(struct pci_ff *ff, struct pci_ff_table *table, struct pci_ff_field *f,
+                          uint64_t row, int64_t value, pcol_error *err)
+{
+    int id = f->spec->way == PCI_FF_AS_STRING ? PCI_FF_STRINGS : f->spec->target;
+    return pci_ff_fail_cell(ff, table, f->column, row, err, "%lld names no row of %s (%llu rows)",
+                            (long long)value, pci_ff_names[id], (unsigned long long)f->rows);
+}
+
+static pcol_status get_string(struct pci_ff *ff, struct pci_ff_table *table, struct pci_ff_field *f,
+                              uint64_t row, int kind, int64_t value, struct pci_cell_value *cell,
+                              pcol_error *err)
+{
+    int inside = kind == PCI_FF_INT && value >= 0 && (uint64_t)value < f->rows;
+    if (kind == PCI_FF_NULL)
+        return PCOL_OK;
+    if (inside) {
+        *cell = (struct pci_cell_value){f->map[value], 1};
+        f->exact &= !f->repeated[value];
+        return PCOL_OK;
+    }
+    if (f->spec->strict && kind == PCI_FF_INT && value != -1)
+        return no_row(ff, table, f, row, value, err);
+    if (f->spec->strict && kind != PCI_FF_INT)
+        return pci_ff_fail_cell(ff, table, f->column, row, err, "must be the number of a string");
+    if (kind == PCI_FF_TEXT)
+        *cell = (struct pci_cell_value){value, 1};
+    f->exact = 0;
+    return PCOL_OK;
+}
+
+static pcol_status get_row(struct pci_ff *ff, struct pci_ff_table *table, struct pci_ff_field *f,
+                           uint64_t row, int kind, int64_t value, struct pci_cell_value *cell,
+                           pcol_error *err)
+{
+    int none = f->spec->way == PCI_FF_AS_ROW_NONE;
+    if (kind == PCI_FF_NULL || (kind == PCI_FF_INT && value == -1)) {
+        f->exact &= none == (kind == PCI_FF_INT);
+        return PCOL_OK;
+    }
+    if (kind != PCI_FF_INT)
+        return pci_ff_fail_cell(ff, table, f->column, row, err, "must be a row of %s",
+                                pci_ff_names[f->spec->target]);
+    if (value < 0 || (uint64_t)value >= f->rows) {
+        if (f->spec->target == PCI_FF_CATEGORIES && !f->rows) { /* a set of bits in old versions */
+            f->exact = 0;
+            return PCOL_OK;
+        }
+        return no_row(ff, table, f, row, value, err);
+    }
+    *cell = (struct pci_cell_value){f->map[value], 1};
+    return PCOL_OK;
+}
+
+static void get_integer(struct pci_ff_field *f, int kind, int64_t value, struct pci_cell_value *cell)
+{
+    int way = f->spec->way;
+    int none = way == PCI_FF_AS_INT_NONE && kind == PCI_FF_INT && value == -1;
+    if (none || (kind == PCI_FF_NULL && way == PCI_FF_AS_INT))
+        return;
+    if (kind == PCI_FF_INT &&
+        (way != PCI_FF_AS_NATURAL || (value >= 0 && value < (int64_t)PCOL_NONE)) &&
+        (way != PCI_FF_AS_INT_NONE || value >= 0))
+        *cell = (struct pci_cell_value){value, 1};
+    else
+        f->exact = 0;
+}
+
+static void get_number(struct pci_ff_field *f, int kind, int64_t value, struct pci_cell_value *cell)
+{
+    double number;
+    if (kind == PCI_FF_NULL)
+        return;
+    if (kind != PCI_FF_INT && kind != PCI_FF_DOUBLE) {
+        f->exact = 0;
+        return;
+    }
+    f->exact &= pci_ff_number_fits(kind, value, 0, &number);
+    cell->valid = 1;
+    memcpy(&cell->bits, &number, sizeof number);
+}
+
+pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
+                             struct pci_ff_field *field, uint64_t row, struct pci_cell_value *cell,
+                             pcol_error *err)
+{
+    int kind;
+    int64_t value;
+    *cell = (struct pci_cell_value){0, 0};
+    if (!field->column)
+        return PCOL_OK;
+    PCI_TRY(pci_ff_cell(field->cursor, row, &kind, &value, err));
+    if (row >= field->column->cells.count) {
+        field->exact = 0;
+        return PCOL_OK;
+    }
+    switch (field->spec->way) {
+    case PCI_FF_AS_STRING:
+        return get_string(ff, table, field, row, kind, value, cell, err);
+    case PCI_FF_AS_ROW:
+    case PCI_FF_AS_ROW_NONE:
+        return get_row(ff, table, field, row, kind, value, cell, err);
+    case PCI_FF_AS_BOOL:
+        if (kind == PCI_FF_TRUE || kind == PCI_FF_FALSE)
+            *cell = (struct pci_cell_value){kind == PCI_FF_TRUE, 1};
+        else
+            field->exact = 0;
+        return PCOL_OK;
+    case PCI_FF_AS_TEXT:
+        if (kind == PCI_FF_TEXT)
+            *cell = (struct pci_cell_value){value, 1};
+        else
+            field->exact &= kind == PCI_FF_NULL;
+        return PCOL_OK;
+    case PCI_FF_AS_NUMBER:
+        get_number(field, kind, value, cell);
+        return PCOL_OK;
+    default:
+        get_integer(field, kind, value, cell);
+        return PCOL_OK;
+    }
+}
+
+/* ---- duplicates */
+
+pcol_status pci_ff_take_first(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
+                              pcol_error *err)
+{
+    size_t old = taken->epoch_capacity;
+    *before = 0;
+    if (pci_grow((void **)&taken->epochs, &taken->epoch_capacity, (size_t)row + 1,
+                 sizeof(uint32_t)) ||
+        pci_grow((void **)&taken->counts, &taken->count_capacity, (size_t)row + 1,
+                 sizeof(uint32_t)))
+        return pci_fail_memory(err);
+    if (taken->epoch_capacity > old)
+        memset(taken->epochs + old, 0, (taken->epoch_capacity - old) * sizeof(uint32_t));
+    if (taken->epochs[row] != taken->epoch) {
+        taken->epochs[row] = taken->epoch;
+        taken->counts[row] = 0;
+    }
+    *before = taken->counts[row]++;
+    return PCOL_OK;
+}
+
+void pci_ff_take_end(struct pci_ff_taken *taken)
+{
+    pci_free(taken->epochs);
+    pci_free(taken->counts);
+    memset(taken, 0, sizeof *taken);
+}

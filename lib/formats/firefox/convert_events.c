@@ -1,0 +1,570 @@
+/*
+ * convert_events.c - what a Firefox source has beyond what all formats have, on its way to another version
+ *
+ * Members of threads, markers and allocations go to the thread that is written, with the numbers of
+ * strings, stacks and categories made those of the target. A marker's data names strings where its
+ * schema says "unique-string", and a stack in its cause: those can be told only while the source's
+ * own tables are known, that is, while none of its rows were taken out.
+ */
+#include "formats/firefox/convert_events.h"
+
+#include "util/alloc.h"
+
+/* ---- rows by thread */
+
+static pcol_status sort_rows(const pcol_file *file, const char *table, struct pci_ff_rows *out,
+                             pcol_error *err)
+{
+    const struct pci_column *thread;
+    uint64_t rows = pci_rows(file, table), threads = pci_rows(file, "threads"), total = 0;
+    int64_t value;
+    int valid;
+    PCI_TRY(pci_plausible(file, table, err));
+    PCI_TRY(pci_plausible(file, "threads", err));
+    PCI_TRY(pci_want(file, table, "thread", PCI_TYPES_ROW, &thread, err));
+    out->first = pci_calloc((size_t)threads + 2, sizeof *out->first);
+    out->rows = pci_malloc((size_t)rows + 1, sizeof *out->rows);
+    if (!out->first || !out->rows)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < rows; row++) {
+        PCI_TRY(pci_ff_get(file, thread, row, &value, &valid, err));
+        out->first[valid && (uint64_t)value < threads ? value + 1 : 0]++;
+    }
+    out->first[0] = 0; /* those of no thread are left out */
+    for (uint64_t i = 1; i <= threads; i++) {
+        total += out->first[i];
+        out->first[i] = total - out->first[i];
+    }
+    out->first[threads + 1] = total;
+    for (uint64_t row = 0; row < rows; row++) {
+        PCI_TRY(pci_ff_get(file, thread, row, &value, &valid, err));
+        if (valid && (uint64_t)value < threads)
+            out->rows[out->first[value + 1]++] = row;
+    }
+    return PCOL_OK;
+}
+
+/* After sorting, first[t] is where the rows of thread t begin. */
+static const uint64_t *rows_of(const struct pci_ff_rows *r, uint32_t thread, size_t *count)
+{
+    uint64_t first = thread ? r->first[thread] : 0;
+    *count = (size_t)(r->first[thread + 1] - first);
+    return r->rows + first;
+}
+
+/* ---- fields that number strings */
+
+static pcol_status text_member(const struct pci_node_reader *nodes, uint64_t parent,
+                               const char *key, pcol_str *text, pcol_error *err)
+{
+    struct pci_node_value node;
+    int found;
+    *text = (pcol_str){"", 0};
+    PCI_TRY(pci_ff_node_member(nodes, parent, key, &node, &found, err));
+    if (found && node.tag == PCI_NODE_STRING)
+        *text = node.text;
+    return PCOL_OK;
+}
+
+static pcol_status add_unique(struct pci_ff_convert *c, pcol_str type, pcol_str key, pcol_error *err)
+{
+    uint32_t of, name;
+    int again;
+    PCI_TRY(pci_string_pool_intern(&c->names, type.data, type.size, &of, err));
+    PCI_TRY(pci_string_pool_intern(&c->names, key.data, key.size, &name, err));
+    return pci_pair_set_add(&c->unique, of, name, &again, err);
+}
+
+/* The fields of a schema lie in `fields`, before version 56 in `data`. */
+static pcol_status read_fields(struct pci_ff_convert *c, const struct pci_node_reader *nodes,
+                               uint64_t list, pcol_str type, pcol_error *err)
+{
+    uint64_t field;
+    PCI_TRY(pci_nodes_first(nodes, list, &field, err));
+    while (field != PCI_NO_NODE) {
+        pcol_str key, format;
+        PCI_TRY(text_member(nodes, field, "key", &key, err));
+        PCI_TRY(text_member(nodes, field, "format", &format, err));
+        if (pci_ff_same(format, "unique-string"))
+            PCI_TRY(add_unique(c, type, key, err));
+        PCI_TRY(pci_nodes_next(nodes, list, &field, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_schema(struct pci_ff_convert *c, const struct pci_node_reader *nodes,
+                               pcol_error *err)
+{
+    struct pci_node_value meta, list, fields;
+    uint64_t schema;
+    int found;
+    PCI_TRY(pci_ff_node_member(nodes, c->root, "meta", &meta, &found, err));
+    if (found)
+        PCI_TRY(pci_ff_node_member(nodes, meta.row, "markerSchema", &list, &found, err));
+    if (!found)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_first(nodes, list.row, &schema, err));
+    while (schema != PCI_NO_NODE) {
+        pcol_str type;
+        PCI_TRY(text_member(nodes, schema, "name", &type, err));
+        for (int k = 0; k < 2; k++) {
+            PCI_TRY(pci_ff_node_member(nodes, schema, k ? "fields" : "data", &fields, &found, err));
+            if (found)
+                PCI_TRY(read_fields(c, nodes, fields.row, type, err));
+        }
+        PCI_TRY(pci_nodes_next(nodes, list.row, &schema, err));
+    }
+    return PCOL_OK;
+}
+
+static int is_unique(const struct pci_ff_convert *c, pcol_str type, pcol_str key)
+{
+    uint32_t of = pci_string_pool_find(&c->names, type), name = pci_string_pool_find(&c->names, key);
+    return of != PCOL_NONE && name != PCOL_NONE && pci_pair_set_has(&c->unique, of, name);
+}
+
+/* ---- the source at hand */
+
+static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
+{
+    const struct pci_column *column;
+    struct pci_node_reader nodes;
+    const char *why;
+    int64_t root;
+    int valid;
+    c->one = *c->export;
+    c->one.first_source = c->one.last_source = c->source;
+    c->back = pci_calloc(1, sizeof *c->back);
+    if (!c->back)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_ff_native_open(c->back, &c->one, &c->whole, &why, err));
+    pci_pair_set_clear(&c->unique);
+    pci_string_pool_clear(&c->names);
+    PCI_TRY(pci_want(c->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_ff_get(c->file, column, c->source, &root, &valid, err));
+    c->root = valid ? (uint64_t)root : PCI_NO_NODE;
+    if (!valid)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_open(&nodes, c->file, err));
+    return read_schema(c, &nodes, err);
+}
+
+static void close_source(struct pci_ff_convert *c)
+{
+    if (c->back)
+        pci_ff_native_close(c->back);
+    pci_free(c->back);
+    c->back = NULL;
+}
+
+pcol_status pci_ff_is_firefox(const pcol_file *file, uint32_t source, int *firefox, pcol_error *err)
+{
+    const struct pci_column *column;
+    pcol_str type = {"", 0};
+    int valid;
+    PCI_TRY(pci_want(file, "sources", "type", PCI_TYPES_TEXT, &column, err));
+    if (column)
+        PCI_TRY(pci_get_str(file, column, source, &type, &valid, err));
+    *firefox = pci_ff_same(type, "firefox") || pci_ff_same(type, "jslb");
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_convert_source(struct pci_ff_convert *carry, uint32_t source, pcol_error *err)
+{
+    if (carry->source == source)
+        return PCOL_OK;
+    close_source(carry);
+    carry->source = source;
+    carry->whole = 0;
+    carry->root = PCI_NO_NODE;
+    PCI_TRY(pci_ff_is_firefox(carry->file, source, &carry->firefox, err));
+    return carry->firefox ? open_source(carry, err) : PCOL_OK;
+}
+
+pcol_status pci_ff_convert_open(struct pci_ff_convert *carry, const struct pci_export *export,
+                              struct pci_ff_code_tables *code, pcol_error *err)
+{
+    struct pci_ff_convert *c = carry;
+    memset(c, 0, sizeof *c);
+    c->export = export;
+    c->file = export->file;
+    c->code = code;
+    c->source = PCOL_NONE;
+    PCI_TRY(sort_rows(c->file, "markers", &c->markers, err));
+    PCI_TRY(sort_rows(c->file, "allocations", &c->allocations, err));
+    PCI_TRY(pci_labels_open(&c->marker_labels, c->file, "markers", err));
+    return pci_labels_open(&c->thread_labels, c->file, "threads", err);
+}
+
+void pci_ff_convert_close(struct pci_ff_convert *carry)
+{
+    close_source(carry);
+    pci_free(carry->markers.first);
+    pci_free(carry->markers.rows);
+    pci_free(carry->allocations.first);
+    pci_free(carry->allocations.rows);
+    pci_pair_set_clear(&carry->unique);
+    pci_string_pool_clear(&carry->names);
+    pci_string_pool_clear(&carry->schemas);
+    pci_labels_close(&carry->marker_labels);
+    pci_labels_close(&carry->thread_labels);
+}
+
+/* ---- stacks that markers and allocations name */
+
+static pcol_status use_order(struct pci_ff_convert *c, int level, uint8_t *used, pcol_error *err)
+{
+    const struct pci_order *o = &c->back->orders[level][PCI_FF_STACKS];
+    PCI_TRY(pci_ff_load_order(c->back, level, PCI_FF_STACKS, err));
+    for (uint64_t i = 0; i < o->count; i++)
+        if (o->rows[i] < c->code->stacks.stacks)
+            used[o->rows[i]] = 1;
+    return PCOL_OK;
+}
+
+static pcol_status use_allocations(struct pci_ff_convert *c, uint32_t thread, uint8_t *used,
+                                   pcol_error *err)
+{
+    const struct pci_column *stack;
+    size_t count;
+    const uint64_t *rows = rows_of(&c->allocations, thread, &count);
+    PCI_TRY(pci_want(c->file, "allocations", "stack", PCI_TYPES_ROW, &stack, err));
+    for (size_t i = 0; i < count; i++) {
+        int64_t value;
+        int valid;
+        PCI_TRY(pci_ff_get(c->file, stack, rows[i], &value, &valid, err));
+        if (valid && (uint64_t)value < c->code->stacks.stacks)
+            used[value] = 1;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_convert_used(struct pci_ff_convert *carry, uint32_t source, uint32_t thread,
+                              uint8_t *used, pcol_error *err)
+{
+    struct pci_ff_convert *c = carry;
+    size_t markers;
+    PCI_TRY(pci_ff_convert_source(c, source, err));
+    if (!c->firefox)
+        return PCOL_OK;
+    PCI_TRY(use_allocations(c, thread, used, err));
+    (void)rows_of(&c->markers, thread, &markers);
+    if (!markers || !c->whole)
+        return PCOL_OK;
+    c->back->thread = thread;
+    pcol_status status = use_order(c, 1, used, err);
+    if (status == PCOL_OK && !c->back->orders[1][PCI_FF_STACKS].known)
+        status = use_order(c, 0, used, err);
+    pci_ff_native_leave_thread(c->back);
+    c->back->thread = PCOL_NONE;
+    return status;
+}
+
+/* ---- numbers of the target */
+
+static pcol_status target_string(struct pci_ff_convert *c, uint64_t string, int64_t *number,
+                                 pcol_error *err)
+{
+    pcol_str text;
+    uint32_t code;
+    PCI_TRY(pci_string(c->file, string, &text, err));
+    PCI_TRY(pci_string_pool_intern(&c->code->strings, text.data, text.size, &code, err));
+    *number = code;
+    return PCOL_OK;
+}
+
+static int target_stack(const struct pci_ff_convert *c, uint64_t stack, int64_t *number)
+{
+    if (stack >= c->code->stacks.stacks || !c->code->stack_rows[stack])
+        return 0;
+    *number = c->code->stack_rows[stack] - 1;
+    return 1;
+}
+
+/* What row `number` of one of the source's tables is in ours; 0 if that is not known. */
+static pcol_status source_row(struct pci_ff_convert *c, int id, int64_t number, uint64_t *row,
+                              int *known, pcol_error *err)
+{
+    *known = 0;
+    if (!c->whole || number < 0)
+        return PCOL_OK;
+    for (int level = 1; level >= 0; level--) {
+        const struct pci_order *o = &c->back->orders[level][id];
+        PCI_TRY(pci_ff_load_order(c->back, level, id, err));
+        if (!o->known)
+            continue;
+        *known = (uint64_t)number < o->count;
+        if (*known)
+            *row = o->rows[number];
+        return PCOL_OK;
+    }
+    return PCOL_OK;
+}
+
+/* ---- data of markers */
+
+/* {"time": ..., "stack": N}: the stack is another one's number now. */
+static pcol_status put_cause(struct pci_ff_convert *c, const struct pci_node_value *cause,
+                             pcol_error *err)
+{
+    struct pci_json_writer *w = &c->out->w;
+    struct pci_node_reader nodes;
+    struct pci_node_value node;
+    uint64_t member;
+    PCI_TRY(pci_nodes_open(&nodes, c->file, err));
+    pci_json_put_begin(w, '{', err);
+    PCI_TRY(pci_nodes_first(&nodes, cause->row, &member, err));
+    while (member != PCI_NO_NODE) {
+        PCI_TRY(pci_nodes_get(&nodes, member, &node, err));
+        pci_json_put_key_bytes(w, node.key, err);
+        if (pci_ff_same(node.key, "stack") && node.tag == PCI_NODE_INTEGER) {
+            uint64_t row = 0;
+            int64_t number = 0;
+            int known;
+            PCI_TRY(source_row(c, PCI_FF_STACKS, node.integer, &row, &known, err));
+            if (known && target_stack(c, row, &number))
+                pci_json_put_int(w, number, err);
+            else
+                pci_json_put_raw(w, "null", 4, err), c->dropped = 1;
+        } else {
+            PCI_TRY(pci_json_from_nodes(c->file, member, w, NULL, NULL, err));
+        }
+        PCI_TRY(pci_nodes_next(&nodes, cause->row, &member, err));
+    }
+    pci_json_put_end(w, '}', err);
+    return w->status;
+}
+
+static pcol_status put_field(struct pci_ff_convert *c, const struct pci_label_cell *cell,
+                             pcol_str type, pcol_error *err)
+{
+    struct pci_json_writer *w = &c->out->w;
+    struct pci_node_value node;
+    uint64_t row = 0;
+    int64_t number = 0;
+    int known;
+    if (!cell->key) {
+        PCI_TRY(pci_node_get(c->file, cell->node, &node, err));
+        pci_json_put_key_bytes(w, node.key, err);
+        if (pci_ff_same(node.key, "cause") && node.tag == PCI_NODE_OBJECT)
+            return put_cause(c, &node, err);
+        return pci_json_from_nodes(c->file, cell->node, w, NULL, NULL, err);
+    }
+    pci_json_put_key_bytes(w, cell->key->key, err);
+    if (cell->key->kind != PCI_LABEL_INTEGER || !is_unique(c, type, cell->key->key)) {
+        pci_ff_put_label(c->out, cell, err);
+        return w->status;
+    }
+    PCI_TRY(source_row(c, PCI_FF_STRINGS, cell->as.i64, &row, &known, err));
+    if (known)
+        PCI_TRY(target_string(c, row, &number, err));
+    if (known)
+        pci_json_put_int(w, number, err);
+    else
+        pci_json_put_raw(w, "null", 4, err), c->dropped = 1;
+    return w->status;
+}
+
+static pcol_status put_data(struct pci_ff_convert *c, uint64_t row, pcol_error *err)
+{
+    struct pci_label_reader *l = &c->marker_labels;
+    pcol_str type = {"", 0};
+    PCI_TRY(pci_labels_row(l, row, err));
+    if (!l->has_shape && !l->cell_count) {
+        pci_json_put_raw(&c->out->w, "null", 4, err);
+        return c->out->w.status;
+    }
+    for (size_t i = 0; i < l->cell_count; i++)
+        if (l->cells[i].key && l->cells[i].key->kind == PCI_LABEL_STRING &&
+            pci_ff_same(l->cells[i].key->key, "type"))
+            type = l->cells[i].as.text;
+    pci_json_put_begin(&c->out->w, '{', err);
+    for (size_t i = 0; i < l->cell_count; i++)
+        PCI_TRY(put_field(c, &l->cells[i], type, err));
+    pci_json_put_end(&c->out->w, '}', err);
+    return c->out->w.status;
+}
+
+/* ---- tables of rows */
+
+/* How a column of ours becomes one of the target's. */
+enum way { AS_IS, STRING, STACK, CATEGORY, TIME, TEXT, NUMBER, FLAG, PHASE };
+struct column {
+    const char *name, *ours, *ulps;
+    enum way way;
+    int without; /* what stands where ours is null: a number, or -1 for null */
+};
+
+static pcol_status cell_of(struct pci_ff_convert *c, const struct column *k,
+                           const struct pci_column *const columns[2], uint64_t row, int *kind,
+                           int64_t *value, pcol_error *err)
+{
+    int valid, ignored;
+    int64_t ulps;
+    double number;
+    PCI_TRY(pci_ff_get(c->file, columns[0], row, value, &valid, err));
+    *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
+    if (!valid && k->without >= 0) {
+        *kind = k->way == FLAG ? PCI_FF_FALSE : PCI_FF_INT;
+        *value = k->way == CATEGORY ? c->code->other : (int64_t)k->without;
+        return PCOL_OK;
+    }
+    if (!valid)
+        return PCOL_OK;
+    switch (k->way) {
+    case STRING:
+        return target_string(c, (uint64_t)*value, value, err);
+    case STACK:
+        *kind = target_stack(c, (uint64_t)*value, value) ? PCI_FF_INT : PCI_FF_NULL;
+        return PCOL_OK;
+    case CATEGORY:
+        *value = (uint64_t)*value < pci_rows(c->file, "categories")
+                     ? (int64_t)c->code->category_of[*value]
+                     : (int64_t)c->code->other;
+        return PCOL_OK;
+    case TIME:
+        PCI_TRY(pci_ff_get(c->file, columns[1], row, &ulps, &ignored, err));
+        number = pci_ff_ms(*value, ulps);
+        break;
+    case NUMBER:
+        memcpy(&number, value, sizeof number);
+        break;
+    case FLAG:
+        *kind = *value ? PCI_FF_TRUE : PCI_FF_FALSE;
+        return PCOL_OK;
+    case TEXT:
+        *kind = PCI_FF_TEXT;
+        return PCOL_OK;
+    case PHASE: /* an instant for what the front end does not know */
+        c->phases |= *value < 0 || *value > 3;
+        *value = *value < 0 || *value > 3 ? 0 : *value;
+        return PCOL_OK;
+    case AS_IS:
+        return PCOL_OK;
+    }
+    if (pci_ff_whole(number)) {
+        *value = (int64_t)number;
+    } else {
+        *kind = PCI_FF_DOUBLE;
+        memcpy(value, &number, sizeof number);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_column(struct pci_ff_convert *c, const char *ours, const char *table,
+                              const struct column *k, const uint64_t *rows, size_t count,
+                              pcol_error *err)
+{
+    const struct pci_column *columns[2] = {NULL, NULL};
+    struct pci_ff_cells cells;
+    pcol_status status = PCOL_OK;
+    PCI_TRY(pci_want(c->file, ours, k->ours, ~0u, &columns[0], err));
+    if (k->ulps)
+        PCI_TRY(pci_want(c->file, ours, k->ulps, PCI_TYPES_INT, &columns[1], err));
+    pci_ff_cells_init(&cells, &c->out->store);
+    for (size_t i = 0; i < count && status == PCOL_OK; i++) {
+        int kind;
+        int64_t value;
+        status = cell_of(c, k, columns, rows[i], &kind, &value, err);
+        if (status == PCOL_OK)
+            status = pci_ff_cells_add(&cells, kind, value, err);
+    }
+    pci_json_put_key(&c->out->w, k->name, err);
+    if (status == PCOL_OK)
+        status =
+            pci_ff_emit_column(c->out, table, (pcol_str){k->name, strlen(k->name)}, &cells, err);
+    pci_ff_cells_clear(&cells);
+    return status;
+}
+
+static void begin_table(struct pci_ff_convert *c, const char *name, size_t count, pcol_error *err)
+{
+    pci_json_put_key(&c->out->w, name, err);
+    pci_json_put_begin(&c->out->w, '{', err);
+    pci_json_put_key(&c->out->w, "length", err);
+    pci_json_put_int(&c->out->w, (int64_t)count, err);
+}
+
+pcol_status pci_ff_convert_markers(struct pci_ff_convert *carry, uint32_t thread, pcol_error *err)
+{
+    static const struct column columns[] = {{"name", "name", NULL, STRING, 0},
+                                            {"startTime", "start", "start_ulp", TIME, -1},
+                                            {"endTime", "end", "end_ulp", TIME, -1},
+                                            {"phase", "phase", NULL, PHASE, 0},
+                                            {"category", "category", NULL, CATEGORY, 0}};
+    struct pci_ff_convert *c = carry;
+    const char *name = pci_ff_names[PCI_FF_MARKERS];
+    size_t count = 0;
+    const uint64_t *rows = NULL;
+    if (c->firefox && thread != PCOL_NONE)
+        rows = rows_of(&c->markers, thread, &count);
+    begin_table(c, name, count, err);
+    if (c->back)
+        c->back->thread = thread;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        PCI_TRY(put_column(c, "markers", name, &columns[i], rows, count, err));
+    pci_json_put_key(&c->out->w, "data", err);
+    pci_json_put_begin(&c->out->w, '[', err);
+    for (size_t i = 0; i < count; i++)
+        PCI_TRY(put_data(c, rows[i], err));
+    pci_json_put_end(&c->out->w, ']', err);
+    pci_json_put_end(&c->out->w, '}', err);
+    if (c->back) {
+        pci_ff_native_leave_thread(c->back);
+        c->back->thread = PCOL_NONE;
+    }
+    return c->out->w.status;
+}
+
+/* ---- allocations */
+
+static pcol_status put_allocations(struct pci_ff_convert *c, int native, const uint64_t *rows,
+                                   size_t count, pcol_error *err)
+{
+    static const struct column js[] = {
+        {"time", "time", "time_ulp", TIME, 0},     {"className", "class_name", NULL, TEXT, -1},
+        {"typeName", "type_name", NULL, TEXT, -1}, {"coarseType", "coarse_type", NULL, TEXT, -1},
+        {"weight", "weight", NULL, NUMBER, 0},     {"inNursery", "in_nursery", NULL, FLAG, 0},
+        {"stack", "stack", NULL, STACK, -1}};
+    static const struct column own[] = {{"time", "time", "time_ulp", TIME, 0},
+                                        {"weight", "weight", NULL, NUMBER, 0},
+                                        {"stack", "stack", NULL, STACK, -1},
+                                        {"memoryAddress", "memory_address", NULL, AS_IS, 0},
+                                        {"threadId", "thread_id", NULL, AS_IS, 0}};
+    const char *name = pci_ff_names[native ? PCI_FF_NATIVE_ALLOCATIONS : PCI_FF_JS_ALLOCATIONS];
+    const struct column *columns = native ? own : js;
+    size_t n = native ? sizeof own / sizeof *own : sizeof js / sizeof *js;
+    const struct pci_column *address;
+    PCI_TRY(pci_want(c->file, "allocations", "memory_address", PCI_TYPES_INT, &address, err));
+    if (native && !address)
+        n -= 2; /* such a table has no addresses and threads */
+    begin_table(c, name, count, err);
+    pci_json_put_key(&c->out->w, "weightType", err);
+    pci_json_put_string(&c->out->w, (pcol_str){"bytes", 5}, err);
+    for (size_t i = 0; i < n; i++)
+        PCI_TRY(put_column(c, "allocations", name, &columns[i], rows, count, err));
+    pci_json_put_end(&c->out->w, '}', err);
+    return c->out->w.status;
+}
+
+/* Those of JavaScript stand before the native ones. */
+pcol_status pci_ff_convert_allocations(struct pci_ff_convert *carry, uint32_t thread, pcol_error *err)
+{
+    struct pci_ff_convert *c = carry;
+    const struct pci_column *kind;
+    size_t count, js = 0;
+    if (!c->firefox || thread == PCOL_NONE)
+        return PCOL_OK;
+    const uint64_t *rows = rows_of(&c->allocations, thread, &count);
+    PCI_TRY(pci_want(c->file, "allocations", "kind", PCI_TYPES_TEXT, &kind, err));
+    for (; kind && js < count; js++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(c->file, kind, rows[js], &text, &valid, err));
+        if (!pci_ff_same(text, "js"))
+            break;
+    }
+    if (js)
+        PCI_TRY(put_allocations(c, 0, rows, js, err));
+    return count > js ? put_allocations(c, 1, rows + js, count - js, err) : PCOL_OK;
+}

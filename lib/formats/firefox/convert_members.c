@@ -1,0 +1,307 @@
+/*
+ * convert_members.c - members around the tables of a Firefox source, on their way to another version: of
+ * threads, of meta, of the document, and its counters
+ */
+#include "formats/firefox/convert_events.h"
+
+#include "util/alloc.h"
+
+#include <stdio.h>
+
+static int in_list(const char *const *list, pcol_str key, unsigned *at)
+{
+    for (*at = 0; list[*at]; ++*at)
+        if (pci_ff_same(key, list[*at]))
+            return 1;
+    return 0;
+}
+
+/* Whether a member is to be written; what is seen is noted. */
+static int takes(pcol_str key, const char *const *but, const char *const *wanted, unsigned *seen)
+{
+    unsigned at;
+    if (in_list(but, key, &at))
+        return 0;
+    if (in_list(wanted, key, &at))
+        *seen |= 1u << at;
+    return 1;
+}
+
+static pcol_status put_node(struct pci_ff_convert *c, const struct pci_node_value *node,
+                            pcol_error *err)
+{
+    pci_json_put_key_bytes(&c->out->w, node->key, err);
+    return pci_json_from_nodes(c->file, node->row, &c->out->w, NULL, NULL, err);
+}
+
+pcol_status pci_ff_convert_members(struct pci_ff_convert *carry, uint32_t thread,
+                                 const char *const *but, const char *const *wanted, unsigned *seen,
+                                 pcol_error *err)
+{
+    struct pci_ff_convert *c = carry;
+    struct pci_label_reader *l = &c->thread_labels;
+    *seen = 0;
+    if (!c->firefox || thread == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_labels_row(l, thread, err));
+    for (size_t i = 0; i < l->cell_count; i++) {
+        struct pci_node_value node;
+        if (l->cells[i].key) {
+            if (!takes(l->cells[i].key->key, but, wanted, seen))
+                continue;
+            pci_json_put_key_bytes(&c->out->w, l->cells[i].key->key, err);
+            pci_ff_put_label(c->out, &l->cells[i], err);
+            continue;
+        }
+        PCI_TRY(pci_node_get(c->file, l->cells[i].node, &node, err));
+        if (node.tag != PCI_NODE_TABLE && takes(node.key, but, wanted, seen))
+            PCI_TRY(put_node(c, &node, err));
+    }
+    return c->out->w.status;
+}
+
+pcol_status pci_ff_convert_around(struct pci_ff_convert *carry, int meta, const char *const *but,
+                                const char *const *wanted, unsigned *seen, pcol_error *err)
+{
+    struct pci_ff_convert *c = carry;
+    struct pci_node_reader nodes;
+    struct pci_node_value node;
+    uint64_t parent = c->root, member;
+    int found = 1;
+    *seen = 0;
+    if (parent == PCI_NO_NODE)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_open(&nodes, c->file, err));
+    if (meta)
+        PCI_TRY(pci_ff_node_member(&nodes, c->root, "meta", &node, &found, err));
+    if (!found)
+        return PCOL_OK;
+    parent = meta ? node.row : c->root;
+    PCI_TRY(pci_nodes_first(&nodes, parent, &member, err));
+    while (member != PCI_NO_NODE) {
+        PCI_TRY(pci_nodes_get(&nodes, member, &node, err));
+        if (node.tag != PCI_NODE_TABLE && takes(node.key, but, wanted, seen))
+            PCI_TRY(put_node(c, &node, err));
+        PCI_TRY(pci_nodes_next(&nodes, parent, &member, err));
+    }
+    return c->out->w.status;
+}
+
+static pcol_status put_schema(struct pci_ff_convert *c, const struct pci_node_reader *nodes,
+                              uint64_t schema, pcol_error *err)
+{
+    struct pci_node_value name;
+    int found;
+    PCI_TRY(pci_ff_node_member(nodes, schema, "name", &name, &found, err));
+    if (!found || name.tag != PCI_NODE_STRING)
+        return PCOL_OK;
+    size_t known = c->schemas.count;
+    uint32_t number;
+    PCI_TRY(pci_string_pool_intern(&c->schemas, name.text.data, name.text.size, &number, err));
+    if (c->schemas.count == known)
+        return PCOL_OK;
+    return pci_json_from_nodes(c->file, schema, &c->out->w, NULL, NULL, err);
+}
+
+pcol_status pci_ff_convert_schemas(struct pci_ff_convert *carry, pcol_error *err)
+{
+    struct pci_ff_convert *c = carry;
+    struct pci_node_reader nodes;
+    struct pci_node_value meta, list;
+    uint64_t schema;
+    int found;
+    if (c->root == PCI_NO_NODE)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_open(&nodes, c->file, err));
+    PCI_TRY(pci_ff_node_member(&nodes, c->root, "meta", &meta, &found, err));
+    if (found)
+        PCI_TRY(pci_ff_node_member(&nodes, meta.row, "markerSchema", &list, &found, err));
+    if (!found || list.tag != PCI_NODE_ARRAY)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_first(&nodes, list.row, &schema, err));
+    while (schema != PCI_NO_NODE) {
+        PCI_TRY(put_schema(c, &nodes, schema, err));
+        PCI_TRY(pci_nodes_next(&nodes, list.row, &schema, err));
+    }
+    return c->out->w.status;
+}
+
+int pci_ff_convert_has_columns(const struct pci_ff_convert *carry)
+{
+    const struct pci_ff_native *b = carry->back;
+    for (size_t i = 0; b && i < b->kept_count; i++)
+        if (b->kept[i].has_cells &&
+            !(b->kept[i].has_form && pci_ff_same(b->kept[i].form, PCI_FF_FORM_VALUE)))
+            return 1;
+    return 0;
+}
+
+/* ---- counters */
+
+struct counters {
+    struct pci_ff_convert *carry;
+    const struct pci_column *counter, *time, *ulp, *number, *count;
+    const uint32_t *thread_of;
+    const char *prefix;
+    uint64_t at, rows; /* of counter_samples, which stand in the order of counters */
+};
+
+static pcol_status open_counters(struct counters *k, pcol_error *err)
+{
+    const pcol_file *file = k->carry->file;
+    const char *table = "counter_samples";
+    k->rows = pci_rows(file, table);
+    PCI_TRY(pci_want(file, table, "counter", PCI_TYPES_ROW, &k->counter, err));
+    PCI_TRY(pci_want(file, table, "time", PCI_TYPES_INT, &k->time, err));
+    PCI_TRY(pci_want(file, table, "time_ulp", PCI_TYPES_INT, &k->ulp, err));
+    PCI_TRY(pci_want(file, table, "number", PCI_TYPES_INT, &k->number, err));
+    return pci_want(file, table, "count", PCI_TYPE(PCF_F64), &k->count, err);
+}
+
+/* Cell `row` of a column of samples, by its letter: time, number, count. */
+static pcol_status sample_cell(const struct counters *k, char which, uint64_t row, int *kind,
+                               int64_t *value, pcol_error *err)
+{
+    const pcol_file *file = k->carry->file;
+    int64_t ulps;
+    double number;
+    int valid;
+    PCI_TRY(pci_ff_get(file,
+                       which == 't'   ? k->time
+                       : which == 'n' ? k->number
+                                      : k->count,
+                       row, value, &valid, err));
+    *kind = PCI_FF_INT;
+    if (!valid)
+        *value = 0;
+    if (!valid || which == 'n')
+        return PCOL_OK;
+    memcpy(&number, value, sizeof number);
+    if (which == 't') {
+        PCI_TRY(pci_ff_get(file, k->ulp, row, &ulps, &valid, err));
+        number = pci_ff_ms(*value, ulps);
+    }
+    if (pci_ff_whole(number)) {
+        *value = (int64_t)number;
+    } else {
+        *kind = PCI_FF_DOUBLE;
+        memcpy(value, &number, sizeof number);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status sample_column(const struct counters *k, const char *name, uint64_t first,
+                                 uint64_t count, pcol_error *err)
+{
+    struct pci_ff_emitter *out = k->carry->out;
+    struct pci_ff_cells cells;
+    pcol_status status = PCOL_OK;
+    pci_ff_cells_init(&cells, &out->store);
+    for (uint64_t i = 0; i < count && status == PCOL_OK; i++) {
+        int kind;
+        int64_t value;
+        status = sample_cell(k, name[0], first + i, &kind, &value, err);
+        if (status == PCOL_OK)
+            status = pci_ff_cells_add(&cells, kind, value, err);
+    }
+    pci_json_put_key(&out->w, name, err);
+    if (status == PCOL_OK)
+        status =
+            pci_ff_emit_column(out, "counterSamples", (pcol_str){name, strlen(name)}, &cells, err);
+    pci_ff_cells_clear(&cells);
+    return status;
+}
+
+static pcol_status put_samples(struct counters *k, uint64_t counter, pcol_error *err)
+{
+    struct pci_json_writer *w = &k->carry->out->w;
+    uint64_t first = 0, count = 0;
+    for (; k->at < k->rows; k->at++) {
+        int64_t value;
+        int valid;
+        PCI_TRY(pci_ff_get(k->carry->file, k->counter, k->at, &value, &valid, err));
+        if ((uint64_t)value > counter)
+            break;
+        if ((uint64_t)value == counter && !count++)
+            first = k->at;
+    }
+    pci_json_put_key(w, "samples", err);
+    pci_json_put_begin(w, '{', err);
+    pci_json_put_key(w, "length", err);
+    pci_json_put_int(w, (int64_t)count, err);
+    PCI_TRY(sample_column(k, "time", first, count, err));
+    if (k->number)
+        PCI_TRY(sample_column(k, "number", first, count, err));
+    PCI_TRY(sample_column(k, "count", first, count, err));
+    pci_json_put_end(w, '}', err);
+    return w->status;
+}
+
+/* A member of a counter that is no table: whose it is has other numbers now. */
+static pcol_status put_member(const struct counters *k, const struct pci_label_cell *cell,
+                              pcol_error *err)
+{
+    struct pci_ff_convert *c = k->carry;
+    struct pci_json_writer *w = &c->out->w;
+    pcol_str key = cell->key->key;
+    char pid[80];
+    pci_json_put_key_bytes(w, key, err);
+    if (pci_ff_same(key, "mainThreadIndex") && cell->key->kind == PCI_LABEL_INTEGER) {
+        uint64_t thread = (uint64_t)cell->as.i64 + c->back->first_thread;
+        int inside = cell->as.i64 >= 0 && (uint64_t)cell->as.i64 < c->back->thread_count;
+        uint32_t number = inside ? k->thread_of[thread] : 0;
+        c->dropped |= !number;
+        pci_json_put_int(w, number ? number - 1 : 0, err);
+    } else if (k->prefix && pci_ff_same(key, "pid") && cell->key->kind == PCI_LABEL_STRING) {
+        int size =
+            snprintf(pid, sizeof pid, "%s%.*s", k->prefix,
+                     (int)(cell->as.text.size < 40 ? cell->as.text.size : 40), cell->as.text.data);
+        pci_json_put_string(w, (pcol_str){pid, (size_t)size}, err);
+    } else {
+        pci_ff_put_label(c->out, cell, err);
+    }
+    return w->status;
+}
+
+static pcol_status put_counter(struct counters *k, struct pci_label_reader *labels, uint64_t row,
+                               pcol_error *err)
+{
+    struct pci_ff_convert *c = k->carry;
+    PCI_TRY(pci_labels_row(labels, row, err));
+    pci_json_put_begin(&c->out->w, '{', err);
+    for (size_t i = 0; i < labels->cell_count; i++) {
+        struct pci_node_value node;
+        if (labels->cells[i].key) {
+            PCI_TRY(put_member(k, &labels->cells[i], err));
+            continue;
+        }
+        PCI_TRY(pci_node_get(c->file, labels->cells[i].node, &node, err));
+        if (node.tag != PCI_NODE_TABLE)
+            PCI_TRY(put_node(c, &node, err));
+    }
+    PCI_TRY(put_samples(k, row, err));
+    pci_json_put_end(&c->out->w, '}', err);
+    return c->out->w.status;
+}
+
+pcol_status pci_ff_convert_counters(struct pci_ff_convert *carry, const uint32_t *thread_of,
+                                  const char *prefix, pcol_error *err)
+{
+    struct counters k = {.carry = carry, .thread_of = thread_of, .prefix = prefix};
+    struct pci_label_reader labels;
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(carry->file, "counters", carry->source, &rows, err));
+    carry->dropped |= rows.scattered;
+    if (!carry->firefox || !rows.count || rows.scattered)
+        return PCOL_OK;
+    PCI_TRY(open_counters(&k, err));
+    if (rows.first >= carry->counter_end)
+        k.at = carry->sample_end;
+    carry->counter_end = rows.first + rows.count;
+    pcol_status status = pci_labels_open(&labels, carry->file, "counters", err);
+    for (uint64_t row = rows.first; row < rows.first + rows.count && status == PCOL_OK; row++)
+        status = put_counter(&k, &labels, row, err);
+    carry->sample_end = k.at;
+    pci_labels_close(&labels);
+    return status;
+}

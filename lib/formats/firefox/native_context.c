@@ -1,0 +1,444 @@
+/*
+ * native_context.c - what is needed to write a source again as it was, and whether that can be
+ */
+#include "formats/firefox/write_native.h"
+
+#include "util/alloc.h"
+
+#include <stdlib.h>
+
+pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                       int64_t *value, int *valid, pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
+}
+
+int pci_ff_same(pcol_str text, const char *word)
+{
+    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
+}
+
+/* ---- source_columns */
+
+static pcol_status text_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                             pcol_str *text, int *valid, pcol_error *err)
+{
+    *text = (pcol_str){"", 0};
+    *valid = 0;
+    return column ? pci_get_str(file, column, row, text, valid, err) : PCOL_OK;
+}
+
+/* Any order will do in which a table is looked up: by length, then by bytes. PCOL_NONE comes
+ * first. */
+static int compare_place(const struct pci_ff_preserved *kept, uint32_t thread, pcol_str table)
+{
+    uint32_t s = kept->thread + 1, t = thread + 1;
+    if (s != t)
+        return s < t ? -1 : 1;
+    if (kept->table.size != table.size)
+        return kept->table.size < table.size ? -1 : 1;
+    return table.size ? memcmp(kept->table.data, table.data, table.size) : 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pci_ff_preserved *x = a, *y = b;
+    int order = compare_place(x, y->thread, y->table);
+    return order ? order : x->row < y->row ? -1 : x->row > y->row;
+}
+
+static pcol_status check_cells(const struct pci_ff_preserved *k, uint64_t cells, pcol_error *err)
+{
+    if (k->first <= cells && k->count <= cells - k->first)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "first_cell", k->row,
+                         "cells outside source_cells");
+}
+
+struct kept_columns {
+    const struct pci_column *thread, *table, *column, *form, *first, *count;
+};
+
+static pcol_status read_kept(const struct pci_ff_native *b, const struct kept_columns *c,
+                             uint64_t row, struct pci_ff_preserved *k, pcol_error *err)
+{
+    int64_t value;
+    int valid;
+    memset(k, 0, sizeof *k);
+    k->row = row;
+    PCI_TRY(pci_ff_get(b->file, c->thread, row, &value, &valid, err));
+    k->thread = valid ? (uint32_t)value : PCOL_NONE;
+    PCI_TRY(text_cell(b->file, c->table, row, &k->table, &valid, err));
+    PCI_TRY(text_cell(b->file, c->column, row, &k->column, &valid, err));
+    PCI_TRY(text_cell(b->file, c->form, row, &k->form, &k->has_form, err));
+    PCI_TRY(pci_ff_get(b->file, c->count, row, &value, &k->has_cells, err));
+    k->count = (uint64_t)value;
+    PCI_TRY(pci_ff_get(b->file, c->first, row, &value, &valid, err));
+    k->first = (uint64_t)value;
+    return k->has_cells ? check_cells(k, pci_rows(b->file, "source_cells"), err) : PCOL_OK;
+}
+
+static pcol_status load_kept(struct pci_ff_native *b, int *whole, pcol_error *err)
+{
+    static const char name[] = "source_columns";
+    const pcol_file *f = b->file;
+    size_t capacity = 0;
+    struct kept_columns c;
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(f, name, b->source, &rows, err));
+    if (rows.scattered)
+        *whole = 0;
+    if (!*whole)
+        return PCOL_OK;
+    PCI_TRY(pci_want(f, name, "thread", PCI_TYPES_ROW, &c.thread, err));
+    PCI_TRY(pci_want(f, name, "table", PCI_TYPES_TEXT, &c.table, err));
+    PCI_TRY(pci_want(f, name, "column", PCI_TYPES_TEXT, &c.column, err));
+    PCI_TRY(pci_want(f, name, "form", PCI_TYPES_TEXT, &c.form, err));
+    PCI_TRY(pci_want(f, name, "first_cell", PCI_TYPES_ROW, &c.first, err));
+    PCI_TRY(pci_want(f, name, "cells", PCI_TYPES_ROW, &c.count, err));
+    for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
+        if (pci_grow((void **)&b->kept, &capacity, b->kept_count + 1, sizeof *b->kept))
+            return pci_fail_memory(err);
+        PCI_TRY(read_kept(b, &c, row, &b->kept[b->kept_count++], err));
+    }
+    if (b->kept_count)
+        qsort(b->kept, b->kept_count, sizeof *b->kept, by_place);
+    return PCOL_OK;
+}
+
+size_t pci_ff_preserved_first(const struct pci_ff_native *back, uint32_t thread, const char *table,
+                         size_t *end)
+{
+    pcol_str name = {table, strlen(table)};
+    size_t from = 0, to = back->kept_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (compare_place(&back->kept[middle], thread, name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (*end = from; *end < back->kept_count; ++*end)
+        if (compare_place(&back->kept[*end], thread, name))
+            break;
+    return from;
+}
+
+/* ---- rows by thread */
+
+/* The threads of the source are one stretch of `threads`. */
+static pcol_status load_threads(struct pci_ff_native *b, int *whole, pcol_error *err)
+{
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(b->file, "threads", b->source, &rows, err));
+    *whole &= !rows.scattered;
+    b->first_thread = (uint32_t)rows.first;
+    b->thread_count = (size_t)rows.count;
+    b->threads = pci_calloc(b->thread_count + 1, sizeof *b->threads);
+    return b->threads ? PCOL_OK : pci_fail_memory(err);
+}
+
+/* Which rows of a table belong to which thread; each thread's must be one stretch. */
+static pcol_status load_stretches(struct pci_ff_native *b, const char *table, int *whole,
+                                  pcol_error *err)
+{
+    const struct pci_column *thread, *kind;
+    struct pci_source_range rows;
+    int samples = !strcmp(table, "samples"), markers = !strcmp(table, "markers");
+    PCI_TRY(pci_source_rows(b->file, table, b->source, &rows, err));
+    *whole &= !rows.scattered;
+    PCI_TRY(pci_want(b->file, table, "thread", PCI_TYPES_ROW, &thread, err));
+    PCI_TRY(pci_want(b->file, table, "kind", PCI_TYPES_TEXT, &kind, err));
+    for (uint64_t row = rows.first; row < rows.first + rows.count && *whole; row++) {
+        int64_t value;
+        int valid;
+        pcol_str text;
+        PCI_TRY(pci_ff_get(b->file, thread, row, &value, &valid, err));
+        if (!valid || value < b->first_thread ||
+            (uint64_t)value - b->first_thread >= b->thread_count) {
+            *whole = 0;
+            return PCOL_OK;
+        }
+        struct pci_ff_thread_rows *t = &b->threads[value - b->first_thread];
+        PCI_TRY(text_cell(b->file, kind, row, &text, &valid, err));
+        struct pci_ff_sample_run *s = samples   ? &t->samples
+                                   : markers ? &t->markers
+                                             : &t->allocations[!pci_ff_same(text, "js")];
+        if (!s->count)
+            s->first = row;
+        *whole &= row == s->first + s->count;
+        s->count++;
+    }
+    return PCOL_OK;
+}
+
+/* ---- meta */
+
+pcol_status pci_ff_node_member(const struct pci_node_reader *nodes, uint64_t parent,
+                               const char *key, struct pci_node_value *node, int *found,
+                               pcol_error *err)
+{
+    uint64_t member;
+    *found = 0;
+    PCI_TRY(pci_nodes_first(nodes, parent, &member, err));
+    while (member != PCI_NO_NODE) {
+        PCI_TRY(pci_nodes_get(nodes, member, node, err));
+        if (node->has_key && pci_ff_same(node->key, key)) {
+            *found = 1;
+            return PCOL_OK;
+        }
+        PCI_TRY(pci_nodes_next(nodes, parent, &member, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_meta(struct pci_ff_native *b, uint64_t root, pcol_error *err)
+{
+    struct pci_node_reader nodes;
+    struct pci_node_value meta, node;
+    int found;
+    b->cpu_unit = PCI_FF_CPU_US;
+    PCI_TRY(pci_nodes_open(&nodes, b->file, err));
+    PCI_TRY(pci_ff_node_member(&nodes, root, "meta", &meta, &found, err));
+    if (!found)
+        return PCOL_OK;
+    PCI_TRY(pci_ff_node_member(&nodes, meta.row, "preprocessedProfileVersion", &node, &found, err));
+    if (found && node.tag == PCI_NODE_INTEGER)
+        b->version = node.integer, b->has_version = 1;
+    PCI_TRY(pci_ff_node_member(&nodes, meta.row, "sampleUnits", &node, &found, err));
+    if (found)
+        PCI_TRY(pci_ff_node_member(&nodes, node.row, "threadCPUDelta", &node, &found, err));
+    if (found && node.tag == PCI_NODE_STRING)
+        b->cpu_unit = pci_ff_same(node.text, "ns")                    ? PCI_FF_CPU_NS
+                      : pci_ff_same(node.text, "variable CPU cycles") ? PCI_FF_CPU_CYCLES
+                                                                      : PCI_FF_CPU_US;
+    return PCOL_OK;
+}
+
+static pcol_status find_categories(struct pci_ff_native *b, pcol_error *err)
+{
+    struct pci_source_range rows;
+    PCI_TRY(pci_source_rows(b->file, "categories", b->source, &rows, err));
+    b->category_base = rows.count ? rows.first : pci_rows(b->file, "categories");
+    b->category_count = rows.count;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours, int64_t *category,
+                                 pcol_error *err)
+{
+    *category = ours - (int64_t)back->category_base;
+    if (*category >= 0 && (uint64_t)*category < back->category_count)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "categories", "source", (uint64_t)ours,
+                         "a frame or marker has a category of another source");
+}
+
+/* ---- samples that are not there any more */
+
+static pcol_status find_joins(struct pci_ff_native *b, pcol_error *err)
+{
+    const struct pci_column *column;
+    PCI_TRY(pci_want(b->file, "samples", "duration", PCI_TYPES_INT, &column, err));
+    for (size_t i = 0; column && i < b->thread_count && !b->has_joins; i++) {
+        const struct pci_ff_sample_run *s = &b->threads[i].samples;
+        for (uint64_t row = s->first; row < s->first + s->count && !b->has_joins; row++) {
+            int64_t value;
+            PCI_TRY(pci_ff_get(b->file, column, row, &value, &b->has_joins, err));
+        }
+    }
+    return PCOL_OK;
+}
+
+/* Rows that were taken out since they were read show by the numbers of rows that were kept. */
+static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *err)
+{
+    const struct pci_column *integer;
+    PCI_TRY(pci_want(b->file, "source_cells", "integer", PCI_TYPES_INT, &integer, err));
+    for (size_t i = 0; i < b->kept_count && *whole; i++) {
+        const struct pci_ff_preserved *k = &b->kept[i];
+        int64_t value;
+        int valid, markers = pci_ff_same(k->table, "markers");
+        uint64_t count;
+        if (k->thread == PCOL_NONE || !k->has_cells || !pci_ff_same(k->column, "length") ||
+            (!markers && !pci_ff_same(k->table, "samples")))
+            continue;
+        if (k->thread < b->first_thread || k->thread - b->first_thread >= b->thread_count) {
+            *whole = 0;
+            return PCOL_OK;
+        }
+        const struct pci_ff_thread_rows *t = &b->threads[k->thread - b->first_thread];
+        count = markers ? t->markers.count : t->samples.count;
+        PCI_TRY(pci_ff_get(b->file, integer, k->first, &value, &valid, err));
+        *whole &= (uint64_t)value == count || (!markers && b->has_joins) ||
+                  (markers && pci_ff_is_uneven(PCI_FF_MARKERS, b->version));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export, int *whole,
+                             const char **why, pcol_error *err)
+{
+    const struct pci_column *column;
+    struct pci_ff_native *b = back;
+    int64_t root;
+    int valid;
+    pcol_str type;
+    memset(b, 0, sizeof *b);
+    b->export = export;
+    b->file = export->file;
+    b->source = export->first_source;
+    b->thread = PCOL_NONE;
+    b->expand = export->options->expand_idle;
+    *whole = 0;
+    *why = NULL;
+    if (export->first_source != export->last_source)
+        return PCOL_OK;
+    PCI_TRY(pci_want(b->file, "sources", "type", PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(text_cell(b->file, column, b->source, &type, &valid, err));
+    if (!pci_ff_same(type, "firefox") && !pci_ff_same(type, "jslb"))
+        return PCOL_OK;
+    PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_ff_get(b->file, column, b->source, &root, &valid, err));
+    *why = "the document around its tables is not there";
+    if (!valid)
+        return PCOL_OK;
+    *whole = 1;
+    PCI_TRY(read_meta(b, (uint64_t)root, err));
+    PCI_TRY(load_kept(b, whole, err));
+    PCI_TRY(load_threads(b, whole, err));
+    PCI_TRY(load_stretches(b, "samples", whole, err));
+    PCI_TRY(load_stretches(b, "markers", whole, err));
+    PCI_TRY(load_stretches(b, "allocations", whole, err));
+    PCI_TRY(find_categories(b, err));
+    PCI_TRY(find_joins(b, err));
+    PCI_TRY(count_rows(b, whole, err));
+    *why = *whole ? NULL : "samples were taken out or moved since it was read";
+    PCI_TRY(pci_types_open(b->file, &b->types, err));
+    return pci_stacks_open(b->file, &b->stacks, err);
+}
+
+/* ---- orders of the source's tables */
+
+void pci_ff_native_leave_thread(struct pci_ff_native *back)
+{
+    for (int id = 0; id < PCI_FF_TABLES; id++) {
+        pci_order_clear(&back->orders[1][id]);
+        pci_free(back->inverse[1][id]);
+        back->inverse[1][id] = NULL;
+        back->loaded[1][id] = 0;
+    }
+}
+
+void pci_ff_native_close(struct pci_ff_native *back)
+{
+    pci_ff_native_leave_thread(back);
+    for (int id = 0; id < PCI_FF_TABLES; id++) {
+        pci_order_clear(&back->orders[0][id]);
+        pci_free(back->inverse[0][id]);
+    }
+    pci_types_close(&back->types);
+    pci_free(back->kept);
+    pci_free(back->threads);
+    memset(back, 0, sizeof *back);
+}
+
+pcol_status pci_ff_load_order(struct pci_ff_native *back, int level, int id, pcol_error *err)
+{
+    if (back->loaded[level][id])
+        return PCOL_OK;
+    back->loaded[level][id] = 1;
+    PCI_TRY(pci_order_of(back->file, back->source, level ? back->thread : PCOL_NONE,
+                         pci_ff_names[id], &back->orders[level][id], err));
+    return pci_ff_order_by_use(back, level, id, err);
+}
+
+static pcol_status find_nameless(struct pci_ff_native *b, int level,
+                                 const struct pci_column *function, int *named, pcol_error *err)
+{
+    const struct pci_order *o = &b->orders[level][PCI_FF_FRAMES];
+    PCI_TRY(pci_ff_load_order(b, level, PCI_FF_FRAMES, err));
+    for (uint64_t i = 0; i < o->count && *named; i++) {
+        uint64_t row, count;
+        int64_t value;
+        PCI_TRY(pci_stacks_group(&b->stacks, o->rows[i], &row, &count, err));
+        PCI_TRY(pci_ff_get(b->file, function, row, &value, named, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_native_is_named(struct pci_ff_native *back, int *named, pcol_error *err)
+{
+    const struct pci_column *function;
+    *named = 1;
+    PCI_TRY(pci_want(back->file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    if (function && !(function->desc->flags & PCF_COLUMN_NULLABLE))
+        return PCOL_OK;
+    pcol_status status = find_nameless(back, 0, function, named, err);
+    for (size_t i = 0; i < back->thread_count && *named && status == PCOL_OK; i++) {
+        back->thread = back->first_thread + (uint32_t)i;
+        status = find_nameless(back, 1, function, named, err);
+        pci_ff_native_leave_thread(back);
+    }
+    back->thread = PCOL_NONE;
+    return status;
+}
+
+static pcol_status level_of(struct pci_ff_native *b, int id, int *level, pcol_error *err)
+{
+    *level = b->thread != PCOL_NONE;
+    PCI_TRY(pci_ff_load_order(b, *level, id, err));
+    if (b->orders[*level][id].known)
+        return PCOL_OK;
+    *level = 0;
+    return pci_ff_load_order(b, 0, id, err);
+}
+
+pcol_status pci_ff_native_order(struct pci_ff_native *back, int id, const struct pci_order **order,
+                              pcol_error *err)
+{
+    int level = back->thread != PCOL_NONE;
+    PCI_TRY(pci_ff_load_order(back, level, id, err));
+    *order = &back->orders[level][id];
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count, pcol_error *err)
+{
+    int level;
+    PCI_TRY(level_of(back, id, &level, err));
+    *count = back->orders[level][id].count;
+    return PCOL_OK;
+}
+
+static pcol_status invert(struct pci_ff_native *b, int level, int id, pcol_error *err)
+{
+    const struct pci_order *o = &b->orders[level][id];
+    uint64_t rows = pci_rows(b->file, pci_ff_ours[id]);
+    PCI_TRY(pci_plausible(b->file, pci_ff_ours[id], err));
+    uint32_t *to = pci_calloc((size_t)rows + 1, sizeof *to);
+    if (!to)
+        return pci_fail_memory(err);
+    for (uint64_t i = o->count; i-- > 0;) /* of equal strings the first */
+        if (o->rows[i] < rows)
+            to[o->rows[i]] = (uint32_t)i + 1;
+    b->inverse[level][id] = to;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_native_row(struct pci_ff_native *back, int id, uint64_t ours, int64_t *row,
+                            pcol_error *err)
+{
+    int level;
+    PCI_TRY(level_of(back, id, &level, err));
+    if (!back->inverse[level][id])
+        PCI_TRY(invert(back, level, id, err));
+    uint32_t at = ours < pci_rows(back->file, pci_ff_ours[id]) ? back->inverse[level][id][ours] : 0;
+    *row = (int64_t)at - 1;
+    if (at)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, pci_ff_ours[id], NULL, ours,
+                         "the source had no such row in %s", pci_ff_names[id]);
+}

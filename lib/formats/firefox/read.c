@@ -1,0 +1,342 @@
+/*
+ * read.c - a processed profile of the Firefox Profiler, as JSON or JSLB, into a builder
+ */
+#include "formats/firefox/read.h"
+
+#include "util/alloc.h"
+#include "builder/idle_samples.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- recognising */
+
+static int has_text(const uint8_t *data, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i + length <= size; i++) {
+        const uint8_t *p = memchr(data + i, text[0], size - length - i + 1);
+        if (!p)
+            return 0;
+        if (!memcmp(p, text, length))
+            return 1;
+        i = (size_t)(p - data);
+    }
+    return 0;
+}
+
+static size_t skip_to_brace(const uint8_t *data, size_t size)
+{
+    size_t at = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (at < size &&
+           (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
+        at++;
+    return at;
+}
+
+int pci_firefox_sniff(const uint8_t *data, size_t size, int all)
+{
+    /* Keys that no other JSON format of profiles has near its beginning. */
+    static const char *const sure[] = {"\"preprocessedProfileVersion\"", "\"stackTable\"",
+                                       "\"frameTable\"", "\"threadCPUDelta\"", "\"breakpadId\""};
+    size_t at = skip_to_brace(data, size);
+    (void)all;
+    if (at >= size || data[at] != '{')
+        return 0;
+    for (size_t i = 0; i < sizeof sure / sizeof sure[0]; i++)
+        if (has_text(data, size, sure[i]))
+            return 2;
+    if (has_text(data, size, "\"meta\"") &&
+        (has_text(data, size, "\"processType\"") || has_text(data, size, "\"markerSchema\"")))
+        return 2;
+    return has_text(data, size, "\"meta\"") || has_text(data, size, "\"threads\"");
+}
+
+int pci_jslb_sniff(const uint8_t *data, size_t size, int all)
+{
+    (void)all;
+    return size >= sizeof pci_slab_magic && !memcmp(data, pci_slab_magic, sizeof pci_slab_magic)
+               ? 2
+               : 0;
+}
+
+/* ---- the source */
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* The year, month and day of a number of days since 1970-01-01 (proleptic Gregorian). */
+static void civil(int64_t days, int64_t *year, unsigned *month, unsigned *day)
+{
+    int64_t z = days + 719468, era = floor_div(z, 146097), doe = z - era * 146097;
+    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+    *day = (unsigned)(doy - (153 * mp + 2) / 5 + 1);
+    *month = (unsigned)(mp < 10 ? mp + 3 : mp - 9);
+    *year = yoe + era * 400 + (*month <= 2);
+}
+
+static int format_time(double ms, char *text, size_t size)
+{
+    int64_t all, days, left, year;
+    unsigned month, day;
+    if (!(ms > 0 && ms < 253402300800000.0)) /* up to the year 9999 */
+        return 0;
+    all = (int64_t)ms;
+    days = all / 86400000;
+    left = all % 86400000;
+    civil(days, &year, &month, &day);
+    snprintf(text, size, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", (int)year, month, day,
+             (int)(left / 3600000), (int)(left / 60000 % 60), (int)(left / 1000 % 60),
+             (int)(left % 1000));
+    return 1;
+}
+
+static pcol_status add_source(struct pci_ff *ff, pcol_error *err)
+{
+    char text[64];
+    pcol_source source = {.size = sizeof source};
+    if (ff->has_start && format_time(ff->start_ms, text, sizeof text))
+        source.timestamp = text;
+    if (ff->has_interval && ff->interval_ms > 0 && ff->interval_ms < 9e12) {
+        source.has_interval = 1;
+        source.interval_ns = (int64_t)(ff->interval_ms * 1e6 + 0.5);
+    }
+    if (ff->duration_ms > 0 && ff->duration_ms < 9e12) {
+        source.has_duration = 1;
+        source.duration_ns = (int64_t)(ff->duration_ms * 1e6 + 0.5);
+    }
+    source.collapsed = ff->import->options->collapse_idle != 0;
+    PCI_TRY(pci_import_source(ff->import, &source, err));
+    if (source.collapsed)
+        PCI_TRY(
+            pci_idle_note(ff->b, ff->import->source, ff->import->options->idle_tolerance_ns, err));
+    return pci_builder_extra(ff->b, PCI_T_SOURCES, ff->import->source, ff->root, err);
+}
+
+/* ---- threads */
+
+/* Text of a member of a thread; a number is its digits. */
+static pcol_status set_text(struct pci_ff *ff, const struct pci_ff_scope *scope, const char *key,
+                            const char *column, pcol_error *err)
+{
+    char text[32];
+    uint32_t number;
+    PCI_TRY(pcol_builder_column(ff->b, PCI_T_THREADS, column, PCOL_STRING, 0, &number, err));
+    for (size_t i = 0; i < scope->label_count; i++) {
+        const struct pci_label *l = &scope->labels[i];
+        pcol_str name = pci_string_pool_get(&ff->b->strings, l->key);
+        if (name.size != strlen(key) || memcmp(name.data, key, name.size) != 0)
+            continue;
+        if (l->kind == PCI_LABEL_STRING)
+            return pci_builder_set_bits(ff->b, number, scope->thread, l->text, err);
+        if (l->kind == PCI_LABEL_INTEGER) {
+            int size = snprintf(text, sizeof text, "%" PRId64, l->as.i64);
+            return pcol_builder_set_str(ff->b, number, scope->thread, text, (size_t)size, err);
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    uint32_t column;
+    uint64_t row = pci_builder_rows(ff->b, PCI_T_THREADS);
+    if (row >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 threads");
+    scope->thread = (uint32_t)row;
+    PCI_TRY(pcol_builder_column(ff->b, PCI_T_THREADS, "source", PCOL_U32, PCI_T_SOURCES + 1,
+                                &column, err));
+    PCI_TRY(pcol_builder_set_i64(ff->b, column, row, ff->import->source, err));
+    PCI_TRY(set_text(ff, scope, "name", "name", err));
+    PCI_TRY(set_text(ff, scope, "tid", "tid", err));
+    PCI_TRY(set_text(ff, scope, "pid", "pid", err));
+    PCI_TRY(set_text(ff, scope, "processName", "process_name", err));
+    PCI_TRY(pci_builder_labels(ff->b, PCI_T_THREADS, row, scope->labels, scope->label_count,
+                               &scope->extra, err));
+    return scope->extra == PCI_NO_NODE
+               ? PCOL_OK
+               : pci_builder_extra(ff->b, PCI_T_THREADS, row, scope->extra, err);
+}
+
+/* ---- counters */
+
+static pcol_status finish_counters(struct pci_ff *ff, pcol_error *err)
+{
+    uint32_t table, column;
+    if (!ff->counter_count)
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_table(ff->b, "counters", &table, err));
+    PCI_TRY(pcol_builder_column(ff->b, table, "source", PCOL_U32, PCI_T_SOURCES + 1, &column, err));
+    for (size_t i = 0; i < ff->counter_count; i++) {
+        PCI_TRY(pcol_builder_set_i64(ff->b, column, ff->counters[i]->row, ff->import->source, err));
+        if (ff->counters[i]->samples.present)
+            PCI_TRY(pci_ff_counter_samples(ff, ff->counters[i], i, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- all of it */
+
+static pcol_status map_categories(struct pci_ff *ff, pcol_error *err)
+{
+    uint32_t *map = pci_malloc((size_t)ff->category_count + 1, sizeof *map);
+    if (!map)
+        return pci_fail_memory(err);
+    for (uint64_t i = 0; i < ff->category_count; i++)
+        map[i] = (uint32_t)(ff->category_base + i);
+    ff->shared.map[PCI_FF_CATEGORIES] = map;
+    ff->shared.rows[PCI_FF_CATEGORIES] = ff->category_count;
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_begin(struct pci_ff *ff, pcol_error *err)
+{
+    ff->begun = 1;
+    PCI_TRY(add_source(ff, err));
+    PCI_TRY(map_categories(ff, err));
+    ff->first_thread = (uint32_t)pci_builder_rows(ff->b, PCI_T_THREADS);
+    return pci_ff_resolve(ff, &ff->shared, err);
+}
+
+pcol_status pci_ff_finish_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    PCI_TRY(add_thread(ff, scope, err));
+    PCI_TRY(pci_ff_resolve(ff, scope, err));
+    if (scope->tables[PCI_FF_SAMPLES].present)
+        PCI_TRY(pci_ff_samples(ff, scope, err));
+    pci_ff_table_forget(&scope->tables[PCI_FF_SAMPLES]);
+    return pci_ff_orders(ff, scope, err);
+}
+
+/* Samples before markers, so that a profile's types come in the order of its threads. */
+static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
+{
+    uint64_t marker = ff->marker_base;
+    if (!ff->begun) {
+        PCI_TRY(pci_ff_begin(ff, err));
+        for (size_t i = 0; i < ff->thread_count; i++)
+            PCI_TRY(pci_ff_finish_thread(ff, ff->threads[i], err));
+    }
+    PCI_TRY(pci_ff_orders(ff, &ff->shared, err));
+    for (size_t i = 0; i < ff->thread_count; i++) {
+        struct pci_ff_scope *scope = ff->threads[i];
+        if (scope->tables[PCI_FF_MARKERS].present)
+            PCI_TRY(pci_ff_markers(ff, scope, marker, err));
+        marker += scope->tables[PCI_FF_MARKERS].rows;
+        for (int id = PCI_FF_JS_ALLOCATIONS; id <= PCI_FF_NATIVE_ALLOCATIONS; id++)
+            if (scope->tables[id].present)
+                PCI_TRY(pci_ff_allocations(ff, scope, id, err));
+    }
+    return PCOL_OK;
+}
+
+/* The text is not looked at any more: a container's bytes make room for what they become. */
+static void end_input(struct pci_ff *ff)
+{
+    struct pci_slabs *slabs = ff->in.slabs;
+    pci_ff_stream_close(&ff->in);
+    if (slabs)
+        pci_slabs_close(slabs);
+}
+
+static pcol_status read_all(struct pci_ff *ff, pcol_error *err)
+{
+    uint32_t markers;
+    PCI_TRY(pcol_builder_table(ff->b, "markers", &markers, err));
+    ff->marker_base = pci_builder_rows(ff->b, markers);
+    PCI_TRY(pci_ff_document(ff, err));
+    end_input(ff);
+    PCI_TRY(finish_threads(ff, err));
+    PCI_TRY(finish_counters(ff, err));
+    PCI_TRY(pci_ff_preserve_end(ff, err));
+    if (ff->import->options->collapse_idle)
+        pci_import_message(ff->import, "%" PRIu64 " idle samples joined to the ones before them",
+                           ff->join_rows);
+    return PCOL_OK;
+}
+
+static void clear_scope(struct pci_ff_scope *scope)
+{
+    for (int i = 0; i < PCI_FF_TABLES; i++) {
+        pci_ff_table_clear(&scope->tables[i]);
+        pci_free(scope->map[i]);
+    }
+    pci_free(scope->repeated);
+    pci_free(scope->file_names);
+    pci_free(scope->resource_lib);
+    pci_free(scope->resource_names);
+    pci_free(scope->function_lib);
+    pci_free(scope->labels);
+}
+
+static void clear(struct pci_ff *ff)
+{
+    pci_ff_prefetch_free(ff->ahead);
+    pci_ff_stream_close(&ff->in);
+    clear_scope(&ff->shared);
+    for (size_t i = 0; i < ff->thread_count; i++) {
+        clear_scope(ff->threads[i]);
+        pci_free(ff->threads[i]);
+    }
+    for (size_t i = 0; i < ff->counter_count; i++) {
+        pci_ff_table_clear(&ff->counters[i]->samples);
+        pci_free(ff->counters[i]);
+    }
+    for (int i = 0; i < PCI_FF_TABLES; i++)
+        pci_ff_take_end(&ff->taken[i]);
+    pci_ff_clone_end(ff);
+    pci_free(ff->threads);
+    pci_free(ff->key_thread);
+    pci_free(ff->counters);
+    pci_free(ff->subcategories);
+    pci_free(ff->marks);
+    pci_free(ff->clones);
+    pci_free(ff->equals);
+    pci_free(ff->text.data);
+    pci_free(ff->named);
+    pci_free(ff);
+}
+
+/* A fault found by the JSON reader: say in which part of the profile. */
+static void add_path(const struct pci_ff *ff, pcol_error *err)
+{
+    size_t size = err ? strlen(err->message) : 0;
+    if (size && ff->in.path[0] && (err->line || err->offset != PCOL_NOWHERE) &&
+        !strstr(err->message, ff->in.path))
+        snprintf(err->message + size, sizeof err->message - size, " (in %s)", ff->in.path);
+}
+
+static pcol_status read_profile(struct pci_import *import, struct pci_slabs *slabs, pcol_error *err)
+{
+    struct pci_ff *ff = pci_calloc(1, sizeof *ff);
+    if (!ff)
+        return pci_fail_memory(err);
+    ff->import = import;
+    ff->b = import->builder;
+    ff->shared.thread = PCOL_NONE;
+    ff->shared.extra = PCI_NO_NODE;
+    pcol_status status = pci_ff_stream_open(&ff->in, import->input, slabs, err);
+    if (status == PCOL_OK)
+        status = read_all(ff, err);
+    if (status == PCOL_E_SYNTAX || status == PCOL_E_LIMIT)
+        add_path(ff, err);
+    clear(ff);
+    return status;
+}
+
+pcol_status pci_firefox_read(struct pci_import *import, pcol_error *err)
+{
+    return read_profile(import, NULL, err);
+}
+
+pcol_status pci_jslb_read(struct pci_import *import, pcol_error *err)
+{
+    struct pci_slabs slabs;
+    PCI_TRY(pci_slabs_open(&slabs, import->input, err));
+    pcol_status status = read_profile(import, &slabs, err);
+    pci_slabs_close(&slabs);
+    return status;
+}

@@ -1,0 +1,398 @@
+/*
+ * read_document.c - the document: what stands where
+ *
+ * Members that become tables are read as such; a node of tag `table` keeps their place. Every other
+ * member becomes nodes (of the document) or labels (of a thread, of a counter).
+ */
+#include "formats/firefox/read.h"
+
+#include "util/alloc.h"
+#include "stream/input_open.h"
+#include "model/json_tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static pcol_status place_node(struct pci_ff *ff, uint64_t parent, uint32_t key, const char *table,
+                              pcol_error *err)
+{
+    struct pci_new_node node = {.parent = parent, .key = key, .tag = PCI_NODE_TABLE};
+    uint64_t row;
+    PCI_TRY(pcol_builder_string(ff->b, table, strlen(table), &node.text, err));
+    return pci_builder_node(ff->b, &node, &row, err);
+}
+
+static pcol_status object_node(struct pci_ff *ff, uint64_t parent, uint32_t key, uint64_t *row,
+                               pcol_error *err)
+{
+    struct pci_new_node node = {.parent = parent, .key = key, .tag = PCI_NODE_OBJECT};
+    return pci_builder_node(ff->b, &node, row, err);
+}
+
+static pcol_status no_gecko(const struct pci_ff *ff, const struct pci_ff_table *table,
+                            pcol_error *err)
+{
+    const struct pci_ff_column *schema = pci_ff_scalar(ff, table, "schema");
+    if (!schema)
+        return PCOL_OK;
+    return pci_ff_fail_at(&schema->place, err,
+                          "%s is a table of a raw Gecko profile; only processed profiles, as the "
+                          "Firefox Profiler saves them, are read",
+                          table->path);
+}
+
+/* Where meta comes late all tables are measured again at the end. */
+static int is_lenient(const struct pci_ff *ff, int id)
+{
+    return !ff->has_meta || pci_ff_is_uneven(id, ff->has_version ? ff->version : 0);
+}
+
+static pcol_status measure_scope(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    for (int id = PCI_FF_SOURCES; id < PCI_FF_TABLES; id++)
+        if (scope->tables[id].present)
+            PCI_TRY(pci_ff_table_measure(ff, &scope->tables[id], is_lenient(ff, id), err));
+    return PCOL_OK;
+}
+
+/* Which of the tables the current key names, or -1. */
+static int table_of(const struct pci_ff *ff, int first)
+{
+    for (int i = first; i < PCI_FF_TABLES; i++)
+        if (pci_ff_is(&ff->in, pci_ff_names[i]) && i != PCI_FF_CATEGORIES)
+            return i;
+    return pci_ff_is(&ff->in, pci_ff_names[PCI_FF_STRINGS]) ? PCI_FF_STRINGS : -1;
+}
+
+/* The value of a member that may be a table; *taken: it was one. */
+static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int id, int *taken,
+                              pcol_error *err)
+{
+    char path[64];
+    int type = ff->in.type;
+    struct pci_ff_table *table = &scope->tables[id];
+    snprintf(path, sizeof path, "%s%s%s", scope->path, scope->path[0] ? "." : "", pci_ff_names[id]);
+    *taken = 1;
+    if (id == PCI_FF_STRINGS && type == PCI_JSON_ARRAY)
+        return pci_ff_strings_read(ff, table, path, err);
+    if (id == PCI_FF_LIBS && type == PCI_JSON_ARRAY) {
+        snprintf(table->path, sizeof table->path, "%s", path);
+        return pci_ff_libs(ff, scope, err);
+    }
+    if (id == PCI_FF_STRINGS || id == PCI_FF_LIBS || type != PCI_JSON_OBJECT) {
+        *taken = 0;
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_ff_table_read(ff, table, path, err));
+    PCI_TRY(no_gecko(ff, table, err));
+    PCI_TRY(pci_ff_table_measure(ff, table, is_lenient(ff, id), err));
+    if (id == PCI_FF_MARKERS)
+        ff->marker_rows += table->rows;
+    return PCOL_OK;
+}
+
+/* ---- threads */
+
+/* A key has a number, and for each number stands the thread in which it was last seen: a thread may
+ * have as many keys as it has bytes. */
+static pcol_status only_once(struct pci_ff *ff, const struct pci_ff_scope *scope, uint32_t key,
+                             pcol_error *err)
+{
+    size_t before = ff->key_capacity;
+    if (pci_grow((void **)&ff->key_thread, &ff->key_capacity, (size_t)key + 1,
+                 sizeof *ff->key_thread))
+        return pci_fail_memory(err);
+    memset(ff->key_thread + before, 0, (ff->key_capacity - before) * sizeof *ff->key_thread);
+    if (ff->key_thread[key] == ff->thread_count) {
+        pcol_str text = pci_string_pool_get(&ff->b->strings, key);
+        return pci_ff_fail(&ff->in, err, "%s has '%.*s' twice", scope->path,
+                           (int)(text.size < 40 ? text.size : 40), text.data);
+    }
+    ff->key_thread[key] = (uint32_t)ff->thread_count;
+    return PCOL_OK;
+}
+
+static pcol_status thread_member(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    struct pci_label place = {.kind = PCI_LABEL_EXTRA};
+    uint32_t key;
+    int id = table_of(ff, PCI_FF_LIBS), taken = 0;
+    if (pci_ff_is(&ff->in, "stringTable"))
+        return pci_ff_fail(&ff->in, err,
+                           "%s is of a raw Gecko profile; only processed profiles, as the Firefox "
+                           "Profiler saves them, are read",
+                           scope->path);
+    PCI_TRY(pci_ff_key(ff, &key, err));
+    PCI_TRY(only_once(ff, scope, key, err));
+    PCI_TRY(pci_ff_next(&ff->in, err));
+    if (id >= 0)
+        PCI_TRY(read_table(ff, scope, id, &taken, err));
+    if (!taken)
+        return pci_ff_label(ff, key, &scope->labels, &scope->label_count, &scope->label_capacity,
+                            &scope->extra, err);
+    place.key = key;
+    if (scope->extra == PCI_NO_NODE)
+        PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
+    PCI_TRY(place_node(ff, scope->extra, key, pci_ff_ours[id], err));
+    if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
+                 sizeof *scope->labels))
+        return pci_fail_memory(err);
+    scope->labels[scope->label_count++] = place;
+    return PCOL_OK;
+}
+
+static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
+{
+    int more;
+    struct pci_ff_scope *scope;
+    if (ff->thread_count >= 1000000)
+        return pci_ff_fail(&ff->in, err, "more than 1000000 threads");
+    if (pci_grow((void **)&ff->threads, &ff->thread_capacity, ff->thread_count + 1, sizeof(void *)))
+        return pci_fail_memory(err);
+    scope = pci_calloc(1, sizeof *scope);
+    if (!scope)
+        return pci_fail_memory(err);
+    scope->extra = PCI_NO_NODE;
+    snprintf(scope->path, sizeof scope->path, "threads[%zu]", ff->thread_count);
+    ff->threads[ff->thread_count++] = scope;
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, scope->path, err));
+    for (;;) {
+        snprintf(ff->in.path, sizeof ff->in.path, "%s", scope->path);
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(thread_member(ff, scope, err));
+    }
+}
+
+/* Whether all that threads refer to has been read, as it mostly has: then their cells need not wait
+ * for the end of the document. */
+static int can_begin(const struct pci_ff *ff)
+{
+    return ff->has_meta && ff->has_version &&
+           (ff->version < 41 || ff->seen >> PCI_FF_ALL_LIBS & 1) &&
+           (ff->version < 56 || ff->seen >> PCI_FF_SHARED & 1);
+}
+
+/* What is found now is no matter of where the reader stands. */
+static pcol_status build(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    char path[sizeof ff->in.path];
+    memcpy(path, ff->in.path, sizeof path);
+    ff->in.path[0] = 0;
+    PCI_TRY(scope ? pci_ff_finish_thread(ff, scope, err) : pci_ff_begin(ff, err));
+    memcpy(ff->in.path, path, sizeof path);
+    return PCOL_OK;
+}
+
+static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
+{
+    int more;
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
+    if (can_begin(ff))
+        PCI_TRY(build(ff, NULL, err));
+    for (;;) {
+        PCI_TRY(pci_ff_element(&ff->in, &more, err));
+        if (!more)
+            break;
+        PCI_TRY(read_thread(ff, err));
+        if (ff->begun)
+            PCI_TRY(build(ff, ff->threads[ff->thread_count - 1], err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- counters */
+
+static pcol_status add_counter(struct pci_ff *ff, uint32_t row, struct pci_ff_counter **counter,
+                               pcol_error *err)
+{
+    *counter = NULL;
+    if (pci_grow((void **)&ff->counters, &ff->counter_capacity, ff->counter_count + 1,
+                 sizeof(void *)))
+        return pci_fail_memory(err);
+    *counter = pci_calloc(1, sizeof **counter);
+    if (!*counter)
+        return pci_fail_memory(err);
+    (*counter)->row = row;
+    ff->counters[ff->counter_count++] = *counter;
+    return PCOL_OK;
+}
+
+/* Members of a counter; labels and extra go to the caller. */
+static pcol_status counter_members(struct pci_ff *ff, struct pci_ff_counter *counter,
+                                   const char *path, struct pci_ff_scope *scope, pcol_error *err)
+{
+    int more;
+    uint32_t key;
+    for (;;) {
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_ff_key(ff, &key, err));
+        int is_samples = pci_ff_is(&ff->in, "samples");
+        PCI_TRY(pci_ff_next(&ff->in, err));
+        if (is_samples && ff->in.type == PCI_JSON_OBJECT) {
+            struct pci_label place = {.kind = PCI_LABEL_EXTRA, .key = key};
+            PCI_TRY(pci_ff_table_read(ff, &counter->samples, path, err));
+            PCI_TRY(no_gecko(ff, &counter->samples, err));
+            PCI_TRY(pci_ff_table_measure(ff, &counter->samples, 0, err));
+            if (scope->extra == PCI_NO_NODE)
+                PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
+            PCI_TRY(place_node(ff, scope->extra, key, "counter_samples", err));
+            if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
+                         sizeof *scope->labels))
+                return pci_fail_memory(err);
+            scope->labels[scope->label_count++] = place;
+        } else {
+            PCI_TRY(pci_ff_label(ff, key, &scope->labels, &scope->label_count,
+                                 &scope->label_capacity, &scope->extra, err));
+        }
+    }
+}
+
+static pcol_status read_counter(struct pci_ff *ff, uint32_t table, uint32_t base, size_t number,
+                                struct pci_ff_scope *scope, pcol_error *err)
+{
+    char path[64];
+    struct pci_ff_counter *counter;
+    snprintf(path, sizeof path, "counters[%zu].samples", number);
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a counter", err));
+    PCI_TRY(add_counter(ff, base + (uint32_t)number, &counter, err));
+    scope->label_count = 0;
+    scope->extra = PCI_NO_NODE;
+    PCI_TRY(counter_members(ff, counter, path, scope, err));
+    PCI_TRY(pci_builder_labels(ff->b, table, counter->row, scope->labels, scope->label_count,
+                               &scope->extra, err));
+    return scope->extra == PCI_NO_NODE
+               ? PCOL_OK
+               : pci_builder_extra(ff->b, table, counter->row, scope->extra, err);
+}
+
+static pcol_status read_counters(struct pci_ff *ff, pcol_error *err)
+{
+    struct pci_ff_scope scope = {0};
+    uint32_t table;
+    int more;
+    pcol_status status = pcol_builder_table(ff->b, "counters", &table, err);
+    uint32_t base = status == PCOL_OK ? (uint32_t)pci_builder_rows(ff->b, table) : 0;
+    for (size_t number = 0; status == PCOL_OK; number++) {
+        status = pci_ff_element(&ff->in, &more, err);
+        if (status != PCOL_OK || !more)
+            break;
+        status = read_counter(ff, table, base, number, &scope, err);
+    }
+    pci_free(scope.labels);
+    return status;
+}
+
+/* ---- the document */
+
+static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
+{
+    uint64_t object, node;
+    int more;
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "shared", err));
+    PCI_TRY(object_node(ff, ff->root, key, &object, err));
+    for (;;) {
+        int taken = 0;
+        snprintf(ff->in.path, sizeof ff->in.path, "shared");
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        int id = table_of(ff, PCI_FF_SOURCES);
+        PCI_TRY(pci_ff_key(ff, &key, err));
+        PCI_TRY(pci_ff_next(&ff->in, err));
+        if (id >= 0 && id < PCI_FF_SAMPLES)
+            PCI_TRY(read_table(ff, &ff->shared, id, &taken, err));
+        if (taken)
+            PCI_TRY(place_node(ff, object, key, pci_ff_ours[id], err));
+        else
+            PCI_TRY(pci_ff_to_nodes(ff, object, key, &node, err));
+    }
+}
+
+static pcol_status read_member(struct pci_ff *ff, enum pci_ff_member member, uint32_t key,
+                               pcol_error *err)
+{
+    uint64_t node;
+    int taken;
+    switch (member) {
+    case PCI_FF_META:
+        return pci_ff_meta(ff, err);
+    case PCI_FF_ALL_LIBS:
+        if (ff->in.type != PCI_JSON_ARRAY)
+            break;
+        PCI_TRY(place_node(ff, ff->root, key, "mappings", err));
+        return read_table(ff, &ff->shared, PCI_FF_LIBS, &taken, err);
+    case PCI_FF_SHARED:
+        snprintf(ff->shared.path, sizeof ff->shared.path, "shared");
+        return read_shared(ff, key, err);
+    case PCI_FF_THREADS:
+        PCI_TRY(place_node(ff, ff->root, key, "threads", err));
+        return read_threads(ff, err);
+    case PCI_FF_COUNTERS:
+        if (ff->in.type != PCI_JSON_ARRAY)
+            break;
+        PCI_TRY(place_node(ff, ff->root, key, "counters", err));
+        return read_counters(ff, err);
+    case PCI_FF_OTHER:
+        break;
+    }
+    return pci_ff_to_nodes(ff, ff->root, key, &node, err);
+}
+
+/* A container is read ahead from its beginning on: its slabs stand as they are asked for,
+ * mostly. */
+static pcol_status begin_ahead(struct pci_ff *ff, pcol_error *err)
+{
+    const struct pci_json *json = ff->in.json;
+    const struct pci_slabs *slabs = ff->in.slabs;
+    if (ff->import->options->threads < 2 || (slabs && !slabs->file))
+        return PCOL_OK;
+    return pci_ff_prefetch_new(slabs ? slabs->file : json->input,
+                            slabs ? 0 : json->input->offset + json->at, &ff->b->store, &ff->ahead,
+                            err);
+}
+
+pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
+{
+    static const char *const names[PCI_FF_OTHER] = {"meta", "libs", "shared", "threads",
+                                                    "counters"};
+    int more;
+    PCI_TRY(pci_ff_next(&ff->in, err));
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
+    PCI_TRY(begin_ahead(ff, err));
+    PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
+    for (;;) {
+        enum pci_ff_member member = PCI_FF_META;
+        uint32_t key;
+        ff->in.path[0] = 0;
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            break;
+        while (member < PCI_FF_OTHER && !pci_ff_is(&ff->in, names[member]))
+            member++;
+        if (member < PCI_FF_OTHER && ff->seen >> member & 1)
+            return pci_ff_fail(&ff->in, err, "%s is there twice", names[member]);
+        ff->seen |= 1u << member;
+        snprintf(ff->in.path, sizeof ff->in.path, "%s", member < PCI_FF_OTHER ? names[member] : "");
+        PCI_TRY(pci_ff_key(ff, &key, err));
+        PCI_TRY(pci_ff_next(&ff->in, err));
+        PCI_TRY(read_member(ff, member, key, err));
+    }
+    ff->in.path[0] = 0;
+    if (!(ff->seen >> PCI_FF_THREADS & 1) || !ff->has_meta)
+        return pci_fail(err, PCOL_E_FORMAT,
+                        "JSON, but no profile of the Firefox Profiler: it has no '%s'",
+                        ff->has_meta ? "threads" : "meta");
+    PCI_TRY(pci_ff_next(&ff->in, err)); /* nothing but blanks may follow */
+    pci_ff_prefetch_free(ff->ahead);
+    ff->ahead = NULL;
+    if (ff->begun) /* all tables were measured as they were read */
+        return PCOL_OK;
+    PCI_TRY(measure_scope(ff, &ff->shared, err));
+    for (size_t i = 0; i < ff->thread_count; i++)
+        PCI_TRY(measure_scope(ff, ff->threads[i], err));
+    return PCOL_OK;
+}

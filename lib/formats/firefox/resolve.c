@@ -1,0 +1,351 @@
+/*
+ * resolve.c - strings, code and resources of a scope: its tables in the order in which they refer
+ *
+ * Rows equal in all that we hold become one row of ours, across threads too; those that one table
+ * of the source has twice stay two, so that every row of the source has a row of ours of its own
+ * and a number can be told from it.
+ */
+#include "formats/firefox/read.h"
+
+#include "util/alloc.h"
+
+const uint32_t *pci_ff_map(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
+                           uint64_t *rows)
+{
+    if (id == PCI_FF_CATEGORIES || !scope->tables[id].present)
+        scope = &ff->shared;
+    *rows = scope->rows[id];
+    return scope->map[id];
+}
+
+static pcol_status new_map(struct pci_ff_scope *scope, int id, pcol_error *err)
+{
+    scope->rows[id] = scope->tables[id].rows;
+    scope->map[id] = pci_malloc((size_t)scope->rows[id] + 1, sizeof(uint32_t));
+    return scope->map[id] ? PCOL_OK : pci_fail_memory(err);
+}
+
+static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    struct pci_ff_table *t = &scope->tables[PCI_FF_STRINGS];
+    struct pci_ff_taken *taken = &ff->taken[PCI_FF_STRINGS];
+    struct pci_ff_cursor *cursor;
+    pcol_status status = PCOL_OK;
+    PCI_TRY(new_map(scope, PCI_FF_STRINGS, err));
+    scope->repeated = pci_calloc((size_t)t->rows + 1, 1);
+    cursor = pci_malloc(1, sizeof *cursor);
+    if (!cursor || !scope->repeated) {
+        pci_free(cursor);
+        return pci_fail_memory(err);
+    }
+    taken->epoch++;
+    pci_ff_cursor_init(cursor, &t->columns[0].cells);
+    for (uint64_t i = 0; status == PCOL_OK && i < t->rows; i++) {
+        int kind;
+        int64_t code = 0;
+        uint32_t before = 0;
+        status = pci_ff_cell(cursor, i, &kind, &code, err);
+        if (status == PCOL_OK)
+            status = pci_ff_take(taken, (uint32_t)code, &before, err);
+        scope->map[PCI_FF_STRINGS][i] = (uint32_t)code;
+        scope->repeated[i] = before != 0;
+        scope->has_repeated |= before != 0;
+    }
+    pci_free(cursor);
+    return status;
+}
+
+/* ---- rows of ours */
+
+/* What turning rows of one table into ours needs. */
+struct pci_ff_cloner {
+    struct pci_ff *ff;
+    struct pci_ff_scope *scope;
+    struct pci_ff_table *table;
+    int id;
+    uint32_t ours;
+    size_t count;
+    struct pci_ff_field fields[PCI_FF_MAX_FIELDS];
+    uint32_t columns[PCI_FF_MAX_FIELDS]; /* of cells that are further columns */
+    struct pci_cell_value cells[PCI_FF_MAX_FIELDS];
+    size_t first; /* of those */
+};
+
+static uint32_t text_of(const struct pci_cell_value *cell)
+{
+    return cell->valid ? (uint32_t)cell->bits : PCOL_NONE;
+}
+
+static pcol_status put_plain(struct pci_ff_cloner *w, uint32_t variant, uint32_t *row,
+                             pcol_error *err)
+{
+    return pci_builder_intern(w->ff->b, w->ours, w->columns, w->cells, w->count, variant, row, NULL,
+                              err);
+}
+
+static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t variant,
+                                uint32_t *row, pcol_error *err)
+{
+    const struct pci_cell_value *c = w->cells;
+    const struct pci_ff_scope *shared = &w->ff->shared;
+    pcol_function f = {.size = sizeof f,
+                       .name = text_of(&c[PCI_FF_FN_NAME]),
+                       .system_name = PCOL_NONE,
+                       .filename = text_of(&c[PCI_FF_FN_FILE]),
+                       .start_line = c[PCI_FF_FN_LINE].bits,
+                       .has_start_line = c[PCI_FF_FN_LINE].valid != 0,
+                       .variant = variant};
+    int kind;
+    int64_t value;
+    struct pci_ff_field *source = &w->fields[PCI_FF_FN_SOURCE];
+    struct pci_ff_field *resource = &w->fields[PCI_FF_FN_RESOURCE];
+    if (c[PCI_FF_FN_SOURCE].valid && f.filename == PCOL_NONE) {
+        const struct pci_ff_scope *s = w->scope->tables[PCI_FF_SOURCES].present ? w->scope : shared;
+        PCI_TRY(pci_ff_cell(source->cursor, i, &kind, &value, err));
+        f.filename = s->file_names[value];
+    }
+    w->scope->function_lib[i] = PCOL_NONE;
+    if (c[PCI_FF_FN_RESOURCE].valid) {
+        const struct pci_ff_scope *s =
+            w->scope->tables[PCI_FF_RESOURCES].present ? w->scope : shared;
+        PCI_TRY(pci_ff_cell(resource->cursor, i, &kind, &value, err));
+        w->scope->function_lib[i] = s->resource_lib[value];
+    }
+    return pci_builder_function(w->ff->b, NULL, &f, w->columns + w->first, w->cells + w->first,
+                                w->count - w->first, row, NULL, err);
+}
+
+static pcol_status put_frame(struct pci_ff_cloner *w, uint64_t i, uint32_t variant, uint32_t *row,
+                             pcol_error *err)
+{
+    const struct pci_cell_value *c = w->cells;
+    const struct pci_ff_scope *s =
+        w->scope->tables[PCI_FF_FUNCTIONS].present ? w->scope : &w->ff->shared;
+    pcol_line line = {.function = text_of(&c[PCI_FF_FR_FUNC]),
+                      .filename = PCOL_NONE,
+                      .line = c[PCI_FF_FR_LINE].bits,
+                      .column = c[PCI_FF_FR_COLUMN].bits,
+                      .has_line = c[PCI_FF_FR_LINE].valid != 0,
+                      .has_column = c[PCI_FF_FR_COLUMN].valid != 0};
+    pcol_group g = {.size = sizeof g,
+                    .lines = &line,
+                    .line_count = 1,
+                    .mapping = text_of(&c[PCI_FF_FR_LIB]),
+                    .address = (uint64_t)c[PCI_FF_FR_ADDRESS].bits,
+                    .has_address = c[PCI_FF_FR_ADDRESS].valid != 0,
+                    .variant = variant};
+    int kind;
+    int64_t value;
+    if (!w->fields[PCI_FF_FR_LIB].column && c[PCI_FF_FR_FUNC].valid) {
+        PCI_TRY(pci_ff_cell(w->fields[PCI_FF_FR_FUNC].cursor, i, &kind, &value, err));
+        g.mapping = s->function_lib[value];
+    }
+    return pci_builder_group(w->ff->b, NULL, &g, w->columns + w->first, w->cells + w->first,
+                             w->count - w->first, row, NULL, err);
+}
+
+static pcol_status put_row(struct pci_ff_cloner *w, uint64_t i, uint32_t variant, uint32_t *row,
+                           pcol_error *err)
+{
+    if (w->id == PCI_FF_FUNCTIONS)
+        return put_function(w, i, variant, row, err);
+    if (w->id == PCI_FF_FRAMES)
+        return put_frame(w, i, variant, row, err);
+    return put_plain(w, variant, row, err);
+}
+
+/* The source's number that a cell names, PCOL_NONE if it names none. */
+static pcol_status named(struct pci_ff_cloner *w, int field, uint64_t i, uint32_t *row,
+                         pcol_error *err)
+{
+    int kind;
+    int64_t value;
+    *row = PCOL_NONE;
+    if (!w->cells[field].valid)
+        return PCOL_OK;
+    PCI_TRY(pci_ff_cell(w->fields[field].cursor, i, &kind, &value, err));
+    if (kind == PCI_FF_INT)
+        *row = (uint32_t)value;
+    return PCOL_OK;
+}
+
+static pcol_status use(struct pci_ff_cloner *w, int field, int target, uint64_t i, pcol_error *err)
+{
+    uint32_t row;
+    if (!w->scope->tables[target].present)
+        return PCOL_OK;
+    PCI_TRY(named(w, field, i, &row, err));
+    if (row != PCOL_NONE)
+        pci_ff_use(w->scope, target, row);
+    return PCOL_OK;
+}
+
+static pcol_status use_function(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+{
+    struct pci_ff_scope *scope = w->scope;
+    uint32_t resource, name;
+    PCI_TRY(use(w, PCI_FF_FN_SOURCE, PCI_FF_SOURCES, i, err));
+    PCI_TRY(use(w, PCI_FF_FN_RESOURCE, PCI_FF_RESOURCES, i, err));
+    if (!scope->tables[PCI_FF_STRINGS].present)
+        return PCOL_OK;
+    PCI_TRY(named(w, PCI_FF_FN_RESOURCE, i, &resource, err));
+    PCI_TRY(named(w, PCI_FF_FN_NAME, i, &name, err));
+    if (resource != PCOL_NONE && !scope->resource_names)
+        scope->uses.next[PCI_FF_STRINGS] = PCI_FF_EMIT_OF_ORDER; /* resources of another scope */
+    else if (resource != PCOL_NONE && scope->resource_names[resource] != PCOL_NONE)
+        pci_ff_use_string(scope, scope->resource_names[resource]);
+    if (name != PCOL_NONE)
+        pci_ff_use_string(scope, name);
+    return PCOL_OK;
+}
+
+/* What later tables ask of this one. */
+static pcol_status note_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+{
+    switch (w->id) {
+    case PCI_FF_SOURCES:
+        w->scope->file_names[i] = text_of(&w->cells[0]);
+        return PCOL_OK;
+    case PCI_FF_RESOURCES:
+        w->scope->resource_lib[i] = text_of(&w->cells[0]);
+        return named(w, 1, i, &w->scope->resource_names[i], err);
+    case PCI_FF_FUNCTIONS:
+        return use_function(w, i, err);
+    case PCI_FF_FRAMES:
+        PCI_TRY(use(w, PCI_FF_FR_FUNC, PCI_FF_FUNCTIONS, i, err));
+        return use(w, PCI_FF_FR_SYMBOL, PCI_FF_SYMBOLS, i, err);
+    default:
+        return PCOL_OK;
+    }
+}
+
+/* The cells of a row. The column of a subcategory that its category does not have is kept as it
+ * was. */
+static pcol_status get_cells(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+{
+    for (size_t k = 0; k < w->count; k++)
+        PCI_TRY(pci_ff_field_get(w->ff, w->table, &w->fields[k], i, &w->cells[k], err));
+    const struct pci_cell_value *category = &w->cells[PCI_FF_FR_CATEGORY];
+    struct pci_cell_value *part = &w->cells[PCI_FF_FR_SUBCATEGORY];
+    uint64_t number = (uint64_t)category->bits - w->ff->category_base;
+    if (w->id == PCI_FF_FRAMES && part->valid &&
+        !pci_ff_has_part(w->ff, category->valid ? number : PCI_NO_NODE, part->bits)) {
+        *part = (struct pci_cell_value){0, 0};
+        w->fields[PCI_FF_FR_SUBCATEGORY].exact = 0;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status resolve_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+{
+    uint32_t row, before;
+    PCI_TRY(get_cells(w, i, err));
+    if (w->id == PCI_FF_FRAMES && !w->cells[PCI_FF_FR_FUNC].valid)
+        return pci_ff_fail_at(&w->table->place, err, "%s.func[%llu]: a frame needs a function",
+                              w->table->path, (unsigned long long)i);
+    PCI_TRY(note_row(w, i, err));
+    PCI_TRY(put_row(w, i, 0, &row, err));
+    PCI_TRY(pci_ff_take(&w->ff->taken[w->id], row, &before, err));
+    if (before)
+        PCI_TRY(put_row(w, i, before, &row, err));
+    w->scope->map[w->id][i] = row;
+    return PCOL_OK;
+}
+
+static pcol_status resolve_rows(struct pci_ff_cloner *w, pcol_error *err)
+{
+    struct pci_ff_claim claims[PCI_FF_MAX_FIELDS];
+    PCI_TRY(pci_ff_fields_open(w->ff, w->scope, w->table, pci_ff_schema[w->id].specs, w->count,
+                               w->ours, w->fields, err));
+    for (size_t k = 0; k < w->count; k++)
+        w->columns[k] = w->fields[k].number;
+    for (uint64_t i = 0; i < w->table->rows; i++)
+        PCI_TRY(resolve_row(w, i, err));
+    pci_ff_claim_fields(w->fields, w->count, claims);
+    return pci_ff_preserve_table(w->ff, w->scope->thread, w->table, pci_ff_names[w->id], claims,
+                             w->count, err);
+}
+
+static struct pci_ff_cloner *new_work(struct pci_ff *ff, struct pci_ff_scope *scope, int id)
+{
+    struct pci_ff_cloner *w = pci_calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->ff = ff;
+    w->scope = scope;
+    w->table = &scope->tables[id];
+    w->id = id;
+    w->count = pci_ff_schema[id].count;
+    w->first = id == PCI_FF_FUNCTIONS ? (size_t)PCI_FF_FN_FURTHER
+               : id == PCI_FF_FRAMES  ? (size_t)PCI_FF_FR_FURTHER
+                                      : 0;
+    return w;
+}
+
+static pcol_status resolve_table(struct pci_ff *ff, struct pci_ff_scope *scope, int id,
+                                 pcol_error *err)
+{
+    struct pci_ff_cloner *w;
+    size_t rows = (size_t)scope->tables[id].rows + 1;
+    uint32_t **note = id == PCI_FF_SOURCES     ? &scope->file_names
+                      : id == PCI_FF_RESOURCES ? &scope->resource_lib
+                      : id == PCI_FF_FUNCTIONS ? &scope->function_lib
+                                               : NULL;
+    PCI_TRY(new_map(scope, id, err));
+    if (note && !(*note = pci_malloc(rows, sizeof(uint32_t))))
+        return pci_fail_memory(err);
+    if (id == PCI_FF_RESOURCES && !(scope->resource_names = pci_malloc(rows, sizeof(uint32_t))))
+        return pci_fail_memory(err);
+    w = new_work(ff, scope, id);
+    if (!w)
+        return pci_fail_memory(err);
+    ff->taken[id].epoch++;
+    pcol_status status = pcol_builder_table(ff->b, pci_ff_schema[id].table, &w->ours, err);
+    if (status == PCOL_OK)
+        status = resolve_rows(w, err);
+    pci_ff_fields_close(w->fields, w->count);
+    pci_free(w);
+    return status;
+}
+
+/* ---- duplicates of frames, which stacks ask for */
+
+void pci_ff_clone_end(struct pci_ff *ff)
+{
+    if (ff->cloner)
+        pci_ff_fields_close(ff->cloner->fields, ff->cloner->count);
+    pci_free(ff->cloner);
+    ff->cloner = NULL;
+}
+
+pcol_status pci_ff_clone_frame(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t frame,
+                               uint32_t variant, uint32_t *group, pcol_error *err)
+{
+    struct pci_ff_cloner *w = ff->cloner;
+    if (!scope->tables[PCI_FF_FRAMES].present)
+        scope = &ff->shared;
+    if (!w || w->scope != scope) {
+        pci_ff_clone_end(ff);
+        ff->cloner = w = new_work(ff, scope, PCI_FF_FRAMES);
+        if (!w)
+            return pci_fail_memory(err);
+        PCI_TRY(pci_ff_fields_open(ff, scope, w->table, pci_ff_schema[w->id].specs, w->count,
+                                   PCI_T_GROUPS, w->fields, err));
+        for (size_t k = 0; k < w->count; k++)
+            w->columns[k] = w->fields[k].number;
+    }
+    PCI_TRY(get_cells(w, frame, err));
+    return put_frame(w, frame, variant, group, err);
+}
+
+pcol_status pci_ff_resolve(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+{
+    if (scope->tables[PCI_FF_STRINGS].present)
+        PCI_TRY(resolve_strings(ff, scope, err));
+    for (int id = PCI_FF_SOURCES; id <= PCI_FF_FRAMES; id++)
+        if (scope->tables[id].present)
+            PCI_TRY(resolve_table(ff, scope, id, err));
+    if (scope->tables[PCI_FF_STACKS].present)
+        PCI_TRY(pci_ff_stacks(ff, scope, err));
+    return PCOL_OK;
+}

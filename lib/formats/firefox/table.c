@@ -1,0 +1,395 @@
+/*
+ * table.c - a table of the source: an object of columns and a few scalars
+ *
+ * Arrays become columns of cells; numbers come in runs from the JSON reader or from a slab. What is
+ * no scalar in a column is kept as JSON text.
+ */
+#include "formats/firefox/read.h"
+
+#include "util/alloc.h"
+#include "util/import_budget.h"
+#include "stream/input_open.h"
+#include "model/json_tree.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define RUN 512u
+
+void pci_ff_table_clear(struct pci_ff_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        pci_ff_cells_clear(&table->columns[i].cells);
+    pci_free(table->columns);
+    memset(table, 0, sizeof *table);
+}
+
+void pci_ff_table_forget(struct pci_ff_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        pci_ff_cells_clear(&table->columns[i].cells);
+    table->count = 0;
+}
+
+static struct pci_ff_column *find(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                  const char *name, int scalar)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; i < table->count; i++) {
+        pcol_str text = pci_string_pool_get(&ff->b->strings, table->columns[i].name);
+        if (text.size == size && !memcmp(text.data, name, size))
+            return table->columns[i].scalar == scalar ? &table->columns[i] : NULL;
+    }
+    return NULL;
+}
+
+struct pci_ff_column *pci_ff_column(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                    const char *name)
+{
+    return find(ff, table, name, 0);
+}
+
+struct pci_ff_column *pci_ff_scalar(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                    const char *name)
+{
+    return find(ff, table, name, 1);
+}
+
+pcol_status pci_ff_fail_cell(const struct pci_ff *ff, const struct pci_ff_table *table,
+                             const struct pci_ff_column *column, uint64_t row, pcol_error *err,
+                             const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+    pcol_str name = pci_string_pool_get(&ff->b->strings, column->name);
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pci_ff_fail_at(&column->place, err, "%s.%.*s[%llu]: %s", table->path,
+                          (int)(name.size < 40 ? name.size : 40), name.data,
+                          (unsigned long long)row, text);
+}
+
+/* ---- cells */
+
+/* The current value as JSON text. */
+static pcol_status json_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+{
+    uint32_t code;
+    ff->text.size = 0;
+    PCI_TRY(pci_ff_capture(&ff->in, &ff->text, err));
+    PCI_TRY(pcol_builder_string(ff->b, ff->text.data, ff->text.size, &code, err));
+    return pci_ff_cells_add(cells, PCI_FF_JSON, code, err);
+}
+
+static int is_minus_zero(const struct pci_json *json)
+{
+    return json->type == PCI_JSON_INT && !json->integer && json->text.data[0] == '-';
+}
+
+pcol_status pci_ff_token_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+{
+    const struct pci_json *json = ff->in.json;
+    int64_t bits;
+    uint32_t code;
+    switch (ff->in.type) {
+    case PCI_JSON_NULL:
+        return pci_ff_cells_add(cells, PCI_FF_NULL, 0, err);
+    case PCI_JSON_FALSE:
+        return pci_ff_cells_add(cells, PCI_FF_FALSE, 0, err);
+    case PCI_JSON_TRUE:
+        return pci_ff_cells_add(cells, PCI_FF_TRUE, 0, err);
+    case PCI_JSON_INT:
+        if (is_minus_zero(json))
+            return pci_ff_cells_add(cells, PCI_FF_DOUBLE, INT64_MIN, err); /* the bits of -0.0 */
+        return pci_ff_cells_add(cells, PCI_FF_INT, json->integer, err);
+    case PCI_JSON_DOUBLE:
+        memcpy(&bits, &json->number, sizeof bits);
+        return pci_ff_cells_add(cells, PCI_FF_DOUBLE, bits, err);
+    case PCI_JSON_STRING:
+        PCI_TRY(pcol_builder_string(ff->b, json->text.data, json->text.size, &code, err));
+        return pci_ff_cells_add(cells, PCI_FF_TEXT, code, err);
+    default:
+        return json_cell(ff, cells, err);
+    }
+}
+
+static pcol_status read_slab(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+{
+    const struct pci_slab *slab = ff->in.slab;
+    size_t count = pci_slab_count(slab);
+    int64_t values[RUN];
+    uint8_t reals[RUN];
+    for (size_t i = 0, n; i < count; i += n) {
+        n = count - i < RUN ? count - i : RUN;
+        int all;
+        PCI_TRY(pci_slab_numbers(ff->in.slabs, slab, i, n, values, reals, &all, err));
+        if (all < 0)
+            for (size_t k = 0; k < n; k++)
+                reals[k] = reals[k] ? PCI_FF_DOUBLE : PCI_FF_INT;
+        PCI_TRY(pci_ff_cells_append(cells, all > 0 ? PCI_FF_DOUBLE : PCI_FF_INT,
+                                    all < 0 ? reals : NULL, values, n, err));
+    }
+    return PCOL_OK;
+}
+
+/* As many numbers as come in a row. */
+static pcol_status read_runs(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+{
+    int64_t values[RUN];
+    uint8_t types[RUN];
+    size_t count;
+    do {
+        unsigned seen = pci_json_run(ff->in.json, values, types, RUN, &count);
+        int kind = seen == 1u << PCI_JSON_INT      ? PCI_FF_INT
+                   : seen == 1u << PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
+                   : seen == 1u << PCI_JSON_NULL   ? PCI_FF_NULL
+                                                   : -1;
+        for (size_t i = 0; kind < 0 && i < count; i++)
+            types[i] = types[i] == PCI_JSON_INT      ? PCI_FF_INT
+                       : types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
+                                                     : PCI_FF_NULL;
+        PCI_TRY(pci_ff_cells_append(cells, kind, kind < 0 ? types : NULL, values, count, err));
+    } while (count == RUN);
+    return PCOL_OK;
+}
+
+static pcol_status read_array(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+{
+    int more;
+    if (ff->in.type == PCI_FF_SLAB)
+        return read_slab(ff, cells, err);
+    if (ff->ahead)
+        PCI_TRY(pci_ff_prefetch_take(ff->ahead, ff->in.json, pci_ff_text_end(&ff->in), cells, err));
+    for (;;) {
+        PCI_TRY(read_runs(ff, cells, err));
+        PCI_TRY(pci_ff_element(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_ff_token_cell(ff, cells, err));
+    }
+}
+
+/* ---- tables */
+
+pcol_status pci_ff_key(struct pci_ff *ff, uint32_t *key, pcol_error *err)
+{
+    return pcol_builder_string(ff->b, ff->in.json->text.data, ff->in.json->text.size, key, err);
+}
+
+static pcol_status add_column(struct pci_ff *ff, struct pci_ff_table *table, uint32_t name,
+                              struct pci_ff_column **column, pcol_error *err)
+{
+    *column = NULL;
+    for (size_t i = 0; i < table->count; i++) {
+        pcol_str text = pci_string_pool_get(&ff->b->strings, name);
+        if (table->columns[i].name == name)
+            return pci_ff_fail(&ff->in, err, "%s has '%.*s' twice", table->path,
+                               (int)(text.size < 40 ? text.size : 40), text.data);
+    }
+    if (table->count >= PCF_MAX_COLUMNS / 16)
+        return pci_ff_fail(&ff->in, err, "%s has more than %u columns", table->path,
+                           PCF_MAX_COLUMNS / 16);
+    if (pci_grow((void **)&table->columns, &table->capacity, table->count + 1,
+                 sizeof *table->columns))
+        return pci_fail_memory(err);
+    *column = &table->columns[table->count++];
+    memset(*column, 0, sizeof **column);
+    (*column)->name = name;
+    /* In the builder's store: what cells let go its columns take. */
+    pci_ff_cells_init(&(*column)->cells, &ff->b->store);
+    return PCOL_OK;
+}
+
+static int is_marker_data(const struct pci_ff *ff, const struct pci_ff_table *table,
+                          const struct pci_ff_column *column)
+{
+    size_t size = strlen(table->path);
+    pcol_str name = pci_string_pool_get(&ff->b->strings, column->name);
+    return size > 8 && !strcmp(table->path + size - 8, ".markers") && name.size == 4 &&
+           !memcmp(name.data, "data", 4);
+}
+
+static pcol_status begin_table(struct pci_ff *ff, struct pci_ff_table *table, const char *path,
+                               pcol_error *err)
+{
+    if (table->present)
+        return pci_ff_fail(&ff->in, err, "%s is there twice", path);
+    table->present = 1;
+    table->place = pci_ff_where(&ff->in);
+    snprintf(table->path, sizeof table->path, "%s", path);
+    snprintf(ff->in.path, sizeof ff->in.path, "%s", path);
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_table_read(struct pci_ff *ff, struct pci_ff_table *table, const char *path,
+                              pcol_error *err)
+{
+    int more;
+    uint32_t name;
+    struct pci_ff_column *column;
+    PCI_TRY(begin_table(ff, table, path, err));
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, path, err));
+    for (;;) {
+        PCI_TRY(pci_ff_member(&ff->in, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_ff_key(ff, &name, err));
+        PCI_TRY(add_column(ff, table, name, &column, err));
+        PCI_TRY(pci_ff_next(&ff->in, err));
+        column->place = pci_ff_where(&ff->in);
+        column->scalar = ff->in.type != PCI_JSON_ARRAY && ff->in.type != PCI_FF_SLAB;
+        if (column->scalar)
+            PCI_TRY(pci_ff_token_cell(ff, &column->cells, err));
+        else if (is_marker_data(ff, table, column))
+            PCI_TRY(pci_ff_marker_data(ff, column, err));
+        else
+            PCI_TRY(read_array(ff, &column->cells, err));
+    }
+}
+
+pcol_status pci_ff_strings_read(struct pci_ff *ff, struct pci_ff_table *table, const char *path,
+                                pcol_error *err)
+{
+    struct pci_ff_column *column;
+    uint32_t name;
+    PCI_TRY(begin_table(ff, table, path, err));
+    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, path, err));
+    PCI_TRY(pcol_builder_string(ff->b, "stringArray", 11, &name, err));
+    PCI_TRY(add_column(ff, table, name, &column, err));
+    column->place = table->place;
+    PCI_TRY(read_array(ff, &column->cells, err));
+    table->rows = column->cells.count;
+    if (table->rows && (column->cells.mixed || column->cells.kind != PCI_FF_TEXT))
+        return pci_ff_fail_at(&table->place, err, "%s holds something that is no string", path);
+    if (table->rows >= PCOL_NONE)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 strings");
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, int lenient,
+                                 pcol_error *err)
+{
+    const struct pci_ff_column *length = pci_ff_scalar(ff, table, "length"), *first = NULL;
+    struct pci_ff_cursor *cursor;
+    int kind;
+    int64_t value = 0;
+    uint64_t longest = 0;
+    for (size_t i = 0; i < table->count; i++)
+        if (!table->columns[i].scalar && table->columns[i].cells.count > longest)
+            longest = table->columns[i].cells.count;
+    table->rows = longest;
+    if (length) {
+        cursor = pci_malloc(1, sizeof *cursor);
+        if (!cursor)
+            return pci_fail_memory(err);
+        pci_ff_cursor_init(cursor, &length->cells);
+        pcol_status status = pci_ff_cell(cursor, 0, &kind, &value, err);
+        pci_free(cursor);
+        PCI_TRY(status);
+        if (kind != PCI_FF_INT || value < 0)
+            return pci_ff_fail_at(&length->place, err, "%s.length is no number of rows",
+                                  table->path);
+        if (!lenient)
+            table->rows = (uint64_t)value;
+    }
+    for (size_t i = 0; i < table->count && !lenient; i++) {
+        const struct pci_ff_column *c = &table->columns[i];
+        pcol_str name = pci_string_pool_get(&ff->b->strings, c->name);
+        if (c->scalar)
+            continue;
+        if (c->cells.count != table->rows)
+            return pci_ff_fail_at(&c->place, err, "%s.%.*s has %llu rows, %s %llu", table->path,
+                                  (int)(name.size < 40 ? name.size : 40), name.data,
+                                  (unsigned long long)c->cells.count,
+                                  length  ? "length is"
+                                  : first ? "other columns have"
+                                          : "the table has",
+                                  (unsigned long long)table->rows);
+        first = c;
+    }
+    if (table->rows > longest) /* rows without a cell cost no input */
+        PCI_TRY(pci_budget_expand(pci_budget_now, (table->rows - longest) * sizeof(int64_t), err));
+    if (table->rows >= PCOL_NONE)
+        return pci_ff_fail_at(&table->place, err, "%s has more than 4294967294 rows", table->path);
+    return PCOL_OK;
+}
+
+/* ---- values that are no tables */
+
+pcol_status pci_ff_to_nodes(struct pci_ff *ff, uint64_t parent, uint32_t key, uint64_t *node,
+                            pcol_error *err)
+{
+    struct pci_json json;
+    struct pci_input input;
+    struct pci_json_options options = {PCI_JSON_SOUND, 0};
+    if (!ff->in.slabs)
+        return pci_json_to_nodes(ff->in.json, ff->b, parent, key, node, err);
+    ff->text.size = 0; /* parts of the value may lie in slabs: make one text of it */
+    PCI_TRY(pci_ff_capture(&ff->in, &ff->text, err));
+    PCI_TRY(pci_input_open_memory(&input, ff->text.data, ff->text.size, "", NULL, err));
+    pcol_status status = pci_json_open(&json, &input, &options, err);
+    if (status == PCOL_OK) {
+        status = pci_json_next(&json, err);
+        if (status == PCOL_OK)
+            status = pci_json_to_nodes(&json, ff->b, parent, key, node, err);
+        pci_json_close(&json);
+    }
+    pci_input_close(&input);
+    return status;
+}
+
+static void scalar_label(struct pci_ff *ff, struct pci_label *label)
+{
+    const struct pci_json *json = ff->in.json;
+    switch (ff->in.type) {
+    case PCI_JSON_INT:
+        label->kind = is_minus_zero(json) ? PCI_LABEL_DOUBLE : PCI_LABEL_INTEGER;
+        if (label->kind == PCI_LABEL_DOUBLE)
+            label->as.f64 = -0.0;
+        else
+            label->as.i64 = json->integer;
+        break;
+    case PCI_JSON_DOUBLE:
+        label->kind = PCI_LABEL_DOUBLE;
+        label->as.f64 = json->number;
+        break;
+    case PCI_JSON_TRUE:
+    case PCI_JSON_FALSE:
+        label->kind = PCI_LABEL_BOOL;
+        label->as.i64 = ff->in.type == PCI_JSON_TRUE;
+        break;
+    case PCI_JSON_NULL:
+        label->kind = PCI_LABEL_NULL;
+        break;
+    case PCI_JSON_BIG:
+        label->kind = PCI_LABEL_BIGINT;
+        break;
+    default:
+        label->kind = PCI_LABEL_STRING;
+    }
+}
+
+pcol_status pci_ff_label(struct pci_ff *ff, uint32_t key, struct pci_label **labels, size_t *count,
+                         size_t *capacity, uint64_t *extra, pcol_error *err)
+{
+    struct pci_label label = {.key = key, .unit = PCOL_NONE, .text = PCOL_NONE};
+    const struct pci_new_node object = {.parent = PCI_NO_NODE, .tag = PCI_NODE_OBJECT};
+    if (pci_grow((void **)labels, capacity, *count + 1, sizeof **labels))
+        return pci_fail_memory(err);
+    if (ff->in.type == PCI_JSON_OBJECT || ff->in.type == PCI_JSON_ARRAY ||
+        ff->in.type == PCI_FF_SLAB) {
+        uint64_t node;
+        if (*extra == PCI_NO_NODE)
+            PCI_TRY(pci_builder_node(ff->b, &object, extra, err));
+        label.kind = PCI_LABEL_EXTRA;
+        PCI_TRY(pci_ff_to_nodes(ff, *extra, key, &node, err));
+    } else {
+        scalar_label(ff, &label);
+        if (label.kind == PCI_LABEL_STRING || label.kind == PCI_LABEL_BIGINT)
+            PCI_TRY(pcol_builder_string(ff->b, ff->in.json->text.data, ff->in.json->text.size,
+                                        &label.text, err));
+    }
+    (*labels)[(*count)++] = label;
+    return PCOL_OK;
+}

@@ -1,0 +1,190 @@
+/*
+ * thread_index.c - samples by source and thread, and the stacks that they use
+ */
+#include "formats/firefox/write_generic.h"
+
+#include "util/alloc.h"
+
+/* ---- which samples, and whose */
+
+pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    const pcol_file *file = f->file;
+    PCI_TRY(pci_want(file, "samples", "source", PCI_TYPES_ROW, &f->source, err));
+    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &f->thread, err));
+    PCI_TRY(pci_want(file, "samples", "stack", PCI_TYPES_ROW, &f->stack, err));
+    PCI_TRY(pci_want(file, "samples", "time", PCI_TYPES_INT, &f->time, err));
+    PCI_TRY(pci_want(file, "samples", "time_ulp", PCI_TYPES_INT, &f->ulp, err));
+    PCI_TRY(pci_want(file, "samples", "duration", PCI_TYPES_INT, &f->duration, err));
+    PCI_TRY(pci_want(file, "samples", "cpu_delta", PCI_TYPES_INT, &f->cpu, err));
+    if (f->export->first_source == f->export->last_source) {
+        PCI_TRY(pci_ff_is_firefox(file, f->export->first_source, &f->is_firefox, err));
+        PCI_TRY(pci_want(file, "samples", "cpu_cycles", PCI_TYPES_INT, &f->cycles, err));
+    }
+    PCI_TRY(pci_want(file, "sources", "interval_ns", PCI_TYPES_INT, &f->interval, err));
+    PCI_TRY(pci_types_open(file, &f->types, err));
+    return pci_types_choose(&f->types, f->export->first_source, f->export->last_source,
+                            f->export->options->sample_type, &f->chosen, err);
+}
+
+static pcol_status value_of(struct pci_ff_write_generic *f, uint32_t type, uint64_t row, double *value,
+                            int *valid, pcol_error *err)
+{
+    const struct pci_column *c = f->types.columns[type];
+    int64_t bits;
+    PCI_TRY(pci_ff_get(f->file, c, row, &bits, valid, err));
+    if (*valid && c->desc->type == PCF_F64)
+        memcpy(value, &bits, sizeof *value);
+    else if (*valid)
+        *value = (double)bits;
+    if (*value - *value != 0)
+        *valid = 0; /* no number that JSON has */
+    return PCOL_OK;
+}
+
+/* A sample's value of the type asked for. Threads of a Firefox source have one type each, so there,
+ * if no type was named, it is whichever the sample has. */
+pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *t, uint64_t row,
+                               double *value, int *valid, pcol_error *err)
+{
+    *valid = 0;
+    *value = 0;
+    for (uint32_t k = 0; k < f->chosen.count && !*valid; k++)
+        PCI_TRY(value_of(f, f->chosen.rows[k], row, value, valid, err));
+    if (*valid || !t->is_firefox || f->export->options->sample_type)
+        return PCOL_OK;
+    for (uint32_t k = 0; k < f->types.count && !*valid; k++)
+        PCI_TRY(value_of(f, k, row, value, valid, err));
+    return PCOL_OK;
+}
+
+/* The unit of a track's values: of the type of the first sample that has one. */
+pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                              pcol_str *unit, pcol_error *err)
+{
+    double value = 0;
+    int valid = 0;
+    *unit = f->chosen.unit;
+    if (!t->is_firefox || !t->count || f->export->options->sample_type)
+        return PCOL_OK;
+    for (uint64_t i = 0; i < t->count; i++)
+        for (uint32_t k = 0; k < f->types.count; k++) {
+            PCI_TRY(value_of(f, k, f->rows[t->first + i], &value, &valid, err));
+            if (valid) {
+                *unit = f->types.unit[k];
+                return PCOL_OK;
+            }
+        }
+    return PCOL_OK;
+}
+
+static pcol_status find_track(struct pci_ff_write_generic *f, uint32_t source, uint32_t thread,
+                              struct pci_hash *hash, size_t *track, pcol_error *err)
+{
+    struct pci_ff_thread t = {.source = source, .thread = thread};
+    uint64_t h = pci_hash_pair(t.source, t.thread);
+    size_t at = pci_hash_start(hash, h);
+    for (uint32_t id; (id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE;) {
+        if (f->tracks[id].source == t.source && f->tracks[id].thread == t.thread) {
+            *track = id;
+            return PCOL_OK;
+        }
+    }
+    PCI_TRY(pci_ff_is_firefox(f->file, source, &t.is_firefox, err));
+    if (pci_grow((void **)&f->tracks, &f->track_capacity, f->track_count + 1, sizeof t))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(hash, h, (uint32_t)f->track_count, err));
+    *track = f->track_count;
+    f->tracks[f->track_count++] = t;
+    return PCOL_OK;
+}
+
+/* The track of a sample; few tracks follow each other, so the last one is tried first. */
+static pcol_status track_of(struct pci_ff_write_generic *f, uint64_t row, struct pci_hash *hash,
+                            size_t *last, pcol_error *err)
+{
+    int64_t source, thread;
+    int valid;
+    PCI_TRY(pci_ff_get(f->file, f->source, row, &source, &valid, err));
+    PCI_TRY(pci_ff_get(f->file, f->thread, row, &thread, &valid, err));
+    uint32_t s = (uint32_t)source, t = valid ? (uint32_t)thread : PCOL_NONE;
+    if (*last < f->track_count && f->tracks[*last].source == s && f->tracks[*last].thread == t)
+        return PCOL_OK;
+    return find_track(f, s, t, hash, last, err);
+}
+
+/* All threads of Firefox sources are written, in their order, whether they have samples or not. */
+static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *hash, pcol_error *err)
+{
+    const struct pci_column *column;
+    uint64_t rows = pci_rows(f->file, "threads");
+    PCI_TRY(pci_want(f->file, "threads", "source", PCI_TYPES_ROW, &column, err));
+    for (uint64_t row = 0; column && row < rows; row++) {
+        int64_t source;
+        int valid, firefox;
+        size_t track;
+        PCI_TRY(pci_ff_get(f->file, column, row, &source, &valid, err));
+        if (!valid || (uint64_t)source < f->export->first_source ||
+            (uint64_t)source > f->export->last_source)
+            continue;
+        PCI_TRY(pci_ff_is_firefox(f->file, (uint32_t)source, &firefox, err));
+        if (!firefox)
+            continue;
+        PCI_TRY(find_track(f, (uint32_t)source, (uint32_t)row, hash, &track, err));
+        PCI_TRY(pci_ff_convert_used(&f->carry, (uint32_t)source, (uint32_t)row, f->used, err));
+    }
+    return PCOL_OK;
+}
+
+/* Twice over the samples: to count those of each track, then to sort their rows by track. */
+static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash *hash, int second,
+                                pcol_error *err)
+{
+    uint64_t rows = pci_rows(f->file, "samples");
+    size_t last = SIZE_MAX;
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t source, stack;
+        int valid;
+        double value;
+        PCI_TRY(pci_ff_get(f->file, f->source, row, &source, &valid, err));
+        if ((uint64_t)source < f->export->first_source || (uint64_t)source > f->export->last_source)
+            continue;
+        PCI_TRY(track_of(f, row, hash, &last, err));
+        struct pci_ff_thread *t = &f->tracks[last];
+        PCI_TRY(pci_ff_thread_value(f, t, row, &value, &valid, err));
+        if (!valid && (!t->is_firefox || f->export->options->sample_type))
+            continue; /* a Firefox sample may have no weight */
+        if (second)
+            f->rows[t->first + t->count] = row;
+        t->count++;
+        if (second)
+            continue;
+        PCI_TRY(pci_ff_get(f->file, f->stack, row, &stack, &valid, err));
+        if (valid && (uint64_t)stack < f->code.stacks.stacks)
+            f->used[stack] = 1;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    struct pci_hash hash = {0};
+    uint64_t total = 0;
+    f->used = pci_calloc((size_t)f->code.stacks.stacks + 1, 1);
+    if (!f->used)
+        return pci_fail_memory(err);
+    pcol_status status = add_threads(f, &hash, err);
+    if (status == PCOL_OK)
+        status = sort_samples(f, &hash, 0, err);
+    for (size_t i = 0; i < f->track_count; i++) {
+        f->tracks[i].first = total;
+        total += f->tracks[i].count;
+        f->tracks[i].count = 0;
+    }
+    if (status == PCOL_OK) {
+        f->rows = pci_malloc((size_t)total + 1, sizeof *f->rows);
+        status = f->rows ? sort_samples(f, &hash, 1, err) : pci_fail_memory(err);
+    }
+    pci_hash_clear(&hash);
+    return status;
+}

@@ -1,0 +1,634 @@
+/*
+ * write_generic.c - any profile as one of the Firefox Profiler, from what all formats have
+ *
+ * Version 60 is written as JSON and 70 as JSLB: the front end upgrades from there on, and refuses
+ * what is newer than itself. Each thread of each source becomes a thread; sources become processes.
+ * The front end shows one weight: that of the sample type asked for.
+ */
+#include "formats/firefox/write_generic.h"
+
+#include "util/alloc.h"
+#include "builder/idle_samples.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    LOSS_TYPES = 1,
+    LOSS_UNIT = 2,
+    LOSS_TIMES = 4,
+    LOSS_REFERENCES = 8,
+    LOSS_COLUMNS = 16,
+    LOSS_AROUND = 32,
+    LOSS_BYTES = 64,
+    LOSS_ORDER = 128,
+    LOSS_PHASES = 256
+};
+
+static const char *const losses[] = {
+    "a Firefox profile cannot hold more than one sample type (--sample-type chooses)",
+    "a Firefox profile cannot hold sample types and units but samples, tracing-ms and bytes",
+    "the samples have no times: even ones are made up",
+    "strings, stacks or threads that markers and counters name are not known any more",
+    "columns that only the source's version has are not written",
+    ("the sources differ in what they say of the whole profile: the first one's is written, and no "
+     "profilerOverhead"),
+    "a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD",
+    "a Firefox profile needs samples in the order of their times: they are sorted",
+    "a Firefox profile cannot hold phases of markers beyond 3: they become instants",
+};
+
+/* What the front end calls values of a unit; *scale: to what it counts. */
+static const char *weight_type_of(pcol_str unit, double *scale)
+{
+    static const struct {
+        const char *unit, *type;
+        double scale;
+    } units[] = {{"nanoseconds", "tracing-ms", 1e-6},
+                 {"ns", "tracing-ms", 1e-6},
+                 {"microseconds", "tracing-ms", 1e-3},
+                 {"us", "tracing-ms", 1e-3},
+                 {"milliseconds", "tracing-ms", 1},
+                 {"ms", "tracing-ms", 1},
+                 {"seconds", "tracing-ms", 1e3},
+                 {"s", "tracing-ms", 1e3},
+                 {"bytes", "bytes", 1}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (pci_ff_same(unit, units[i].unit)) {
+            *scale = units[i].scale;
+            return units[i].type;
+        }
+    }
+    *scale = 1;
+    return "samples";
+}
+
+/* ---- meta */
+
+static void put_text(struct pci_ff_write_generic *f, const char *key, const char *text, pcol_error *err)
+{
+    pci_json_put_key(&f->out.w, key, err);
+    pci_json_put_string(&f->out.w, (pcol_str){text, strlen(text)}, err);
+}
+
+static void put_number(struct pci_ff_write_generic *f, const char *key, int64_t number, pcol_error *err)
+{
+    pci_json_put_key(&f->out.w, key, err);
+    pci_json_put_int(&f->out.w, number, err);
+}
+
+static void put_word(struct pci_ff_write_generic *f, const char *key, const char *word, pcol_error *err)
+{
+    pci_json_put_key(&f->out.w, key, err);
+    pci_json_put_raw(&f->out.w, word, strlen(word), err);
+}
+
+static pcol_status interval_of(const struct pci_ff_write_generic *f, uint32_t source, int64_t *ns,
+                               pcol_error *err)
+{
+    const struct pci_column *period, *unit;
+    int valid, has_unit;
+    pcol_str text = {"", 0};
+    PCI_TRY(pci_ff_get(f->file, f->interval, source, ns, &valid, err));
+    if (valid && *ns > 0)
+        return PCOL_OK;
+    PCI_TRY(pci_want(f->file, "sources", "period", PCI_TYPES_INT, &period, err));
+    PCI_TRY(pci_want(f->file, "sources", "period_unit", PCI_TYPES_TEXT, &unit, err));
+    PCI_TRY(pci_ff_get(f->file, period, source, ns, &valid, err));
+    if (unit)
+        PCI_TRY(pci_get_str(f->file, unit, source, &text, &has_unit, err));
+    if (!valid || *ns <= 0 || !pci_ff_same(text, "nanoseconds"))
+        *ns = 1000000;
+    return PCOL_OK;
+}
+
+static pcol_status source_text(const struct pci_ff_write_generic *f, uint32_t source, const char *column,
+                               pcol_str *text, pcol_error *err)
+{
+    const struct pci_column *c;
+    int valid;
+    *text = (pcol_str){"", 0};
+    PCI_TRY(pci_want(f->file, "sources", column, PCI_TYPES_TEXT, &c, err));
+    return c ? pci_get_str(f->file, c, source, text, &valid, err) : PCOL_OK;
+}
+
+/* What the front end needs; a Firefox source has its own. */
+static void put_needed(struct pci_ff_write_generic *f, unsigned seen, pcol_str product, pcol_error *err)
+{
+    static const struct {
+        const char *key, *value;
+    } needed[] = {{"startTime", "0"}, {"processType", "0"}, {"stackwalk", "1"},
+                  {"debug", "false"}, {"version", "31"},    {"symbolicated", "true"}};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!(seen >> i & 1))
+            put_word(f, needed[i].key, needed[i].value, err);
+    if (!(seen >> 6 & 1)) {
+        pci_json_put_key(&f->out.w, "product", err);
+        pci_json_put_string(&f->out.w, product, err);
+    }
+}
+
+static pcol_status put_schemas(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    pci_json_put_key(&f->out.w, "markerSchema", err);
+    pci_json_put_begin(&f->out.w, '[', err);
+    for (uint64_t s = f->export->first_source; s <= f->export->last_source; s++) {
+        PCI_TRY(pci_ff_convert_source(&f->carry, (uint32_t)s, err));
+        PCI_TRY(pci_ff_convert_schemas(&f->carry, err));
+    }
+    pci_json_put_end(&f->out.w, ']', err);
+    return f->out.w.status;
+}
+
+static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    /* From [2] on if threads keep their numbers, from [5] on if those were right. */
+    static const char *const but[] = {"profilingStartTime",
+                                      "profilingEndTime",
+                                      "initialVisibleThreads",
+                                      "initialSelectedThreads",
+                                      "mainThreadIndex",
+                                      "interval",
+                                      "preprocessedProfileVersion",
+                                      "categories",
+                                      "sampleUnits",
+                                      "markerSchema",
+                                      NULL};
+    static const char *const wanted[] = {"startTime", "processType",  "stackwalk", "debug",
+                                         "version",   "symbolicated", "product",   NULL};
+    struct pci_json_writer *w = &f->out.w;
+    int64_t ns = 1000000;
+    pcol_str product = {"", 0}, type = {"pcol", 4};
+    unsigned seen = 0;
+    int none = f->export->first_source > f->export->last_source;
+    if (!none) {
+        PCI_TRY(interval_of(f, f->export->first_source, &ns, err));
+        PCI_TRY(source_text(f, f->export->first_source, "uri", &product, err));
+        PCI_TRY(source_text(f, f->export->first_source, "type", &type, err));
+    }
+    pci_json_put_key(w, "meta", err);
+    pci_json_put_begin(w, '{', err);
+    pci_json_put_key(w, "interval", err);
+    pci_json_put_double(w, (double)ns / 1e6, err);
+    if (!none)
+        PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
+    if (!none && f->carry.firefox) {
+        PCI_TRY(pci_ff_convert_around(&f->carry, 1,
+                                    but + (f->numbers_fit  ? 5
+                                           : f->is_firefox ? 2
+                                                           : 0),
+                                    wanted, &seen, err));
+    } else {
+        pci_json_put_key(w, "importedFrom", err);
+        pci_json_put_string(w, type, err);
+    }
+    put_needed(f, seen, product.size ? product : type, err);
+    put_number(f, "preprocessedProfileVersion", f->newest ? PCI_FF_NEWEST : PCI_FF_WRITTEN, err);
+    PCI_TRY(put_schemas(f, err));
+    PCI_TRY(pci_ff_put_categories(&f->categories, &f->out, err));
+    pci_json_put_key(w, "sampleUnits", err);
+    pci_json_put_begin(w, '{', err);
+    put_text(f, "time", "ms", err);
+    put_text(f, "eventDelay", "ms", err);
+    put_text(f, "threadCPUDelta", f->cycles ? "variable CPU cycles" : "\xc2\xb5s", err);
+    pci_json_put_end(w, '}', err);
+    pci_json_put_end(w, '}', err);
+    return w->status;
+}
+
+/* ---- threads */
+
+struct columns {
+    struct pci_ff_cells stack, time, weight, cpu;
+    int any_cpu;
+    double scale; /* of values to what the weights count */
+    double last;  /* time of the row before, in ms and in ns */
+    int64_t last_ns;
+};
+
+/* A sample of a track that is sorted by time. */
+struct timed {
+    int64_t time;
+    uint64_t row;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The front end looks for times by bisection. Samples of a track whose times fall are sorted, if
+ * all of them have one. */
+static pcol_status sort_track(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                              pcol_error *err)
+{
+    uint64_t *rows = f->rows + t->first;
+    int valid = 1, falls = 0;
+    struct timed *timed = pci_malloc((size_t)t->count + 1, sizeof *timed);
+    pcol_status status = timed ? PCOL_OK : pci_fail_memory(err);
+    for (uint64_t i = 0; i < t->count && valid && status == PCOL_OK; i++) {
+        timed[i].row = rows[i];
+        status = pci_ff_get(f->file, f->time, rows[i], &timed[i].time, &valid, err);
+        falls |= i && timed[i].time < timed[i - 1].time;
+    }
+    if (status == PCOL_OK && valid && falls) {
+        f->lost |= LOSS_ORDER;
+        qsort(timed, (size_t)t->count, sizeof *timed, by_time);
+        for (uint64_t i = 0; i < t->count; i++)
+            rows[i] = timed[i].row;
+    }
+    pci_free(timed);
+    return status;
+}
+
+/* A time that is a number, and not before the one before: rows of one sample may reach beyond the
+ * time of the next. */
+static double next_ms(struct pci_ff_write_generic *f, struct columns *c, int64_t time, int64_t ulps)
+{
+    double ms = pci_ff_ms(time, ulps);
+    if (ms - ms != 0)
+        ms = pci_ff_ms(time, 0);
+    if (time < c->last_ns)
+        f->lost |= LOSS_ORDER;
+    c->last_ns = time;
+    return c->last = ms < c->last ? c->last : ms;
+}
+
+static pcol_status add_number(struct pci_ff_cells *cells, double value, pcol_error *err)
+{
+    int64_t bits;
+    if (pci_ff_whole(value))
+        return pci_ff_cells_add(cells, PCI_FF_INT, (int64_t)value, err);
+    memcpy(&bits, &value, sizeof bits);
+    return pci_ff_cells_add(cells, PCI_FF_DOUBLE, bits, err);
+}
+
+/* A sample as one row, two, or all that it stands for. */
+static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                              struct columns *c, uint64_t row, int64_t *next, int64_t interval,
+                              pcol_error *err)
+{
+    int64_t stack, time, ulp, duration, cpu;
+    int has_stack, has_time, has_duration, has_cpu, has_value, valid,
+        expand = f->export->options->expand_idle;
+    double value;
+    PCI_TRY(pci_ff_thread_value(f, t, row, &value, &has_value, err));
+    PCI_TRY(pci_ff_get(f->file, f->stack, row, &stack, &has_stack, err));
+    PCI_TRY(pci_ff_get(f->file, f->time, row, &time, &has_time, err));
+    PCI_TRY(pci_ff_get(f->file, f->ulp, row, &ulp, &valid, err));
+    PCI_TRY(pci_ff_get(f->file, f->duration, row, &duration, &has_duration, err));
+    PCI_TRY(pci_ff_get(f->file, f->cycles ? f->cycles : f->cpu, row, &cpu, &has_cpu, err));
+    if (!has_time) {
+        f->lost |= LOSS_TIMES;
+        time = *next;
+    }
+    if (__builtin_add_overflow(time, interval, next))
+        *next = time;
+    uint32_t place = PCOL_NONE;
+    if (has_stack && (uint64_t)stack < f->code.stacks.stacks)
+        place = f->code.stack_rows[stack] - 1; /* the empty stack: none */
+    if (has_time && has_duration)
+        PCI_TRY(pci_sample_check_end(row, time, duration, err));
+    uint64_t parts = pci_idle_parts(has_time && has_duration ? duration : 0, value, expand);
+    c->any_cpu |= has_cpu || parts > 1;
+    for (uint64_t i = 0; i < parts; i++) {
+        struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);
+        PCI_TRY(
+            pci_ff_cells_add(&c->stack, place == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT, place, err));
+        PCI_TRY(add_number(&c->time, next_ms(f, c, time + p.after_ns, i ? 0 : ulp), err));
+        if (has_value)
+            PCI_TRY(add_number(&c->weight,
+                               c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale, err));
+        else
+            PCI_TRY(pci_ff_cells_add(&c->weight, PCI_FF_NULL, 0, err));
+        if (i) /* the CPU was idle from the first part on */
+            PCI_TRY(pci_ff_cells_add(&c->cpu, PCI_FF_INT, 0, err));
+        else if (has_cpu)
+            PCI_TRY(add_number(&c->cpu, (double)cpu / (f->cycles ? 1 : 1e3), err));
+        else
+            PCI_TRY(pci_ff_cells_add(&c->cpu, PCI_FF_NULL, 0, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_column(struct pci_ff_write_generic *f, const char *name,
+                              const struct pci_ff_cells *cells, pcol_error *err)
+{
+    pci_json_put_key(&f->out.w, name, err);
+    return pci_ff_emit_column(&f->out, "samples", (pcol_str){name, strlen(name)}, cells, err);
+}
+
+static pcol_status put_columns(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                               struct columns *c, pcol_error *err)
+{
+    int64_t next = 0, interval;
+    pcol_str unit;
+    PCI_TRY(interval_of(f, t->source, &interval, err));
+    PCI_TRY(pci_ff_thread_unit(f, t, &unit, err));
+    const char *weight_type = weight_type_of(unit, &c->scale);
+    PCI_TRY(sort_track(f, t, err));
+    for (uint64_t i = 0; i < t->count; i++)
+        PCI_TRY(add_sample(f, t, c, f->rows[t->first + i], &next, interval, err));
+    pci_json_put_key(&f->out.w, "samples", err);
+    pci_json_put_begin(&f->out.w, '{', err);
+    put_number(f, "length", (int64_t)c->stack.count, err);
+    put_text(f, "weightType", weight_type, err);
+    PCI_TRY(put_column(f, "stack", &c->stack, err));
+    PCI_TRY(put_column(f, "time", &c->time, err));
+    PCI_TRY(put_column(f, "weight", &c->weight, err));
+    if (c->any_cpu)
+        PCI_TRY(put_column(f, "threadCPUDelta", &c->cpu, err));
+    pci_json_put_end(&f->out.w, '}', err);
+    return f->out.w.status;
+}
+
+static pcol_status put_samples(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                               pcol_error *err)
+{
+    struct columns c = {.last = -HUGE_VAL, .last_ns = INT64_MIN};
+    pci_ff_cells_init(&c.stack, &f->out.store);
+    pci_ff_cells_init(&c.time, &f->out.store);
+    pci_ff_cells_init(&c.weight, &f->out.store);
+    pci_ff_cells_init(&c.cpu, &f->out.store);
+    pcol_status status = put_columns(f, t, &c, err);
+    pci_ff_cells_clear(&c.stack);
+    pci_ff_cells_clear(&c.time);
+    pci_ff_cells_clear(&c.weight);
+    pci_ff_cells_clear(&c.cpu);
+    return status;
+}
+
+static pcol_status thread_text(const struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                               const char *column, pcol_str *text, int *valid, pcol_error *err)
+{
+    const struct pci_column *c;
+    *text = (pcol_str){"", 0};
+    *valid = 0;
+    if (t->thread == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_want(f->file, "threads", column, PCI_TYPES_TEXT, &c, err));
+    return c ? pci_get_str(f->file, c, t->thread, text, valid, err) : PCOL_OK;
+}
+
+/* Names of the thread and its process; sources are processes of their own. */
+static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                             pcol_error *err)
+{
+    struct pci_json_writer *w = &f->out.w;
+    char pid[64];
+    pcol_str text, process;
+    int valid, has_process, several = f->export->first_source != f->export->last_source;
+    PCI_TRY(thread_text(f, t, "name", &text, &valid, err));
+    pci_json_put_key(w, "name", err);
+    pci_json_put_string(w, valid ? text : (pcol_str){"main", 4}, err);
+    PCI_TRY(thread_text(f, t, "process_name", &process, &has_process, err));
+    if (!has_process || several)
+        PCI_TRY(source_text(f, t->source, "uri", &process, err));
+    pci_json_put_key(w, "processName", err);
+    pci_json_put_string(w, process, err);
+    PCI_TRY(thread_text(f, t, "pid", &text, &valid, err));
+    if (!valid)
+        snprintf(pid, sizeof pid, "%u", (unsigned)t->source + 1);
+    else
+        snprintf(pid, sizeof pid, several ? "%u-%.*s" : "%.0u%.*s",
+                 several ? (unsigned)t->source + 1 : 0, (int)(text.size < 40 ? text.size : 40),
+                 text.data);
+    put_text(f, "pid", pid, err);
+    PCI_TRY(thread_text(f, t, "tid", &text, &valid, err));
+    if (!valid) {
+        snprintf(pid, sizeof pid, "%u", (unsigned)(t - f->tracks) + 1);
+        text = (pcol_str){pid, strlen(pid)};
+    }
+    pci_json_put_key(w, "tid", err);
+    pci_json_put_string(w, text, err);
+    return w->status;
+}
+
+/* What the front end needs of a thread; one of a Firefox source has its own. */
+static void put_members(struct pci_ff_write_generic *f, const struct pci_ff_thread *t, unsigned seen,
+                        pcol_error *err)
+{
+    static const char *const keys[] = {"processType",  "processStartupTime", "processShutdownTime",
+                                       "registerTime", "unregisterTime",     "pausedRanges"};
+    static const char *const values[] = {"\"default\"", "0", "null", "0", "null", "[]"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (!(seen >> i & 1))
+            put_word(f, keys[i], values[i], err);
+    if (!(seen >> 6 & 1))
+        put_word(f, "isMainThread", t->is_main ? "true" : "false", err);
+}
+
+static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                              pcol_error *err)
+{
+    static const char *const but[] = {"name", "processName", "pid", "tid", NULL};
+    static const char *const wanted[] = {
+        "processType",    "processStartupTime", "processShutdownTime", "registerTime",
+        "unregisterTime", "pausedRanges",       "isMainThread",        NULL};
+    struct pci_json_writer *w = &f->out.w;
+    unsigned seen;
+    PCI_TRY(pci_ff_convert_source(&f->carry, t->source, err));
+    pci_json_put_begin(w, '{', err);
+    PCI_TRY(pci_ff_convert_members(&f->carry, t->thread, but, wanted, &seen, err));
+    put_members(f, t, seen, err);
+    PCI_TRY(put_names(f, t, err));
+    PCI_TRY(put_samples(f, t, err));
+    PCI_TRY(pci_ff_convert_markers(&f->carry, t->thread, err));
+    PCI_TRY(pci_ff_convert_allocations(&f->carry, t->thread, err));
+    pci_json_put_end(w, '}', err);
+    return w->status;
+}
+
+/* ---- the document */
+
+/* Whether the reader gives the type asked for this name and unit. */
+static int keeps_type(const struct pci_ff_write_generic *f)
+{
+    static const char *const kept[][2] = {
+        {"samples", "count"}, {"tracing", "ms"}, {"bytes", "bytes"}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (pci_ff_same(f->chosen.type, kept[i][0]) && pci_ff_same(f->chosen.unit, kept[i][1]))
+            return 1;
+    return !f->chosen.count;
+}
+
+static pcol_status note_losses(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    int others, each = 1; /* each: whether each thread has a type and members of its own */
+    for (size_t i = 0; i < f->track_count; i++)
+        each &= f->tracks[i].is_firefox;
+    PCI_TRY(pci_types_others(&f->types, f->export->first_source, f->export->last_source, &f->chosen,
+                             &others, err));
+    if (others && (!each || f->export->options->sample_type))
+        f->lost |= LOSS_TYPES;
+    if (f->carry.phases)
+        f->lost |= LOSS_PHASES;
+    if (!each && !keeps_type(f))
+        f->lost |= LOSS_UNIT;
+    if (f->carry.dropped)
+        f->lost |= LOSS_REFERENCES;
+    if (f->out.w.replaced)
+        f->lost |= LOSS_BYTES;
+    if (f->is_firefox)
+        f->lost |= pci_ff_convert_has_columns(&f->carry) ? LOSS_COLUMNS : 0;
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
+        if (f->lost >> i & 1)
+            pci_export_loss(f->export, "%s", losses[i]);
+    return pci_export_losses(f->export, "firefox jslb", err);
+}
+
+static pcol_status put_counters(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    int several = f->export->first_source != f->export->last_source;
+    char prefix[16];
+    if (!pci_rows(f->file, "counters"))
+        return PCOL_OK;
+    f->thread_of = pci_calloc((size_t)pci_rows(f->file, "threads") + 1, sizeof *f->thread_of);
+    if (!f->thread_of)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < f->track_count; i++)
+        if (f->tracks[i].thread != PCOL_NONE)
+            f->thread_of[f->tracks[i].thread] = (uint32_t)i + 1;
+    pci_json_put_key(&f->out.w, "counters", err);
+    pci_json_put_begin(&f->out.w, '[', err);
+    for (uint64_t s = f->export->first_source; s <= f->export->last_source; s++) {
+        snprintf(prefix, sizeof prefix, "%u-", (unsigned)s + 1);
+        PCI_TRY(pci_ff_convert_source(&f->carry, (uint32_t)s, err));
+        PCI_TRY(pci_ff_convert_counters(&f->carry, f->thread_of, several ? prefix : NULL, err));
+    }
+    pci_json_put_end(&f->out.w, ']', err);
+    return f->out.w.status;
+}
+
+static pcol_status to_nowhere(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context, (void)data, (void)size, (void)err;
+    return PCOL_OK;
+}
+
+/* What threads name by string besides code, as if it were written. */
+static pcol_status find_strings(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    struct pci_ff_emitter out;
+    if (!pci_rows(f->file, "markers") && !pci_rows(f->file, "allocations"))
+        return PCOL_OK;
+    PCI_TRY(pci_ff_emit_open(&out, f->file, (pcol_sink){to_nowhere, NULL}, 0, err));
+    pcol_status status = PCOL_OK;
+    f->carry.out = &out;
+    pci_json_put_begin(&out.w, '{', err);
+    for (size_t i = 0; i < f->track_count && status == PCOL_OK; i++) {
+        const struct pci_ff_thread *t = &f->tracks[i];
+        status = pci_ff_convert_source(&f->carry, t->source, err);
+        if (status == PCOL_OK)
+            status = pci_ff_convert_markers(&f->carry, t->thread, err);
+        if (status == PCOL_OK)
+            status = pci_ff_convert_allocations(&f->carry, t->thread, err);
+    }
+    f->carry.out = &f->out;
+    pci_ff_emit_close(&out);
+    return status;
+}
+
+/* What threads refer to stands before them: who reads the file need not keep them until its end. */
+/* Members of the only source that name threads by number are written if they name some. */
+static pcol_status find_numbers(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    if (!f->is_firefox)
+        return PCOL_OK;
+    PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
+    PCI_TRY(pci_ff_native_numbers_fit(f->carry.back, f->track_count, &f->numbers_fit, err));
+    f->lost |= f->numbers_fit ? 0 : LOSS_REFERENCES;
+    return PCOL_OK;
+}
+
+static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    struct pci_json_writer *w = &f->out.w;
+    PCI_TRY(find_numbers(f, err));
+    pci_json_put_begin(w, '{', err);
+    PCI_TRY(put_meta(f, err));
+    PCI_TRY(pci_ff_put_libs(&f->code, &f->out, err));
+    PCI_TRY(find_strings(f, err));
+    PCI_TRY(pci_ff_put_shared(&f->code, &f->out, err));
+    pci_json_put_key(w, "threads", err);
+    pci_json_put_begin(w, '[', err);
+    for (size_t i = 0; i < f->track_count; i++)
+        PCI_TRY(put_thread(f, &f->tracks[i], err));
+    pci_json_put_end(w, ']', err);
+    PCI_TRY(put_counters(f, err));
+    if (f->is_firefox) {
+        static const char *const but[] = {"profilerOverhead", "meta",     "libs", "threads",
+                                          "shared",           "counters", NULL};
+        static const char *const wanted[] = {NULL};
+        unsigned seen;
+        PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
+        PCI_TRY(pci_ff_convert_around(&f->carry, 0, but + f->numbers_fit, wanted, &seen, err));
+    } else {
+        int lost = 0;
+        PCI_TRY(pci_ff_convert_several(&f->carry, &lost, err));
+        f->lost |= lost ? LOSS_AROUND : 0;
+    }
+    pci_json_put_end(w, '}', err);
+    return pci_ff_emit_finish(&f->out, err);
+}
+
+/* Stacks are numbered as samples come to them, as other writers do. */
+static pcol_status use_stacks(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    size_t count = f->track_count;
+    uint64_t rows = count ? f->tracks[count - 1].first + f->tracks[count - 1].count : 0;
+    for (uint64_t i = 0; i < rows; i++) {
+        int64_t stack;
+        int valid;
+        PCI_TRY(pci_ff_get(f->file, f->stack, f->rows[i], &stack, &valid, err));
+        if (valid && (uint64_t)stack < f->code.stacks.stacks)
+            PCI_TRY(pci_ff_code_tables_use(&f->code, (uint64_t)stack, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
+{
+    PCI_TRY(pci_ff_threads_open(f, err));
+    PCI_TRY(pci_ff_code_tables_open(&f->code, f->file, f->newest, err));
+    PCI_TRY(pci_ff_convert_open(&f->carry, f->export, &f->code, err));
+    PCI_TRY(pci_ff_threads_find(f, err));
+    PCI_TRY(pci_ff_find_categories(&f->categories, &f->code, err));
+    PCI_TRY(use_stacks(f, err));
+    PCI_TRY(pci_ff_code_tables_take(&f->code, f->used, err));
+    for (size_t i = 0; i < f->track_count; i++)
+        f->tracks[i].is_main = !i || f->tracks[i].source != f->tracks[i - 1].source;
+    PCI_TRY(pci_ff_emit_open(&f->out, f->file, f->export->sink, f->newest, err));
+    f->carry.out = &f->out;
+    pcol_status status = put_document(f, err);
+    if (status == PCOL_OK)
+        status = note_losses(f, err);
+    pci_ff_emit_close(&f->out);
+    return status;
+}
+
+pcol_status pci_ff_write_generic(const struct pci_export *export, int jslb, pcol_error *err)
+{
+    struct pci_ff_write_generic *f = pci_calloc(1, sizeof *f);
+    if (!f)
+        return pci_fail_memory(err);
+    f->export = export;
+    f->file = export->file;
+    f->newest = jslb;
+    pcol_status status = write_all(f, err);
+    pci_ff_convert_close(&f->carry);
+    pci_ff_code_tables_close(&f->code);
+    pci_types_close(&f->types);
+    pci_free(f->chosen.rows);
+    pci_free(f->tracks);
+    pci_free(f->rows);
+    pci_free(f->used);
+    pci_free(f->thread_of);
+    pci_ff_categories_close(&f->categories);
+    pci_free(f);
+    return status;
+}

@@ -1,0 +1,619 @@
+/*
+ * write_native.c - a Firefox profile written again as it was
+ */
+#include "formats/firefox/write_native.h"
+
+#include "util/alloc.h"
+
+#include <stdio.h>
+
+struct document {
+    struct pci_ff_native *back;
+    struct pci_label_reader labels; /* of the table at hand */
+};
+
+/* ---- columns */
+
+/* What source_cells has of a column. */
+static pcol_status stored_cells(struct pci_ff_native *b, const struct pci_ff_preserved *k,
+                                struct pci_ff_cells *cells, pcol_error *err)
+{
+    static const char name[] = "source_cells";
+    const struct pci_column *kind, *integer, *number, *text;
+    PCI_TRY(pci_want(b->file, name, "kind", PCI_TYPES_INT, &kind, err));
+    PCI_TRY(pci_want(b->file, name, "integer", PCI_TYPES_INT, &integer, err));
+    PCI_TRY(pci_want(b->file, name, "number", PCI_TYPE(PCF_F64), &number, err));
+    PCI_TRY(pci_want(b->file, name, "text", PCI_TYPE(PCF_STRING), &text, err));
+    for (uint64_t i = k->first; i < k->first + k->count; i++) {
+        int64_t what, value = 0;
+        int valid;
+        PCI_TRY(pci_ff_get(b->file, kind, i, &what, &valid, err));
+        if (what < PCI_FF_NULL || what > PCI_FF_JSON)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "unknown kind");
+        if (what >= PCI_FF_INT) {
+            PCI_TRY(pci_ff_get(b->file,
+                               what == PCI_FF_INT      ? integer
+                               : what == PCI_FF_DOUBLE ? number
+                                                       : text,
+                               i, &value, &valid, err));
+            if (!valid)
+                return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "a cell has no value");
+        }
+        PCI_TRY(pci_ff_cells_add(cells, (int)what, value, err));
+    }
+    return PCOL_OK;
+}
+
+static int is_samples(const struct pci_ff_native *b, const struct pci_ff_preserved *k)
+{
+    return b->has_joins && k->thread != PCOL_NONE && pci_ff_same(k->table, "samples");
+}
+
+static int has_form(const struct pci_ff_preserved *k, const char *form)
+{
+    return k->has_form && pci_ff_same(k->form, form);
+}
+
+/* How many rows a table had, of the thread at hand. */
+static pcol_status row_count(struct pci_ff_native *b, int id, uint64_t *rows, pcol_error *err)
+{
+    const struct pci_order *order;
+    if (id <= PCI_FF_STACKS) {
+        PCI_TRY(pci_ff_native_order(b, id, &order, err));
+        *rows = order->count;
+    } else {
+        const struct pci_ff_thread_rows *t = &b->threads[b->thread - b->first_thread];
+        *rows = id == PCI_FF_SAMPLES          ? t->samples.count
+                : id == PCI_FF_MARKERS        ? t->markers.count
+                : id == PCI_FF_JS_ALLOCATIONS ? t->allocations[0].count
+                                              : t->allocations[1].count;
+    }
+    return PCOL_OK;
+}
+
+/* ---- kept cells are as the reader of profiles would have taken them */
+
+static pcol_status fail_kept(const struct pci_ff_preserved *k, uint64_t cell, const char *what,
+                             pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_cells", NULL, k->first + cell,
+                         "%.*s.%.*s: %s", (int)(k->table.size < 40 ? k->table.size : 40),
+                         k->table.data, (int)(k->column.size < 40 ? k->column.size : 40),
+                         k->column.data, what);
+}
+
+/* The table whose rows a column names; -1: none. */
+static int target_of(int id, pcol_str column)
+{
+    if (id < 0 || id == PCI_FF_STACKS || id == PCI_FF_SAMPLES)
+        return id == PCI_FF_STACKS && pci_ff_same(column, "frame")    ? PCI_FF_FRAMES
+               : id == PCI_FF_SAMPLES && pci_ff_same(column, "stack") ? PCI_FF_STACKS
+                                                                      : -1;
+    const struct pci_ff_layout *l = &pci_ff_schema[id];
+    for (size_t i = 0; i < l->count; i++) {
+        const struct pci_ff_spec *spec = &l->specs[i];
+        if (!pci_ff_same(column, spec->name))
+            continue;
+        if (spec->way == PCI_FF_AS_STRING && spec->strict)
+            return PCI_FF_STRINGS;
+        if (spec->way == PCI_FF_AS_ROW || spec->way == PCI_FF_AS_ROW_NONE)
+            return spec->target == PCI_FF_CATEGORIES ? -1 : spec->target;
+    }
+    return -1;
+}
+
+static pcol_status check_numbers(struct pci_ff_native *b, int id, const struct pci_ff_preserved *k,
+                                 struct pci_ff_cursor *cursor, uint64_t count, pcol_error *err)
+{
+    int target = target_of(id, k->column), kind;
+    int prefix = id == PCI_FF_STACKS && pci_ff_same(k->column, "prefix");
+    int offset = id == PCI_FF_STACKS && pci_ff_same(k->column, "prefixOffset");
+    uint64_t rows = 0;
+    int64_t value;
+    if (target < 0 && !prefix && !offset)
+        return PCOL_OK;
+    if (target >= 0)
+        PCI_TRY(pci_ff_native_count(b, target, &rows, err));
+    for (uint64_t i = 0; i < count; i++) {
+        PCI_TRY(pci_ff_cell(cursor, i, &kind, &value, err));
+        if (kind == PCI_FF_NULL || (kind == PCI_FF_INT && value == -1 && !offset))
+            continue;
+        if (kind != PCI_FF_INT || value < 0 || (prefix && (uint64_t)value >= i) ||
+            (offset && (uint64_t)value > i) || (target >= 0 && (uint64_t)value >= rows))
+            return fail_kept(k, i, "no number of a row that may stand here", err);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_cells(struct pci_ff_native *b, int id, const struct pci_ff_preserved *k,
+                               const struct pci_ff_cells *cells, uint64_t rows, pcol_error *err)
+{
+    int value = has_form(k, PCI_FF_FORM_VALUE), kind = PCI_FF_NULL;
+    int64_t length = -1;
+    struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
+    pcol_status status = PCOL_OK;
+    if (!cursor)
+        return pci_fail_memory(err);
+    pci_ff_cursor_init(cursor, cells);
+    if (!value && cells->count != rows) {
+        status = fail_kept(k, 0, "not as many cells as the table has rows", err);
+    } else if (!value) {
+        status = check_numbers(b, id, k, cursor, cells->count, err);
+    } else if (pci_ff_same(k->column, "length")) {
+        status = pci_ff_cell(cursor, 0, &kind, &length, err);
+        if (status == PCOL_OK && (kind != PCI_FF_INT || length < 0 || (uint64_t)length != rows))
+            status = fail_kept(k, 0, "not the number of rows that the table has", err);
+    }
+    pci_free(cursor);
+    return status;
+}
+
+/* The one cell at hand, for all rows. */
+static pcol_status repeat_cell(struct pci_ff_native *b, int id, const struct pci_ff_preserved *k,
+                               struct pci_ff_cells *cells, pcol_error *err)
+{
+    uint64_t rows;
+    if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS || k->count != 1 ||
+        (id > PCI_FF_STACKS && b->thread == PCOL_NONE))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", k->row,
+                             "not a column of one cell for all rows");
+    PCI_TRY(row_count(b, id, &rows, err));
+    if (!rows)
+        cells->count = 0;
+    for (uint64_t i = 1; i < rows; i++)
+        PCI_TRY(pci_ff_cells_add(cells, cells->kind, cells->first, err));
+    return PCOL_OK;
+}
+
+/* A member that is no array. */
+static pcol_status write_value(struct pci_ff_native *b, const struct pci_ff_cells *cells,
+                               pcol_error *err)
+{
+    struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
+    int kind = PCI_FF_NULL;
+    int64_t cell = 0;
+    if (!cursor)
+        return pci_fail_memory(err);
+    pci_ff_cursor_init(cursor, cells);
+    pcol_status status = pci_ff_cell(cursor, 0, &kind, &cell, err);
+    pci_free(cursor);
+    return status == PCOL_OK ? pci_ff_emit_cell(&b->out, kind, cell, err) : status;
+}
+
+/* The cells of a column, kept or made again. */
+static pcol_status take_cells(struct pci_ff_native *b, int id, const struct pci_ff_sample_run *rows,
+                              const struct pci_ff_preserved *k, struct pci_ff_cells *cells,
+                              pcol_error *err)
+{
+    if (!k->has_cells)
+        return id < 0 ? pci_ff_restore_counter(b, rows, k, cells, err)
+                      : pci_ff_restore(b, id, k, cells, err);
+    uint64_t count = rows ? rows->count : 0;
+    PCI_TRY(stored_cells(b, k, cells, err));
+    if (has_form(k, PCI_FF_FORM_SAME))
+        PCI_TRY(repeat_cell(b, id, k, cells, err));
+    if (pci_ff_is_uneven(id, b->version))
+        return PCOL_OK;
+    if (id >= 0)
+        PCI_TRY(row_count(b, id, &count, err));
+    return check_cells(b, id, k, cells, count, err);
+}
+
+/* One column or scalar of a table as a member. rows: of a counter, else NULL. */
+static pcol_status write_kept(struct pci_ff_native *b, int id, const struct pci_ff_sample_run *rows,
+                              const struct pci_ff_preserved *k, pcol_error *err)
+{
+    const char *table = id < 0 ? "counterSamples" : pci_ff_names[id];
+    int value = has_form(k, PCI_FF_FORM_VALUE), single;
+    struct pci_ff_cells cells;
+    struct pci_ff_preserved made = *k;
+    uint64_t count;
+    if (is_samples(b, k) && k->has_cells && !value) {
+        int ours = pci_ff_is_sample_column(b, k->column);
+        if (!ours || !pci_ff_same(k->column, pci_ff_weight_column(b)))
+            pci_export_loss(b->export, "column %.*s of samples is %s: they were joined since",
+                            (int)(k->column.size < 60 ? k->column.size : 60), k->column.data,
+                            ours ? "rounded" : "not written");
+        if (!ours)
+            return PCOL_OK;
+        made.has_cells = 0;
+    }
+    pci_json_put_key_bytes(&b->out.w, k->column, err);
+    if (is_samples(b, k) && pci_ff_same(k->column, "length")) {
+        PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
+        return pci_ff_emit_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
+    }
+    if (id >= PCI_FF_SOURCES && id <= PCI_FF_STACKS && has_form(k, PCI_FF_FORM_ROWS)) {
+        PCI_TRY(row_count(b, id, &count, err));
+        return pci_ff_emit_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
+    }
+    pci_ff_cells_init(&cells, &b->out.store);
+    pcol_status status = take_cells(b, id, rows, &made, &cells, err);
+    if (status == PCOL_OK)
+        status = value ? write_value(b, &cells, err)
+                       : pci_ff_emit_column(&b->out, table, k->column, &cells, err);
+    pci_ff_cells_clear(&cells);
+    return status;
+}
+
+/* ---- tables */
+
+static pcol_status write_strings(struct pci_ff_native *b, pcol_error *err)
+{
+    const struct pci_order *order;
+    PCI_TRY(pci_ff_native_order(b, PCI_FF_STRINGS, &order, err));
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (uint64_t i = 0; i < order->count; i++)
+        PCI_TRY(pci_ff_emit_cell(&b->out, PCI_FF_TEXT, (int64_t)order->rows[i], err));
+    pci_json_put_end(&b->out.w, ']', err);
+    return b->out.w.status;
+}
+
+static pcol_status write_lib(struct pci_ff_native *b, uint64_t row, pcol_error *err)
+{
+    static const struct {
+        const char *key, *column;
+    } keys[] = {{"name", "name"},
+                {"path", "filename"},
+                {"debugName", "debug_name"},
+                {"debugPath", "debug_path"},
+                {"breakpadId", "breakpad_id"},
+                {"codeId", "build_id"},
+                {"arch", "arch"}};
+    const struct pci_column *column;
+    int64_t value;
+    int valid;
+    PCI_TRY(pci_want(b->file, "mappings", "json", PCI_TYPE(PCF_STRING), &column, err));
+    PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
+    if (valid)
+        return pci_ff_emit_cell(&b->out, PCI_FF_JSON, value, err);
+    pci_json_put_begin(&b->out.w, '{', err);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        PCI_TRY(pci_want(b->file, "mappings", keys[i].column, PCI_TYPE(PCF_STRING), &column, err));
+        PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
+        pci_json_put_key(&b->out.w, keys[i].key, err);
+        PCI_TRY(pci_ff_emit_cell(&b->out, valid ? PCI_FF_TEXT : PCI_FF_NULL, value, err));
+    }
+    pci_json_put_end(&b->out.w, '}', err);
+    return b->out.w.status;
+}
+
+static pcol_status write_libs(struct pci_ff_native *b, pcol_error *err)
+{
+    const struct pci_order *order;
+    PCI_TRY(pci_ff_native_order(b, PCI_FF_LIBS, &order, err));
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (uint64_t i = 0; i < order->count; i++)
+        PCI_TRY(write_lib(b, order->rows[i], err));
+    pci_json_put_end(&b->out.w, ']', err);
+    return b->out.w.status;
+}
+
+/* The data of markers: the labels of their rows. */
+static pcol_status write_marker_data(struct document *d, const struct pci_ff_preserved *k,
+                                     pcol_error *err);
+
+/* Weights of samples that were joined, of a source that had none and counts each row as 1. */
+static pcol_status write_weights(struct pci_ff_native *b, int has_type, pcol_error *err)
+{
+    const char *name = pci_ff_weight_column(b);
+    struct pci_ff_preserved column = {
+        .thread = b->thread, .table = {"samples", 7}, .column = {name, strlen(name)}};
+    PCI_TRY(write_kept(b, PCI_FF_SAMPLES, NULL, &column, err));
+    if (!has_type && pci_ff_same(column.column, "weight")) {
+        pci_json_put_key(&b->out.w, "weightType", err);
+        pci_json_put_string(&b->out.w, (pcol_str){"samples", 7}, err);
+    }
+    return b->out.w.status;
+}
+
+/* The columns that a table had, in their order. */
+static pcol_status write_table(struct document *d, const char *name, int id,
+                               const struct pci_ff_sample_run *rows, pcol_error *err)
+{
+    struct pci_ff_native *b = d->back;
+    uint64_t count;
+    size_t end;
+    int single = 1, weights = 0, type = 0;
+    if (id == PCI_FF_SAMPLES && b->has_joins)
+        PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
+    pci_json_put_begin(&b->out.w, '{', err);
+    for (size_t i = pci_ff_preserved_first(b, b->thread, name, &end); i < end; i++) {
+        const struct pci_ff_preserved *k = &b->kept[i];
+        if (pci_ff_is_by_use(k))
+            continue;
+        int value = has_form(k, PCI_FF_FORM_VALUE);
+        int weight = !single && pci_ff_same(k->column, pci_ff_weight_column(b));
+        type |= pci_ff_same(k->column, "weightType");
+        weights |= weight && !value;
+        if (weight && value)
+            continue;
+        if (id == PCI_FF_MARKERS && !value && pci_ff_same(k->column, "data")) {
+            pci_json_put_key(&b->out.w, "data", err);
+            PCI_TRY(write_marker_data(d, k, err));
+        } else {
+            PCI_TRY(write_kept(b, id, rows, k, err));
+        }
+    }
+    if (!single && !weights)
+        PCI_TRY(write_weights(b, type, err));
+    pci_json_put_end(&b->out.w, '}', err);
+    return b->out.w.status;
+}
+
+static pcol_status write_threads(struct document *d, pcol_error *err);
+static pcol_status write_counters(struct document *d, pcol_error *err);
+
+static pcol_status corrupt_place(const struct pci_node_value *node, pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row,
+                         "nothing is known to stand here");
+}
+
+/* A place that the document's tree, or a thread's, keeps for a table. */
+static pcol_status write_place(void *context, const struct pci_node_value *node,
+                               struct pci_json_writer *w, pcol_error *err)
+{
+    struct document *d = context;
+    struct pci_ff_native *b = d->back;
+    (void)w;
+    if (node->tag != PCI_NODE_TABLE || !node->has_key)
+        return corrupt_place(node, err);
+    if (b->thread == PCOL_NONE && pci_ff_same(node->key, "threads"))
+        return write_threads(d, err);
+    if (b->thread == PCOL_NONE && pci_ff_same(node->key, "counters"))
+        return write_counters(d, err);
+    for (int id = 0; id < PCI_FF_TABLES; id++) {
+        if (!pci_ff_same(node->key, pci_ff_names[id]) || id == PCI_FF_CATEGORIES ||
+            (b->thread == PCOL_NONE && id >= PCI_FF_SAMPLES))
+            continue;
+        if (id == PCI_FF_STRINGS)
+            return write_strings(b, err);
+        if (id == PCI_FF_LIBS)
+            return write_libs(b, err);
+        return write_table(d, pci_ff_names[id], id, NULL, err);
+    }
+    return corrupt_place(node, err);
+}
+
+/* ---- labels as members */
+
+void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *cell, pcol_error *err)
+{
+    int64_t bits = cell->as.i64;
+    switch (cell->key->kind) {
+    case PCI_LABEL_STRING:
+        pci_json_put_string(&out->w, cell->as.text, err);
+        break;
+    case PCI_LABEL_BIGINT:
+        pci_json_put_raw(&out->w, cell->as.text.data, cell->as.text.size, err);
+        break;
+    case PCI_LABEL_INTEGER:
+        pci_json_put_int(&out->w, cell->as.i64, err);
+        break;
+    case PCI_LABEL_DOUBLE:
+        memcpy(&bits, &cell->as.f64, sizeof bits);
+        (void)pci_ff_emit_cell(out, PCI_FF_DOUBLE, bits, err);
+        break;
+    case PCI_LABEL_BOOL:
+        pci_json_put_raw(&out->w, bits ? "true" : "false", bits ? 4 : 5, err);
+        break;
+    default:
+        pci_json_put_raw(&out->w, "null", 4, err);
+    }
+}
+
+/* An object of a row's labels and the members of its `extra`. place: what a place means there. */
+static pcol_status write_labels(struct document *d, struct pci_label_reader *labels, uint64_t row,
+                                pci_json_place_fn place, void *context, pcol_error *err)
+{
+    struct pci_ff_emitter *out = &d->back->out;
+    PCI_TRY(pci_labels_row(labels, row, err));
+    pci_json_put_begin(&out->w, '{', err);
+    for (size_t i = 0; i < labels->cell_count; i++) {
+        const struct pci_label_cell *cell = &labels->cells[i];
+        struct pci_node_value node;
+        if (cell->key) {
+            pci_json_put_key_bytes(&out->w, cell->key->key, err);
+            pci_ff_put_label(out, cell, err);
+        } else {
+            PCI_TRY(pci_node_get(d->back->file, cell->node, &node, err));
+            pci_json_put_key_bytes(&out->w, node.key, err);
+            PCI_TRY(pci_json_from_nodes(d->back->file, cell->node, &out->w, place, context, err));
+        }
+        if (out->w.status != PCOL_OK)
+            return out->w.status;
+    }
+    pci_json_put_end(&out->w, '}', err);
+    return out->w.status;
+}
+
+/* Tables of the first years have data of fewer markers than there are: of `count` then. */
+static pcol_status write_marker_data(struct document *d, const struct pci_ff_preserved *k,
+                                     pcol_error *err)
+{
+    struct pci_ff_native *b = d->back;
+    const struct pci_ff_sample_run *rows = &b->threads[b->thread - b->first_thread].markers;
+    uint64_t count = k->has_cells && k->count < rows->count ? k->count : rows->count;
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (uint64_t row = rows->first; row < rows->first + count; row++) {
+        PCI_TRY(pci_labels_row(&d->labels, row, err));
+        if (d->labels.has_shape || d->labels.cell_count)
+            PCI_TRY(write_labels(d, &d->labels, row, NULL, NULL, err));
+        else
+            pci_json_put_raw(&b->out.w, "null", 4, err);
+    }
+    pci_json_put_end(&b->out.w, ']', err);
+    return b->out.w.status;
+}
+
+/* ---- threads and counters */
+
+static pcol_status write_threads(struct document *d, pcol_error *err)
+{
+    struct pci_ff_native *b = d->back;
+    struct pci_label_reader labels;
+    pcol_status status = pci_labels_open(&labels, b->file, "threads", err);
+    pci_json_put_begin(&b->out.w, '[', err);
+    for (size_t i = 0; i < b->thread_count && status == PCOL_OK; i++) {
+        b->thread = b->first_thread + (uint32_t)i;
+        status = write_labels(d, &labels, b->thread, write_place, d, err);
+        pci_ff_native_leave_thread(b);
+    }
+    b->thread = PCOL_NONE;
+    pci_json_put_end(&b->out.w, ']', err);
+    pci_labels_close(&labels);
+    return status;
+}
+
+struct counter {
+    struct document *document;
+    struct pci_ff_sample_run rows;
+    char name[48];
+};
+
+static pcol_status write_counter_samples(void *context, const struct pci_node_value *node,
+                                         struct pci_json_writer *w, pcol_error *err)
+{
+    struct counter *c = context;
+    (void)w;
+    if (node->tag != PCI_NODE_TABLE)
+        return corrupt_place(node, err);
+    return write_table(c->document, c->name, -1, &c->rows, err);
+}
+
+/* Rows of counter_samples stand in the order of counters. */
+static pcol_status find_counter_rows(const pcol_file *file, uint64_t counter,
+                                     struct pci_ff_sample_run *rows, pcol_error *err)
+{
+    const struct pci_column *column;
+    uint64_t count = pci_rows(file, "counter_samples"), at = rows->first + rows->count;
+    int64_t value;
+    int valid;
+    PCI_TRY(pci_want(file, "counter_samples", "counter", PCI_TYPES_ROW, &column, err));
+    for (; at < count; at++) {
+        PCI_TRY(pci_ff_get(file, column, at, &value, &valid, err));
+        if ((uint64_t)value >= counter)
+            break;
+    }
+    rows->first = at;
+    for (; at < count; at++) {
+        PCI_TRY(pci_ff_get(file, column, at, &value, &valid, err));
+        if ((uint64_t)value != counter)
+            break;
+    }
+    rows->count = at - rows->first;
+    return PCOL_OK;
+}
+
+static pcol_status write_counter_list(struct document *d, struct pci_label_reader *labels,
+                                      pcol_error *err)
+{
+    struct counter c = {.document = d};
+    const struct pci_column *column;
+    uint64_t rows = pci_rows(d->back->file, "counters");
+    size_t number = 0;
+    PCI_TRY(pci_want(d->back->file, "counters", "source", PCI_TYPES_ROW, &column, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t source;
+        int valid;
+        PCI_TRY(pci_ff_get(d->back->file, column, row, &source, &valid, err));
+        if ((uint64_t)source != d->back->source)
+            continue;
+        snprintf(c.name, sizeof c.name, "counters[%zu].samples", number++);
+        PCI_TRY(find_counter_rows(d->back->file, row, &c.rows, err));
+        PCI_TRY(write_labels(d, labels, row, write_counter_samples, &c, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status write_counters(struct document *d, pcol_error *err)
+{
+    struct pci_label_reader labels;
+    pcol_status status = pci_labels_open(&labels, d->back->file, "counters", err);
+    pci_json_put_begin(&d->back->out.w, '[', err);
+    if (status == PCOL_OK)
+        status = write_counter_list(d, &labels, err);
+    pci_json_put_end(&d->back->out.w, ']', err);
+    pci_labels_close(&labels);
+    return status;
+}
+
+/* ---- the document */
+
+static pcol_status write_document(struct document *d, pcol_error *err)
+{
+    struct pci_ff_native *b = d->back;
+    const struct pci_column *column;
+    int64_t root;
+    int valid;
+    PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_ff_get(b->file, column, b->source, &root, &valid, err));
+    PCI_TRY(pci_json_from_nodes(b->file, (uint64_t)root, &b->out.w, write_place, d, err));
+    return pci_ff_emit_finish(&b->out, err);
+}
+
+pcol_status pci_ff_native_write(struct pci_ff_native *back, int jslb, pcol_error *err)
+{
+    struct document d = {.back = back};
+    PCI_TRY(pci_ff_emit_open(&back->out, back->file, back->export->sink, jslb, err));
+    pcol_status status = pci_labels_open(&d.labels, back->file, "markers", err);
+    if (status == PCOL_OK)
+        status = write_document(&d, err);
+    pci_labels_close(&d.labels);
+    pci_ff_emit_close(&back->out);
+    return status;
+}
+
+const struct pci_holds pci_firefox_holds = {
+    .cannot = "a Firefox profile cannot hold",
+    .any = PCI_HOLDS(SOURCES) /* as processes */ | PCI_HOLDS(INTERVAL) | PCI_HOLDS(FILES) |
+           PCI_HOLDS(START_LINES) | PCI_HOLDS(LINES) | PCI_HOLDS(COLUMNS) | PCI_HOLDS(INLINED) |
+           PCI_HOLDS(ADDRESSES) | PCI_HOLDS(FRAME_DETAILS) | PCI_HOLDS(CATEGORIES) |
+           PCI_HOLDS(RESOURCES) | PCI_HOLDS(SOURCE_FILES) | PCI_HOLDS(SYMBOLS) |
+           PCI_HOLDS(LIBRARIES) | PCI_HOLDS(RANGES) | PCI_HOLDS(BUILD_IDS) |
+           PCI_HOLDS(DEBUG_FILES) | PCI_HOLDS(THREADS) | PCI_HOLDS(PROCESSES) |
+           PCI_HOLDS(THREAD_LABELS) | PCI_HOLDS(TIMES) | PCI_HOLDS(CPU) | PCI_HOLDS(MARKERS) |
+           PCI_HOLDS(ALLOCATIONS) | PCI_HOLDS(COUNTERS),
+    .own = PCI_HOLDS(RECORDED)};
+
+static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)
+{
+    struct pci_ff_native *back = pci_calloc(1, sizeof *back);
+    const char *why;
+    int whole = 0;
+    if (!back)
+        return pci_fail_memory(err);
+    pcol_status status = pci_ff_native_open(back, export, &whole, &why, err);
+    /* The typed arrays are those of the newest version. */
+    int native = whole && (!jslb || back->version == PCI_FF_NEWEST), named = 1;
+    if (status == PCOL_OK && native)
+        status = pci_ff_native_is_named(back, &named, err);
+    if (!named) {
+        native = 0;
+        why = "a frame has no function";
+    }
+    if (status == PCOL_OK && native)
+        status = pci_ff_native_warn(back, err);
+    if (status == PCOL_OK && native)
+        status = pci_ff_native_write(back, jslb, err);
+    if (status == PCOL_OK && native)
+        status = pci_export_losses(export, "", err);
+    else if (status == PCOL_OK && why)
+        pci_export_loss(export, "the Firefox profile is not written as it was: %s", why);
+    pci_ff_native_close(back);
+    pci_free(back);
+    if (status != PCOL_OK || native)
+        return status;
+    return pci_ff_write_generic(export, jslb, err);
+}
+
+pcol_status pci_firefox_write(const struct pci_export *export, pcol_error *err)
+{
+    return write_profile(export, 0, err);
+}
+
+pcol_status pci_jslb_write(const struct pci_export *export, pcol_error *err)
+{
+    return write_profile(export, 1, err);
+}

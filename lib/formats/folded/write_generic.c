@@ -1,0 +1,286 @@
+/*
+ * write_generic.c - folded stacks of any profile
+ *
+ * The tree of stacks becomes a tree of names: lines of one group become frames, and stacks that
+ * are called the same become one. Values are added up at its nodes, and each node that has one is
+ * a line, in the tree's order.
+ */
+#include "util/alloc.h"
+#include "builder/string_pool.h"
+#include "builder/call_tree.h"
+#include "formats/folded/line_parser.h"
+#include "formats/folded/write_native.h"
+#include "model/frame_names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    LOSS_NAME = 1,
+    LOSS_STACK = 2,
+    LOSS_EMPTY = 4,
+    LOSS_TYPES = 8,
+    LOSS_UNIT = 16,
+    LOSS_ZERO = 32
+};
+
+static const char *const losses[] = {
+    "semicolons and line ends in names: they become colons and blanks",
+    "samples without a call stack",
+    "samples with an empty call stack: it gets a frame",
+    "more than one sample type (--sample-type chooses)",
+    "that the values are not samples/count: numbers are written without their unit",
+    "stacks whose value is 0",
+};
+
+struct sums {
+    const struct pci_export *export;
+    const pcol_file *file;
+    const struct pci_types *types;
+    const struct pci_chosen *chosen;
+    struct pci_out *out;
+    struct pci_stacks stacks;
+    struct pci_names names;
+    struct pci_string_pool strings;
+    struct pci_call_tree tree;
+    uint32_t *nodes;                 /* by stack: node of `tree` */
+    uint32_t *strings_of;            /* by location: its name + 1; 0: not yet known */
+    struct pci_folded_count *values; /* by node */
+    uint8_t *has;
+    size_t *ends; /* by node: where its text ends in `line` */
+    char *line;
+    size_t line_capacity;
+    char *changed;
+    size_t changed_capacity;
+    unsigned lost;
+};
+
+/* ---- names ---- */
+
+/* A name that a folded line can hold. */
+static pcol_status intern(struct sums *s, pcol_str name, uint32_t *string, pcol_error *err)
+{
+    size_t i = 0;
+    while (i < name.size && name.data[i] != ';' && name.data[i] != '\n' && name.data[i] != '\r')
+        i++;
+    if (i == name.size)
+        return pci_string_pool_intern(&s->strings, name.data, name.size, string, err);
+    s->lost |= LOSS_NAME;
+    if (pci_grow((void **)&s->changed, &s->changed_capacity, name.size, 1))
+        return pci_fail_memory(err);
+    memcpy(s->changed, name.data, name.size);
+    for (; i < name.size; i++) {
+        char c = s->changed[i];
+        s->changed[i] = c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c;
+    }
+    return pci_string_pool_intern(&s->strings, s->changed, name.size, string, err);
+}
+
+static pcol_status string_of(struct sums *s, uint64_t location, uint32_t group, uint32_t *string,
+                             pcol_error *err)
+{
+    if (!s->strings_of[location]) {
+        struct pci_name name;
+        PCI_TRY(pci_names_get(&s->names, location, group, &name, err));
+        PCI_TRY(intern(s, name.name, &s->strings_of[location], err));
+        s->strings_of[location]++;
+    }
+    *string = s->strings_of[location] - 1;
+    return PCOL_OK;
+}
+
+static pcol_status make_tree(struct sums *s, pcol_error *err)
+{
+    for (uint64_t row = 1; row < s->stacks.stacks; row++) {
+        uint64_t first, count;
+        int64_t group;
+        uint32_t parent, string;
+        PCI_TRY(pci_stacks_node(&s->stacks, row, &parent, &first, &count, err));
+        PCI_TRY(pci_get(s->file, s->stacks.group, row, &group, &(int){0}, err));
+        uint32_t node = s->nodes[parent];
+        while (count--) { /* outermost call first */
+            PCI_TRY(string_of(s, first + count, (uint32_t)group, &string, err));
+            PCI_TRY(pci_call_tree_child(&s->tree, node, string, &node, err));
+        }
+        s->nodes[row] = node;
+    }
+    PCI_TRY(pci_call_tree_finish(&s->tree, err));
+    return pci_call_tree_order(&s->tree, err);
+}
+
+/* ---- values ---- */
+
+static pcol_status add(struct pci_folded_count *to, const struct pci_column *column, int64_t bits,
+                       pcol_error *err)
+{
+    double number;
+    if (column->desc->type == PCF_F64) {
+        memcpy(&number, &bits, sizeof number);
+        to->as.f64 += number;
+    } else if (to->is_double) {
+        to->as.f64 += (double)bits;
+    } else if (__builtin_add_overflow(to->as.i64, bits, &to->as.i64)) {
+        return pci_fail(err, PCOL_E_LOSS, "folded stacks hold no sum beyond 64 bits");
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_sample(struct sums *s, uint64_t row, const struct pci_column *stack,
+                              pcol_error *err)
+{
+    int64_t at = 0, bits;
+    int has_stack = 0, valid;
+    if (stack)
+        PCI_TRY(pci_get(s->file, stack, row, &at, &has_stack, err));
+    for (uint32_t i = 0; i < s->chosen->count; i++) {
+        const struct pci_column *column = s->types->columns[s->chosen->rows[i]];
+        if (!column)
+            continue;
+        PCI_TRY(pci_get(s->file, column, row, &bits, &valid, err));
+        if (!valid)
+            continue;
+        if (!has_stack) {
+            s->lost |= LOSS_STACK;
+            continue;
+        }
+        if (at && (uint64_t)at >= s->stacks.stacks)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
+                                 "stack %" PRId64 " does not exist", at);
+        uint32_t node = s->nodes[at];
+        PCI_TRY(add(&s->values[node], column, bits, err));
+        s->has[node] = 1;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_samples(struct sums *s, pcol_error *err)
+{
+    const struct pci_column *stack;
+    uint64_t rows = pci_rows(s->file, "samples");
+    PCI_TRY(pci_want_whole(s->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    for (size_t i = 0; i < s->tree.count; i++)
+        s->values[i].is_double = s->chosen->is_double;
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t source = 0;
+        if (s->types->source)
+            PCI_TRY(pci_get(s->file, s->types->source, row, &source, &(int){0}, err));
+        if (source >= (int64_t)s->export->first_source && source <= (int64_t)s->export->last_source)
+            PCI_TRY(add_sample(s, row, stack, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- lines ---- */
+
+static int is_zero(const struct pci_folded_count *count)
+{
+    return count->is_double ? !(count->as.f64 < 0 || count->as.f64 > 0) : !count->as.i64;
+}
+
+static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
+{
+    char number[PCI_FOLDED_COUNT_SIZE];
+    size_t size = s->ends[node];
+    size_t digits = pci_folded_print(&s->values[node], number);
+    if (!digits)
+        return pci_fail(err, PCOL_E_LOSS, "folded stacks hold no NaN and no infinity");
+    if (size)
+        PCI_TRY(pci_out(s->out, s->line, size - 1, err));
+    else
+        PCI_TRY(pci_out(s->out, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
+    s->lost |= size ? 0u : LOSS_EMPTY;
+    PCI_TRY(pci_out(s->out, " ", 1, err));
+    PCI_TRY(pci_out(s->out, number, digits, err));
+    return pci_out(s->out, "\n", 1, err);
+}
+
+static pcol_status write_lines(struct sums *s, pcol_error *err)
+{
+    for (size_t place = 0; place < s->tree.count; place++) {
+        uint32_t node = s->tree.order[place];
+        if (node) { /* the text of the parent still stands in front */
+            pcol_str name = pci_string_pool_get(&s->strings, s->tree.groups[place]);
+            size_t start = s->ends[s->tree.order[s->tree.parents[place]]];
+            if (name.size > PCI_FOLDED_LONGEST - start)
+                return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
+                                PCI_FOLDED_LONGEST);
+            if (pci_grow((void **)&s->line, &s->line_capacity, start + name.size + 1, 1))
+                return pci_fail_memory(err);
+            if (name.size)
+                memcpy(s->line + start, name.data, name.size);
+            s->line[start + name.size] = ';';
+            s->ends[node] = start + name.size + 1;
+        }
+        if (s->has[node] && is_zero(&s->values[node]))
+            s->lost |= LOSS_ZERO;
+        else if (s->has[node])
+            PCI_TRY(write_node(s, node, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- what is lost ---- */
+
+static int is_text(pcol_str text, const char *what)
+{
+    return text.size == strlen(what) && !memcmp(text.data, what, text.size);
+}
+
+static pcol_status note_losses(struct sums *s, pcol_error *err)
+{
+    int others;
+    PCI_TRY(pci_types_others(s->types, s->export->first_source, s->export->last_source, s->chosen,
+                             &others, err));
+    s->lost |= others ? LOSS_TYPES : 0u;
+    if (s->chosen->count &&
+        (!is_text(s->chosen->type, "samples") || !is_text(s->chosen->unit, "count")))
+        s->lost |= LOSS_UNIT;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (s->lost & 1u << i)
+            pci_export_loss(s->export, "%s %s", s->export->holds->cannot, losses[i]);
+    return pci_export_losses(s->export, NULL, err);
+}
+
+static pcol_status write_sums(struct sums *s, pcol_error *err)
+{
+    PCI_TRY(pci_plausible(s->file, "stacks", err));
+    PCI_TRY(pci_plausible(s->file, "locations", err));
+    PCI_TRY(pci_stacks_open(s->file, &s->stacks, err));
+    PCI_TRY(pci_stacks_verify(&s->stacks, err));
+    PCI_TRY(pci_names_open(&s->names, s->file, err));
+    s->names.libraries = 1;
+    PCI_TRY(pci_call_tree_init(&s->tree, err));
+    s->nodes = pci_calloc((size_t)s->stacks.stacks + 1, sizeof *s->nodes);
+    s->strings_of = pci_calloc((size_t)s->stacks.locations + 1, sizeof *s->strings_of);
+    if (!s->nodes || !s->strings_of)
+        return pci_fail_memory(err);
+    PCI_TRY(make_tree(s, err));
+    s->values = pci_calloc(s->tree.count, sizeof *s->values);
+    s->has = pci_calloc(s->tree.count, 1);
+    s->ends = pci_calloc(s->tree.count, sizeof *s->ends);
+    if (!s->values || !s->has || !s->ends)
+        return pci_fail_memory(err);
+    PCI_TRY(add_samples(s, err));
+    PCI_TRY(write_lines(s, err));
+    return note_losses(s, err);
+}
+
+pcol_status pci_folded_write_generic(const struct pci_export *export, const struct pci_types *types,
+                                  const struct pci_chosen *chosen, struct pci_out *out,
+                                  pcol_error *err)
+{
+    struct sums s = {
+        .export = export, .file = export->file, .types = types, .chosen = chosen, .out = out};
+    pcol_status status = write_sums(&s, err);
+    pci_names_close(&s.names);
+    pci_string_pool_clear(&s.strings);
+    pci_call_tree_clear(&s.tree);
+    pci_free(s.nodes);
+    pci_free(s.strings_of);
+    pci_free(s.values);
+    pci_free(s.has);
+    pci_free(s.ends);
+    pci_free(s.line);
+    pci_free(s.changed);
+    return status;
+}

@@ -1,0 +1,205 @@
+/*
+ * write_native.c - folded stacks of a profile that was folded stacks
+ *
+ * Rows of samples in order, each the frames and the count that its line had, or the line's own
+ * text where those would not give it back.
+ */
+#include "formats/folded/write_native.h"
+
+#include "util/alloc.h"
+#include "formats/folded/line_parser.h"
+#include "model/stack_path.h"
+
+#include <string.h>
+
+const struct pci_holds pci_folded_holds = {.cannot = "folded stacks cannot hold"};
+
+struct own {
+    const pcol_file *file;
+    struct pci_out *out;
+    const struct pci_chosen *chosen;
+    const struct pci_types *types;
+    const struct pci_column *text, *stack, *function, *name;
+    struct pci_stack_path path;
+    char *line; /* frames of the path, each with its semicolon */
+    size_t line_capacity;
+    size_t *ends; /* by step */
+    size_t end_capacity;
+    int crlf;
+};
+
+static pcol_status open_columns(struct own *o, uint32_t source, pcol_error *err)
+{
+    const struct pci_column *crlf;
+    int64_t value = 0;
+    PCI_TRY(pci_want_whole(o->file, "samples", "text", PCI_TYPES_TEXT, &o->text, err));
+    PCI_TRY(pci_want_whole(o->file, "samples", "stack", PCI_TYPES_ROW, &o->stack, err));
+    PCI_TRY(pci_want_whole(o->file, "locations", "function", PCI_TYPES_ROW, &o->function, err));
+    PCI_TRY(pci_want_whole(o->file, "functions", "name", PCI_TYPES_TEXT, &o->name, err));
+    PCI_TRY(pci_want_whole(o->file, "sources", "crlf", PCI_TYPE(PCF_BOOL), &crlf, err));
+    if (crlf)
+        PCI_TRY(pci_get(o->file, crlf, source, &value, &(int){0}, err));
+    o->crlf = value != 0;
+    return PCOL_OK;
+}
+
+/* Name of the one line that each frame of folded stacks has. */
+static pcol_status frame_name(struct own *o, const struct pci_step *step, pcol_str *name,
+                              pcol_error *err)
+{
+    int64_t function;
+    int valid = 0;
+    *name = (pcol_str){"", 0};
+    if (o->function)
+        PCI_TRY(pci_get(o->file, o->function, step->first, &function, &valid, err));
+    if (!valid || !o->name)
+        return PCOL_OK;
+    if ((uint64_t)function >= o->name->desc->rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", step->first,
+                             "function %lld does not exist", (long long)function);
+    return pci_get_str(o->file, o->name, (uint64_t)function, name, &valid, err);
+}
+
+static pcol_status stack_text(struct own *o, uint64_t node, size_t *size, pcol_error *err)
+{
+    PCI_TRY(pci_stack_path_to(&o->path, node, err));
+    size_t depth = o->path.depth;
+    if (pci_grow((void **)&o->ends, &o->end_capacity, depth + 1, sizeof *o->ends))
+        return pci_fail_memory(err);
+    for (size_t i = o->path.kept; i < depth; i++) {
+        size_t start = i ? o->ends[i - 1] : 0;
+        pcol_str name;
+        PCI_TRY(frame_name(o, &o->path.steps[i], &name, err));
+        if (name.size > PCI_FOLDED_LONGEST - start)
+            return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
+                            PCI_FOLDED_LONGEST);
+        if (pci_grow((void **)&o->line, &o->line_capacity, start + name.size + 1, 1))
+            return pci_fail_memory(err);
+        if (name.size)
+            memcpy(o->line + start, name.data, name.size);
+        o->line[start + name.size] = ';';
+        o->ends[i] = start + name.size + 1;
+    }
+    *size = depth ? o->ends[depth - 1] - 1 : 0;
+    return PCOL_OK;
+}
+
+static pcol_status count_of(struct own *o, uint64_t row, struct pci_folded_count *count, int *valid,
+                            pcol_error *err)
+{
+    *valid = 0;
+    for (uint32_t i = 0; i < o->chosen->count && !*valid; i++) {
+        const struct pci_column *column = o->types->columns[o->chosen->rows[i]];
+        int64_t bits;
+        if (!column)
+            continue;
+        PCI_TRY(pci_get(o->file, column, row, &bits, valid, err));
+        count->is_double = column->desc->type == PCF_F64;
+        memcpy(&count->as, &bits, sizeof bits);
+    }
+    return PCOL_OK;
+}
+
+static pcol_status write_row(struct own *o, uint64_t row, pcol_error *err)
+{
+    struct pci_folded_count count;
+    char number[PCI_FOLDED_COUNT_SIZE];
+    pcol_str text;
+    int64_t stack = 0;
+    int valid = 0;
+    size_t size = 0;
+    if (o->text)
+        PCI_TRY(pci_get_str(o->file, o->text, row, &text, &valid, err));
+    if (valid)
+        return pci_out(o->out, text.data, text.size, err);
+    PCI_TRY(count_of(o, row, &count, &valid, err));
+    size_t digits = valid ? pci_folded_print(&count, number) : 0;
+    if (!digits) /* no count: nothing that a line could say */
+        return PCOL_OK;
+    if (o->stack)
+        PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
+    PCI_TRY(stack_text(o, (uint64_t)stack, &size, err));
+    PCI_TRY(pci_out(o->out, o->line, size, err));
+    PCI_TRY(pci_out(o->out, " ", 1, err));
+    PCI_TRY(pci_out(o->out, number, digits, err));
+    return o->crlf ? pci_out(o->out, "\r\n", 2, err) : pci_out(o->out, "\n", 1, err);
+}
+
+static pcol_status write_rows(struct own *o, uint32_t source, pcol_error *err)
+{
+    uint64_t rows = pci_rows(o->file, "samples"), written = 0;
+    const struct pci_column *from = o->types->source, *text;
+    PCI_TRY(open_columns(o, source, err));
+    PCI_TRY(pci_stack_path_open(&o->path, o->file, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t of = 0;
+        if (from)
+            PCI_TRY(pci_get(o->file, from, row, &of, &(int){0}, err));
+        if ((uint64_t)of != source)
+            continue;
+        PCI_TRY(write_row(o, row, err));
+        written++;
+    }
+    PCI_TRY(pci_want_whole(o->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
+    if (!text || written)
+        return PCOL_OK;
+    pcol_str comments;
+    PCI_TRY(pci_get_str(o->file, text, source, &comments, &(int){0}, err));
+    return pci_out(o->out, comments.data, comments.size, err);
+}
+
+static pcol_status write_own(const struct pci_export *export, const struct pci_types *types,
+                             const struct pci_chosen *chosen, struct pci_out *out, pcol_error *err)
+{
+    struct own o = {.file = export->file, .out = out, .chosen = chosen, .types = types};
+    pcol_status status = write_rows(&o, export->first_source, err);
+    pci_stack_path_close(&o.path);
+    pci_free(o.line);
+    pci_free(o.ends);
+    return status;
+}
+
+/* Is there one source, and was it folded stacks? */
+static pcol_status is_own(const struct pci_export *export, int *own, pcol_error *err)
+{
+    const struct pci_column *type;
+    pcol_str text;
+    *own = 0;
+    if (export->first_source != export->last_source)
+        return PCOL_OK;
+    PCI_TRY(pci_need(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &(int){0}, err));
+    *own = text.size == 6 && !memcmp(text.data, "folded", 6);
+    return PCOL_OK;
+}
+
+pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
+{
+    struct pci_types types;
+    struct pci_chosen chosen = {0};
+    struct pci_out *out = pci_malloc(1, sizeof *out);
+    int own;
+    if (!out)
+        return pci_fail_memory(err);
+    pci_put_open(out, export->sink);
+    pcol_status status = is_own(export, &own, err);
+    if (status == PCOL_OK)
+        status = pci_types_open(export->file, &types, err);
+    if (status == PCOL_OK) {
+        status = pci_types_verify(&types, err);
+        if (status == PCOL_OK)
+            status = pci_types_choose(&types, export->first_source, export->last_source,
+                                      export->options->sample_type, &chosen, err);
+        if (status == PCOL_OK)
+            status = own ? write_own(export, &types, &chosen, out, err)
+                         : pci_folded_write_generic(export, &types, &chosen, out, err);
+        pci_free(chosen.rows);
+        pci_types_close(&types);
+    }
+    if (status == PCOL_OK)
+        status = pci_out_flush(out, err);
+    if (status == PCOL_OK && own)
+        status = pci_export_losses(export, "", err);
+    pci_free(out);
+    return status;
+}

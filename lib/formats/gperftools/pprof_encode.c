@@ -1,0 +1,256 @@
+/*
+ * pprof_encode.c - a profile of an older format as profile.proto
+ *
+ * The order is that of pprof's own writer: types, samples, mappings, locations, functions, strings,
+ * the rest. Strings are numbered as they come up; equal ones may stand in the table more than once,
+ * which means nothing to a reader.
+ */
+#include "formats/gperftools/profile.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+/* Numbers of the fields of profile.proto. */
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE,
+    PROFILE_MAPPING,
+    PROFILE_LOCATION,
+    PROFILE_FUNCTION,
+    PROFILE_STRING_TABLE,
+    PROFILE_DROP_FRAMES,
+    PROFILE_KEEP_FRAMES,
+    PROFILE_DURATION_NANOS = 10,
+    PROFILE_PERIOD_TYPE,
+    PROFILE_PERIOD,
+    TYPE_TYPE = 1,
+    TYPE_UNIT,
+    SAMPLE_LOCATION_ID = 1,
+    SAMPLE_VALUE,
+    SAMPLE_LABEL,
+    LABEL_KEY = 1,
+    LABEL_NUM = 3,
+    MAPPING_ID = 1,
+    MAPPING_START,
+    MAPPING_LIMIT,
+    MAPPING_OFFSET,
+    MAPPING_FILENAME,
+    MAPPING_BUILD_ID,
+    LOCATION_ID = 1,
+    LOCATION_MAPPING_ID,
+    LOCATION_ADDRESS,
+    LOCATION_LINE,
+    LINE_FUNCTION_ID = 1,
+    LINE_LINE,
+    FUNCTION_ID = 1,
+    FUNCTION_NAME,
+    FUNCTION_SYSTEM_NAME,
+    FUNCTION_FILENAME
+};
+
+#define VARINT_BYTES 10u
+
+struct bytes {
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+struct encoder {
+    const struct pci_gp_profile *profile;
+    struct bytes out, message, inner, strings;
+    uint64_t string_count;
+    pcol_error *err;
+};
+
+static pcol_status reserve(struct encoder *e, struct bytes *b, size_t more)
+{
+    void *data = b->data;
+    if (pci_grow(&data, &b->capacity, b->size + more, 1))
+        return pci_fail_memory(e->err);
+    b->data = data;
+    return PCOL_OK;
+}
+
+/* Room must be there. */
+static void put_varint(struct bytes *b, uint64_t n)
+{
+    for (; n > 127; n >>= 7)
+        b->data[b->size++] = (uint8_t)(n | 128);
+    b->data[b->size++] = (uint8_t)n;
+}
+
+/* A number; 0 is what an absent field means. */
+static pcol_status number(struct encoder *e, struct bytes *b, unsigned field, uint64_t n)
+{
+    if (!n)
+        return PCOL_OK;
+    PCI_TRY(reserve(e, b, 2 * VARINT_BYTES));
+    put_varint(b, field << 3);
+    put_varint(b, n);
+    return PCOL_OK;
+}
+
+static pcol_status block(struct encoder *e, struct bytes *b, unsigned field, const void *data,
+                         size_t size)
+{
+    PCI_TRY(reserve(e, b, 2 * VARINT_BYTES + size));
+    put_varint(b, field << 3 | 2);
+    put_varint(b, size);
+    if (size)
+        memcpy(b->data + b->size, data, size);
+    b->size += size;
+    return PCOL_OK;
+}
+
+/* End a submessage: append it to `b` and empty it. */
+static pcol_status close_message(struct encoder *e, struct bytes *b, unsigned field,
+                                 struct bytes *message)
+{
+    PCI_TRY(block(e, b, field, message->data, message->size));
+    message->size = 0;
+    return PCOL_OK;
+}
+
+/* A field that names a string, which is added to the string table. "" is string 0. */
+static pcol_status string(struct encoder *e, struct bytes *b, unsigned field, const void *text,
+                          size_t size)
+{
+    if (!size)
+        return PCOL_OK;
+    PCI_TRY(block(e, &e->strings, PROFILE_STRING_TABLE, text, size));
+    return number(e, b, field, ++e->string_count);
+}
+
+static pcol_status text(struct encoder *e, struct bytes *b, unsigned field,
+                        const struct pci_gp_text *t)
+{
+    return string(e, b, field, t->size ? e->profile->texts + t->at : (const uint8_t *)"", t->size);
+}
+
+static pcol_status type(struct encoder *e, unsigned field, const struct pci_gp_type *t)
+{
+    PCI_TRY(string(e, &e->message, TYPE_TYPE, t->type, strlen(t->type)));
+    PCI_TRY(string(e, &e->message, TYPE_UNIT, t->unit, strlen(t->unit)));
+    return close_message(e, &e->out, field, &e->message);
+}
+
+static pcol_status samples(struct encoder *e)
+{
+    static const char bytes_key[] = "bytes";
+    const struct pci_gp_profile *p = e->profile;
+    const int64_t *values = p->values;
+    uint64_t key = 0;
+    if (p->has_bytes && p->sample_count) {
+        PCI_TRY(block(e, &e->strings, PROFILE_STRING_TABLE, bytes_key, strlen(bytes_key)));
+        key = ++e->string_count;
+    }
+    for (size_t s = 0; s < p->sample_count; s++) {
+        const struct pci_gp_sample *sample = &p->samples[s];
+        PCI_TRY(reserve(e, &e->inner, (sample->end - sample->first) * VARINT_BYTES));
+        for (size_t i = sample->first; i < sample->end; i++)
+            put_varint(&e->inner, p->locations[p->stack[i]].id);
+        if (e->inner.size)
+            PCI_TRY(close_message(e, &e->message, SAMPLE_LOCATION_ID, &e->inner));
+        PCI_TRY(reserve(e, &e->inner, PCI_GP_MAX_TYPES * VARINT_BYTES));
+        for (unsigned t = 0; t < p->type_count; t++)
+            put_varint(&e->inner, (uint64_t)*values++);
+        PCI_TRY(close_message(e, &e->message, SAMPLE_VALUE, &e->inner));
+        if (p->has_bytes) {
+            PCI_TRY(number(e, &e->inner, LABEL_KEY, key));
+            PCI_TRY(number(e, &e->inner, LABEL_NUM, (uint64_t)*values++));
+            PCI_TRY(close_message(e, &e->message, SAMPLE_LABEL, &e->inner));
+        }
+        PCI_TRY(close_message(e, &e->out, PROFILE_SAMPLE, &e->message));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status mappings(struct encoder *e)
+{
+    const struct pci_gp_profile *p = e->profile;
+    for (size_t i = 0; i < p->mapping_count; i++) {
+        const struct pci_gp_mapping *m = &p->mappings[i];
+        PCI_TRY(number(e, &e->message, MAPPING_ID, i + 1));
+        PCI_TRY(number(e, &e->message, MAPPING_START, m->start));
+        PCI_TRY(number(e, &e->message, MAPPING_LIMIT, m->limit));
+        PCI_TRY(number(e, &e->message, MAPPING_OFFSET, m->offset));
+        PCI_TRY(text(e, &e->message, MAPPING_FILENAME, &m->file));
+        PCI_TRY(text(e, &e->message, MAPPING_BUILD_ID, &m->build_id));
+        PCI_TRY(close_message(e, &e->out, PROFILE_MAPPING, &e->message));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status locations(struct encoder *e)
+{
+    const struct pci_gp_profile *p = e->profile;
+    for (size_t i = 0; i < p->order_count; i++) {
+        const struct pci_gp_location *l = &p->locations[p->order[i]];
+        PCI_TRY(number(e, &e->message, LOCATION_ID, l->id));
+        PCI_TRY(number(e, &e->message, LOCATION_MAPPING_ID, l->mapping));
+        /* Addresses of a Java profile are numbers that its writer made up. */
+        PCI_TRY(number(e, &e->message, LOCATION_ADDRESS, p->hide_addresses ? 0 : l->address));
+        if (l->function) {
+            PCI_TRY(number(e, &e->inner, LINE_FUNCTION_ID, l->function));
+            PCI_TRY(number(e, &e->inner, LINE_LINE, (uint64_t)l->line));
+            PCI_TRY(close_message(e, &e->message, LOCATION_LINE, &e->inner));
+        }
+        PCI_TRY(close_message(e, &e->out, PROFILE_LOCATION, &e->message));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status functions(struct encoder *e)
+{
+    const struct pci_gp_profile *p = e->profile;
+    for (size_t i = 0; i < p->function_count; i++) {
+        const struct pci_gp_function *f = &p->functions[i];
+        PCI_TRY(number(e, &e->message, FUNCTION_ID, i + 1));
+        PCI_TRY(text(e, &e->message, FUNCTION_NAME, &f->name));
+        PCI_TRY(text(e, &e->message, FUNCTION_SYSTEM_NAME, &f->name));
+        PCI_TRY(text(e, &e->message, FUNCTION_FILENAME, &f->file));
+        PCI_TRY(close_message(e, &e->out, PROFILE_FUNCTION, &e->message));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status encode(struct encoder *e)
+{
+    const struct pci_gp_profile *p = e->profile;
+    PCI_TRY(block(e, &e->strings, PROFILE_STRING_TABLE, NULL, 0));
+    for (unsigned i = 0; i < p->type_count; i++)
+        PCI_TRY(type(e, PROFILE_SAMPLE_TYPE, &p->types[i]));
+    PCI_TRY(samples(e));
+    PCI_TRY(mappings(e));
+    PCI_TRY(locations(e));
+    PCI_TRY(functions(e));
+    PCI_TRY(string(e, &e->message, PROFILE_DROP_FRAMES, p->drop_frames, strlen(p->drop_frames)));
+    PCI_TRY(string(e, &e->message, PROFILE_KEEP_FRAMES, p->keep_frames, strlen(p->keep_frames)));
+    PCI_TRY(reserve(e, &e->out, e->message.size));
+    memcpy(e->out.data + e->out.size, e->message.data, e->message.size);
+    e->out.size += e->message.size;
+    e->message.size = 0;
+    PCI_TRY(number(e, &e->out, PROFILE_DURATION_NANOS, (uint64_t)p->duration_ns));
+    PCI_TRY(type(e, PROFILE_PERIOD_TYPE, &p->period_type));
+    PCI_TRY(number(e, &e->out, PROFILE_PERIOD, (uint64_t)p->period));
+    PCI_TRY(reserve(e, &e->out, e->strings.size));
+    memcpy(e->out.data + e->out.size, e->strings.data, e->strings.size);
+    e->out.size += e->strings.size;
+    return PCOL_OK;
+}
+
+pcol_status pci_gp_encode(const struct pci_gp_profile *profile, uint8_t **data, size_t *size,
+                          pcol_error *err)
+{
+    struct encoder e = {.profile = profile, .err = err};
+    pcol_status status = encode(&e);
+    pci_free(e.message.data);
+    pci_free(e.inner.data);
+    pci_free(e.strings.data);
+    if (status != PCOL_OK)
+        pci_free(e.out.data);
+    *data = status == PCOL_OK ? e.out.data : NULL;
+    *size = e.out.size;
+    return status;
+}

@@ -1,0 +1,92 @@
+/*
+ * losses.h - what an exported file contains and its target cannot represent
+ *
+ * Content is divided into kinds. A format declares the kinds that it represents, in its own
+ * directory; losses.c has the one table that assigns the columns of a file to kinds. The suite
+ * tests/losses compares with what comes back.
+ */
+#ifndef PCI_LOSSES_H
+#define PCI_LOSSES_H
+
+#include "util/error.h"
+
+#define PCI_KINDS(X)                                                                             \
+    X(SOURCES, "which source a sample is of (--source chooses)")                                 \
+    X(META, "keys that --meta added")                                                            \
+    X(RECORDED, "the time of recording")                                                         \
+    X(TIME_NS, "the time of recording")                                                          \
+    X(DURATION, "the duration")                                                                  \
+    X(PERIOD, "the period")                                                                      \
+    X(INTERVAL, "the sampling interval")                                                         \
+    X(DEFAULT_TYPE, "the default sample type")                                                   \
+    X(DROP_FRAMES, "drop_frames and keep_frames (--keep-dropped writes the frames they remove)") \
+    X(DOC_URL, "the URL of the documentation")                                                   \
+    X(COMMENTS, "comments")                                                                      \
+    X(TEXT, "comment lines")                                                                     \
+    X(OTHER, "what only the source's own format has")                                            \
+    X(SEGMENTS, "the segments of the Rprof file")                                                \
+    X(UNUSED, "code that no sample refers to")                                                   \
+    X(NAMELESS, "locations without a function: they get the names that pcol shows")              \
+    X(PLACES, "files of code outside functions")                                                 \
+    X(SYSTEM_NAMES, "system names of functions")                                                 \
+    X(FILES, "files of functions")                                                               \
+    X(START_LINES, "start lines of functions")                                                   \
+    X(LINES, "lines of the code")                                                                \
+    X(COLUMNS, "columns in source lines")                                                        \
+    X(INLINED, "which calls were inlined: they become calls")                                    \
+    X(ADDRESSES, "addresses of the code")                                                        \
+    X(FOLDED, "which locations were folded into one")                                            \
+    X(FRAME_LABELS, "offsets and other labels of frames")                                        \
+    X(FRAME_DETAILS, "what Firefox notes of functions and frames")                               \
+    X(CATEGORIES, "categories of frames")                                                        \
+    X(RESOURCES, "what kind of library or web site code is of")                                  \
+    X(SOURCE_FILES, "ids of source files")                                                       \
+    X(SYMBOLS, "symbols of native code")                                                         \
+    X(LIBRARIES, "names of libraries")                                                           \
+    X(RANGES, "address ranges of mappings")                                                      \
+    X(BUILD_IDS, "build ids of mappings")                                                        \
+    X(MAPPING_FLAGS, "flags of mappings")                                                        \
+    X(DEBUG_FILES, "debug files of libraries")                                                   \
+    X(THREADS, "threads of samples (--thread chooses)")                                          \
+    X(PROCESSES, "names of processes")                                                           \
+    X(THREAD_LABELS, "further attributes of threads")                                            \
+    X(TIMES, "times of samples (--time chooses)")                                                \
+    X(DURATIONS, "durations of samples")                                                         \
+    X(CPU, "CPU use of samples")                                                                 \
+    X(LABELS, "labels of samples (--label chooses)")                                             \
+    X(SPELLING, "the text of lines that are written unusually")                                  \
+    X(RESOURCE_TYPES, "types of resources")                                                      \
+    X(SNAPSHOTS, "snapshots")                                                                    \
+    X(MODELS, "models")                                                                          \
+    X(MARKERS, "markers")                                                                        \
+    X(ALLOCATIONS, "allocations")                                                                \
+    X(COUNTERS, "counters")
+
+enum pci_kind {
+#define PCI_KIND_NAME(name, words) PCI_KIND_##name,
+    PCI_KINDS(PCI_KIND_NAME)
+#undef PCI_KIND_NAME
+        PCI_KIND_COUNT
+};
+_Static_assert(PCI_KIND_COUNT <= 64, "a kind is a bit");
+
+#define PCI_HOLDS(name) (UINT64_C(1) << PCI_KIND_##name)
+
+/* The kinds that a format represents. */
+struct pci_holds {
+    const char *cannot; /* "folded stacks cannot hold" */
+    uint64_t any;       /* of a profile of another format */
+    uint64_t own;       /* of one that comes back as it was: of META and RECORDED, which are not
+                           part of any source format */
+};
+
+struct pci_export;
+/* Report each kind that the exported sources have and the target does not represent, once.
+ * as_it_was: the types of sources that are written as they were, separated by blanks; "": all are;
+ * NULL: none is. */
+pcol_status pci_export_losses(const struct pci_export *export, const char *as_it_was,
+                              pcol_error *err);
+/* One kind; for what an exporter notices itself. */
+void pci_export_lost(const struct pci_export *export, enum pci_kind kind);
+
+#endif

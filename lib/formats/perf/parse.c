@@ -1,0 +1,423 @@
+/*
+ * parse.c - the lines of `perf script`, taken apart (parse.h)
+ */
+#include "formats/perf/parse.h"
+
+#include <string.h>
+
+/* A search that goes no further than this takes linear time whatever the line is. The kernel cuts a
+ * comm at 15 bytes; an event can be a whole expression. */
+#define LONGEST_COMM 256u
+#define LONGEST_EVENT 1024u
+
+static int is_blank(uint8_t byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+static int is_digit(uint8_t byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static int hex_digit(uint8_t byte)
+{
+    if (is_digit(byte))
+        return byte - '0';
+    if (byte >= 'a' && byte <= 'f')
+        return byte - 'a' + 10;
+    return -1;
+}
+
+static pcol_str str(const uint8_t *text, size_t size)
+{
+    return (pcol_str){(const char *)text, size};
+}
+
+static int is_number(pcol_str text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (!is_digit((uint8_t)text.data[i]))
+            return 0;
+    return text.size > 0;
+}
+
+/* A decimal number of int64's range. */
+static int to_number(pcol_str text, int64_t *value)
+{
+    *value = 0;
+    if (!is_number(text))
+        return 0;
+    for (size_t i = 0; i < text.size; i++) {
+        int64_t digit = text.data[i] - '0';
+        if (*value > (INT64_MAX - digit) / 10)
+            return 0;
+        *value = *value * 10 + digit;
+    }
+    return 1;
+}
+
+/* ---- headers ---- */
+
+struct words {
+    const uint8_t *text;
+    size_t size, at; /* where the next word is looked for */
+};
+
+/* The next word; empty at the end. */
+static pcol_str next_word(struct words *w)
+{
+    while (w->at < w->size && is_blank(w->text[w->at]))
+        w->at++;
+    size_t start = w->at;
+    while (w->at < w->size && !is_blank(w->text[w->at]))
+        w->at++;
+    return str(w->text + start, w->at - start);
+}
+
+/* "12688", "12688/12764", "-1" (no thread) */
+static int is_thread(pcol_str word, struct pci_perf_header *h)
+{
+    const char *slash = memchr(word.data, '/', word.size);
+    pcol_str pid = word, tid = word;
+    if (slash) {
+        pid.size = (size_t)(slash - word.data);
+        tid = (pcol_str){slash + 1, word.size - pid.size - 1};
+    }
+    pcol_str digits[2] = {pid, tid};
+    for (int i = 0; i < 2; i++) {
+        if (digits[i].size && digits[i].data[0] == '-')
+            digits[i].data++, digits[i].size--;
+        if (!is_number(digits[i]) || digits[i].size > 10)
+            return 0;
+    }
+    h->has_tid = 1;
+    h->tid = tid;
+    h->has_pid = slash != NULL;
+    h->pid = pid;
+    return 1;
+}
+
+/* "[002]" */
+static int is_cpu(pcol_str word, struct pci_perf_header *h)
+{
+    if (word.size < 3 || word.data[0] != '[' || word.data[word.size - 1] != ']')
+        return 0;
+    pcol_str digits = {word.data + 1, word.size - 2};
+    h->has_cpu = is_number(digits) != 0;
+    h->beyond_cpu = h->has_cpu && !to_number(digits, &h->cpu);
+    return h->has_cpu;
+}
+
+/* "6544038.708352:" */
+static int is_time(pcol_str word, struct pci_perf_header *h)
+{
+    const char *point = memchr(word.data, '.', word.size);
+    int64_t seconds, part;
+    if (word.size < 4 || word.data[word.size - 1] != ':' || !point)
+        return 0;
+    pcol_str whole = {word.data, (size_t)(point - word.data)};
+    pcol_str fraction = {point + 1, word.size - whole.size - 2};
+    if (fraction.size > 9 || !is_number(whole) || !to_number(fraction, &part))
+        return 0;
+    for (size_t i = fraction.size; i < 9; i++)
+        part *= 10;
+    h->has_time = 1;
+    h->beyond_time = !to_number(whole, &seconds) ||
+                     __builtin_mul_overflow(seconds, INT64_C(1000000000), &seconds) ||
+                     __builtin_add_overflow(seconds, part, &seconds);
+    h->time_ns = h->beyond_time ? 0 : seconds;
+    return 1;
+}
+
+/* Letters that say in which mode the cpu was, as -F misc prints them. */
+static int is_misc(pcol_str word, struct pci_perf_header *h)
+{
+    if (!word.size || word.size > 5)
+        return 0;
+    for (size_t i = 0; i < word.size; i++)
+        if (!word.data[i] || !strchr("KUHGMES*", word.data[i]))
+            return 0;
+    h->has_misc = 1;
+    h->misc = word;
+    return 1;
+}
+
+/* From `at` on: [cpu] misc time, as far as they are there; where the rest begins. */
+static size_t fields(const uint8_t *text, size_t size, size_t at, struct pci_perf_header *h)
+{
+    struct words w = {text, size, at};
+    struct words before = w;
+    pcol_str word = next_word(&w);
+    if (is_cpu(word, h)) {
+        before = w;
+        word = next_word(&w);
+    }
+    struct words here = before;
+    if (is_misc(word, h)) {
+        here = w;
+        word = next_word(&w);
+    }
+    if (is_time(word, h))
+        return w.at;
+    if (h->has_misc && !h->has_cpu) { /* a word of capitals alone says nothing */
+        h->has_misc = 0;
+        h->misc = str(text, 0);
+        return before.at;
+    }
+    return here.at;
+}
+
+/* [period] event: tail */
+static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_header *h)
+{
+    struct words w = {text, size, at};
+    pcol_str word = next_word(&w);
+    static const char record[] = "PERF_RECORD_";
+    if (word.size > sizeof record && !memcmp(word.data, record, sizeof record - 1)) {
+        h->is_record = 1;
+        return;
+    }
+    size_t start = at;
+    h->beyond_period = is_number(word) && !to_number(word, &h->period);
+    if (is_number(word)) {
+        h->has_period = 1;
+        at = w.at;
+    }
+    while (at < size && is_blank(text[at]))
+        at++;
+    /* An event is a word, or several, up to a colon before a blank or the end. */
+    for (size_t end = at; end < size && end - at < LONGEST_EVENT; end++) {
+        if (!text[end]) /* no name can hold it */
+            break;
+        if (text[end] != ':' || (end + 1 < size && !is_blank(text[end + 1])))
+            continue;
+        if (end == at || is_digit(text[at])) /* a time that is none */
+            break;
+        h->has_event = 1;
+        h->event = str(text + at, end - at);
+        at = end + 1;
+        break;
+    }
+    while (at < size && is_blank(text[at]))
+        at++;
+    while (size > at && is_blank(text[size - 1]))
+        size--;
+    if (h->has_period && !h->has_event && at < size) { /* it was an address */
+        h->has_period = h->beyond_period = 0;
+        for (at = start; is_blank(text[at]);)
+            at++;
+    }
+    h->tail = str(text + at, size - at);
+    while (h->indent < at && is_blank(text[at - h->indent - 1]))
+        h->indent++;
+}
+
+static pcol_str trim(const uint8_t *text, size_t size)
+{
+    while (size && is_blank(text[size - 1]))
+        size--;
+    while (size && is_blank(*text))
+        text++, size--;
+    return str(text, size);
+}
+
+/* Does the header go on behind [text, at), which is comm and thread? */
+static int complete(const uint8_t *text, size_t size, size_t at, int thread,
+                    struct pci_perf_header *h)
+{
+    size_t behind = fields(text, size, at, h);
+    if (!h->has_time && !(thread && at < size) && !h->has_cpu)
+        return 0;
+    rest(text, size, behind, h);
+    return h->has_time || h->is_record || h->has_event;
+}
+
+int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header)
+{
+    struct words w = {text, size, 0};
+    /* With a time the place of the thread is certain; without, an event must do. */
+    for (int timed = 1; timed >= 0; timed--) {
+        w.at = 0;
+        for (;;) {
+            struct pci_perf_header h = {.comm = {"", 0}};
+            size_t comm = w.at; /* its end; how many blanks follow is for the looks */
+            pcol_str word = next_word(&w);
+            size_t start = (size_t)((const uint8_t *)word.data - text);
+            if (!word.size || comm > LONGEST_COMM)
+                break;
+            int thread = is_thread(word, &h);
+            if (!thread && (is_cpu(word, &h) || is_time(word, &h)))
+                w.at = start; /* no thread at all */
+            else if (!thread)
+                continue;
+            size_t at = w.at;
+            h.has_cpu = h.has_time = h.beyond_cpu = h.beyond_time = 0;
+            if (complete(text, size, at, thread, &h) && (h.has_time || !timed)) {
+                h.comm = trim(text, start);
+                *header = h;
+                return 1;
+            }
+            w.at = start + word.size;
+        }
+    }
+    return 0;
+}
+
+void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header)
+{
+    memset(header, 0, sizeof *header);
+    header->tail = header->event = header->misc = str(text, 0);
+    header->comm = trim(text, size);
+    size_t end = header->comm.size, at = end;
+    while (at && !is_blank((uint8_t)header->comm.data[at - 1]))
+        at--;
+    if (is_thread((pcol_str){header->comm.data + at, end - at}, header))
+        header->comm = trim((const uint8_t *)header->comm.data, at);
+}
+
+/* ---- frames ---- */
+
+static size_t hex(const uint8_t *text, size_t size, uint64_t *value)
+{
+    size_t at = 0;
+    *value = 0;
+    for (; at < size && hex_digit(text[at]) >= 0; at++) {
+        if (at >= 16) {
+            *value = 0;
+            return 0;
+        }
+        *value = *value << 4 | (unsigned)hex_digit(text[at]);
+    }
+    return at;
+}
+
+/* "+0x1c" at the end of [text, size): where it begins, or size. */
+static size_t offset_at(const uint8_t *text, size_t size, uint64_t *offset,
+                        struct pci_perf_frame *frame)
+{
+    size_t at = size;
+    while (at && hex_digit(text[at - 1]) >= 0)
+        at--;
+    if (at == size || at < 3 || memcmp(text + at - 3, "+0x", 3) != 0)
+        return size;
+    frame->beyond |= size - at > 16;
+    return hex(text + at, size - at, offset) ? at - 3 : size;
+}
+
+/* Where the "(object)" begins that ends the line; size if there is none. */
+static size_t object_at(const uint8_t *text, size_t size)
+{
+    size_t depth = 0;
+    if (!size || text[size - 1] != ')')
+        return size;
+    for (size_t at = size; at; at--) {
+        if (text[at - 1] == ')')
+            depth++;
+        else if (text[at - 1] == '(' && --depth == 0)
+            return at == 1 || is_blank(text[at - 2]) ? at - 1 : size;
+    }
+    return size;
+}
+
+/* More digits than an address has, and a symbol after them. */
+static int is_beyond(const uint8_t *text, size_t size)
+{
+    size_t digits = 0;
+    while (digits < size && hex_digit(text[digits]) >= 0)
+        digits++;
+    size_t at = digits;
+    while (at < size && is_blank(text[at]))
+        at++;
+    return digits > 16 && at > digits && at < size && text[at] != '(';
+}
+
+static int is_unknown(const uint8_t *text, size_t size)
+{
+    return size == 9 && !memcmp(text, "[unknown]", 9);
+}
+
+static void set_object(const uint8_t *text, size_t size, struct pci_perf_frame *frame)
+{
+    if (size == 7 && !memcmp(text, "inlined", 7)) {
+        frame->inlined = 1;
+        return;
+    }
+    frame->in_object = 1;
+    if (is_unknown(text, size))
+        return;
+    size_t end = offset_at(text, size, &frame->object_offset, frame);
+    frame->has_object_offset = end < size;
+    frame->has_object = 1;
+    frame->object = str(text, end);
+}
+
+int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_perf_frame *frame)
+{
+    size_t at = 0, width = 0;
+    memset(frame, 0, sizeof *frame);
+    while (size && is_blank(text[size - 1]))
+        size--;
+    for (; at < size && is_blank(text[at]); at++)
+        width += text[at] == ' ';
+    if (at == size)
+        return 0;
+    size_t digits = hex(text + at, size - at, &frame->address);
+    size_t end = at + digits;
+    if (digits && (end == size || is_blank(text[end])) &&
+        (addressed || digits >= 6 || width + digits >= 16)) {
+        frame->has_address = 1;
+        at = end;
+        while (at < size && is_blank(text[at]))
+            at++;
+    }
+    text += at;
+    size -= at;
+    frame->beyond = !digits && is_beyond(text, size);
+    size_t object = object_at(text, size);
+    if (object < size)
+        set_object(text + object + 1, size - object - 2, frame);
+    while (object && is_blank(text[object - 1]))
+        object--;
+    end = offset_at(text, object, &frame->offset, frame);
+    frame->has_offset = end < object;
+    frame->in_symbol = end > 0;
+    if (end && !is_unknown(text, end)) {
+        frame->has_symbol = 1;
+        frame->symbol = str(text, end);
+    }
+    return 1;
+}
+
+int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
+                        struct pci_perf_frame *frame)
+{
+    if (!header->tail.size)
+        return 0;
+    const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
+    return pci_perf_frame(text, header->indent + header->tail.size, addressed, frame) &&
+           frame->has_address && frame->in_object;
+}
+
+int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line)
+{
+    uint64_t address;
+    while (size && is_blank(text[size - 1]))
+        size--;
+    size_t at = size;
+    if (!size || !is_blank(*text))
+        return 0;
+    *file = str(text, 0);
+    *line = 0;
+    if (text[size - 1] == ']') { /* "  libc.so.6[1750a5]": not known */
+        while (at && text[at - 1] != '[')
+            at--;
+        return at > 1 && at < size - 1 && hex(text + at, size - 1 - at, &address) == size - 1 - at;
+    }
+    while (at && is_digit(text[at - 1]))
+        at--;
+    if (at < 2 || text[at - 1] != ':' || !to_number(str(text + at, size - at), line))
+        return 0;
+    *file = trim(text, at - 1); /* ":0" is not known either */
+    return 1;
+}

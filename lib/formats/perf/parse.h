@@ -1,0 +1,57 @@
+/*
+ * parse.h - the lines of `perf script`, taken apart
+ *
+ *     java 12688/12764 [002] 6544038.708352:     257597 cycles:u: trailing fields
+ *     ^comm ^pid ^tid   ^cpu  ^time               ^period ^event   ^tail
+ *             7f722d142778 Ljava/net/Socket;::read+0x1c (/tmp/perf-12688.map)
+ *             ^address     ^symbol             ^offset   ^object
+ *
+ * Which fields there are is the user's choice (perf script -F), a comm may hold blanks, and an
+ * event colons: a header is recognised by the fields that cannot be anything else, its time, or,
+ * if there is none, a pid or a cpu with an event behind it.
+ */
+#ifndef PCI_PERF_PARSE_H
+#define PCI_PERF_PARSE_H
+
+#include "util/error.h"
+
+struct pci_perf_header {
+    pcol_str comm, event, tail, misc;
+    pcol_str pid, tid; /* a number alone is a tid, as perf prints it by default */
+    size_t indent;     /* blanks before the tail */
+    int64_t cpu, time_ns, period;
+    unsigned has_pid : 1, has_tid : 1, has_cpu : 1, has_time : 1, has_period : 1, has_event : 1,
+        has_misc : 1;
+    /* Numbers beyond 64 bits: they are there, with the value 0. */
+    unsigned beyond_period : 1, beyond_time : 1, beyond_cpu : 1;
+    unsigned is_record : 1; /* a PERF_RECORD_... line, not a sample */
+};
+
+/* 0 if the line is no header. */
+int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header);
+
+/* A header of nothing but a comm and, perhaps, a thread. */
+void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header);
+
+struct pci_perf_frame {
+    uint64_t address, offset, object_offset;
+    pcol_str symbol, object;
+    unsigned has_address : 1, has_symbol : 1, has_offset : 1, has_object : 1, inlined : 1,
+        has_object_offset : 1;
+    unsigned in_symbol : 1, in_object : 1; /* there is one, if only as [unknown] */
+    unsigned beyond : 1; /* an address or offset beyond 64 bits is left as part of a name */
+};
+
+/* A frame of a call stack. `addressed`: frames of this input begin with an address, so that a short
+ * one is none by chance. 0 if it cannot be one. */
+int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_perf_frame *frame);
+
+/* The frame in the header's own line, as it is printed without call chains: with its address,
+ * padded to 16, and its object. */
+int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
+                        struct pci_perf_frame *frame);
+
+/* "  reader/file.c:42", or "  object[address]" where that is not known: no file then. */
+int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line);
+
+#endif

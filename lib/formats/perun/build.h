@@ -1,0 +1,64 @@
+/*
+ * build.h - the tables that Perun profiles fill, and making samples of resources
+ */
+#ifndef PCI_PERUN_BUILD_H
+#define PCI_PERUN_BUILD_H
+
+#include "formats/perun/perun.h"
+
+struct pci_perun_ns {
+    int64_t ns;
+    int known;
+};
+
+/* One sample type of the source: amounts of resources with the same type and subtype. */
+struct pci_perun_class {
+    uint32_t type, subtype; /* strings; PCOL_NONE: absent, or no string */
+    uint32_t sample_type;
+};
+
+/* Tables, their columns and their rows before this source's. */
+struct pci_perun_out {
+    uint32_t types, snapshots, models, arrays; /* tables */
+    uint32_t type_source, type_name, type_map, type_resources;
+    uint32_t snapshot_source, snapshot_region;
+    uint32_t model_source, model_snapshot;
+    uint32_t array_type, array_key, array_length, array_rest;
+    uint32_t sample_type, sample_snapshot;
+    uint64_t first_type, first_snapshot, first_model, array_row;
+    struct pci_perun_ns *times; /* of snapshots */
+    struct pci_perun_class *classes;
+    size_t class_count, class_capacity, last_class;
+    uint32_t default_type;   /* string; PCOL_NONE: none yet */
+    uint32_t uid, uid_group; /* the text and group of the last uid */
+};
+
+struct pci_perun_sample {
+    struct pci_perun_cell roles[PCI_PERUN_ROLES];
+    uint8_t has[PCI_PERUN_ROLES];
+    struct pci_perun_ns time; /* where the resource itself has none */
+    int settled;              /* stack, time and sample type are known: those of the row before */
+    uint32_t stack, sample_type;
+    int whole;          /* out: its value says all that `amount` does */
+    int traced;         /* out: its stack says all that `trace` does */
+    int named;          /* out: its innermost function has the name that `subtype` is */
+    uint32_t uid_depth; /* out: depth of `uid` in its stack; PCOL_NONE: not there */
+};
+
+pcol_status pci_perun_out_open(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err);
+pcol_status pci_perun_out_finish(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err);
+void pci_perun_out_close(struct pci_perun_out *out);
+
+/* Seconds as text or number. */
+struct pci_perun_ns pci_perun_time(struct pci_perun *p, const struct pci_perun_cell *cell);
+/* Find stack, time and sample type, which rows of a type share. */
+pcol_status pci_perun_settle(struct pci_perun *p, struct pci_perun_out *out,
+                             struct pci_perun_sample *sample, pcol_error *err);
+/* Append the row of samples. */
+pcol_status pci_perun_sample(struct pci_perun *p, struct pci_perun_out *out,
+                             struct pci_perun_sample *sample, uint64_t *row, pcol_error *err);
+/* Whether a type's name is its flattened uid, '#', and how many types had that uid before. */
+pcol_status pci_perun_name_rule(struct pci_perun *p, const struct pci_perun_record *record,
+                                pcol_str name, int *by_rule, pcol_error *err);
+
+#endif

@@ -1,0 +1,549 @@
+/*
+ * query_answers.c - the table of answers: its columns and cells, and flattening with what rows share
+ *
+ * Rows of a profile share their frames and stacks, so the flat form of each is made once; a row
+ * then costs a few copies a key.
+ */
+#include "formats/perun/query_answers.h"
+
+#include "util/alloc.h"
+#include "util/arg_check.h"
+#include "model/keyed_json.h"
+
+#include <string.h>
+
+/* ---- columns and cells */
+
+pcol_status pci_result_new_column(struct pcol_answers *a, pcol_str name, uint32_t *column,
+                                   pcol_error *err)
+{
+    void *cells = a->cells;
+    size_t known = a->columns.count;
+    PCI_TRY(pci_string_pool_intern(&a->columns, name.data, name.size, column, err));
+    if (a->columns.count == known)
+        return PCOL_OK;
+    if (pci_grow(&cells, &a->cell_capacity, a->columns.count, sizeof *a->cells))
+        return pci_fail_memory(err);
+    a->cells = cells;
+    a->cells[*column].kind = PCOL_ANSWER_ABSENT;
+    return PCOL_OK;
+}
+
+pcol_status pci_result_column(struct pcol_answers *a, const char *name, pcol_error *err)
+{
+    uint32_t column;
+    return pci_result_new_column(a, (pcol_str){name, strlen(name)}, &column, err);
+}
+
+pcol_status pci_result_row(struct pcol_answers *a, pcol_error *err)
+{
+    void *touched = a->touched;
+    if (a->columns.count >= a->touched_capacity) {
+        if (pci_grow(&touched, &a->touched_capacity, a->columns.count + 1, sizeof *a->touched))
+            return pci_fail_memory(err);
+        a->touched = touched;
+    }
+    for (size_t i = 0; i < a->touched_count; i++)
+        a->cells[a->touched[i]].kind = PCOL_ANSWER_ABSENT;
+    a->touched_count = 0;
+    a->json.size = 0;
+    return PCOL_OK;
+}
+
+static pcol_status take(void *context, const void *data, size_t size, pcol_error *err)
+{
+    return pci_strbuf_put(context, data, size, err);
+}
+
+pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *value,
+                             struct pci_strbuf *to, pcol_error *err)
+{
+    struct pci_json_writer *w = &a->writer;
+    if (!w->buffer)
+        PCI_TRY(
+            pci_json_writer_open(w, (pcol_sink){take, NULL}, PCI_JSON_POINT | PCI_JSON_WTF8, err));
+    w->sink.context = to;
+    w->comma = 0;
+    PCI_TRY(pci_value_json(&a->resources.values, value, w, NULL, NULL, err));
+    PCI_TRY(pci_json_writer_finish(w, err));
+    to->size--; /* its line feed */
+    return PCOL_OK;
+}
+
+static pcol_status push_cell(struct pci_flat_cell **cells, size_t *count, size_t *capacity,
+                             uint32_t field, const struct pci_value *value, pcol_error *err)
+{
+    void *all = *cells;
+    if (*count == *capacity) {
+        if (pci_grow(&all, capacity, *count + 1, sizeof **cells))
+            return pci_fail_memory(err);
+        *cells = all;
+    }
+    (*cells)[(*count)++] = (struct pci_flat_cell){field, *value};
+    return PCOL_OK;
+}
+
+int pci_value_shared(const struct pci_value *value)
+{
+    return value->kind >= PCI_VALUE_FRAME && value->kind < PCI_VALUE_NODE;
+}
+
+/* What was made of a shared value for a use (a field's number, or another); PCOL_NONE: nothing
+ * yet. */
+static uint32_t find_shared(const struct pcol_answers *a, uint32_t use,
+                            const struct pci_value *value, uint64_t *hash)
+{
+    uint32_t id;
+    *hash = pci_hash_pair((uint64_t)use << 8 | value->kind, (uint64_t)value->as.i64);
+    size_t at = pci_hash_start(&a->shared_hash, *hash);
+    while ((id = pci_hash_next(&a->shared_hash, *hash, &at)) != PCI_HASH_NONE)
+        if (a->shared[id].field == use && a->shared[id].kind == value->kind &&
+            a->shared[id].row == value->as.i64)
+            return id;
+    return PCOL_NONE;
+}
+
+static pcol_status add_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
+                              uint64_t hash, uint32_t *id, pcol_error *err)
+{
+    void *shared = a->shared;
+    if (pci_grow(&shared, &a->shared_capacity, a->shared_count + 1, sizeof *a->shared))
+        return pci_fail_memory(err);
+    a->shared = shared;
+    a->shared[a->shared_count] =
+        (struct pci_flat_shared){use, value->kind, value->as.i64, a->shared_item_count, 0};
+    PCI_TRY(pci_hash_add(&a->shared_hash, hash, (uint32_t)a->shared_count, err));
+    *id = (uint32_t)a->shared_count++;
+    return PCOL_OK;
+}
+
+pcol_status pci_result_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
+                               struct pci_flat_shared **shared, int *is_new, pcol_error *err)
+{
+    uint64_t hash;
+    uint32_t id = find_shared(a, use, value, &hash);
+    *is_new = id == PCOL_NONE;
+    if (*is_new)
+        PCI_TRY(add_shared(a, use, value, hash, &id, err));
+    *shared = &a->shared[id];
+    return PCOL_OK;
+}
+
+pcol_status pci_result_share(struct pcol_answers *a, struct pci_flat_shared *shared,
+                              uint32_t field, const struct pci_value *value, pcol_error *err)
+{
+    struct pci_value kept = *value;
+    if (value->kind == PCI_VALUE_TEXT) {
+        char *text;
+        PCI_TRY(pci_arena_take(&a->kept, value->as.text.size, &text, err));
+        if (value->as.text.size)
+            memcpy(text, value->as.text.data, value->as.text.size);
+        kept.as.text.data = text;
+    }
+    PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, field,
+                      &kept, err));
+    shared->count++;
+    return PCOL_OK;
+}
+
+/* JSON of frames and stacks is made once each. That of other values lies one behind the other and
+ * may move: such a cell gets its place when the row is done. */
+static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
+                            const struct pci_value *value, pcol_error *err)
+{
+    struct pci_flat_shared *shared;
+    size_t begin = a->json.size;
+    int is_new;
+    cell->kind = PCOL_ANSWER_JSON;
+    cell->stable = pci_value_shared(value);
+    if (!cell->stable) {
+        PCI_TRY(pci_result_json(a, value, &a->json, err));
+        cell->as.text = (pcol_str){NULL, a->json.size - begin};
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_result_shared(a, PCI_USE_JSON, value, &shared, &is_new, err));
+    if (is_new) {
+        a->text.size = 0;
+        PCI_TRY(pci_result_json(a, value, &a->text, err));
+        struct pci_value text = {.kind = PCI_VALUE_TEXT, .as.text = {a->text.data, a->text.size}};
+        PCI_TRY(pci_result_share(a, shared, 0, &text, err));
+    }
+    cell->as.text = a->shared_items[shared->first].value.as.text;
+    return PCOL_OK;
+}
+
+pcol_status pci_result_cell(struct pcol_answers *a, pcol_answer *cell,
+                             const struct pci_value *value, pcol_error *err)
+{
+    switch ((enum pci_value_kind)value->kind) {
+    case PCI_VALUE_NULL:
+        cell->kind = PCOL_ANSWER_NULL;
+        return PCOL_OK;
+    case PCI_VALUE_BOOL:
+    case PCI_VALUE_INTEGER:
+        cell->kind = value->kind == PCI_VALUE_BOOL ? PCOL_ANSWER_BOOL : PCOL_ANSWER_I64;
+        cell->as.i64 = value->as.i64;
+        return PCOL_OK;
+    case PCI_VALUE_DOUBLE:
+        cell->kind = PCOL_ANSWER_F64;
+        cell->as.f64 = value->as.f64;
+        return PCOL_OK;
+    case PCI_VALUE_BIG:
+    case PCI_VALUE_STRING:
+    case PCI_VALUE_TEXT:
+        cell->kind = value->kind == PCI_VALUE_BIG ? PCOL_ANSWER_DIGITS : PCOL_ANSWER_TEXT;
+        cell->stable = value->kind != PCI_VALUE_TEXT || !value->brief;
+        cell->as.text = value->as.text;
+        return PCOL_OK;
+    case PCI_VALUE_FRAME:
+    case PCI_VALUE_STACK:
+    case PCI_VALUE_RSTACK:
+    case PCI_VALUE_NODE:
+        break;
+    }
+    return set_json(a, cell, value, err);
+}
+
+pcol_status pci_result_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
+                            pcol_error *err)
+{
+    pcol_answer *cell = &a->cells[column];
+    if (cell->kind == PCOL_ANSWER_ABSENT)
+        a->touched[a->touched_count++] = column;
+    return pci_result_cell(a, cell, value, err);
+}
+
+void pci_result_settle(pcol_answer *cell, const char **json)
+{
+    if (cell->kind == PCOL_ANSWER_JSON && !cell->as.text.data) {
+        cell->as.text.data = *json;
+        *json += cell->as.text.size;
+    }
+}
+
+pcol_status pci_result_int(struct pcol_answers *a, uint32_t column, int64_t value, pcol_error *err)
+{
+    struct pci_value cell = {.kind = PCI_VALUE_INTEGER, .as.i64 = value};
+    return pci_result_set(a, column, &cell, err);
+}
+
+pcol_status pci_result_push(struct pcol_answers *a, int64_t x, int64_t y, pcol_error *err)
+{
+    void *list = a->list;
+    if (pci_grow(&list, &a->list_capacity, a->list_count + 1, sizeof *a->list))
+        return pci_fail_memory(err);
+    a->list = list;
+    a->list[a->list_count++] = (struct pci_pair){x, y};
+    return PCOL_OK;
+}
+
+pcol_status pci_result_sort(struct pcol_answers *a, pcol_error *err)
+{
+    size_t n = a->list_count, i = 1;
+    while (i < n && a->list[i - 1].a <= a->list[i].a)
+        i++;
+    if (i >= n) /* mostly they are in order */
+        return PCOL_OK;
+    struct pci_pair *from = a->list, *to = pci_malloc(n, sizeof *to), *spare = to;
+    if (!to)
+        return pci_fail_memory(err);
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t begin = 0; begin < n; begin += 2 * width) {
+            size_t x = begin, middle = n - begin > width ? begin + width : n;
+            size_t y = middle, end = n - middle > width ? middle + width : n;
+            for (i = begin; i < end; i++)
+                to[i] = y == end || (x < middle && from[x].a <= from[y].a) ? from[x++] : from[y++];
+        }
+        struct pci_pair *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != a->list)
+        memcpy(a->list, from, n * sizeof *from);
+    pci_free(spare);
+    return PCOL_OK;
+}
+
+pcol_status pci_result_object(struct pcol_answers *a, int models, int *more, pcol_error *err)
+{
+    return models ? pci_models_next(&a->resources, more, err)
+                  : pci_resources_next(&a->resources, more, err);
+}
+
+/* ---- flattening */
+
+/* The field of an item within a member; the last item is the member itself. */
+static pcol_status field_of(struct pcol_answers *a, uint32_t outer, size_t item, uint32_t *field,
+                            pcol_error *err)
+{
+    *field = outer;
+    if (item + 1 == a->flat.count)
+        return PCOL_OK;
+    const pcol_str inner = a->flat.items[item].key;
+    pcol_str key = pci_string_pool_get(&a->fields, outer);
+    a->text.size = 0;
+    PCI_TRY(pci_strbuf_put(&a->text, key.data, key.size, err));
+    PCI_TRY(pci_strbuf_put(&a->text, ":", 1, err));
+    PCI_TRY(pci_strbuf_put(&a->text, inner.data, inner.size, err));
+    return pci_string_pool_intern(&a->fields, a->text.data, a->text.size, field, err);
+}
+
+static pcol_status make_flat(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
+                             struct pci_flat_shared *shared, pcol_error *err)
+{
+    a->flat.count = 0;
+    PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->kept, err));
+    for (size_t i = 0; i < a->flat.count; i++) {
+        uint32_t inner;
+        struct pci_flat_item *item = &a->flat.items[i];
+        item->value.brief = 0;
+        PCI_TRY(field_of(a, field, i, &inner, err));
+        PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, inner,
+                          &item->value, err)); /* its text is in the arena already */
+        shared->count++;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status flat_shared(struct pcol_answers *a, uint32_t field,
+                               const struct pci_value *value, pcol_error *err)
+{
+    struct pci_flat_shared *s;
+    int is_new;
+    PCI_TRY(pci_result_shared(a, field, value, &s, &is_new, err));
+    if (is_new)
+        PCI_TRY(make_flat(a, field, value, s, err));
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pci_flat_cell *item = &a->shared_items[s->first + i];
+        PCI_TRY(push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, item->field,
+                          &item->value, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status flat_node(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
+                             pcol_error *err)
+{
+    a->flat.count = 0;
+    PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->row_texts, err));
+    for (size_t i = 0; i < a->flat.count; i++) {
+        uint32_t inner;
+        struct pci_flat_item *item = &a->flat.items[i];
+        item->value.brief = 1;
+        PCI_TRY(field_of(a, field, i, &inner, err));
+        PCI_TRY(
+            push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, inner, &item->value, err));
+    }
+    return PCOL_OK;
+}
+
+/* Fields of the members' own keys, for as long as these stay the same. */
+pcol_status pci_result_slots(struct pcol_answers *a, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    void *fields = a->slot_fields, *cells = a->slot_cells;
+    if (pci_grow(&fields, &a->slot_capacity, r->count + 1, sizeof *a->slot_fields))
+        return pci_fail_memory(err);
+    a->slot_fields = fields;
+    if (pci_grow(&cells, &a->slot_cell_capacity, r->count + 1, sizeof *a->slot_cells))
+        return pci_fail_memory(err);
+    a->slot_cells = cells;
+    for (size_t i = 0; i < r->count; i++)
+        PCI_TRY(pci_string_pool_intern(&a->fields, r->members[i].key.data, r->members[i].key.size,
+                                  &a->slot_fields[i], err));
+    a->plan = r->plan;
+    return PCOL_OK;
+}
+
+pcol_status pci_result_flat(struct pcol_answers *a, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    a->flat_count = 0;
+    if (a->row_texts.block_count)
+        pci_arena_clear(&a->row_texts);
+    if (a->plan != r->plan)
+        PCI_TRY(pci_result_slots(a, err));
+    for (size_t i = 0; i < r->count; i++) {
+        const struct pci_value *value = &r->members[i].value;
+        a->slot_cells[i] = (uint32_t)a->flat_count;
+        if (value->kind < PCI_VALUE_FRAME)
+            PCI_TRY(push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, a->slot_fields[i],
+                              value, err));
+        else if (value->kind < PCI_VALUE_NODE)
+            PCI_TRY(flat_shared(a, a->slot_fields[i], value, err));
+        else
+            PCI_TRY(flat_node(a, a->slot_fields[i], value, err));
+    }
+    return PCOL_OK;
+}
+
+/* The pool moves while it grows, so names that are shown are copied. */
+static pcol_status name_field(struct pcol_answers *a, uint32_t field, pcol_error *err)
+{
+    void *names = a->field_names;
+    pcol_str name = pci_string_pool_get(&a->fields, field);
+    char *text;
+    if (pci_grow(&names, &a->field_name_capacity, a->fields.count, sizeof *a->field_names))
+        return pci_fail_memory(err);
+    a->field_names = names;
+    for (; a->field_name_count < a->fields.count; a->field_name_count++)
+        a->field_names[a->field_name_count] = (pcol_str){NULL, 0};
+    PCI_TRY(pci_arena_take(&a->kept, name.size, &text, err));
+    if (name.size)
+        memcpy(text, name.data, name.size);
+    a->field_names[field] = (pcol_str){text, name.size};
+    return PCOL_OK;
+}
+
+pcol_status pci_result_name(struct pcol_answers *a, pcol_answer *cell, uint32_t field,
+                             pcol_error *err)
+{
+    if (field >= a->field_name_count || !a->field_names[field].data)
+        PCI_TRY(name_field(a, field, err));
+    const struct pci_value name = {.kind = PCI_VALUE_STRING, .as.text = a->field_names[field]};
+    return pci_result_cell(a, cell, &name, err);
+}
+
+pcol_status pci_result_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
+                                  pcol_error *err)
+{
+    if (a->cells[column].kind == PCOL_ANSWER_ABSENT)
+        a->touched[a->touched_count++] = column;
+    return pci_result_name(a, &a->cells[column], field, err);
+}
+
+/* ---- the interface */
+
+static pcol_status ask(struct pcol_answers *a, pcol_error *err)
+{
+    a->kept.most = a->row_texts.most = PCI_FLAT_MOST;
+    a->kept.most = 0; /* of all stacks together: follows what is distinct in the file */
+    PCI_TRY(pci_resources_open(&a->resources, a->file, err));
+    switch (a->question) {
+    case PCOL_ASK_RESOURCES:
+    case PCOL_ASK_MODELS:
+        return pci_perun_query_table(a, err);
+    case PCOL_ASK_SNAPSHOT_ROWS:
+    case PCOL_ASK_SNAPSHOTS:
+        return pci_perun_query_snapshots(a, err);
+    case PCOL_ASK_ITEMS:
+    case PCOL_ASK_FIELDS:
+        return pci_perun_query_fields(a, err);
+    case PCOL_ASK_VALUES:
+        return pci_perun_query_values(a, err);
+    case PCOL_ASK_BEST_MODELS:
+        return pci_perun_query_best(a, err);
+    case PCOL_ASK_FLAME:
+        return pci_perun_query_flame(a, err);
+    case PCOL_ASK_PLOT:
+        return pci_perun_query_plot(a, err);
+    }
+    return pci_fail(err, PCOL_E_ARGUMENT, "no such question");
+}
+
+pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_ask_options *options,
+                     pcol_answers **answers, pcol_error *err)
+{
+    PCI_REQUIRE(answers, err);
+    *answers = NULL;
+    if (!file || (options && options->size < sizeof options->size))
+        return pci_fail(err, PCOL_E_ARGUMENT, "no file, or options without a size");
+    struct pcol_answers *a = pci_calloc(1, sizeof *a);
+    if (!a)
+        return pci_fail_memory(err);
+    a->file = file;
+    a->question = question;
+    a->options.all_rows = 1;
+    a->plan = UINT64_MAX;
+    if (options)
+        memcpy(&a->options, options,
+               options->size < sizeof a->options ? options->size : sizeof a->options);
+    void *cells = NULL; /* there from the start: rows may have no columns */
+    pcol_status status =
+        pci_grow(&cells, &a->cell_capacity, 1, sizeof *a->cells) ? pci_fail_memory(err) : PCOL_OK;
+    a->cells = cells;
+    if (status == PCOL_OK)
+        status = ask(a, err);
+    if (status == PCOL_OK)
+        *answers = a;
+    else
+        pcol_answers_free(a);
+    return status;
+}
+
+size_t pcol_answers_column_count(const pcol_answers *answers)
+{
+    if (!answers)
+        return 0;
+    return answers->columns.count;
+}
+
+pcol_str pcol_answers_column(const pcol_answers *answers, size_t index)
+{
+    return answers && index < answers->columns.count
+               ? pci_string_pool_get(&answers->columns, (uint32_t)index)
+               : (pcol_str){"", 0};
+}
+
+/* JSON that a cell waits for lies in the order in which cells were set. */
+static void settle_row(struct pcol_answers *a)
+{
+    const char *text = a->json.data;
+    for (size_t i = 0; a->json.size && i < a->touched_count; i++)
+        pci_result_settle(&a->cells[a->touched[i]], &text);
+}
+
+pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, pcol_error *err)
+{
+    PCI_REQUIRE(cells, err);
+    *cells = NULL;
+    PCI_REQUIRE(answers, err);
+    struct pcol_answers *a = answers;
+    int more;
+    if (!a->partial)
+        PCI_TRY(pci_result_row(a, err));
+    PCI_TRY(a->next(a, &more, err));
+    if (!more)
+        return PCOL_OK;
+    settle_row(a);
+    *cells = a->cells;
+    return PCOL_OK;
+}
+
+void pcol_answers_free(pcol_answers *answers)
+{
+    struct pcol_answers *a = answers;
+    if (!a)
+        return;
+    pci_resources_close(&a->resources);
+    pci_string_pool_clear(&a->columns);
+    pci_string_pool_clear(&a->fields);
+    pci_string_pool_clear(&a->seen);
+    pci_hash_clear(&a->shared_hash);
+    pci_hash_clear(&a->seen_ids);
+    pci_arena_clear(&a->kept);
+    pci_arena_clear(&a->row_texts);
+    pci_json_writer_close(&a->writer);
+    pci_strbuf_clear(&a->json);
+    pci_strbuf_clear(&a->text);
+    pci_strbuf_clear(&a->other);
+    pci_free(a->cells);
+    pci_free(a->touched);
+    pci_free(a->shared);
+    pci_free(a->shared_items);
+    pci_free(a->field_names);
+    pci_free(a->flat.items);
+    pci_free(a->flat_cells);
+    pci_free(a->slot_fields);
+    pci_free(a->columns_of);
+    pci_free(a->list);
+    pci_free(a->numeric);
+    pci_free(a->found);
+    pci_free(a->found_next);
+    pci_free(a->ids);
+    pci_free(a->slot_cells);
+    pci_free(a->block_cells);
+    pci_free(a->block_parts);
+    pci_free(a->numbers);
+    pci_free(a);
+}

@@ -1,0 +1,232 @@
+/*
+ * query_equal.c - values that Python finds equal
+ *
+ * Numbers are equal by value, whatever their type: 1, 1.0 and true are one. Objects are equal if
+ * they have the same keys with equal values, in any order. So each value gets a text, in which
+ * integral numbers are decimal integers and keys are sorted, that it shares with its equals only.
+ */
+#include "util/alloc.h"
+#include "formats/perun/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int pci_value_number(const struct pci_value *value, double *number)
+{
+    switch (value->kind) {
+    case PCI_VALUE_BOOL:
+    case PCI_VALUE_INTEGER:
+        *number = (double)value->as.i64;
+        return 1;
+    case PCI_VALUE_DOUBLE:
+        *number = value->as.f64;
+        return 1;
+    case PCI_VALUE_BIG:
+        *number = value->as.text.data[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        for (int sign = value->as.text.data[0] == '-'; sign >= 0; sign = -1) {
+            double sum = 0;
+            for (size_t i = (size_t)sign; i < value->as.text.size; i++)
+                sum = sum * 10 + (value->as.text.data[i] - '0');
+            *number = sign ? -sum : sum;
+        }
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static pcol_status put_number(const struct pci_value *value, struct pci_strbuf *to, pcol_error *err)
+{
+    char text[400];
+    double number = value->as.f64;
+    int size;
+    if (value->kind == PCI_VALUE_BIG)
+        return pci_strbuf_put(to, value->as.text.data, value->as.text.size, err);
+    if (value->kind != PCI_VALUE_DOUBLE)
+        size = snprintf(text, sizeof text, "%lld", (long long)value->as.i64);
+    else if (number == 0)
+        size = snprintf(text, sizeof text, "0");
+    else if (isfinite(number) && floor(number) == number)
+        size = snprintf(text, sizeof text, "%.0f", number); /* all its digits */
+    else
+        size = snprintf(text, sizeof text, "%a", number);
+    return pci_strbuf_put(to, text, (size_t)size, err);
+}
+
+/* Strings carry their size, so that no text is the beginning of another. */
+static pcol_status put_string(char mark, pcol_str s, struct pci_strbuf *to, pcol_error *err)
+{
+    char text[32];
+    int size = snprintf(text, sizeof text, "%c%zu:", mark, s.size);
+    PCI_TRY(pci_strbuf_put(to, text, (size_t)size, err));
+    return pci_strbuf_put(to, s.data, s.size, err);
+}
+
+/* ---- containers, without recursion: a frame of work for each that is open */
+
+struct part {
+    pcol_str key;
+    size_t begin, size; /* of its text, in the level's own */
+};
+
+struct level {
+    struct pci_each each;
+    int object;
+    pcol_str key; /* of the member whose value is being made */
+    struct part *parts;
+    size_t count, capacity;
+    struct pci_strbuf text; /* of the members, one behind the other */
+};
+
+struct levels {
+    struct level *levels;
+    size_t count, capacity;
+};
+
+static pcol_status open_level(struct levels *l, struct pci_values *values,
+                              const struct pci_value *value, int object, pcol_error *err)
+{
+    void *levels = l->levels;
+    if (pci_grow(&levels, &l->capacity, l->count + 1, sizeof *l->levels))
+        return pci_fail_memory(err);
+    l->levels = levels;
+    struct level *level = &l->levels[l->count++];
+    memset(level, 0, sizeof *level);
+    level->object = object;
+    return pci_each_open(&level->each, values, value, err);
+}
+
+static void close_level(struct levels *l)
+{
+    struct level *level = &l->levels[--l->count];
+    pci_each_close(&level->each);
+    pci_free(level->parts);
+    pci_strbuf_clear(&level->text);
+}
+
+static int compare_keys(pcol_str a, pcol_str b)
+{
+    size_t n = a.size < b.size ? a.size : b.size;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : a.size < b.size ? -1 : a.size > b.size;
+}
+
+/* Sort parts by their keys; stable, so that the last of equal ones is the last written. */
+static pcol_status sort_parts(struct level *level, pcol_error *err)
+{
+    size_t n = level->count;
+    struct part *from = level->parts, *to;
+    if (n < 2)
+        return PCOL_OK;
+    to = pci_malloc(n, sizeof *to);
+    if (!to)
+        return pci_fail_memory(err);
+    struct part *spare = to;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t begin = 0; begin < n; begin += 2 * width) {
+            size_t a = begin, middle = n - begin > width ? begin + width : n;
+            size_t b = middle, end = n - middle > width ? middle + width : n;
+            for (size_t i = begin; i < end; i++)
+                to[i] = b == end || (a < middle && compare_keys(from[a].key, from[b].key) <= 0)
+                            ? from[a++]
+                            : from[b++];
+        }
+        struct part *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != level->parts)
+        memcpy(level->parts, from, n * sizeof *from);
+    pci_free(spare);
+    return PCOL_OK;
+}
+
+/* The text of a container whose members are all there. */
+static pcol_status end_level(struct level *level, struct pci_strbuf *to, pcol_error *err)
+{
+    PCI_TRY(pci_strbuf_put(to, level->object ? "{" : "[", 1, err));
+    if (!level->object) {
+        PCI_TRY(pci_strbuf_put(to, level->text.data, level->text.size, err));
+        return pci_strbuf_put(to, "]", 1, err);
+    }
+    PCI_TRY(sort_parts(level, err));
+    for (size_t i = 0; i < level->count; i++) {
+        const struct part *p = &level->parts[i];
+        if (i + 1 < level->count && !compare_keys(p->key, p[1].key))
+            continue; /* of equal keys the last one counts */
+        PCI_TRY(put_string('k', p->key, to, err));
+        PCI_TRY(pci_strbuf_put(to, level->text.data + p->begin, p->size, err));
+    }
+    return pci_strbuf_put(to, "}", 1, err);
+}
+
+static pcol_status put_scalar(const struct pci_value *value, struct pci_strbuf *to, pcol_error *err)
+{
+    if (value->kind == PCI_VALUE_NULL)
+        return pci_strbuf_put(to, "n", 1, err);
+    if (value->kind == PCI_VALUE_STRING || value->kind == PCI_VALUE_TEXT)
+        return put_string('s', value->as.text, to, err);
+    PCI_TRY(put_number(value, to, err));
+    return pci_strbuf_put(to, ";", 1, err);
+}
+
+static pcol_status add_part(struct level *level, size_t begin, pcol_error *err)
+{
+    void *parts = level->parts;
+    if (!level->object)
+        return PCOL_OK;
+    if (pci_grow(&parts, &level->capacity, level->count + 1, sizeof *level->parts))
+        return pci_fail_memory(err);
+    level->parts = parts;
+    level->parts[level->count++] = (struct part){level->key, begin, level->text.size - begin};
+    return PCOL_OK;
+}
+
+static pcol_status walk(struct levels *l, struct pci_values *values, struct pci_strbuf *to,
+                        pcol_error *err)
+{
+    while (l->count) {
+        struct level *level = &l->levels[l->count - 1];
+        struct pci_member member;
+        int more, object, array;
+        PCI_TRY(pci_each_next(&level->each, &member, &more, err));
+        if (!more) {
+            struct level *outer = l->count > 1 ? level - 1 : NULL;
+            struct pci_strbuf *text = outer ? &outer->text : to;
+            size_t begin = text->size;
+            PCI_TRY(end_level(level, text, err));
+            close_level(l);
+            if (outer)
+                PCI_TRY(add_part(outer, begin, err));
+            continue;
+        }
+        level->key = member.key;
+        PCI_TRY(pci_value_is(values, &member.value, &object, &array, err));
+        if (object || array) {
+            PCI_TRY(open_level(l, values, &member.value, object, err));
+            continue;
+        }
+        size_t begin = level->text.size;
+        PCI_TRY(put_scalar(&member.value, &level->text, err));
+        PCI_TRY(add_part(level, begin, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_equal_text(struct pci_values *values, const struct pci_value *value,
+                           struct pci_strbuf *to, pcol_error *err)
+{
+    struct levels l = {0};
+    int object, array;
+    PCI_TRY(pci_value_is(values, value, &object, &array, err));
+    if (!object && !array)
+        return put_scalar(value, to, err);
+    pcol_status status = open_level(&l, values, value, object, err);
+    if (status == PCOL_OK)
+        status = walk(&l, values, to, err);
+    while (l.count)
+        close_level(&l);
+    pci_free(l.levels);
+    return status;
+}

@@ -1,0 +1,296 @@
+/*
+ * query_paths.c - what a path of keys leads to, in every resource or model
+ *
+ * A path is followed part by part: from the list of values that the parts so far lead to, the next
+ * part makes another list.
+ */
+#include "util/alloc.h"
+#include "formats/perun/query_answers.h"
+
+#include <math.h>
+#include <string.h>
+
+static pcol_status push(struct pci_value **list, size_t *count, size_t *capacity,
+                        const struct pci_value *value, pcol_error *err)
+{
+    void *all = *list;
+    if (pci_grow(&all, capacity, *count + 1, sizeof **list))
+        return pci_fail_memory(err);
+    *list = all;
+    (*list)[(*count)++] = *value;
+    return PCOL_OK;
+}
+
+static int same(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* One step from one value. */
+static pcol_status step(struct pcol_answers *a, const struct pci_value *value, pcol_str part,
+                        pcol_error *err)
+{
+    struct pci_each each;
+    struct pci_member member;
+    struct pci_value last = {.kind = PCI_VALUE_NULL};
+    int object, array, more = 1, found = 0;
+    PCI_TRY(pci_value_is(&a->resources.values, value, &object, &array, err));
+    if (!object && (part.size || !array))
+        return PCOL_OK;
+    pcol_status status = pci_each_open(&each, &a->resources.values, value, err);
+    while (status == PCOL_OK) {
+        status = pci_each_next(&each, &member, &more, err);
+        if (status != PCOL_OK || !more)
+            break;
+        if (array) {
+            status = push(&a->found_next, &a->next_count, &a->next_capacity, &member.value, err);
+        } else if (same(member.key, part)) { /* of equal keys the last one counts */
+            last = member.value;
+            found = 1;
+        }
+    }
+    pci_each_close(&each);
+    if (status == PCOL_OK && found)
+        status = push(&a->found_next, &a->next_count, &a->next_capacity, &last, err);
+    return status;
+}
+
+/* The rest of the path from the values in a->found on. */
+static pcol_status follow_rest(struct pcol_answers *a, pcol_error *err)
+{
+    for (size_t part = 1; part < a->part_count && a->found_count; part++) {
+        a->next_count = 0;
+        for (size_t i = 0; i < a->found_count; i++) {
+            struct pci_value value = a->found[i];
+            PCI_TRY(step(a, &value, a->parts[part], err));
+        }
+        struct pci_value *list = a->found;
+        size_t capacity = a->found_capacity;
+        a->found = a->found_next;
+        a->found_count = a->next_count;
+        a->found_capacity = a->next_capacity;
+        a->found_next = list;
+        a->next_capacity = capacity;
+    }
+    return PCOL_OK;
+}
+
+/* Where the path leads to from a frame or stack that rows share is found once. */
+static pcol_status follow_shared(struct pcol_answers *a, pcol_error *err)
+{
+    struct pci_flat_shared *shared;
+    struct pci_value value = a->found[0];
+    int is_new;
+    PCI_TRY(pci_result_shared(a, PCI_USE_PATH, &value, &shared, &is_new, err));
+    if (is_new) {
+        PCI_TRY(follow_rest(a, err));
+        for (size_t i = 0; i < a->found_count; i++)
+            PCI_TRY(pci_result_share(a, shared, 0, &a->found[i], err));
+        return PCOL_OK;
+    }
+    a->found_count = 0;
+    if (a->options.unique) /* its values were given before, or their equals */
+        return PCOL_OK;
+    for (size_t i = 0; i < shared->count; i++)
+        PCI_TRY(push(&a->found, &a->found_count, &a->found_capacity,
+                     &a->shared_items[shared->first + i].value, err));
+    return PCOL_OK;
+}
+
+/* All that the path leads to in the object at hand, into a->found. */
+static pcol_status follow(struct pcol_answers *a, pcol_error *err)
+{
+    const struct pci_resources *r = &a->resources;
+    a->found_count = 0;
+    if (a->plan != r->plan) {
+        a->plan = r->plan;
+        a->path_slot = SIZE_MAX;
+        for (size_t i = 0; i < r->count; i++)
+            if (same(r->members[i].key, a->parts[0]))
+                a->path_slot = i;
+    }
+    if (a->path_slot == SIZE_MAX)
+        return PCOL_OK;
+    PCI_TRY(
+        push(&a->found, &a->found_count, &a->found_capacity, &r->members[a->path_slot].value, err));
+    return a->part_count > 1 && pci_value_shared(&a->found[0]) ? follow_shared(a, err)
+                                                               : follow_rest(a, err);
+}
+
+/* Whether a value's own place was looked at before: quicker than its text. Strings of the pool lie
+ * at one place each. */
+static pcol_status seen_id(struct pcol_answers *a, const struct pci_value *value, int *seen,
+                           pcol_error *err)
+{
+    int text = value->kind == PCI_VALUE_STRING || value->kind == PCI_VALUE_BIG;
+    struct pci_pair id = {value->kind, value->as.i64};
+    void *ids = a->ids;
+    uint32_t known;
+    *seen = 0;
+    if (text)
+        id.a |= (int64_t)value->as.text.size << 8, id.b = (int64_t)(intptr_t)value->as.text.data;
+    if (value->kind == PCI_VALUE_DOUBLE && isnan(value->as.f64))
+        return PCOL_OK; /* equal to none, not even itself */
+    if (value->kind == PCI_VALUE_NULL)
+        id.b = 0;
+    if (a->id_count && !memcmp(&a->ids[a->id_count - 1], &id, sizeof id)) {
+        *seen = 1;
+        return PCOL_OK;
+    }
+    uint64_t hash = pci_hash_pair((uint64_t)id.a, (uint64_t)id.b);
+    size_t at = pci_hash_start(&a->seen_ids, hash);
+    while ((known = pci_hash_next(&a->seen_ids, hash, &at)) != PCI_HASH_NONE)
+        if (a->ids[known].a == id.a && a->ids[known].b == id.b) {
+            *seen = 1;
+            return PCOL_OK;
+        }
+    if (a->id_count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 different values");
+    if (pci_grow(&ids, &a->id_capacity, a->id_count + 1, sizeof *a->ids))
+        return pci_fail_memory(err);
+    a->ids = ids;
+    a->ids[a->id_count] = id;
+    return pci_hash_add(&a->seen_ids, hash, (uint32_t)a->id_count++, err);
+}
+
+static pcol_status is_new(struct pcol_answers *a, const struct pci_value *value, int *new,
+                          pcol_error *err)
+{
+    uint32_t code;
+    int seen;
+    *new = 0;
+    PCI_TRY(seen_id(a, value, &seen, err));
+    if (seen)
+        return PCOL_OK;
+    *new = value->kind == PCI_VALUE_DOUBLE &&isnan(value->as.f64);
+    if (*new)
+        return PCOL_OK;
+    a->other.size = 0;
+    PCI_TRY(pci_equal_text(&a->resources.values, value, &a->other, err));
+    size_t known = a->seen.count;
+    PCI_TRY(pci_string_pool_intern(&a->seen, a->other.data, a->other.size, &code, err));
+    *new = a->seen.count > known;
+    return PCOL_OK;
+}
+
+/* Resources that are the same as the one at hand. */
+static pcol_status pass_run(struct pcol_answers *a, pcol_error *err)
+{
+    size_t count;
+    PCI_TRY(pci_resources_run(&a->resources, &count, err));
+    if (!a->resources.run_part_count)
+        pci_resources_skip(&a->resources, count);
+    return PCOL_OK;
+}
+
+static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err)
+{
+    for (;;) {
+        while (a->found_at >= a->found_count) {
+            PCI_TRY(pci_result_object(a, a->options.models, more, err));
+            if (!*more)
+                return PCOL_OK;
+            if (a->resources.same && !a->options.models) {
+                if (a->options.unique) /* all were given, or their equals */
+                    PCI_TRY(pass_run(a, err));
+                else /* the values found for the object before */
+                    a->found_at = 0;
+                continue;
+            }
+            PCI_TRY(follow(a, err));
+            a->found_at = 0;
+        }
+        *more = 1;
+        const struct pci_value value = a->found[a->found_at++];
+        if (!a->options.unique) {
+            PCI_TRY(pci_result_int(a, 0, (int64_t)a->resources.number, err));
+            return pci_result_set(a, 1, &value, err);
+        }
+        int new;
+        PCI_TRY(is_new(a, &value, &new, err));
+        if (new)
+            return pci_result_set(a, 0, &value, err);
+    }
+}
+
+/* 1 + the part of the run that the path leads to, 0: none. */
+static size_t own_part(const struct pcol_answers *a)
+{
+    const struct pci_resources *r = &a->resources;
+    for (size_t i = 0; i < r->run_part_count; i++)
+        if (r->run_parts[i].slot == a->path_slot)
+            return i + 1;
+    return 0;
+}
+
+/* The values found in the resource at hand, and in `times` of them. */
+static pcol_status found_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
+{
+    struct pci_run_part number;
+    pcol_answer *cells = pci_block_cells(a, a->found_count);
+    size_t own = own_part(a);
+    if (!cells)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_block_numbers(a, block->times, &number, err));
+    for (size_t i = 0; i < a->found_count; i++) {
+        cells[2 * i] = (pcol_answer){.kind = PCOL_ANSWER_I64, .as.i64 = number.values[0]};
+        PCI_TRY(pci_block_part(a, i, 0, &number, err));
+        PCI_TRY(pci_result_cell(a, &cells[2 * i + 1], &a->found[i], err));
+    }
+    if (own && block->times > 1)
+        PCI_TRY(pci_block_part(a, 0, 1, &a->resources.run_parts[own - 1], err));
+    block->rows = a->found_count;
+    block->cells = cells;
+    return PCOL_OK;
+}
+
+/* The values of a resource, and of those behind it that differ from it only in numbers. */
+static pcol_status value_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
+{
+    struct pci_resources *r = &a->resources;
+    int more;
+    if (a->found_at < a->found_count) { /* begun by rows */
+        const pcol_answer *row;
+        PCI_TRY(pcol_answers_next(a, &row, err));
+        block->rows = row != NULL;
+        block->cells = row;
+        return PCOL_OK;
+    }
+    for (;;) {
+        PCI_TRY(pci_resources_next(r, &more, err));
+        if (!more)
+            return PCOL_OK;
+        if (!r->same)
+            PCI_TRY(follow(a, err));
+        a->found_at = a->found_count;
+        PCI_TRY(pci_resources_run(r, &block->times, err));
+        if (a->found_count)
+            PCI_TRY(found_block(a, block, err));
+        pci_resources_skip(r, block->times);
+        if (block->rows)
+            return PCOL_OK;
+    }
+}
+
+pcol_status pci_perun_query_values(struct pcol_answers *a, pcol_error *err)
+{
+    const char *path = a->options.path;
+    if (!path)
+        return pci_fail(err, PCOL_E_ARGUMENT, "values need a path");
+    for (;;) {
+        size_t size = strcspn(path, ":");
+        if (a->part_count == sizeof a->parts / sizeof *a->parts)
+            return pci_fail(err, PCOL_E_ARGUMENT, "a path of more than %zu parts",
+                            sizeof a->parts / sizeof *a->parts);
+        a->parts[a->part_count++] = (pcol_str){path, size};
+        if (!path[size])
+            break;
+        path += size + 1;
+    }
+    pci_resources_only(&a->resources, a->parts[0]);
+    if (!a->options.unique)
+        PCI_TRY(pci_result_column(a, "row", err));
+    a->next = next_value;
+    a->block = a->options.unique || a->options.models ? NULL : value_block;
+    return pci_result_column(a, "value", err);
+}

@@ -1,0 +1,636 @@
+/*
+ * query_resources.c - the resources and models of Perun profiles, one by one
+ *
+ * Most resources have the keys of the one before. So the places of a row's cells among the merged
+ * members are kept as a plan; as long as the labels of row, type and snapshot are the same ones,
+ * only values are replaced.
+ */
+#include "formats/perun/query_resources.h"
+
+#include "util/alloc.h"
+#include "util/hash.h"
+
+#include <string.h>
+
+#define NO_ROW UINT64_MAX
+#define ROWS 256u
+#define FEW 16u /* members that are compared one by one */
+
+/* A column read in batches; one that is absent is null. */
+struct column {
+    const struct pci_column *column;
+    uint64_t first, count;
+    int64_t values[ROWS];
+    uint8_t valid[ROWS];
+};
+
+/* Cells of one row, as the plan knows them. */
+struct part {
+    const struct pci_label_key **keys; /* of the cells; NULL: a member of `extra` */
+    uint32_t *slots; /* where their values go; PCOL_NONE: another one is stronger */
+    size_t count, capacity;
+};
+
+/* The cell that a member has its value of. */
+struct owner {
+    struct part *part; /* NULL: of none */
+    size_t cell;
+};
+
+struct pci_resources_state {
+    struct owner *owners; /* of members */
+    size_t owner_capacity;
+    struct pci_hash hash; /* of keys, from member FEW on */
+    struct column source, type, snapshot;
+    uint64_t row, model_row;         /* next ones */
+    uint64_t type_row, snapshot_row; /* whose members are merged; NO_ROW: none */
+    struct part own, of_type;
+    int planned;
+    int shared_only;  /* own cells need not be read */
+    int keys_only;    /* only their keys matter */
+    int plain;        /* own cells are scalars */
+    uint64_t repeats; /* rows that follow and are the same, where shared_only is set */
+    size_t capacity;
+    struct pci_member number, time; /* what a snapshot adds */
+    uint32_t number_slot, time_slot;
+};
+
+/* ---- opening */
+
+static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
+{
+    const struct pci_column *type;
+    int any = 0;
+    PCI_TRY(pci_want(r->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_plausible(r->file, "sources", err));
+    r->source_count = pci_rows(r->file, "sources");
+    r->is_perun = pci_calloc((size_t)r->source_count + 1, 1);
+    if (!r->is_perun)
+        return pci_fail_memory(err);
+    for (uint64_t i = 0; type && i < r->source_count; i++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(r->file, type, i, &text, &valid, err));
+        r->is_perun[i] = text.size == 5 && !memcmp(text.data, "perun", 5);
+        any |= r->is_perun[i];
+    }
+    return any ? PCOL_OK
+               : pci_fail(err, PCOL_E_FORMAT,
+                          "no Perun profile, and only these have resources "
+                          "(unpack --to perun makes one)");
+}
+
+/* Numbers of snapshots within their source. */
+static pcol_status number_snapshots(struct pci_resources *r, pcol_error *err)
+{
+    int64_t source, before = -1, next = 0;
+    PCI_TRY(pci_plausible(r->file, "snapshots", err));
+    r->numbers = pci_malloc((size_t)r->snapshot_rows + 1, sizeof *r->numbers);
+    if (!r->numbers)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < r->snapshot_rows; row++) {
+        pcol_str region = {"", 0};
+        int valid;
+        source = 0;
+        if (r->snapshot_source)
+            PCI_TRY(pci_get(r->file, r->snapshot_source, row, &source, &valid, err));
+        if (r->snapshot_region)
+            PCI_TRY(pci_get_str(r->file, r->snapshot_region, row, &region, &valid, err));
+        if (source != before)
+            next = 0;
+        before = source;
+        int counted = region.size == 9 && !memcmp(region.data, "snapshots", 9);
+        r->numbers[row] = counted ? next : -1;
+        next += counted;
+        if ((uint64_t)next > r->snapshot_number)
+            r->snapshot_number = (uint64_t)next;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, pcol_error *err)
+{
+    memset(r, 0, sizeof *r);
+    r->file = file;
+    r->state = pci_calloc(1, sizeof *r->state);
+    if (!r->state)
+        return pci_fail_memory(err);
+    PCI_TRY(open_sources(r, err));
+    PCI_TRY(pci_values_open(&r->values, file, err));
+    PCI_TRY(pci_keyed_open(&r->samples, file, "samples", err));
+    PCI_TRY(pci_keyed_open(&r->types, file, "resource_types", err));
+    PCI_TRY(pci_keyed_open(&r->snapshots, file, "snapshots", err));
+    PCI_TRY(pci_keyed_open(&r->models, file, "models", err));
+    const struct {
+        const char *table, *name;
+        unsigned types;
+        const struct pci_column **column;
+    } columns[] = {
+        {"samples", "source", PCI_TYPES_ROW, &r->sample_source},
+        {"samples", "resource_type", PCI_TYPES_ROW, &r->sample_type},
+        {"samples", "snapshot", PCI_TYPES_ROW, &r->sample_snapshot},
+        {"models", "source", PCI_TYPES_ROW, &r->model_source},
+        {"snapshots", "source", PCI_TYPES_ROW, &r->snapshot_source},
+        {"snapshots", "region", PCI_TYPES_TEXT, &r->snapshot_region},
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        PCI_TRY(pci_want(file, columns[i].table, columns[i].name, columns[i].types,
+                         columns[i].column, err));
+    PCI_TRY(pci_plausible_samples(file, err));
+    r->sample_rows = pci_rows(file, "samples");
+    r->model_rows = pci_rows(file, "models");
+    r->snapshot_rows = pci_rows(file, "snapshots");
+    r->state->source.column = r->sample_source;
+    r->state->type.column = r->sample_type;
+    r->state->snapshot.column = r->sample_snapshot;
+    pci_resources_rewind(r);
+    return number_snapshots(r, err);
+}
+
+void pci_resources_close(struct pci_resources *r)
+{
+    struct pci_resources_state *s = r->state;
+    pci_values_close(&r->values);
+    pci_keyed_close(&r->samples);
+    pci_keyed_close(&r->types);
+    pci_keyed_close(&r->snapshots);
+    pci_keyed_close(&r->models);
+    if (s) {
+        pci_free(s->owners);
+        pci_hash_clear(&s->hash);
+        pci_free(s->own.keys);
+        pci_free(s->own.slots);
+        pci_free(s->of_type.keys);
+        pci_free(s->of_type.slots);
+    }
+    pci_free(s);
+    pci_free(r->is_perun);
+    pci_free(r->numbers);
+    pci_free(r->members);
+    pci_free(r->run_parts);
+    memset(r, 0, sizeof *r);
+}
+
+static int same_text(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* keys: NULL for all. */
+static void want(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
+{
+    for (size_t i = 0; i < keyed->labels.key_count; i++) {
+        struct pci_label_key *key = &keyed->labels.keys[i];
+        key->unwanted = keys != NULL;
+        for (size_t k = 0; k < count && key->unwanted; k++)
+            key->unwanted = !same_text(key->key, keys[k]);
+    }
+}
+
+void pci_resources_want(struct pci_resources *r, const pcol_str *keys, size_t count)
+{
+    want(&r->samples, keys, count);
+    want(&r->types, keys, count);
+}
+
+void pci_resources_rewind(struct pci_resources *r)
+{
+    struct pci_resources_state *s = r->state;
+    s->row = s->model_row = 0;
+    s->type_row = s->snapshot_row = NO_ROW;
+    s->planned = s->keys_only = s->shared_only = 0;
+    s->repeats = 0;
+    r->number = UINT64_MAX; /* the first one makes it 0 */
+    pci_resources_want(r, NULL, 0);
+}
+
+void pci_resources_keys(struct pci_resources *r)
+{
+    r->state->keys_only = 1;
+}
+
+/* ---- members */
+
+static uint32_t find(const struct pci_resources *r, pcol_str key, uint64_t hash)
+{
+    for (size_t i = 0; i < r->count && i < FEW; i++)
+        if (same_text(r->members[i].key, key))
+            return (uint32_t)i;
+    if (r->count <= FEW)
+        return PCOL_NONE;
+    size_t at = pci_hash_start(&r->state->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&r->state->hash, hash, &at)) != PCI_HASH_NONE)
+        if (same_text(r->members[id].key, key))
+            return id;
+    return PCOL_NONE;
+}
+
+/* Set a member, whose value comes from a cell of a part: a cell before it loses its place. */
+static pcol_status put(struct pci_resources *r, const struct pci_member *member, struct part *part,
+                       size_t cell, uint32_t *slot, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    void *members = r->members, *owners = s->owners;
+    uint64_t hash = r->count >= FEW ? pci_hash_bytes(member->key.data, member->key.size) : 0;
+    *slot = find(r, member->key, hash);
+    if (*slot != PCOL_NONE) {
+        struct owner *before = &s->owners[*slot];
+        if (before->part)
+            before->part->slots[before->cell] = PCOL_NONE;
+        *before = (struct owner){part, cell};
+        r->members[*slot].value = member->value;
+        return PCOL_OK;
+    }
+    int failed = pci_grow(&members, &s->capacity, r->count + 1, sizeof *r->members);
+    r->members = members;
+    failed |= pci_grow(&owners, &s->owner_capacity, r->count + 1, sizeof *s->owners);
+    s->owners = owners;
+    if (failed)
+        return pci_fail_memory(err);
+    if (r->count >= FEW)
+        PCI_TRY(pci_hash_add(&s->hash, hash, (uint32_t)r->count, err));
+    *slot = (uint32_t)r->count;
+    s->owners[*slot] = (struct owner){part, cell};
+    r->members[r->count++] = *member;
+    return PCOL_OK;
+}
+
+/* Begin without members. */
+static void no_members(struct pci_resources *r)
+{
+    if (r->count > FEW)
+        pci_hash_clear(&r->state->hash);
+    r->count = 0;
+    r->plan++;
+}
+
+static pcol_status plan_part(struct pci_resources *r, struct part *part,
+                             const struct pci_keyed *keyed, pcol_error *err)
+{
+    size_t count = keyed->count;
+    if (count > part->capacity) {
+        pci_free(part->keys);
+        pci_free(part->slots);
+        part->capacity = part->count = 0;
+        part->keys = pci_malloc(count, sizeof(const struct pci_label_key *));
+        part->slots = pci_malloc(count, sizeof *part->slots);
+        if (!part->keys || !part->slots)
+            return pci_fail_memory(err);
+        part->capacity = count;
+    }
+    part->count = count;
+    for (size_t i = 0; i < count; i++) {
+        part->keys[i] = keyed->labels.cells[i].key;
+        PCI_TRY(put(r, &keyed->members[i], part, i, &part->slots[i], err));
+    }
+    return PCOL_OK;
+}
+
+/* Whether a row has the cells that the plan was made for; members of `extra` have any key. */
+static int fits(const struct part *part, const struct pci_keyed *keyed)
+{
+    if (keyed->count != part->count)
+        return 0;
+    for (size_t i = 0; i < part->count; i++)
+        if (!part->keys[i] || keyed->labels.cells[i].key != part->keys[i])
+            return 0;
+    return 1;
+}
+
+static void fill(struct pci_resources *r, const struct part *part, const struct pci_keyed *keyed)
+{
+    for (size_t i = 0; i < part->count; i++)
+        if (part->slots[i] != PCOL_NONE)
+            r->members[part->slots[i]].value = keyed->members[i].value;
+}
+
+/* ---- rows */
+
+/* Whether rows may have a key: as a label, or among what has no column. */
+static int may_have(const struct pci_keyed *keyed, const char *table, pcol_str key)
+{
+    const struct pci_table *t = pci_table_find(keyed->file, table);
+    for (size_t i = 0; i < keyed->labels.key_count; i++)
+        if (same_text(keyed->labels.keys[i].key, key))
+            return 1;
+    return t && pci_column_find(t, "extra");
+}
+
+void pci_resources_only(struct pci_resources *r, pcol_str key)
+{
+    r->state->shared_only = !may_have(&r->samples, "samples", key);
+    pci_resources_want(r, &key, 1);
+}
+
+static pcol_status cell(const pcol_file *file, struct column *c, uint64_t row, int64_t *value,
+                        int *valid, pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    if (!c->column)
+        return PCOL_OK;
+    if (row - c->first >= c->count) {
+        uint64_t rows = c->column->desc->rows, first = row - row % ROWS;
+        c->count = 0;
+        PCI_TRY(pci_read(file, c->column, first, rows - first < ROWS ? rows - first : ROWS,
+                         c->values, c->valid, err));
+        c->first = first;
+        c->count = rows - first < ROWS ? rows - first : ROWS;
+    }
+    *value = c->values[row - c->first];
+    *valid = c->valid[row - c->first];
+    return PCOL_OK;
+}
+
+/* What the snapshot adds to its resources, unless they have it. */
+static pcol_status read_snapshot(struct pci_resources *r, uint64_t row, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    s->number.key = s->time.key = (pcol_str){"", 0};
+    if (row == NO_ROW)
+        return PCOL_OK;
+    if (row >= r->snapshot_rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "snapshot", s->row - 1,
+                             "there is no such snapshot");
+    if (r->numbers[row] >= 0) {
+        s->number.key = (pcol_str){"snapshot", 8};
+        s->number.value.kind = PCI_VALUE_INTEGER;
+        s->number.value.as.i64 = r->numbers[row];
+    }
+    PCI_TRY(pci_keyed_row(&r->snapshots, row, err));
+    for (size_t i = 0; i < r->snapshots.count; i++)
+        if (same_text(r->snapshots.members[i].key, (pcol_str){"time", 4}))
+            s->time = r->snapshots.members[i];
+    return PCOL_OK;
+}
+
+static pcol_status add_if_absent(struct pci_resources *r, const struct pci_member *member,
+                                 uint32_t *slot, pcol_error *err)
+{
+    uint64_t hash = pci_hash_bytes(member->key.data, member->key.size);
+    *slot = PCOL_NONE;
+    if (!member->key.size || find(r, member->key, hash) != PCOL_NONE)
+        return PCOL_OK;
+    return put(r, member, NULL, 0, slot, err);
+}
+
+static pcol_status make_plan(struct pci_resources *r, int typed, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    no_members(r);
+    s->of_type.count = 0;
+    PCI_TRY(plan_part(r, &s->own, &r->samples, err));
+    if (typed)
+        PCI_TRY(plan_part(r, &s->of_type, &r->types, err));
+    PCI_TRY(add_if_absent(r, &s->number, &s->number_slot, err));
+    return add_if_absent(r, &s->time, &s->time_slot, err);
+}
+
+static int scalars(const struct pci_keyed *keyed)
+{
+    for (size_t i = 0; i < keyed->count; i++)
+        if (keyed->members[i].value.kind >= PCI_VALUE_FRAME)
+            return 0;
+    return 1;
+}
+
+/* The row's cells into its members. fresh: those of its type or snapshot have others than the row's
+ * before. */
+static pcol_status merge_cells(struct pci_resources *r, uint64_t type_row, uint64_t snapshot_row,
+                               int fresh, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    int new_type = type_row != s->type_row, typed = type_row != NO_ROW;
+    if (new_type) {
+        s->planned = 0;
+        if (typed)
+            PCI_TRY(pci_keyed_row(&r->types, type_row, err));
+        fresh |= typed ? s->type_row == NO_ROW || !fits(&s->of_type, &r->types) : 1;
+        s->type_row = type_row;
+    }
+    if (snapshot_row != s->snapshot_row) {
+        s->planned = 0;
+        PCI_TRY(read_snapshot(r, snapshot_row, err));
+        fresh = 1;
+        s->snapshot_row = snapshot_row;
+    }
+    r->own_only = !fresh && !new_type;
+    if (fresh) {
+        PCI_TRY(make_plan(r, typed, err));
+        s->plain = scalars(&r->samples);
+        r->own_slots = s->own.slots;
+        r->own_count = s->own.count;
+    } else {
+        fill(r, &s->own, &r->samples);
+        if (new_type)
+            fill(r, &s->of_type, &r->types);
+    }
+    s->planned = 1;
+    return PCOL_OK;
+}
+
+static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    int64_t type, snapshot;
+    int typed, in_snapshot, fresh = !s->planned;
+    PCI_TRY(cell(r->file, &s->type, row, &type, &typed, err));
+    PCI_TRY(cell(r->file, &s->snapshot, row, &snapshot, &in_snapshot, err));
+    uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
+    uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
+    int known = s->planned && type_row == s->type_row && snapshot_row == s->snapshot_row;
+    r->same = known && (s->shared_only ||
+                        (s->keys_only && s->plain && pci_labels_alike(&r->samples.labels, row)));
+    if (r->same)
+        return PCOL_OK;
+    PCI_TRY(pci_keyed_row(&r->samples, row, err));
+    fresh |= !r->samples.labels.same && !fits(&s->own, &r->samples);
+    return merge_cells(r, type_row, snapshot_row, fresh, err);
+}
+
+static pcol_status is_of_perun(const struct pci_resources *r, int64_t source, const char *table,
+                               uint64_t row, int *is, pcol_error *err)
+{
+    if ((uint64_t)source >= r->source_count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, "source", row, "there is no such source");
+    *is = r->is_perun[source];
+    return PCOL_OK;
+}
+
+/* How many rows from `row` on, at most `most`, have the same cell in a column, of those in its
+ * batch. */
+static size_t alike(const struct column *c, uint64_t row, size_t most)
+{
+    if (!c->column)
+        return most;
+    size_t at = (size_t)(row - c->first), left = (size_t)c->count - at;
+    return pci_run_same(c->values + at, c->valid + at, most < left ? most : left);
+}
+
+/* How many rows from one on, at most `most`, differ from it in nothing but what is their own. */
+static size_t count_alike(const struct pci_resources *r, uint64_t row, size_t most)
+{
+    const struct pci_resources_state *s = r->state;
+    if (r->sample_rows - row < most)
+        most = (size_t)(r->sample_rows - row);
+    most = alike(&s->type, row, most); /* what differs most often goes first */
+    most = alike(&s->snapshot, row, most);
+    return alike(&s->source, row, most);
+}
+
+static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t row, pcol_error *err)
+{
+    const uint32_t slot = r->state->own.slots[cell];
+    const int64_t *values = pci_keyed_values(&r->samples, cell, row);
+    void *parts = r->run_parts;
+    if (slot == PCOL_NONE || !values)
+        return PCOL_OK;
+    if (pci_grow(&parts, &r->run_part_capacity, r->run_part_count + 1, sizeof *r->run_parts))
+        return pci_fail_memory(err);
+    r->run_parts = parts;
+    r->run_parts[r->run_part_count++] =
+        (struct pci_run_part){slot, r->members[slot].value.kind, values};
+    return PCOL_OK;
+}
+
+/* Of the rows that may be in one run, as many as are; two are tried, and more as long as all were,
+ * so that a short run takes no long time to find. */
+static size_t count_run(const struct pci_resources *r, uint64_t row)
+{
+    const struct pci_resources_state *s = r->state;
+    int shaped = s->keys_only && s->plain;
+    if (!shaped && s->own.count != r->samples.count)
+        return 1;
+    for (size_t most = 2;; most *= 16) {
+        size_t count = count_alike(r, row, most);
+        if (count > 1)
+            count = shaped ? pci_labels_shaped(&r->samples.labels, row, count)
+                           : pci_keyed_run(&r->samples, row, count);
+        if (count < most)
+            return count;
+    }
+}
+
+pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error *err)
+{
+    const struct pci_resources_state *s = r->state;
+    uint64_t row = s->row - 1;
+    r->run_part_count = 0;
+    if (s->shared_only) {
+        *count = (size_t)s->repeats + 1;
+        return PCOL_OK;
+    }
+    size_t run = *count = count_run(r, row);
+    for (size_t i = 0; i < s->own.count && run > 1 && !s->keys_only; i++)
+        PCI_TRY(add_run_part(r, i, row, err));
+    return PCOL_OK;
+}
+
+int pci_run_has(const struct pci_resources *r, const char *key)
+{
+    const pcol_str wanted = {key, strlen(key)};
+    for (size_t i = 0; i < r->run_part_count; i++)
+        if (same_text(r->members[r->run_parts[i].slot].key, wanted))
+            return 1;
+    return 0;
+}
+
+void pci_resources_skip(struct pci_resources *r, size_t count)
+{
+    struct pci_resources_state *s = r->state;
+    s->row += count - 1;
+    r->number += count - 1;
+    s->repeats = s->repeats > count - 1 ? s->repeats - (count - 1) : 0;
+}
+
+pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    if (s->repeats) {
+        s->repeats--;
+        s->row++;
+        r->number++;
+        r->same = *more = 1;
+        return PCOL_OK;
+    }
+    for (*more = 0; s->row < r->sample_rows;) {
+        uint64_t row = s->row++;
+        int64_t source;
+        int valid;
+        PCI_TRY(cell(r->file, &s->source, row, &source, &valid, err));
+        PCI_TRY(is_of_perun(r, source, "samples", row, more, err));
+        if (*more) {
+            r->number++;
+            PCI_TRY(merge_row(r, row, err));
+            s->repeats = s->shared_only ? count_alike(r, row, SIZE_MAX) - 1 : 0;
+            return PCOL_OK;
+        }
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err)
+{
+    struct pci_resources_state *s = r->state;
+    s->planned = r->own_only = 0;
+    for (*more = 0; s->model_row < r->model_rows;) {
+        uint64_t row = s->model_row++;
+        int64_t source = 0;
+        int valid;
+        if (r->model_source)
+            PCI_TRY(pci_get(r->file, r->model_source, row, &source, &valid, err));
+        PCI_TRY(is_of_perun(r, source, "models", row, more, err));
+        if (!*more)
+            continue;
+        PCI_TRY(pci_keyed_row(&r->models, row, err));
+        r->number++;
+        no_members(r);
+        for (size_t i = 0; i < r->models.count; i++) {
+            uint32_t slot;
+            PCI_TRY(put(r, &r->models.members[i], NULL, 0, &slot, err));
+        }
+        return PCOL_OK;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_resources_sorted(struct pci_resources *r, int *sorted, pcol_error *err)
+{
+    const pcol_str key = {"snapshot", 8};
+    struct column *c = &r->state->snapshot;
+    uint64_t before = 0;
+    *sorted = 0;
+    if (r->source_count > 1 || may_have(&r->samples, "samples", key) ||
+        may_have(&r->types, "resource_types", key))
+        return PCOL_OK;
+    for (uint64_t row = 0; row < r->sample_rows; row++) {
+        int64_t snapshot;
+        int valid;
+        PCI_TRY(cell(r->file, c, row, &snapshot, &valid, err));
+        int64_t number = valid && (uint64_t)snapshot < r->snapshot_rows ? r->numbers[snapshot] : 0;
+        if (number > 0 ? (uint64_t)number < before : before > 0)
+            return PCOL_OK;
+        before = number > 0 ? (uint64_t)number : 0;
+    }
+    *sorted = 1;
+    return PCOL_OK;
+}
+
+pcol_status pci_models_seek(struct pci_resources *r, uint64_t number, pcol_error *err)
+{
+    int more = 1;
+    if (r->number != UINT64_MAX && number <= r->number)
+        pci_resources_rewind(r);
+    while (more && (r->number == UINT64_MAX || r->number < number))
+        PCI_TRY(pci_models_next(r, &more, err));
+    return PCOL_OK;
+}
+
+const struct pci_value *pci_resources_find(const struct pci_resources *r, const char *key)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (same_text(r->members[i].key, (pcol_str){key, strlen(key)}))
+            return &r->members[i].value;
+    return NULL;
+}

@@ -1,0 +1,380 @@
+/*
+ * sample.c - a resource as a sample: its value, stack and time
+ *
+ * The value is the amount. Amounts of one type add up, with three exceptions that have a sample
+ * type of their own, as `type(subtype)`: what is freed does not belong to what is allocated, and
+ * the real time of a process contains its user and system time. If any amount of a profile is a
+ * double, all values are; an integer amount then is a label besides, so that it comes back as an
+ * integer.
+ */
+#include "formats/perun/build.h"
+
+#include "util/alloc.h"
+#include "formats/perun/flat.h"
+#include "json/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_CLASSES 64u /* a sample type is a column; a profile with more has none of them */
+
+/* ---- tables */
+
+static pcol_status add_column(struct pci_perun *p, uint32_t table, const char *name, pcol_type type,
+                              uint32_t references, uint32_t *column, pcol_error *err)
+{
+    return pcol_builder_column(p->builder, table, name, type, references, column, err);
+}
+
+static pcol_status open_types(struct pci_perun *p, struct pci_perun_out *o, pcol_error *err)
+{
+    uint32_t nodes;
+    PCI_TRY(pcol_builder_table(p->builder, "resource_types", &o->types, err));
+    PCI_TRY(add_column(p, o->types, "source", PCOL_U32, PCI_T_SOURCES + 1, &o->type_source, err));
+    PCI_TRY(add_column(p, o->types, "name", PCOL_STRING, 0, &o->type_name, err));
+    PCI_TRY(add_column(p, o->types, "map_ordinal", PCOL_U32, 0, &o->type_map, err));
+    PCI_TRY(add_column(p, o->types, "resources_ordinal", PCOL_U32, 0, &o->type_resources, err));
+    PCI_TRY(pcol_builder_table(p->builder, "nodes", &nodes, err));
+    PCI_TRY(pcol_builder_table(p->builder, "resource_arrays", &o->arrays, err));
+    PCI_TRY(add_column(p, o->arrays, "resource_type", PCOL_U32, o->types + 1, &o->array_type, err));
+    PCI_TRY(add_column(p, o->arrays, "key", PCOL_STRING, 0, &o->array_key, err));
+    PCI_TRY(add_column(p, o->arrays, "length", PCOL_U64, 0, &o->array_length, err));
+    PCI_TRY(add_column(p, o->arrays, "rest", PCOL_U64, nodes + 1, &o->array_rest, err));
+    return add_column(p, PCI_T_SAMPLES, "resource_type", PCOL_U32, o->types + 1, &o->sample_type,
+                      err);
+}
+
+pcol_status pci_perun_out_open(struct pci_perun *p, struct pci_perun_out *o, pcol_error *err)
+{
+    o->default_type = o->uid = PCOL_NONE;
+    PCI_TRY(pcol_builder_table(p->builder, "snapshots", &o->snapshots, err));
+    PCI_TRY(add_column(p, o->snapshots, "source", PCOL_U32, PCI_T_SOURCES + 1, &o->snapshot_source,
+                       err));
+    PCI_TRY(add_column(p, o->snapshots, "region", PCOL_STRING, 0, &o->snapshot_region, err));
+    PCI_TRY(pcol_builder_table(p->builder, "models", &o->models, err));
+    PCI_TRY(add_column(p, o->models, "source", PCOL_U32, PCI_T_SOURCES + 1, &o->model_source, err));
+    PCI_TRY(
+        add_column(p, o->models, "snapshot", PCOL_U32, o->snapshots + 1, &o->model_snapshot, err));
+    PCI_TRY(add_column(p, PCI_T_SAMPLES, "snapshot", PCOL_U32, o->snapshots + 1,
+                       &o->sample_snapshot, err));
+    PCI_TRY(open_types(p, o, err));
+    struct pci_column_buffer **columns = p->builder->columns;
+    o->first_type = columns[o->type_source]->rows;
+    o->first_snapshot = columns[o->snapshot_source]->rows;
+    o->first_model = columns[o->model_source]->rows;
+    o->array_row = columns[o->array_type]->rows;
+    if (o->first_snapshot + p->snapshots.count >= PCOL_NONE)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 snapshots");
+    return PCOL_OK;
+}
+
+pcol_status pci_perun_out_finish(struct pci_perun *p, struct pci_perun_out *o, pcol_error *err)
+{
+    if (o->default_type == PCOL_NONE)
+        return PCOL_OK;
+    return pci_column_buffer_set(p->builder->columns[PCI_C_SOURCE_DEFAULT_TYPE], p->import->source,
+                        o->default_type, err);
+}
+
+void pci_perun_out_close(struct pci_perun_out *o)
+{
+    pci_free(o->times);
+    pci_free(o->classes);
+}
+
+/* ---- sample types */
+
+static int is_text(const struct pci_perun *p, uint32_t string, const char *text)
+{
+    if (string == PCOL_NONE)
+        return 0;
+    pcol_str s = pci_string_pool_get(&p->builder->strings, string);
+    return s.size == strlen(text) && !memcmp(s.data, text, s.size);
+}
+
+static const struct pci_perun_unit *find_unit(const struct pci_perun *p, pcol_str key)
+{
+    for (size_t i = 0; i < p->unit_count; i++) {
+        pcol_str known = pci_string_pool_get(&p->builder->strings, p->units[i].key);
+        if (known.size == key.size && !memcmp(known.data, key.data, key.size))
+            return &p->units[i];
+    }
+    return NULL;
+}
+
+/* Text for a name that ends at its first zero byte. */
+static pcol_status put_name(const struct pci_perun *p, struct pci_strbuf *to, uint32_t string,
+                            pcol_error *err)
+{
+    pcol_str s = pci_string_pool_get(&p->builder->strings, string);
+    return pci_strbuf_put(to, s.data, strnlen(s.data, s.size), err);
+}
+
+/* "TYPE(SUBTYPE)", with what stands between them. */
+static pcol_status both_names(const struct pci_perun *p, const struct pci_perun_class *c,
+                              const char *between, struct pci_strbuf *to, pcol_error *err)
+{
+    to->size = 0;
+    PCI_TRY(put_name(p, to, c->type, err));
+    PCI_TRY(pci_strbuf_put(to, between, strlen(between), err));
+    PCI_TRY(put_name(p, to, c->subtype, err));
+    return pci_strbuf_put(to, ")", 1, err);
+}
+
+static pcol_status unit_of(const struct pci_perun *p, const struct pci_perun_class *c,
+                           struct pci_strbuf *text, const struct pci_perun_unit **unit,
+                           pcol_error *err)
+{
+    const struct pci_string_pool *strings = &p->builder->strings;
+    *unit = NULL;
+    if (c->subtype != PCOL_NONE)
+        *unit = find_unit(p, pci_string_pool_get(strings, c->subtype));
+    if (!*unit && c->type != PCOL_NONE)
+        *unit = find_unit(p, pci_string_pool_get(strings, c->type));
+    for (int blank = 0; blank < 2 && !*unit && c->type != PCOL_NONE && c->subtype != PCOL_NONE;
+         blank++) {
+        PCI_TRY(both_names(p, c, blank ? " (" : "(", text, err));
+        *unit = find_unit(p, (pcol_str){text->data, text->size});
+    }
+    if (!*unit && c->type == PCOL_NONE && p->facts[PCI_PERUN_HEADER_TYPE] != PCOL_NONE)
+        *unit = find_unit(p, pci_string_pool_get(strings, p->facts[PCI_PERUN_HEADER_TYPE]));
+    return PCOL_OK;
+}
+
+static pcol_status name_class(struct pci_perun *p, struct pci_perun_class *c, struct pci_strbuf *name,
+                              struct pci_strbuf *unit, pcol_error *err)
+{
+    const struct pci_perun_unit *found;
+    int apart = is_text(p, c->subtype, "free") || is_text(p, c->subtype, "real") ||
+                is_text(p, c->subtype, "user") || is_text(p, c->subtype, "sys");
+    uint32_t type = c->type != PCOL_NONE ? c->type : p->facts[PCI_PERUN_HEADER_TYPE];
+    PCI_TRY(unit_of(p, c, name, &found, err));
+    if (found)
+        PCI_TRY(put_name(p, unit, found->unit, err));
+    name->size = 0;
+    if (apart && c->type != PCOL_NONE)
+        PCI_TRY(both_names(p, c, "(", name, err));
+    else if (type != PCOL_NONE)
+        PCI_TRY(put_name(p, name, type, err));
+    if (!name->size)
+        PCI_TRY(pci_strbuf_put(name, "amount", 6, err));
+    PCI_TRY(pci_strbuf_put(name, "", 1, err));
+    return pci_strbuf_put(unit, "", 1, err);
+}
+
+static pcol_status add_class(struct pci_perun *p, struct pci_perun_out *o, struct pci_perun_class c,
+                             pcol_error *err)
+{
+    struct pci_strbuf name = {0}, unit = {0};
+    void *classes = o->classes;
+    uint32_t string;
+    unsigned flags = p->doubles ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
+    pcol_status status = name_class(p, &c, &name, &unit, err);
+    if (status == PCOL_OK &&
+        pci_grow(&classes, &o->class_capacity, o->class_count + 1, sizeof *o->classes))
+        status = pci_fail_memory(err);
+    o->classes = classes;
+    if (status == PCOL_OK)
+        status = pcol_builder_sample_type(p->builder, name.data, unit.data, flags, 0,
+                                          &c.sample_type, err);
+    if (status == PCOL_OK && o->default_type == PCOL_NONE && !is_text(p, c.subtype, "free")) {
+        status = pcol_builder_string(p->builder, name.data, name.size - 1, &string, err);
+        o->default_type = string;
+    }
+    pci_strbuf_clear(&name);
+    pci_strbuf_clear(&unit);
+    if (status != PCOL_OK)
+        return status;
+    o->last_class = o->class_count;
+    o->classes[o->class_count++] = c;
+    return PCOL_OK;
+}
+
+static pcol_status class_of(struct pci_perun *p, struct pci_perun_out *o,
+                            const struct pci_perun_sample *s, uint32_t *sample_type,
+                            pcol_error *err)
+{
+    struct pci_perun_class c = {PCOL_NONE, PCOL_NONE, 0};
+    if (s->has[PCI_PERUN_TYPE] && s->roles[PCI_PERUN_TYPE].kind == PCI_PERUN_STRING)
+        c.type = (uint32_t)s->roles[PCI_PERUN_TYPE].value;
+    if (s->has[PCI_PERUN_SUBTYPE] && s->roles[PCI_PERUN_SUBTYPE].kind == PCI_PERUN_STRING)
+        c.subtype = (uint32_t)s->roles[PCI_PERUN_SUBTYPE].value;
+    if (o->class_count == MAX_CLASSES)
+        c.type = c.subtype = PCOL_NONE;
+    for (size_t n = 0; n < o->class_count; n++) {
+        size_t i = (o->last_class + n) % o->class_count;
+        if (o->classes[i].type == c.type && o->classes[i].subtype == c.subtype) {
+            o->last_class = i;
+            *sample_type = o->classes[i].sample_type;
+            return PCOL_OK;
+        }
+    }
+    PCI_TRY(add_class(p, o, c, err));
+    *sample_type = o->classes[o->last_class].sample_type;
+    return PCOL_OK;
+}
+
+/* ---- stack, time, value */
+
+struct pci_perun_ns pci_perun_time(struct pci_perun *p, const struct pci_perun_cell *cell)
+{
+    char buffer[64], scratch[64];
+    struct pci_perun_ns none = {0, 0};
+    double seconds;
+    if (cell->kind == PCI_PERUN_DOUBLE) {
+        memcpy(&seconds, &cell->value, sizeof seconds);
+    } else if (cell->kind == PCI_PERUN_INTEGER) {
+        seconds = (double)cell->value;
+    } else if (cell->kind == PCI_PERUN_STRING) {
+        pcol_str text = pci_string_pool_get(&p->builder->strings, (uint32_t)cell->value);
+        size_t digits = 0, points = 0;
+        if (!text.size || text.size >= sizeof buffer)
+            return none;
+        for (size_t i = 0; i < text.size; i++) {
+            digits += text.data[i] >= '0' && text.data[i] <= '9';
+            points += text.data[i] == '.';
+        }
+        size_t sign = text.data[0] == '-';
+        if (!digits || points > 1 || digits + points + sign != text.size)
+            return none;
+        memcpy(buffer, text.data, text.size);
+        seconds = pci_number_parse(buffer, text.size, scratch);
+    } else {
+        return none;
+    }
+    if (!(fabs(seconds) < 4e9)) /* as ns it must stay within 64 bits */
+        return none;
+    return (struct pci_perun_ns){(int64_t)llround(seconds * 1e9), 1};
+}
+
+/* The frame that a number is the name of. */
+static pcol_status number_group(struct pci_perun *p, const struct pci_perun_cell *uid,
+                                uint32_t *group, pcol_error *err)
+{
+    struct pci_strbuf text = {0};
+    uint32_t name;
+    pcol_status status = pci_perun_flat_scalar(p, uid, &text, err);
+    if (status == PCOL_OK)
+        status = pcol_builder_string(p->builder, text.data, text.size, &name, err);
+    pci_strbuf_clear(&text);
+    return status == PCOL_OK ? pci_perun_named(p, name, group, err) : status;
+}
+
+static pcol_status uid_group(struct pci_perun *p, struct pci_perun_out *o,
+                             const struct pci_perun_sample *s, uint32_t *group, pcol_error *err)
+{
+    const struct pci_perun_cell *uid = &s->roles[PCI_PERUN_UID];
+    *group = PCOL_NONE;
+    if (!s->has[PCI_PERUN_UID])
+        return PCOL_OK;
+    switch ((enum pci_perun_kind)uid->kind) {
+    case PCI_PERUN_FRAME:
+        *group = p->frames.frames[uid->value].group;
+        return PCOL_OK;
+    case PCI_PERUN_TEXT:
+        return pci_perun_uid(p, uid->value, group, err);
+    case PCI_PERUN_INTEGER:
+    case PCI_PERUN_DOUBLE:
+    case PCI_PERUN_BIG:
+    case PCI_PERUN_BOOL:
+        return number_group(p, uid, group, err);
+    case PCI_PERUN_STRING:
+        break;
+    case PCI_PERUN_NULL:
+    case PCI_PERUN_VALUE:
+    case PCI_PERUN_OWNTRACE:
+    case PCI_PERUN_OWNFRAME:
+    case PCI_PERUN_OWNNAME:
+    case PCI_PERUN_TRACE:
+    case PCI_PERUN_PLACE:
+        return PCOL_OK;
+    }
+    if (!pci_string_pool_get(&p->builder->strings, (uint32_t)uid->value).size)
+        return PCOL_OK;
+    if (o->uid != (uint32_t)uid->value) {
+        PCI_TRY(pci_perun_named(p, (uint32_t)uid->value, &o->uid_group, err));
+        o->uid = (uint32_t)uid->value;
+    }
+    *group = o->uid_group;
+    return PCOL_OK;
+}
+
+/* Where a frame is in a trace, from the innermost on. */
+static uint32_t depth_of(const struct pci_perun *p, const struct pci_perun_frame *trace,
+                         int64_t frame)
+{
+    const uint32_t *members = p->frames.members + trace->first;
+    for (uint32_t i = 0; i < trace->count && i < 64; i++)
+        if (members[i] == frame)
+            return i;
+    return PCOL_NONE;
+}
+
+static pcol_status stack_of(struct pci_perun *p, struct pci_perun_out *o,
+                            struct pci_perun_sample *s, uint32_t *stack, pcol_error *err)
+{
+    const struct pci_perun_cell *trace = &s->roles[PCI_PERUN_TRACE_ROLE];
+    const struct pci_perun_cell *uid = &s->roles[PCI_PERUN_UID];
+    int framed = s->has[PCI_PERUN_UID] && uid->kind == PCI_PERUN_FRAME;
+    uint32_t group = PCOL_NONE, node = 0;
+    s->traced = s->has[PCI_PERUN_TRACE_ROLE] && trace->kind == PCI_PERUN_TRACE;
+    if (s->traced)
+        PCI_TRY(pci_perun_stack(p, (uint32_t)trace->value, p->outer_first, &node, err));
+    s->uid_depth = PCOL_NONE;
+    if (framed && node && !p->outer_first)
+        s->uid_depth = depth_of(p, &p->frames.traces[trace->value], uid->value);
+    *stack = node || s->traced ? node : PCOL_NONE;
+    if (node && !p->outer_first) {
+        const struct pci_perun_cell *subtype = &s->roles[PCI_PERUN_SUBTYPE];
+        const struct pci_perun_frame *t = &p->frames.traces[trace->value];
+        s->named = s->has[PCI_PERUN_SUBTYPE] && subtype->kind == PCI_PERUN_STRING &&
+                   p->frames.frames[p->frames.members[t->first]].name == subtype->value;
+        return PCOL_OK;
+    }
+    PCI_TRY(uid_group(p, o, s, &group, err));
+    if (group == PCOL_NONE)
+        return PCOL_OK;
+    s->traced = 0;
+    s->uid_depth = framed ? 0 : PCOL_NONE;
+    return pcol_builder_stack(p->builder, node, group, stack, err);
+}
+
+pcol_status pci_perun_settle(struct pci_perun *p, struct pci_perun_out *o,
+                             struct pci_perun_sample *s, pcol_error *err)
+{
+    PCI_TRY(stack_of(p, o, s, &s->stack, err));
+    if (s->has[PCI_PERUN_TIME])
+        s->time = pci_perun_time(p, &s->roles[PCI_PERUN_TIME]);
+    s->sample_type = PCOL_NONE;
+    s->settled = 1;
+    return PCOL_OK;
+}
+
+pcol_status pci_perun_sample(struct pci_perun *p, struct pci_perun_out *o,
+                             struct pci_perun_sample *s, uint64_t *row, pcol_error *err)
+{
+    const struct pci_perun_cell *amount = &s->roles[PCI_PERUN_AMOUNT];
+    pcol_value value;
+    pcol_sample sample = {
+        .size = sizeof sample, .source = p->import->source, .values = &value, .thread = PCOL_NONE};
+    if (!s->settled)
+        PCI_TRY(pci_perun_settle(p, o, s, err));
+    sample.stack = s->stack;
+    sample.has_time = s->time.known != 0;
+    sample.time_ns = s->time.ns;
+    s->whole = 0;
+    if (s->has[PCI_PERUN_AMOUNT] &&
+        (amount->kind == PCI_PERUN_INTEGER || amount->kind == PCI_PERUN_DOUBLE)) {
+        if (s->sample_type == PCOL_NONE) /* only where there is an amount: a type without is none */
+            PCI_TRY(class_of(p, o, s, &s->sample_type, err));
+        value.sample_type = s->sample_type;
+        if (amount->kind == PCI_PERUN_INTEGER && p->doubles)
+            value.as.f64 = (double)amount->value;
+        else
+            memcpy(&value.as.i64, &amount->value, sizeof value.as.i64);
+        s->whole = amount->kind == PCI_PERUN_DOUBLE || !p->doubles;
+        sample.value_count = 1;
+    }
+    return pcol_builder_sample(p->builder, &sample, row, err);
+}

@@ -1,0 +1,93 @@
+/*
+ * type_name_elision.c - names of types that need not be stored
+ *
+ * Perun names a type after its flattened uid and how many types had that uid before: "main#0". A
+ * profile of many types would consist of such names; where the rule gives the name, none is kept.
+ */
+#include "formats/perun/build.h"
+
+#include "util/alloc.h"
+#include "formats/perun/type_naming.h"
+
+pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_perun_cell *cell,
+                                  struct pci_strbuf *to, pcol_error *err)
+{
+    char text[PCI_FLAT_NUMBER];
+    double number;
+    size_t size = 0;
+    switch ((enum pci_perun_kind)cell->kind) {
+    case PCI_PERUN_STRING:
+    case PCI_PERUN_BIG: {
+        pcol_str s = pci_string_pool_get(&p->builder->strings, (uint32_t)cell->value);
+        return pci_strbuf_put(to, s.data, s.size, err);
+    }
+    case PCI_PERUN_INTEGER:
+        size = pci_flat_integer(cell->value, text);
+        break;
+    case PCI_PERUN_DOUBLE:
+        memcpy(&number, &cell->value, sizeof number);
+        size = pci_flat_double(number, text);
+        break;
+    case PCI_PERUN_BOOL:
+        return pci_strbuf_put(to, cell->value ? "True" : "False", cell->value ? 4 : 5, err);
+    case PCI_PERUN_NULL:
+    case PCI_PERUN_VALUE:
+    case PCI_PERUN_OWNTRACE:
+    case PCI_PERUN_OWNFRAME:
+    case PCI_PERUN_OWNNAME:
+    case PCI_PERUN_FRAME:
+    case PCI_PERUN_TRACE:
+    case PCI_PERUN_TEXT:
+    case PCI_PERUN_PLACE:
+        return pci_strbuf_put(to, "None", 4, err);
+    }
+    return pci_strbuf_put(to, text, size, err);
+}
+
+/* A frame's values, joined in the order of the keys' meaning. */
+static pcol_status flat_frame(const struct pci_perun *p, const struct pci_perun_frame *frame,
+                              struct pci_strbuf *to, pcol_error *err)
+{
+    uint32_t order[PCI_FLAT_KEYS];
+    const struct pci_perun_cell *cells = p->frames.cells + frame->first;
+    const struct pci_string_pool *strings = &p->builder->strings;
+    uint32_t count = frame->count < PCI_FLAT_KEYS ? frame->count : PCI_FLAT_KEYS;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i;
+        while (at > 0 && pci_flat_compare(pci_string_pool_get(strings, cells[order[at - 1]].key),
+                                          pci_string_pool_get(strings, cells[i].key)) > 0) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (i)
+            PCI_TRY(pci_strbuf_put(to, ":", 1, err));
+        PCI_TRY(pci_perun_flat_scalar(p, &cells[order[i]], to, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_perun_name_rule(struct pci_perun *p, const struct pci_perun_record *record,
+                                pcol_str name, int *by_rule, pcol_error *err)
+{
+    struct pci_perun_cell uid;
+    struct pci_strbuf text = {0};
+    pcol_status status = PCOL_OK;
+    *by_rule = 0;
+    if (!pci_perun_role(record, PCI_PERUN_UID, &uid))
+        return PCOL_OK;
+    if (uid.kind == PCI_PERUN_STRING)
+        status = pci_perun_flat_scalar(p, &uid, &text, err);
+    else if (uid.kind == PCI_PERUN_FRAME)
+        status = flat_frame(p, &p->frames.frames[uid.value], &text, err);
+    else
+        return PCOL_OK;
+    if (status == PCOL_OK)
+        status = pci_perun_type_rule_next(&p->rule, &text, err);
+    *by_rule =
+        status == PCOL_OK && name.size == text.size && !memcmp(name.data, text.data, text.size);
+    pci_strbuf_clear(&text);
+    return status;
+}

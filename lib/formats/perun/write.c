@@ -1,0 +1,271 @@
+/*
+ * write.c - a Perun profile back into the document that it was
+ *
+ * The tree of the source is the document; where it has places, rows of tables follow. All rows
+ * stand in the order of the document, so one cursor for each table goes over it once.
+ */
+#include "formats/perun/write.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+pcol_status pci_perun_cell_of(const struct pci_perun_writer *w, const struct pci_column *column,
+                              uint64_t row, int64_t *value, int *valid, pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    return column ? pci_get(w->file, column, row, value, valid, err) : PCOL_OK;
+}
+
+/* ---- opening */
+
+static pcol_status open_columns(struct pci_perun_writer *w, pcol_error *err)
+{
+    const struct {
+        const char *table, *name;
+        unsigned types;
+        const struct pci_column **column;
+    } columns[] = {
+        {"samples", "source", PCI_TYPES_ROW, &w->sample_source},
+        {"samples", "resource_type", PCI_TYPES_ROW, &w->sample_type},
+        {"samples", "snapshot", PCI_TYPES_ROW, &w->sample_snapshot},
+        {"resource_types", "source", PCI_TYPES_ROW, &w->type_source},
+        {"resource_types", "name", PCI_TYPES_TEXT, &w->type_name},
+        {"resource_types", "map_ordinal", PCI_TYPES_ROW, &w->type_map},
+        {"resource_types", "resources_ordinal", PCI_TYPES_ROW, &w->type_resources},
+        {"snapshots", "source", PCI_TYPES_ROW, &w->snapshot_source},
+        {"snapshots", "region", PCI_TYPES_TEXT, &w->snapshot_region},
+        {"models", "source", PCI_TYPES_ROW, &w->model_source},
+        {"models", "snapshot", PCI_TYPES_ROW, &w->model_snapshot},
+        {"resource_arrays", "resource_type", PCI_TYPES_ROW, &w->array_type},
+        {"resource_arrays", "key", PCI_TYPES_TEXT, &w->array_key},
+        {"resource_arrays", "length", PCI_TYPES_ROW, &w->array_length},
+        {"resource_arrays", "rest", PCI_TYPES_ROW, &w->array_rest},
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        PCI_TRY(pci_want(w->file, columns[i].table, columns[i].name, columns[i].types,
+                         columns[i].column, err));
+    w->sample_rows = pci_rows(w->file, "samples");
+    w->type_rows = pci_rows(w->file, "resource_types");
+    w->snapshot_rows = pci_rows(w->file, "snapshots");
+    w->model_rows = pci_rows(w->file, "models");
+    w->array_rows = pci_rows(w->file, "resource_arrays");
+    return PCOL_OK;
+}
+
+static pcol_status open_writer(struct pci_perun_writer *w, pcol_error *err)
+{
+    const unsigned flags = PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT | PCI_JSON_WTF8;
+    PCI_TRY(open_columns(w, err));
+    PCI_TRY(pci_values_open(&w->values, w->file, err));
+    PCI_TRY(pci_keyed_open(&w->samples, w->file, "samples", err));
+    PCI_TRY(pci_keyed_open(&w->types, w->file, "resource_types", err));
+    PCI_TRY(pci_keyed_open(&w->snapshots, w->file, "snapshots", err));
+    PCI_TRY(pci_keyed_open(&w->models, w->file, "models", err));
+    return pci_json_writer_open(&w->json, w->export->sink, flags, err);
+}
+
+static void close_writer(struct pci_perun_writer *w)
+{
+    pci_keyed_close(&w->samples);
+    pci_keyed_close(&w->types);
+    pci_keyed_close(&w->snapshots);
+    pci_keyed_close(&w->models);
+    pci_values_close(&w->values);
+    pci_json_writer_close(&w->json);
+    pci_free(w->cells);
+}
+
+/* ---- rows of tables */
+
+/* Move a cursor to the next row of the source; *more is 0 at the end. */
+static pcol_status next_row(const struct pci_perun_writer *w, const struct pci_column *source,
+                            uint64_t rows, uint64_t *row, int *more, pcol_error *err)
+{
+    for (*more = 0; *row < rows; (*row)++) {
+        int64_t of;
+        int valid;
+        PCI_TRY(pci_perun_cell_of(w, source, *row, &of, &valid, err));
+        if (of == (int64_t)w->source) {
+            *more = 1;
+            break;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* Rows that belong to a snapshot (or to none), as objects. */
+static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed *keyed,
+                              const struct pci_column *source, const struct pci_column *of,
+                              uint64_t rows, uint64_t *row, pcol_error *err)
+{
+    pci_json_put_begin(&w->json, '[', err);
+    for (;; (*row)++) {
+        int64_t snapshot;
+        int more, valid;
+        PCI_TRY(next_row(w, source, rows, row, &more, err));
+        if (!more)
+            break;
+        PCI_TRY(pci_perun_cell_of(w, of, *row, &snapshot, &valid, err));
+        if (valid != w->at_snapshots || (valid && (uint64_t)snapshot != w->snapshot))
+            break;
+        PCI_TRY(pci_keyed_row(keyed, *row, err));
+        PCI_TRY(
+            pci_members_json(&w->values, keyed->members, keyed->count, &w->json, NULL, NULL, err));
+    }
+    pci_json_put_end(&w->json, ']', err);
+    return w->json.status;
+}
+
+static int is_text(pcol_str text, const char *word)
+{
+    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
+}
+
+static pcol_status write_place(void *context, const struct pci_node_value *node,
+                               struct pci_json_writer *json, pcol_error *err);
+
+static pcol_status write_snapshot(struct pci_perun_writer *w, pcol_error *err)
+{
+    w->at_snapshots = 1;
+    PCI_TRY(pci_keyed_row(&w->snapshots, w->snapshot, err));
+    /* Writing the members reads other rows, but none of snapshots. */
+    PCI_TRY(pci_members_json(&w->values, w->snapshots.members, w->snapshots.count, &w->json,
+                             write_place, w, err));
+    w->at_snapshots = 0;
+    w->snapshot++;
+    return w->json.status;
+}
+
+/* The region at the cursor: one object, or all rows of the same region as an array. */
+static pcol_status write_region(struct pci_perun_writer *w, pcol_error *err)
+{
+    pcol_str region = {"", 0}, first = {"", 0};
+    int more, valid;
+    PCI_TRY(next_row(w, w->snapshot_source, w->snapshot_rows, &w->snapshot, &more, err));
+    if (more && w->snapshot_region)
+        PCI_TRY(pci_get_str(w->file, w->snapshot_region, w->snapshot, &first, &valid, err));
+    if (more && is_text(first, "global"))
+        return write_snapshot(w, err);
+    pci_json_put_begin(&w->json, '[', err);
+    while (more) {
+        if (w->snapshot_region)
+            PCI_TRY(pci_get_str(w->file, w->snapshot_region, w->snapshot, &region, &valid, err));
+        if (region.size != first.size || memcmp(region.data, first.data, first.size) != 0)
+            break;
+        PCI_TRY(write_snapshot(w, err));
+        PCI_TRY(next_row(w, w->snapshot_source, w->snapshot_rows, &w->snapshot, &more, err));
+    }
+    pci_json_put_end(&w->json, ']', err);
+    return w->json.status;
+}
+
+/* Resources that are in no snapshot: by type if the next one has a type, or if there is none (types
+ * without resources), else a list. */
+static pcol_status write_resources(struct pci_perun_writer *w, pcol_error *err)
+{
+    int64_t snapshot, type;
+    int more, in_snapshot = 0, typed = 0;
+    PCI_TRY(next_row(w, w->sample_source, w->sample_rows, &w->sample, &more, err));
+    if (more && !w->at_snapshots) {
+        PCI_TRY(pci_perun_cell_of(w, w->sample_snapshot, w->sample, &snapshot, &in_snapshot, err));
+        PCI_TRY(pci_perun_cell_of(w, w->sample_type, w->sample, &type, &typed, err));
+    }
+    if (!w->at_snapshots && (typed || in_snapshot || !more))
+        return pci_perun_write_types(w, err);
+    return write_rows(w, &w->samples, w->sample_source, w->sample_snapshot, w->sample_rows,
+                      &w->sample, err);
+}
+
+static pcol_status write_place(void *context, const struct pci_node_value *node,
+                               struct pci_json_writer *json, pcol_error *err)
+{
+    struct pci_perun_writer *w = context;
+    (void)json;
+    if (is_text(node->text, "samples"))
+        return write_resources(w, err);
+    if (is_text(node->text, "models"))
+        return write_rows(w, &w->models, w->model_source, w->model_snapshot, w->model_rows,
+                          &w->model, err);
+    if (is_text(node->text, "snapshots") && !w->at_snapshots)
+        return write_region(w, err);
+    if (is_text(node->text, "resource_types") && !w->at_snapshots)
+        return pci_perun_write_map(w, err);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
+                         "no place of a Perun profile");
+}
+
+/* ---- the whole */
+
+static pcol_status all_written(const struct pci_perun_writer *w, pcol_error *err)
+{
+    uint64_t sample = w->sample, model = w->model, snapshot = w->snapshot;
+    int more;
+    PCI_TRY(next_row(w, w->sample_source, w->sample_rows, &sample, &more, err));
+    if (more)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, sample,
+                             "the resource has no place in the document");
+    PCI_TRY(next_row(w, w->model_source, w->model_rows, &model, &more, err));
+    if (more)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "models", NULL, model,
+                             "the model has no place in the document");
+    PCI_TRY(next_row(w, w->snapshot_source, w->snapshot_rows, &snapshot, &more, err));
+    if (more)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "snapshots", NULL, snapshot,
+                             "the snapshot has no place in the document");
+    return PCOL_OK;
+}
+
+static pcol_status write_document(struct pci_perun_writer *w, uint64_t root, pcol_error *err)
+{
+    struct pci_value value = {.kind = PCI_VALUE_NODE, .as.i64 = (int64_t)root};
+    PCI_TRY(open_writer(w, err));
+    PCI_TRY(pci_value_json(&w->values, &value, &w->json, write_place, w, err));
+    PCI_TRY(all_written(w, err));
+    return pci_json_writer_finish(&w->json, err);
+}
+
+const struct pci_holds pci_perun_holds = {.cannot = "Perun cannot hold",
+                                          .any = PCI_HOLDS(FILES) | PCI_HOLDS(LINES)};
+
+/* The tree of a source that was a Perun profile; *root is PCI_NO_NODE for all others. */
+static pcol_status find_document(const struct pci_export *export, uint32_t source, uint64_t *root,
+                                 pcol_error *err)
+{
+    const struct pci_column *type, *extra;
+    pcol_str text = {"", 0};
+    int64_t node;
+    int valid;
+    *root = PCI_NO_NODE;
+    PCI_TRY(pci_want(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_want(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
+    if (!type || !extra)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(export->file, type, source, &text, &valid, err));
+    PCI_TRY(pci_get(export->file, extra, source, &node, &valid, err));
+    if (valid && is_text(text, "perun"))
+        *root = (uint64_t)node;
+    return PCOL_OK;
+}
+
+pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err)
+{
+    uint64_t root = PCI_NO_NODE;
+    if (export->first_source == export->last_source)
+        PCI_TRY(find_document(export, export->first_source, &root, err));
+    if (root == PCI_NO_NODE)
+        return pci_perun_write_generic(export, err);
+    struct pci_perun_writer *w = pci_calloc(1, sizeof *w);
+    if (!w)
+        return pci_fail_memory(err);
+    w->export = export;
+    w->file = export->file;
+    w->source = export->first_source;
+    pcol_status status = write_document(w, root, err);
+    if (status == PCOL_OK)
+        status = pci_export_losses(export, "", err);
+    close_writer(w);
+    pci_free(w);
+    return status;
+}

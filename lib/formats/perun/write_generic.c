@@ -1,0 +1,400 @@
+/*
+ * write_generic.c - profiles of any source in Perun's current form
+ *
+ * Equal stacks are added up: a type of resources for each stack and sample type, with one amount.
+ * The trace is the stack, innermost first; its first frame is the uid, as Perun's memory collector
+ * has it.
+ */
+#include "formats/perun/write.h"
+
+#include "util/alloc.h"
+#include "model/frame_names.h"
+#include "model/types.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BATCH 1024u
+
+struct type {
+    pcol_str name, unit;
+    const struct pci_column *values;
+    uint64_t row; /* of sample_types */
+    int is_double;
+};
+
+/* The sum of a type's values over the samples of one stack. */
+union sum {
+    int64_t i64;
+    double f64;
+};
+
+struct foreign {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_json_writer json;
+    struct pci_stacks tree;
+    struct pci_names names;
+    const struct pci_column *source, *stack; /* of samples */
+    uint64_t samples;
+    struct type *types;
+    size_t type_count;
+    union sum *sums; /* by stack; the last one: samples without a stack */
+    uint8_t *has;
+    int lost_line;
+    struct pci_perun_type_rule rule;
+    struct pci_strbuf text;
+    int64_t stacks[BATCH], sources[BATCH], values[BATCH];
+    uint8_t stack_valid[BATCH], source_valid[BATCH], valid[BATCH];
+};
+
+/* ---- opening */
+
+static pcol_status text_of(const struct foreign *f, const char *column, uint64_t row,
+                           pcol_str *text, pcol_error *err)
+{
+    const struct pci_column *c;
+    int valid;
+    *text = (pcol_str){"", 0};
+    PCI_TRY(pci_want(f->file, "sample_types", column, PCI_TYPES_TEXT, &c, err));
+    return c ? pci_get_str(f->file, c, row, text, &valid, err) : PCOL_OK;
+}
+
+/* The type that the profile is about is the header's and that of the first resources, by which it
+ * is found again. */
+static pcol_status default_first(struct foreign *f, pcol_error *err)
+{
+    struct pci_types types;
+    uint32_t row;
+    size_t at = 0;
+    int named;
+    PCI_TRY(pci_types_open(f->file, &types, err));
+    pcol_status status =
+        pci_types_first_default(&types, NULL, f->export->first_source,
+                                (uint64_t)f->export->last_source + 1, &row, &named, err);
+    pci_types_close(&types);
+    PCI_TRY(status);
+    while (at < f->type_count && f->types[at].row != row)
+        at++;
+    if (at == f->type_count || row == PCOL_NONE)
+        return PCOL_OK;
+    const struct type type = f->types[at];
+    memmove(f->types + 1, f->types, at * sizeof *f->types);
+    f->types[0] = type;
+    return PCOL_OK;
+}
+
+static pcol_status open_types(struct foreign *f, pcol_error *err)
+{
+    uint64_t rows = pci_rows(f->file, "sample_types");
+    const struct pci_column *level;
+    int levels = 0;
+    PCI_TRY(pci_want(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &level, err));
+    PCI_TRY(pci_plausible(f->file, "sample_types", err));
+    f->types = pci_calloc((size_t)rows + 1, sizeof *f->types);
+    if (!f->types)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < rows; row++) {
+        struct type *t = &f->types[f->type_count];
+        char column[32];
+        int64_t is_level = 0;
+        int valid;
+        snprintf(column, sizeof column, "value.%" PRIu64, row);
+        if (level)
+            PCI_TRY(pci_get(f->file, level, row, &is_level, &valid, err));
+        PCI_TRY(pci_want(f->file, "samples", column, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
+                         &t->values, err));
+        levels |= is_level != 0;
+        if (is_level || !t->values)
+            continue;
+        PCI_TRY(text_of(f, "type", row, &t->name, err));
+        PCI_TRY(text_of(f, "unit", row, &t->unit, err));
+        t->is_double = t->values->desc->type == PCF_F64;
+        t->row = row;
+        f->type_count++;
+    }
+    if (levels)
+        pci_export_loss(f->export, "%s levels (they are no amounts)", f->export->holds->cannot);
+    return default_first(f, err);
+}
+
+static pcol_status open_foreign(struct foreign *f, pcol_error *err)
+{
+    const unsigned flags = PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT | PCI_JSON_WTF8;
+    PCI_TRY(pci_want(f->file, "samples", "source", PCI_TYPES_ROW, &f->source, err));
+    PCI_TRY(pci_want(f->file, "samples", "stack", PCI_TYPES_ROW, &f->stack, err));
+    PCI_TRY(pci_names_open(&f->names, f->file, err));
+    f->names.libraries = 1;
+    PCI_TRY(pci_stacks_open(f->file, &f->tree, err));
+    PCI_TRY(pci_plausible(f->file, "stacks", err));
+    f->samples = pci_rows(f->file, "samples");
+    f->sums = pci_malloc((size_t)f->tree.stacks + 1, sizeof *f->sums);
+    f->has = pci_malloc((size_t)f->tree.stacks + 1, 1);
+    if (!f->sums || !f->has)
+        return pci_fail_memory(err);
+    PCI_TRY(open_types(f, err));
+    return pci_json_writer_open(&f->json, f->export->sink, flags, err);
+}
+
+/* ---- sums */
+
+static pcol_status add_value(struct foreign *f, const struct type *t, size_t i, uint64_t row,
+                             pcol_error *err)
+{
+    uint64_t stack = f->stack_valid[i] ? (uint64_t)f->stacks[i] : f->tree.stacks;
+    double number;
+    if (stack > f->tree.stacks)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
+                             "there is no such stack");
+    union sum *sum = &f->sums[stack];
+    if (!f->has[stack]) {
+        memset(sum, 0, sizeof *sum);
+        f->has[stack] = 1;
+    }
+    if (t->is_double) {
+        memcpy(&number, &f->values[i], sizeof number);
+        sum->f64 += number;
+    } else if (__builtin_add_overflow(sum->i64, f->values[i], &sum->i64)) {
+        return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, row,
+                             "the sum of a stack's values does not fit into 64 bits");
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_cells(struct foreign *f, const struct pci_column *column, uint64_t row,
+                              size_t n, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    if (column)
+        return pci_read(f->file, column, row, n, values, valid, err);
+    memset(values, 0, n * sizeof *values);
+    memset(valid, 0, n);
+    return PCOL_OK;
+}
+
+static pcol_status add_up(struct foreign *f, const struct type *t, pcol_error *err)
+{
+    memset(f->has, 0, (size_t)f->tree.stacks + 1);
+    for (uint64_t row = 0; row < f->samples; row += BATCH) {
+        size_t n = f->samples - row < BATCH ? (size_t)(f->samples - row) : BATCH;
+        PCI_TRY(read_cells(f, f->source, row, n, f->sources, f->source_valid, err));
+        PCI_TRY(read_cells(f, f->stack, row, n, f->stacks, f->stack_valid, err));
+        PCI_TRY(read_cells(f, t->values, row, n, f->values, f->valid, err));
+        for (size_t i = 0; i < n; i++)
+            if (f->valid[i] && (uint64_t)f->sources[i] >= f->export->first_source &&
+                (uint64_t)f->sources[i] <= f->export->last_source)
+                PCI_TRY(add_value(f, t, i, row + i, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- frames */
+
+static void put_place(struct foreign *f, const struct pci_name *p, pcol_error *err)
+{
+    struct pci_json_writer *w = &f->json;
+    f->lost_line |= p->has_line && !p->has_filename;
+    pci_json_put_begin(w, '{', err);
+    if (p->has_filename) {
+        pci_json_put_key(w, "source", err);
+        pci_json_put_string(w, p->filename, err);
+        pci_json_put_key(w, "function", err);
+        pci_json_put_string(w, p->name, err);
+        pci_json_put_key(w, "line", err);
+        pci_json_put_int(w, p->has_line ? p->line : 0, err);
+    } else {
+        pci_json_put_key(w, "func", err);
+        pci_json_put_string(w, p->name, err);
+    }
+    pci_json_put_end(w, '}', err);
+}
+
+/* The innermost line of a stack; a name that is empty for the empty stack. */
+static pcol_status innermost(struct foreign *f, uint64_t stack, struct pci_name *name,
+                             pcol_error *err)
+{
+    uint64_t begin = 0, count = 0;
+    int64_t group = 0;
+    uint32_t parent;
+    int valid;
+    memset(name, 0, sizeof *name);
+    name->name = name->filename = (pcol_str){"", 0};
+    if (!stack)
+        return PCOL_OK;
+    PCI_TRY(pci_stacks_node(&f->tree, stack, &parent, &begin, &count, err));
+    PCI_TRY(pci_get(f->file, f->tree.group, stack, &group, &valid, err));
+    return count ? pci_names_get(&f->names, begin, (uint32_t)group, name, err) : PCOL_OK;
+}
+
+/* The lines of a stack, from the innermost on. */
+static pcol_status put_trace(struct foreign *f, uint64_t stack, pcol_error *err)
+{
+    while (stack) {
+        struct pci_name name;
+        uint64_t begin, count;
+        int64_t group;
+        uint32_t parent;
+        int valid;
+        PCI_TRY(pci_stacks_node(&f->tree, stack, &parent, &begin, &count, err));
+        PCI_TRY(pci_get(f->file, f->tree.group, stack, &group, &valid, err));
+        for (uint64_t i = 0; i < count; i++) {
+            PCI_TRY(pci_names_get(&f->names, begin + i, (uint32_t)group, &name, err));
+            put_place(f, &name, err);
+        }
+        stack = parent;
+    }
+    return f->json.status;
+}
+
+/* ---- the document */
+
+/* The type's name, by Perun's rule. */
+static pcol_status name_type(struct foreign *f, const struct pci_name *uid, pcol_error *err)
+{
+    char line[PCI_FLAT_NUMBER];
+    f->text.size = 0;
+    if (uid->has_filename) {
+        PCI_TRY(pci_strbuf_put(&f->text, uid->filename.data, uid->filename.size, err));
+        PCI_TRY(pci_strbuf_put(&f->text, ":", 1, err));
+    }
+    PCI_TRY(pci_strbuf_put(&f->text, uid->name.data, uid->name.size, err));
+    if (uid->has_filename) {
+        PCI_TRY(pci_strbuf_put(&f->text, ":", 1, err));
+        size_t size = pci_flat_integer(uid->has_line ? uid->line : 0, line);
+        PCI_TRY(pci_strbuf_put(&f->text, line, size, err));
+    }
+    return pci_perun_type_rule_next(&f->rule, &f->text, err);
+}
+
+/* What the map says of a stack's resource, or its amount. */
+static pcol_status put_type(struct foreign *f, const struct type *t, uint64_t row, int amounts,
+                            pcol_error *err)
+{
+    struct pci_json_writer *w = &f->json;
+    struct pci_name uid;
+    uint64_t stack = row < f->tree.stacks ? row : 0;
+    PCI_TRY(innermost(f, stack, &uid, err));
+    PCI_TRY(name_type(f, &uid, err));
+    pci_json_put_key_bytes(w, (pcol_str){f->text.data, f->text.size}, err);
+    pci_json_put_begin(w, '{', err);
+    if (amounts) {
+        pci_json_put_key(w, "amount", err);
+        pci_json_put_begin(w, '[', err);
+        if (t->is_double)
+            pci_json_put_double(w, f->sums[row].f64, err);
+        else
+            pci_json_put_int(w, f->sums[row].i64, err);
+        pci_json_put_end(w, ']', err);
+    } else {
+        pci_json_put_key(w, "uid", err);
+        if (uid.has_filename)
+            put_place(f, &uid, err);
+        else
+            pci_json_put_string(w, uid.name, err);
+        pci_json_put_key(w, "type", err);
+        pci_json_put_string(w, t->name, err);
+        if (row < f->tree.stacks) {
+            pci_json_put_key(w, "trace", err);
+            pci_json_put_begin(w, '[', err);
+            PCI_TRY(put_trace(f, stack, err));
+            pci_json_put_end(w, ']', err);
+        }
+    }
+    pci_json_put_end(w, '}', err);
+    return w->status;
+}
+
+static pcol_status put_types(struct foreign *f, int amounts, pcol_error *err)
+{
+    pci_perun_type_rule_clear(&f->rule);
+    memset(&f->rule, 0, sizeof f->rule);
+    pci_json_put_key(&f->json, amounts ? "resources" : "resource_type_map", err);
+    pci_json_put_begin(&f->json, '{', err);
+    for (size_t i = 0; i < f->type_count; i++) {
+        PCI_TRY(add_up(f, &f->types[i], err));
+        for (uint64_t row = 0; row <= f->tree.stacks; row++)
+            if (f->has[row])
+                PCI_TRY(put_type(f, &f->types[i], row, amounts, err));
+    }
+    pci_json_put_end(&f->json, '}', err);
+    return f->json.status;
+}
+
+static void put_text(struct foreign *f, const char *key, const char *text, pcol_error *err)
+{
+    pci_json_put_key(&f->json, key, err);
+    pci_json_put_string(&f->json, (pcol_str){text, strlen(text)}, err);
+}
+
+static void put_header(struct foreign *f, pcol_error *err)
+{
+    struct pci_json_writer *w = &f->json;
+    pci_json_put_key(w, "header", err);
+    pci_json_put_begin(w, '{', err);
+    pci_json_put_key(w, "type", err);
+    pci_json_put_string(w, f->type_count ? f->types[0].name : (pcol_str){"", 0}, err);
+    put_text(f, "cmd", "", err);
+    put_text(f, "args", "", err);
+    put_text(f, "workload", "", err);
+    pci_json_put_key(w, "units", err);
+    pci_json_put_begin(w, '{', err);
+    for (size_t i = 0; i < f->type_count; i++) {
+        size_t k = 0; /* a type that comes twice, as integers and doubles, has one unit */
+        while (k < i &&
+               (f->types[k].name.size != f->types[i].name.size ||
+                memcmp(f->types[k].name.data, f->types[i].name.data, f->types[i].name.size) != 0))
+            k++;
+        if (k < i)
+            continue;
+        pci_json_put_key_bytes(w, f->types[i].name, err);
+        pci_json_put_string(w, f->types[i].unit, err);
+    }
+    pci_json_put_end(w, '}', err);
+    pci_json_put_end(w, '}', err);
+    pci_json_put_key(w, "collector_info", err);
+    pci_json_put_begin(w, '{', err);
+    put_text(f, "name", "pcol", err);
+    pci_json_put_key(w, "params", err);
+    pci_json_put_begin(w, '{', err);
+    pci_json_put_end(w, '}', err);
+    pci_json_put_end(w, '}', err);
+    pci_json_put_key(w, "postprocessors", err);
+    pci_json_put_begin(w, '[', err);
+    pci_json_put_end(w, ']', err);
+}
+
+static pcol_status write_document(struct foreign *f, pcol_error *err)
+{
+    PCI_TRY(open_foreign(f, err));
+    pci_json_put_begin(&f->json, '{', err);
+    put_header(f, err);
+    PCI_TRY(put_types(f, 0, err));
+    PCI_TRY(put_types(f, 1, err));
+    pci_json_put_key(&f->json, "models", err);
+    pci_json_put_begin(&f->json, '[', err);
+    pci_json_put_end(&f->json, ']', err);
+    pci_json_put_end(&f->json, '}', err);
+    PCI_TRY(pci_json_writer_finish(&f->json, err));
+    if (f->lost_line)
+        pci_export_loss(f->export, "%s lines whose file is not known", f->export->holds->cannot);
+    return pci_export_losses(f->export, NULL, err);
+}
+
+pcol_status pci_perun_write_generic(const struct pci_export *export, pcol_error *err)
+{
+    struct foreign *f = pci_calloc(1, sizeof *f);
+    if (!f)
+        return pci_fail_memory(err);
+    f->export = export;
+    f->file = export->file;
+    pcol_status status = write_document(f, err);
+    pci_json_writer_close(&f->json);
+    pci_names_close(&f->names);
+    pci_perun_type_rule_clear(&f->rule);
+    pci_strbuf_clear(&f->text);
+    pci_free(f->types);
+    pci_free(f->sums);
+    pci_free(f->has);
+    pci_free(f);
+    return status;
+}

@@ -1,0 +1,173 @@
+/*
+ * proto_encode.c - packing messages and framing them
+ */
+#include "formats/pprof/proto_encode.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+#define STRING_TABLE 6u
+#define LONGEST_HEAD 20u
+
+void pci_pprof_writer_init(struct pci_pprof_writer *w, pcol_sink sink)
+{
+    pci_put_open(&w->out, sink);
+    w->strings = NULL;
+    w->string_count = w->string_capacity = 0;
+    w->hash = (struct pci_hash){0};
+    w->made = NULL;
+    w->made_count = w->made_capacity = 0;
+    w->made_hash = (struct pci_hash){0};
+    w->second_empty = 0;
+    w->message = NULL;
+    w->message_capacity = 0;
+}
+
+void pci_pprof_writer_clear(struct pci_pprof_writer *w)
+{
+    for (size_t i = 0; i < w->made_count; i++)
+        pci_free(w->made[i]);
+    pci_free(w->made);
+    pci_free(w->strings);
+    pci_hash_clear(&w->hash);
+    pci_hash_clear(&w->made_hash);
+    pci_free(w->message);
+}
+
+/* ---- strings ---- */
+
+static pcol_status add_string(struct pci_pprof_writer *w, pcol_str string, int64_t *index,
+                              pcol_error *err)
+{
+    size_t before = w->string_count ? w->string_count : 1; /* strings[0] is always "" */
+    if (pci_grow((void **)&w->strings, &w->string_capacity, before + 1, sizeof *w->strings))
+        return pci_fail_memory(err);
+    if (!w->string_count)
+        w->strings[0] = (pcol_str){"", 0};
+    w->strings[before] = string;
+    w->string_count = before + 1;
+    *index = (int64_t)before;
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_index(struct pci_pprof_writer *w, pcol_str string, int64_t *index,
+                            pcol_error *err)
+{
+    *index = 0;
+    if (!string.size)
+        return PCOL_OK;
+    uint64_t hash = pci_hash_pair((uint64_t)(uintptr_t)string.data, string.size);
+    size_t at = pci_hash_start(&w->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&w->hash, hash, &at)) != PCI_HASH_NONE)
+        if (w->strings[id].data == string.data && w->strings[id].size == string.size) {
+            *index = id;
+            return PCOL_OK;
+        }
+    PCI_TRY(add_string(w, string, index, err));
+    return pci_hash_add(&w->hash, hash, (uint32_t)*index, err);
+}
+
+pcol_status pci_pprof_index_set(struct pci_pprof_writer *w, pcol_str string, int64_t *index,
+                                pcol_error *err)
+{
+    if (string.size)
+        return pci_pprof_index(w, string, index, err);
+    if (!w->second_empty)
+        PCI_TRY(add_string(w, (pcol_str){"", 0}, &w->second_empty, err));
+    *index = w->second_empty;
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_index_text(struct pci_pprof_writer *w, const char *text, size_t size,
+                                 int64_t *index, pcol_error *err)
+{
+    uint64_t hash = pci_hash_bytes(text, size);
+    size_t at = pci_hash_start(&w->made_hash, hash);
+    uint32_t id;
+    *index = 0;
+    if (!size)
+        return PCOL_OK;
+    while ((id = pci_hash_next(&w->made_hash, hash, &at)) != PCI_HASH_NONE)
+        if (w->strings[id].size == size && !memcmp(w->strings[id].data, text, size)) {
+            *index = id;
+            return PCOL_OK;
+        }
+    if (pci_grow((void **)&w->made, &w->made_capacity, w->made_count + 1, sizeof *w->made))
+        return pci_fail_memory(err);
+    char *copy = pci_malloc(size, 1);
+    if (!copy)
+        return pci_fail_memory(err);
+    memcpy(copy, text, size);
+    w->made[w->made_count++] = copy;
+    PCI_TRY(add_string(w, (pcol_str){copy, size}, index, err));
+    return pci_hash_add(&w->made_hash, hash, (uint32_t)*index, err);
+}
+
+/* ---- messages ---- */
+
+static size_t put_varint(uint8_t *to, uint64_t value)
+{
+    size_t n = 0;
+    for (; value > 127; value >>= 7)
+        to[n++] = (uint8_t)(value | 128);
+    to[n++] = (uint8_t)value;
+    return n;
+}
+
+/* Key and length of a field that is bytes. */
+static size_t put_head(uint8_t *to, unsigned number, size_t size)
+{
+    size_t n = put_varint(to, (uint64_t)number << 3 | 2);
+    return n + put_varint(to + n, size);
+}
+
+pcol_status pci_pprof_put(struct pci_pprof_writer *w, unsigned number,
+                          const ProtobufCMessage *message, const void *rest, size_t size,
+                          pcol_error *err)
+{
+    size_t packed = protobuf_c_message_get_packed_size(message);
+    if (pci_grow((void **)&w->message, &w->message_capacity, packed + LONGEST_HEAD, 1))
+        return pci_fail_memory(err);
+    size_t head = put_head(w->message, number, packed + size);
+    PCI_TRY(pci_out(&w->out, w->message, head, err));
+    protobuf_c_message_pack(message, w->message);
+    PCI_TRY(pci_out(&w->out, w->message, packed, err));
+    return pci_out(&w->out, rest, size, err);
+}
+
+pcol_status pci_pprof_append(struct pci_pprof_bytes *bytes, unsigned number,
+                             const ProtobufCMessage *message, const void *rest, size_t size,
+                             pcol_error *err)
+{
+    size_t packed = protobuf_c_message_get_packed_size(message);
+    if (pci_grow((void **)&bytes->data, &bytes->capacity,
+                 bytes->size + packed + size + LONGEST_HEAD, 1))
+        return pci_fail_memory(err);
+    bytes->size += put_head(bytes->data + bytes->size, number, packed + size);
+    bytes->size += protobuf_c_message_pack(message, bytes->data + bytes->size);
+    if (size)
+        memcpy(bytes->data + bytes->size, rest, size);
+    bytes->size += size;
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_put_end(struct pci_pprof_writer *w, const PciPprof__Profile *header,
+                              const void *rest, size_t size, pcol_error *err)
+{
+    uint8_t head[LONGEST_HEAD];
+    size_t count = w->string_count ? w->string_count : 1;
+    for (size_t i = 0; i < count; i++) {
+        pcol_str s = i ? w->strings[i] : (pcol_str){"", 0};
+        PCI_TRY(pci_out(&w->out, head, put_head(head, STRING_TABLE, s.size), err));
+        PCI_TRY(pci_out(&w->out, s.data, s.size, err));
+    }
+    size_t packed = protobuf_c_message_get_packed_size(&header->base);
+    if (pci_grow((void **)&w->message, &w->message_capacity, packed + 1, 1))
+        return pci_fail_memory(err);
+    protobuf_c_message_pack(&header->base, w->message);
+    PCI_TRY(pci_out(&w->out, w->message, packed, err));
+    PCI_TRY(pci_out(&w->out, rest, size, err));
+    return pci_out_flush(&w->out, err);
+}

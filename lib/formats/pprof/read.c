@@ -1,0 +1,92 @@
+/*
+ * read.c - importing a profile: what comes when
+ */
+#include "formats/pprof/read.h"
+#include "util/alloc.h"
+#include "formats/pprof/field_scanner.h"
+
+enum { P_SAMPLE_TYPE = 1, P_SAMPLE, P_MAPPING, P_LOCATION, P_FUNCTION, P_STRING_TABLE };
+
+/* The first half: each field to its queue. */
+static pcol_status collect(struct pci_pprof_reader *r, pcol_error *err)
+{
+    struct pci_pprof_spool *queues[] = {NULL,         &r->types,     &r->samples,
+                                        &r->mappings, &r->locations, &r->functions};
+    struct pci_pprof_scanner cursor = {.input = r->import->input};
+    struct pci_pprof_message m;
+    const struct pci_pprof_field *field = &cursor.field;
+    for (;;) {
+        int end;
+        PCI_TRY(pci_pprof_scanner_next(&cursor, &end, err));
+        if (end)
+            return PCOL_OK;
+        if (field->number < P_SAMPLE_TYPE || field->number > P_STRING_TABLE) {
+            m = pci_pprof_message("Profile", field->key, (size_t)(cursor.message.p - field->key),
+                                  pci_pprof_place(&cursor.message, field->key));
+            PCI_TRY(pci_pprof_spool_put(&r->top, &m, err));
+            continue;
+        }
+        if (field->type != PCI_PB_BYTES)
+            return pci_pprof_wrong_type(&cursor.message, field, err);
+        if (field->number == P_STRING_TABLE) {
+            PCI_TRY(pci_pprof_add_string(r, &cursor.message, field, err));
+            continue;
+        }
+        m = pci_pprof_inner("", &cursor.message, field);
+        PCI_TRY(pci_pprof_spool_put(queues[field->number], &m, err));
+    }
+}
+
+static int guess_stacks(void *context)
+{
+    struct pci_pprof_reader *r = context;
+    return pci_pprof_stacks_guess(&r->stacks);
+}
+
+static pcol_status read_profile(struct pci_pprof_reader *r, pcol_error *err)
+{
+    struct pci_input *input = r->import->input;
+    if (!input->size && input->end)
+        return pci_fail(err, PCOL_E_SYNTAX, "input is empty");
+    PCI_TRY(pci_pprof_stacks_init(&r->stacks, r, err));
+    input->meanwhile_context = r;
+    input->meanwhile = guess_stacks;
+    pcol_status status = collect(r, err);
+    input->meanwhile = NULL;
+    if (status != PCOL_OK)
+        return status;
+    PCI_TRY(pci_pprof_strings_end(r, err));
+    PCI_TRY(pci_pprof_read_header(r, err));
+    PCI_TRY(pci_pprof_read_tables(r, err));
+    return pci_pprof_read_samples(r, err);
+}
+
+pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err)
+{
+    struct pci_pprof_reader r = {.import = import, .b = import->builder};
+    struct pci_pprof_spool *queues[] = {&r.types,     &r.samples,   &r.mappings,
+                                        &r.locations, &r.functions, &r.top};
+    static const char *const names[] = {"ValueType", "Sample",   "Mapping",
+                                        "Location",  "Function", "Profile"};
+    for (size_t i = 0; i < 6; i++)
+        pci_pprof_spool_init(queues[i], names[i], r.b);
+    pcol_status status = read_profile(&r, err);
+    for (size_t i = 0; i < 6; i++)
+        pci_pprof_spool_clear(queues[i]);
+    pci_pprof_stacks_clear(&r.stacks);
+    pci_string_pool_clear(&r.texts);
+    pci_pprof_unknown_clear(&r.unknown);
+    pci_pprof_ids_clear(&r.mapping_ids);
+    pci_pprof_ids_clear(&r.function_ids);
+    pci_pprof_ids_clear(&r.location_ids);
+    pci_row_uses_clear(&r.mapping_repeats);
+    pci_row_uses_clear(&r.function_repeats);
+    pci_row_uses_clear(&r.group_repeats);
+    pci_free(r.text_of);
+    pci_free(r.code_of);
+    pci_free(r.lines);
+    pci_free(r.type_rows);
+    pci_free(r.values);
+    pci_free(r.labels);
+    return status;
+}

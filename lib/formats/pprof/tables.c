@@ -1,0 +1,322 @@
+/*
+ * tables.c - mappings, functions and locations of a profile as rows of ours
+ *
+ * Every entry becomes a row, in the source's order, whether something refers to it or not. Two
+ * entries that are equal in all but their id stay two rows (a variant tells them apart), so ids
+ * name the same things after a round trip.
+ */
+#include "util/alloc.h"
+#include "formats/pprof/read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A row with fields that are not known is like no other: it asks for a variant that is its own, by
+ * the number of rows that the table has. */
+#define OWN_VARIANT UINT32_C(0x40000000)
+
+enum { T_MAPPING, T_FUNCTION, T_LOCATION };
+static const char *const own_names[] = {"mapping", "function", "location"};
+static const uint32_t our_tables[] = {PCI_T_MAPPINGS, PCI_T_FUNCTIONS, PCI_T_GROUPS};
+
+/* ---- rows of this source ---- */
+
+/* Behind another source each entry says which row it is, and under which id. */
+static pcol_status note_row(struct pci_pprof_reader *r, int own, uint32_t row, uint64_t id,
+                            pcol_error *err)
+{
+    struct pci_source_row place = {.source = r->import->source,
+                                   .thread = PCOL_NONE,
+                                   .table = r->own_tables[own],
+                                   .target = our_tables[own] + 1,
+                                   .has_id = 1,
+                                   .ordinal = r->ordinals[own]++,
+                                   .row = row,
+                                   .id = id};
+    return r->import->source ? pci_builder_source_row(r->b, &place, err) : PCOL_OK;
+}
+
+/* The first source's tables are our rows, whether it stays the only one or not. */
+static pcol_status note_table(struct pci_pprof_reader *r, int own, uint64_t count, pcol_error *err)
+{
+    struct pci_source_row first = {.source = r->import->source,
+                                   .thread = PCOL_NONE,
+                                   .table = r->own_tables[own],
+                                   .target = our_tables[own] + 1};
+    if (r->import->source || !count)
+        return PCOL_OK;
+    return pci_builder_source_table(r->b, &first, count, err);
+}
+
+static pcol_status put_extra(struct pci_pprof_reader *r, uint32_t table, uint64_t row,
+                             pcol_error *err)
+{
+    uint64_t root = PCI_NO_NODE;
+    PCI_TRY(pci_pprof_unknown_nodes(&r->unknown, r->b, &root, err));
+    return root == PCI_NO_NODE ? PCOL_OK : pci_builder_extra(r->b, table, row, root, err);
+}
+
+static pcol_status add_id(struct pci_pprof_ids *ids, const struct pci_pprof_message *m, uint64_t id,
+                          uint32_t row, pcol_error *err)
+{
+    int fresh;
+    PCI_TRY(pci_pprof_ids_add(ids, id, row, &fresh, err));
+    if (fresh)
+        return PCOL_OK;
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id %" PRIu64 " is there twice", m->name,
+                         id);
+}
+
+static pcol_status zero_id(const struct pci_pprof_message *m, pcol_error *err)
+{
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id is 0, which stands for none",
+                         m->name);
+}
+
+/* ---- mappings ---- */
+
+enum { M_ID = 1, M_START, M_LIMIT, M_OFFSET, M_FILENAME, M_BUILD_ID, M_FLAGS, M_COUNT = 10 };
+
+static pcol_status mapping_columns(struct pci_pprof_reader *r, pcol_error *err)
+{
+    static const struct {
+        const char *name;
+        pcol_type type;
+        uint8_t drop;
+    } columns[M_COUNT] = {{"id", PCOL_U64, PCI_DROP_NULL},
+                          {"start", PCOL_U64, PCI_DROP_ZERO},
+                          {"limit", PCOL_U64, PCI_DROP_ZERO},
+                          {"file_offset", PCOL_U64, PCI_DROP_ZERO},
+                          {"filename", PCOL_STRING, PCI_DROP_NULL},
+                          {"build_id", PCOL_STRING, PCI_DROP_NULL},
+                          {"has_functions", PCOL_BOOL, PCI_DROP_ZERO},
+                          {"has_filenames", PCOL_BOOL, PCI_DROP_ZERO},
+                          {"has_line_numbers", PCOL_BOOL, PCI_DROP_ZERO},
+                          {"has_inline_frames", PCOL_BOOL, PCI_DROP_ZERO}};
+    for (size_t i = 0; i < M_COUNT; i++) {
+        PCI_TRY(pcol_builder_column(r->b, PCI_T_MAPPINGS, columns[i].name, columns[i].type, 0,
+                                    &r->mapping_columns[i], err));
+        r->b->columns[r->mapping_columns[i]]->drop = columns[i].drop;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_mapping(struct pci_pprof_reader *r, struct pci_pprof_message *m,
+                                pcol_error *err)
+{
+    struct pci_column_buffer *ids = r->b->columns[r->mapping_columns[0]];
+    struct pci_cell_value cells[M_COUNT] = {{0}};
+    uint64_t values[M_COUNT + 1];
+    uint32_t row, string;
+    unsigned seen;
+    int is_new;
+    PCI_TRY(pci_pprof_numbers(m, M_COUNT, values, &seen, PCI_PB_OWN, &r->unknown, err));
+    if (!values[M_ID])
+        return zero_id(m, err);
+    for (unsigned i = 1; i <= M_COUNT; i++) {
+        cells[i - 1] = (struct pci_cell_value){(int64_t)values[i], 1};
+        if (i >= M_FLAGS)
+            cells[i - 1].bits = values[i] != 0;
+    }
+    for (unsigned i = M_FILENAME; i <= M_BUILD_ID; i++) {
+        PCI_TRY(pci_pprof_string(r, values[i], m, i, &string, err));
+        cells[i - 1] = (struct pci_cell_value){string == PCOL_NONE ? 0 : string, string != PCOL_NONE};
+    }
+    if (r->unknown.count)
+        PCI_TRY(pci_builder_intern(r->b, PCI_T_MAPPINGS, r->mapping_columns + 1, cells + 1,
+                                   M_COUNT - 1, OWN_VARIANT + (uint32_t)ids->rows, &row, &is_new,
+                                   err));
+    else
+        PCI_TRY(pci_builder_intern_distinct(r->b, &r->mapping_repeats, PCI_T_MAPPINGS,
+                                         r->mapping_columns + 1, cells + 1, M_COUNT - 1, &row,
+                                         &is_new, err));
+    if (is_new) /* the id makes no row unlike another */
+        PCI_TRY(pci_column_buffer_set(ids, row, (int64_t)values[M_ID], err));
+    PCI_TRY(put_extra(r, PCI_T_MAPPINGS, row, err));
+    PCI_TRY(note_row(r, T_MAPPING, row, values[M_ID], err));
+    return add_id(&r->mapping_ids, m, values[M_ID], row, err);
+}
+
+/* ---- functions ---- */
+
+static pcol_status read_function(struct pci_pprof_reader *r, struct pci_pprof_message *m,
+                                 pcol_error *err)
+{
+    enum { ID = 1, NAME, SYSTEM_NAME, FILENAME, START_LINE };
+    pcol_function f = PCOL_INIT(pcol_function);
+    uint64_t values[START_LINE + 1];
+    uint32_t row;
+    unsigned seen;
+    PCI_TRY(pci_pprof_numbers(m, START_LINE, values, &seen, PCI_PB_OWN, &r->unknown, err));
+    if (!values[ID]) {
+        if (!r->import->options->lenient)
+            return zero_id(m, err);
+        r->zero_functions++;
+    }
+    PCI_TRY(pci_pprof_string(r, values[NAME], m, NAME, &f.name, err));
+    PCI_TRY(pci_pprof_string(r, values[SYSTEM_NAME], m, SYSTEM_NAME, &f.system_name, err));
+    PCI_TRY(pci_pprof_string(r, values[FILENAME], m, FILENAME, &f.filename, err));
+    if (f.name == PCOL_NONE)
+        PCI_TRY(pcol_builder_string(r->b, "", 0, &f.name, err));
+    if (f.system_name == PCOL_NONE)
+        PCI_TRY(pcol_builder_string(r->b, "", 0, &f.system_name, err));
+    f.has_start_line = values[START_LINE] != 0;
+    f.start_line = (int64_t)values[START_LINE];
+    f.has_id = 1;
+    f.id = values[ID];
+    f.variant = OWN_VARIANT + (uint32_t)r->b->function_count;
+    PCI_TRY(pci_builder_function(r->b, r->unknown.count ? NULL : &r->function_repeats, &f, NULL,
+                                 NULL, 0, &row, NULL, err));
+    PCI_TRY(put_extra(r, PCI_T_FUNCTIONS, row, err));
+    PCI_TRY(note_row(r, T_FUNCTION, row, f.id, err));
+    return add_id(&r->function_ids, m, f.id, row, err);
+}
+
+/* ---- locations ---- */
+
+/* Line number `count` of the location. */
+static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_message m, size_t count,
+                             uint64_t location, pcol_error *err)
+{
+    enum { FUNCTION = 1, LINE, COLUMN };
+    uint64_t values[COLUMN + 1];
+    unsigned seen;
+    pcol_line *line;
+    PCI_TRY(pci_pprof_numbers(&m, COLUMN, values, &seen, (struct pci_pprof_path){4, count},
+                              &r->unknown, err));
+    if (pci_grow((void **)&r->lines, &r->line_capacity, count + 1, sizeof *r->lines))
+        return pci_fail_memory(err);
+    line = &r->lines[count];
+    *line = (pcol_line){.function = pci_pprof_ids_find(&r->function_ids, values[FUNCTION]),
+                        .filename = PCOL_NONE,
+                        .line = (int64_t)values[LINE],
+                        .column = (int64_t)values[COLUMN],
+                        .has_line = values[LINE] != 0,
+                        .has_column = values[COLUMN] != 0};
+    if (line->function != PCOL_NONE)
+        return PCOL_OK;
+    if (values[FUNCTION] || !r->import->options->lenient)
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, m.offset,
+                             "Line.function_id %" PRIu64 " of location %" PRIu64
+                             " names no function",
+                             values[FUNCTION], location);
+    /* A line number, be it 0, tells a line without function from no line at all. */
+    line->has_line = 1;
+    r->zero_lines++;
+    return PCOL_OK;
+}
+
+struct location {
+    uint64_t id, mapping, address, folded;
+    size_t line_count;
+};
+
+static pcol_status read_location_fields(struct pci_pprof_reader *r, struct pci_pprof_message *m,
+                                        struct location *l, pcol_error *err)
+{
+    enum { ID = 1, MAPPING_ID, ADDRESS, LINE, IS_FOLDED };
+    struct pci_pprof_field field;
+    uint64_t values[IS_FOLDED + 1] = {0};
+    struct pci_pprof_message lines = *m; /* a second look, once the id is known for errors */
+    while (m->p < m->end) {
+        PCI_TRY(pci_pprof_next(m, &field, err));
+        if (field.number < ID || field.number > IS_FOLDED)
+            PCI_TRY(pci_pprof_keep(&r->unknown, PCI_PB_OWN, m, &field, err));
+        else if (field.type != (field.number == LINE ? PCI_PB_BYTES : PCI_PB_VARINT))
+            return pci_pprof_wrong_type(m, &field, err);
+        else
+            values[field.number] = field.value;
+    }
+    *l = (struct location){values[ID], values[MAPPING_ID], values[ADDRESS], values[IS_FOLDED], 0};
+    if (!l->id)
+        return zero_id(m, err);
+    while (lines.p < lines.end) {
+        PCI_TRY(pci_pprof_next(&lines, &field, err));
+        if (field.number == LINE)
+            PCI_TRY(
+                read_line(r, pci_pprof_inner("Line", &lines, &field), l->line_count++, l->id, err));
+    }
+    return PCOL_OK;
+}
+
+/* A mapping id that names no mapping counts as none, as pprof has it, but comes back: it is kept
+ * like a field that is not known. */
+static pcol_status keep_dangling(struct pci_pprof_reader *r, const struct pci_pprof_message *m,
+                                 pcol_error *err)
+{
+    struct pci_pprof_message again = *m, kept = *m;
+    struct pci_pprof_field field, last = {0};
+    again.p = again.begin;
+    while (again.p < again.end) {
+        PCI_TRY(pci_pprof_next(&again, &field, err));
+        if (field.number == 2)
+            last = field, kept.p = again.p;
+    }
+    return pci_pprof_keep(&r->unknown, PCI_PB_OWN, &kept, &last, err);
+}
+
+static pcol_status read_location(struct pci_pprof_reader *r, struct pci_pprof_message *m,
+                                 pcol_error *err)
+{
+    pcol_group g = PCOL_INIT(pcol_group);
+    struct location l = {0};
+    uint32_t row;
+    PCI_TRY(read_location_fields(r, m, &l, err));
+    g.lines = r->lines;
+    g.line_count = l.line_count;
+    g.mapping = l.mapping ? pci_pprof_ids_find(&r->mapping_ids, l.mapping) : PCOL_NONE;
+    if (l.mapping && g.mapping == PCOL_NONE)
+        PCI_TRY(keep_dangling(r, m, err));
+    g.has_address = l.address != 0;
+    g.address = l.address;
+    g.folded = l.folded != 0;
+    g.has_id = 1;
+    g.id = l.id;
+    g.variant = OWN_VARIANT + (uint32_t)r->b->group_count;
+    PCI_TRY(pci_builder_group(r->b, r->unknown.count ? NULL : &r->group_repeats, &g, NULL, NULL, 0,
+                              &row, NULL, err));
+    PCI_TRY(put_extra(r, PCI_T_GROUPS, row, err));
+    PCI_TRY(note_row(r, T_LOCATION, row, l.id, err));
+    return add_id(&r->location_ids, m, l.id, row, err);
+}
+
+/* ---- all of them ---- */
+
+static pcol_status read_all(struct pci_pprof_reader *r, struct pci_pprof_spool *queue,
+                            struct pci_pprof_ids *ids,
+                            pcol_status (*read)(struct pci_pprof_reader *r,
+                                                struct pci_pprof_message *m, pcol_error *err),
+                            pcol_error *err)
+{
+    struct pci_pprof_message m;
+    PCI_TRY(pci_pprof_ids_init(ids, queue->count, err));
+    for (int end;;) {
+        PCI_TRY(pci_pprof_spool_take(queue, &m, &end, err));
+        if (end)
+            break;
+        PCI_TRY(read(r, &m, err));
+    }
+    pci_spill_clear(&queue->spool);
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_read_tables(struct pci_pprof_reader *r, pcol_error *err)
+{
+    struct pci_pprof_spool *queues[] = {&r->mappings, &r->functions, &r->locations};
+    struct pci_pprof_ids *ids[] = {&r->mapping_ids, &r->function_ids, &r->location_ids};
+    pcol_status (*const read[])(struct pci_pprof_reader *, struct pci_pprof_message *,
+                                pcol_error *) = {read_mapping, read_function, read_location};
+    PCI_TRY(mapping_columns(r, err));
+    for (int i = 0; i < 3; i++) {
+        PCI_TRY(
+            pcol_builder_string(r->b, own_names[i], strlen(own_names[i]), &r->own_tables[i], err));
+        PCI_TRY(read_all(r, queues[i], ids[i], read[i], err));
+        PCI_TRY(note_table(r, i, queues[i]->count, err));
+    }
+    if (r->zero_functions || r->zero_lines)
+        pci_import_message(r->import,
+                           "id 0, which stands for none, taken as a function's: functions %" PRIu32
+                           ", lines of no function %" PRIu64,
+                           r->zero_functions, r->zero_lines);
+    return PCOL_OK;
+}

@@ -1,0 +1,283 @@
+/*
+ * write_labels.c - the labels of samples
+ *
+ * A pprof label is a text or a number. Where the profile was a pprof profile that is all there is;
+ * elsewhere other kinds become text, and threads become labels.
+ */
+#include "formats/pprof/write.h"
+
+#include "util/alloc.h"
+#include "json/number.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { F_LABEL = 3 };
+enum { T_NAME, T_TID, T_PID, T_PROCESS, T_COUNT };
+
+struct key_index { /* of a row of label_keys; -1: not asked for yet */
+    int64_t key, unit;
+};
+
+struct pci_pprof_labels {
+    struct pci_pprof_export *e;
+    struct pci_label_reader reader;
+    struct key_index *keys;
+    size_t key_count;
+    const struct pci_column *extra, *thread, *thread_text[T_COUNT];
+    int64_t thread_keys[T_COUNT]; /* 0: not used yet */
+    PciPprof__Label
+        label;     /* one that is being put together: a text and a number may be one label */
+    size_t number; /* of the labels put, for the paths of what is not known */
+    struct pci_pprof_bytes kept;
+};
+
+/* ---- one label ---- */
+
+static pcol_status put_label(struct pci_pprof_labels *l, uint64_t root, pcol_error *err)
+{
+    static const PciPprof__Label empty = PCI_PPROF__LABEL__INIT;
+    struct pci_pprof_export *e = l->e;
+    char path[32];
+    l->kept.size = 0;
+    if (root != PCI_NO_NODE && e->exact) {
+        snprintf(path, sizeof path, "3.%zu.", l->number);
+        PCI_TRY(pci_pprof_append_unknown(e, root, path, &l->kept, err));
+    }
+    PCI_TRY(pci_pprof_append(&e->labels, F_LABEL, &l->label.base, l->kept.data, l->kept.size, err));
+    l->label = empty;
+    l->number++;
+    return PCOL_OK;
+}
+
+static void set_key(struct pci_pprof_labels *l, int64_t key)
+{
+    l->label.key = key;
+    l->label.has_key = key != 0;
+}
+
+static pcol_status set_text(struct pci_pprof_labels *l, pcol_str text, pcol_error *err)
+{
+    l->label.has_str = 1;
+    return pci_pprof_index_set(&l->e->w, text, &l->label.str, err);
+}
+
+/* A text that lies nowhere in the file. */
+static pcol_status set_made(struct pci_pprof_labels *l, const char *text, pcol_error *err)
+{
+    l->label.has_str = 1;
+    return pci_pprof_index_text(&l->e->w, text, strlen(text), &l->label.str, err);
+}
+
+static void set_number(struct pci_pprof_labels *l, int64_t number, int64_t unit)
+{
+    l->label.num = number;
+    l->label.has_num = 1;
+    l->label.num_unit = unit;
+    l->label.has_num_unit = unit != 0;
+}
+
+/* ---- labels of columns ---- */
+
+static pcol_status key_index(struct pci_pprof_labels *l, const struct pci_label_key *key,
+                             const struct key_index **index, pcol_error *err)
+{
+    struct key_index *k = &l->keys[key - l->reader.keys];
+    *index = k;
+    if (k->key >= 0)
+        return PCOL_OK;
+    k->unit = 0;
+    if (key->has_unit)
+        PCI_TRY(pci_pprof_index_set(&l->e->w, key->unit, &k->unit, err));
+    return pci_pprof_index(&l->e->w, key->key, &k->key, err);
+}
+
+/* What pprof has no kind for becomes text. */
+static pcol_status set_value(struct pci_pprof_labels *l, unsigned kind, pcol_str text, int64_t i64,
+                             double f64, int64_t unit, pcol_error *err)
+{
+    char made[PCI_NUMBER_SIZE];
+    switch (kind) {
+    case PCI_LABEL_STRING:
+    case PCI_LABEL_BIGINT:
+        return set_text(l, text, err);
+    case PCI_LABEL_INTEGER:
+        set_number(l, i64, unit);
+        return PCOL_OK;
+    case PCI_LABEL_DOUBLE:
+        l->e->lost |= PCI_PPROF_LOSS_KINDS;
+        pci_number_format(f64, made);
+        return set_made(l, made, err);
+    case PCI_LABEL_BOOL:
+        l->e->lost |= PCI_PPROF_LOSS_KINDS;
+        return set_made(l, i64 ? "true" : "false", err);
+    case PCI_LABEL_NULL:
+        l->e->lost |= PCI_PPROF_LOSS_KINDS;
+        return set_made(l, "null", err);
+    case PCI_LABEL_EMPTY:
+        l->label.num_unit = unit;
+        l->label.has_num_unit = unit != 0;
+        return PCOL_OK;
+    default: /* frames and stacks beside the sample's own, and what stands in the frame */
+        l->e->lost |= PCI_PPROF_LOSS_KINDS;
+        return PCOL_OK;
+    }
+}
+
+static int is_label(unsigned kind)
+{
+    return kind <= PCI_LABEL_EMPTY;
+}
+
+/* A label past those that have columns: a node. *is_one is 0 if the node is no label. */
+static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_one, pcol_error *err)
+{
+    static const int8_t kinds[] = {[PCI_NODE_NULL] = PCI_LABEL_NULL,
+                                   [PCI_NODE_FALSE] = PCI_LABEL_BOOL,
+                                   [PCI_NODE_TRUE] = PCI_LABEL_BOOL,
+                                   [PCI_NODE_INTEGER] = PCI_LABEL_INTEGER,
+                                   [PCI_NODE_DOUBLE] = PCI_LABEL_DOUBLE,
+                                   [PCI_NODE_STRING] = PCI_LABEL_STRING,
+                                   [PCI_NODE_BIG] = PCI_LABEL_BIGINT,
+                                   [PCI_NODE_ARRAY] = -1,
+                                   [PCI_NODE_OBJECT] = PCI_LABEL_EMPTY,
+                                   [PCI_NODE_INTEGERS] = -1,
+                                   [PCI_NODE_DOUBLES] = -1,
+                                   [PCI_NODE_BYTES] = -1,
+                                   [PCI_NODE_TABLE] = -1,
+                                   [PCI_NODE_ROW] = -1};
+    struct pci_node_value n;
+    int64_t key, unit = 0;
+    PCI_TRY(pci_nodes_get(&l->e->nodes, node, &n, err));
+    *is_one = n.tag <= PCI_NODE_ROW && kinds[n.tag] >= 0;
+    if (!*is_one && n.tag != PCI_NODE_BYTES) /* which is a field that was not known */
+        l->e->lost |= PCI_PPROF_LOSS_KINDS;
+    if (!*is_one)
+        return PCOL_OK;
+    PCI_TRY(pci_pprof_index(&l->e->w, n.key, &key, err));
+    if (n.has_text && n.tag != PCI_NODE_STRING && n.tag != PCI_NODE_BIG)
+        PCI_TRY(pci_pprof_index_set(&l->e->w, n.text, &unit, err));
+    set_key(l, key);
+    return set_value(l, (unsigned)kinds[n.tag], n.text,
+                     n.tag == PCI_NODE_INTEGER ? n.integer : n.tag == PCI_NODE_TRUE, n.number, unit,
+                     err);
+}
+
+static pcol_status put_row(struct pci_pprof_labels *l, uint64_t row, uint64_t root, pcol_error *err)
+{
+    const struct key_index *index;
+    PCI_TRY(pci_labels_row(&l->reader, row, err));
+    for (size_t i = 0; i < l->reader.cell_count; i++) {
+        const struct pci_label_cell *c = &l->reader.cells[i];
+        if (!c->key) {
+            int is_one;
+            PCI_TRY(set_node(l, c->node, &is_one, err));
+            if (!is_one || c->joined)
+                continue;
+        } else {
+            PCI_TRY(key_index(l, c->key, &index, err));
+            int text = c->key->kind == PCI_LABEL_STRING || c->key->kind == PCI_LABEL_BIGINT;
+            int real = c->key->kind == PCI_LABEL_DOUBLE;
+            if (is_label(c->key->kind))
+                set_key(l, index->key);
+            PCI_TRY(set_value(l, c->key->kind, text ? c->as.text : (pcol_str){"", 0},
+                              text || real ? 0 : c->as.i64, real ? c->as.f64 : 0, index->unit,
+                              err));
+            if (c->joined || !is_label(c->key->kind))
+                continue;
+        }
+        PCI_TRY(put_label(l, root, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- threads as labels ---- */
+
+static pcol_status put_thread(struct pci_pprof_labels *l, uint64_t row, pcol_error *err)
+{
+    static const char *const keys[T_COUNT] = {"thread", "tid", "pid", "process"};
+    int64_t thread;
+    int valid;
+    PCI_TRY(pci_pprof_cell(l->e->file, l->thread, row, &thread, &valid, err));
+    for (size_t i = 0; valid && i < T_COUNT; i++) {
+        pcol_str text;
+        int there = 0;
+        if (l->thread_text[i])
+            PCI_TRY(
+                pci_get_str(l->e->file, l->thread_text[i], (uint64_t)thread, &text, &there, err));
+        if (!there)
+            continue;
+        if (!l->thread_keys[i])
+            PCI_TRY(
+                pci_pprof_index_text(&l->e->w, keys[i], strlen(keys[i]), &l->thread_keys[i], err));
+        set_key(l, l->thread_keys[i]);
+        PCI_TRY(set_text(l, text, err));
+        PCI_TRY(put_label(l, PCI_NO_NODE, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- opening ---- */
+
+static pcol_status open_labels(struct pci_pprof_labels *l, pcol_error *err)
+{
+    static const PciPprof__Label empty = PCI_PPROF__LABEL__INIT;
+    static const char *const texts[T_COUNT] = {"name", "tid", "pid", "process_name"};
+    const pcol_file *file = l->e->file;
+    l->label = empty;
+    PCI_TRY(pci_labels_open(&l->reader, file, "samples", err));
+    PCI_TRY(pci_want(file, "samples", "extra", PCI_TYPES_ROW, &l->extra, err));
+    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &l->thread, err));
+    for (size_t i = 0; i < T_COUNT && l->thread; i++)
+        PCI_TRY(pci_want(file, "threads", texts[i], PCI_TYPES_TEXT, &l->thread_text[i], err));
+    l->keys = pci_malloc(l->reader.key_count, sizeof *l->keys);
+    if (!l->keys)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < l->reader.key_count; i++)
+        l->keys[i].key = -1;
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_labels_new(struct pci_pprof_export *e, struct pci_pprof_labels **labels,
+                                 pcol_error *err)
+{
+    struct pci_pprof_labels *l = pci_calloc(1, sizeof *l);
+    *labels = NULL;
+    if (!l)
+        return pci_fail_memory(err);
+    l->e = e;
+    pcol_status status = open_labels(l, err);
+    if (status == PCOL_OK)
+        *labels = l;
+    else
+        pci_pprof_labels_free(l);
+    return status;
+}
+
+void pci_pprof_labels_free(struct pci_pprof_labels *labels)
+{
+    if (!labels)
+        return;
+    pci_labels_close(&labels->reader);
+    pci_free(labels->keys);
+    pci_free(labels->kept.data);
+    pci_free(labels);
+}
+
+pcol_status pci_pprof_labels_put(struct pci_pprof_labels *labels, uint64_t row, pcol_error *err)
+{
+    struct pci_pprof_labels *l = labels;
+    int64_t extra;
+    int valid;
+    PCI_TRY(pci_pprof_cell(l->e->file, l->extra, row, &extra, &valid, err));
+    uint64_t root = valid ? (uint64_t)extra : PCI_NO_NODE;
+    l->number = 0;
+    if (l->thread)
+        PCI_TRY(put_thread(l, row, err));
+    if (l->reader.key_count || valid)
+        PCI_TRY(put_row(l, row, root, err));
+    if (valid && l->e->exact)
+        PCI_TRY(pci_pprof_append_unknown(l->e, root, "", &l->e->labels, err));
+    return PCOL_OK;
+}

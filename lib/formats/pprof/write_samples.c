@@ -1,0 +1,179 @@
+/*
+ * write_samples.c - samples, in batches; as they are, or on their way to be added up
+ */
+#include "formats/pprof/write.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+enum { F_SAMPLE = 2 };
+
+static pcol_status read_cells(const struct pci_pprof_export *e, const struct pci_column *column,
+                              uint64_t row, size_t n, struct pci_pprof_cells *cells, int64_t absent,
+                              uint8_t valid, pcol_error *err)
+{
+    if (column)
+        return pci_read(e->file, column, row, n, cells->values, cells->valid, err);
+    for (size_t i = 0; i < n; i++)
+        cells->values[i] = absent;
+    memset(cells->valid, valid, n);
+    return PCOL_OK;
+}
+
+/* Of a row of sample_types that may be none. */
+static const struct pci_column *type_column(const struct pci_pprof_export *e, uint32_t row)
+{
+    return row == PCOL_NONE ? NULL : e->types.columns[row];
+}
+
+static pcol_status verify(struct pci_pprof_export *e, const struct pci_column *column,
+                          pcol_error *err)
+{
+    return column ? pci_verify(e->file, column, err) : PCOL_OK;
+}
+
+pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_batches *b,
+                                   pcol_error *err)
+{
+    *b = (struct pci_pprof_batches){.e = e, .rows = pci_rows(e->file, "samples")};
+    PCI_TRY(pci_want(e->file, "samples", "stack", PCI_TYPES_ROW, &b->stack, err));
+    b->values = pci_malloc((size_t)e->type_count * 2 + 1, sizeof *b->values);
+    b->sample = pci_malloc((size_t)e->type_count, sizeof *b->sample);
+    if (!b->values || !b->sample)
+        return pci_fail_memory(err);
+    PCI_TRY(verify(e, e->types.source, err));
+    PCI_TRY(verify(e, b->stack, err));
+    for (uint32_t t = 0; t < e->type_count; t++) {
+        PCI_TRY(verify(e, type_column(e, e->out_types[t].row), err));
+        PCI_TRY(verify(e, type_column(e, e->out_types[t].twin), err));
+    }
+    if (e->type_count && e->out_types[e->type_count - 1].row == PCOL_NONE)
+        return pci_memory_open(e->file, &e->types, e->memory_levels, e->source_count, &b->memory,
+                               err);
+    return PCOL_OK;
+}
+
+void pci_pprof_batches_close(struct pci_pprof_batches *b)
+{
+    pci_memory_close(b->memory);
+    pci_free(b->values);
+    pci_free(b->sample);
+}
+
+static pcol_status load(struct pci_pprof_batches *b, pcol_error *err)
+{
+    struct pci_pprof_export *e = b->e;
+    uint64_t left = b->rows - b->next;
+    b->first = b->next;
+    b->count = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
+    b->at = 0;
+    PCI_TRY(read_cells(e, e->types.source, b->first, b->count, &b->sources, 0, 1, err));
+    PCI_TRY(read_cells(e, b->stack, b->first, b->count, &b->stacks, 0, 0, err));
+    for (uint32_t t = 0; t < e->type_count; t++) {
+        const struct pci_pprof_out_type *type = &e->out_types[t];
+        const struct pci_column *twin = type_column(e, type->twin);
+        struct pci_pprof_cells *cells = &b->values[(size_t)2 * t];
+        PCI_TRY(read_cells(e, type_column(e, type->row), b->first, b->count, cells, 0, 0, err));
+        if (twin)
+            PCI_TRY(read_cells(e, twin, b->first, b->count, cells + 1, 0, 0, err));
+        if (type->row == PCOL_NONE)
+            PCI_TRY(
+                pci_memory_read(b->memory, b->first, b->count, cells->values, cells->valid, err));
+    }
+    b->next += b->count;
+    return PCOL_OK;
+}
+
+static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
+{
+    struct pci_pprof_export *e = b->e;
+    int fraction = 0;
+    for (uint32_t t = 0; t < e->type_count; t++) {
+        const struct pci_pprof_out_type *type = &e->out_types[t];
+        const struct pci_column *columns[2] = {type_column(e, type->row),
+                                               type_column(e, type->twin)};
+        b->sample[t] = 0;
+        if (type->row == PCOL_NONE)
+            b->sample[t] = b->values[(size_t)2 * t].values[b->at]; /* 0 without levels */
+        for (size_t k = 0; k < 2; k++) {
+            const struct pci_pprof_cells *cells = &b->values[(size_t)2 * t + k];
+            if (!columns[k] || !cells->valid[b->at])
+                continue;
+            b->sample[t] = cells->values[b->at];
+            if (columns[k]->desc->type == PCF_F64)
+                PCI_TRY(pci_types_whole(cells->values[b->at], b->first + b->at, "pprof",
+                                        &b->sample[t], &fraction, err));
+        }
+    }
+    e->lost |= fraction ? PCI_PPROF_LOSS_FRACTIONS : 0u;
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_error *err)
+{
+    struct pci_pprof_export *e = b->e;
+    *end = 0;
+    for (b->at++;; b->at++) {
+        if (b->at >= b->count || !b->count) {
+            *end = b->next == b->rows;
+            if (*end)
+                return PCOL_OK;
+            PCI_TRY(load(b, err));
+        }
+        uint64_t source = (uint64_t)b->sources.values[b->at];
+        if (source >= e->source_count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", b->first + b->at,
+                                 "refers to a source that is not there");
+        if (e->wanted[source])
+            break;
+    }
+    b->row = b->first + b->at;
+    b->stack_row = b->stacks.valid[b->at] ? (uint64_t)b->stacks.values[b->at] : 0;
+    if (!b->stacks.valid[b->at])
+        e->lost |= PCI_PPROF_LOSS_NO_STACK;
+    PCI_TRY(gather_values(b, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_put_sample(struct pci_pprof_export *e, uint64_t stack, const int64_t *values,
+                                 const void *labels, size_t size, pcol_error *err)
+{
+    PciPprof__Sample s = PCI_PPROF__SAMPLE__INIT;
+    int64_t *copy;
+    PCI_TRY(pci_pprof_stack(e, stack, err));
+    memcpy(&copy, &values, sizeof copy); /* protobuf-c does not write to them */
+    s.location_id = e->stack_ids;
+    s.n_location_id = e->depth;
+    s.value = copy;
+    s.n_value = e->type_count;
+    return pci_pprof_put(&e->w, F_SAMPLE, &s.base, labels, size, err);
+}
+
+static pcol_status put_all(struct pci_pprof_export *e, struct pci_pprof_batches *b,
+                           struct pci_pprof_labels *labels, pcol_error *err)
+{
+    for (int end;;) {
+        PCI_TRY(pci_pprof_batches_next(b, &end, err));
+        if (end)
+            return PCOL_OK;
+        e->labels.size = 0;
+        PCI_TRY(pci_pprof_labels_put(labels, b->row, err));
+        PCI_TRY(
+            pci_pprof_put_sample(e, b->stack_row, b->sample, e->labels.data, e->labels.size, err));
+    }
+}
+
+pcol_status pci_pprof_put_samples(struct pci_pprof_export *e, pcol_error *err)
+{
+    struct pci_pprof_batches b = {0};
+    struct pci_pprof_labels *labels = NULL;
+    pcol_status status = pci_pprof_batches_open(e, &b, err);
+    if (status == PCOL_OK)
+        status = pci_pprof_labels_new(e, &labels, err);
+    if (status == PCOL_OK)
+        status = e->exact ? put_all(e, &b, labels, err) : pci_pprof_put_merged(e, &b, labels, err);
+    pci_pprof_labels_free(labels);
+    pci_pprof_batches_close(&b);
+    return status;
+}

@@ -1,0 +1,63 @@
+/*
+ * write_stacks.c - from a row of stacks to location ids
+ *
+ * The tree is taken into memory, 8 bytes a node, all of it checked once: then a stack is a walk
+ * over two arrays.
+ */
+#include "formats/pprof/write.h"
+
+#include "util/alloc.h"
+
+/* limit: rows of the table referred to; NULL: the rows before, where a parent stands */
+static pcol_status read_column(struct pci_pprof_export *e, const char *name, uint32_t *to,
+                               const uint64_t *limit, pcol_error *err)
+{
+    const struct pci_column *column;
+    int64_t values[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    PCI_TRY(pci_need(e->file, "stacks", name, PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_verify(e->file, column, err));
+    for (uint64_t row = 0; row < e->stack_count; row += PCI_BATCH) {
+        uint64_t left = e->stack_count - row, n = left < PCI_BATCH ? left : PCI_BATCH;
+        PCI_TRY(pci_read(e->file, column, row, n, values, valid, err));
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t most = limit ? *limit : row + i;
+            if ((!valid[i] || (uint64_t)values[i] >= most) && row + i)
+                return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", name, row + i,
+                                     "refers to a row that is not there");
+            to[row + i] = (uint32_t)values[i];
+        }
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_pprof_tree_open(struct pci_pprof_export *e, pcol_error *err)
+{
+    e->stack_count = pci_rows(e->file, "stacks");
+    if (!e->stack_count)
+        return PCOL_OK;
+    PCI_TRY(pci_plausible(e->file, "stacks", err));
+    e->parent = pci_malloc((size_t)e->stack_count, sizeof *e->parent);
+    e->group = pci_malloc((size_t)e->stack_count, sizeof *e->group);
+    if (!e->parent || !e->group)
+        return pci_fail_memory(err);
+    PCI_TRY(read_column(e, "parent", e->parent, NULL, err));
+    return read_column(e, "group", e->group, &e->groups.rows, err);
+}
+
+pcol_status pci_pprof_stack(struct pci_pprof_export *e, uint64_t stack, pcol_error *err)
+{
+    e->depth = 0;
+    if (stack && stack >= e->stack_count)
+        return pci_fail(err, PCOL_E_CORRUPT, "a sample names a stack that is not there");
+    for (uint32_t node = (uint32_t)stack; node; node = e->parent[node]) {
+        if (e->depth == e->stack_capacity && pci_grow((void **)&e->stack_ids, &e->stack_capacity,
+                                                      e->depth + 1, sizeof *e->stack_ids))
+            return pci_fail_memory(err);
+        uint64_t *id = &e->stack_ids[e->depth++];
+        *id = e->groups.ids[e->group[node]];
+        if (!e->groups.listed[e->group[node]])
+            PCI_TRY(pci_pprof_entry_id(e, &e->groups, e->group[node], id, err));
+    }
+    return PCOL_OK;
+}

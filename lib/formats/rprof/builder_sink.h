@@ -1,0 +1,40 @@
+/*
+ * builder_sink.h - what R's profiles leave in a builder beside stacks: samples with their verbatim text,
+ * segments, file lines
+ *
+ * The tables rprof_segments and rprof_files hold what a file says between its samples, so that
+ * export can say it again in the same place. A row of rprof_files without number, with an empty
+ * path and a text is a line that belongs nowhere (a cut one, or one that a lenient import kept):
+ * only the text counts.
+ */
+#ifndef PCI_RPROF_BUILDER_SINK_H
+#define PCI_RPROF_BUILDER_SINK_H
+
+#include "stream/input.h"
+#include "formats/rprof/lexer.h"
+
+struct pci_rprof_record {
+    struct pci_import *import;
+    uint64_t segment; /* row of rprof_segments, once there is one */
+    int has_text, has_files;
+    uint32_t text; /* column of samples */
+    uint32_t file_segment, file_before, file_number, file_path, file_text;
+};
+
+/* @header may be NULL (Rprofmem); @text: the verbatim line, NULL if it prints the same. */
+pcol_status pci_rprof_record_segment(struct pci_rprof_record *record,
+                                     const struct pci_rprof_header *header, int crlf,
+                                     const uint8_t *text, size_t size, pcol_error *err);
+
+/* @file may be NULL: a line that belongs nowhere. *path receives the path's string. */
+pcol_status pci_rprof_record_file(struct pci_rprof_record *record,
+                                  const struct pci_rprof_file *file, const uint8_t *text,
+                                  size_t size, uint32_t *path, pcol_error *err);
+
+pcol_status pci_rprof_record_sample(struct pci_rprof_record *record, uint32_t stack,
+                                    const pcol_value *values, size_t count, pcol_error *err);
+/* The text of the sample recorded last. */
+pcol_status pci_rprof_record_text(struct pci_rprof_record *record, const uint8_t *text, size_t size,
+                                  pcol_error *err);
+
+#endif

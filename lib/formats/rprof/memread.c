@@ -1,0 +1,224 @@
+/*
+ * memread.c - importing Rprofmem() logs
+ *
+ *     entry := (INT " :" | "new page:") ('"' NAME '" ')* EOL
+ *
+ * R up to 3.4 forgot the line end of an entry without frames, so that the next entry follows on the
+ * same line: such an entry keeps its text ("200 :"), and one text behind the other gives the log
+ * back.
+ */
+#include "formats/rprof/sample_pipeline.h"
+#include "formats/rprof/builder_sink.h"
+#include "formats/rprof/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define NO_ENTRY "neither a size in bytes nor 'new page:'"
+
+enum entry_kind { NO_ENTRY_HERE, ALLOCATION, NEW_PAGE };
+
+enum { T_SIZE, T_PAGE };
+
+struct reader {
+    struct pci_import *import;
+    struct pci_rprof_text text;
+    struct pci_rprof_record record;
+    struct pci_rprof_pipeline queue;
+    int begun;
+    uint64_t tolerated, first_tolerated;
+};
+
+struct entry {
+    struct pci_rprof_units units; /* frames */
+    uint64_t start;               /* of the entry: behind others on the same line, perhaps */
+    uint64_t next;                /* behind the entry */
+    enum entry_kind kind;
+    struct pci_rprof_int size;
+    int exact;
+    int empty; /* its stack, without a look at the units */
+};
+
+/* The head of an entry at p; *head is moved behind it. */
+static enum entry_kind entry_head(const uint8_t **head, const uint8_t *end,
+                                  struct pci_rprof_int *size)
+{
+    static const char page[] = "new page:";
+    const uint8_t *p = *head;
+    if ((size_t)(end - p) >= strlen(page) && memcmp(p, page, strlen(page)) == 0) {
+        *head = p + strlen(page);
+        return NEW_PAGE;
+    }
+    p = pci_rprof_int(p, end, 0, size);
+    if (!p || end - p < 2 || p[0] != ' ' || p[1] != ':')
+        return NO_ENTRY_HERE;
+    *head = p + 2;
+    return ALLOCATION;
+}
+
+/* Could [p, end) go on to be the head of an entry? */
+static int head_begun(const uint8_t *p, const uint8_t *end)
+{
+    static const char page[] = "new page:";
+    size_t size = (size_t)(end - p);
+    struct pci_rprof_int number;
+    if (size > 0 && size < strlen(page) && memcmp(p, page, size) == 0)
+        return 1;
+    p = pci_rprof_int(p, end, 0, &number);
+    return p && (p == end || (end - p == 1 && *p == ' '));
+}
+
+int pci_rprofmem_sniff(const uint8_t *data, size_t size, int all)
+{
+    struct pci_rprof_int number;
+    const uint8_t *end = memchr(data, '\n', size);
+    if (!end && !all)
+        return 0;
+    end = end ? end : data + size;
+    if (end > data && end[-1] == '\r')
+        end--;
+    if (entry_head(&data, end, &number) == NO_ENTRY_HERE)
+        return 0;
+    return data == end || *data == '"' || entry_head(&data, end, &number) != NO_ENTRY_HERE ? 2 : 0;
+}
+
+static int stands_alone(const void *context, const uint8_t *p, const uint8_t *end)
+{
+    struct pci_rprof_int size;
+    (void)context;
+    return entry_head(&p, end, &size) != NO_ENTRY_HERE;
+}
+
+/* An error at a byte of the line, or one more fault that the user wants kept. */
+static pcol_status complain(struct reader *r, const uint8_t *at, const char *what, pcol_error *err)
+{
+    uint64_t column = (uint64_t)(at - pci_rprof_at(&r->text.lines, r->text.lines.at)) + 1;
+    if (!r->import->options->lenient)
+        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, column, "%s", what);
+    if (r->tolerated++ == 0)
+        r->first_tolerated = r->text.lines.number;
+    return PCOL_OK;
+}
+
+static pcol_status read_frames(struct reader *r, struct entry *e, pcol_error *err)
+{
+    struct pci_rprof_units *u = &e->units;
+    PCI_TRY(pci_rprof_text_units(&r->text, PCI_RPROF_NO_REFS, stands_alone, r, u, err));
+    if (u->start == u->line.end)
+        u->has_stack = 1; /* no frames: the empty stack */
+    e->exact = e->exact && u->exact && u->fault.kind == PCI_RPROF_WHOLE;
+    e->next = u->line.next;
+    return PCOL_OK;
+}
+
+static pcol_status add_entry(struct reader *r, const struct entry *e, pcol_error *err)
+{
+    int64_t values[PCI_RPROF_TYPES] = {[T_SIZE] = e->size.value, [T_PAGE] = 1};
+    unsigned present = e->kind == NEW_PAGE                      ? 1u << T_PAGE
+                       : e->kind == ALLOCATION && e->size.known ? 1u << T_SIZE
+                                                                : 0;
+    PCI_TRY(pci_rprof_pipeline_sample(&r->queue, e->empty ? NULL : &r->text.frames, e->units.has_stack,
+                                   present, values, err));
+    if (e->exact)
+        return PCOL_OK;
+    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
+    return pci_rprof_record_text(&r->record, pci_rprof_at(&r->text.lines, e->start),
+                                 (size_t)(e->next - e->start), err);
+}
+
+/* The entry at `start` of the line; the line becomes longer if names go over several. */
+static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uint64_t start,
+                              uint64_t *next, pcol_error *err)
+{
+    const uint8_t *begin = pci_rprof_at(&r->text.lines, start), *p = begin, *q;
+    const uint8_t *end = pci_rprof_at(&r->text.lines, line->end);
+    struct entry e = {.units = {.line = *line, .has_stack = 0}, .start = start, .next = line->next};
+    struct pci_rprof_units *u = &e.units;
+    struct pci_rprof_int other;
+    e.kind = entry_head(&p, end, &e.size);
+    u->start = start + (uint64_t)(p - begin);
+    e.exact = e.kind == NEW_PAGE || (e.kind == ALLOCATION && e.size.canonical);
+    q = p;
+    if (e.kind == ALLOCATION && !e.size.known)
+        PCI_TRY(complain(r, begin, PCI_RPROF_BEYOND, err));
+    if (e.kind == NO_ENTRY_HERE) {
+        r->text.frames.before = 0;
+        if (line->eol != PCI_RPROF_CUT || !head_begun(p, end))
+            PCI_TRY(complain(r, p, NO_ENTRY, err));
+    } else if (p < end && *p != '"' &&
+               (entry_head(&q, end, &other) != NO_ENTRY_HERE ||
+                (line->eol == PCI_RPROF_CUT && head_begun(p, end)))) {
+        r->text.frames.before = 0;
+        u->has_stack = 1;
+        e.empty = 1;
+        e.exact = 0;
+        e.next = u->start;
+    } else {
+        PCI_TRY(read_frames(r, &e, err));
+        if (u->fault.kind == PCI_RPROF_GARBAGE)
+            PCI_TRY(complain(r, u->fault.at, "not a quoted frame", err));
+        else if (u->fault.kind == PCI_RPROF_OPEN && !u->line.last)
+            PCI_TRY(complain(r, u->fault.at, "unterminated frame name", err));
+        r->text.before_end = u->line.end;
+        r->text.lines.keep = r->text.frames.before ? u->start : u->line.start;
+    }
+    *line = u->line;
+    *next = e.next;
+    return add_entry(r, &e, err);
+}
+
+static pcol_status begin(struct reader *r, const struct pci_rprof_line *line, pcol_error *err)
+{
+    pcol_builder *b = r->import->builder;
+    pcol_source source = PCOL_INIT(pcol_source);
+    struct pci_rprof_int size;
+    r->begun = 1;
+    if (line) {
+        const uint8_t *p = pci_rprof_at(&r->text.lines, line->start);
+        const uint8_t *end = pci_rprof_at(&r->text.lines, line->end);
+        r->text.crlf = line->eol == PCI_RPROF_CRLF;
+        if (entry_head(&p, end, &size) == NO_ENTRY_HERE)
+            return pci_fail_text(err, PCOL_E_SYNTAX, 1, 1, "not an Rprofmem log: " NO_ENTRY);
+    }
+    PCI_TRY(pci_import_source(r->import, &source, err));
+    PCI_TRY(pcol_builder_sample_type(b, "alloc_size", "bytes", 0, 0, &r->queue.types[T_SIZE], err));
+    PCI_TRY(pcol_builder_sample_type(b, "new_page", "count", 0, 0, &r->queue.types[T_PAGE], err));
+    /* A segment says no more of a log than how its lines end. */
+    return r->text.crlf ? pci_rprof_record_segment(&r->record, NULL, 1, NULL, 0, err) : PCOL_OK;
+}
+
+static pcol_status read_lines(struct reader *r, pcol_error *err)
+{
+    for (;;) {
+        struct pci_rprof_line line;
+        int got;
+        PCI_TRY(pci_rprof_peek(&r->text.lines, r->text.lines.at, &line, &got, err));
+        if (!got)
+            break;
+        if (!r->begun)
+            PCI_TRY(begin(r, &line, err));
+        uint64_t at = line.start;
+        do
+            PCI_TRY(read_entry(r, &line, at, &at, err));
+        while (at < line.next);
+        pci_rprof_text_pass(&r->text, &line);
+    }
+    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
+    return r->begun ? PCOL_OK : begin(r, NULL, err);
+}
+
+pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)
+{
+    struct reader r = {.import = import, .record = {.import = import}};
+    pcol_status status;
+    pci_rprof_text_init(&r.text, import);
+    r.queue.record = &r.record;
+    status = read_lines(&r, err);
+    if (status == PCOL_OK && r.tolerated)
+        pci_import_message(import,
+                           "malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
+                           r.tolerated, r.first_tolerated);
+    pci_rprof_pipeline_clear(&r.queue);
+    pci_rprof_text_clear(&r.text);
+    return status;
+}

@@ -1,0 +1,141 @@
+/*
+ * memwrite.c - exporting to an Rprofmem() log
+ *
+ * Only what was such a log can be written as one: an entry is an allocation and where it happened.
+ */
+#include "formats/rprof/write.h"
+
+#include "util/alloc.h"
+#include "model/table.h"
+
+#include <string.h>
+
+static const struct pci_rprof_type types[] = {
+    {"alloc_size", "bytes"},
+    {"new_page", "count"},
+    {NULL, NULL},
+};
+
+struct writer {
+    const pcol_file *file;
+    struct pci_out *out;
+    struct pci_rprof_samples *samples;
+    struct pci_rprof_locations locations;
+    struct pci_rprof_stack_text stacks;
+    int feeds;
+    int crlf;
+};
+
+static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
+                             pcol_error *err)
+{
+    struct writer *w = context;
+    return pci_rprof_unit_text(&w->locations, group, to, &w->feeds, err);
+}
+
+static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
+{
+    const struct pci_rprof_samples *b = w->samples;
+    uint8_t head[32], *p = head;
+    const uint8_t *text;
+    size_t size;
+    if (b->text.valid[i])
+        return pci_rprof_put_string(w->out, w->file, b->text.value[i], err);
+    if (b->value[0].valid[i]) {
+        p = pci_out_digits(p, b->value[0].value[i]);
+        *p++ = ' ';
+        *p++ = ':';
+    } else if (b->value[1].valid[i]) {
+        memcpy(p, "new page:", 9);
+        p += 9;
+    } else {
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, b->first + i,
+                             "an entry of Rprofmem has neither a size nor a new page");
+    }
+    PCI_TRY(pci_out(w->out, head, (size_t)(p - head), err));
+    if (b->stack.valid[i]) {
+        PCI_TRY(pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
+        PCI_TRY(pci_rprof_put_feeds(w->out, text, size, w->crlf && w->feeds, err));
+    }
+    return pci_out(w->out, w->crlf ? "\r\n" : "\n", w->crlf ? 2 : 1, err);
+}
+
+/* How the lines of the source end: rprof_segments has a row for it if they end in CR LF. */
+static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *err)
+{
+    const struct pci_column *sources, *crlf;
+    uint64_t rows = pci_rprof_rows(w->file, "rprof_segments");
+    w->crlf = 0;
+    PCI_TRY(pci_plausible(w->file, "rprof_segments", err));
+    PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "source", 1u << PCF_U32, &sources, err));
+    PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "crlf", 1u << PCF_BOOL, &crlf, err));
+    for (uint64_t row = 0; crlf && row < rows; row++) {
+        int64_t owner, value;
+        int valid;
+        PCI_TRY(pci_rprof_cell(w->file, sources, row, &owner, &valid, err));
+        PCI_TRY(pci_rprof_cell(w->file, crlf, row, &value, &valid, err));
+        if (owner == (int64_t)source)
+            w->crlf = value != 0;
+        if (owner >= (int64_t)source)
+            break;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status write_source(struct writer *w, const struct pci_column *sources, uint32_t source,
+                                pcol_error *err)
+{
+    pcol_str type;
+    int valid;
+    PCI_TRY(pci_rprof_cell_str(w->file, sources, source, &type, &valid, err));
+    if (type.size != 8 || memcmp(type.data, "rprofmem", 8) != 0)
+        return pci_fail(err, PCOL_E_LOSS,
+                        "an Rprofmem log holds allocations only: source %lu is of type %.*s",
+                        (unsigned long)source + 1, type.size < 40 ? (int)type.size : 40, type.data);
+    PCI_TRY(find_line_end(w, source, err));
+    for (uint64_t row = 0; row < w->samples->total; row++) {
+        PCI_TRY(pci_rprof_samples_load(w->samples, row, err));
+        size_t i = (size_t)(row - w->samples->first);
+        if (w->samples->source.value[i] == (int64_t)source)
+            PCI_TRY(put_entry(w, i, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status write_sources(struct writer *w, const struct pci_export *export, pcol_error *err)
+{
+    const struct pci_column *sources;
+    PCI_TRY(pci_rprof_samples_open(w->samples, w->file, types, err));
+    PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
+    PCI_TRY(
+        pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w, err));
+    PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &sources, err));
+    for (uint64_t s = export->first_source; s <= export->last_source; s++) {
+        PCI_TRY(pci_put_line_end(w->out, err));
+        PCI_TRY(write_source(w, sources, (uint32_t)s, err));
+    }
+    PCI_TRY(pci_out_flush(w->out, err));
+    return pci_export_losses(export, "", err);
+}
+
+const struct pci_holds pci_rprofmem_holds = {.cannot = "rprofmem cannot hold"};
+
+pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err)
+{
+    struct writer w = {.file = export->file};
+    pcol_status status;
+    w.out = pci_malloc(1, sizeof *w.out);
+    w.samples = pci_calloc(1, sizeof *w.samples);
+    if (w.out && w.samples) {
+        pci_put_open(w.out, export->sink);
+        status = write_sources(&w, export, err);
+    } else {
+        status = pci_fail_memory(err);
+    }
+    pci_rprof_stack_text_close(&w.stacks);
+    if (w.samples)
+        pci_rprof_samples_close(w.samples);
+    pci_free(w.samples);
+    pci_free(w.out);
+    return status;
+}

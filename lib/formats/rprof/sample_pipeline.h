@@ -1,0 +1,49 @@
+/*
+ * sample_pipeline.h - samples between the text and the builder
+ *
+ * A look into the tree of stacks mostly waits for memory. So the places of all new frames of a
+ * stack are asked for before the first is used; and where threads may be used, another one puts the
+ * samples into the builder while the text behind them is read.
+ *
+ * Each sample says how many frames it keeps from the one before, which it need not repeat, and
+ * which are new. What else goes into a builder in order of samples (segments, file lines, verbatim
+ * text) comes after a flush: until then the builder's tree, samples and columns belong to the
+ * queue, and its strings, functions and groups to the reader.
+ */
+#ifndef PCI_RPROF_SAMPLE_PIPELINE_H
+#define PCI_RPROF_SAMPLE_PIPELINE_H
+
+#include "util/thread_pool.h"
+#include "formats/rprof/frames.h"
+#include "formats/rprof/builder_sink.h"
+
+#define PCI_RPROF_TYPES 5u
+
+struct pci_rprof_pipeline {
+    struct pci_rprof_record *record;
+    uint32_t types[PCI_RPROF_TYPES]; /* sample types, by what the reader calls them */
+    int alone;                       /* no other thread: there are others already */
+    size_t unasked;                  /* samples since the builder was asked for */
+    uint32_t *groups;                /* new frames of a sample, outermost first */
+    size_t group_capacity;
+    struct pci_write_pipe *behind; /* NULL: samples go to the builder at once */
+    uint8_t *piece;            /* samples for the other thread: head, values, new frames of each */
+    size_t used;
+    /* Of the thread that puts the samples into the builder: the stack of the one before. */
+    uint32_t *nodes;
+    size_t node_capacity;
+};
+
+void pci_rprof_pipeline_clear(struct pci_rprof_pipeline *queue);
+
+/* A sample whose stack is what pci_rprof_frames_add() has found last, the empty one without
+ * `frames`; without `has_stack`: none. values[i] is of types[i], and there if bit i of `present` is
+ * set. */
+pcol_status pci_rprof_pipeline_sample(struct pci_rprof_pipeline *queue,
+                                   const struct pci_rprof_frames *frames, int has_stack,
+                                   unsigned present, const int64_t values[PCI_RPROF_TYPES],
+                                   pcol_error *err);
+/* All samples into the builder, which belongs to the caller then. */
+pcol_status pci_rprof_pipeline_flush(struct pci_rprof_pipeline *queue, pcol_error *err);
+
+#endif

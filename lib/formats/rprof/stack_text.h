@@ -1,0 +1,57 @@
+/*
+ * stack_text.h - from a node of the tree of stacks to the text of a line
+ *
+ * The text of a stack is the text of its innermost frame and behind it that of its parent. It is
+ * kept against the end of a buffer, together with the nodes it was made of: the next stack walks up
+ * until it meets one of them, and only what is new is put in front. A node's place and a group's
+ * text are loaded on first use, in pages, so that memory follows what is asked for.
+ */
+#ifndef PCI_RPROF_STACK_TEXT_H
+#define PCI_RPROF_STACK_TEXT_H
+
+#include "formats/rprof/write_common.h"
+
+/* Bytes that grow behind. */
+struct pci_rprof_bytes {
+    uint8_t *data;
+    size_t size, capacity;
+};
+pcol_status pci_rprof_append(struct pci_rprof_bytes *bytes, const void *data, size_t size,
+                             pcol_error *err);
+
+/* Append the text of a location group; at least one byte. */
+typedef pcol_status (*pci_rprof_unit_fn)(void *context, uint64_t group, struct pci_rprof_bytes *to,
+                                         pcol_error *err);
+
+struct pci_rprof_step {
+    uint32_t node;
+    size_t size; /* of the text from this node to the root */
+};
+
+struct pci_rprof_stack_text {
+    const pcol_file *file;
+    const struct pci_column *parent, *group;
+    uint64_t node_count, group_count;
+    pci_rprof_unit_fn unit;
+    void *context;
+    struct pci_rprof_node **nodes; /* pages */
+    struct pci_rprof_span **units; /* pages */
+    struct pci_rprof_bytes arena;
+    struct pci_rprof_step *path; /* of the last stack, outermost first */
+    size_t depth, path_capacity;
+    uint32_t *fresh; /* nodes that the last stack did not have */
+    size_t fresh_capacity;
+    uint8_t *line; /* the text stands at its end */
+    size_t line_capacity;
+};
+
+pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const pcol_file *file,
+                                  uint64_t group_count, pci_rprof_unit_fn unit, void *context,
+                                  pcol_error *err);
+void pci_rprof_stack_text_close(struct pci_rprof_stack_text *stacks);
+
+/* The text of a stack, valid until the next call. */
+pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint64_t node,
+                                  const uint8_t **text, size_t *size, pcol_error *err);
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * write.c - exporting to Rprof() output
+ *
+ * A source that was Rprof output comes back byte for byte: its segments in order, each with its
+ * header, and its samples and file lines in their places. What has a verbatim text is that text.
+ */
+#include "formats/rprof/write.h"
+
+#include "util/alloc.h"
+#include "model/table.h"
+
+#include <string.h>
+
+const struct pci_rprof_type pci_rprof_types[] = {
+    {"samples", "count"}, {"small_v", "cells"},   {"big_v", "cells"},
+    {"nodes", "bytes"},   {"dup_count", "count"}, {NULL, NULL},
+};
+
+/* The tables of segments and file lines, and how far they are written. */
+struct segments {
+    uint64_t rows, file_rows;
+    uint64_t at, file_at; /* next rows */
+    const struct pci_column *source, *first, *memory, *gc, *line, *interval, *crlf, *text;
+    const struct pci_column *file_segment, *file_before, *file_number, *file_path, *file_text;
+};
+
+/* The segment being written. */
+struct segment {
+    uint64_t row;
+    uint64_t first, end; /* samples; those of other sources in between do not belong to it */
+    int crlf;
+};
+
+const struct pci_holds pci_rprof_holds = {.cannot = "rprof cannot hold",
+                                          .any = PCI_HOLDS(INTERVAL) | PCI_HOLDS(PLACES) |
+                                                 PCI_HOLDS(FILES) | PCI_HOLDS(LINES)};
+
+struct writer {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_out *out;
+    struct pci_rprof_samples *samples;
+    struct segments segments;
+    struct pci_rprof_locations locations;
+    struct pci_rprof_stack_text stacks;
+    int feeds;     /* some name holds a line feed */
+    int changed;   /* a source of this format is written as one of another kind */
+    unsigned lost; /* by sources of other kinds */
+};
+
+size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
+{
+    static const char *const words[] = {"memory profiling: ", "GC profiling: ", "line profiling: "};
+    static const char interval[] = "sample.interval=";
+    const int set[] = {flags->memory, flags->gc, flags->line};
+    uint8_t *p = to;
+    for (int i = 0; i < 3; i++)
+        if (set[i]) {
+            memcpy(p, words[i], strlen(words[i]));
+            p += strlen(words[i]);
+        }
+    memcpy(p, interval, strlen(interval));
+    p = pci_out_digits(p + strlen(interval), flags->interval_us);
+    return (size_t)(p - to);
+}
+
+static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol_error *err)
+{
+    const struct {
+        const char *table, *name;
+        unsigned type;
+        const struct pci_column **column;
+    } columns[] = {
+        {"rprof_segments", "source", PCF_U32, &s->source},
+        {"rprof_segments", "first_sample", PCF_U64, &s->first},
+        {"rprof_segments", "memory", PCF_BOOL, &s->memory},
+        {"rprof_segments", "gc", PCF_BOOL, &s->gc},
+        {"rprof_segments", "line", PCF_BOOL, &s->line},
+        {"rprof_segments", "interval_us", PCF_I64, &s->interval},
+        {"rprof_segments", "crlf", PCF_BOOL, &s->crlf},
+        {"rprof_segments", "text", PCF_STRING, &s->text},
+        {"rprof_files", "segment", PCF_U32, &s->file_segment},
+        {"rprof_files", "before_sample", PCF_U64, &s->file_before},
+        {"rprof_files", "number", PCF_I64, &s->file_number},
+        {"rprof_files", "path", PCF_STRING, &s->file_path},
+        {"rprof_files", "text", PCF_STRING, &s->file_text},
+    };
+    memset(s, 0, sizeof *s);
+    PCI_TRY(pci_plausible(file, "rprof_segments", err));
+    PCI_TRY(pci_plausible(file, "rprof_files", err));
+    s->rows = pci_rprof_rows(file, "rprof_segments");
+    s->file_rows = pci_rprof_rows(file, "rprof_files");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        PCI_TRY(pci_rprof_column(file, columns[i].table, columns[i].name, 1u << columns[i].type,
+                                 columns[i].column, err));
+    return PCOL_OK;
+}
+
+/* ---- text of a group */
+
+pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uint64_t group,
+                                struct pci_rprof_bytes *to, int *feeds, pcol_error *err)
+{
+    struct pci_rprof_frame frame;
+    uint64_t first, end;
+    int64_t number;
+    int numbered;
+    uint8_t ref[48], *p = ref;
+    PCI_TRY(pci_rprof_lines_of(locations, group, &first, &end, err));
+    if (end - first != 1)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
+                             "a frame of Rprof has one line");
+    PCI_TRY(pci_rprof_frame_at(locations, first, &frame, err));
+    PCI_TRY(
+        pci_rprof_cell(locations->file, locations->file_number, group, &number, &numbered, err));
+    if (numbered && frame.has_line) {
+        p = pci_out_digits(p, number);
+        *p++ = '#';
+        p = pci_out_digits(p, frame.line);
+        *p++ = ' ';
+        PCI_TRY(pci_rprof_append(to, ref, (size_t)(p - ref), err));
+    }
+    if (!frame.has_name && p != ref)
+        return PCOL_OK;
+    *feeds = *feeds || (frame.name.size && memchr(frame.name.data, '\n', frame.name.size));
+    PCI_TRY(pci_rprof_append(to, "\"", 1, err));
+    PCI_TRY(pci_rprof_append(to, frame.name.data, frame.name.size, err));
+    return pci_rprof_append(to, "\" ", 2, err);
+}
+
+static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
+                             pcol_error *err)
+{
+    struct writer *w = context;
+    return pci_rprof_unit_text(&w->locations, group, to, &w->feeds, err);
+}
+
+/* ---- lines */
+
+static pcol_status put_eol(const struct writer *w, const struct segment *s, pcol_error *err)
+{
+    return pci_out(w->out, s->crlf ? "\r\n" : "\n", s->crlf ? 2 : 1, err);
+}
+
+static pcol_status put_string(const struct writer *w, int64_t code, pcol_error *err)
+{
+    return pci_rprof_put_string(w->out, w->file, code, err);
+}
+
+static pcol_status put_sample(struct writer *w, const struct segment *s, size_t i, pcol_error *err)
+{
+    const struct pci_rprof_samples *b = w->samples;
+    uint8_t prefix[4 * 22 + 1], *p = prefix;
+    if (b->text.valid[i])
+        return put_string(w, b->text.value[i], err);
+    if (b->value[1].valid[i]) {
+        for (int k = 1; k < PCI_RPROF_VALUES; k++) {
+            *p++ = ':';
+            p = pci_out_digits(p, b->value[k].valid[i] ? b->value[k].value[i] : 0);
+        }
+        *p++ = ':';
+        PCI_TRY(pci_out(w->out, prefix, (size_t)(p - prefix), err));
+    }
+    if (b->stack.valid[i]) {
+        const uint8_t *text;
+        size_t size;
+        PCI_TRY(pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
+        PCI_TRY(pci_rprof_put_feeds(w->out, text, size, s->crlf && w->feeds, err));
+    }
+    return put_eol(w, s, err);
+}
+
+static pcol_status put_header(struct writer *w, struct segment *s, pcol_error *err)
+{
+    const struct segments *t = &w->segments;
+    struct pci_rprof_flags flags;
+    int64_t memory, gc, line, crlf, interval, text;
+    int valid, known;
+    uint8_t header[96];
+    PCI_TRY(pci_rprof_cell(w->file, t->crlf, s->row, &crlf, &valid, err));
+    s->crlf = crlf != 0;
+    PCI_TRY(pci_rprof_cell(w->file, t->text, s->row, &text, &valid, err));
+    if (valid)
+        return put_string(w, text, err);
+    PCI_TRY(pci_rprof_cell(w->file, t->memory, s->row, &memory, &valid, err));
+    PCI_TRY(pci_rprof_cell(w->file, t->gc, s->row, &gc, &valid, err));
+    PCI_TRY(pci_rprof_cell(w->file, t->line, s->row, &line, &valid, err));
+    PCI_TRY(pci_rprof_cell(w->file, t->interval, s->row, &interval, &known, err));
+    flags = (struct pci_rprof_flags){memory != 0, gc != 0, line != 0,
+                                     known ? interval : PCI_RPROF_INTERVAL_US};
+    PCI_TRY(pci_out(w->out, header, pci_rprof_header_text(header, &flags), err));
+    return put_eol(w, s, err);
+}
+
+/* File lines of the segment that stand before the sample `row`. *next: the sample before which the
+ * next one stands. */
+static pcol_status put_files(struct writer *w, const struct segment *s, uint64_t row,
+                             uint64_t *next, pcol_error *err)
+{
+    struct segments *t = &w->segments;
+    for (*next = UINT64_MAX; t->file_at < t->file_rows; t->file_at++) {
+        int64_t segment, before, number, text, path;
+        int valid, has_text, numbered, has_path;
+        uint8_t word[32] = "#File ", *p = word + 6;
+        PCI_TRY(pci_rprof_cell(w->file, t->file_segment, t->file_at, &segment, &valid, err));
+        if ((uint64_t)segment > s->row)
+            break;
+        if ((uint64_t)segment < s->row)
+            continue;
+        PCI_TRY(pci_rprof_cell(w->file, t->file_before, t->file_at, &before, &valid, err));
+        if ((uint64_t)before > row) {
+            *next = (uint64_t)before;
+            break;
+        }
+        PCI_TRY(pci_rprof_cell(w->file, t->file_text, t->file_at, &text, &has_text, err));
+        if (has_text) {
+            PCI_TRY(put_string(w, text, err));
+            continue;
+        }
+        PCI_TRY(pci_rprof_cell(w->file, t->file_number, t->file_at, &number, &numbered, err));
+        PCI_TRY(pci_rprof_cell(w->file, t->file_path, t->file_at, &path, &has_path, err));
+        if (numbered)
+            p = pci_out_digits(p, number);
+        *p++ = ':';
+        *p++ = ' ';
+        PCI_TRY(pci_out(w->out, word, (size_t)(p - word), err));
+        if (has_path)
+            PCI_TRY(put_string(w, path, err));
+        PCI_TRY(put_eol(w, s, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- segments */
+
+static pcol_status put_segment(struct writer *w, uint32_t source, struct segment *s,
+                               pcol_error *err)
+{
+    uint64_t next_file = 0;
+    PCI_TRY(put_header(w, s, err));
+    for (uint64_t row = s->first; row < s->end; row++) {
+        PCI_TRY(pci_rprof_samples_load(w->samples, row, err));
+        size_t i = (size_t)(row - w->samples->first);
+        if (w->samples->source.value[i] != (int64_t)source)
+            continue;
+        if (row >= next_file)
+            PCI_TRY(put_files(w, s, row, &next_file, err));
+        PCI_TRY(put_sample(w, s, i, err));
+    }
+    return put_files(w, s, UINT64_MAX, &next_file, err);
+}
+
+/* Where the segment's samples are. */
+static pcol_status find_samples(struct writer *w, struct segment *s, pcol_error *err)
+{
+    const struct segments *t = &w->segments;
+    int64_t first, end = (int64_t)w->samples->total;
+    int valid;
+    PCI_TRY(pci_rprof_cell(w->file, t->first, s->row, &first, &valid, err));
+    if (s->row + 1 < t->rows)
+        PCI_TRY(pci_rprof_cell(w->file, t->first, s->row + 1, &end, &valid, err));
+    s->first = (uint64_t)first;
+    s->end = (uint64_t)end;
+    if (s->first > s->end || s->end > w->samples->total)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "rprof_segments", "first_sample", s->row,
+                             "segments are not in order or beyond the samples");
+    return PCOL_OK;
+}
+
+/* *found: the source has segments. */
+static pcol_status write_segments(struct writer *w, uint32_t source, int *found, pcol_error *err)
+{
+    struct segments *t = &w->segments;
+    *found = 0;
+    for (; t->at < t->rows; t->at++) {
+        struct segment segment = {.row = t->at};
+        int64_t owner;
+        int valid;
+        PCI_TRY(pci_rprof_cell(w->file, t->source, t->at, &owner, &valid, err));
+        if (owner > (int64_t)source)
+            break;
+        if (owner < (int64_t)source)
+            continue;
+        *found = 1;
+        PCI_TRY(find_samples(w, &segment, err));
+        PCI_TRY(put_segment(w, source, &segment, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status has_samples(struct writer *w, uint32_t source, int *found, pcol_error *err)
+{
+    uint64_t row = w->samples->turns.next;
+    PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
+    *found = row < w->samples->total;
+    return PCOL_OK;
+}
+
+static pcol_status write_source(struct writer *w, const struct pci_column *types, uint32_t source,
+                                pcol_error *err)
+{
+    pcol_str type;
+    int valid, found = 0;
+    PCI_TRY(pci_rprof_cell_str(w->file, types, source, &type, &valid, err));
+    int own = type.size == 5 && memcmp(type.data, "rprof", 5) == 0;
+    if (own) {
+        PCI_TRY(write_segments(w, source, &found, err));
+        if (!found) /* nothing was written, unless by somebody who knows no segments */
+            PCI_TRY(has_samples(w, source, &valid, err));
+        if (found || !valid)
+            return PCOL_OK;
+        w->changed = 1;
+    }
+    return pci_rprof_write_generic(w->export, w->out, w->samples, source, &w->lost, err);
+}
+
+static pcol_status write_sources(struct writer *w, pcol_error *err)
+{
+    const struct pci_export *export = w->export;
+    const struct pci_column *types;
+    PCI_TRY(pci_rprof_samples_open(w->samples, w->file, pci_rprof_types, err));
+    PCI_TRY(open_segments(&w->segments, w->file, err));
+    PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
+    PCI_TRY(
+        pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w, err));
+    PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &types, err));
+    for (uint64_t s = export->first_source; s <= export->last_source; s++) {
+        PCI_TRY(pci_put_line_end(w->out, err));
+        PCI_TRY(write_source(w, types, (uint32_t)s, err));
+    }
+    PCI_TRY(pci_out_flush(w->out, err));
+    pci_rprof_report_losses(export, w->lost);
+    return pci_export_losses(export, w->changed ? NULL : "rprof", err);
+}
+
+pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
+{
+    struct writer w = {.export = export, .file = export->file};
+    pcol_status status;
+    w.out = pci_malloc(1, sizeof *w.out);
+    w.samples = pci_calloc(1, sizeof *w.samples);
+    if (w.out && w.samples) {
+        pci_put_open(w.out, export->sink);
+        status = write_sources(&w, err);
+    } else {
+        status = pci_fail_memory(err);
+    }
+    pci_rprof_stack_text_close(&w.stacks);
+    if (w.samples)
+        pci_rprof_samples_close(w.samples);
+    pci_free(w.samples);
+    pci_free(w.out);
+    return status;
+}

@@ -1,0 +1,265 @@
+/*
+ * write_common.c - what the writers of R's profiles share (write_common.h)
+ */
+#include "formats/rprof/write_common.h"
+
+#include "model/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- output ---- */
+
+pcol_status pci_rprof_put_string(struct pci_out *out, const pcol_file *file, int64_t code,
+                                 pcol_error *err)
+{
+    pcol_str text;
+    PCI_TRY(pci_string(file, (uint64_t)code, &text, err));
+    return pci_out(out, text.data, text.size, err);
+}
+
+pcol_status pci_rprof_put_feeds(struct pci_out *out, const uint8_t *text, size_t size, int crlf,
+                                pcol_error *err)
+{
+    while (crlf && size) {
+        const uint8_t *feed = memchr(text, '\n', size);
+        if (!feed)
+            break;
+        size_t before = (size_t)(feed - text);
+        PCI_TRY(pci_out(out, text, before, err));
+        PCI_TRY(pci_out(out, "\r\n", 2, err));
+        text += before + 1;
+        size -= before + 1;
+    }
+    return pci_out(out, text, size, err);
+}
+
+/* ---- cells ---- */
+
+pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                           int64_t *value, int *valid, pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
+}
+
+pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               pcol_str *value, int *valid, pcol_error *err)
+{
+    *value = (pcol_str){"", 0};
+    *valid = 0;
+    return column ? pci_get_str(file, column, row, value, valid, err) : PCOL_OK;
+}
+
+pcol_status pci_rprof_column(const pcol_file *file, const char *table, const char *name,
+                             unsigned types, const struct pci_column **column, pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    *column = t ? pci_column_find(t, name) : NULL;
+    if (!*column)
+        return PCOL_OK;
+    if (!t->supported || !(*column)->supported || !(types >> (*column)->data->type & 1))
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_NOWHERE,
+                             "column is not of the type that belongs there");
+    return pci_verify(file, *column, err);
+}
+
+uint64_t pci_rprof_rows(const pcol_file *file, const char *table)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    return t ? t->rows : 0;
+}
+
+/* ---- samples ---- */
+
+/* The integers of a type, NULL if the file has none. A type with doubles is another row of
+ * sample_types. */
+static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type *type,
+                              const struct pci_column **column, pcol_error *err)
+{
+    const struct pci_column *types, *units, *ordinals;
+    uint64_t rows = pci_rprof_rows(file, "sample_types");
+    *column = NULL;
+    PCI_TRY(pci_plausible(file, "sample_types", err));
+    PCI_TRY(pci_rprof_column(file, "sample_types", "type", 1u << PCF_STRING, &types, err));
+    PCI_TRY(pci_rprof_column(file, "sample_types", "unit", 1u << PCF_STRING, &units, err));
+    PCI_TRY(pci_rprof_column(file, "sample_types", "ordinal", 1u << PCF_U32, &ordinals, err));
+    for (uint64_t row = 0; types && units && row < rows; row++) {
+        pcol_str text, unit;
+        int64_t ordinal;
+        int valid;
+        char name[32];
+        PCI_TRY(pci_rprof_cell_str(file, types, row, &text, &valid, err));
+        PCI_TRY(pci_rprof_cell_str(file, units, row, &unit, &valid, err));
+        PCI_TRY(pci_rprof_cell(file, ordinals, row, &ordinal, &valid, err));
+        if (ordinal || text.size != strlen(type->type) || unit.size != strlen(type->unit) ||
+            memcmp(text.data, type->type, text.size) != 0 ||
+            memcmp(unit.data, type->unit, unit.size) != 0)
+            continue;
+        snprintf(name, sizeof name, "value.%llu", (unsigned long long)row);
+        const struct pci_table *samples = pci_table_find(file, "samples");
+        const struct pci_column *values = samples ? pci_column_find(samples, name) : NULL;
+        if (values && values->data->type == PCF_F64)
+            continue;
+        return pci_rprof_column(file, "samples", name, 1u << PCF_I64, column, err);
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol_file *file,
+                                   const struct pci_rprof_type *types, pcol_error *err)
+{
+    memset(samples, 0, sizeof *samples);
+    samples->file = file;
+    samples->total = pci_rprof_rows(file, "samples");
+    if (file->strings)
+        PCI_TRY(pci_verify(file, file->strings, err));
+    PCI_TRY(
+        pci_rprof_column(file, "samples", "source", 1u << PCF_U32, &samples->source.column, err));
+    PCI_TRY(pci_rprof_column(file, "samples", "stack", 1u << PCF_U32, &samples->stack.column, err));
+    PCI_TRY(
+        pci_rprof_column(file, "samples", "text", 1u << PCF_STRING, &samples->text.column, err));
+    for (int i = 0; types[i].type; i++)
+        PCI_TRY(find_value(file, &types[i], &samples->value[i].column, err));
+    return pci_interleaved_open(file, samples->source.column, &samples->turns, err);
+}
+
+void pci_rprof_samples_close(struct pci_rprof_samples *samples)
+{
+    pci_interleaved_close(&samples->turns);
+}
+
+static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rprof_cells *cells,
+                        pcol_error *err)
+{
+    if (!cells->column) /* all null since samples_open() */
+        return PCOL_OK;
+    return pci_read(samples->file, cells->column, samples->first, samples->rows, cells->value,
+                    cells->valid, err);
+}
+
+pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row, pcol_error *err)
+{
+    uint64_t left = samples->total - row;
+    if (row >= samples->first && row - samples->first < samples->rows)
+        return PCOL_OK;
+    samples->first = row;
+    samples->rows = left < PCI_RPROF_BATCH ? (size_t)left : PCI_RPROF_BATCH;
+    if (samples->turns.rows) /* the next one that is asked for may be anywhere */
+        samples->rows = 1;
+    PCI_TRY(load(samples, &samples->source, err));
+    PCI_TRY(load(samples, &samples->stack, err));
+    PCI_TRY(load(samples, &samples->text, err));
+    for (int i = 0; i < PCI_RPROF_VALUES; i++)
+        PCI_TRY(load(samples, &samples->value[i], err));
+    return PCOL_OK;
+}
+
+pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
+                                   uint64_t *row, pcol_error *err)
+{
+    struct pci_interleaved *turns = &samples->turns;
+    if (pci_interleaved_find(turns, source, row))
+        return *row < samples->total ? pci_rprof_samples_load(samples, *row, err) : PCOL_OK;
+    for (; *row < samples->total; ++*row) {
+        PCI_TRY(pci_rprof_samples_load(samples, *row, err));
+        int64_t has = samples->source.value[*row - samples->first];
+        if (has == (int64_t)source)
+            return PCOL_OK;
+        if (turns->in_order && has > (int64_t)source)
+            break;
+        PCI_TRY(pci_interleaved_pass(turns, *row, err));
+    }
+    *row = samples->total;
+    return PCOL_OK;
+}
+
+/* ---- location groups ---- */
+
+pcol_status pci_rprof_locations_open(struct pci_rprof_locations *locations, const pcol_file *file,
+                                     pcol_error *err)
+{
+    struct pci_rprof_locations *l = locations;
+    const struct {
+        const char *table, *name;
+        unsigned type;
+        const struct pci_column **column;
+    } columns[] = {
+        {"location_groups", "first_location", PCF_U32, &l->first},
+        {"location_groups", "file_number", PCF_I64, &l->file_number},
+        {"location_groups", "address", PCF_U64, &l->address},
+        {"location_groups", "mapping", PCF_U32, &l->mapping},
+        {"locations", "function", PCF_U32, &l->function},
+        {"locations", "line", PCF_I64, &l->line},
+        {"locations", "column", PCF_I64, &l->text_column},
+        {"locations", "filename", PCF_STRING, &l->filename},
+        {"functions", "name", PCF_STRING, &l->name},
+        {"functions", "filename", PCF_STRING, &l->function_file},
+        {"functions", "start_line", PCF_I64, &l->start_line},
+    };
+    memset(l, 0, sizeof *l);
+    l->file = file;
+    PCI_TRY(pci_plausible(file, "location_groups", err));
+    PCI_TRY(pci_plausible(file, "locations", err));
+    l->group_count = pci_rprof_rows(file, "location_groups");
+    l->location_count = pci_rprof_rows(file, "locations");
+    l->function_count = pci_rprof_rows(file, "functions");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        PCI_TRY(pci_rprof_column(file, columns[i].table, columns[i].name, 1u << columns[i].type,
+                                 columns[i].column, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_rprof_lines_of(const struct pci_rprof_locations *locations, uint64_t group,
+                               uint64_t *first, uint64_t *end, pcol_error *err)
+{
+    const struct pci_rprof_locations *l = locations;
+    int64_t a = (int64_t)group, b = (int64_t)group + 1;
+    int valid;
+    if (group >= l->group_count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, group,
+                             "a call stack refers to a row that does not exist");
+    if (l->first) {
+        PCI_TRY(pci_get(l->file, l->first, group, &a, &valid, err));
+        b = (int64_t)l->location_count;
+        if (group + 1 < l->group_count)
+            PCI_TRY(pci_get(l->file, l->first, group + 1, &b, &valid, err));
+    }
+    if (a < 0 || a > b || (uint64_t)b > l->location_count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
+                             "lines of a group are not in order or beyond the table");
+    *first = (uint64_t)a;
+    *end = (uint64_t)b;
+    return PCOL_OK;
+}
+
+pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint64_t location,
+                               struct pci_rprof_frame *frame, pcol_error *err)
+{
+    const struct pci_rprof_locations *l = locations;
+    const struct pci_column *file = l->filename;
+    uint64_t file_row = location;
+    int64_t function, ignored;
+    int has_function;
+    memset(frame, 0, sizeof *frame);
+    PCI_TRY(pci_rprof_cell(l->file, l->line, location, &frame->line, &frame->has_line, err));
+    PCI_TRY(
+        pci_rprof_cell(l->file, l->text_column, location, &ignored, &frame->has_text_column, err));
+    PCI_TRY(pci_rprof_cell(l->file, l->function, location, &function, &has_function, err));
+    if (has_function) {
+        uint64_t row = (uint64_t)function;
+        if (row >= l->function_count)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
+                                 "function %" PRIu64 " does not exist", row);
+        PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
+        PCI_TRY(pci_rprof_cell(l->file, l->start_line, row, &ignored, &frame->has_start_line, err));
+        file = l->function_file;
+        file_row = row;
+    }
+    PCI_TRY(pci_rprof_cell(l->file, file, file_row, &frame->path, &frame->has_file, err));
+    return frame->has_file ? pci_rprof_cell_str(l->file, file, file_row, &frame->filename,
+                                                &frame->has_file, err)
+                           : PCOL_OK;
+}

@@ -1,0 +1,99 @@
+/*
+ * write_common.h - what the writers of R's profiles share: buffered output, samples by the batch, and the
+ * parts of a location group
+ *
+ * Columns that a file lacks read as null. Row numbers that come out of the file are checked by the
+ * column they are used on.
+ */
+#ifndef PCI_RPROF_WRITE_COMMON_H
+#define PCI_RPROF_WRITE_COMMON_H
+
+#include "reader/file.h"
+#include "stream/out_buffer.h"
+#include "stream/input.h"
+#include "model/types.h"
+
+#define PCI_RPROF_BATCH 1024u
+
+pcol_status pci_rprof_put_string(struct pci_out *out, const pcol_file *file, int64_t code,
+                                 pcol_error *err);
+/* With `crlf` each LF becomes CR LF, as in a stream in text mode on Windows. */
+pcol_status pci_rprof_put_feeds(struct pci_out *out, const uint8_t *text, size_t size, int crlf,
+                                pcol_error *err);
+
+/* A cell; null if there is no such column. */
+pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                           int64_t *value, int *valid, pcol_error *err);
+pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               pcol_str *value, int *valid, pcol_error *err);
+/* A column of a table if both exist; its checksums are compared first, for it is going to be read
+ * whole. E_UNSUPPORTED if it is of none of the types given (bits 1 << PCF_...). */
+pcol_status pci_rprof_column(const pcol_file *file, const char *table, const char *name,
+                             unsigned types, const struct pci_column **column, pcol_error *err);
+uint64_t pci_rprof_rows(const pcol_file *file, const char *table);
+
+/* ---- samples */
+
+enum { PCI_RPROF_VALUES = 5 };
+
+struct pci_rprof_cells {
+    const struct pci_column *column;
+    int64_t value[PCI_RPROF_BATCH];
+    uint8_t valid[PCI_RPROF_BATCH];
+};
+
+struct pci_rprof_samples {
+    const pcol_file *file;
+    uint64_t total;
+    uint64_t first; /* row of the batch's first sample */
+    size_t rows;
+    struct pci_interleaved turns;
+    struct pci_rprof_cells source, stack, text, value[PCI_RPROF_VALUES];
+};
+
+struct pci_rprof_type {
+    const char *type, *unit;
+};
+
+/* Find the columns; value[i] is that of types[i], which ends with a NULL type. To be closed, also
+ * after a failure. */
+pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol_file *file,
+                                   const struct pci_rprof_type *types, pcol_error *err);
+void pci_rprof_samples_close(struct pci_rprof_samples *samples);
+/* Make `row` < total part of the batch. */
+pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row,
+                                   pcol_error *err);
+/* The first sample of the source from *row on, which becomes part of the batch; total or
+ * more: none. */
+pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
+                                   uint64_t *row, pcol_error *err);
+
+/* ---- location groups */
+
+struct pci_rprof_locations {
+    const pcol_file *file;
+    uint64_t group_count, location_count, function_count;
+    const struct pci_column *first, *file_number, *address, *mapping;
+    const struct pci_column *function, *line, *text_column, *filename;
+    const struct pci_column *name, *function_file, *start_line;
+};
+
+/* One line of a group. */
+struct pci_rprof_frame {
+    pcol_str name, filename;
+    int64_t line;
+    int has_name, has_file, has_line;
+    int64_t path;        /* string number of filename */
+    int has_text_column; /* there is a column in the line */
+    int has_start_line;
+};
+
+pcol_status pci_rprof_locations_open(struct pci_rprof_locations *locations, const pcol_file *file,
+                                     pcol_error *err);
+/* The rows of `locations` that are lines of a group. */
+pcol_status pci_rprof_lines_of(const struct pci_rprof_locations *locations, uint64_t group,
+                               uint64_t *first, uint64_t *end, pcol_error *err);
+pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint64_t location,
+                               struct pci_rprof_frame *frame, pcol_error *err);
+
+#endif

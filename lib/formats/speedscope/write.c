@@ -1,0 +1,587 @@
+/*
+ * write.c - a profile for speedscope (its JSON file format, "sampled" profiles)
+ *
+ * speedscope shows one list of weighted stacks at a time, so each thread and sample type becomes a
+ * profile of its own, in the order of samples; neighbours with the same stack are one entry. Rows
+ * of samples are ordered by thread first, by counting, so that each thread is gone through by
+ * itself however the threads are mixed. Frames are functions, as in speedscope's own importers;
+ * those that are in use are numbered as they turn up and listed at the end.
+ *
+ *     {"$schema": ..., "profiles": [{"samples": [[0, 1], [0, 2]], "weights": [3, 5], ...}],
+ *      "shared": {"frames": [{"name": "main", "file": "main.c"}, ...]}, ...}
+ */
+#include "util/alloc.h"
+#include "builder/string_pool.h"
+#include "util/strbuf.h"
+#include "model/frame_names.h"
+#include "model/stack_path.h"
+#include "model/types.h"
+#include "json/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LOSS_LEVEL = 1,
+    LOSS_NEGATIVE = 2,
+    LOSS_ZERO = 4,
+    LOSS_UNIT = 8,
+    LOSS_NUMBER = 16,
+    LOSS_TYPES = 32,
+    LOSS_BYTES = 64
+};
+
+static const char *const losses[] = {
+    "sample types that are levels",
+    "negative values",
+    "samples whose value is 0",
+    "units of values other than counts, times and bytes",
+    "values that are not finite",
+    "more than one sample type under --sample-type",
+    "bytes that are not UTF-8: they become U+FFFD",
+};
+
+const struct pci_holds pci_speedscope_holds = {
+    .cannot = "speedscope cannot hold",
+    .any = PCI_HOLDS(SOURCES) /* in the names of profiles */ | PCI_HOLDS(FILES) |
+           PCI_HOLDS(START_LINES) | PCI_HOLDS(THREADS)};
+
+struct frame {
+    uint64_t location; /* that showed it first */
+    uint32_t group;
+};
+
+/* Samples of one source and thread. */
+struct track {
+    uint32_t source, thread; /* thread: PCOL_NONE where there is none */
+    uint64_t count, first;   /* rows[first, first + count) */
+};
+
+struct writer {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_json_writer json;
+    struct pci_types types;
+    struct pci_chosen chosen;
+    struct pci_names names;
+    struct pci_stack_path path;
+    const struct pci_column *stack, *thread, *source;
+    uint32_t *list; /* types of a source */
+    struct track *tracks;
+    size_t track_count, track_capacity;
+    struct pci_hash track_hash;
+    uint64_t *rows; /* of samples, track by track */
+    uint64_t row_count;
+    /* Frames in use. */
+    struct frame *frames;
+    size_t frame_count, frame_capacity;
+    uint32_t *by_function, *by_location; /* frame + 1 */
+    struct pci_string_pool made;              /* names of places without a function */
+    uint32_t *by_made;
+    size_t made_capacity;
+    /* Frames of the path, outermost first. */
+    uint32_t *line;
+    size_t line_capacity;
+    size_t *ends; /* by step: frames up to and with it */
+    size_t end_capacity;
+    /* The profile that is shown first. */
+    uint64_t profiles, shown;
+    double heaviest;
+    unsigned lost;
+};
+
+static pcol_str text_of(const char *text)
+{
+    return (pcol_str){text, strlen(text)};
+}
+
+/* ---- tracks ---- */
+
+static pcol_status track_of(struct writer *w, uint64_t row, uint32_t *track, pcol_error *err)
+{
+    int64_t source = 0, thread = PCOL_NONE;
+    int valid = 0;
+    if (w->source)
+        PCI_TRY(pci_get(w->file, w->source, row, &source, &(int){0}, err));
+    *track = PCOL_NONE;
+    if (source < (int64_t)w->export->first_source || source > (int64_t)w->export->last_source)
+        return PCOL_OK;
+    if (w->thread)
+        PCI_TRY(pci_get(w->file, w->thread, row, &thread, &valid, err));
+    if (!valid)
+        thread = PCOL_NONE;
+    uint64_t hash = pci_hash_pair((uint64_t)source, (uint64_t)thread);
+    size_t at = pci_hash_start(&w->track_hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&w->track_hash, hash, &at)) != PCI_HASH_NONE)
+        if (w->tracks[id].source == source && w->tracks[id].thread == thread) {
+            *track = id;
+            return PCOL_OK;
+        }
+    if (pci_grow((void **)&w->tracks, &w->track_capacity, w->track_count + 1, sizeof *w->tracks))
+        return pci_fail_memory(err);
+    *track = (uint32_t)w->track_count;
+    w->tracks[w->track_count++] = (struct track){(uint32_t)source, (uint32_t)thread, 0, 0};
+    return pci_hash_add(&w->track_hash, hash, *track, err);
+}
+
+static pcol_status order_rows(struct writer *w, pcol_error *err)
+{
+    uint64_t rows = pci_rows(w->file, "samples"), first = 0;
+    uint32_t track;
+    for (uint64_t row = 0; row < rows; row++) {
+        PCI_TRY(track_of(w, row, &track, err));
+        if (track != PCOL_NONE)
+            w->tracks[track].count++;
+    }
+    for (size_t i = 0; i < w->track_count; i++) {
+        w->tracks[i].first = first;
+        first += w->tracks[i].count;
+        w->tracks[i].count = 0;
+    }
+    w->rows = pci_calloc((size_t)first + 1, sizeof *w->rows);
+    if (!w->rows)
+        return pci_fail_memory(err);
+    for (uint64_t row = 0; row < rows; row++) {
+        PCI_TRY(track_of(w, row, &track, err));
+        if (track != PCOL_NONE)
+            w->rows[w->tracks[track].first + w->tracks[track].count++] = row;
+    }
+    return PCOL_OK;
+}
+
+/* ---- frames ---- */
+
+static pcol_status new_frame(struct writer *w, uint64_t location, uint32_t group, uint32_t *frame,
+                             pcol_error *err)
+{
+    if (pci_grow((void **)&w->frames, &w->frame_capacity, w->frame_count + 1, sizeof *w->frames))
+        return pci_fail_memory(err);
+    w->frames[w->frame_count] = (struct frame){location, group};
+    *frame = (uint32_t)++w->frame_count;
+    return PCOL_OK;
+}
+
+/* Frame of a place without a function: by what it is called. */
+static pcol_status made_frame(struct writer *w, pcol_str name, uint64_t location, uint32_t group,
+                              uint32_t *frame, pcol_error *err)
+{
+    uint32_t string;
+    PCI_TRY(pci_string_pool_intern(&w->made, name.data, name.size, &string, err));
+    if (string >= w->made_capacity) {
+        size_t had = w->made_capacity;
+        if (pci_grow((void **)&w->by_made, &w->made_capacity, (size_t)string + 1,
+                     sizeof *w->by_made))
+            return pci_fail_memory(err);
+        memset(w->by_made + had, 0, (w->made_capacity - had) * sizeof *w->by_made);
+    }
+    if (!w->by_made[string])
+        PCI_TRY(new_frame(w, location, group, &w->by_made[string], err));
+    *frame = w->by_made[string];
+    return PCOL_OK;
+}
+
+static pcol_status frame_of(struct writer *w, uint64_t location, uint32_t group, uint32_t *frame,
+                            pcol_error *err)
+{
+    if (!w->by_location[location]) {
+        struct pci_name name;
+        PCI_TRY(pci_names_get(&w->names, location, group, &name, err));
+        if (name.is_made || name.has_library) {
+            PCI_TRY(made_frame(w, name.name, location, group, frame, err));
+        } else {
+            if (!w->by_function[name.function])
+                PCI_TRY(new_frame(w, location, group, &w->by_function[name.function], err));
+            *frame = w->by_function[name.function];
+        }
+        w->by_location[location] = *frame;
+    }
+    *frame = w->by_location[location] - 1;
+    return PCOL_OK;
+}
+
+static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
+{
+    PCI_TRY(pci_stack_path_to(&w->path, node, err));
+    size_t depth = w->path.depth;
+    if (pci_grow((void **)&w->ends, &w->end_capacity, depth + 1, sizeof *w->ends))
+        return pci_fail_memory(err);
+    for (size_t i = w->path.kept; i < depth; i++) {
+        const struct pci_step *step = &w->path.steps[i];
+        size_t count = i ? w->ends[i - 1] : 0;
+        if (pci_grow((void **)&w->line, &w->line_capacity, count + (size_t)step->count + 1,
+                     sizeof *w->line))
+            return pci_fail_memory(err);
+        for (uint64_t k = step->count; k; k--) /* the outermost line first */
+            PCI_TRY(frame_of(w, step->first + k - 1, step->group, &w->line[count++], err));
+        w->ends[i] = count;
+    }
+    pci_json_put_begin(&w->json, '[', err);
+    for (size_t i = 0; i < (depth ? w->ends[depth - 1] : 0); i++)
+        pci_json_put_int(&w->json, w->line[i], err);
+    pci_json_put_end(&w->json, ']', err);
+    return w->json.status;
+}
+
+static pcol_status put_frames(struct writer *w, pcol_error *err)
+{
+    struct pci_json_writer *json = &w->json;
+    pci_json_put_key(json, "shared", err);
+    pci_json_put_begin(json, '{', err);
+    pci_json_put_key(json, "frames", err);
+    pci_json_put_begin(json, '[', err);
+    for (size_t i = 0; i < w->frame_count; i++) {
+        struct pci_name name;
+        PCI_TRY(pci_names_get(&w->names, w->frames[i].location, w->frames[i].group, &name, err));
+        pci_json_put_newline(json);
+        pci_json_put_begin(json, '{', err);
+        pci_json_put_key(json, "name", err);
+        pci_json_put_string(json, name.name, err);
+        if (name.has_filename && !name.is_made) {
+            pci_json_put_key(json, "file", err);
+            pci_json_put_string(json, name.filename, err);
+        }
+        if (name.has_start_line) {
+            pci_json_put_key(json, "line", err);
+            pci_json_put_int(json, name.start_line, err);
+        }
+        pci_json_put_end(json, '}', err);
+    }
+    pci_json_put_newline(json);
+    pci_json_put_end(json, ']', err);
+    pci_json_put_end(json, '}', err);
+    return json->status;
+}
+
+/* ---- profiles ---- */
+
+struct weight {
+    int is_double;
+    int64_t i64;
+    double f64;
+};
+
+/* The weight of a sample; *has is 0 where it has none, or one that cannot be shown. */
+static pcol_status weight_of(struct writer *w, uint64_t row, const struct pci_column *column,
+                             struct weight *weight, int *has, pcol_error *err)
+{
+    int64_t bits;
+    *has = 0;
+    PCI_TRY(pci_get(w->file, column, row, &bits, has, err));
+    weight->is_double = column->desc->type == PCF_F64;
+    weight->i64 = bits;
+    memcpy(&weight->f64, &bits, sizeof bits);
+    double value = weight->is_double ? weight->f64 : (double)bits;
+    if (*has && !isfinite(value)) {
+        w->lost |= LOSS_NUMBER;
+        *has = 0;
+    }
+    if (*has && !(value > 0))
+        w->lost |= value < 0 ? LOSS_NEGATIVE : LOSS_ZERO;
+    *has = *has && value > 0;
+    return PCOL_OK;
+}
+
+/* Go through the samples of a track, neighbours of one stack together. */
+static pcol_status each_run(struct writer *w, const struct track *track,
+                            const struct pci_column *column,
+                            pcol_status (*visit)(struct writer *, uint64_t, const struct weight *,
+                                                 pcol_error *),
+                            double *sum, pcol_error *err)
+{
+    struct weight run = {0};
+    int64_t before = -1;
+    int any = 0;
+    *sum = 0;
+    for (uint64_t i = 0; i <= track->count; i++) {
+        struct weight weight = {0};
+        int64_t stack = 0;
+        int has = 0;
+        if (i < track->count) {
+            uint64_t row = w->rows[track->first + i];
+            PCI_TRY(weight_of(w, row, column, &weight, &has, err));
+            if (!has)
+                continue;
+            if (w->stack)
+                PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
+            stack = has ? stack : 0;
+            *sum += weight.is_double ? weight.f64 : (double)weight.i64;
+            /* A sum beyond 64 bits goes on as an entry of its own. */
+            if (any && stack == before && (weight.is_double || weight.i64 <= INT64_MAX - run.i64)) {
+                if (weight.is_double)
+                    run.f64 += weight.f64;
+                else
+                    run.i64 += weight.i64;
+                continue;
+            }
+        }
+        if (any && visit)
+            PCI_TRY(visit(w, (uint64_t)before, &run, err));
+        any = 1;
+        before = stack;
+        run = weight;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status visit_stack(struct writer *w, uint64_t stack, const struct weight *weight,
+                               pcol_error *err)
+{
+    (void)weight;
+    pci_json_put_newline(&w->json);
+    return put_stack(w, stack, err);
+}
+
+static pcol_status visit_weight(struct writer *w, uint64_t stack, const struct weight *weight,
+                                pcol_error *err)
+{
+    (void)stack;
+    if (weight->is_double)
+        pci_json_put_double(&w->json, weight->f64, err);
+    else
+        pci_json_put_int(&w->json, weight->i64, err);
+    return w->json.status;
+}
+
+static const char *unit_of(pcol_str unit)
+{
+    static const char *const units[][2] = {{"nanoseconds", "nanoseconds"},
+                                           {"nanosecond", "nanoseconds"},
+                                           {"ns", "nanoseconds"},
+                                           {"microseconds", "microseconds"},
+                                           {"us", "microseconds"},
+                                           {"µs", "microseconds"},
+                                           {"milliseconds", "milliseconds"},
+                                           {"ms", "milliseconds"},
+                                           {"seconds", "seconds"},
+                                           {"s", "seconds"},
+                                           {"bytes", "bytes"},
+                                           {"byte", "bytes"},
+                                           {"B", "bytes"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (unit.size == strlen(units[i][0]) && !memcmp(unit.data, units[i][0], unit.size))
+            return units[i][1];
+    return "none";
+}
+
+static pcol_status add(struct pci_strbuf *title, pcol_str text, pcol_error *err)
+{
+    return pci_strbuf_put(title, text.data, text.size, err);
+}
+
+/* A cell of a table of text, "" if there is none. */
+static pcol_status cell(const struct writer *w, const char *table, const char *name, uint64_t row,
+                        pcol_str *text, pcol_error *err)
+{
+    const struct pci_column *column;
+    *text = text_of("");
+    PCI_TRY(pci_want_whole(w->file, table, name, PCI_TYPES_TEXT, &column, err));
+    if (!column)
+        return PCOL_OK;
+    if (row >= column->desc->rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, row, "row does not exist");
+    return pci_get_str(w->file, column, row, text, &(int){0}, err);
+}
+
+/* "[URI: ]THREAD (pid P, tid T): TYPE", as far as there is something to tell apart. */
+static pcol_status make_title(const struct writer *w, const struct track *track, uint32_t type,
+                              struct pci_strbuf *title, pcol_error *err)
+{
+    pcol_str uri, name, tid, pid;
+    PCI_TRY(cell(w, "sources", "uri", track->source, &uri, err));
+    if (w->export->first_source < w->export->last_source && uri.size) {
+        PCI_TRY(add(title, uri, err));
+        PCI_TRY(add(title, text_of(": "), err));
+    }
+    if (track->thread != PCOL_NONE) {
+        PCI_TRY(cell(w, "threads", "name", track->thread, &name, err));
+        PCI_TRY(cell(w, "threads", "tid", track->thread, &tid, err));
+        PCI_TRY(cell(w, "threads", "pid", track->thread, &pid, err));
+        PCI_TRY(add(title, name.size ? name : text_of("thread"), err));
+        if (tid.size || pid.size) {
+            PCI_TRY(add(title, text_of(pid.size ? " (pid " : " (tid "), err));
+            PCI_TRY(add(title, pid.size ? pid : tid, err));
+            if (pid.size && tid.size) {
+                PCI_TRY(add(title, text_of(", tid "), err));
+                PCI_TRY(add(title, tid, err));
+            }
+            PCI_TRY(add(title, text_of(")"), err));
+        }
+        PCI_TRY(add(title, text_of(": "), err));
+    }
+    return add(title, w->types.type[type], err);
+}
+
+static pcol_status put_profile(struct writer *w, const struct track *track, uint32_t type,
+                               pcol_error *err)
+{
+    const struct pci_column *column = w->types.columns[type];
+    struct pci_json_writer *json = &w->json;
+    struct pci_strbuf title = {0};
+    double sum = 0;
+    if (!column)
+        return PCOL_OK;
+    if (w->types.level[type]) {
+        w->lost |= LOSS_LEVEL;
+        return PCOL_OK;
+    }
+    pcol_str unit = w->types.unit[type];
+    if (!strcmp(unit_of(unit), "none") && !(unit.size == 5 && !memcmp(unit.data, "count", 5)))
+        w->lost |= LOSS_UNIT;
+    PCI_TRY(each_run(w, track, column, NULL, &sum, err));
+    if (sum <= 0)
+        return PCOL_OK;
+    int is_default = 0;
+    for (uint32_t i = 0; i < w->chosen.count; i++)
+        is_default |= w->chosen.rows[i] == type;
+    if (is_default && sum > w->heaviest) {
+        w->heaviest = sum;
+        w->shown = w->profiles;
+    }
+    w->profiles++;
+    pcol_status status = make_title(w, track, type, &title, err);
+    pci_json_put_newline(json);
+    pci_json_put_begin(json, '{', err);
+    pci_json_put_key(json, "type", err);
+    pci_json_put_string(json, text_of("sampled"), err);
+    pci_json_put_key(json, "name", err);
+    pci_json_put_string(json, (pcol_str){title.data, title.size}, err);
+    pci_json_put_key(json, "unit", err);
+    pci_json_put_string(json, text_of(unit_of(w->types.unit[type])), err);
+    pci_json_put_key(json, "startValue", err);
+    pci_json_put_int(json, 0, err);
+    pci_json_put_key(json, "endValue", err);
+    if (sum < 9007199254740992.0 && sum <= floor(sum))
+        pci_json_put_int(json, (int64_t)sum, err);
+    else
+        pci_json_put_double(json, sum, err);
+    pci_strbuf_clear(&title);
+    PCI_TRY(status);
+    pci_json_put_key(json, "samples", err);
+    pci_json_put_begin(json, '[', err);
+    PCI_TRY(each_run(w, track, column, visit_stack, &sum, err));
+    pci_json_put_newline(json);
+    pci_json_put_end(json, ']', err);
+    pci_json_put_key(json, "weights", err);
+    pci_json_put_begin(json, '[', err);
+    PCI_TRY(each_run(w, track, column, visit_weight, &sum, err));
+    pci_json_put_end(json, ']', err);
+    pci_json_put_end(json, '}', err);
+    return json->status;
+}
+
+static int is_chosen(const struct writer *w, uint32_t type)
+{
+    if (!w->export->options->sample_type)
+        return 1;
+    for (uint32_t i = 0; i < w->chosen.count; i++)
+        if (w->chosen.rows[i] == type)
+            return 1;
+    return 0;
+}
+
+static pcol_status put_profiles(struct writer *w, pcol_error *err)
+{
+    pci_json_put_key(&w->json, "profiles", err);
+    pci_json_put_begin(&w->json, '[', err);
+    for (size_t i = 0; i < w->track_count; i++) {
+        uint32_t count;
+        PCI_TRY(pci_types_of(&w->types, w->tracks[i].source, w->list, &count, err));
+        for (uint32_t k = 0; k < count; k++)
+            if (!is_chosen(w, w->list[k]))
+                w->lost |= LOSS_TYPES;
+            else
+                PCI_TRY(put_profile(w, &w->tracks[i], w->list[k], err));
+    }
+    pci_json_put_newline(&w->json);
+    pci_json_put_end(&w->json, ']', err);
+    return w->json.status;
+}
+
+/* ---- the whole ---- */
+
+static pcol_status note_losses(struct writer *w, pcol_error *err)
+{
+    if (w->json.replaced)
+        w->lost |= LOSS_BYTES;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (w->lost & 1u << i)
+            pci_export_loss(w->export, "%s %s", w->export->holds->cannot, losses[i]);
+    return pci_export_losses(w->export, NULL, err);
+}
+
+static pcol_status prepare(struct writer *w, pcol_error *err)
+{
+    const struct pci_export *export = w->export;
+    PCI_TRY(pci_plausible(w->file, "functions", err));
+    PCI_TRY(pci_plausible(w->file, "locations", err));
+    PCI_TRY(pci_types_open(w->file, &w->types, err));
+    PCI_TRY(pci_types_verify(&w->types, err));
+    PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
+                             export->options->sample_type, &w->chosen, err));
+    PCI_TRY(pci_names_open(&w->names, w->file, err));
+    w->names.libraries = 1;
+    PCI_TRY(pci_stack_path_open(&w->path, w->file, err));
+    PCI_TRY(pci_want_whole(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
+    PCI_TRY(pci_want_whole(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
+    w->source = w->types.source;
+    w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
+    w->by_function = pci_calloc((size_t)w->names.functions + 1, sizeof *w->by_function);
+    w->by_location = pci_calloc((size_t)w->path.tree.locations + 1, sizeof *w->by_location);
+    if (!w->list || !w->by_function || !w->by_location)
+        return pci_fail_memory(err);
+    return order_rows(w, err);
+}
+
+static pcol_status write_all(struct writer *w, pcol_error *err)
+{
+    struct pci_json_writer *json = &w->json;
+    pcol_str uri = {"", 0};
+    PCI_TRY(prepare(w, err));
+    PCI_TRY(pci_json_writer_open(json, w->export->sink, PCI_JSON_REPLACE, err));
+    if (w->export->first_source <= w->export->last_source)
+        PCI_TRY(cell(w, "sources", "uri", w->export->first_source, &uri, err));
+    pci_json_put_begin(json, '{', err);
+    pci_json_put_key(json, "$schema", err);
+    pci_json_put_string(json, text_of("https://www.speedscope.app/file-format-schema.json"), err);
+    pci_json_put_key(json, "exporter", err);
+    char exporter[32];
+    snprintf(exporter, sizeof exporter, "pcol@%s", pcol_version());
+    pci_json_put_string(json, text_of(exporter), err);
+    if (uri.size) {
+        pci_json_put_key(json, "name", err);
+        pci_json_put_string(json, uri, err);
+    }
+    PCI_TRY(put_profiles(w, err));
+    pci_json_put_key(json, "activeProfileIndex", err);
+    pci_json_put_int(json, (int64_t)w->shown, err);
+    PCI_TRY(put_frames(w, err));
+    pci_json_put_end(json, '}', err);
+    PCI_TRY(pci_json_writer_finish(json, err));
+    return note_losses(w, err);
+}
+
+pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err)
+{
+    struct writer w = {.export = export, .file = export->file};
+    pcol_status status = write_all(&w, err);
+    pci_json_writer_close(&w.json);
+    pci_types_close(&w.types);
+    pci_names_close(&w.names);
+    pci_stack_path_close(&w.path);
+    pci_hash_clear(&w.track_hash);
+    pci_string_pool_clear(&w.made);
+    pci_free(w.chosen.rows);
+    pci_free(w.list);
+    pci_free(w.tracks);
+    pci_free(w.rows);
+    pci_free(w.frames);
+    pci_free(w.by_function);
+    pci_free(w.by_location);
+    pci_free(w.by_made);
+    pci_free(w.line);
+    pci_free(w.ends);
+    return status;
+}

@@ -1,0 +1,272 @@
+/*
+ * unsupported.c - files of other tools, which pcol recognises but cannot read
+ *
+ * Two tables of signatures. Those at the start of a file are certain: no supported format begins
+ * so, although the readers of text would accept some of these files (folded stacks are any lines
+ * that end in a number). Marks anywhere near the start may also be a function's name, so they are
+ * looked for only in files that no reader recognises. Tests: tests/unit/test_unsupported.c.
+ */
+#include "formats/unsupported.h"
+
+#include "util/error.h"
+
+#include <string.h>
+
+#define LOOKED_AT 65536u
+
+struct mark {
+    const char *data;
+    size_t size;
+};
+
+#define MARK(text)             \
+    {                          \
+        text, sizeof(text) - 1 \
+    }
+
+#define UNPACK_FIRST "decompress it first (pcol reads gzip directly)"
+#define NO_STACKS "it has no call stacks, and pcol cannot read it; "
+
+static const struct signature {
+    struct mark start;
+    struct mark also; /* anywhere behind the start; size 0: nothing */
+    const char *words;
+} signatures[] = {
+    {MARK("PERFILE2"), {0}, "a perf.data file: pcol reads the output of `perf script`"},
+    {MARK("PERFFILE"), {0}, "a perf.data file: pcol reads the output of `perf script`"},
+    {MARK("2ELIFREP"), {0}, "a perf.data file: pcol reads the output of `perf script`"},
+    {MARK("# To display the perf.data header info"),
+     {0},
+     "the output of `perf report`: pcol reads the output of `perf script`"},
+    {MARK("# tracer: "),
+     {0},
+     "an ftrace log, which pcol cannot read; record with perf and use `perf script`"},
+    {MARK("FLR\0"),
+     {0},
+     "a Java Flight Recorder file, which pcol cannot read; convert it to collapsed stacks "
+     "(async-profiler's jfrconv)"},
+    {MARK("JAVA PROFILE 1.0.1\0"), {0}, "a Java heap dump, which is not a profile"},
+    {MARK("JAVA PROFILE 1.0.2\0"), {0}, "a Java heap dump, which is not a profile"},
+    {MARK("HCAT\1\0\0\0"),
+     {0},
+     "a binary profile of Python's profiling.sampling, which pcol cannot read; replay it with "
+     "--collapsed or --gecko"},
+    {MARK("TACH\0\0\0\1"),
+     {0},
+     "a binary profile of Python's profiling.sampling, which pcol cannot read; replay it with "
+     "--collapsed or --gecko"},
+    {MARK("{\"type\":\"meta\""), MARK("\"run_id\""),
+     "a JSON log of Python's profiling.sampling, which pcol cannot read; use --collapsed or "
+     "--gecko"},
+    {MARK("MOJ\1"),
+     {0},
+     "a binary profile of Austin, which pcol cannot read; convert it with mojo2austin"},
+    {MARK("MOJ\2"),
+     {0},
+     "a binary profile of Austin, which pcol cannot read; convert it with mojo2austin"},
+    {MARK("MOJ\3"),
+     {0},
+     "a binary profile of Austin, which pcol cannot read; convert it with mojo2austin"},
+    {MARK("memray\0"),
+     {0},
+     "a memray capture, which pcol cannot read; `memray transform` converts it for other tools"},
+    {MARK("gmon\1\0\0\0"), {0}, "a gmon.out file of gprof: " NO_STACKS "use perf record -g"},
+    {MARK("gmon\0\0\0\1"), {0}, "a gmon.out file of gprof: " NO_STACKS "use perf record -g"},
+    {MARK("Flat profile:"), {0}, "the output of gprof: " NO_STACKS "use perf record -g"},
+    {MARK("# callgrind format"), {0}, "a callgrind file: " NO_STACKS "use callgrind_annotate"},
+    {MARK("version: 1\n"), MARK("\nevents: "),
+     "a callgrind file: " NO_STACKS "use callgrind_annotate"},
+    {MARK("desc: "), MARK("\nevents: "), "a cachegrind file: " NO_STACKS "use cg_annotate"},
+    {MARK("desc: "), MARK("\ntime_unit: "), "a massif file, which pcol cannot read; use ms_print"},
+    {MARK("\x04\x08{"),
+     {0},
+     "a stackprof dump of Ruby, which pcol cannot read; `stackprof --collapsed` or rbspy write "
+     "folded stacks"},
+    {MARK("{\xa9"),
+     {0},
+     "a pstats file of Python's cProfile: " NO_STACKS "use py-spy --format raw"},
+    {MARK("{("), {0}, "a pstats file of Python's cProfile: " NO_STACKS "use py-spy --format raw"},
+    {MARK("{)"), {0}, "a pstats file of Python's cProfile: " NO_STACKS "use py-spy --format raw"},
+    {MARK("\xfb\xa9"),
+     {0},
+     "a pstats file of Python's cProfile: " NO_STACKS "use py-spy --format raw"},
+    {MARK("\xfb("),
+     {0},
+     "a pstats file of Python's cProfile: " NO_STACKS "use py-spy --format raw"},
+    {MARK("\xfb)"),
+     {0},
+     "a pstats file of Python's cProfile: " NO_STACKS "use py-spy --format raw"},
+    {MARK("v8-version,"),
+     {0},
+     "a log of V8, which pcol cannot read; `node --prof-process` reads it"},
+    {MARK("Nettrace"),
+     {0},
+     "a .nettrace file of .NET, which pcol cannot read; use `dotnet-trace convert`"},
+    {MARK("TRACE START ["), {0}, "a function trace of Xdebug, which pcol cannot read"},
+    {MARK("Attaching "), MARK("@[\n"),
+     "the output of bpftrace: convert it with stackcollapse-bpftrace.pl to folded stacks"},
+    {MARK("@[\n"), MARK("]: "),
+     "the output of bpftrace: convert it with stackcollapse-bpftrace.pl to folded stacks"},
+    {MARK("Analysis of sampling "),
+     {0},
+     "the output of macOS' sample: convert it with stackcollapse-sample.awk to folded stacks"},
+    {MARK("PeriodType: "), MARK("\nSamples:\n"),
+     "the output of `pprof -raw`: pcol reads the profile it was made from, or `pprof -proto`"},
+    {MARK("File: "), MARK("flat%"),
+     "the output of `pprof -top`: pcol reads the profile it was made from"},
+    {MARK("version https://git-lfs.github.com/spec/"),
+     {0},
+     "a pointer of Git LFS: `git lfs pull` fetches the file itself"},
+    {MARK("RDX2\n"), {0}, "a data file of R: pcol reads what Rprof() writes"},
+    {MARK("RDX3\n"), {0}, "a data file of R: pcol reads what Rprof() writes"},
+    {MARK("X\n\0\0\0"), {0}, "a data file of R: pcol reads what Rprof() writes"},
+    {MARK("\x7f"
+          "ELF"),
+     {0},
+     "a program or library, not a profile"},
+    {MARK("SQLite format 3"), {0}, "an SQLite database, which pcol cannot read"},
+    {MARK("PK\003\004"), {0}, "a zip archive: extract it first"},
+    {MARK("\x28\xb5\x2f\xfd"), {0}, "compressed by zstd: " UNPACK_FIRST},
+    {MARK("\xfd\x37zXZ\0"), {0}, "compressed by xz: " UNPACK_FIRST},
+    {MARK("\x04\x22\x4d\x18"), {0}, "compressed by lz4: " UNPACK_FIRST},
+    {MARK("BZh"), MARK("1AY&SY"), "compressed by bzip2: " UNPACK_FIRST},
+    {MARK("<?xml"), {0}, "an XML document, which pcol cannot read"},
+};
+
+/* JSON and documents; both marks, anywhere. */
+static const struct {
+    struct mark marks[2];
+    const char *words;
+} contents[] = {
+    {{MARK("speedscope.app/file-format-schema")},
+     "speedscope: pcol writes this format and does not read it; use the profile it was made from"},
+    {{MARK("\"traceEvents\"")}, "a Chrome trace, which pcol cannot read"},
+    {{MARK("\"ph\":"), MARK("\"ts\":")}, "a Chrome trace, which pcol cannot read"},
+    {{MARK("\"callFrame\""), MARK("\"hitCount\"")},
+     "a V8 .cpuprofile, which pcol cannot read; Node's pprof package writes pprof"},
+    {{MARK("\"callFrame\""), MARK("\"timeDeltas\"")},
+     "a V8 .cpuprofile, which pcol cannot read; Node's pprof package writes pprof"},
+    {{MARK("\"callFrame\""), MARK("\"selfSize\"")},
+     "a V8 .heapprofile, which pcol cannot read; Node's pprof package writes pprof"},
+    {{MARK("\"dhatFileVersion\"")}, "a DHAT file, which pcol cannot read"},
+    {{MARK("\"resourceProfiles\"")}, "an OpenTelemetry profile, which pcol cannot read; use pprof"},
+    {{MARK("\"missed_samples\""), MARK("\"gc_samples\"")},
+     "a stackprof profile of Ruby, which pcol cannot read; `stackprof --collapsed` or rbspy write "
+     "folded stacks"},
+    {{MARK("\"root_frame\""), MARK("\"sample_count\"")},
+     "a pyinstrument session, which pcol cannot read; py-spy --format raw writes folded stacks"},
+    {{MARK("\"flamebearer\"")}, "a Pyroscope profile as JSON, which pcol cannot read; use pprof"},
+    {{MARK("\nevents: "), MARK("\nfn=")}, "a callgrind file: " NO_STACKS "use callgrind_annotate"},
+    {{MARK("\nX "), MARK("\nI 1000 ")},
+     "a heaptrack file, which pcol cannot read; heaptrack_print -F writes folded stacks"},
+    {{MARK("<html")}, "a web page, not a profile"},
+    {{MARK("<!DOCTYPE html")}, "a web page, not a profile"},
+    {{MARK("<svg")}, "a picture: use the profile it was made from"},
+};
+
+static int has(const uint8_t *data, size_t size, const struct mark *mark)
+{
+    const uint8_t *at = data, *end = data + size;
+    while ((size_t)(end - at) >= mark->size &&
+           (at = memchr(at, mark->data[0], (size_t)(end - at) - mark->size + 1)) != NULL) {
+        if (memcmp(at, mark->data, mark->size) == 0)
+            return 1;
+        at++;
+    }
+    return 0;
+}
+
+static int starts(const uint8_t *data, size_t size, const struct mark *mark)
+{
+    return size >= mark->size && !memcmp(data, mark->data, mark->size);
+}
+
+/* ---- stacks with several numbers ---- */
+
+/* The last word of [text, *size), which is taken off with the blanks before it. */
+static pcol_str last_word(const uint8_t *text, size_t *size)
+{
+    size_t end = *size;
+    while (end && (text[end - 1] == ' ' || text[end - 1] == '\t'))
+        end--;
+    size_t start = end;
+    while (start && text[start - 1] != ' ' && text[start - 1] != '\t')
+        start--;
+    *size = start;
+    return (pcol_str){(const char *)text + start, end - start};
+}
+
+/* How many integers a word is: "12" 1, "12,0,-5" 3, anything else 0. */
+static size_t integers(pcol_str word)
+{
+    size_t count = 1, digits = 0;
+    for (size_t i = 0; i < word.size; i++) {
+        if (word.data[i] == ',' && digits)
+            count++, digits = 0;
+        else if (word.data[i] >= '0' && word.data[i] <= '9')
+            digits++;
+        else if (word.data[i] != '-' || digits)
+            return 0;
+    }
+    return digits ? count : 0;
+}
+
+/* Do all lines at hand have a semicolon and two or more integers at the end? */
+static int has_several_numbers(const uint8_t *data, size_t size, int all)
+{
+    int found = 0;
+    for (size_t at = 0; at < size;) {
+        const uint8_t *text = data + at, *feed = memchr(text, '\n', size - at);
+        size_t length = feed ? (size_t)(feed - text) : size - at;
+        at += length + 1;
+        if (!feed && !all)
+            break;
+        length -= length && text[length - 1] == '\r';
+        if (!length || text[0] == '#')
+            continue;
+        size_t count = integers(last_word(text, &length));
+        if (count == 1)
+            count += integers(last_word(text, &length)) > 0;
+        if (count < 2 || !memchr(text, ';', length))
+            return 0;
+        found = 1;
+    }
+    return found;
+}
+
+/* ---- OpenTelemetry ---- */
+
+/* Protobuf whose first field is a message that begins with a message: resource_profiles. The first
+ * field of profile.proto is a message of numbers. */
+static int is_opentelemetry(const uint8_t *data, size_t size)
+{
+    size_t at = 1;
+    if (size < 4 || data[0] != 0x0a)
+        return 0;
+    while (at < size && at < 6 && data[at] & 0x80)
+        at++;
+    return at + 3 < size && data[at] > 2 && data[at + 1] == 0x0a && (data[at] & 0x80) == 0 &&
+           (data[at + 2] == 0 || data[at + 3] == 0x0a);
+}
+
+const char *pci_unsupported(const uint8_t *data, size_t size, int all, int certain)
+{
+    all = all && size <= LOOKED_AT;
+    size = size < LOOKED_AT ? size : LOOKED_AT;
+    for (size_t i = 0; certain && i < sizeof signatures / sizeof *signatures; i++)
+        if (starts(data, size, &signatures[i].start) &&
+            (!signatures[i].also.size || has(data, size, &signatures[i].also)))
+            return signatures[i].words;
+    if (certain && has_several_numbers(data, size, all))
+        return "a text of call stacks with several numbers per line (Austin -f, difffolded.pl): "
+               "pcol reads "
+               "folded stacks with one; --from folded takes the last number and leaves the others "
+               "in the names";
+    for (size_t i = 0; !certain && i < sizeof contents / sizeof *contents; i++)
+        if (has(data, size, &contents[i].marks[0]) &&
+            (!contents[i].marks[1].size || has(data, size, &contents[i].marks[1])))
+            return contents[i].words;
+    if (!certain && is_opentelemetry(data, size))
+        return "perhaps an OpenTelemetry profile, which pcol cannot read; use pprof";
+    return NULL;
+}

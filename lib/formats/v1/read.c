@@ -1,0 +1,378 @@
+/*
+ * read.c - the five tables of data model v1 into a builder
+ *
+ * The tables may come in any order, so ids in them are first only numbers: call stacks go into a
+ * tree of location ids, samples into eight bytes each. At the end functions, locations, stacks and
+ * samples are added in this order, and an id that names nothing is reported where it stood.
+ */
+#include "formats/v1/rows.h"
+
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "builder/rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A value of n is n samples. Values that add up to more stay in one row each: a short text must not
+ * become a long file. */
+#define MAX_EXPANDED (UINT64_C(1) << 24)
+
+/* Rows by their id; the ids of a table stand at the beginning of its structs. */
+struct ids {
+    void *rows;
+    size_t count, capacity, row_size;
+    struct pci_hash hash;
+};
+
+struct function {
+    int64_t id;
+    int64_t start_line;
+    int64_t least_line; /* of its locations, INT64_MAX if none has any */
+    uint32_t name, system_name, filename;
+    uint32_t row; /* in the builder */
+    struct pci_v1_place place;
+};
+
+struct location {
+    int64_t id;
+    int64_t function_id;
+    int64_t line;
+    uint32_t group; /* in the builder */
+    struct pci_v1_place place, function_place;
+};
+
+/* A location id that samples name. */
+struct used {
+    int64_t id;
+    struct pci_v1_place place; /* the first time */
+    uint32_t group;
+};
+
+struct node {
+    uint32_t parent, used;
+};
+
+struct sample {
+    uint32_t node, value;
+};
+
+struct v1 {
+    struct pci_import *import;
+    struct ids functions, locations, used;
+    struct node *nodes; /* from 1 on; 0 is the empty stack */
+    size_t node_count, node_capacity;
+    struct pci_hash node_hash;
+    struct sample *samples;
+    size_t sample_count, sample_capacity;
+    uint64_t total;
+    uint64_t empty; /* samples without locations */
+};
+
+/* ---- ids */
+
+static void *find_id(const struct ids *ids, int64_t id, uint32_t *index)
+{
+    uint64_t hash = pci_hash_pair((uint64_t)id, 0);
+    size_t at = pci_hash_start(&ids->hash, hash);
+    while ((*index = pci_hash_next(&ids->hash, hash, &at)) != PCI_HASH_NONE) {
+        char *row = (char *)ids->rows + *index * ids->row_size;
+        int64_t other;
+        memcpy(&other, row, sizeof other);
+        if (other == id)
+            return row;
+    }
+    return NULL;
+}
+
+/* A row for an id that is not there yet; zeroed but for the id. */
+static pcol_status add_id(struct ids *ids, int64_t id, void **row, pcol_error *err)
+{
+    *row = NULL;
+    if (ids->count >= PCOL_NONE - 1) {
+        pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 ids");
+        return PCOL_E_LIMIT;
+    }
+    if (pci_grow(&ids->rows, &ids->capacity, ids->count + 1, ids->row_size)) {
+        return pci_fail_memory(err);
+    }
+    PCI_TRY(pci_hash_add(&ids->hash, pci_hash_pair((uint64_t)id, 0), (uint32_t)ids->count, err));
+    *row = (char *)ids->rows + ids->count++ * ids->row_size;
+    memset(*row, 0, ids->row_size);
+    memcpy(*row, &id, sizeof id);
+    return PCOL_OK;
+}
+
+/* ---- taking rows */
+
+static pcol_status take_function(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
+{
+    void *added;
+    uint32_t index;
+    if (find_id(&v->functions, row->cell[0].integer, &index))
+        return pci_v1_fail(row->cell[0].place, err,
+                           "functions, row %" PRIu64 ": function_id %" PRId64 " is not unique",
+                           row->number, row->cell[0].integer);
+    PCI_TRY(add_id(&v->functions, row->cell[0].integer, &added, err));
+    struct function *f = added;
+    f->name = row->cell[1].string;
+    f->system_name = row->cell[2].string;
+    f->filename = row->cell[3].string;
+    f->start_line = row->cell[4].integer;
+    f->least_line = INT64_MAX;
+    f->place = row->cell[0].place;
+    return PCOL_OK;
+}
+
+static pcol_status take_location(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
+{
+    void *added;
+    uint32_t index;
+    if (find_id(&v->locations, row->cell[0].integer, &index))
+        return pci_v1_fail(row->cell[0].place, err,
+                           "locations, row %" PRIu64 ": location_id %" PRId64 " is not unique",
+                           row->number, row->cell[0].integer);
+    PCI_TRY(add_id(&v->locations, row->cell[0].integer, &added, err));
+    struct location *l = added;
+    l->function_id = row->cell[1].integer;
+    l->line = row->cell[2].integer;
+    l->place = row->cell[0].place;
+    l->function_place = row->cell[1].place;
+    return PCOL_OK;
+}
+
+static pcol_status find_node(struct v1 *v, uint32_t parent, uint32_t used, uint32_t *node,
+                             pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair(parent, used);
+    size_t at = pci_hash_start(&v->node_hash, hash);
+    while ((*node = pci_hash_next(&v->node_hash, hash, &at)) != PCI_HASH_NONE)
+        if (v->nodes[*node].parent == parent && v->nodes[*node].used == used)
+            return PCOL_OK;
+    if (v->node_count >= PCOL_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
+    void *nodes = v->nodes;
+    if (pci_grow(&nodes, &v->node_capacity, v->node_count + 1, sizeof *v->nodes))
+        return pci_fail_memory(err);
+    v->nodes = nodes;
+    PCI_TRY(pci_hash_add(&v->node_hash, hash, (uint32_t)v->node_count, err));
+    v->nodes[v->node_count] = (struct node){parent, used};
+    *node = (uint32_t)v->node_count++;
+    return PCOL_OK;
+}
+
+static pcol_status take_sample(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
+{
+    uint32_t node = 0;
+    v->total += (uint64_t)row->cell[0].integer;
+    for (size_t i = row->list_size; i-- > 0;) { /* from the root inwards */
+        uint32_t index;
+        void *used = find_id(&v->used, row->list[i], &index);
+        if (!used) {
+            index = (uint32_t)v->used.count;
+            PCI_TRY(add_id(&v->used, row->list[i], &used, err));
+            ((struct used *)used)->place = row->list_places[i];
+        }
+        PCI_TRY(find_node(v, node, index, &node, err));
+    }
+    v->empty += !row->list_size;
+    void *samples = v->samples;
+    if (pci_grow(&samples, &v->sample_capacity, v->sample_count + 1, sizeof *v->samples))
+        return pci_fail_memory(err);
+    v->samples = samples;
+    v->samples[v->sample_count++] = (struct sample){node, (uint32_t)row->cell[0].integer};
+    return PCOL_OK;
+}
+
+static pcol_status take(void *context, const struct pci_v1_row *row, pcol_error *err)
+{
+    struct v1 *v = context;
+    if (row->table == PCI_V1_SAMPLES)
+        return take_sample(v, row, err);
+    return row->table == PCI_V1_LOCATIONS ? take_location(v, row, err) : take_function(v, row, err);
+}
+
+/* ---- adding to the builder */
+
+/* An id is kept only where the row's number does not say it; rows that are equal but for their id
+ * stay apart. */
+static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
+                                struct pci_row_uses *repeats, pcol_error *err)
+{
+    pcol_function function = {.size = sizeof function,
+                              .name = f->name,
+                              .system_name = f->system_name,
+                              .filename = f->filename,
+                              .start_line = f->start_line,
+                              .id = (uint64_t)f->id};
+    /* 0 means unknown, unless it would come back as the least line of the function's locations. */
+    function.has_start_line = f->start_line > 0 || (f->least_line && f->least_line != INT64_MAX);
+    function.has_id = f->id != (int64_t)index + 1;
+    return pci_builder_function(v->import->builder, repeats, &function, NULL, NULL, 0, &f->row,
+                                NULL, err);
+}
+
+static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
+                                struct pci_row_uses *repeats, pcol_error *err)
+{
+    uint32_t at;
+    const struct function *f = find_id(&v->functions, l->function_id, &at);
+    pcol_line line = {.function = f->row, .filename = PCOL_NONE, .line = l->line};
+    pcol_group group = {.size = sizeof group,
+                        .lines = &line,
+                        .line_count = 1,
+                        .mapping = PCOL_NONE,
+                        .id = (uint64_t)l->id};
+    line.has_line = l->line > 0;
+    group.has_id = l->id != (int64_t)index + 1;
+    return pci_builder_group(v->import->builder, repeats, &group, NULL, NULL, 0, &l->group, NULL,
+                             err);
+}
+
+/* Ids that name nothing, and the least line of each function. */
+static pcol_status resolve(struct v1 *v, pcol_error *err)
+{
+    struct location *locations = v->locations.rows;
+    struct used *used = v->used.rows;
+    uint32_t index;
+    for (size_t i = 0; i < v->locations.count; i++) {
+        struct function *f = find_id(&v->functions, locations[i].function_id, &index);
+        if (!f)
+            return pci_v1_fail(locations[i].function_place, err,
+                               "locations, row %zu: function_id %" PRId64 " names no function",
+                               i + 1, locations[i].function_id);
+        if (locations[i].line > 0 && locations[i].line < f->least_line)
+            f->least_line = locations[i].line;
+    }
+    for (size_t i = 0; i < v->used.count; i++)
+        if (!find_id(&v->locations, used[i].id, &index))
+            return pci_v1_fail(used[i].place, err, "samples: %" PRId64 " names no location",
+                               used[i].id);
+    return PCOL_OK;
+}
+
+static pcol_status add_tables(struct v1 *v, struct pci_row_uses *functions,
+                              struct pci_row_uses *locations, pcol_error *err)
+{
+    struct function *f = v->functions.rows;
+    struct location *l = v->locations.rows;
+    struct used *used = v->used.rows;
+    uint32_t index;
+    for (size_t i = 0; i < v->functions.count; i++)
+        PCI_TRY(add_function(v, &f[i], i, functions, err));
+    for (size_t i = 0; i < v->locations.count; i++)
+        PCI_TRY(add_location(v, &l[i], i, locations, err));
+    for (size_t i = 0; i < v->used.count; i++)
+        used[i].group = ((struct location *)find_id(&v->locations, used[i].id, &index))->group;
+    return PCOL_OK;
+}
+
+static pcol_status add_samples(struct v1 *v, uint32_t type, pcol_error *err)
+{
+    pcol_builder *builder = v->import->builder;
+    const struct used *used = v->used.rows;
+    pcol_value value = {.sample_type = type, .as.i64 = 1};
+    int expand = v->total <= MAX_EXPANDED;
+    pcol_sample sample = {.size = sizeof sample,
+                          .source = v->import->source,
+                          .values = &value,
+                          .value_count = 1,
+                          .thread = PCOL_NONE};
+    uint32_t *stacks = pci_malloc(v->node_count, sizeof *stacks);
+    pcol_status status = PCOL_OK;
+    if (!stacks)
+        return pci_fail_memory(err);
+    stacks[0] = 0;
+    for (size_t i = 1; status == PCOL_OK && i < v->node_count; i++)
+        status = pcol_builder_stack(builder, stacks[v->nodes[i].parent],
+                                    used[v->nodes[i].used].group, &stacks[i], err);
+    for (size_t i = 0; status == PCOL_OK && i < v->sample_count; i++) {
+        sample.stack = stacks[v->samples[i].node];
+        uint32_t rows = expand ? v->samples[i].value : 1;
+        if (!expand)
+            value.as.i64 = v->samples[i].value;
+        for (uint32_t n = 0; status == PCOL_OK && n < rows; n++)
+            status = pcol_builder_sample(builder, &sample, NULL, err);
+    }
+    pci_free(stacks);
+    return status;
+}
+
+static pcol_status finish(struct v1 *v, pcol_error *err)
+{
+    struct pci_row_uses functions = {0}, locations = {0};
+    pcol_source source = {.size = sizeof source};
+    uint32_t type;
+    PCI_TRY(resolve(v, err));
+    PCI_TRY(pci_import_source(v->import, &source, err));
+    PCI_TRY(pcol_builder_sample_type(v->import->builder, "samples", "count", 0, 0, &type, err));
+    pcol_status status = add_tables(v, &functions, &locations, err);
+    pci_row_uses_clear(&functions);
+    pci_row_uses_clear(&locations);
+    if (status == PCOL_OK)
+        status = add_samples(v, type, err);
+    if (status == PCOL_OK && v->total > MAX_EXPANDED && v->total > v->sample_count)
+        pci_import_message(v->import,
+                           "%" PRIu64 " samples stay %zu rows, each with its value: only up to "
+                           "%" PRIu64 " become rows of their own",
+                           v->total, v->sample_count, MAX_EXPANDED);
+    if (status == PCOL_OK && v->empty)
+        pci_import_message(v->import,
+                           "%" PRIu64 " samples have no locations: v1 will not show them again",
+                           v->empty);
+    return status;
+}
+
+pcol_status pci_v1_read(struct pci_import *import, pcol_error *err)
+{
+    struct v1 v = {.import = import,
+                   .functions.row_size = sizeof(struct function),
+                   .locations.row_size = sizeof(struct location),
+                   .used.row_size = sizeof(struct used)};
+    struct pci_v1_rows rows = {.import = import, .take = take, .context = &v};
+    void *nodes = NULL;
+    if (pci_grow(&nodes, &v.node_capacity, 1, sizeof *v.nodes))
+        return pci_fail_memory(err);
+    v.nodes = nodes;
+    v.nodes[0] = (struct node){0, 0};
+    v.node_count = 1;
+    pcol_status status = pci_v1_rows_read(&rows, err);
+    if (status == PCOL_OK)
+        status = finish(&v, err);
+    pci_free(v.functions.rows);
+    pci_free(v.locations.rows);
+    pci_free(v.used.rows);
+    pci_hash_clear(&v.functions.hash);
+    pci_hash_clear(&v.locations.hash);
+    pci_hash_clear(&v.used.hash);
+    pci_free(v.nodes);
+    pci_hash_clear(&v.node_hash);
+    pci_free(v.samples);
+    return status;
+}
+
+/* ---- recognising */
+
+/* An object whose first key is one of the five tables, and an array its value. */
+int pci_v1_sniff(const uint8_t *data, size_t size, int all)
+{
+    static const char *const names[] = {"\"meta\"", "\"sample_types\"", "\"samples\"",
+                                        "\"locations\"", "\"functions\""};
+    char text[64];
+    size_t used = 0;
+    (void)all;
+    if (size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3)) {
+        data += 3;
+        size -= 3;
+    }
+    for (size_t i = 0; i < size && used < sizeof text; i++)
+        if (data[i] != ' ' && data[i] != '\t' && data[i] != '\r' && data[i] != '\n')
+            text[used++] = (char)data[i];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i]);
+        if (used >= length + 3 && text[0] == '{' && !memcmp(text + 1, names[i], length) &&
+            !memcmp(text + 1 + length, ":[", 2))
+            return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,474 @@
+/*
+ * labels.c - label keys and shapes of a pcol file among those of the builder
+ *
+ * A key of the file becomes the builder's row for the same (table, key, kind, unit, occurrence).
+ * Where the keys of a table keep their order by that, its label columns are copied as they are, and
+ * rows without a shape stay without one. Where they do not, each row is read as a list of labels,
+ * and one whose order of keys would become another gets a shape.
+ */
+#include "merge/merge.h"
+#include "merge/pseudonyms.h"
+
+#include "util/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int pci_merge_is_label(const char *column)
+{
+    return !strcmp(column, "label_shape") || pci_label_column_is(column);
+}
+
+/* ---- keys */
+
+enum { K_TABLE, K_KEY, K_KIND, K_UNIT, K_OCCURRENCE, K_COUNT };
+
+struct key_walk {
+    struct pci_merge *m;
+    const struct pci_column *columns[K_COUNT];
+    uint8_t *seen; /* by row of the builder's label_keys */
+    size_t seen_capacity;
+    uint32_t *last; /* by table of the file: 1 + the builder's row of its last key */
+};
+
+static pcol_status fail_key(uint64_t row, const char *column, const char *what, pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", column, row, "%s", what);
+}
+
+static pcol_status text_of(struct key_walk *w, int column, uint64_t row, pcol_str *text, int *valid,
+                           pcol_error *err)
+{
+    *text = (pcol_str){"", 0};
+    *valid = 0;
+    return w->columns[column] ? pci_get_str(w->m->file, w->columns[column], row, text, valid, err)
+                              : PCOL_OK;
+}
+
+/* The type of label.K must be one that its kind can have; and where the builder's column will refer
+ * to rows, this one has to, so that its rows are looked at. */
+static pcol_status check_column(const struct pci_table *table, uint64_t row, int kind,
+                                pcol_error *err)
+{
+    char name[32];
+    const char *references;
+    unsigned types = pci_label_types(kind, &references);
+    const struct pci_column *column;
+    snprintf(name, sizeof name, "label.%llu", (unsigned long long)row);
+    column = pci_column_find(table, name);
+    if (column && column->supported && !(types & PCI_IS(column->desc->type)))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
+                             "column is of another type than its kind of label has");
+    if (column && column->supported && references &&
+        (!column->references || strcmp(column->references->name, references) != 0))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
+                             "column does not refer to %s, as its kind of label does", references);
+    return PCOL_OK;
+}
+
+static pcol_status note_order(struct key_walk *w, const struct pci_table *table, uint32_t number)
+{
+    uint32_t *last = &w->last[table->number];
+    uint8_t *how = &w->m->labels[table->number];
+    if (*how == PCI_LABELS_NONE)
+        *how = PCI_LABELS_COPY;
+    if (number + 1 < *last)
+        *how = PCI_LABELS_ROWS;
+    *last = number + 1;
+    return PCOL_OK;
+}
+
+static pcol_status once(struct key_walk *w, uint64_t row, uint32_t number, pcol_error *err)
+{
+    size_t before = w->seen_capacity;
+    if (pci_grow((void **)&w->seen, &w->seen_capacity, (size_t)number + 1, 1))
+        return pci_fail_memory(err);
+    memset(w->seen + before, 0, w->seen_capacity - before);
+    if (w->seen[number]++)
+        return fail_key(row, "key", "this key stands there twice", err);
+    return PCOL_OK;
+}
+
+static pcol_status string_of(struct pci_merge *m, int kind, pcol_str text, uint32_t *string,
+                             pcol_error *err)
+{
+    if (m->keep && m->keep->names)
+        PCI_TRY(pci_pseudonym(m->keep->names, kind, text, &text, err));
+    return pcol_builder_string(m->builder, text.data, text.size, string, err);
+}
+
+/* Of a part: whether rows that are copied have values under a key. */
+static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str key, uint64_t number,
+                             int kind, int *needed, pcol_error *err)
+{
+    struct pci_merge *m = w->m;
+    const struct pci_table *table = pci_table_named(m->file, table_name);
+    const char *references;
+    char name[32];
+    *needed = 1;
+    if (!m->partial || !table)
+        return PCOL_OK;
+    *needed = pci_merge_keeps_label(m, table->name, key);
+    if (m->how[table->number] == PCI_MERGE_APPEND || m->how[table->number] == PCI_MERGE_UNIFY)
+        *needed = m->used[table->number] && pci_merge_keeps_table(m, table);
+    if (!*needed || !pci_label_types(kind, &references) || strcmp(table->name, "samples") != 0)
+        return PCOL_OK;
+    snprintf(name, sizeof name, "label.%llu", (unsigned long long)number);
+    const struct pci_column *column = pci_column_find(table, name);
+    struct pci_cells *cells = pci_malloc(1, sizeof *cells);
+    pcol_status status = cells ? pci_cells_use(cells, m->file, column, err) : pci_fail_memory(err);
+    *needed = 0;
+    for (uint64_t row = 0; status == PCOL_OK && column && !*needed && row < table->rows; row++) {
+        int64_t bits;
+        pcol_str text;
+        if (!m->alive[row])
+            continue;
+        if (column->desc->type == PCF_BYTES)
+            status = pci_get_str(m->file, column, row, &text, needed, err);
+        else
+            status = pci_cells_get(cells, row, &bits, needed, err);
+    }
+    pci_free(cells);
+    return status;
+}
+
+static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->m;
+    pcol_builder *b = m->builder;
+    pcol_str table_name, kind_name, text;
+    char name[256];
+    uint32_t table, key, unit = PCOL_NONE;
+    int64_t occurrence = 0;
+    int kind, valid, needed;
+    PCI_TRY(text_of(w, K_TABLE, row, &table_name, &valid, err));
+    if (!valid || !table_name.size || table_name.size >= sizeof name ||
+        memchr(table_name.data, 0, table_name.size))
+        return fail_key(row, "table", "this is no name of a table", err);
+    memcpy(name, table_name.data, table_name.size);
+    name[table_name.size] = '\0';
+    PCI_TRY(text_of(w, K_KIND, row, &kind_name, &valid, err));
+    kind = pci_label_kind_of(kind_name);
+    if (kind < 0)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
+                             "this kind of label needs a newer reader");
+    PCI_TRY(text_of(w, K_KEY, row, &text, &valid, err));
+    PCI_TRY(is_needed(w, table_name, text, row, kind, &needed, err));
+    if (!needed)
+        return PCOL_OK;
+    PCI_TRY(string_of(m, PCI_NAME_KEY, text, &key, err));
+    PCI_TRY(text_of(w, K_UNIT, row, &text, &valid, err));
+    if (valid)
+        PCI_TRY(string_of(m, PCI_NAME_UNIT, text, &unit, err));
+    if (w->columns[K_OCCURRENCE])
+        PCI_TRY(pci_get(m->file, w->columns[K_OCCURRENCE], row, &occurrence, &valid, err));
+    if ((uint64_t)occurrence >= m->label_key_count)
+        return fail_key(row, "occurrence", "there are not so many keys", err);
+    PCI_TRY(pcol_builder_table(b, name, &table, err));
+    PCI_TRY(pci_label_number(b, table, key, unit, (uint8_t)kind, (uint32_t)occurrence,
+                             &m->label_keys[row], err));
+    PCI_TRY(once(w, row, m->label_keys[row], err));
+    const struct pci_table *ours = pci_table_named(m->file, table_name);
+    if (!ours)
+        return PCOL_OK;
+    PCI_TRY(check_column(ours, row, kind, err));
+    return note_order(w, ours, m->label_keys[row]);
+}
+
+static pcol_status walk_keys(struct key_walk *w, pcol_error *err)
+{
+    static const struct {
+        const char *name;
+        unsigned types;
+    } needed[K_COUNT] = {{"table", PCI_TYPES_TEXT},
+                         {"key", PCI_TYPES_TEXT},
+                         {"kind", PCI_TYPES_TEXT},
+                         {"unit", PCI_TYPES_TEXT},
+                         {"occurrence", PCI_TYPES_INT}};
+    struct pci_merge *m = w->m;
+    PCI_TRY(pci_merge_map(&m->label_keys, m->label_key_count, err));
+    w->last = pci_calloc(m->file->index.header.table_count, sizeof *w->last);
+    if (!w->last)
+        return pci_fail_memory(err);
+    for (size_t i = 0; i < K_COUNT; i++) {
+        PCI_TRY(
+            pci_want(m->file, "label_keys", needed[i].name, needed[i].types, &w->columns[i], err));
+        if (w->columns[i])
+            PCI_TRY(pci_verify(m->file, w->columns[i], err));
+    }
+    for (uint64_t row = 0; row < m->label_key_count; row++)
+        PCI_TRY(add_key(w, row, err));
+    return PCOL_OK;
+}
+
+/* ---- shapes */
+
+static pcol_status add_shape(struct pci_merge *m, struct pci_cells *cells, uint64_t shape,
+                             uint64_t entry_rows, uint32_t **entries, size_t *capacity,
+                             pcol_error *err)
+{
+    int64_t first, end = (int64_t)entry_rows, joined;
+    size_t count = 0;
+    int valid;
+    PCI_TRY(pci_cells_get(&cells[0], shape, &first, &valid, err));
+    if (shape + 1 < m->label_shape_count)
+        PCI_TRY(pci_cells_get(&cells[0], shape + 1, &end, &valid, err));
+    if ((uint64_t)first > (uint64_t)end || (uint64_t)end > entry_rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "label_shapes", "first_key", shape,
+                             "the keys of shapes do not follow one another");
+    for (uint64_t at = (uint64_t)first; at < (uint64_t)end; at++) {
+        uint32_t key, entry = 0;
+        PCI_TRY(pci_cells_row(&cells[1], at, m->label_key_count, &key, err));
+        PCI_TRY(pci_cells_get(&cells[2], at, &joined, &valid, err));
+        if (pci_grow((void **)entries, capacity, count + 1, sizeof **entries))
+            return pci_fail_memory(err);
+        if (key != PCOL_NONE && m->label_keys[key] == PCOL_NONE)
+            return PCOL_OK; /* a shape of labels that stay behind */
+        if (key != PCOL_NONE)
+            entry = 2 * (m->label_keys[key] + 1);
+        (*entries)[count++] = entry + (joined != 0);
+    }
+    return pci_label_shape(m->builder, *entries, count, &m->label_shapes[shape], err);
+}
+
+static pcol_status add_shapes(struct pci_merge *m, pcol_error *err)
+{
+    uint32_t *entries = NULL;
+    size_t capacity = 0;
+    uint64_t entry_rows;
+    struct pci_cells *cells = pci_malloc(3, sizeof *cells);
+    pcol_status status;
+    if (!cells)
+        return pci_fail_memory(err);
+    status = pci_merge_rows(m->file, "label_shape_keys", &entry_rows, err);
+    if (status == PCOL_OK)
+        status = pci_merge_map(&m->label_shapes, m->label_shape_count, err);
+    if (status == PCOL_OK)
+        status = pci_cells_open(&cells[0], m->file, "label_shapes", "first_key", PCI_IS_INT, err);
+    if (status == PCOL_OK)
+        status =
+            pci_cells_open(&cells[1], m->file, "label_shape_keys", "label_key", PCI_IS_INT, err);
+    if (status == PCOL_OK)
+        status =
+            pci_cells_open(&cells[2], m->file, "label_shape_keys", "joined", PCI_IS(PCF_BOOL), err);
+    for (uint64_t s = 0; status == PCOL_OK && s < m->label_shape_count; s++)
+        status = add_shape(m, cells, s, entry_rows, &entries, &capacity, err);
+    pci_free(entries);
+    pci_free(cells);
+    return status;
+}
+
+pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err)
+{
+    struct key_walk w = {.m = merge};
+    pcol_status status;
+    PCI_TRY(pci_merge_rows(merge->file, "label_keys", &merge->label_key_count, err));
+    PCI_TRY(pci_merge_rows(merge->file, "label_shapes", &merge->label_shape_count, err));
+    if (!merge->label_key_count && !merge->label_shape_count)
+        return PCOL_OK;
+    PCI_TRY(pci_label_tables(merge->builder, err));
+    status = walk_keys(&w, err);
+    pci_free(w.seen);
+    pci_free(w.last);
+    for (uint32_t i = 0; i < merge->file->index.header.table_count; i++)
+        if (merge->labels[i] == PCI_LABELS_NONE &&
+            pci_column_find(&merge->file->tables[i], "label_shape"))
+            merge->labels[i] = PCI_LABELS_COPY;
+    for (uint32_t i = 0; i < merge->file->index.header.table_count; i++)
+        if (merge->labels[i] == PCI_LABELS_COPY && pci_merge_keeps_by_row(merge, &merge->file->tables[i]))
+            merge->labels[i] = PCI_LABELS_ROWS;
+    return status == PCOL_OK ? add_shapes(merge, err) : status;
+}
+
+/* ---- row by row */
+
+pcol_status pci_label_rows_open(struct pci_merge_label_rows *rows, struct pci_merge *merge,
+                                const struct pci_table *table, uint32_t to, pcol_error *err)
+{
+    *rows = (struct pci_merge_label_rows){.merge = merge, .shape_column = PCOL_NONE, .table = to};
+    return pci_labels_open(&rows->reader, merge->file, table->name, err);
+}
+
+void pci_label_rows_close(struct pci_merge_label_rows *rows)
+{
+    pci_labels_close(&rows->reader);
+    pci_free(rows->columns);
+    pci_free(rows->cells);
+    pci_free(rows->entries);
+    *rows = (struct pci_merge_label_rows){0};
+}
+
+static pcol_status add_cell(struct pci_merge_label_rows *r, uint32_t column, int64_t bits,
+                            pcol_error *err)
+{
+    if (pci_grow((void **)&r->columns, &r->column_capacity, r->count + 1, sizeof *r->columns) ||
+        pci_grow((void **)&r->cells, &r->cell_capacity, r->count + 1, sizeof *r->cells))
+        return pci_fail_memory(err);
+    r->columns[r->count] = column;
+    r->cells[r->count++] = (struct pci_cell_value){bits, 1};
+    return PCOL_OK;
+}
+
+/* The depth of a frame of the row's own stack once others are hidden; *gone: it is one of those. */
+static pcol_status own_depth(struct pci_merge *m, uint64_t row, int64_t *depth, int *gone,
+                             pcol_error *err)
+{
+    static const struct {
+        const char *table, *name;
+    } names[3] = {{"samples", "stack"}, {"stacks", "parent"}, {"stacks", "group"}};
+    const struct pci_column *columns[3];
+    int64_t left = *depth, shown = 0, stack, parent, group;
+    int valid;
+    *gone = 1;
+    for (size_t i = 0; i < 3; i++)
+        PCI_TRY(pci_need(m->file, names[i].table, names[i].name, PCI_TYPES_ROW, &columns[i], err));
+    PCI_TRY(pci_get(m->file, columns[0], row, &stack, &valid, err));
+    while (valid && stack > 0 && (uint64_t)stack < m->stack_count) {
+        PCI_TRY(pci_get(m->file, columns[1], (uint64_t)stack, &parent, &valid, err));
+        PCI_TRY(pci_get(m->file, columns[2], (uint64_t)stack, &group, &valid, err));
+        *gone = (uint64_t)group >= m->group_count || m->groups[group] == PCOL_NONE ||
+                (m->keep->cut && m->keep->cut[stack]);
+        if (left-- == 0)
+            break;
+        shown += !*gone;
+        *gone = 1;
+        if (parent >= stack)
+            break;
+        stack = parent;
+    }
+    *depth = shown;
+    return PCOL_OK;
+}
+
+/* A label that is the row's value: is it still there? */
+static pcol_status has_value(struct pci_merge *m, uint64_t row, int *has, pcol_error *err)
+{
+    *has = 0;
+    for (uint64_t k = 0; k < m->type_count && !*has; k++) {
+        const struct pci_column *values = pci_merge_values(m, k);
+        int64_t bits;
+        if (values && m->types[k] != PCOL_NONE)
+            PCI_TRY(pci_get(m->file, values, row, &bits, has, err));
+    }
+    return PCOL_OK;
+}
+
+/* *left: the label stays behind. */
+static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
+                             const struct pci_label_cell *cell, uint32_t number, int *left,
+                             pcol_error *err)
+{
+    struct pci_merge *m = r->merge;
+    const struct pci_label_key *key = cell->key;
+    uint32_t column, text;
+    int64_t bits = cell->as.i64;
+    const char *references;
+    int own = key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME, has = 1;
+    *left = 0;
+    PCI_TRY(pci_label_column(m->builder, number, &column, err));
+    if (key->kind == PCI_LABEL_VALUE && m->keep && m->keep->types)
+        PCI_TRY(has_value(m, row, &has, err));
+    *left = !has;
+    if (column == PCOL_NONE)
+        return PCOL_OK; /* a kind without a column */
+    pci_label_types(key->kind, &references);
+    if (key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT) {
+        if (key->kind == PCI_LABEL_STRING)
+            PCI_TRY(string_of(m, PCI_NAME_VALUE, cell->as.text, &text, err));
+        else
+            PCI_TRY(pcol_builder_string(m->builder, cell->as.text.data, cell->as.text.size, &text,
+                                        err));
+        bits = text;
+    } else if (references) {
+        uint64_t to;
+        PCI_TRY(pci_merge_row(m, pci_table_find(m->file, references), key->column, row,
+                              (uint64_t)bits, &to, left, err));
+        bits = (int64_t)to;
+    } else if (own && m->keep && (m->keep->locations || m->keep->cut)) {
+        PCI_TRY(own_depth(m, row, &bits, left, err));
+    }
+    return *left ? PCOL_OK : add_cell(r, column, bits, err);
+}
+
+/* An entry without a key: a member of the row's `extra`. */
+static pcol_status keeps_member(struct pci_merge *m, const char *table,
+                                const struct pci_label_cell *cell, int *keeps, pcol_error *err)
+{
+    struct pci_node_value node;
+    *keeps = !m->keep || !m->keep->names;
+    if (!*keeps || !m->keep || !m->keep->drop_key_count)
+        return PCOL_OK;
+    PCI_TRY(pci_node_get(m->file, cell->node, &node, err));
+    *keeps = pci_merge_keeps_label(m, table, node.key);
+    return PCOL_OK;
+}
+
+/* Whether a row without a shape would be read in this order, too. */
+static int is_natural(const struct pci_merge_label_rows *r, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (r->entries[i] & 1 || (i && r->entries[i] && r->entries[i] <= r->entries[i - 1]) ||
+            (i && r->entries[i] && !r->entries[i - 1]))
+            return 0;
+    return 1;
+}
+
+/* The row's entries that stay, in order, and their cells. *all: none stays behind. */
+static pcol_status take_entries(struct pci_merge_label_rows *r, uint64_t row, size_t *count,
+                                int *all, pcol_error *err)
+{
+    struct pci_merge *m = r->merge;
+    *count = 0;
+    *all = 1;
+    for (size_t i = 0; i < r->reader.cell_count; i++) {
+        const struct pci_label_cell *cell = &r->reader.cells[i];
+        uint32_t number = cell->key ? m->label_keys[cell->key->number] : 0;
+        int stays = number != PCOL_NONE, left = 0;
+        if (!cell->key)
+            PCI_TRY(keeps_member(m, r->reader.table->name, cell, &stays, err));
+        else if (stays)
+            PCI_TRY(add_label(r, row, cell, number, &left, err));
+        if (stays && !left) {
+            r->entries[(*count)++] = (cell->key ? 2 * (number + 1) : 0) + (cell->joined != 0);
+            continue;
+        }
+        *all = 0;
+        if (i && *count && r->reader.cells[i - 1].joined)
+            r->entries[*count - 1] &= ~UINT32_C(1); /* what it stood beside is gone */
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_label_rows_get(struct pci_merge_label_rows *rows, uint64_t row, pcol_error *err)
+{
+    struct pci_merge_label_rows *r = rows;
+    struct pci_merge *m = r->merge;
+    uint32_t shape, table;
+    size_t count;
+    int all;
+    r->count = 0;
+    PCI_TRY(pci_labels_row(&r->reader, row, err));
+    if (pci_grow((void **)&r->entries, &r->entry_capacity, r->reader.cell_count + 1,
+                 sizeof *r->entries))
+        return pci_fail_memory(err);
+    PCI_TRY(take_entries(r, row, &count, &all, err));
+    if ((!r->reader.has_shape && is_natural(r, count)) || (!all && !count))
+        return PCOL_OK;
+    PCI_TRY(pci_label_shape(m->builder, r->entries, count, &shape, err));
+    if (r->shape_column == PCOL_NONE) {
+        PCI_TRY(pcol_builder_table(m->builder, "label_shapes", &table, err));
+        PCI_TRY(pcol_builder_column(m->builder, r->table, "label_shape", PCOL_U32, table + 1,
+                                    &r->shape_column, err));
+    }
+    return add_cell(r, r->shape_column, shape, err);
+}
+
+pcol_status pci_label_rows_put(struct pci_merge_label_rows *rows, uint64_t row, uint64_t to,
+                               pcol_error *err)
+{
+    PCI_TRY(pci_label_rows_get(rows, row, err));
+    for (size_t i = 0; i < rows->count; i++)
+        PCI_TRY(pci_builder_set_bits(rows->merge->builder, rows->columns[i], to,
+                                     rows->cells[i].bits, err));
+    return PCOL_OK;
+}

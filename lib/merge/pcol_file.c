@@ -1,0 +1,427 @@
+/*
+ * pcol_file.c - a pcol file among the inputs: what it holds is added to the builder
+ *
+ * The order of calls is that of an importer: each source with its types, then stacks, then samples.
+ * So a file packed alone comes out with the same bytes, and merged files share what is equal.
+ * Derived tables are left out, since the builder makes them anew.
+ */
+#include "merge/merge.h"
+#include "stream/input_open.h"
+
+#include "util/alloc.h"
+#include "builder/idle_samples.h"
+#include "util/strbuf.h"
+#include "model/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names */
+
+static int is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return 1;
+    return 0;
+}
+
+/* Columns by which a newer version extends the tables that are fed through the builder. */
+static void tell_unknown(const struct pci_merge *m, const char *table, const char *const *known)
+{
+    const struct pci_table *t = pci_table_find(m->file, table);
+    for (uint32_t i = 0; m->import && t && i < t->column_count; i++)
+        if (!is_one_of(t->columns[i].name, known))
+            pci_import_message(m->import, "column %s of table %s is not known and left out",
+                               t->columns[i].name, table);
+}
+
+static void tell_all_unknown(const struct pci_merge *m)
+{
+    static const char *const locations[] = {"function", "line", "column", "filename", NULL},
+                             *const stacks[] = {"parent", "group", NULL},
+                             *const types[] = {"type", "unit", "level", "ordinal", NULL},
+                             *const order[] = {"source", "sample_type", NULL};
+    tell_unknown(m, "locations", locations);
+    tell_unknown(m, "stacks", stacks);
+    tell_unknown(m, "sample_types", types);
+    tell_unknown(m, "source_types", order);
+}
+
+/* ---- sources and their types */
+
+/* The text of a cell, "" for a null. */
+static pcol_status cell_bytes(const pcol_file *file, const char *table, const char *column,
+                              uint64_t row, pcol_str *text, pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
+    int valid;
+    *text = (pcol_str){"", 0};
+    return c ? pci_get_str(file, c, row, text, &valid, err) : PCOL_OK;
+}
+
+/* The same as a C string, which the caller frees. */
+static pcol_status cell_text(const pcol_file *file, const char *table, const char *column,
+                             uint64_t row, char **text, pcol_error *err)
+{
+    pcol_str string;
+    *text = NULL;
+    PCI_TRY(cell_bytes(file, table, column, row, &string, err));
+    if (memchr(string.data, 0, string.size))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, row, "text with a zero byte");
+    *text = pci_malloc(string.size + 1, 1);
+    if (!*text)
+        return pci_fail_memory(err);
+    memcpy(*text, string.data, string.size);
+    (*text)[string.size] = 0;
+    return PCOL_OK;
+}
+
+/* Columns of samples that the builder does not know, created in the file's order among
+ * `value.K`. */
+static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *err)
+{
+    static const char *const known[] = {"source",   "stack",     "thread", "time",
+                                        "duration", "cpu_delta", NULL};
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    for (; samples && m->extra_done < before; m->extra_done++) {
+        uint32_t i = m->extra_done;
+        const struct pci_column *c = &samples->columns[i];
+        if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) ||
+            pci_name_number(c->name, "value.") >= 0)
+            continue;
+        if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))
+            continue;
+        if (!pci_merge_keeps_column(m, c))
+            continue;
+        PCI_TRY(pci_merge_column(m, c, PCI_T_SAMPLES, &m->extra[i], err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
+{
+    pcol_str text;
+    uint32_t type, unit, level, ordinal;
+    if (m->keep && m->keep->types && !m->keep->types[row])
+        return PCOL_OK;
+    const struct pci_column *values = pci_merge_values(m, row);
+    unsigned flags = values && values->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
+    if (values)
+        PCI_TRY(make_extra(m, (uint32_t)(values - values->table->columns), err));
+    /* A pprof's names may hold any bytes, NUL too. */
+    PCI_TRY(cell_bytes(m->file, "sample_types", "type", row, &text, err));
+    PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &type, err));
+    PCI_TRY(cell_bytes(m->file, "sample_types", "unit", row, &text, err));
+    PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &unit, err));
+    PCI_TRY(pci_merge_number(m->file, "sample_types", "level", row, &level, err));
+    PCI_TRY(pci_merge_number(m->file, "sample_types", "ordinal", row, &ordinal, err));
+    if (level)
+        flags |= PCOL_SAMPLE_TYPE_LEVEL;
+    return pci_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row], err);
+}
+
+/* The rows of source_types, which are in the order of sources. */
+struct type_walk {
+    struct pci_cells *cells; /* source, sample_type */
+    uint64_t at, rows;
+};
+
+/* The types of a source in its order: those that source_types lists, or all. */
+static pcol_status add_types_of(struct pci_merge *m, uint64_t source, struct type_walk *w,
+                                pcol_error *err)
+{
+    for (uint64_t row = 0; !w->rows && row < m->type_count; row++)
+        PCI_TRY(add_type(m, row, err));
+    for (; w->at < w->rows; w->at++) {
+        uint32_t of, type;
+        PCI_TRY(pci_cells_row(&w->cells[0], w->at, m->source_count, &of, err));
+        PCI_TRY(pci_cells_row(&w->cells[1], w->at, m->type_count, &type, err));
+        if (of > source && of != PCOL_NONE)
+            break;
+        if (of == source && type != PCOL_NONE)
+            PCI_TRY(add_type(m, type, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status note_interval(const struct pci_merge *m, uint64_t row, pcol_error *err)
+{
+    const struct pci_column *c = pci_column_find(pci_table_find(m->file, "sources"), "interval_ns");
+    int64_t interval;
+    int valid = 0;
+    if (c && c->desc->type == PCF_I64)
+        PCI_TRY(pci_get(m->file, c, row, &interval, &valid, err));
+    if (valid && m->import)
+        pci_import_interval(m->import, interval);
+    return PCOL_OK;
+}
+
+static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err)
+{
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    char *type;
+    PCI_TRY(note_interval(m, row, err));
+    PCI_TRY(cell_text(m->file, "sources", "type", row, &type, err));
+    pcol_source source = {
+        .size = sizeof source, .type = type, .collapsed = pci_merge_joins(m) != 0};
+    if (options) {
+        source.uri = options->uri;
+        source.timestamp = options->timestamp;
+    }
+    pcol_status status = pcol_builder_source(m->builder, &source, &m->sources[row], err);
+    pci_free(type);
+    return status;
+}
+
+static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
+{
+    struct type_walk w = {0};
+    PCI_TRY(pci_merge_rows(m->file, "source_types", &w.rows, err));
+    struct pci_cells *cells = w.cells = pci_malloc(2, sizeof *cells);
+    if (!cells)
+        return pci_fail_memory(err);
+    pcol_status status =
+        pci_cells_open(&cells[0], m->file, "source_types", "source", PCI_IS_INT, err);
+    if (status == PCOL_OK)
+        status = pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err);
+    for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {
+        if (!pci_merge_keeps_source(m, row))
+            continue;
+        status = add_source(m, row, err);
+        if (status == PCOL_OK)
+            status = add_types_of(m, row, &w, err);
+    }
+    /* Types that no source names. */
+    for (uint64_t row = 0; status == PCOL_OK && !m->partial && row < m->type_count; row++)
+        if (m->types[row] == PCOL_NONE)
+            status = add_type(m, row, err);
+    pci_free(cells);
+    return status;
+}
+
+/* ---- further cells of sources, when all that they may refer to has its place */
+
+static int is_replaced(const struct pci_merge *m, const char *column)
+{
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    if (!strcmp(column, "collapsed"))
+        return pci_merge_joins(m) || pci_merge_takes_apart(m);
+    return !strcmp(column, "type") || (options && options->uri && !strcmp(column, "uri")) ||
+           (options && options->timestamp && !strcmp(column, "timestamp"));
+}
+
+static pcol_status add_source_labels(struct pci_merge *m, const struct pci_table *table,
+                                     pcol_error *err)
+{
+    struct pci_merge_label_rows labels;
+    pcol_status status = pci_label_rows_open(&labels, m, table, PCI_T_SOURCES, err);
+    for (uint64_t row = m->first_source; row <= m->last_source && status == PCOL_OK; row++)
+        if (pci_merge_keeps_source(m, row))
+            status = pci_label_rows_put(&labels, row, m->sources[row], err);
+    pci_label_rows_close(&labels);
+    return status;
+}
+
+/* All cells but those that the user's options replace. */
+static pcol_status add_source_cells(struct pci_merge *m, struct pci_cells *cells, pcol_error *err)
+{
+    const struct pci_table *table = pci_table_find(m->file, "sources");
+    int by_row = m->labels[table->number] == PCI_LABELS_ROWS;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const struct pci_column *c = &table->columns[i];
+        uint32_t number;
+        if (is_replaced(m, c->name) || (by_row && pci_merge_is_label(c->name)) ||
+            !pci_merge_keeps_column(m, c))
+            continue;
+        PCI_TRY(pci_merge_column(m, c, PCI_T_SOURCES, &number, err));
+        PCI_TRY(pci_cells_use(cells, m->file, c, err));
+        for (uint64_t row = m->first_source; row <= m->last_source; row++)
+            if (pci_merge_keeps_source(m, row) && !(m->bare && m->bare[row] && !strcmp(c->name, "extra")))
+                PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
+    }
+    return by_row ? add_source_labels(m, table, err) : PCOL_OK;
+}
+
+static pcol_status finish_sources(struct pci_merge *m, pcol_error *err)
+{
+    struct pci_cells *cells;
+    pcol_status status;
+    if (!m->source_count)
+        return PCOL_OK;
+    cells = pci_malloc(1, sizeof *cells);
+    if (!cells)
+        return pci_fail_memory(err);
+    status = add_source_cells(m, cells, err);
+    pci_free(cells);
+    return status;
+}
+
+/* ---- the whole */
+
+static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    PCI_TRY(pci_merge_rows(m->file, "sources", &m->source_count, err));
+    PCI_TRY(pci_merge_rows(m->file, "sample_types", &m->type_count, err));
+    if (m->type_count >= PCF_MAX_COLUMNS)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "sample_types", NULL, PCOL_NOWHERE,
+                             "more types than a file can have columns");
+    if (!m->source_count) {
+        m->first_source = 1;
+        m->last_source = 0;
+    } else if (last_source >= m->source_count) {
+        m->last_source = m->source_count - 1;
+    }
+    m->partial =
+        m->keep || (m->source_count && m->last_source - m->first_source + 1 != m->source_count);
+    PCI_TRY(pci_merge_map(&m->sources, m->source_count, err));
+    PCI_TRY(pci_merge_map(&m->types, m->type_count, err));
+    PCI_TRY(pci_merge_map(&m->extra, samples ? samples->column_count : 0, err));
+    return pci_merge_place(m, err);
+}
+
+/* What the sources are given beyond what they had: behind that. */
+static pcol_status give_metas(struct pci_merge *m, pcol_error *err)
+{
+    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    for (uint64_t s = m->first_source; s <= m->last_source; s++) {
+        if (m->sources[s] == PCOL_NONE)
+            continue;
+        PCI_TRY(pci_idle_note(m->builder, m->sources[s], pci_merge_tolerance(m), err));
+        for (size_t i = 0; options && i < options->meta_count; i++)
+            PCI_TRY(pcol_builder_source_meta(m->builder, m->sources[s], options->meta[2 * i],
+                                             options->meta[2 * i + 1], err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(m->file, "samples");
+    PCI_TRY(prepare(m, last_source, err));
+    PCI_TRY(pci_check_copied(m->file, !m->partial, err));
+    tell_all_unknown(m);
+    PCI_TRY(pci_merge_strings(m, err));
+    PCI_TRY(pci_merge_sizes(m, err));
+    if (m->partial)
+        PCI_TRY(pci_merge_mark(m, err));
+    pci_keep_tell(m);
+    PCI_TRY(pci_merge_label_keys(m, err));
+    PCI_TRY(add_sources(m, err));
+    PCI_TRY(pci_merge_unify(m, err));
+    PCI_TRY(pci_merge_meta(m, err));
+    PCI_TRY(pci_merge_stacks(m, err));
+    PCI_TRY(pci_merge_nodes(m, err));
+    PCI_TRY(make_extra(m, samples ? samples->column_count : 0, err));
+    PCI_TRY(pci_merge_tables(m, 0, err));
+    PCI_TRY(pci_merge_samples(m, err));
+    PCI_TRY(pci_merge_tables(m, 1, err));
+    PCI_TRY(finish_sources(m, err));
+    PCI_TRY(pci_merge_orders(m, err));
+    return give_metas(m, err);
+}
+
+static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
+                              const struct pci_import *import, const struct pci_keep *keep,
+                              uint64_t first_source, uint64_t last_source, pcol_error *err)
+{
+    struct pci_merge m = {.file = file,
+                          .builder = builder,
+                          .alone = !builder->source_count && !builder->function_count,
+                          .import = import,
+                          .keep = keep,
+                          .first_source = first_source,
+                          .last_source = last_source};
+    pcol_status status = pci_plausible_all(file, err);
+    if (status == PCOL_OK)
+        status = merge(&m, last_source, err);
+    if (status == PCOL_E_ARGUMENT) { /* the builder was told what only a damaged file says */
+        status = PCOL_E_CORRUPT;
+        if (err)
+            err->status = status;
+    }
+    pci_free(m.strings);
+    pci_free(m.functions);
+    pci_free(m.groups);
+    pci_free(m.stacks);
+    pci_free(m.types);
+    pci_free(m.sources);
+    pci_free(m.alive_made);
+    pci_free(m.wanted);
+    pci_free(m.wanted_groups);
+    pci_free(m.wanted_functions);
+    pci_free(m.positions);
+    pci_free(m.bare);
+    for (uint32_t i = 0; m.used && i < file->index.header.table_count; i++)
+        pci_free(m.used[i]);
+    pci_free(m.used);
+    pci_free(m.tables);
+    pci_free(m.base);
+    pci_free(m.how);
+    pci_free(m.order);
+    pci_free(m.labels);
+    for (uint32_t i = 0; m.maps && i < file->index.header.table_count; i++)
+        pci_free(m.maps[i]);
+    pci_free(m.maps);
+    pci_free(m.label_keys);
+    pci_free(m.label_shapes);
+    pci_free(m.extra);
+    return status;
+}
+
+pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
+                           const struct pci_import *import, uint64_t first_source,
+                           uint64_t last_source, pcol_error *err)
+{
+    return merge_part(builder, file, import, NULL, first_source, last_source, err);
+}
+
+pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
+                           const struct pci_keep *keep, pcol_error *err)
+{
+    return merge_part(builder, file, NULL, keep, 0, UINT64_MAX - 1, err);
+}
+
+int pci_pcol_sniff(const uint8_t *data, size_t size, int all)
+{
+    (void)all;
+    /* Five bytes are enough to say "this was meant to be one", and the reader says what is
+     * wrong. */
+    return size >= 5 && !memcmp(data, PCF_MAGIC, 5) ? 2 : 0;
+}
+
+pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
+{
+    struct pci_input *input = import->input;
+    pcol_file *file = NULL;
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
+    void *all = NULL;
+    size_t size;
+    pcol_status status;
+    options.flags = import->options->open_flags;
+    if (pci_input_is_file(input)) {
+        pci_input_grant(input);
+        status = pcol_file_open(input->name, &options, &file, err);
+    } else if (input->end && !input->offset) {
+        status = pcol_file_open_memory(input->data, input->size, &options, &file, err);
+    } else {
+        status = pci_input_rest(input, &all, &size, err);
+        if (status == PCOL_OK)
+            status = pcol_file_open_memory(all, size, &options, &file, err);
+    }
+    uint64_t limit = import->options->max_input_bytes;
+    if (status == PCOL_OK && limit && pcol_file_size(file) > limit)
+        status = pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
+                          limit);
+    if (status == PCOL_OK)
+        status = pci_merge_file(import->builder, file, import, 0, UINT64_MAX - 1, err);
+    if (status == PCOL_OK)
+        status = pcol_file_intact(file, err);
+    pcol_file_close(file);
+    pci_free(all);
+    return status;
+}

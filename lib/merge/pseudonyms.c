@@ -1,0 +1,97 @@
+/*
+ * pseudonyms.c - names in the place of names
+ *
+ * A pseudonym says what kind of name it stands for and when that was met first, and nothing else.
+ * Of a file's name the ending stays if it is one of those of programming languages, since tools go
+ * by it.
+ */
+#include "merge/pseudonyms.h"
+
+#include "model/address_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *kind, *prefix;
+} kinds[PCI_NAME_COUNT] = {
+    [PCI_NAME_FUNCTION] = {"function", "f"},  [PCI_NAME_FILE] = {"file", "file"},
+    [PCI_NAME_MODULE] = {"module", "module"}, [PCI_NAME_BUILD] = {"build", "build"},
+    [PCI_NAME_THREAD] = {"thread", "thread"}, [PCI_NAME_PROCESS] = {"process", "process"},
+    [PCI_NAME_NUMBER] = {"number", ""},       [PCI_NAME_KEY] = {"key", "key"},
+    [PCI_NAME_VALUE] = {"value", "value"},    [PCI_NAME_UNIT] = {"unit", "unit"},
+    [PCI_NAME_SOURCE] = {"source", "source"},
+};
+
+static int is_one_of(pcol_str text, const char *const *list)
+{
+    for (; *list; list++)
+        if (strlen(*list) == text.size && !memcmp(*list, text.data, text.size))
+            return 1;
+    return 0;
+}
+
+/* What tells nothing of a program. An address stays, as in location_groups: with the pseudonym of
+ * its mapping it names the function, as it does with the mapping's name. */
+static int stays(int kind, pcol_str name)
+{
+    static const char *const units[] =
+        {"bytes",       "byte",         "count",        "ns",      "us",        "ms",        "s",
+         "nanoseconds", "microseconds", "milliseconds", "seconds", "kilobytes", "megabytes", NULL},
+                             *const functions[] = {"<GC>", NULL};
+    return !name.size || (kind == PCI_NAME_UNIT && is_one_of(name, units)) ||
+           (kind == PCI_NAME_FUNCTION && (is_one_of(name, functions) || pci_address_names_is(name)));
+}
+
+static const char *ending(int kind, pcol_str name)
+{
+    static const char *const endings[] = {
+        ".R",    ".r",  ".c",  ".h",  ".cc", ".cpp", ".cxx", ".hpp", ".go", ".rs", ".py",
+        ".java", ".js", ".ts", ".rb", ".jl", ".S",   ".s",   ".f90", ".kt", ".cs", ".Rprof"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen(endings[i]);
+        if ((kind == PCI_NAME_FILE || kind == PCI_NAME_SOURCE) && name.size > size &&
+            !memcmp(name.data + name.size - size, endings[i], size))
+            return endings[i];
+    }
+    return "";
+}
+
+static pcol_str make(struct pci_pseudonyms *names, int kind, pcol_str name, uint32_t code)
+{
+    int size = snprintf(names->text, sizeof names->text, "%s%lu%s", kinds[kind].prefix,
+                        (unsigned long)code + 1, ending(kind, name));
+    return (pcol_str){names->text, (size_t)size};
+}
+
+const char *pci_pseudonym_kind(int kind)
+{
+    return kinds[kind].kind;
+}
+
+pcol_status pci_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name, pcol_str *to,
+                          pcol_error *err)
+{
+    uint32_t code;
+    *to = name;
+    if (stays(kind, name))
+        return PCOL_OK;
+    PCI_TRY(pci_string_pool_intern(&names->names[kind], name.data, name.size, &code, err));
+    *to = make(names, kind, name, code);
+    return PCOL_OK;
+}
+
+void pci_pseudonyms_tell(struct pci_pseudonyms *names, pcol_pseudonym_fn tell, void *context)
+{
+    for (int kind = 0; kind < PCI_NAME_COUNT; kind++)
+        for (uint32_t code = 0; code < names->names[kind].count; code++) {
+            pcol_str name = pci_string_pool_get(&names->names[kind], code);
+            tell(context, kinds[kind].kind, make(names, kind, name, code), name);
+        }
+}
+
+void pci_pseudonyms_clear(struct pci_pseudonyms *names)
+{
+    for (int kind = 0; kind < PCI_NAME_COUNT; kind++)
+        pci_string_pool_clear(&names->names[kind]);
+}

@@ -1,0 +1,221 @@
+/*
+ * source_order.c - the order that each source's own tables had, kept when sources come together
+ *
+ * A file of one source may say nothing of a table: then the source's table is the file's rows in
+ * order. Once another source stands beside it that is no longer so, and what was silent is said.
+ * Which tables a format's way back needs in order is in the table of formats.
+ */
+#include "merge/merge.h"
+#include "stream/input_open.h"
+
+#include "util/alloc.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { R_SOURCE, R_THREAD, R_TABLE, R_TARGET, R_ORDINAL, R_ROW, R_ID, R_COUNT };
+
+static const struct {
+    const char *name;
+    unsigned types;
+} row_columns[R_COUNT] = {{"source", PCI_IS_INT},
+                          {"thread", PCI_IS_INT},
+                          {"table", PCI_IS(PCF_STRING)},
+                          {"target", PCI_IS(PCF_STRING)},
+                          {"ordinal", PCI_IS_INT},
+                          {"row", PCI_IS_INT},
+                          {"id", PCI_IS_INT}};
+
+struct orders {
+    struct pci_merge *m;
+    struct pci_cells *cells; /* of source_rows */
+    const struct pci_table *threads;
+    /* of the target named last: */
+    pcol_str target_name;
+    const struct pci_table *target;
+    struct pci_cells *ids; /* its column `id`, all null if there is none */
+};
+
+/* Source and thread of a row in the builder's terms; *source PCOL_NONE: left behind. */
+static pcol_status place_of(struct orders *o, uint64_t row, uint32_t *source, uint32_t *thread,
+                            pcol_error *err)
+{
+    struct pci_merge *m = o->m;
+    uint64_t to;
+    int left;
+    PCI_TRY(pci_cells_row(&o->cells[R_SOURCE], row, m->source_count, source, err));
+    if (*source == PCOL_NONE)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "source", row,
+                             "a row needs a source");
+    *source = m->sources[*source];
+    PCI_TRY(
+        pci_cells_row(&o->cells[R_THREAD], row, o->threads ? o->threads->rows : 0, thread, err));
+    if (*thread == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_merge_row(m, o->threads, o->cells[R_THREAD].column, row, *thread, &to, &left, err));
+    *thread = left ? PCOL_NONE : (uint32_t)to;
+    return PCOL_OK;
+}
+
+static pcol_status find_target(struct orders *o, pcol_str name, uint64_t row, pcol_error *err)
+{
+    const pcol_file *file = o->m->file;
+    const struct pci_column *id;
+    if (o->target && name.data == o->target_name.data && name.size == o->target_name.size)
+        return PCOL_OK;
+    o->target = NULL;
+    for (uint32_t i = 0; i < file->index.header.table_count && !o->target; i++)
+        if (strlen(file->tables[i].name) == name.size &&
+            !memcmp(file->tables[i].name, name.data, name.size))
+            o->target = &file->tables[i];
+    if (!o->target)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "target", row,
+                             "this names no table");
+    o->target_name = name;
+    id = pci_column_find(o->target, "id");
+    if (id && (!id->supported || !(PCI_IS_INT & PCI_IS(id->desc->type))))
+        id = NULL;
+    return pci_cells_use(o->ids, file, id, err);
+}
+
+/* Where a row of the target went. A row that was there before may have another id than ours. */
+static pcol_status move(struct orders *o, uint64_t at, uint64_t row, struct pci_source_row *to,
+                        pcol_error *err)
+{
+    struct pci_merge *m = o->m;
+    int64_t id;
+    int left, valid;
+    if (!strcmp(o->target->name, "strings")) {
+        if (row >= m->string_count || !m->strings)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", at,
+                                 "%" PRIu64 " names no string", row);
+        to->row = m->strings[row];
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_merge_row(m, o->target, o->cells[R_ROW].column, at, row, &to->row, &left, err));
+    if (to->has_id || to->row >= m->base[o->target->number])
+        return PCOL_OK;
+    PCI_TRY(pci_cells_get(o->ids, row, &id, &valid, err));
+    to->has_id = valid != 0;
+    to->id = (uint64_t)id;
+    return PCOL_OK;
+}
+
+static pcol_status copy_row(struct orders *o, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = o->m;
+    struct pci_source_row to = {0};
+    pcol_str name;
+    int64_t value;
+    int valid;
+    PCI_TRY(place_of(o, row, &to.source, &to.thread, err));
+    PCI_TRY(pci_cells_string(&o->cells[R_TABLE], m, row, &to.table, err));
+    if (to.table == PCOL_NONE || !o->cells[R_TARGET].column)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "table", row,
+                             "a row needs a table and a target");
+    PCI_TRY(pci_get_str(m->file, o->cells[R_TARGET].column, row, &name, &valid, err));
+    PCI_TRY(find_target(o, name, row, err));
+    to.target = m->tables[o->target->number] + 1;
+    PCI_TRY(pci_cells_get(&o->cells[R_ORDINAL], row, &value, &valid, err));
+    to.ordinal = (uint64_t)value;
+    PCI_TRY(pci_cells_get(&o->cells[R_ID], row, &value, &valid, err));
+    to.id = (uint64_t)value;
+    to.has_id = valid != 0;
+    PCI_TRY(pci_cells_get(&o->cells[R_ROW], row, &value, &valid, err));
+    PCI_TRY(move(o, row, (uint64_t)value, &to, err));
+    pcol_status status = pci_builder_source_row(m->builder, &to, err);
+    if (status == PCOL_E_ARGUMENT)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "ordinal", row,
+                             "ordinals do not count from 0");
+    return status;
+}
+
+static pcol_status copy_rows(struct orders *o, pcol_error *err)
+{
+    const pcol_file *file = o->m->file;
+    uint64_t rows;
+    PCI_TRY(pci_merge_rows(file, "source_rows", &rows, err));
+    for (size_t i = 0; i < R_COUNT; i++)
+        PCI_TRY(pci_cells_open(&o->cells[i], file, "source_rows", row_columns[i].name,
+                               row_columns[i].types, err));
+    for (uint64_t row = 0; row < rows && !o->m->partial; row++)
+        PCI_TRY(copy_row(o, row, err));
+    return PCOL_OK;
+}
+
+/* ---- what was silent */
+
+static const char *const *orders_of(const char *type, size_t size)
+{
+    static const char *const none[] = {NULL};
+    const char *const *orders = pci_source_orders(type, size);
+    return orders ? orders : none;
+}
+
+/* Whether the builder has rows for a table of its newest source already; these were said last. */
+static int is_said(const pcol_builder *b, uint32_t source, const char *table)
+{
+    for (size_t i = b->order.said_count; i-- > 0 && b->order.said[i].source == source;) {
+        pcol_str name = pci_string_pool_get(&b->strings, b->order.said[i].table);
+        if (name.size == strlen(table) && !memcmp(name.data, table, name.size))
+            return 1;
+    }
+    return 0;
+}
+
+static pcol_status say_table(struct orders *o, uint32_t source, const char *name,
+                             const char *target, pcol_error *err)
+{
+    struct pci_merge *m = o->m;
+    struct pci_source_row to = {.source = source, .thread = PCOL_NONE};
+    uint64_t first = !strcmp(target, "stacks");
+    if (!pci_table_find(m->file, target) || is_said(m->builder, source, name))
+        return PCOL_OK;
+    pcol_status status = find_target(o, (pcol_str){target, strlen(target)}, 0, err);
+    if (status != PCOL_OK || !o->target)
+        return status;
+    to.target = m->tables[o->target->number] + 1;
+    to.row = first;
+    if (o->target->rows <= first)
+        return PCOL_OK;
+    if (m->alone) /* remembered until there is another source */
+        return pci_source_order_defer(m->builder, &to, name, o->target->rows - first, err);
+    PCI_TRY(pcol_builder_string(m->builder, name, strlen(name), &to.table, err));
+    for (uint64_t row = first; row < o->target->rows; row++) {
+        to.has_id = 0;
+        PCI_TRY(move(o, PCOL_NOWHERE, row, &to, err));
+        PCI_TRY(pci_builder_source_row(m->builder, &to, err));
+        to.ordinal++;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status say_tables(struct orders *o, pcol_error *err)
+{
+    const struct pci_merge *m = o->m;
+    const struct pci_table *sources = pci_table_find(m->file, "sources");
+    const struct pci_column *column = sources ? pci_column_find(sources, "type") : NULL;
+    pcol_str type;
+    int valid;
+    if (m->partial || m->source_count != 1 || !column)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(m->file, column, 0, &type, &valid, err));
+    for (const char *const *at = orders_of(type.data, type.size); *at; at += 2)
+        PCI_TRY(say_table(o, m->sources[0], at[0], at[1], err));
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_orders(struct pci_merge *merge, pcol_error *err)
+{
+    struct orders o = {.m = merge};
+    pcol_status status;
+    o.threads = pci_table_find(merge->file, "threads");
+    o.cells = pci_malloc(R_COUNT, sizeof *o.cells);
+    o.ids = pci_malloc(1, sizeof *o.ids);
+    status = o.cells && o.ids ? copy_rows(&o, err) : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = say_tables(&o, err);
+    pci_free(o.cells);
+    pci_free(o.ids);
+    return status;
+}

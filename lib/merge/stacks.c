@@ -1,0 +1,435 @@
+/*
+ * stacks.c - strings, functions, location groups and call stacks of a pcol file into a
+ * builder
+ *
+ * Rows are taken in order, so that a file packed anew comes out as it was. Each of these tables has
+ * a map from its rows to the builder's. Columns without bytes of their own would let a small file
+ * claim any number of rows: what a map is made for is held against the file's size first.
+ */
+#include "merge/merge.h"
+
+#include "util/alloc.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define APART (UINT32_C(1) << 30) /* variants of rows that are equal to no other */
+
+/* ---- cells */
+
+pcol_status pci_cells_use(struct pci_cells *cells, const pcol_file *file,
+                          const struct pci_column *column, pcol_error *err)
+{
+    cells->file = file;
+    cells->column = column;
+    cells->first = cells->count = 0;
+    cells->named = NULL;
+    return column ? pci_verify(file, column, err) : PCOL_OK;
+}
+
+pcol_status pci_cells_open(struct pci_cells *cells, const pcol_file *file, const char *table,
+                           const char *column, unsigned types, pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
+    if (c && c->supported && !(types & PCI_IS(c->desc->type)))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, PCOL_NOWHERE,
+                             "column is of another type than it must be");
+    return pci_cells_use(cells, file, c, err);
+}
+
+pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value, int *valid,
+                          pcol_error *err)
+{
+    *value = 0;
+    *valid = 0;
+    if (!cells->column)
+        return PCOL_OK;
+    if (row - cells->first >= cells->count) {
+        uint64_t rows = cells->column->desc->rows, count = PCI_CELLS;
+        if (row >= rows)
+            return PCOL_OK;
+        if (count > rows - row)
+            count = rows - row;
+        cells->count = 0;
+        PCI_TRY(pci_read(cells->file, cells->column, row, count, cells->value, cells->valid, err));
+        cells->first = row;
+        cells->count = count;
+    }
+    *value = cells->value[row - cells->first];
+    *valid = cells->valid[row - cells->first];
+    return PCOL_OK;
+}
+
+static pcol_status no_such_row(const struct pci_cells *cells, uint64_t row, int64_t value,
+                               pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_CORRUPT, cells->column->table->name, cells->column->name, row,
+                         "%" PRIu64 " names no row", (uint64_t)value);
+}
+
+pcol_status pci_cells_row(struct pci_cells *cells, uint64_t row, uint64_t rows, uint32_t *value,
+                          pcol_error *err)
+{
+    int64_t number;
+    int valid;
+    PCI_TRY(pci_cells_get(cells, row, &number, &valid, err));
+    *value = PCOL_NONE;
+    if (!valid)
+        return PCOL_OK;
+    if ((uint64_t)number >= rows || (uint64_t)number >= PCOL_NONE)
+        return no_such_row(cells, row, number, err);
+    *value = (uint32_t)number;
+    return PCOL_OK;
+}
+
+pcol_status pci_cells_string(struct pci_cells *cells, const struct pci_merge *merge, uint64_t row,
+                             uint32_t *string, pcol_error *err)
+{
+    int64_t code;
+    int valid;
+    pcol_str text;
+    PCI_TRY(pci_cells_get(cells, row, &code, &valid, err));
+    *string = PCOL_NONE;
+    if (!valid)
+        return PCOL_OK;
+    if (merge->strings) {
+        if ((uint64_t)code >= merge->string_count)
+            return no_such_row(cells, row, code, err);
+        *string = merge->strings[code];
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_string(merge->file, (uint64_t)code, &text, err));
+    return pci_keep_string(merge, cells, text, string, err);
+}
+
+/* ---- rows and maps */
+
+pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *rows,
+                           pcol_error *err)
+{
+    const struct pci_table *t = pci_table_find(file, table);
+    *rows = 0;
+    if (!t)
+        return PCOL_OK;
+    if (!t->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_NOWHERE,
+                             "table needs a newer reader");
+    PCI_TRY(pci_plausible(file, table, err));
+    if (t->rows >= PCOL_NONE)
+        return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
+                             "%" PRIu64 " rows are too many to be merged", t->rows);
+    *rows = t->rows;
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_map(uint32_t **map, uint64_t rows, pcol_error *err)
+{
+    *map = pci_malloc((size_t)rows, sizeof **map);
+    if (!*map)
+        return pci_fail_memory(err);
+    memset(*map, 0xff, (size_t)rows * sizeof **map); /* PCOL_NONE */
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_strings(struct pci_merge *merge, pcol_error *err)
+{
+    const struct pci_column *column = merge->file->strings;
+    PCI_TRY(pci_merge_rows(merge->file, "strings", &merge->string_count, err));
+    if (!column)
+        return PCOL_OK;
+    PCI_TRY(pci_verify(merge->file, column, err));
+    if (merge->partial)
+        return PCOL_OK;
+    PCI_TRY(pci_merge_map(&merge->strings, merge->string_count, err));
+    for (uint64_t row = 0; row < merge->string_count; row++) {
+        pcol_str text;
+        PCI_TRY(pci_string(merge->file, row, &text, err));
+        PCI_TRY(
+            pcol_builder_string(merge->builder, text.data, text.size, &merge->strings[row], err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- functions and groups */
+
+enum {
+    F_NAME,
+    F_SYSTEM,
+    F_FILE,
+    F_LINE,
+    F_ID,
+    L_FUNCTION,
+    L_LINE,
+    L_COLUMN,
+    L_FILE,
+    G_FIRST,
+    G_MAPPING,
+    G_ADDRESS,
+    G_FOLDED,
+    G_ID,
+    G_NUMBER,
+    S_PARENT,
+    S_GROUP,
+    CELLS
+};
+
+static const struct {
+    const char *table, *column;
+    unsigned types;
+} needed[CELLS] = {
+    [F_NAME] = {"functions", "name", PCI_IS(PCF_STRING)},
+    [F_SYSTEM] = {"functions", "system_name", PCI_IS(PCF_STRING)},
+    [F_FILE] = {"functions", "filename", PCI_IS(PCF_STRING)},
+    [F_LINE] = {"functions", "start_line", PCI_IS_INT},
+    [F_ID] = {"functions", "id", PCI_IS_INT},
+    [L_FUNCTION] = {"locations", "function", PCI_IS_INT},
+    [L_LINE] = {"locations", "line", PCI_IS_INT},
+    [L_COLUMN] = {"locations", "column", PCI_IS_INT},
+    [L_FILE] = {"locations", "filename", PCI_IS(PCF_STRING)},
+    [G_FIRST] = {"location_groups", "first_location", PCI_IS_INT},
+    [G_MAPPING] = {"location_groups", "mapping", PCI_IS_INT},
+    [G_ADDRESS] = {"location_groups", "address", PCI_IS_INT},
+    [G_FOLDED] = {"location_groups", "folded", PCI_IS(PCF_BOOL)},
+    [G_ID] = {"location_groups", "id", PCI_IS_INT},
+    [G_NUMBER] = {"location_groups", "file_number", PCI_IS_INT},
+    [S_PARENT] = {"stacks", "parent", PCI_IS_INT},
+    [S_GROUP] = {"stacks", "group", PCI_IS_INT},
+};
+
+struct walk {
+    struct pci_merge *merge;
+    uint64_t location_rows, mapping_rows;
+    const struct pci_table *mappings;
+    struct pci_row_content function_further, group_further;
+    struct pci_row_uses function_repeats, group_repeats;
+    pcol_line *lines;
+    size_t line_capacity;
+    struct pci_cells cells[CELLS];
+};
+
+static pcol_status add_function(struct walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    struct pci_cells *c = w->cells;
+    pcol_function f = {.size = sizeof f};
+    int64_t id;
+    int valid, is_new;
+    PCI_TRY(pci_cells_string(&c[F_NAME], m, row, &f.name, err));
+    PCI_TRY(pci_cells_string(&c[F_SYSTEM], m, row, &f.system_name, err));
+    PCI_TRY(pci_cells_string(&c[F_FILE], m, row, &f.filename, err));
+    PCI_TRY(pci_cells_get(&c[F_LINE], row, &f.start_line, &valid, err));
+    f.has_start_line = valid != 0;
+    PCI_TRY(pci_cells_get(&c[F_ID], row, &id, &valid, err));
+    f.id = (uint64_t)id;
+    f.has_id = valid != 0;
+    struct pci_row_content *further = &w->function_further;
+    PCI_TRY(pci_row_content_row(further, row, err));
+    f.variant = APART + (uint32_t)m->builder->function_count;
+    PCI_TRY(pci_builder_function(m->builder, further->apart ? NULL : &w->function_repeats, &f,
+                                 further->columns, further->cells, further->count,
+                                 &m->functions[row], &is_new, err));
+    return is_new ? pci_row_content_rest(further, row, m->functions[row], err) : PCOL_OK;
+}
+
+static pcol_status read_line(struct walk *w, uint64_t row, pcol_line *line, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    struct pci_cells *c = w->cells;
+    int valid;
+    memset(line, 0, sizeof *line);
+    PCI_TRY(pci_cells_row(&c[L_FUNCTION], row, m->function_count, &line->function, err));
+    PCI_TRY(pci_cells_string(&c[L_FILE], m, row, &line->filename, err));
+    PCI_TRY(pci_cells_get(&c[L_LINE], row, &line->line, &valid, err));
+    line->has_line = valid != 0;
+    PCI_TRY(pci_cells_get(&c[L_COLUMN], row, &line->column, &valid, err));
+    line->has_column = valid != 0;
+    if (line->function == PCOL_NONE)
+        return PCOL_OK;
+    line->function = m->functions[line->function];
+    return PCOL_OK;
+}
+
+/* From the first of a group to that of the next. */
+pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cells, uint64_t row,
+                                 uint64_t location_rows, uint64_t *first, uint64_t *end,
+                                 pcol_error *err)
+{
+    int64_t value;
+    int valid, last = row + 1 == merge->group_count;
+    *first = row;
+    *end = row + 1;
+    if (cells->column) {
+        PCI_TRY(pci_cells_get(cells, row, &value, &valid, err));
+        *first = (uint64_t)value;
+        *end = location_rows;
+        if (!last)
+            PCI_TRY(pci_cells_get(cells, row + 1, &value, &valid, err));
+        if (!last)
+            *end = (uint64_t)value;
+    }
+    if (*first >= *end || *end > location_rows || (row == 0 && *first) ||
+        (last && *end != location_rows))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", row,
+                             "the lines of the groups do not follow one another");
+    return PCOL_OK;
+}
+
+/* *hidden: all lines stay behind, and so does the group. */
+static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, int *hidden,
+                              pcol_error *err)
+{
+    uint64_t first, end;
+    PCI_TRY(pci_merge_line_range(w->merge, &w->cells[G_FIRST], row, w->location_rows, &first, &end,
+                                 err));
+    group->line_count = (size_t)(end - first);
+    void *lines = w->lines;
+    if (pci_grow(&lines, &w->line_capacity, group->line_count, sizeof *w->lines))
+        return pci_fail_memory(err);
+    w->lines = lines;
+    const uint8_t *kept = w->merge->keep ? w->merge->keep->locations : NULL;
+    group->line_count = 0;
+    for (; first < end; first++)
+        if (!kept || kept[first])
+            PCI_TRY(read_line(w, first, &w->lines[group->line_count++], err));
+    group->lines = w->lines;
+    *hidden = group->line_count == 0;
+    if (*hidden)
+        return PCOL_OK;
+    const pcol_line *only = w->lines;
+    if (group->line_count == 1 && only->function == PCOL_NONE && only->filename == PCOL_NONE &&
+        !only->has_line && !only->has_column)
+        group->line_count = 0; /* a group without lines has one row of nulls */
+    return PCOL_OK;
+}
+
+static pcol_status read_mapping(struct walk *w, uint64_t row, uint32_t *mapping, pcol_error *err)
+{
+    struct pci_cells *c = &w->cells[G_MAPPING];
+    uint64_t to;
+    int left;
+    PCI_TRY(pci_cells_row(c, row, w->mapping_rows, mapping, err));
+    if (*mapping == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_merge_row(w->merge, w->mappings, c->column, row, *mapping, &to, &left, err));
+    *mapping = left ? PCOL_NONE : (uint32_t)to;
+    return PCOL_OK;
+}
+
+static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    struct pci_cells *c = w->cells;
+    struct pci_row_content *further = &w->group_further;
+    pcol_group g = {.size = sizeof g};
+    int64_t value;
+    int valid, is_new, hidden = 0;
+    PCI_TRY(read_lines(w, row, &g, &hidden, err));
+    if (hidden)
+        return PCOL_OK;
+    PCI_TRY(read_mapping(w, row, &g.mapping, err));
+    PCI_TRY(pci_cells_get(&c[G_ADDRESS], row, &value, &valid, err));
+    g.address = (uint64_t)value;
+    g.has_address = valid != 0;
+    PCI_TRY(pci_cells_get(&c[G_ID], row, &value, &valid, err));
+    g.id = (uint64_t)value;
+    g.has_id = valid != 0;
+    PCI_TRY(pci_cells_get(&c[G_NUMBER], row, &g.file_number, &valid, err));
+    g.has_file_number = valid != 0;
+    PCI_TRY(pci_cells_get(&c[G_FOLDED], row, &value, &valid, err));
+    g.folded = valid && value;
+    PCI_TRY(pci_row_content_row(further, row, err));
+    g.variant = APART + (uint32_t)m->builder->group_count;
+    PCI_TRY(pci_builder_group(m->builder, further->apart ? NULL : &w->group_repeats, &g,
+                              further->columns, further->cells, further->count, &m->groups[row],
+                              &is_new, err));
+    return is_new ? pci_row_content_rest(further, row, m->groups[row], err) : PCOL_OK;
+}
+
+/* ---- stacks */
+
+static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    uint32_t parent, group;
+    PCI_TRY(pci_cells_row(&w->cells[S_PARENT], row, row, &parent, err));
+    PCI_TRY(pci_cells_row(&w->cells[S_GROUP], row, m->group_count, &group, err));
+    if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
+                             "a stack needs a parent and a group");
+    if (m->keep && (m->groups[group] == PCOL_NONE || (m->keep->cut && m->keep->cut[row]))) {
+        m->stacks[row] = m->stacks[parent]; /* a frame that is hidden */
+        return PCOL_OK;
+    }
+    return pcol_builder_stack(m->builder, m->stacks[parent], m->groups[group], &m->stacks[row],
+                              err);
+}
+
+static pcol_status merge_all(struct walk *w, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    for (uint64_t row = 0; row < m->function_count; row++)
+        if (!m->wanted_functions || m->wanted_functions[row])
+            PCI_TRY(add_function(w, row, err));
+    for (uint64_t row = 0; row < m->group_count; row++)
+        if (!m->wanted_groups || m->wanted_groups[row])
+            PCI_TRY(add_group(w, row, err));
+    if (m->stack_count)
+        m->stacks[0] = 0;
+    for (uint64_t row = 1; row < m->stack_count; row++)
+        if (!m->wanted || m->wanted[row])
+            PCI_TRY(add_stack(w, row, err));
+    return PCOL_OK;
+}
+
+static pcol_status open_further(struct walk *w, pcol_error *err)
+{
+    static const char *const of_functions[] = {"name",       "system_name", "filename",
+                                               "start_line", "id",          NULL};
+    static const char *const of_groups[] = {"first_location", "mapping", "address", "folded", "id",
+                                            "file_number",    NULL};
+    struct pci_merge *m = w->merge;
+    PCI_TRY(pci_row_content_open(&w->function_further, m, pci_table_find(m->file, "functions"),
+                             PCI_T_FUNCTIONS, of_functions, err));
+    return pci_row_content_open(&w->group_further, m, pci_table_find(m->file, "location_groups"),
+                            PCI_T_GROUPS, of_groups, err);
+}
+
+pcol_status pci_merge_sizes(struct pci_merge *merge, pcol_error *err)
+{
+    PCI_TRY(pci_merge_rows(merge->file, "functions", &merge->function_count, err));
+    PCI_TRY(pci_merge_rows(merge->file, "location_groups", &merge->group_count, err));
+    PCI_TRY(pci_merge_rows(merge->file, "stacks", &merge->stack_count, err));
+    PCI_TRY(pci_merge_map(&merge->functions, merge->function_count, err));
+    PCI_TRY(pci_merge_map(&merge->groups, merge->group_count, err));
+    return pci_merge_map(&merge->stacks, merge->stack_count, err);
+}
+
+pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
+{
+    const pcol_file *file = merge->file;
+    struct walk *w = pci_calloc(1, sizeof *w);
+    pcol_status status = PCOL_OK;
+    if (!w)
+        return pci_fail_memory(err);
+    w->merge = merge;
+    w->mappings = pci_table_find(file, "mappings");
+    for (size_t i = 0; status == PCOL_OK && i < CELLS; i++)
+        status = pci_cells_open(&w->cells[i], file, needed[i].table, needed[i].column,
+                                needed[i].types, err);
+    if (status == PCOL_OK)
+        status = pci_merge_rows(file, "locations", &w->location_rows, err);
+    if (status == PCOL_OK)
+        status = pci_merge_rows(file, "mappings", &w->mapping_rows, err);
+    if (status == PCOL_OK)
+        status = open_further(w, err);
+    if (status == PCOL_OK)
+        status = merge_all(w, err);
+    pci_row_content_close(&w->function_further);
+    pci_row_content_close(&w->group_further);
+    pci_row_uses_clear(&w->function_repeats);
+    pci_row_uses_clear(&w->group_repeats);
+    pci_free(w->lines);
+    pci_free(w);
+    return status;
+}

@@ -1,0 +1,192 @@
+/*
+ * value_trees.c - trees of a pcol file, moved into the builder
+ *
+ * A whole file's nodes and the elements of typed arrays go behind those that are there, so that a
+ * row's new number is a sum. Of some sources only, a tree is copied when a row that is copied has
+ * it.
+ */
+#include "merge/merge.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+static pcol_status string_of(struct pci_merge *m, pcol_str text, uint32_t *string, pcol_error *err)
+{
+    return pcol_builder_string(m->builder, text.data, text.size, string, err);
+}
+
+/* A row of a table that is copied moves with it; other names are the source's business. Of a row
+ * that is left behind a null stays. */
+static pcol_status move_row(struct pci_merge *m, const struct pci_node_value *from,
+                            struct pci_new_node *node, pcol_error *err)
+{
+    const struct pci_table *table = pci_table_named(m->file, from->text);
+    uint64_t to = (uint64_t)from->integer;
+    int left = 0;
+    if (table)
+        PCI_TRY(pci_merge_row(m, table, NULL, from->row, to, &to, &left, err));
+    node->as.i64 = (int64_t)to;
+    if (left)
+        *node = (struct pci_new_node){.parent = node->parent, .key = node->key, .text = PCOL_NONE};
+    return PCOL_OK;
+}
+
+static pcol_status copy_elements(struct pci_merge *m, const struct pci_node_reader *reader,
+                                 const struct pci_node_value *from, pcol_error *err)
+{
+    int64_t values[256];
+    for (uint64_t at = from->first; at < from->end;) {
+        size_t n = from->end - at < 256 ? (size_t)(from->end - at) : 256;
+        PCI_TRY(pci_nodes_elements(reader, from, at - from->first, n, values, err));
+        for (size_t i = 0; i < n; i++)
+            PCI_TRY(pci_node_element_copy(m->builder, from->tag == PCI_NODE_DOUBLES, values[i], err));
+        at += n;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status copy_array(struct pci_merge *m, const struct pci_node_reader *reader,
+                              const struct pci_node_value *from, const struct pci_new_node *to,
+                              uint64_t *row, pcol_error *err)
+{
+    int kind = from->tag == PCI_NODE_DOUBLES;
+    uint64_t first = (kind ? m->double_base : m->integer_base) + from->first;
+    if (m->partial) {
+        first = m->builder->nodes.element_count[kind];
+        PCI_TRY(copy_elements(m, reader, from, err));
+    }
+    return pci_node_array_copy(m->builder, to, first, from->end - from->first, row, err);
+}
+
+/* `parent`: in the builder. */
+static pcol_status copy_node(struct pci_merge *m, const struct pci_node_reader *reader,
+                             const struct pci_node_value *from, uint64_t parent, uint64_t *row,
+                             pcol_error *err)
+{
+    struct pci_new_node to = {.parent = parent,
+                              .key = PCOL_NONE,
+                              .tag = from->tag,
+                              .text = PCOL_NONE,
+                              .reversed = from->reversed};
+    if (from->has_key)
+        PCI_TRY(string_of(m, from->key, &to.key, err));
+    if (from->has_text)
+        PCI_TRY(string_of(m, from->text, &to.text, err));
+    to.has_unit = from->has_text && (from->tag == PCI_NODE_INTEGER ||
+                                     from->tag == PCI_NODE_DOUBLE || from->tag == PCI_NODE_OBJECT);
+    to.as.i64 = from->integer;
+    if (from->tag == PCI_NODE_DOUBLE)
+        to.as.f64 = from->number;
+    if (from->tag == PCI_NODE_ROW)
+        PCI_TRY(move_row(m, from, &to, err));
+    if (from->tag == PCI_NODE_INTEGERS || from->tag == PCI_NODE_DOUBLES)
+        return copy_array(m, reader, from, &to, row, err);
+    return pci_builder_node(m->builder, &to, row, err);
+}
+
+/* Elements as they lie there. */
+static pcol_status copy_values(struct pci_merge *m, const char *table, int kind, pcol_error *err)
+{
+    struct pci_cells *cells = pci_malloc(1, sizeof *cells);
+    uint64_t rows = pci_rows(m->file, table);
+    pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = pci_cells_open(cells, m->file, table, "value",
+                                kind ? PCI_IS(PCF_F64) : PCI_IS(PCF_I64), err);
+    if (status == PCOL_OK)
+        status = pci_plausible(m->file, table, err);
+    for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
+        int64_t value;
+        int valid;
+        status = pci_cells_get(cells, row, &value, &valid, err);
+        if (status == PCOL_OK)
+            status = pci_node_element_copy(m->builder, kind, value, err);
+    }
+    pci_free(cells);
+    return status;
+}
+
+pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err)
+{
+    struct pci_node_reader reader;
+    if (merge->partial || !merge->node_rows)
+        return PCOL_OK;
+    PCI_TRY(pci_nodes_open(&reader, merge->file, err));
+    for (size_t i = 0; i < sizeof reader.columns / sizeof(void *); i++)
+        if (reader.columns[i])
+            PCI_TRY(pci_verify(merge->file, reader.columns[i], err));
+    PCI_TRY(copy_values(merge, "node_integers", 0, err));
+    PCI_TRY(copy_values(merge, "node_doubles", 1, err));
+    for (uint64_t row = 0; row < merge->node_rows; row++) {
+        struct pci_node_value node;
+        uint64_t parent = PCI_NO_NODE, to;
+        PCI_TRY(pci_nodes_get(&reader, row, &node, err));
+        if (node.parent != PCI_NO_NODE)
+            parent = merge->node_base + node.parent;
+        PCI_TRY(copy_node(merge, &reader, &node, parent, &to, err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- one tree */
+
+struct path {
+    uint64_t *from, *to; /* the node copied last and its ancestors */
+    size_t size, from_capacity, to_capacity;
+};
+
+static pcol_status push(struct path *path, uint64_t from, uint64_t to, pcol_error *err)
+{
+    if (pci_grow((void **)&path->from, &path->from_capacity, path->size + 1, sizeof *path->from) ||
+        pci_grow((void **)&path->to, &path->to_capacity, path->size + 1, sizeof *path->to))
+        return pci_fail_memory(err);
+    path->from[path->size] = from;
+    path->to[path->size++] = to;
+    return PCOL_OK;
+}
+
+static pcol_status copy_tree(struct pci_merge *m, struct path *path, uint64_t root, uint64_t *out,
+                             pcol_error *err)
+{
+    struct pci_node_reader reader;
+    struct pci_node_value node;
+    uint64_t to, behind = PCI_NO_NODE; /* a label that is not copied, with what is below it */
+    PCI_TRY(pci_nodes_open(&reader, m->file, err));
+    PCI_TRY(pci_nodes_get(&reader, root, &node, err));
+    PCI_TRY(copy_node(m, &reader, &node, PCI_NO_NODE, out, err));
+    PCI_TRY(push(path, root, *out, err));
+    for (uint64_t row = root + 1; row < reader.rows; row++) {
+        PCI_TRY(pci_nodes_get(&reader, row, &node, err));
+        if (node.parent == PCI_NO_NODE)
+            break;
+        if (behind != PCI_NO_NODE && node.parent >= behind)
+            continue;
+        behind = PCI_NO_NODE;
+        if (m->of_samples && node.parent == root && node.has_key &&
+            !pci_merge_keeps_label(m, "samples", node.key)) {
+            behind = row;
+            continue;
+        }
+        while (path->size && path->from[path->size - 1] != node.parent)
+            path->size--;
+        if (!path->size)
+            break;
+        PCI_TRY(copy_node(m, &reader, &node, path->to[path->size - 1], &to, err));
+        PCI_TRY(push(path, row, to, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node, pcol_error *err)
+{
+    struct path path = {0};
+    pcol_status status;
+    *node = merge->node_base + row;
+    if (!merge->partial)
+        return PCOL_OK;
+    status = copy_tree(merge, &path, row, node, err);
+    pci_free(path.from);
+    pci_free(path.to);
+    return status;
+}

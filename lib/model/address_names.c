@@ -1,0 +1,25 @@
+/*
+ * address_names.c - names of functions that are known by nothing but an address (address_names.h)
+ */
+#include "model/address_names.h"
+
+int pci_address_names_is(pcol_str name)
+{
+    if (name.size < 3 || name.size > 18 || name.data[0] != '0' || name.data[1] != 'x')
+        return 0;
+    for (size_t i = 2; i < name.size; i++) {
+        char c = name.data[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')))
+            return 0;
+    }
+    return 1;
+}
+
+pcol_str pci_address_names_address(pcol_str name)
+{
+    size_t at = name.size;
+    while (at && name.data[at - 1] != '+')
+        at--;
+    pcol_str tail = {name.data + at, name.size - at};
+    return at && pci_address_names_is(tail) ? tail : (pcol_str){"", 0};
+}

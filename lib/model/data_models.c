@@ -1,0 +1,153 @@
+/*
+ * data_models.c - which tables a file shows under which model; they are made once, under the file's lock
+ */
+#include "model/check.h"
+#include "model/row_details.h"
+#include "model/table.h"
+
+#include "util/alloc.h"
+#include "util/arg_check.h"
+
+#include <string.h>
+
+struct maker {
+    const char *name;
+    pcol_status (*make)(const pcol_file *file, pcol_table **table, pcol_error *err);
+};
+
+static const struct maker v2[PCI_V2_COUNT] = {
+    {"meta", pci_v2_meta},
+    {"sources", pci_v2_sources},
+    {"samples", pci_v2_samples},
+    {"sample_values", pci_v2_values},
+    {"sample_locations", pci_v2_sample_locations},
+    {"locations", pci_v2_locations},
+    {"functions", pci_v2_functions},
+};
+
+static const char *const v1[PCI_V1_COUNT] = {"meta", "sample_types", "samples", "locations",
+                                             "functions"};
+
+uint32_t pcol_file_table_count(const pcol_file *file, pcol_model model)
+{
+    if (!file)
+        return 0;
+    switch (model) {
+    case PCOL_MODEL_V2:
+        return PCI_V2_COUNT;
+    case PCOL_MODEL_V1:
+        return PCI_V1_COUNT;
+    case PCOL_MODEL_PHYSICAL:
+        return file->index.header.table_count;
+    default:
+        return 0;
+    }
+}
+
+const char *pcol_file_table_name(const pcol_file *file, pcol_model model, uint32_t index)
+{
+    if (index >= pcol_file_table_count(file, model))
+        return NULL;
+    if (model == PCOL_MODEL_V2)
+        return v2[index].name;
+    return model == PCOL_MODEL_V1 ? v1[index] : file->tables[index].name;
+}
+
+static void models_free(struct pci_models *models)
+{
+    for (size_t i = 0; i < PCI_V2_COUNT; i++)
+        pci_table_free(models->v2[i]);
+    for (size_t i = 0; i < PCI_V1_COUNT; i++)
+        pci_table_free(models->v1[i]);
+    for (uint32_t i = 0; i < models->physical_count; i++)
+        pci_table_free(models->physical[i]);
+    pci_v1_free(models->maps);
+    pci_order_index_free(models->orders);
+    pci_source_index_free(models->sources);
+    pci_free(models->physical);
+    pci_free(models);
+}
+
+pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_error *err)
+{
+    struct pci_models *m = file->models;
+    if (!m) {
+        m = pci_calloc(1, sizeof *m);
+        if (!m)
+            return pci_fail_memory(err);
+        m->physical_count = file->index.header.table_count;
+        m->physical = pci_calloc(m->physical_count + 1u, sizeof(pcol_table *));
+        if (!m->physical) {
+            pci_free(m);
+            return pci_fail_memory(err);
+        }
+        file->models = m;
+        file->models_free = models_free;
+    }
+    *models = m;
+    return PCOL_OK;
+}
+
+static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index, pcol_table **table,
+                              pcol_error *err)
+{
+    struct pci_models *models = NULL;
+    pcol_table **slot;
+    PCI_TRY(pci_models_of(file, &models, err));
+    slot = model == PCOL_MODEL_V2   ? &models->v2[index]
+           : model == PCOL_MODEL_V1 ? &models->v1[index]
+                                    : &models->physical[index];
+    if (!*slot) {
+        const char *name = pcol_file_table_name(file, model, index);
+        if (model != PCOL_MODEL_PHYSICAL)
+            PCI_TRY(pci_schema_verify(file, err));
+        /* Of samples any number may be listed; other rows are gone through by whoever shows
+         * them. */
+        if (model == PCOL_MODEL_V2 && strcmp(name, "samples") != 0)
+            PCI_TRY(pci_plausible(file, name, err));
+        if (model == PCOL_MODEL_V2)
+            PCI_TRY(v2[index].make(file, slot, err));
+        else if (model == PCOL_MODEL_V1)
+            PCI_TRY(pci_v1_table(file, &models->maps, index, slot, err));
+        else
+            PCI_TRY(pci_physical_table(file, index, slot, err));
+    }
+    *table = *slot;
+    return PCOL_OK;
+}
+
+pcol_status pcol_file_table(const pcol_file *file, pcol_model model, uint32_t index,
+                            const pcol_table **table, pcol_error *err)
+{
+    PCI_REQUIRE(table, err);
+    *table = NULL;
+    PCI_REQUIRE(file, err);
+    /* The tables are a cache behind a file that does not change for the caller. */
+    pcol_file *f = (pcol_file *)(uintptr_t)file;
+    pcol_table *t = NULL;
+    pcol_status status;
+    if (index >= pcol_file_table_count(file, model))
+        return pci_fail(err, PCOL_E_ARGUMENT, "the model has no table number %u", (unsigned)index);
+    pthread_mutex_lock(&f->lock);
+    status = make_table(f, model, index, &t, err);
+    pthread_mutex_unlock(&f->lock);
+    if (status == PCOL_OK)
+        *table = t;
+    return status;
+}
+
+pcol_status pcol_file_table_by_name(const pcol_file *file, pcol_model model, const char *name,
+                                    const pcol_table **table, pcol_error *err)
+{
+    PCI_REQUIRE(table, err);
+    *table = NULL;
+    PCI_REQUIRE(file, err);
+    uint32_t count = pcol_file_table_count(file, model);
+    if (!name)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no table name given");
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(pcol_file_table_name(file, model, i), name) == 0)
+            return pcol_file_table(file, model, i, table, err);
+    }
+    return pci_fail(err, PCOL_E_NOT_FOUND, "no table '%s'", name);
+}

@@ -1,0 +1,467 @@
+/*
+ * keyed_rows.c - members of a row
+ */
+#include "model/keyed_rows.h"
+
+#include "util/alloc.h"
+#include "util/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROWS 256u /* per batch of a value column */
+
+/* A column of values, read in batches. */
+struct batched {
+    const struct pci_column *column;
+    uint64_t first, count;
+    int64_t values[ROWS];
+    uint8_t valid[ROWS];
+};
+
+#define OWN_FRAMES 256u /* a power of two */
+
+/* The frame at some depth of a stack. */
+struct own_frame {
+    uint64_t stack; /* UINT64_MAX: none */
+    int64_t depth, group;
+};
+
+struct own_name {
+    int64_t group; /* -1: none */
+    pcol_str name;
+};
+
+struct pci_keyed_state {
+    struct pci_member *members;
+    size_t capacity;
+    struct batched **values; /* value.K of samples */
+    size_t value_count;
+    size_t last_value;                       /* that had a value last */
+    struct batched *stack, *parent, *group;  /* samples: the row's stack and the tree */
+    struct own_frame own_frames[OWN_FRAMES]; /* frames found lately, by a hash of where */
+    uint64_t stack_rows;
+    struct own_name own_names[OWN_FRAMES]; /* of groups, by their number */
+    struct pci_stacks tree; /* samples, location_groups: which locations a group has */
+    const struct pci_column *function, *filename, *line, *column; /* of locations */
+    const struct pci_column *name, *function_file;                /* of functions */
+    int frames;                                                   /* rows are frames */
+};
+
+/* ---- opening */
+
+static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    uint64_t types = pci_rows(k->file, "sample_types");
+    const struct pci_table *samples = pci_table_find(k->file, "samples");
+    if (!samples || types >= PCF_MAX_COLUMNS)
+        return PCOL_OK;
+    s->values = pci_calloc((size_t)types + 1, sizeof(struct batched *));
+    if (!s->values)
+        return pci_fail_memory(err);
+    for (uint64_t i = 0; i < types; i++) {
+        char name[32];
+        const struct pci_column *column;
+        snprintf(name, sizeof name, "value.%" PRIu64, i);
+        PCI_TRY(pci_want(k->file, "samples", name, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64), &column,
+                         err));
+        if (!column)
+            continue;
+        struct batched *b = pci_malloc(1, sizeof *b);
+        if (!b)
+            return pci_fail_memory(err);
+        b->column = column;
+        b->first = b->count = 0;
+        s->values[s->value_count++] = b;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status open_batched(struct pci_keyed *k, const char *table, const char *name,
+                                struct batched **out, pcol_error *err)
+{
+    const struct pci_column *column;
+    PCI_TRY(pci_want(k->file, table, name, PCI_TYPES_ROW, &column, err));
+    if (!column)
+        return PCOL_OK;
+    *out = pci_malloc(1, sizeof **out);
+    if (!*out)
+        return pci_fail_memory(err);
+    (*out)->column = column;
+    (*out)->first = (*out)->count = 0;
+    return PCOL_OK;
+}
+
+static pcol_status open_frames(struct pci_keyed *k, pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    PCI_TRY(pci_stacks_open(k->file, &s->tree, err));
+    PCI_TRY(pci_want(k->file, "locations", "function", PCI_TYPES_ROW, &s->function, err));
+    PCI_TRY(pci_want(k->file, "locations", "filename", PCI_TYPES_TEXT, &s->filename, err));
+    PCI_TRY(pci_want(k->file, "locations", "line", PCI_TYPES_INT, &s->line, err));
+    PCI_TRY(pci_want(k->file, "locations", "column", PCI_TYPES_INT, &s->column, err));
+    PCI_TRY(pci_want(k->file, "functions", "name", PCI_TYPES_TEXT, &s->name, err));
+    return pci_want(k->file, "functions", "filename", PCI_TYPES_TEXT, &s->function_file, err);
+}
+
+static pcol_status open_samples(struct pci_keyed *k, pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    for (size_t i = 0; i < OWN_FRAMES; i++) {
+        s->own_frames[i].stack = UINT64_MAX;
+        s->own_names[i].group = -1;
+    }
+    s->stack_rows = pci_rows(k->file, "stacks");
+    PCI_TRY(open_frames(k, err));
+    PCI_TRY(open_batched(k, "samples", "stack", &s->stack, err));
+    PCI_TRY(open_batched(k, "stacks", "parent", &s->parent, err));
+    PCI_TRY(open_batched(k, "stacks", "group", &s->group, err));
+    return open_values(k, err);
+}
+
+pcol_status pci_keyed_open(struct pci_keyed *keyed, const pcol_file *file, const char *table,
+                           pcol_error *err)
+{
+    memset(keyed, 0, sizeof *keyed);
+    keyed->file = file;
+    keyed->state = pci_calloc(1, sizeof *keyed->state);
+    if (!keyed->state)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_labels_open(&keyed->labels, file, table, err));
+    PCI_TRY(pci_nodes_open(&keyed->nodes, file, err));
+    if (!strcmp(table, "samples"))
+        return open_samples(keyed, err);
+    keyed->state->frames = !strcmp(table, "location_groups");
+    return keyed->state->frames ? open_frames(keyed, err) : PCOL_OK;
+}
+
+void pci_keyed_close(struct pci_keyed *keyed)
+{
+    struct pci_keyed_state *s = keyed->state;
+    if (s) {
+        for (size_t i = 0; i < s->value_count; i++)
+            pci_free(s->values[i]);
+        pci_free(s->values);
+        pci_free(s->stack);
+        pci_free(s->parent);
+        pci_free(s->group);
+        pci_free(s->members);
+        pci_free(s);
+        pci_labels_close(&keyed->labels);
+    }
+    memset(keyed, 0, sizeof *keyed);
+}
+
+/* ---- values that stand elsewhere */
+
+static pcol_status batched_cell(const struct pci_keyed *k, struct batched *b, uint64_t row,
+                                int64_t *value, int *valid, pcol_error *err)
+{
+    if (row - b->first >= b->count) {
+        uint64_t rows = b->column->desc->rows, first = row - row % ROWS;
+        uint64_t count = rows - first < ROWS ? rows - first : ROWS;
+        b->count = 0;
+        PCI_TRY(pci_read(k->file, b->column, first, count, b->values, b->valid, err));
+        b->first = first;
+        b->count = count;
+    }
+    *value = b->values[row - b->first];
+    *valid = b->valid[row - b->first];
+    return PCOL_OK;
+}
+
+/* The row's own stack, for a label that says that it stands there. */
+static pcol_status own_stack(struct pci_keyed *k, uint64_t row, int64_t *stack, pcol_error *err)
+{
+    int valid = 0;
+    if (k->state->stack)
+        PCI_TRY(batched_cell(k, k->state->stack, row, stack, &valid, err));
+    if (valid && (uint64_t)*stack < k->state->stack_rows)
+        return PCOL_OK;
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
+                         "a label says that the row has a stack, but it has none");
+}
+
+pcol_status pci_keyed_own_frame(struct pci_keyed *k, uint64_t row, int64_t depth, int64_t *group,
+                                pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    int64_t node;
+    int valid;
+    PCI_TRY(own_stack(k, row, &node, err));
+    struct own_frame *known =
+        &s->own_frames[pci_hash_pair((uint64_t)node, (uint64_t)depth) % OWN_FRAMES];
+    if ((uint64_t)node == known->stack && depth == known->depth) {
+        *group = known->group;
+        return PCOL_OK;
+    }
+    uint64_t start = (uint64_t)node;
+    for (int64_t i = 0; i < depth && node; i++) {
+        int64_t parent;
+        PCI_TRY(pci_get(k->file, s->parent->column, (uint64_t)node, &parent, &valid, err));
+        if (parent >= node || parent < 0)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", (uint64_t)node,
+                                 "a parent stands behind its child");
+        node = parent;
+    }
+    if (!node || !s->group)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
+                             "a label names a frame that the stack is not deep enough for");
+    PCI_TRY(pci_get(k->file, s->group->column, (uint64_t)node, group, &valid, err));
+    *known = (struct own_frame){start, depth, *group};
+    return PCOL_OK;
+}
+
+/* The sample's value: the first column, from the one that had it last, that has one in this row. */
+static pcol_status sample_value(struct pci_keyed *k, uint64_t row, struct pci_value *value,
+                                pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    for (size_t n = 0; n < s->value_count; n++) {
+        size_t i = s->last_value + n;
+        struct batched *b = s->values[i < s->value_count ? i : i - s->value_count];
+        int64_t bits;
+        int valid;
+        PCI_TRY(batched_cell(k, b, row, &bits, &valid, err));
+        if (!valid)
+            continue;
+        s->last_value = i < s->value_count ? i : i - s->value_count;
+        value->kind = b->column->desc->type == PCF_F64 ? PCI_VALUE_DOUBLE : PCI_VALUE_INTEGER;
+        memcpy(&value->as, &bits, sizeof bits);
+        return PCOL_OK;
+    }
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, row,
+                         "a label says that the row has a value, but it has none");
+}
+
+static pcol_status text_cell(const struct pci_keyed *k, const struct pci_column *column,
+                             uint64_t row, struct pci_value *value, int *valid, pcol_error *err)
+{
+    *valid = 0;
+    value->kind = PCI_VALUE_STRING;
+    return column ? pci_get_str(k->file, column, row, &value->as.text, valid, err) : PCOL_OK;
+}
+
+/* Part of a frame: its function's name or file, its line or column. *valid is 0 if it has none. */
+static pcol_status frame_part(struct pci_keyed *k, uint64_t row, int kind, struct pci_value *value,
+                              int *valid, pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    uint64_t first, count;
+    int64_t function = 0;
+    int has_function = 0;
+    *valid = 0;
+    PCI_TRY(pci_stacks_group(&s->tree, row, &first, &count, err));
+    if (kind == PCI_LABEL_LINE || kind == PCI_LABEL_COLUMN) {
+        const struct pci_column *c = kind == PCI_LABEL_LINE ? s->line : s->column;
+        value->kind = PCI_VALUE_INTEGER;
+        return c ? pci_get(k->file, c, first, &value->as.i64, valid, err) : PCOL_OK;
+    }
+    if (s->function)
+        PCI_TRY(pci_get(k->file, s->function, first, &function, &has_function, err));
+    if (has_function && (uint64_t)function >= pci_rows(k->file, "functions"))
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", first,
+                             "%" PRIi64 " names no function", function);
+    if (kind == PCI_LABEL_NAME)
+        return has_function ? text_cell(k, s->name, (uint64_t)function, value, valid, err)
+                            : PCOL_OK;
+    return has_function ? text_cell(k, s->function_file, (uint64_t)function, value, valid, err)
+                        : text_cell(k, s->filename, first, value, valid, err);
+}
+
+static pcol_status own_name(struct pci_keyed *k, uint64_t row, int64_t depth,
+                            struct pci_value *value, pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    int64_t group;
+    int valid = 1;
+    PCI_TRY(pci_keyed_own_frame(k, row, depth, &group, err));
+    struct own_name *known = &s->own_names[(uint64_t)group % OWN_FRAMES];
+    if (group != known->group) {
+        known->group = -1;
+        PCI_TRY(frame_part(k, (uint64_t)group, PCI_LABEL_NAME, value, &valid, err));
+        known->name = value->as.text;
+    }
+    if (!valid)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
+                             "a label names a function that the frame does not have");
+    known->group = group;
+    value->kind = PCI_VALUE_STRING;
+    value->as.text = known->name;
+    return PCOL_OK;
+}
+
+/* ---- rows */
+
+static pcol_status push(struct pci_keyed *k, struct pci_member **member, pcol_error *err)
+{
+    struct pci_keyed_state *s = k->state;
+    void *members = s->members;
+    if (k->count == s->capacity) {
+        if (pci_grow(&members, &s->capacity, k->count + 1, sizeof *s->members))
+            return pci_fail_memory(err);
+        s->members = members;
+    }
+    *member = &s->members[k->count++];
+    return PCOL_OK;
+}
+
+static pcol_status label_value(struct pci_keyed *k, uint64_t row, const struct pci_label_cell *cell,
+                               struct pci_value *value, pcol_error *err)
+{
+    static const uint8_t kinds[PCI_LABEL_KIND_COUNT] = {
+        [PCI_LABEL_STRING] = PCI_VALUE_STRING,  [PCI_LABEL_INTEGER] = PCI_VALUE_INTEGER,
+        [PCI_LABEL_DOUBLE] = PCI_VALUE_DOUBLE,  [PCI_LABEL_BIGINT] = PCI_VALUE_BIG,
+        [PCI_LABEL_BOOL] = PCI_VALUE_BOOL,      [PCI_LABEL_NULL] = PCI_VALUE_NULL,
+        [PCI_LABEL_EMPTY] = PCI_VALUE_NULL,     [PCI_LABEL_FRAME] = PCI_VALUE_FRAME,
+        [PCI_LABEL_STACK] = PCI_VALUE_STACK,    [PCI_LABEL_RSTACK] = PCI_VALUE_RSTACK,
+        [PCI_LABEL_OWNSTACK] = PCI_VALUE_STACK, [PCI_LABEL_OWNRSTACK] = PCI_VALUE_RSTACK,
+        [PCI_LABEL_OWNFRAME] = PCI_VALUE_FRAME, [PCI_LABEL_OWNNAME] = PCI_VALUE_STRING,
+    };
+    int kind = cell->key->kind, valid;
+    value->kind = kinds[kind];
+    switch (kind) {
+    case PCI_LABEL_STRING:
+    case PCI_LABEL_BIGINT:
+        value->as.text = cell->as.text;
+        return PCOL_OK;
+    case PCI_LABEL_VALUE:
+        return sample_value(k, row, value, err);
+    case PCI_LABEL_OWNSTACK:
+    case PCI_LABEL_OWNRSTACK:
+        return own_stack(k, row, &value->as.i64, err);
+    case PCI_LABEL_OWNFRAME:
+        return pci_keyed_own_frame(k, row, cell->as.i64, &value->as.i64, err);
+    case PCI_LABEL_OWNNAME:
+        return own_name(k, row, cell->as.i64, value, err);
+    case PCI_LABEL_NAME:
+    case PCI_LABEL_FILENAME:
+    case PCI_LABEL_LINE:
+    case PCI_LABEL_COLUMN:
+        if (!k->state->frames)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", "kind", cell->key->number,
+                                 "only frames have labels of this kind");
+        PCI_TRY(frame_part(k, row, kind, value, &valid, err));
+        if (valid)
+            return PCOL_OK;
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "label_shape", row,
+                             "a label says what the frame does not have");
+    default:
+        memcpy(&value->as, &cell->as, sizeof(int64_t));
+        return PCOL_OK;
+    }
+}
+
+/* A frame of a source without labels: what it has, under Perun's names. */
+static pcol_status plain_frame(struct pci_keyed *k, uint64_t row, pcol_error *err)
+{
+    static const struct {
+        const char *key;
+        int kind;
+    } parts[] = {{"function", PCI_LABEL_NAME},
+                 {"source", PCI_LABEL_FILENAME},
+                 {"line", PCI_LABEL_LINE},
+                 {"column", PCI_LABEL_COLUMN}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct pci_value value;
+        struct pci_member *member;
+        int valid;
+        PCI_TRY(frame_part(k, row, parts[i].kind, &value, &valid, err));
+        if (!valid)
+            continue;
+        PCI_TRY(push(k, &member, err));
+        member->key = (pcol_str){parts[i].key, strlen(parts[i].key)};
+        member->value = value;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err)
+{
+    struct pci_keyed *k = keyed;
+    struct pci_label_reader *labels = &k->labels;
+    PCI_TRY(pci_labels_row(labels, row, err));
+    if (labels->same && labels->cell_count && k->count == labels->cell_count) {
+        /* the members too, but for their values */
+        for (size_t i = 0; i < labels->cell_count; i++)
+            if (!labels->cells[i].key->unwanted)
+                PCI_TRY(label_value(k, row, &labels->cells[i], &k->state->members[i].value, err));
+        return PCOL_OK;
+    }
+    k->count = 0;
+    for (size_t i = 0; i < labels->cell_count; i++) {
+        const struct pci_label_cell *cell = &labels->cells[i];
+        struct pci_member *member;
+        PCI_TRY(push(k, &member, err));
+        if (cell->key) {
+            member->key = cell->key->key;
+            member->value = (struct pci_value){.kind = PCI_VALUE_NULL};
+            if (!cell->key->unwanted)
+                PCI_TRY(label_value(k, row, cell, &member->value, err));
+        } else {
+            struct pci_node_value node;
+            PCI_TRY(pci_nodes_get(&k->nodes, cell->node, &node, err));
+            member->key = node.key;
+            PCI_TRY(pci_value_of_node(&node, &member->value, err));
+        }
+    }
+    k->has_shape = labels->has_shape || labels->cell_count;
+    if (!k->has_shape && k->state->frames)
+        PCI_TRY(plain_frame(k, row, err));
+    k->members = k->state->members;
+    return PCOL_OK;
+}
+
+/* ---- runs of rows */
+
+static int in_batched(const struct batched *b, uint64_t row)
+{
+    return b && row - b->first < b->count;
+}
+
+/* The cells of one label, as pci_labels_run() counts those that have a column of their own. */
+static size_t run_of(const struct pci_keyed *k, int kind, uint64_t row, size_t most)
+{
+    const struct pci_keyed_state *s = k->state;
+    int is_value = kind == PCI_LABEL_VALUE;
+    const struct batched *b = s->stack;
+    if (is_value)
+        b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
+    else if (kind != PCI_LABEL_OWNSTACK && kind != PCI_LABEL_OWNRSTACK &&
+             kind != PCI_LABEL_OWNFRAME && kind != PCI_LABEL_OWNNAME)
+        return most;
+    if (!in_batched(b, row))
+        return 1;
+    size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
+    most = most < left ? most : left;
+    return is_value ? pci_run_valid(b->valid + at, most)
+                    : pci_run_same(b->values + at, b->valid + at, most);
+}
+
+size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most)
+{
+    const struct pci_label_reader *labels = &keyed->labels;
+    if (most < 2 || keyed->state->frames || keyed->count != labels->cell_count || !keyed->count)
+        return 1;
+    /* What the stack says is seen at once, and mostly ends the run. */
+    for (size_t i = 0; i < labels->cell_count && most > 1; i++) {
+        const struct pci_label_key *key = labels->cells[i].key;
+        if (!key)
+            return 1;
+        if (!key->unwanted)
+            most = run_of(keyed, key->kind, row, most);
+    }
+    return most > 1 ? pci_labels_run(labels, row, most) : 1;
+}
+
+const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row)
+{
+    const struct pci_label_key *key = keyed->labels.cells[member].key;
+    const struct pci_keyed_state *s = keyed->state;
+    if (key->kind != PCI_LABEL_VALUE)
+        return pci_labels_values(&keyed->labels, member, row);
+    const struct batched *b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
+    return in_batched(b, row) ? b->values + (row - b->first) : NULL;
+}

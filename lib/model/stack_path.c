@@ -1,0 +1,67 @@
+/*
+ * stack_path.c - the nodes of a call stack (stack_path.h)
+ *
+ * A parent stands before its child, so going up from the new node and dropping kept nodes behind it
+ * meets the last common one, whatever the file says.
+ */
+#include "model/stack_path.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file, pcol_error *err)
+{
+    memset(path, 0, sizeof *path);
+    PCI_TRY(pci_stacks_open(file, &path->tree, err));
+    return pci_stacks_verify(&path->tree, err);
+}
+
+static pcol_status push(struct pci_stack_path *path, uint32_t node, pcol_error *err)
+{
+    struct pci_step step = {.node = node};
+    uint32_t parent;
+    int64_t group;
+    PCI_TRY(pci_stacks_node(&path->tree, node, &parent, &step.first, &step.count, err));
+    PCI_TRY(pci_get(path->tree.file, path->tree.group, node, &group, &(int){0}, err));
+    step.group = (uint32_t)group;
+    if (pci_grow((void **)&path->steps, &path->capacity, path->depth + 1, sizeof *path->steps))
+        return pci_fail_memory(err);
+    path->steps[path->depth++] = step;
+    return PCOL_OK;
+}
+
+pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_error *err)
+{
+    size_t count = 0;
+    if (node && node >= path->tree.stacks)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
+                             "a sample refers to a row that does not exist");
+    for (uint32_t row = (uint32_t)node;;) {
+        int64_t parent;
+        while (path->depth && path->steps[path->depth - 1].node > row)
+            path->depth--;
+        if (!row || (path->depth && path->steps[path->depth - 1].node == row))
+            break;
+        if (pci_grow((void **)&path->fresh, &path->fresh_capacity, count + 1, sizeof *path->fresh))
+            return pci_fail_memory(err);
+        path->fresh[count++] = row;
+        PCI_TRY(pci_get(path->tree.file, path->tree.parent, row, &parent, &(int){0}, err));
+        if ((uint64_t)parent >= row)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row,
+                                 "parent %llu does not lie before its child",
+                                 (unsigned long long)parent);
+        row = (uint32_t)parent;
+    }
+    path->kept = path->depth;
+    while (count)
+        PCI_TRY(push(path, path->fresh[--count], err));
+    return PCOL_OK;
+}
+
+void pci_stack_path_close(struct pci_stack_path *path)
+{
+    pci_free(path->steps);
+    pci_free(path->fresh);
+    memset(path, 0, sizeof *path);
+}

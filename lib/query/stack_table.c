@@ -1,0 +1,104 @@
+/*
+ * stack_table.c - the call tree of a file
+ *
+ * A walk in order reads the two columns as it goes (walk.h); only what jumps between rows needs
+ * them as arrays.
+ */
+#include "query/query.h"
+
+#include "util/alloc.h"
+
+/* A column of row numbers below `limit` into an array. below_row: each less than its own row. */
+static pcol_status read_rows(const pcol_file *file, const struct pci_column *column, uint64_t limit,
+                             int below_row, uint32_t *to, uint64_t count, pcol_error *err)
+{
+    int64_t cells[PCI_BATCH];
+    PCI_TRY(pci_verify(file, column, err));
+    for (uint64_t row = 0; row < count; row += PCI_BATCH) {
+        size_t n = count - row < PCI_BATCH ? (size_t)(count - row) : PCI_BATCH;
+        PCI_TRY(pci_read(file, column, row, n, cells, NULL, err));
+        for (size_t i = 0; i < n; i++) {
+            uint64_t most = below_row ? row + i : limit;
+            if ((uint64_t)cells[i] >= most && row + i > 0)
+                return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name,
+                                     row + i,
+                                     below_row ? "parent %llu does not lie before its child"
+                                               : "%llu is beyond the table that it refers to",
+                                     (unsigned long long)cells[i]);
+            to[row + i] = (uint32_t)cells[i];
+        }
+    }
+    return PCOL_OK;
+}
+
+/* The first location of each group, and the end behind the last. */
+static pcol_status read_groups(const struct pci_stacks *tree, struct pci_stack_table *calls,
+                               pcol_error *err)
+{
+    uint32_t *first = calls->first;
+    first[calls->group_count] = calls->location_count;
+    if (!tree->first) {
+        for (uint32_t g = 0; g < calls->group_count; g++)
+            first[g] = g;
+        first[calls->group_count] = calls->group_count;
+        return PCOL_OK;
+    }
+    PCI_TRY(read_rows(tree->file, tree->first, tree->locations, 0, first, tree->groups, err));
+    for (uint32_t g = 0; g < calls->group_count; g++) {
+        if (g == 0 ? first[0] != 0 : first[g] <= first[g - 1])
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", g,
+                                 "the group's locations are out of order");
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *calls, pcol_error *err)
+{
+    struct pci_stacks tree;
+    *calls = (struct pci_stack_table){.file = file};
+    PCI_TRY(pci_stacks_open(file, &tree, err));
+    PCI_TRY(pci_plausible(file, "stacks", err));
+    PCI_TRY(pci_plausible(file, "location_groups", err));
+    PCI_TRY(pci_plausible(file, "locations", err));
+    if (tree.groups > tree.locations)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, PCOL_NOWHERE,
+                             "more groups than locations");
+    calls->count = (uint32_t)tree.stacks;
+    calls->group_count = (uint32_t)tree.groups;
+    calls->location_count = (uint32_t)tree.locations;
+    calls->parents = tree.parent;
+    calls->groups = tree.group;
+    calls->first = pci_calloc((size_t)tree.groups + 1, sizeof *calls->first);
+    if (!calls->first)
+        return pci_fail_memory(err);
+    if (tree.stacks == 0)
+        return PCOL_OK;
+    PCI_TRY(pci_verify(file, tree.parent, err));
+    PCI_TRY(pci_verify(file, tree.group, err));
+    return read_groups(&tree, calls, err);
+}
+
+pcol_status pci_stack_table_load(struct pci_stack_table *calls, pcol_error *err)
+{
+    if (calls->parent)
+        return PCOL_OK;
+    calls->parent = pci_calloc((size_t)calls->count + 1, sizeof *calls->parent);
+    calls->group = pci_calloc((size_t)calls->count + 1, sizeof *calls->group);
+    if (!calls->parent || !calls->group)
+        return pci_fail_memory(err);
+    if (calls->count == 0)
+        return PCOL_OK;
+    PCI_TRY(read_rows(calls->file, calls->parents, 0, 1, calls->parent, calls->count, err));
+    PCI_TRY(read_rows(calls->file, calls->groups, calls->group_count, 0, calls->group, calls->count,
+                      err));
+    calls->parent[0] = calls->group[0] = 0;
+    return PCOL_OK;
+}
+
+void pci_stack_table_close(struct pci_stack_table *calls)
+{
+    pci_free(calls->parent);
+    pci_free(calls->group);
+    pci_free(calls->first);
+    *calls = (struct pci_stack_table){0};
+}

@@ -1,0 +1,160 @@
+/*
+ * top_from_sums.c - self and total of each function as the file carries them (function_sums)
+ *
+ * They answer what most people ask first, the top functions of a whole file, without a look at
+ * stacks or samples, so that this costs the same however many there are.
+ */
+#include "query/top.h"
+
+#include "util/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static pcol_status find_column(const pcol_query *query, const char *what, uint32_t type,
+                               const struct pci_column **column, pcol_error *err)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s.%lu", what, (unsigned long)type);
+    return pci_want(query->file, "function_sums", name, PCI_TYPE(PCF_I64), column, err);
+}
+
+/* What is added up: all of it, or each row for itself. */
+struct adding {
+    const pcol_query *query;
+    pcol_amount whole;
+    struct pci_top_item *items; /* by row of function_sums; NULL: only the whole is asked for */
+    int is_total;
+};
+
+static int add_cell(struct adding *a, uint64_t row, int64_t cell)
+{
+    pcol_amount *sum = &a->whole;
+    if (a->items)
+        sum = a->is_total ? &a->items[row].total : &a->items[row].self;
+    return pci_amount_add(0, sum, (pcol_amount){.i64 = cell});
+}
+
+static pcol_status add_column(struct adding *a, const struct pci_column *column, pcol_error *err)
+{
+    const pcol_query *query = a->query;
+    int64_t cells[PCI_BATCH];
+    uint64_t rows = column->desc->rows;
+    PCI_TRY(pci_verify(query->file, column, err));
+    for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        PCI_TRY(pci_read(query->file, column, row, n, cells, NULL, err));
+        for (size_t i = 0; i < n; i++) {
+            if (cells[i] < 0)
+                return pci_fail_cell(err, PCOL_E_CORRUPT, "function_sums", column->name, row + i,
+                                     "%lld is below 0", (long long)cells[i]);
+            if (add_cell(a, row + i, cells[i]))
+                return pci_amount_overflow(query->measure.type, err);
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_columns(struct adding *a, const char *what, pcol_error *err)
+{
+    const struct pci_query_type *measure = &a->query->measure;
+    for (uint32_t i = 0; i < measure->column_count; i++) {
+        const struct pci_column *column;
+        PCI_TRY(find_column(a->query, what, measure->columns[i], &column, err));
+        PCI_TRY(add_column(a, column, err));
+    }
+    return PCOL_OK;
+}
+
+/* Every sample is in one row's self. */
+static pcol_status add_whole(pcol_query *query, pcol_error *err)
+{
+    struct adding a = {.query = query};
+    PCI_TRY(pci_plausible(query->file, "function_sums", err));
+    PCI_TRY(add_columns(&a, "self", err));
+    query->total = query->selected = a.whole;
+    return PCOL_OK;
+}
+
+pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *err)
+{
+    const struct pci_query_type *measure = &query->measure;
+    *found = !measure->is_memory && !measure->is_double && measure->column_count > 0 &&
+             pci_rows(query->file, "function_sums") > 0;
+    for (uint32_t i = 0; *found && i < measure->column_count; i++) {
+        const struct pci_column *self, *total;
+        PCI_TRY(find_column(query, "self", measure->columns[i], &self, err));
+        PCI_TRY(find_column(query, "total", measure->columns[i], &total, err));
+        *found = self && total;
+    }
+    return *found ? add_whole(query, err) : PCOL_OK;
+}
+
+/* The table's names are those of spec.md, section 6.4. Where a frame is shown with another name
+ * (names.h) the sums cannot be used: an address gets its library, code without a mapping its
+ * address, and a mapping's brackets are not doubled. */
+static int is_shown(const pcol_query *query, pcol_str name)
+{
+    const struct pci_table *groups = pci_table_find(query->file, "location_groups");
+    if (pci_address_names_is(name))
+        return !pci_rows(query->file, "mappings");
+    if (name.size > 1 && name.data[0] == '[' && name.data[1] == '[')
+        return 0;
+    return name.size != strlen(PCI_NAME_UNKNOWN) ||
+           memcmp(name.data, PCI_NAME_UNKNOWN, name.size) != 0 || !groups ||
+           !pci_column_find(groups, "address");
+}
+
+/* Take the rows that have a name and are not all 0, which go to the front of `items`. *answered =
+ * 0: some name is not the one that is shown. */
+static pcol_status take_rows(const pcol_query *query, const struct pci_column *name, pcol_top *top,
+                             int *answered, pcol_error *err)
+{
+    uint64_t rows = pci_rows(query->file, "function_sums");
+    pcol_str texts[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        PCI_TRY(pci_read_str(query->file, name, row, n, texts, valid, err));
+        for (size_t i = 0; i < n; i++) {
+            struct pci_top_item item = top->items[row + i];
+            if (!valid[i]) /* samples that show no function */
+                continue;
+            *answered = is_shown(query, texts[i]);
+            if (!*answered)
+                return PCOL_OK;
+            if (!item.self.i64 && !item.total.i64)
+                continue;
+            item.by.name = &top->texts[top->count];
+            top->texts[top->count] = texts[i];
+            top->items[top->count++] = item;
+        }
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err)
+{
+    size_t rows = (size_t)pci_rows(query->file, "function_sums");
+    struct adding a = {.query = query};
+    const struct pci_column *name;
+    *answered = 1;
+    PCI_TRY(pci_need(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(pci_verify(query->file, name, err));
+    top->items = a.items = pci_calloc(rows + 1, sizeof *top->items);
+    top->texts = pci_malloc(rows + 1, sizeof *top->texts);
+    if (!top->items || !top->texts)
+        return pci_fail_memory(err);
+    PCI_TRY(add_columns(&a, "self", err));
+    a.is_total = 1;
+    PCI_TRY(add_columns(&a, "total", err));
+    PCI_TRY(take_rows(query, name, top, answered, err));
+    if (!*answered) {
+        pci_free(top->items);
+        pci_free(top->texts);
+        top->items = NULL;
+        top->texts = NULL;
+        top->count = 0;
+    }
+    return PCOL_OK;
+}

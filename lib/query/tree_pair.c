@@ -1,0 +1,62 @@
+/*
+ * tree_pair.c - the call trees of two profiles as one (tree_pair.h)
+ */
+#include "query/tree_pair.h"
+
+#include "util/alloc.h"
+#include "query/query.h"
+
+#include <string.h>
+
+static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, int which,
+                            int is_double, pcol_error *err)
+{
+    uint32_t count = pcol_calltree_count(tree);
+    uint32_t *of = pair->of[which] = pci_calloc((size_t)count + 1, sizeof *of);
+    if (!of)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        pcol_calltree_node node;
+        pcol_calltree_get(tree, i, &node);
+        if (i) {
+            pcol_str name = node.frame.name;
+            uint32_t string;
+            PCI_TRY(pci_string_pool_intern(&pair->names, name.data, name.size, &string, err));
+            PCI_TRY(pci_call_tree_child(&pair->tree, of[node.parent], string, &of[i], err));
+        }
+        size_t had = pair->capacity;
+        if (pci_grow((void **)&pair->nodes, &pair->capacity, pair->tree.count, sizeof *pair->nodes))
+            return pci_fail_memory(err);
+        memset(pair->nodes + had, 0, (pair->capacity - had) * sizeof *pair->nodes);
+        struct pci_tree_pair_node *to = &pair->nodes[of[i]];
+        if (pci_amount_add(is_double, &to->self[which], node.self) ||
+            pci_amount_add(is_double, &to->total[which], node.total))
+            return pci_fail(err, PCOL_E_LIMIT, "a sum of frames does not fit into 64 bits");
+        to->in[which] = 1;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_tree_pair_new(const pcol_calltree *base, const pcol_calltree *other,
+                         const int is_double[2], struct pci_pair *pair, pcol_error *err)
+{
+    memset(pair, 0, sizeof *pair);
+    pcol_status status = pci_call_tree_init(&pair->tree, err);
+    if (status == PCOL_OK)
+        status = add_tree(pair, base, 0, is_double[0], err);
+    if (status == PCOL_OK)
+        status = add_tree(pair, other, 1, is_double[1], err);
+    if (status != PCOL_OK)
+        pci_tree_pair_clear(pair);
+    return status;
+}
+
+void pci_tree_pair_clear(struct pci_pair *pair)
+{
+    pci_string_pool_clear(&pair->names);
+    pci_call_tree_clear(&pair->tree);
+    pci_free(pair->nodes);
+    pci_free(pair->of[0]);
+    pci_free(pair->of[1]);
+    memset(pair, 0, sizeof *pair);
+}

@@ -1,0 +1,34 @@
+/*
+ * tree_pair.h - the call trees of two profiles as one
+ *
+ * Nodes that are called the same, from the same callers, are one node, with the values of both. A
+ * node comes after its parent.
+ */
+#ifndef PCI_QUERY_TREE_PAIR_H
+#define PCI_QUERY_TREE_PAIR_H
+
+#include "builder/string_pool.h"
+#include "builder/call_tree.h"
+
+struct pci_tree_pair_node {
+    pcol_amount self[2], total[2];
+    uint8_t in[2];
+};
+
+struct pci_pair {
+    struct pci_string_pool names;
+    struct pci_call_tree tree;        /* group: string of `names` */
+    struct pci_tree_pair_node *nodes; /* tree.count */
+    size_t capacity;
+    uint32_t *of[2]; /* by node of each call tree: its node here */
+};
+
+/* E_ARGUMENT unless both are of the same sample type. */
+pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
+                               pcol_error *err);
+
+pcol_status pci_tree_pair_new(const pcol_calltree *base, const pcol_calltree *other,
+                         const int is_double[2], struct pci_pair *pair, pcol_error *err);
+void pci_tree_pair_clear(struct pci_pair *pair);
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * cell.c - cells and checksums of an open file, with errors that name the place
+ *
+ * format/decode.c finds out that something is wrong; here it becomes table, column and row.
+ */
+#include "reader/row_references.h"
+#include "reader/archive_read.h"
+
+#include "format/range.h"
+
+#include <string.h>
+
+static const char *table_name(const struct pci_column *column)
+{
+    return column->table ? column->table->name : "";
+}
+
+static pcol_status fail_result(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               enum pcf_result result, pcol_error *err)
+{
+    PCI_TRY(pci_kept(file, err));
+    if (!column->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table_name(column), column->name,
+                             PCOL_NOWHERE,
+                             "column needs a newer reader: its type or encoding is unknown");
+    /* A row that a caller asks for is looked at before; one that the file names is not there. */
+    return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row, "%s",
+                         pcf_result_text(result));
+}
+
+/* ---- checksums */
+
+/* Rows that the reads of this thread are for; see pci_row_part_begin(). */
+static _Thread_local uint64_t part_rows = UINT64_MAX;
+
+uint64_t pci_row_part_begin(uint64_t rows)
+{
+    uint64_t before = part_rows;
+    part_rows = rows;
+    return before;
+}
+
+void pci_row_part_end(uint64_t before)
+{
+    part_rows = before;
+}
+
+pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
+                               const struct pci_column *named, pcol_error *err)
+{
+    const struct pcf_section *s = &file->index.sections[section];
+    uint8_t state = atomic_load_explicit(&file->section_state[section], memory_order_relaxed);
+    if (state == PCI_SECTION_UNKNOWN) { /* two threads may both compute it: the same outcome */
+        uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
+        PCI_TRY(pci_kept(file, err));
+        state = sum == s->checksum ? PCI_SECTION_VERIFIED : PCI_SECTION_WRONG;
+        atomic_store_explicit(&file->section_state[section], state, memory_order_relaxed);
+    }
+    if (state == PCI_SECTION_VERIFIED)
+        return PCOL_OK;
+    pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_NOWHERE,
+                  "checksum of the section at byte %llu is wrong", (unsigned long long)s->offset);
+    if (err)
+        err->offset = s->offset;
+    return PCOL_E_CHECKSUM;
+}
+
+/* A verification of a column and its children. */
+struct verification {
+    const pcol_file *file;
+    const struct pci_column *named;
+    uint64_t rows; /* to be read, or read already: a tenth of a section's rows or more */
+    int skipped;   /* sections were left out, as fewer rows are read */
+};
+
+/* The sections of one column. */
+static pcol_status verify_sections(struct verification *v, uint32_t number, pcol_error *err)
+{
+    const struct pcf_column *c = &v->file->index.columns[number];
+    for (uint32_t i = c->first_section; i < c->first_section + c->section_count; i++) {
+        const struct pcf_section *s = &v->file->index.sections[i];
+        int by_block = s->codec != 0 && pci_archive_block_count(s) != 1;
+        if ((by_block ? s->raw_size : s->size) > PCI_ROW_PART_SECTION && v->rows < c->rows / 10)
+            v->skipped = 1;
+        else if (!by_block && !v->file->unverified)
+            PCI_TRY(pci_verify_section(v->file, i, v->named, err));
+    }
+    return PCOL_OK;
+}
+
+/* A column and what hangs under it: at most PCF_MAX_CHILD_DEPTH + 1 calls deep, checked at open. */
+static pcol_status verify_tree(struct verification *v, uint32_t number, pcol_error *err)
+{
+    const struct pcf_column *c = &v->file->index.columns[number];
+    PCI_TRY(verify_sections(v, number, err));
+    for (uint32_t i = 0; i < c->child_count; i++)
+        PCI_TRY(verify_tree(v, c->first_child + i, err));
+    uint32_t codes = pcf_column_codes(&v->file->index, number);
+    if (codes && c->child_count == 1)
+        return verify_tree(v, codes, err);
+    return PCOL_OK;
+}
+
+static int is_unverified(const struct pci_column *column)
+{
+    return atomic_load_explicit(&column->unverified, memory_order_relaxed);
+}
+
+/* Before `rows` of them are read. */
+static pcol_status verify_rows(const pcol_file *file, const struct pci_column *column,
+                               uint64_t rows, pcol_error *err)
+{
+    struct verification v = {file, column, rows, 0};
+    PCI_TRY(verify_tree(&v, column->number, err));
+    if (v.skipped)
+        return PCOL_OK;
+    PCI_TRY(pci_verify_structure(file, column, err));
+    atomic_store_explicit(&file->columns[column->number].unverified, 0, memory_order_relaxed);
+    return PCOL_OK;
+}
+
+pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, pcol_error *err)
+{
+    return is_unverified(column) ? verify_rows(file, column, UINT64_MAX, err) : PCOL_OK;
+}
+
+/* Before `count` rows of a column are read that was not verified as a whole. */
+static pcol_status verify_read_now(const pcol_file *file, const struct pci_column *column,
+                                   uint64_t count, pcol_error *err)
+{
+    uint64_t rows = part_rows;
+    if (rows == PCI_ROW_PART_CELL || !column->supported)
+        return PCOL_OK;
+    if (rows != UINT64_MAX) {
+        uint64_t touched = count + atomic_fetch_add_explicit(&file->columns[column->number].touched,
+                                                             count, memory_order_relaxed);
+        rows = touched < rows ? rows : touched;
+    }
+    return verify_rows(file, column, rows, err);
+}
+
+static inline pcol_status verify_read(const pcol_file *file, const struct pci_column *column,
+                                      uint64_t count, pcol_error *err)
+{
+    return is_unverified(column) ? verify_read_now(file, column, count, err) : PCOL_OK;
+}
+
+/* ---- cells */
+
+static int is_frozen(const struct pci_column *column)
+{
+    return atomic_load_explicit(&column->frozen, memory_order_acquire);
+}
+
+/* A cell of a column of an archive, whose blocks are held for it. */
+static pcol_status get_frozen(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                              int64_t *value, int *valid, pcol_error *err)
+{
+    struct pci_pin hold;
+    pcol_status status = pci_pin_rows(&hold, file, column, row, 1, err);
+    if (status == PCOL_OK) {
+        enum pcf_result result = pcf_get(column->data, row, value, valid);
+        status =
+            result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
+    }
+    pci_unpin(&hold);
+    if (status != PCOL_OK) {
+        *value = 0;
+        *valid = 0;
+    }
+    return status;
+}
+
+/* Not valid: the block is damaged somewhere. */
+static pcol_status get_by_block(const pcol_file *file, const struct pci_column *column,
+                                uint64_t row, int64_t *value, int *valid, pcol_error *err)
+{
+    enum pcf_result result;
+    pcol_status status = pci_decoded_blocks_read(file, column, row, 1, value, &result, err);
+    *valid = status == PCOL_OK && result == PCF_OK;
+    if (!*valid)
+        *value = 0;
+    return status;
+}
+
+static pcol_status get_unbounded(const pcol_file *file, const struct pci_column *column,
+                                 uint64_t row, int64_t *value, int *valid, pcol_error *err)
+{
+    enum pcf_result result;
+    pcol_status status;
+    status = verify_read(file, column, 1, err);
+    if (status != PCOL_OK) {
+        *value = 0;
+        *valid = 0;
+        return status;
+    }
+    if (is_frozen(column))
+        return get_frozen(file, column, row, value, valid, err);
+    if (column->by_block && row < column->data->rows) {
+        PCI_TRY(get_by_block(file, column, row, value, valid, err));
+        if (*valid)
+            return pci_kept(file, err);
+    }
+    result = pcf_get(column->data, row, value, valid);
+    if (result == PCF_OK)
+        return pci_kept(file, err);
+    status = fail_result(file, column, row, result, err);
+    *value = 0;
+    *valid = 0;
+    return status;
+}
+
+static uint8_t order_of(const struct pci_column *column)
+{
+    return atomic_load_explicit(&column->order, memory_order_acquire);
+}
+
+/* Whether the values of a column follow its rules of order, once per file and not for single cells.
+ * Rows are read in batches. */
+static pcol_status verify_order(const pcol_file *file, const struct pci_column *column,
+                                pcol_error *err)
+{
+    enum { BATCH = 1024 };
+    int64_t values[BATCH];
+    uint64_t rows = column->desc->rows, n, before = 0;
+    uint8_t order = order_of(column);
+    if (!order || part_rows != UINT64_MAX)
+        return PCOL_OK;
+    if (!pcf_rows_plausible(rows, file->size))
+        return pci_fail_cell(err, PCOL_E_LIMIT, table_name(column), column->name, PCOL_NOWHERE,
+                             "%llu rows in a file of %llu bytes are not believed",
+                             (unsigned long long)rows, (unsigned long long)file->size);
+    for (uint64_t row = 0; row < rows; row += n) {
+        n = rows - row < BATCH ? rows - row : BATCH;
+        PCI_TRY(pci_read_unbounded(file, column, row, n, values, NULL, err));
+        for (uint64_t i = 0; i < n; before = (uint64_t)values[i++]) {
+            uint64_t value = (uint64_t)values[i];
+            if (value >= column->limit)
+                PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
+            if (row + i == 0 && value && (order & PCI_ORDER_FROM_0))
+                return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, 0,
+                                     "the first value is %llu instead of 0",
+                                     (unsigned long long)value);
+            if (row + i && (value < before || (value == before && (order & PCI_ORDER_STRICT))))
+                return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row + i,
+                                     "%llu does not come after %llu", (unsigned long long)value,
+                                     (unsigned long long)before);
+        }
+    }
+    atomic_store_explicit(&file->columns[column->number].order, 0, memory_order_release);
+    return PCOL_OK;
+}
+
+pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                    int64_t *value, int *valid, pcol_error *err)
+{
+    if (order_of(column)) {
+        *value = *valid = 0;
+        PCI_TRY(verify_order(file, column, err));
+    }
+    PCI_TRY(get_unbounded(file, column, row, value, valid, err));
+    if ((uint64_t)*value < column->limit || !*valid || column->limit == UINT64_MAX)
+        return PCOL_OK;
+    pcol_status status = pci_references_fail(column, row, value, err);
+    *valid = status == PCOL_OK;
+    return status;
+}
+
+/* Cells that are there. */
+static pcol_status read_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                              uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    enum pcf_result result;
+    /* Whole blocks are not kept: those who read them keep what they need. */
+    if (column->by_block && !is_frozen(column) && row % PCF_RANK_ROWS &&
+        pcf_range(row, count, 1, column->data->rows)) {
+        PCI_TRY(pci_decoded_blocks_read(file, column, row, count, values, &result, err));
+        if (valid)
+            memset(valid, 1, (size_t)count);
+    } else {
+        result = pcf_read(column->data, row, count, values, valid);
+    }
+    if (result == PCF_OK)
+        return pci_kept(file, err);
+    /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a
+     * rank directory that contradicts the next block) show in ranges only. */
+    for (uint64_t i = 0; result != PCF_BAD_ROW && i < count; i++) {
+        int64_t cell;
+        int is_valid;
+        enum pcf_result single = pcf_get(column->data, row + i, &cell, &is_valid);
+        if (single != PCF_OK)
+            return fail_result(file, column, row + i, single, err);
+    }
+    return fail_result(file, column, row, result, err);
+}
+
+/* Piece by piece, so that no more is held at a time than a few blocks. */
+static pcol_status read_frozen(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    struct pci_pin hold;
+    pcol_status status = PCOL_OK;
+    while (status == PCOL_OK) {
+        uint64_t n = pci_pin_batch_rows(column, row, count);
+        status = pci_pin_rows(&hold, file, column, row, n, err);
+        if (status == PCOL_OK)
+            status = read_there(file, column, row, n, values, valid, err);
+        pci_unpin(&hold);
+        if (n == count)
+            break;
+        row += n;
+        count -= n;
+        values += n;
+        valid = valid ? valid + n : NULL;
+    }
+    return status;
+}
+
+pcol_status pci_read_unbounded(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    PCI_TRY(verify_read(file, column, count, err));
+    if (is_frozen(column))
+        return read_frozen(file, column, row, count, values, valid, err);
+    return read_there(file, column, row, count, values, valid, err);
+}
+
+/* Values that are not nulls are below the limit. Nulls are 0, so they matter for limit 0 only. */
+static pcol_status check_limit(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               uint64_t count, int64_t *values, const uint8_t *valid,
+                               pcol_error *err)
+{
+    uint64_t over = 0, last = column->limit - 1;
+    for (uint64_t i = 0; i < count; i++) /* bit 63: a value above `last`; vectorized */
+        over |= (last - (uint64_t)values[i]) | (uint64_t)values[i];
+    for (uint64_t i = 0; over >> 63 && i < count; i++) {
+        int64_t value;
+        int there = 1;
+        if ((uint64_t)values[i] < column->limit)
+            continue;
+        if (valid)
+            there = valid[i];
+        else
+            PCI_TRY(get_unbounded(file, column, row + i, &value, &there, err));
+        if (there)
+            PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                     uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    if (order_of(column))
+        PCI_TRY(verify_order(file, column, err));
+    PCI_TRY(pci_read_unbounded(file, column, row, count, values, valid, err));
+    return column->limit == UINT64_MAX ? PCOL_OK
+                                       : check_limit(file, column, row, count, values, valid, err);
+}
+
+static pcol_status bytes_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                               pcol_str *value, int *valid, pcol_error *err)
+{
+    const uint8_t *bytes;
+    uint64_t size;
+    enum pcf_result result;
+    if (column->data->encoding == PCF_FRONT) {
+        PCI_TRY(pci_decoded_blocks_string(file, column, &row, value, &result, err));
+        *valid = result == PCF_OK;
+        return result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
+    }
+    result = pcf_get_bytes(column->data, row, &bytes, &size, valid);
+    if (result != PCF_OK)
+        return fail_result(file, column, row, result, err);
+    value->data = (const char *)bytes;
+    value->size = (size_t)size;
+    return pci_kept(file, err);
+}
+
+static pcol_status get_bytes(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                             pcol_str *value, int *valid, pcol_error *err)
+{
+    struct pci_pin hold;
+    PCI_TRY(verify_read(file, column, 1, err));
+    if (!is_frozen(column))
+        return bytes_there(file, column, row, value, valid, err);
+    pcol_status status = pci_pin_bytes(&hold, file, column, row, err);
+    if (status == PCOL_OK)
+        status = bytes_there(file, column, row, value, valid, err);
+    pci_unpin(&hold);
+    return status;
+}
+
+pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, pcol_error *err)
+{
+    int valid;
+    *string = (pcol_str){"", 0};
+    if (!file->strings)
+        return pci_fail(err, PCOL_E_CORRUPT, "file has no table of strings");
+    if (file->strings->supported && code >= file->strings->data->rows)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", NULL, PCOL_NOWHERE,
+                             "string %llu does not exist", (unsigned long long)code);
+    PCI_TRY(get_bytes(file, file->strings, code, string, &valid, err));
+    if (!valid)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", file->strings->name, code,
+                             "string is null");
+    return PCOL_OK;
+}
+
+pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                        pcol_str *value, int *valid, pcol_error *err)
+{
+    int64_t code;
+    *value = (pcol_str){"", 0};
+    *valid = 0;
+    if (column->data->type == PCF_BYTES)
+        return get_bytes(file, column, row, value, valid, err);
+    PCI_TRY(pci_get(file, column, row, &code, valid, err));
+    if (!*valid)
+        return PCOL_OK;
+    if (column->data->type != PCF_STRING) {
+        *valid = 0;
+        return pci_fail_cell(err, PCOL_E_ARGUMENT, table_name(column), column->name, row,
+                             "column does not hold strings");
+    }
+    pcol_status status = pci_string(file, (uint64_t)code, value, err);
+    if (status != PCOL_OK)
+        *valid = 0;
+    return status;
+}

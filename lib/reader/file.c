@@ -1,0 +1,574 @@
+/*
+ * file.c - an open pcol file: its bytes, its index, its physical tables
+ *
+ * Opening reads three pieces with pread - header, index, end mark - into private memory, where they
+ * cannot change any more, checks them, and maps the file. No section is touched. The handle, the
+ * index and everything derived from it lie in one block; terminated names in a second one.
+ */
+#include "reader/file.h"
+
+#include "util/alloc.h"
+#include "util/arg_check.h"
+#include "reader/row_references.h"
+#include "reader/archive_read.h"
+#include "format/range.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BORROWED, MAPPED, ALLOCATED };
+
+/* Where the bytes of the first steps come from: a descriptor, or memory if fd is -1. */
+struct origin {
+    int fd;
+    const uint8_t *bytes;
+    uint64_t size;
+    struct timespec modified;
+};
+
+static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to, uint64_t size,
+                              pcol_error *err)
+{
+    if (o->fd < 0) {
+        memcpy(to, o->bytes + offset, (size_t)size);
+        return PCOL_OK;
+    }
+    for (uint64_t done = 0; done < size;) {
+        ssize_t n =
+            pread(o->fd, (uint8_t *)to + done, (size_t)(size - done), (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return pci_fail_errno(err, "read the file");
+        if (n == 0)
+            return pci_fail_at_byte(err, PCOL_E_TRUNCATED, offset + done,
+                                 "file was cut while it was opened");
+        done += (uint64_t)n;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status fail_fault(pcol_error *err, const struct pcf_fault *fault)
+{
+    static const pcol_status status[] = {
+        [PCF_FAULT_NONE] = PCOL_E_CORRUPT,    [PCF_FAULT_MAGIC] = PCOL_E_MAGIC,
+        [PCF_FAULT_VERSION] = PCOL_E_VERSION, [PCF_FAULT_TRUNCATED] = PCOL_E_TRUNCATED,
+        [PCF_FAULT_CORRUPT] = PCOL_E_CORRUPT, [PCF_FAULT_CHECKSUM] = PCOL_E_CHECKSUM,
+    };
+    if (fault->has_number)
+        return pci_fail_at_byte(err, status[fault->kind], fault->offset, "%s %llu", fault->message,
+                             (unsigned long long)fault->number);
+    return pci_fail_at_byte(err, status[fault->kind], fault->offset, "%s", fault->message);
+}
+
+/* ---- the block */
+
+/* Hands out pieces of a block, 64-aligned; without a block it only adds them up. */
+struct carve {
+    uint8_t *block;
+    uint64_t used;
+};
+
+static void *carve(struct carve *c, uint64_t count, uint64_t size)
+{
+    uint64_t at = c->used;
+    c->used += (count * size + 63) / 64 * 64; /* counts are limited, sizes small */
+    return c->block ? c->block + at : NULL;
+}
+
+struct parts {
+    pcol_file *file;
+    uint8_t *index;
+    uint32_t *scratch;
+    struct pcf_table *table_records;
+    struct pcf_column *column_records;
+    struct pcf_section *section_records;
+    struct pcf_data *data;
+    struct pci_table *tables;
+    struct pci_column *columns;
+    _Atomic uint8_t *state;
+};
+
+static void carve_all(struct carve *c, const struct pcf_header *h, struct parts *p)
+{
+    p->file = carve(c, 1, sizeof *p->file);
+    p->index = carve(c, 1, pcf_index_raw_size(h));
+    p->scratch = carve(c, pcf_index_scratch(h), sizeof *p->scratch);
+    p->table_records = carve(c, h->table_count, sizeof *p->table_records);
+    p->column_records = carve(c, h->column_count, sizeof *p->column_records);
+    p->section_records = carve(c, h->section_count, sizeof *p->section_records);
+    p->data = carve(c, h->column_count, sizeof *p->data);
+    p->tables = carve(c, h->table_count, sizeof *p->tables);
+    p->columns = carve(c, h->column_count, sizeof *p->columns);
+    p->state = carve(c, h->section_count, sizeof *p->state);
+}
+
+static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_error *err)
+{
+    struct carve c = {NULL, 0};
+    carve_all(&c, h, p);
+    if (!(c.block = pci_malloc((size_t)c.used, 1)))
+        return pci_fail_memory(err);
+    c.used = 0;
+    carve_all(&c, h, p);
+    pcol_file *f = p->file;
+    memset(f, 0, sizeof *f);
+    atomic_init(&f->lost, 0);
+    atomic_init(&f->schema_known, 0);
+    f->fd = -1;
+    f->index =
+        (struct pcf_index){*h, p->table_records, p->column_records, p->section_records, NULL};
+    f->data = p->data;
+    f->tables = p->tables;
+    f->columns = p->columns;
+    f->section_state = p->state;
+    for (uint32_t i = 0; i < h->section_count; i++)
+        atomic_init(&f->section_state[i], PCI_SECTION_UNKNOWN);
+    return PCOL_OK;
+}
+
+/* ---- names, tables, columns */
+
+static char *put_name(const pcol_file *f, char **at, uint32_t offset, uint16_t size)
+{
+    char *name = *at;
+    memcpy(name, f->index.names + offset, size);
+    name[size] = '\0';
+    *at += size + 1;
+    return name;
+}
+
+/* All names once more, terminated. */
+static pcol_status new_names(pcol_file *f, pcol_error *err)
+{
+    const struct pcf_index *x = &f->index;
+    size_t size = 1; /* "" for the children */
+    for (uint32_t i = 0; i < x->header.table_count; i++)
+        size += x->tables[i].name_size + 1u;
+    for (uint32_t i = 0; i < x->header.column_count; i++)
+        size += x->columns[i].name_size + 1u;
+    char *at = pci_malloc(size, 1);
+    if (!at)
+        return pci_fail_memory(err);
+    f->memory = at;
+    for (uint32_t i = 0; i < x->header.table_count; i++)
+        f->tables[i].name = put_name(f, &at, x->tables[i].name_offset, x->tables[i].name_size);
+    for (uint32_t i = 0; i < x->header.column_count; i++)
+        f->columns[i].name = put_name(f, &at, x->columns[i].name_offset, x->columns[i].name_size);
+    return PCOL_OK;
+}
+
+/* Whether the column or a child of it, which were looked at before, is compressed. */
+static uint8_t is_frozen(const pcol_file *f, uint32_t column)
+{
+    const struct pcf_column *desc = &f->index.columns[column];
+    for (uint32_t i = 0; i < desc->section_count; i++)
+        if (f->index.sections[desc->first_section + i].codec)
+            return 1;
+    for (uint32_t i = 0; i < desc->child_count; i++)
+        if (atomic_load_explicit(&f->columns[desc->first_child + i].frozen, memory_order_relaxed))
+            return 1;
+    uint32_t codes = pcf_column_codes(&f->index, column);
+    return codes && atomic_load_explicit(&f->columns[codes].frozen, memory_order_relaxed);
+}
+
+static void fill_columns(pcol_file *f)
+{
+    const struct pcf_index *x = &f->index;
+    for (uint32_t i = x->header.column_count; i-- > 0;) {
+        struct pci_column *c = &f->columns[i];
+        const struct pcf_column *desc = &x->columns[i];
+        pcf_index_column(x, i, f->bytes, f->data);
+        c->table = NULL;
+        c->number = i;
+        c->supported = f->data[i].type != 0;
+        c->data = &f->data[i];
+        c->desc = desc;
+        atomic_init(&c->frozen, c->supported && is_frozen(f, i) ? PCI_COLUMN_COMPRESSED : 0);
+        atomic_init(&c->unverified, 1);
+        atomic_init(&c->touched, 0);
+        atomic_init(&c->order, 0);
+        c->by_block = f->data[i].encoding == PCF_TREE;
+        atomic_init(&c->blocks, NULL);
+        atomic_init(&c->structure_known, 0);
+        c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
+    }
+}
+
+/* From so many columns on a table has its names hashed. Each type of samples and each key of labels
+ * is a column, and all of them are looked up. */
+#define WIDE 64u
+
+static uint64_t hash_of_name(const struct pci_table *table, pcol_str name)
+{
+    return pci_hash_pair(pci_hash_bytes(name.data, name.size), table->number);
+}
+
+static pcol_status hash_names(pcol_file *f, struct pci_table *t, pcol_error *err)
+{
+    for (uint32_t i = 0; i < t->column_count; i++) {
+        const struct pci_column *c = &t->columns[i];
+        pcol_str name = {c->name, strlen(c->name)};
+        PCI_TRY(pci_hash_add(&f->by_name, hash_of_name(t, name), c->number, err));
+    }
+    t->by_name = &f->by_name;
+    return PCOL_OK;
+}
+
+static pcol_status fill_tables(pcol_file *f, pcol_error *err)
+{
+    const struct pcf_index *x = &f->index;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < x->header.table_count; i++) {
+        const struct pcf_table *desc = &x->tables[i];
+        struct pci_table *t = &f->tables[i];
+        t->number = i;
+        t->flags = desc->flags;
+        t->rows = desc->rows;
+        t->column_count = desc->column_count;
+        t->columns = f->columns + next;
+        t->by_name = NULL;
+        next += desc->column_count;
+        /* No table or column of 1.0 is marked: what is marked is of a later version. */
+        t->supported = !(desc->flags & (unsigned)~PCF_TABLE_PREORDER);
+        for (uint32_t k = 0; k < t->column_count; k++) {
+            struct pci_column *c = &t->columns[k];
+            c->table = t;
+            if (c->desc->flags & PCF_COLUMN_MUST_UNDERSTAND)
+                t->supported = 0;
+        }
+        if (t->column_count >= WIDE)
+            PCI_TRY(hash_names(f, t, err));
+    }
+    return PCOL_OK;
+}
+
+/* Small files are looked into by name more than they are read: most names differ in their first
+ * character. */
+static int is_called(const char *has, pcol_str name)
+{
+    return (!name.size || *has == *name.data) && strlen(has) == name.size &&
+           memcmp(has, name.data, name.size) == 0;
+}
+
+const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name)
+{
+    for (uint32_t i = 0; i < file->index.header.table_count; i++) {
+        if (is_called(file->tables[i].name, name))
+            return &file->tables[i];
+    }
+    return NULL;
+}
+
+const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
+{
+    return pci_table_named(file, (pcol_str){name, strlen(name)});
+}
+
+static const struct pci_column *find_hashed(const struct pci_table *table, pcol_str name)
+{
+    uint64_t hash = hash_of_name(table, name);
+    size_t at = pci_hash_start(table->by_name, hash);
+    for (uint32_t id; (id = pci_hash_next(table->by_name, hash, &at)) != PCI_HASH_NONE;) {
+        uint32_t i = id - table->columns[0].number; /* wraps for a column before them */
+        if (i < table->column_count && is_called(table->columns[i].name, name))
+            return &table->columns[i];
+    }
+    return NULL;
+}
+
+const struct pci_column *pci_column_find(const struct pci_table *table, const char *name)
+{
+    pcol_str whole = {name, strlen(name)};
+    if (table && table->by_name)
+        return find_hashed(table, whole);
+    for (uint32_t i = 0; table && i < table->column_count; i++) {
+        if (is_called(table->columns[i].name, whole))
+            return &table->columns[i];
+    }
+    return NULL;
+}
+
+/* ---- opening */
+
+static pcol_status read_pressed_index(const struct origin *o, const struct pcf_header *header,
+                                      uint8_t *index, pcol_error *err)
+{
+    uint8_t *stored = pci_malloc((size_t)header->index_size, 1);
+    pcol_status status = stored ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK)
+        status = read_piece(o, header->index_offset, stored, header->index_size, err);
+    if (status == PCOL_OK)
+        status = pci_archive_read_index(header, stored, index, err);
+    pci_free(stored);
+    return status;
+}
+
+/* Of a small file header and index come with one call. */
+#define FRONT_BYTES 4096u
+
+/* The index as it lies in the file, from what has been read of its front if that is all of it. */
+static pcol_status read_index(const struct origin *o, const struct pcf_header *h,
+                              const uint8_t *front, uint64_t front_size, uint8_t *index,
+                              pcol_error *err)
+{
+    if (h->index_offset + h->index_size > front_size)
+        return read_piece(o, h->index_offset, index, h->index_size, err);
+    memcpy(index, front + h->index_offset, (size_t)h->index_size);
+    return PCOL_OK;
+}
+
+/* Header, index and end mark out of `o`; *file is a handle that has no bytes yet, there from the
+ * moment that it is allocated. */
+static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *err)
+{
+    uint8_t front[FRONT_BYTES], end[sizeof(struct pcf_end)];
+    struct pcf_header header;
+    struct pcf_fault fault;
+    struct parts parts;
+    uint64_t size = o->size < sizeof front ? o->size : sizeof front;
+    PCI_TRY(read_piece(o, 0, front, size, err));
+    if (pcf_header_check(front, size, o->size, &header, &fault))
+        return fail_fault(err, &fault);
+    PCI_TRY(read_piece(o, o->size - sizeof end, end, sizeof end, err));
+    if (pcf_end_check(end, o->size, &fault))
+        return fail_fault(err, &fault);
+    PCI_TRY(new_file(&header, &parts, err));
+    parts.file->size = o->size;
+    *file = parts.file;
+    if (pcf_is_archive(&header))
+        PCI_TRY(read_pressed_index(o, &header, parts.index, err));
+    else
+        PCI_TRY(read_index(o, &header, front, size, parts.index, err));
+    if (pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault)) {
+        pcol_status status = fail_fault(err, &fault);
+        if (pcf_is_archive(&header) && err) {
+            err->inflated_offset = fault.offset - header.index_offset;
+            err->offset = header.index_offset;
+        }
+        return status;
+    }
+    return new_names(parts.file, err);
+}
+
+/* Watch the map. The descriptor stays open to look at the file's size and time once more. */
+static pcol_status watch(pcol_file *f, const struct origin *o, pcol_error *err)
+{
+    f->modified = o->modified;
+    f->fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+    if (f->fd < 0)
+        return pci_fail_errno(err, "keep the file open");
+    return pci_sigbus_begin(f->bytes, (size_t)f->size, &f->lost, &f->guard, err);
+}
+
+/* Give the handle its bytes: the map, a copy, or the caller's memory. */
+static pcol_status attach(pcol_file *f, const struct origin *o, unsigned flags, pcol_error *err)
+{
+    if (flags & PCOL_OPEN_COPY) {
+        uint8_t *bytes = pci_malloc((size_t)f->size, 1);
+        if (!bytes)
+            return pci_fail_memory(err);
+        f->bytes = bytes;
+        f->owned = ALLOCATED;
+        return read_piece(o, 0, bytes, f->size, err);
+    }
+    if (o->fd < 0) {
+        f->bytes = o->bytes;
+        f->owned = BORROWED;
+        return PCOL_OK;
+    }
+    void *map = mmap(NULL, (size_t)f->size, PROT_READ, MAP_SHARED, o->fd, 0);
+    if (map == MAP_FAILED)
+        return pci_fail_errno(err, "map the file");
+    f->bytes = map;
+    f->owned = MAPPED;
+    return flags & PCOL_OPEN_GUARD ? watch(f, o, err) : PCOL_OK;
+}
+
+static void release(pcol_file *f)
+{
+    pci_sigbus_end(f->guard);
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->owned == MAPPED)
+        munmap((void *)(uintptr_t)f->bytes, (size_t)f->size);
+    else if (f->owned == ALLOCATED)
+        pci_free((void *)(uintptr_t)f->bytes);
+    pci_hash_clear(&f->by_name);
+    pci_free(f->memory);
+    pci_free(f);
+}
+
+/* The options as they are in this version; a caller of an earlier one has fewer. */
+static pcol_status check_options(const pcol_open_options *options, pcol_open_options *all,
+                                 pcol_error *err)
+{
+    *all = (pcol_open_options)PCOL_INIT(pcol_open_options);
+    if (options && options->size < offsetof(pcol_open_options, flags) + sizeof options->flags)
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
+    if (options)
+        memcpy(all, options, options->size < sizeof *all ? options->size : sizeof *all);
+    if (all->flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD | PCOL_OPEN_UNVERIFIED))
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x", all->flags);
+    if (!all->archive_bytes)
+        all->archive_bytes = PCI_ARCHIVE_CACHE_BYTES;
+    return PCOL_OK;
+}
+
+static pcol_status open_origin(const struct origin *o, const pcol_open_options *options,
+                               pcol_file **file, pcol_error *err)
+{
+    pcol_file *f = NULL;
+    pcol_status status = load(o, &f, err);
+    if (!f)
+        return status;
+    if (status == PCOL_OK)
+        status = attach(f, o, options->flags, err);
+    if (status == PCOL_OK && pcf_is_archive(&f->index.header))
+        status = pci_archive_open(f, options->archive_bytes, err);
+    if (status == PCOL_OK) {
+        f->unverified = (options->flags & PCOL_OPEN_UNVERIFIED) != 0;
+        fill_columns(f);
+        status = fill_tables(f, err);
+    }
+    if (status == PCOL_OK && pthread_mutex_init(&f->lock, NULL) != 0)
+        status = pci_fail_memory(err);
+    if (status != PCOL_OK) {
+        pci_archive_close(f);
+        release(f);
+        return status;
+    }
+    const struct pci_table *strings = pci_table_find(f, "strings");
+    const struct pci_column *value = pci_column_find(strings, "value");
+    if (value && value->desc->type == PCF_BYTES)
+        f->strings = value;
+    pci_references_bound(f);
+    *file = f;
+    return PCOL_OK;
+}
+
+pcol_status pcol_file_open(const char *path, const pcol_open_options *options, pcol_file **file,
+                           pcol_error *err)
+{
+    struct origin o = {-1, NULL, 0, {0, 0}};
+    struct stat st;
+    pcol_open_options known;
+    pcol_status status;
+    if (!file)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
+    *file = NULL;
+    if (!path)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no path");
+    PCI_TRY(check_options(options, &known, err));
+    do { /* O_NONBLOCK: a pipe without a writer is refused, not waited for */
+        o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    } while (o.fd < 0 && errno == EINTR);
+    if (o.fd < 0)
+        return pci_fail_errno(err, "open the file");
+    if (fstat(o.fd, &st) != 0)
+        status = pci_fail_errno(err, "look at the file");
+    else if (S_ISDIR(st.st_mode))
+        status = pci_fail(err, PCOL_E_IO, "cannot open the file: is a directory");
+    else if (!S_ISREG(st.st_mode))
+        status = pci_fail(err, PCOL_E_IO, "cannot map the file: is not a regular file");
+    else {
+        o.size = (uint64_t)st.st_size;
+        o.modified = st.st_mtim;
+        status = open_origin(&o, &known, file, err);
+    }
+    close(o.fd);
+    return status;
+}
+
+pcol_status pcol_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
+                                  pcol_file **file, pcol_error *err)
+{
+    struct origin o = {-1, data ? data : "", size, {0, 0}};
+    pcol_open_options known;
+    if (!file)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
+    *file = NULL;
+    if (!data && size)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no data");
+    PCI_TRY(check_options(options, &known, err));
+    return open_origin(&o, &known, file, err);
+}
+
+void pcol_file_close(pcol_file *file)
+{
+    if (!file)
+        return;
+    if (file->models)
+        file->models_free(file->models);
+    pthread_mutex_destroy(&file->lock);
+    pci_archive_close(file);
+    for (uint32_t i = 0; i < file->index.header.column_count; i++)
+        pci_decoded_blocks_free(atomic_load_explicit(&file->columns[i].blocks, memory_order_relaxed));
+    release(file);
+}
+
+/* ---- did it stay the same? */
+
+pcol_status pci_fail_changed(const pcol_file *file, pcol_error *err)
+{
+    struct stat st;
+    if (fstat(file->fd, &st) == 0 && (uint64_t)st.st_size < file->size)
+        return pci_fail(err, PCOL_E_IO, "the file was cut while being read");
+    return pci_fail(err, PCOL_E_IO, "the file could not be read while it was mapped");
+}
+
+pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err)
+{
+    PCI_REQUIRE(file, err);
+    struct stat st;
+    PCI_TRY(pci_kept(file, err));
+    if (file->fd < 0)
+        return PCOL_OK;
+    if (fstat(file->fd, &st) != 0)
+        return pci_fail_errno(err, "look at the file");
+    if ((uint64_t)st.st_size < file->size)
+        return pci_fail_changed(file, err);
+    if ((uint64_t)st.st_size != file->size || st.st_mtim.tv_sec != file->modified.tv_sec ||
+        st.st_mtim.tv_nsec != file->modified.tv_nsec)
+        return pci_fail(err, PCOL_E_IO, "the file was changed while being read");
+    return PCOL_OK;
+}
+
+uint64_t pcol_file_size(const pcol_file *file)
+{
+    if (!file)
+        return 0;
+    return file->size;
+}
+
+int pcol_file_is_archive(const pcol_file *file)
+{
+    if (!file)
+        return 0;
+    return pcf_is_archive(&file->index.header);
+}
+
+uint64_t pcol_file_unpacked_size(const pcol_file *file)
+{
+    if (!file)
+        return 0;
+    uint64_t size = file->size;
+    if (!pcf_is_archive(&file->index.header))
+        return size;
+    size += pcf_index_raw_size(&file->index.header) - file->index.header.index_size;
+    for (uint32_t i = 0; i < file->index.header.section_count; i++)
+        size += file->index.sections[i].raw_size - file->index.sections[i].size;
+    return size;
+}
+
+void pcol_file_version(const pcol_file *file, unsigned *major, unsigned *minor)
+{
+    if (major)
+        *major = file ? file->index.header.major : 0;
+    if (minor)
+        *minor = file ? file->index.header.minor : 0;
+}

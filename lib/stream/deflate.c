@@ -1,0 +1,105 @@
+/*
+ * deflate.c - compressing what an exporter writes, piece by piece
+ *
+ * Exporters write in pieces of any size; zlib gathers them itself, so they are handed on as they
+ * are.
+ */
+#include "stream/deflate.h"
+
+#include "util/alloc.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#define PIECE 65536u
+#define LEVEL 6
+#define MEMORY 8 /* zlib's default */
+
+struct pci_gzip_writer {
+    pcol_sink to;
+    z_stream z;
+    uint8_t out[PIECE];
+};
+
+static voidpf allocate(voidpf unused, uInt count, uInt size)
+{
+    (void)unused;
+    return pci_calloc(count, size);
+}
+
+static void release(voidpf unused, voidpf memory)
+{
+    (void)unused;
+    pci_free(memory);
+}
+
+pcol_status pci_gzip_writer_new(pcol_sink to, struct pci_gzip_writer **gz, pcol_error *err)
+{
+    struct pci_gzip_writer *new = pci_calloc(1, sizeof *new);
+    *gz = NULL;
+    if (!new)
+        return pci_fail_memory(err);
+    new->to = to;
+    new->z.zalloc = allocate;
+    new->z.zfree = release;
+    if (deflateInit2(&new->z, LEVEL, Z_DEFLATED, 15 + 16, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+        pci_free(new);
+        return pci_fail_memory(err);
+    }
+    new->z.next_out = new->out;
+    new->z.avail_out = PIECE;
+    *gz = new;
+    return PCOL_OK;
+}
+
+void pci_gzip_writer_free(struct pci_gzip_writer *gz)
+{
+    if (!gz)
+        return;
+    deflateEnd(&gz->z);
+    pci_free(gz);
+}
+
+static pcol_status hand_over(struct pci_gzip_writer *gz, pcol_error *err)
+{
+    size_t size = PIECE - gz->z.avail_out;
+    gz->z.next_out = gz->out;
+    gz->z.avail_out = PIECE;
+    return size ? pci_sink_write(gz->to, gz->out, size, err) : PCOL_OK;
+}
+
+static pcol_status write_piece(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct pci_gzip_writer *gz = context;
+    const uint8_t *from = data;
+    while (size) {
+        uInt part = size < (1u << 30) ? (uInt)size : 1u << 30; /* zlib counts in unsigned int */
+        gz->z.next_in = from;
+        gz->z.avail_in = part;
+        while (gz->z.avail_in) {
+            deflate(&gz->z, Z_NO_FLUSH); /* cannot fail: the stream is sound and there is room */
+            if (!gz->z.avail_out)
+                PCI_TRY(hand_over(gz, err));
+        }
+        from += part;
+        size -= part;
+    }
+    return PCOL_OK;
+}
+
+pcol_sink pci_gzip_writer_sink(struct pci_gzip_writer *gz)
+{
+    return (pcol_sink){write_piece, gz};
+}
+
+pcol_status pci_gzip_writer_finish(struct pci_gzip_writer *gz, pcol_error *err)
+{
+    int result;
+    gz->z.next_in = NULL;
+    gz->z.avail_in = 0;
+    do {
+        result = deflate(&gz->z, Z_FINISH);
+        PCI_TRY(hand_over(gz, err));
+    } while (result != Z_STREAM_END);
+    return PCOL_OK;
+}

@@ -1,0 +1,43 @@
+/*
+ * inflate.h - gzip and zlib data as a filter between two byte streams
+ */
+#ifndef PCI_STREAM_INFLATE_H
+#define PCI_STREAM_INFLATE_H
+
+#include "util/error.h"
+
+/* Fetches the next compressed bytes, valid until the next call; *size is 0 at their end. */
+struct pci_raw {
+    pcol_status (*read)(void *context, const uint8_t **data, size_t *size, pcol_error *err);
+    void *context;
+};
+
+struct pci_inflate;
+
+#define PCI_GZIP_MAGIC "\x1f\x8b"
+
+/* How compressed bytes are wrapped. */
+enum pci_wrap { PCI_WRAP_NONE, PCI_WRAP_GZIP, PCI_WRAP_ZLIB };
+/* By the first bytes. zlib has no magic number, only a header of two bytes whose check leaves four
+ * usual ones; the one of them that is text ("x^") counts only if bytes follow that are not. And
+ * what follows has to be deflated data, as far as the first few hundred bytes show. */
+enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size);
+
+/* wrap: not NONE. */
+pcol_status pci_inflate_new(struct pci_raw raw, enum pci_wrap wrap, struct pci_inflate **inflate,
+                            pcol_error *err);
+void pci_inflate_free(struct pci_inflate *inflate);
+/* Up to `size` inflated bytes, 64 KiB at most; *got is 0 only at the end of the last member, which
+ * is proved to be whole. Errors: E_SYNTAX, E_NO_MEMORY and those of the raw stream. */
+pcol_status pci_inflate_read(struct pci_inflate *inflate, void *data, size_t size, size_t *got,
+                             pcol_error *err);
+#define PCI_INFLATE_STEP 65536u
+/* Compressed bytes consumed so far. */
+uint64_t pci_inflate_consumed(const struct pci_inflate *inflate);
+/* Remember how many compressed bytes had been consumed when `inflated` were out: to be said before
+ * each read. Marks are apart from all else, so they may be set while another thread reads. */
+void pci_inflate_mark(struct pci_inflate *inflate, uint64_t inflated, uint64_t consumed);
+/* Compressed bytes consumed when byte `offset` of the inflated stream was not out yet, near it. */
+uint64_t pci_inflate_raw_offset(const struct pci_inflate *inflate, uint64_t offset);
+
+#endif

@@ -1,0 +1,599 @@
+/*
+ * input.c - the window over a file, a pipe or memory
+ *
+ * The window is a stretch of one buffer. Consuming moves its begin; when there is no room for
+ * another piece behind it, what is left (mostly part of a line) is moved to the buffer's front.
+ * Only if more than half of the buffer is left does the buffer grow, so that a byte is moved once
+ * on average. Memory that is not compressed needs no buffer: it is the window.
+ *
+ * What is compressed may be inflated ahead by another thread. All that counts, limits, places and
+ * progress, goes by what was taken from it, so nothing depends on how far ahead it is.
+ */
+#include "stream/input_open.h"
+
+#include "util/alloc.h"
+#include "util/thread_pool.h"
+#include "util/import_budget.h"
+#include "stream/inflate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_PIECE ((size_t)1 << 18)
+#define PART_PIECE ((size_t)1 << 16) /* which stays in a near cache until it was used */
+#define DEFAULT_LIMIT (UINT64_C(1) << 36)
+#define MAX_WINDOW ((size_t)1 << 26)
+#define STEP_BEHIND ((size_t)1 << 12)
+#define STEP_SKIPPED ((size_t)1 << 14)  /* who skips much may soon skip again */
+#define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */
+
+struct pci_input_state {
+    int fd;     /* -1: memory */
+    int own_fd; /* close it */
+    int file;
+    uint64_t place;       /* parts: of the byte in the file that is read next; else UINT64_MAX */
+    uint64_t start, stop; /* parts: where in the file the input begins, and where the part ends */
+    const uint8_t *raw;   /* bytes as they come: read ahead from fd, or the caller's memory */
+    size_t raw_at, raw_size;
+    uint8_t *raw_buffer; /* owns `raw` if it comes from fd */
+    struct pci_inflate *inflate;
+    uint8_t *buffer;
+    size_t capacity, piece;
+    size_t step; /* so much is read next, then more each time up to a piece; 0: a piece */
+    uint64_t limit, total;
+    struct pci_budget *budget;       /* NULL: none */
+    uint64_t granted;                /* bytes as they came that it knows of */
+    uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
+    pcol_progress_fn progress;
+    void *context;
+    struct pci_input_state *whole; /* parts: whose progress this is; else NULL */
+    unsigned threads;
+    /* Once a thread inflates, it has all above but the limits, total and progress for itself. */
+    int is_ahead;
+    struct pci_read_pipe *ahead;
+    const uint8_t *rest; /* what is left of the piece taken last */
+    size_t rest_size;
+    uint64_t consumed; /* compressed bytes, up to the end of that piece */
+};
+
+/* In front of each piece: how far the input had been consumed and read behind it. */
+struct piece_head {
+    uint64_t consumed, read_bytes;
+};
+
+#define PIECES_AHEAD 8u
+
+/* So many bytes of an input were read through a part; some may be read again. */
+static void report_part(struct pci_input_state *s, size_t bytes)
+{
+    uint64_t left = s->file_bytes > s->read_bytes ? s->file_bytes - s->read_bytes : 0;
+    s->read_bytes += bytes < left ? bytes : left;
+    if (s->progress)
+        s->progress(s->context, s->read_bytes, s->file_bytes);
+}
+
+static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
+                           pcol_error *err)
+{
+    ssize_t n;
+    if (s->place != UINT64_MAX && (s->place >= s->stop || s->stop - s->place < size))
+        size = s->place < s->stop ? (size_t)(s->stop - s->place) : 0;
+    do
+        n = s->place == UINT64_MAX ? read(s->fd, data, size)
+                                   : pread(s->fd, data, size, (off_t)s->place);
+    while (n < 0 && errno == EINTR);
+    *got = n > 0 ? (size_t)n : 0;
+    if (n < 0)
+        return pci_fail_errno(err, "read");
+    if (s->place != UINT64_MAX)
+        s->place += *got;
+    s->read_bytes += *got;
+    if (s->whole)
+        report_part(s->whole, *got);
+    else if (s->progress && !s->is_ahead)
+        s->progress(s->context, s->read_bytes, s->file_bytes);
+    return PCOL_OK;
+}
+
+/* What zlib is fed with. */
+static pcol_status read_raw(void *context, const uint8_t **data, size_t *size, pcol_error *err)
+{
+    struct pci_input_state *s = context;
+    if (s->raw_at == s->raw_size && s->fd >= 0) {
+        s->raw_at = 0;
+        s->raw_size = 0;
+        PCI_TRY(read_fd(s, s->raw_buffer, s->piece, &s->raw_size, err));
+    }
+    size_t part = s->raw_size - s->raw_at;
+    *data = s->raw + s->raw_at;
+    *size = part < MAX_RAW_PIECE ? part : MAX_RAW_PIECE;
+    s->raw_at += *size;
+    return PCOL_OK;
+}
+
+/* In the other thread. */
+static pcol_status make_piece(void *context, void *data, size_t capacity, size_t *size,
+                              pcol_error *err)
+{
+    struct pci_input_state *s = context;
+    uint8_t *to = data;
+    size_t got;
+    PCI_TRY(pci_inflate_read(s->inflate, to + sizeof(struct piece_head),
+                             capacity - sizeof(struct piece_head), &got, err));
+    struct piece_head head = {pci_inflate_consumed(s->inflate), s->read_bytes};
+    memcpy(data, &head, sizeof head);
+    *size = got ? got + sizeof head : 0;
+    return PCOL_OK;
+}
+
+static pcol_status read_ahead(const struct pci_input *input, uint8_t *data, size_t size,
+                              size_t *got, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    struct piece_head head;
+    *got = 0;
+    if (!s->rest_size) {
+        while (input->meanwhile && pci_read_pipe_waits(s->ahead))
+            if (!input->meanwhile(input->meanwhile_context))
+                break;
+        pci_inflate_mark(s->inflate, s->total, s->consumed);
+        PCI_TRY(pci_read_pipe_take(s->ahead, &s->rest, &s->rest_size, err));
+        if (!s->rest_size)
+            return PCOL_OK;
+        memcpy(&head, s->rest, sizeof head);
+        s->consumed = head.consumed;
+        s->rest += sizeof head;
+        s->rest_size -= sizeof head;
+        if (s->progress)
+            s->progress(s->context, head.read_bytes, s->file_bytes);
+    }
+    *got = size < s->rest_size ? size : s->rest_size;
+    memcpy(data, s->rest, *got);
+    s->rest += *got;
+    s->rest_size -= *got;
+    return PCOL_OK;
+}
+
+static uint64_t consumed(const struct pci_input_state *s)
+{
+    return s->is_ahead ? s->consumed : pci_inflate_consumed(s->inflate);
+}
+
+/* 64 KiB take longer to inflate than a thread to start. A pipe is not read ahead: after a failure
+ * somewhere else nobody could call the thread back that waits for its next byte. */
+static int is_worth_a_thread(const struct pci_input_state *s)
+{
+    uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;
+    return s->threads > 1 && !s->is_ahead && raw && s->total + 4 * raw >= PCI_PARALLEL_MIN_BYTES / 4;
+}
+
+static pcol_status read_inflated(const struct pci_input *input, uint8_t *data, size_t size,
+                                 size_t *got, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    if (is_worth_a_thread(s)) {
+        s->consumed = pci_inflate_consumed(s->inflate);
+        s->is_ahead = 1;
+        PCI_TRY(pci_read_pipe_new(make_piece, s, sizeof(struct piece_head) + PCI_INFLATE_STEP,
+                              PIECES_AHEAD, &s->ahead, err));
+    }
+    if (s->is_ahead)
+        return read_ahead(input, data, size, got, err);
+    pci_inflate_mark(s->inflate, s->total, pci_inflate_consumed(s->inflate));
+    return pci_inflate_read(s->inflate, data, size, got, err);
+}
+
+static pcol_status read_source(const struct pci_input *input, uint8_t *data, size_t size,
+                               size_t *got, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    if (s->inflate)
+        return read_inflated(input, data, size, got, err);
+    if (s->raw_at < s->raw_size) {
+        *got = s->raw_size - s->raw_at < size ? s->raw_size - s->raw_at : size;
+        memcpy(data, s->raw + s->raw_at, *got);
+        s->raw_at += *got;
+        return PCOL_OK;
+    }
+    return read_fd(s, data, size, got, err);
+}
+
+/* Room for a piece behind the window, or for some bytes at least. */
+static pcol_status make_room(struct pci_input *input, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    size_t start = s->buffer ? (size_t)(input->data - s->buffer) : 0;
+    if (s->buffer && s->capacity - start - input->size >= s->piece)
+        return PCOL_OK;
+    if (input->size <= s->capacity / 2 && s->buffer) {
+        memmove(s->buffer, input->data, input->size);
+    } else if (!s->buffer || s->capacity < MAX_WINDOW) {
+        size_t capacity = s->capacity ? s->capacity * 2 : s->piece * 2;
+        uint8_t *buffer = pci_malloc(capacity, 1);
+        if (!buffer)
+            return pci_fail_memory(err);
+        if (input->size)
+            memcpy(buffer, input->data, input->size);
+        pci_free(s->buffer);
+        s->buffer = buffer;
+        s->capacity = capacity;
+    } else if (input->size < s->capacity) {
+        memmove(s->buffer, input->data, input->size);
+    } else {
+        return pci_fail_at_byte(err, PCOL_E_LIMIT, input->offset,
+                             "a piece of the input is longer than %zu MiB", MAX_WINDOW >> 20);
+    }
+    input->data = s->buffer;
+    return PCOL_OK;
+}
+
+static pcol_status too_large(const struct pci_input_state *s, pcol_error *err)
+{
+    return pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
+                    s->limit);
+}
+
+static void grant(struct pci_input_state *s, uint64_t bytes)
+{
+    if (bytes <= s->granted)
+        return;
+    pci_budget_grant(s->budget, bytes - s->granted);
+    s->granted = bytes;
+}
+
+/* Another `got` bytes are in the window. */
+static pcol_status charge(const struct pci_input *input, size_t got, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    grant(s, pci_input_consumed(input));
+    pcol_status status = s->inflate ? pci_budget_expand(s->budget, got, err) : PCOL_OK;
+    if (status != PCOL_OK && err)
+        err->offset = input->offset;
+    return status;
+}
+
+static uint64_t count_characters(const uint8_t *data, size_t size)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += (data[i] & 0xc0) != 0x80;
+    return count;
+}
+
+uint64_t pci_input_characters(const struct pci_input *input)
+{
+    return input->characters + count_characters(input->data, input->size);
+}
+
+/* How much of `room` to read at once: a byte more than is allowed shows that there is one; up to a
+ * pause, then only what the last line may need, twice as much each time. */
+static size_t room_for(const struct pci_input *input, size_t room)
+{
+    struct pci_input_state *s = input->state;
+    if (s->step && s->step < room) {
+        room = s->step;
+        s->step *= 4;
+    }
+    if (s->limit - s->total < room)
+        room = (size_t)(s->limit - s->total) + 1;
+    if (!input->pause)
+        return room;
+    uint64_t wanted =
+        input->pause > s->total ? input->pause - s->total : s->total - input->pause + STEP_BEHIND;
+    return wanted < room ? (size_t)wanted : room;
+}
+
+pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    if (consumed > input->size)
+        return pci_fail(err, PCOL_E_ARGUMENT, "more consumed than the window holds");
+    if (input->counting)
+        input->characters += count_characters(input->data, consumed);
+    input->data += consumed;
+    input->size -= consumed;
+    input->offset += consumed;
+    if (input->end)
+        return PCOL_OK;
+    PCI_TRY(make_room(input, err));
+    size_t used = (size_t)(input->data - s->buffer) + input->size, got;
+    size_t room = room_for(input, s->capacity - used < s->piece ? s->capacity - used : s->piece);
+    PCI_TRY(read_source(input, s->buffer + used, room, &got, err));
+    s->total += got;
+    if (s->total > s->limit)
+        return too_large(s, err);
+    input->size += got;
+    input->end = !got;
+    return charge(input, got, err);
+}
+
+/* ---- opening */
+
+static pcol_status new_state(struct pci_input *input, const char *name,
+                             const struct pci_input_options *options, pcol_error *err)
+{
+    memset(input, 0, sizeof *input);
+    input->name = name ? name : "";
+    input->data = (const uint8_t *)"";
+    input->state = pci_calloc(1, sizeof *input->state);
+    if (!input->state)
+        return pci_fail_memory(err);
+    struct pci_input_state *s = input->state;
+    s->fd = -1;
+    s->place = UINT64_MAX;
+    s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
+    s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
+    s->progress = options ? options->progress : NULL;
+    s->context = options ? options->context : NULL;
+    s->threads = options ? options->threads : 0;
+    s->budget = options ? options->budget : NULL;
+    if (s->limit == UINT64_MAX)
+        s->limit--; /* room for the byte that shows that there is more */
+    return PCOL_OK;
+}
+
+/* With the first raw bytes at hand: unwrap them if they are compressed, and fill the window. */
+static pcol_status begin(struct pci_input *input, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    enum pci_wrap wrap = pci_wrap_of(s->raw, s->raw_size);
+    if (wrap != PCI_WRAP_NONE) {
+        struct pci_raw raw = {read_raw, s};
+        PCI_TRY(pci_inflate_new(raw, wrap, &s->inflate, err));
+    } else if (s->fd < 0) {
+        if (s->raw_size > s->limit)
+            return too_large(s, err);
+        input->data = s->raw;
+        input->size = s->raw_size;
+        input->end = 1;
+        grant(s, s->raw_size);
+    }
+    while (input->size < 2 && !input->end)
+        PCI_TRY(pci_input_more(input, 0, err));
+    if (s->inflate && pci_wrap_of(input->data, input->size) == PCI_WRAP_GZIP)
+        return pci_fail(err, PCOL_E_FORMAT, "gzip inside gzip; unpack it once first");
+    if (!s->inflate && s->fd >= 0) { /* read ahead no longer needed: it is in the window, or soon */
+        while (s->raw_at < s->raw_size)
+            PCI_TRY(pci_input_more(input, 0, err));
+        pci_free(s->raw_buffer);
+        s->raw_buffer = NULL;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status begin_fd(struct pci_input *input, const struct pci_input_options *options,
+                            pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    struct stat info;
+    if (fstat(s->fd, &info))
+        return pci_fail_errno(err, "read");
+    if (S_ISDIR(info.st_mode))
+        return pci_fail(err, PCOL_E_IO, "is a directory");
+    s->file = S_ISREG(info.st_mode) && s->own_fd;
+    s->file_bytes = S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint: a pipe refuses it */
+    s->raw_buffer = pci_malloc(s->piece > 2 ? s->piece : 2, 1);
+    if (!s->raw_buffer)
+        return pci_fail_memory(err);
+    s->raw = s->raw_buffer;
+    if (options && options->start_size) {
+        if (options->start_size > s->piece)
+            return pci_fail(err, PCOL_E_ARGUMENT, "more than a piece was read before");
+        memcpy(s->raw_buffer, options->start, options->start_size);
+        s->raw_size = options->start_size;
+        s->read_bytes = options->start_size;
+    }
+    for (size_t got = 1; s->raw_size < 2 && got; s->raw_size += got) {
+        size_t room = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
+        PCI_TRY(read_fd(s, s->raw_buffer + s->raw_size, room, &got, err));
+    }
+    return begin(input, err);
+}
+
+pcol_status pci_input_open_path(struct pci_input *input, const char *path,
+                                const struct pci_input_options *options, pcol_error *err)
+{
+    PCI_TRY(new_state(input, path, options, err));
+    pcol_status status;
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd >= 0) {
+        input->state->fd = fd;
+        input->state->own_fd = 1;
+        status = begin_fd(input, NULL, err);
+    } else if (errno == ENXIO) {
+        status = pci_fail(err, PCOL_E_IO, "is a socket or a device without a driver");
+    } else {
+        status = pci_fail_errno(err, "open");
+    }
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
+pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
+                              const struct pci_input_options *options, pcol_error *err)
+{
+    if (fd < 0) {
+        memset(input, 0, sizeof *input);
+        return pci_fail(err, PCOL_E_ARGUMENT, "not a file descriptor");
+    }
+    PCI_TRY(new_state(input, name, options, err));
+    input->state->fd = fd;
+    pcol_status status = begin_fd(input, options, err);
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
+pcol_status pci_input_open_memory(struct pci_input *input, const void *data, size_t size,
+                                  const char *name, const struct pci_input_options *options,
+                                  pcol_error *err)
+{
+    PCI_TRY(new_state(input, name, options, err));
+    input->state->raw = data ? data : (const void *)"";
+    input->state->raw_size = data ? size : 0;
+    pcol_status status = begin(input, err);
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
+/* ---- parts */
+
+/* Where in the file the input began; UINT64_MAX if it is none that can be read out of turn. */
+static uint64_t find_start(const struct pci_input_state *s)
+{
+    if (s->fd < 0 || s->inflate || !s->file_bytes)
+        return UINT64_MAX;
+    if (s->place != UINT64_MAX)
+        return s->start;
+    off_t at = lseek(s->fd, 0, SEEK_CUR);
+    return at >= 0 && (uint64_t)at >= s->total ? (uint64_t)at - s->total : UINT64_MAX;
+}
+
+uint64_t pci_input_bytes(const struct pci_input *input)
+{
+    const struct pci_input_state *s = input->state;
+    uint64_t start = find_start(s);
+    if (start == UINT64_MAX || start >= s->file_bytes || s->file_bytes - start > s->limit)
+        return 0;
+    return s->file_bytes - start;
+}
+
+pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *of, pcol_error *err)
+{
+    size_t piece = of->state->piece;
+    const struct pci_input_options options = {.piece = piece < PART_PIECE ? piece : PART_PIECE,
+                                              .max_bytes = of->state->limit};
+    uint64_t start = find_start(of->state);
+    PCI_TRY(new_state(part, of->name, &options, err));
+    part->state->fd = of->state->fd;
+    part->state->place = part->state->start = start;
+    part->state->stop = UINT64_MAX;
+    part->state->file_bytes = of->state->file_bytes;
+    return PCOL_OK;
+}
+
+void pci_input_report(struct pci_input *part, const struct pci_input *of)
+{
+    part->state->whole = of->state;
+}
+
+void pci_input_cut(struct pci_input *part, uint64_t offset)
+{
+    part->state->stop = part->state->start + offset;
+}
+
+pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    uint64_t behind = input->offset + input->size;
+    if (offset >= input->offset && offset <= behind) {
+        input->data += offset - input->offset;
+        input->size = (size_t)(behind - offset);
+        input->offset = offset;
+        return PCOL_OK;
+    }
+    if (s->place == UINT64_MAX) { /* only forwards, within the file that pci_input_bytes() found */
+        if (lseek(s->fd, (off_t)(offset - behind), SEEK_CUR) < 0)
+            return pci_fail_errno(err, "read");
+        s->read_bytes += offset - behind;
+    } else {
+        s->place += offset - behind; /* modulo 2^64 */
+        input->end = 0;
+    }
+    s->total += offset - behind;
+    s->step = STEP_SKIPPED;
+    input->offset = offset;
+    input->data = s->buffer ? s->buffer : (const uint8_t *)"";
+    input->size = 0;
+    return PCOL_OK;
+}
+
+void pci_input_close(struct pci_input *input)
+{
+    struct pci_input_state *s = input->state;
+    if (s) {
+        pci_read_pipe_free(s->ahead);
+        if (s->own_fd)
+            close(s->fd);
+        pci_inflate_free(s->inflate);
+        pci_free(s->raw_buffer);
+        pci_free(s->buffer);
+        pci_free(s);
+    }
+    memset(input, 0, sizeof *input);
+}
+
+uint64_t pci_input_consumed(const struct pci_input *input)
+{
+    const struct pci_input_state *s = input->state;
+    return s->inflate ? consumed(s) : input->offset + input->size;
+}
+
+void pci_input_grant(const struct pci_input *input)
+{
+    grant(input->state, input->state->file_bytes);
+}
+
+int pci_input_is_file(const struct pci_input *input)
+{
+    return input->state->file && !input->state->inflate;
+}
+
+#define MOST_FORESEEN (UINT64_C(1) << 30)
+
+/* What the rest will take, if it is that of a plain file: no more is asked for then. */
+static size_t foreseen(const struct pci_input *input)
+{
+    const struct pci_input_state *s = input->state;
+    uint64_t size = s->inflate ? 0 : s->file_bytes;
+    return size > input->offset && size - input->offset <= MOST_FORESEEN
+               ? (size_t)(size - input->offset)
+               : 0;
+}
+
+pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err)
+{
+    size_t capacity = 0, used = 0, wanted = foreseen(input);
+    void *all = NULL;
+    *data = NULL;
+    *size = 0;
+    for (;;) {
+        size_t needed = used + input->size + 1;
+        if (pci_grow(&all, &capacity, needed > wanted ? needed : wanted + 1, 1)) {
+            pci_free(all);
+            return pci_fail_memory(err);
+        }
+        memcpy((uint8_t *)all + used, input->data, input->size);
+        used += input->size;
+        if (input->end)
+            break;
+        pcol_status status = pci_input_more(input, input->size, err);
+        if (status != PCOL_OK) {
+            pci_free(all);
+            return status;
+        }
+    }
+    *data = all;
+    *size = used;
+    return PCOL_OK;
+}
+
+void pci_input_place(const struct pci_input *input, pcol_error *err)
+{
+    if (!err || !input->state || !input->state->inflate)
+        return;
+    if (err->offset == PCOL_NOWHERE || err->inflated_offset != PCOL_NOWHERE)
+        return;
+    err->inflated_offset = err->offset;
+    err->offset = pci_inflate_raw_offset(input->state->inflate, err->inflated_offset);
+}

@@ -1,0 +1,409 @@
+/*
+ * output.c - a file that appears whole or not at all
+ *
+ * Bytes go to ".NAME.pcol-XXXXXX" beside the target; commit syncs it and gives it its name: by
+ * rename() where replacing is allowed, else by link(), which fails if the name was taken meanwhile;
+ * the temporary name is then removed.
+ * Then the folder is synced. Symbolic links are followed first, so that their target is replaced
+ * and not the link. Character devices and FIFOs are no files to replace: they are written directly.
+ */
+#include "pcol.h"
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE ((size_t)1 << 18)
+#define MAX_WRITE ((size_t)1 << 30)
+#define MAX_LINKS 40
+#define MAX_TRIES 100
+#define MAX_NAME 200 /* of the target's name within the temporary one: that stays below NAME_MAX */
+
+struct pcol_output {
+    char *target;    /* links followed */
+    char *temporary; /* "" if the target is written directly */
+    int fd;
+    int folder; /* for syncing; -1: not wanted */
+    unsigned flags;
+    pcol_status status; /* first failure of a write: commit repeats it */
+    uint8_t *buffer;
+    size_t used;
+};
+
+/* ---- names */
+
+static char *copy_text(const char *text, size_t size)
+{
+    char *copy = pci_malloc(size + 1, 1);
+    if (copy) {
+        memcpy(copy, text, size);
+        copy[size] = 0;
+    }
+    return copy;
+}
+
+/* Bytes of a path's folder with its last slash; 0: the working folder. */
+static size_t folder_size(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* One link of a chain: *path becomes what it points to. */
+static pcol_status follow(char **path, pcol_error *err)
+{
+    char text[PATH_MAX];
+    ssize_t size = readlink(*path, text, sizeof text);
+    if (size < 0)
+        return pci_fail_errno(err, "read the symbolic link");
+    if (size == 0 || (size_t)size == sizeof text)
+        return pci_fail(err, PCOL_E_IO, "the symbolic link is too long");
+    size_t folder = text[0] == '/' ? 0 : folder_size(*path);
+    char *next = pci_malloc(folder + (size_t)size + 1, 1);
+    if (!next)
+        return pci_fail_memory(err);
+    memcpy(next, *path, folder);
+    memcpy(next + folder, text, (size_t)size);
+    next[folder + (size_t)size] = 0;
+    pci_free(*path);
+    *path = next;
+    return PCOL_OK;
+}
+
+static pcol_status resolve(const char *path, char **target, pcol_error *err)
+{
+    struct stat info;
+    *target = copy_text(path, strlen(path));
+    if (!*target)
+        return pci_fail_memory(err);
+    for (int links = 0; !lstat(*target, &info) && S_ISLNK(info.st_mode); links++) {
+        if (links == MAX_LINKS)
+            return pci_fail(err, PCOL_E_IO, "too many symbolic links");
+        PCI_TRY(follow(target, err));
+    }
+    return PCOL_OK;
+}
+
+/* What failed in the output's folder; a missing one is named, since it is often a slip. */
+static pcol_status fail_folder(const pcol_output *o, const char *what, pcol_error *err)
+{
+    size_t size = folder_size(o->target);
+    if (errno == ENOENT && size)
+        return pci_fail(err, PCOL_E_IO, "there is no folder %.*s", size < 200 ? (int)size : 200,
+                        o->target);
+    return pci_fail_errno(err, what);
+}
+
+/* ".NAME.pcol-XXXXXX" beside the target. It need not be secret: O_EXCL keeps what is there. */
+static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+    static _Atomic uint64_t counter;
+    size_t folder = folder_size(o->target), name = strlen(o->target) - folder;
+    if (name > MAX_NAME)
+        name = MAX_NAME;
+    o->temporary = pci_malloc(folder + name + sizeof "..pcol-XXXXXX", 1);
+    if (!o->temporary)
+        return pci_fail_memory(err);
+    for (int tries = 0; tries < MAX_TRIES; tries++) {
+        uint64_t random = pci_hash_pair((uint64_t)getpid(), atomic_fetch_add(&counter, 1));
+        char *at = o->temporary;
+        memcpy(at, o->target, folder);
+        at += folder;
+        *at++ = '.';
+        memcpy(at, o->target + folder, name);
+        at += name;
+        memcpy(at, ".pcol-", 6);
+        at += 6;
+        for (int i = 0; i < 6; i++, random >>= 5)
+            *at++ = letters[random & 31];
+        *at = 0;
+        do
+            o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        while (o->fd < 0 && errno == EINTR);
+        if (o->fd >= 0)
+            return PCOL_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    int failure = errno;
+    pci_free(o->temporary); /* what has this name is not ours to remove */
+    o->temporary = NULL;
+    errno = failure;
+    return fail_folder(o, "create a file in the output's folder", err);
+}
+
+/* ---- opening */
+
+/* A device or a FIFO. */
+static pcol_status open_directly(pcol_output *o, const char *path, pcol_error *err)
+{
+    do
+        o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (o->fd < 0 && errno == EINTR);
+    if (o->fd < 0)
+        return pci_fail_errno(err, "open for writing");
+    o->flags |= PCOL_OUTPUT_NO_SYNC;
+    return PCOL_OK;
+}
+
+static pcol_status open_folder(pcol_output *o, pcol_error *err)
+{
+    size_t size = folder_size(o->target);
+    char *folder = size ? copy_text(o->target, size) : copy_text(".", 1);
+    if (!folder)
+        return pci_fail_memory(err);
+    o->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failure = errno;
+    pci_free(folder);
+    errno = failure;
+    return o->folder < 0 ? fail_folder(o, "open the output's folder", err) : PCOL_OK;
+}
+
+static pcol_status open_aside(pcol_output *o, const char *path, const struct stat *old,
+                              pcol_error *err)
+{
+    PCI_TRY(resolve(path, &o->target, err));
+    size_t folder = folder_size(o->target);
+    if (!o->target[folder])
+        return pci_fail(err, PCOL_E_IO, "the output is a folder");
+    if (!(o->flags & PCOL_OUTPUT_NO_SYNC))
+        PCI_TRY(open_folder(o, err));
+    /* What replaces a file is open to the same people and at no time to more; where a file system
+     * has no permissions to set, nothing is lost. */
+    if (o->flags & PCOL_OUTPUT_PRIVATE)
+        return make_temporary(o, 0600, err);
+    PCI_TRY(make_temporary(o, old ? old->st_mode & 0666 : 0666, err));
+    if (old)
+        (void)fchmod(o->fd, old->st_mode & 0777);
+    return PCOL_OK;
+}
+
+static pcol_status open_any(pcol_output *o, const char *path, pcol_error *err)
+{
+    struct stat info;
+    o->buffer = pci_malloc(BUFFER_SIZE, 1);
+    if (!o->buffer)
+        return pci_fail_memory(err);
+    if (!*path)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the output has no name");
+    if (stat(path, &info)) {
+        if (errno != ENOENT)
+            return pci_fail_errno(err, "open for writing");
+        return open_aside(o, path, NULL, err);
+    }
+    if (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode))
+        return open_directly(o, path, err);
+    if (S_ISDIR(info.st_mode))
+        return pci_fail(err, PCOL_E_IO, "the output is a folder");
+    if (!S_ISREG(info.st_mode))
+        return pci_fail(err, PCOL_E_IO, "the output is not a regular file");
+    if (!(o->flags & PCOL_OUTPUT_OVERWRITE))
+        return pci_fail(err, PCOL_E_EXISTS, "the output exists");
+    return open_aside(o, path, &info, err);
+}
+
+static void free_output(pcol_output *o)
+{
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->folder >= 0)
+        close(o->folder);
+    pci_free(o->target);
+    pci_free(o->temporary);
+    pci_free(o->buffer);
+    pci_free(o);
+}
+
+pcol_status pcol_output_open(const char *path, unsigned flags, pcol_output **output,
+                             pcol_error *err)
+{
+    if (!output)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the output");
+    *output = NULL;
+    if (!path || flags & ~(PCOL_OUTPUT_OVERWRITE | PCOL_OUTPUT_NO_SYNC | PCOL_OUTPUT_PRIVATE))
+        return pci_fail(err, PCOL_E_ARGUMENT, "no path, or unknown flags");
+    pcol_output *o = pci_calloc(1, sizeof *o);
+    if (!o)
+        return pci_fail_memory(err);
+    o->fd = -1;
+    o->folder = -1;
+    o->flags = flags;
+    pcol_status status = open_any(o, path, err);
+    if (status != PCOL_OK) {
+        pcol_output_abort(o);
+        return status;
+    }
+    *output = o;
+    return PCOL_OK;
+}
+
+const char *pcol_output_temporary(const pcol_output *output)
+{
+    return output && output->temporary ? output->temporary : "";
+}
+
+/* ---- writing */
+
+static pcol_status write_all(pcol_output *o, const uint8_t *data, size_t size, pcol_error *err)
+{
+    while (size) {
+        ssize_t n = write(o->fd, data, size < MAX_WRITE ? size : MAX_WRITE);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            if (!n)
+                errno = EIO;
+            return o->status = pci_fail_errno(err, "write");
+        }
+        data += n;
+        size -= (size_t)n;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status flush(pcol_output *o, pcol_error *err)
+{
+    size_t used = o->used;
+    o->used = 0;
+    return write_all(o, o->buffer, used, err);
+}
+
+/* Always as many bytes as the buffer has: pages that are written together are kept together, and
+ * mapping the file later takes less time. */
+static pcol_status sink_write(void *context, const void *data, size_t size, pcol_error *err)
+{
+    pcol_output *o = context;
+    const uint8_t *from = data;
+    if (!o)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no output given");
+    if (o->status != PCOL_OK)
+        return pci_fail(err, o->status, "the output has failed before");
+    while (size) {
+        size_t n = BUFFER_SIZE - o->used;
+        if (!o->used && size >= BUFFER_SIZE) {
+            n = size - size % BUFFER_SIZE;
+            PCI_TRY(write_all(o, from, n, err));
+        } else {
+            n = size < n ? size : n;
+            memcpy(o->buffer + o->used, from, n);
+            o->used += n;
+            if (o->used == BUFFER_SIZE)
+                PCI_TRY(flush(o, err));
+        }
+        from += n;
+        size -= n;
+    }
+    return PCOL_OK;
+}
+
+pcol_sink pcol_output_sink(pcol_output *output)
+{
+    return (pcol_sink){sink_write, output};
+}
+
+/* ---- putting in place */
+
+static pcol_status sync_file(int fd, pcol_error *err)
+{
+    int result;
+    do
+        result = fsync(fd);
+    while (result && errno == EINTR);
+    return result ? pci_fail_errno(err, "write to the disk") : PCOL_OK;
+}
+
+/* File systems without hard links: claim the name with an empty file, then replace that. */
+static pcol_status place_by_claim(pcol_output *o, pcol_error *err)
+{
+    int fd = open(o->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        return pci_fail(err, PCOL_E_EXISTS, "the output has appeared meanwhile");
+    if (fd < 0)
+        return pci_fail_errno(err, "create the output");
+    close(fd);
+    if (!rename(o->temporary, o->target))
+        return PCOL_OK;
+    pcol_status status = pci_fail_errno(err, "rename the output");
+    unlink(o->target);
+    return status;
+}
+
+static pcol_status place(pcol_output *o, pcol_error *err)
+{
+    if (o->flags & PCOL_OUTPUT_OVERWRITE) {
+        if (rename(o->temporary, o->target))
+            return pci_fail_errno(err, "rename the output");
+        return PCOL_OK;
+    }
+    if (!link(o->temporary, o->target))
+        return PCOL_OK;
+    if (errno == EEXIST)
+        return pci_fail(err, PCOL_E_EXISTS, "the output has appeared meanwhile");
+    if (errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK || errno == EACCES)
+        return place_by_claim(o, err);
+    return pci_fail_errno(err, "name the output");
+}
+
+static pcol_status sync_folder(pcol_output *o, pcol_error *err)
+{
+    int result;
+    do
+        result = fsync(o->folder);
+    while (result && errno == EINTR);
+    if (!result || errno == EINVAL || errno == ENOTSUP) /* a file system that has no such thing */
+        return PCOL_OK;
+    return pci_fail_errno(err, "sync the folder of the output, which is in place");
+}
+
+static pcol_status commit(pcol_output *o, pcol_error *err)
+{
+    if (o->status != PCOL_OK)
+        return pci_fail(err, o->status, "the output has failed before");
+    PCI_TRY(flush(o, err));
+    if (!(o->flags & PCOL_OUTPUT_NO_SYNC))
+        PCI_TRY(sync_file(o->fd, err));
+    int fd = o->fd;
+    o->fd = -1;
+    if (close(fd) && errno != EINTR)
+        return pci_fail_errno(err, "write");
+    if (!o->temporary)
+        return PCOL_OK;
+    PCI_TRY(place(o, err));
+    /* After link() the file has two names; renamed, it has only the new one. */
+    if (unlink(o->temporary) && errno != ENOENT)
+        return pci_fail_errno(err, "remove the temporary name of the output, which is in place");
+    pci_free(o->temporary);
+    o->temporary = NULL;
+    return o->folder >= 0 ? sync_folder(o, err) : PCOL_OK;
+}
+
+pcol_status pcol_output_commit(pcol_output *output, pcol_error *err)
+{
+    if (!output)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no output");
+    pcol_status status = commit(output, err);
+    if (status != PCOL_OK)
+        pcol_output_abort(output);
+    else
+        free_output(output);
+    return status;
+}
+
+void pcol_output_abort(pcol_output *output)
+{
+    if (!output)
+        return;
+    if (output->temporary)
+        unlink(output->temporary);
+    free_output(output);
+}

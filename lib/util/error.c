@@ -1,0 +1,208 @@
+/*
+ * error.c - filling a pcol_error, and the names of things
+ *
+ * Every error starts from a blank one, so that a field which says nothing is always PCOL_NOWHERE,
+ * 0 or "". Names that do not fit are cut before a character, never within one.
+ */
+#include "util/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What error.h tells the analyzer is about callers. */
+#undef pci_fail
+#undef pci_fail_at_byte
+#undef pci_fail_text
+#undef pci_fail_cell
+
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *pcol_version(void)
+{
+    return VERSION_TEXT(PCOL_VERSION_MAJOR, PCOL_VERSION_MINOR, PCOL_VERSION_PATCH);
+}
+
+const char *pcol_status_name(pcol_status status)
+{
+    switch (status) {
+#define NAME(name, value, text) \
+    case PCOL_##name:           \
+        return #name;
+        PCOL_STATUS_LIST(NAME)
+#undef NAME
+    }
+    return "E_UNKNOWN";
+}
+
+const char *pcol_status_text(pcol_status status)
+{
+    switch (status) {
+#define TEXT(name, value, text) \
+    case PCOL_##name:           \
+        return text;
+        PCOL_STATUS_LIST(TEXT)
+#undef TEXT
+    }
+    return "unknown error";
+}
+
+/* Cut text that ends within a UTF-8 character: drop the unfinished one. */
+static void cut_whole(char *text)
+{
+    size_t size = strlen(text), lead = size;
+    while (lead > 0 && size - lead < 4) {
+        unsigned char c = (unsigned char)text[--lead];
+        if ((c & 0xc0) == 0x80)
+            continue;
+        size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+        if (size - lead < need)
+            text[lead] = '\0';
+        return;
+    }
+}
+
+static void copy_name(char *to, size_t size, const char *from)
+{
+    size_t length = from ? strlen(from) : 0;
+    if (length < size) {
+        memcpy(to, from ? from : "", length + 1);
+        return;
+    }
+    memcpy(to, from, size - 1);
+    to[size - 1] = '\0';
+    cut_whole(to);
+}
+
+/* Format aside first: the arguments may point into the old error. */
+__attribute__((format(printf, 3, 0))) static void fill(pcol_error *err, pcol_status status,
+                                                       const char *format, va_list arguments)
+{
+    char message[sizeof err->message];
+    int length = vsnprintf(message, sizeof message, format, arguments);
+    if (length < 0)
+        message[0] = '\0';
+    else if ((size_t)length >= sizeof message)
+        cut_whole(message);
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    err->offset = PCOL_NOWHERE;
+    err->inflated_offset = PCOL_NOWHERE;
+    err->row = PCOL_NOWHERE;
+    memcpy(err->message, message, strlen(message) + 1);
+}
+
+pcol_status pci_fail(pcol_error *err, pcol_status status, const char *format, ...)
+{
+    if (err) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(err, status, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+pcol_status pci_fail_at_byte(pcol_error *err, pcol_status status, uint64_t offset, const char *format,
+                          ...)
+{
+    if (err) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(err, status, format, arguments);
+        va_end(arguments);
+        err->offset = offset;
+    }
+    return status;
+}
+
+pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, uint64_t column,
+                          const char *format, ...)
+{
+    if (err) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(err, status, format, arguments);
+        va_end(arguments);
+        err->line = line;
+        err->text_column = column;
+    }
+    return status;
+}
+
+pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err)
+{
+    pcol_error error; /* what a sink says that fails without a word */
+    (void)pci_fail(&error, PCOL_E_IO, "the output could not be written: its sink failed");
+    pcol_status status = sink.write(sink.context, data, size, &error);
+    if (status == PCOL_OK)
+        return PCOL_OK;
+    if (err) {
+        *err = error;
+        err->status = status;
+    }
+    return status;
+}
+
+pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table,
+                          const char *column, uint64_t row, const char *format, ...)
+{
+    if (err) {
+        char names[2][sizeof err->table];
+        va_list arguments;
+        copy_name(names[0], sizeof names[0], table);
+        copy_name(names[1], sizeof names[1], column);
+        va_start(arguments, format);
+        fill(err, status, format, arguments);
+        va_end(arguments);
+        memcpy(err->table, names[0], sizeof err->table);
+        memcpy(err->column, names[1], sizeof err->column);
+        err->row = row;
+    }
+    return status;
+}
+
+pcol_status pci_fail_errno(pcol_error *err, const char *what)
+{
+    char reason[128];
+    int number = errno;
+    if (strerror_r(number, reason, sizeof reason) != 0)
+        snprintf(reason, sizeof reason, "error %d", number);
+    return pci_fail(err, number == ENOMEM ? PCOL_E_NO_MEMORY : PCOL_E_IO, "cannot %s: %s", what,
+                    reason);
+}
+
+/* "table T, column C, row R" with what is known of it. */
+static void place_cell(const pcol_error *err, char *text, size_t size)
+{
+    char row[32] = "";
+    if (err->row != PCOL_NOWHERE)
+        snprintf(row, sizeof row, "row %" PRIu64, err->row);
+    snprintf(text, size, "%s%s%s%s%s%s%s", err->table[0] ? "table " : "", err->table,
+             err->table[0] && err->column[0] ? ", " : "", err->column[0] ? "column " : "",
+             err->column, row[0] && (err->table[0] || err->column[0]) ? ", " : "", row);
+}
+
+const char *pcol_error_place(const pcol_error *err, char *text, size_t size)
+{
+    if (!text || size == 0)
+        return "";
+    text[0] = '\0';
+    if (!err)
+        return text;
+    if (err->line && err->text_column)
+        snprintf(text, size, "%" PRIu64 ":%" PRIu64, err->line, err->text_column);
+    else if (err->line)
+        snprintf(text, size, "%" PRIu64, err->line);
+    else if (err->table[0] || err->column[0] || err->row != PCOL_NOWHERE)
+        place_cell(err, text, size);
+    else if (err->offset != PCOL_NOWHERE && err->inflated_offset != PCOL_NOWHERE)
+        snprintf(text, size, "byte %" PRIu64 " (inflated %" PRIu64 ")", err->offset,
+                 err->inflated_offset);
+    else if (err->offset != PCOL_NOWHERE)
+        snprintf(text, size, "byte %" PRIu64, err->offset);
+    return text;
+}

@@ -1,0 +1,93 @@
+/*
+ * import_budget.c - import budget: counters with limits (import_budget.h)
+ */
+#include "util/import_budget.h"
+
+#include "util/error.h"
+
+#include <inttypes.h>
+
+#define TRUST "; if you trust the input, import it as trusted (--trusted)"
+
+_Thread_local struct pci_budget *pci_budget_now;
+
+struct pci_budget *pci_budget_enter(struct pci_budget *budget)
+{
+    struct pci_budget *before = pci_budget_now;
+    pci_budget_now = budget;
+    return before;
+}
+
+void pci_budget_leave(struct pci_budget *before)
+{
+    pci_budget_now = before;
+}
+
+void pci_budget_grant(struct pci_budget *budget, uint64_t bytes)
+{
+    if (budget)
+        atomic_fetch_add_explicit(&budget->input_bytes, bytes, memory_order_relaxed);
+}
+
+static uint64_t input_bytes(struct pci_budget *budget)
+{
+    return atomic_load_explicit(&budget->input_bytes, memory_order_relaxed);
+}
+
+pcol_status pci_budget_expand(struct pci_budget *budget, uint64_t bytes, pcol_error *err)
+{
+    if (!budget || budget->trusted)
+        return PCOL_OK;
+    uint64_t all =
+        atomic_fetch_add_explicit(&budget->expanded, bytes, memory_order_relaxed) + bytes;
+    if (all <= PCI_BUDGET_EXPANDED ||
+        (all - PCI_BUDGET_EXPANDED) / PCI_BUDGET_EXPANDED_PER_BYTE <= input_bytes(budget))
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_LIMIT,
+                    "the input expands to more than 64 MiB and %u times its size" TRUST,
+                    PCI_BUDGET_EXPANDED_PER_BYTE);
+}
+
+/* Bytes of memory that all inputs so far may take. */
+static int64_t allowed(struct pci_budget *budget)
+{
+    uint64_t bytes = input_bytes(budget), most = INT64_MAX / 2 / PCI_BUDGET_MEMORY_PER_BYTE;
+    return PCI_BUDGET_MEMORY + PCI_BUDGET_MEMORY_PER_BYTE * (int64_t)(bytes < most ? bytes : most);
+}
+
+int pci_budget_charge(size_t bytes)
+{
+    struct pci_budget *budget = pci_budget_now;
+    int64_t more = (int64_t)bytes;
+    if (!budget)
+        return 0;
+    int64_t all = atomic_fetch_add_explicit(&budget->memory, more, memory_order_relaxed) + more;
+    if (all <= PCI_BUDGET_MEMORY || budget->trusted || all <= allowed(budget))
+        return 0;
+    pci_budget_credit(bytes);
+    atomic_store_explicit(&budget->exceeded, 1, memory_order_relaxed);
+    return -1;
+}
+
+void pci_budget_note(size_t bytes)
+{
+    if (pci_budget_now)
+        atomic_fetch_add_explicit(&pci_budget_now->memory, (int64_t)bytes, memory_order_relaxed);
+}
+
+void pci_budget_credit(size_t bytes)
+{
+    if (pci_budget_now)
+        atomic_fetch_sub_explicit(&pci_budget_now->memory, (int64_t)bytes, memory_order_relaxed);
+}
+
+pcol_status pci_memory_failed(pcol_error *err)
+{
+    struct pci_budget *budget = pci_budget_now;
+    if (!budget || !atomic_load_explicit(&budget->exceeded, memory_order_relaxed))
+        return pci_fail(err, PCOL_E_NO_MEMORY, "out of memory");
+    return pci_fail(err, PCOL_E_LIMIT,
+                    "the input takes more than %" PRId64
+                    " MiB of memory, which is too much for its %" PRIu64 " bytes" TRUST,
+                    allowed(budget) >> 20, input_bytes(budget));
+}

@@ -1,0 +1,21 @@
+/*
+ * library_versions.c - which versions of other libraries the program runs with
+ *
+ * A shared library may be newer than its header was when this was compiled: its own answer counts.
+ */
+#include "pcol.h"
+
+#include <lz4.h>
+#include <protobuf-c/protobuf-c.h>
+#include <stdio.h>
+#include <xxhash.h>
+#include <zlib.h>
+
+size_t pcol_libraries(char *text, size_t size)
+{
+    unsigned hash = XXH_versionNumber();
+    int n = snprintf(text, size, "zlib %s, LZ4 %s, xxHash %u.%u.%u, protobuf-c %s", zlibVersion(),
+                     LZ4_versionString(), hash / 10000, hash / 100 % 100, hash % 100,
+                     protobuf_c_version());
+    return n > 0 ? (size_t)n : 0;
+}

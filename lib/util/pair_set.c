@@ -1,0 +1,42 @@
+/*
+ * pair_set.c - pairs of numbers, each of them once
+ */
+#include "util/pair_set.h"
+
+#include "util/alloc.h"
+
+uint32_t pci_pair_set_find(const struct pci_pair_set *pairs, uint64_t first, uint64_t second)
+{
+    uint64_t hash = pci_hash_pair(first, second);
+    size_t at = pci_hash_start(&pairs->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&pairs->hash, hash, &at)) != PCI_HASH_NONE) {
+        const struct pci_pair *have = &pairs->pairs[id];
+        if (have->first == first && have->second == second)
+            return id;
+    }
+    return PCI_HASH_NONE;
+}
+
+pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second, int *again,
+                          pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair(first, second);
+    *again = pci_pair_set_has(pairs, first, second);
+    if (*again)
+        return PCOL_OK;
+    if (pairs->count >= PCI_HASH_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 pairs of rows");
+    if (pci_grow((void **)&pairs->pairs, &pairs->capacity, pairs->count + 1, sizeof *pairs->pairs))
+        return pci_fail_memory(err);
+    PCI_TRY(pci_hash_add(&pairs->hash, hash, (uint32_t)pairs->count, err));
+    pairs->pairs[pairs->count++] = (struct pci_pair){first, second};
+    return PCOL_OK;
+}
+
+void pci_pair_set_clear(struct pci_pair_set *pairs)
+{
+    pci_free(pairs->pairs);
+    pci_hash_clear(&pairs->hash);
+    *pairs = (struct pci_pair_set){0};
+}

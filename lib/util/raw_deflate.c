@@ -1,0 +1,59 @@
+/*
+ * raw_deflate.c - zlib with the library's allocator: raw deflate streams, of archives
+ */
+#include "util/raw_deflate.h"
+
+#include "util/alloc.h"
+
+#include <limits.h>
+
+static voidpf allocate(voidpf unused, uInt count, uInt size)
+{
+    (void)unused;
+    return pci_calloc(count, size);
+}
+
+static void release(voidpf unused, voidpf memory)
+{
+    (void)unused;
+    pci_free(memory);
+}
+
+int pci_deflate_raw_deflate(z_stream *z, int level)
+{
+    *z = (z_stream){.zalloc = allocate, .zfree = release};
+    return deflateInit2(z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK ? 0 : -1;
+}
+
+int pci_deflate_raw_begin(z_stream *z)
+{
+    *z = (z_stream){.zalloc = allocate, .zfree = release};
+    return inflateInit2(z, -15) == Z_OK ? 0 : -1;
+}
+
+int64_t pci_deflate_raw_next(z_stream *z, const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
+                      int *memory)
+{
+    *memory = 0;
+    if (size > UINT_MAX || room > UINT_MAX || inflateReset(z) != Z_OK)
+        return -1;
+    z->next_in = from;
+    z->avail_in = (uInt)size;
+    z->next_out = to;
+    z->avail_out = (uInt)room;
+    int end = inflate(z, Z_FINISH);
+    *memory = end == Z_MEM_ERROR;
+    return end == Z_STREAM_END && z->avail_in == 0 ? (int64_t)(room - z->avail_out) : -1;
+}
+
+int64_t pci_deflate_raw_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
+                         int *memory)
+{
+    z_stream z;
+    *memory = 1;
+    if (pci_deflate_raw_begin(&z) != 0)
+        return -1;
+    int64_t got = pci_deflate_raw_next(&z, from, size, to, room, memory);
+    inflateEnd(&z);
+    return got;
+}

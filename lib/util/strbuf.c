@@ -1,0 +1,37 @@
+/*
+ * strbuf.c - text that grows, and names with a number
+ */
+#include "util/strbuf.h"
+
+#include "util/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pcol_status pci_strbuf_put(struct pci_strbuf *text, const void *data, size_t size, pcol_error *err)
+{
+    void *grown = text->data;
+    if (size >= SIZE_MAX - text->size ||
+        pci_grow(&grown, &text->capacity, text->size + size + 1, 1))
+        return pci_fail_memory(err);
+    text->data = grown;
+    if (size)
+        memcpy(text->data + text->size, data, size);
+    text->size += size;
+    return PCOL_OK;
+}
+
+int64_t pci_name_number(const char *name, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    size_t digits = strncmp(name, prefix, size) == 0 ? strspn(name + size, "0123456789") : 0;
+    if (!digits || digits > 18 || name[size + digits] || (name[size] == '0' && digits > 1))
+        return -1;
+    return strtoll(name + size, NULL, 10);
+}
+
+void pci_strbuf_clear(struct pci_strbuf *text)
+{
+    pci_free(text->data);
+    memset(text, 0, sizeof *text);
+}
