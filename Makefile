@@ -153,7 +153,7 @@ demo: ## install what is missing, build, pack a real profile and look at it
 
 # ---- tests and checks
 
-.PHONY: test test-quick asan check check-format check-headers check-rooms check-tidy check-werror format
+.PHONY: test test-quick asan check check-format check-headers check-layers check-tidy check-werror format
 test: ## every test, with gcc, with clang and with ASan+UBSan; ends in "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
@@ -173,7 +173,7 @@ endif
 
 C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
 
-check: check-format check-headers check-rooms check-tidy check-werror ## format, headers, rooms, lint, -Werror builds
+check: check-format check-headers check-layers check-tidy check-werror ## format, headers, layers, lint, -Werror builds
 
 check-format:
 	@scripts/deps check
@@ -186,9 +186,9 @@ check-headers:
 	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c lib/pcol.h
 	$(Q)c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ lib/pcol.h
 
-check-rooms:
-	$(call say,ROOMS,who includes whom)
-	$(Q)scripts/rooms
+check-layers: all
+	$(call say,LAYERS,symbols and includes of $(OBJ))
+	$(Q)scripts/layers $(OBJ)
 
 check-tidy: $(STAGED) $(GEN)/pprof/profile.pb-c.h
 	@scripts/deps check

@@ -1,7 +1,8 @@
 /*
  * column_rules.h - what a column may consist of: inside of index.c, split off for its size
  *
- * index.c proves that every record and every section lies where it may; column_rules.c that a column
+ * index.c proves that every record and every section lies where it may; column_rules.c that a
+ * column
  * has the sections, sizes and children which its type and encoding need.
  */
 #ifndef PCF_COLUMN_RULES_H

@@ -10,8 +10,8 @@
  */
 #include "format/decode.h"
 
-#include "format/load.h"
 #include "format/decode_masked.h"
+#include "format/load.h"
 #include "format/range.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * decode_masked.c - columns of which some rows have values of their own: SPARSE, CHAIN, DELTAS, SPLIT
+ * decode_masked.c - columns of which some rows have values of their own: SPARSE, CHAIN, DELTAS,
+ * SPLIT
  *
  * Bits mark those rows, with a count of the marks before every 1024th row, and their values stand
  * in a child. What the other rows hold follows from their number (SPARSE), from the value of

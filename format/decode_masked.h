@@ -1,5 +1,6 @@
 /*
- * decode_masked.h - inside of decode.c, split off for its size: columns of which marked rows have values
+ * decode_masked.h - inside of decode.c, split off for its size: columns of which marked rows have
+ * values
  * of their own (SPARSE, CHAIN, DELTAS, SPLIT), and the few loads that all decoders share
  */
 #ifndef PCF_DECODE_MASKED_H

@@ -1,5 +1,6 @@
 /*
- * front_coding.c - byte strings put together out of what each shares with the one before and its own bytes
+ * front_coding.c - byte strings put together out of what each shares with the one before and its
+ * own bytes
  */
 #include "format/front_coding.h"
 

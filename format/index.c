@@ -1,7 +1,8 @@
 /*
  * index.c - the header and the index, checked once at open
  *
- * The records of the private copy of the index are read (index_codec.c) and what they say is checked:
+ * The records of the private copy of the index are read (index_codec.c) and what they say is
+ * checked:
  * tables, columns, sections. Every number is compared before it is used as an index, every sum and
  * product goes through range.h, and a fault is reported at the record that is wrong. Time is linear
  * in the size of the index whatever stands in it.
@@ -10,9 +11,9 @@
 #include "format/index.h"
 
 #include "format/column_rules.h"
+#include "format/index_codec.h"
 #include "format/load.h"
 #include "format/range.h"
-#include "format/index_codec.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -2,7 +2,8 @@
  * index_codec.h - the records of the index: what they hold, read and stored
  *
  * A record is a mask and a number for each bit of it (spec.md, "Index"). Both directions stand in
- * index_codec.c beside each other; what the numbers may be is checked by index.c and column_rules.c.
+ * index_codec.c beside each other; what the numbers may be is checked by index.c and
+ * column_rules.c.
  */
 #ifndef PCF_INDEX_CODEC_H
 #define PCF_INDEX_CODEC_H

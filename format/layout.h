@@ -9,7 +9,8 @@
  *     end-16   end mark: u64 file size, 8 bytes "PCOLEND\n"
  *
  * Everything is little-endian. Header, blocks and end mark lie in the file as these structs have
- * them; tables, columns and sections are what records say (index_codec.c), with the places that follow.
+ * them; tables, columns and sections are what records say (index_codec.c), with the places that
+ * follow.
  */
 #ifndef PCF_LAYOUT_H
 #define PCF_LAYOUT_H

@@ -7,8 +7,8 @@
  */
 #include "format/structure.h"
 
-#include "format/load.h"
 #include "format/decode_masked.h"
+#include "format/load.h"
 #include "format/range.h"
 
 #define BLOCK_OFFSET ((UINT64_C(1) << 56) - 1)

@@ -3,8 +3,8 @@
  */
 #include "builder/builder.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 
@@ -68,7 +68,8 @@ static pcol_status add_known(pcol_builder *b, pcol_error *err)
         PCI_TRY(pci_builder_add_table(b, known_tables[i], err));
     for (size_t i = 0; i < PCI_C_COUNT; i++) {
         const struct known_column *k = &known_columns[i];
-        PCI_TRY(pci_column_buffer_new(b, k->table, k->name, k->type, k->references, k->drop, &column, err));
+        PCI_TRY(pci_column_buffer_new(b, k->table, k->name, k->type, k->references, k->drop,
+                                      &column, err));
     }
     return PCOL_OK;
 }
@@ -183,9 +184,9 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
     uint32_t id;
     PCI_TRY(check_size(function->size, sizeof *function, "function", err));
     f = (struct pci_function_record){.name = function->name,
-                               .system_name = function->system_name,
-                               .filename = function->filename,
-                               .variant = function->variant};
+                                     .system_name = function->system_name,
+                                     .filename = function->filename,
+                                     .variant = function->variant};
     if (!has_string(b, f.name) || !has_string(b, f.system_name) || !has_string(b, f.filename))
         return pci_fail(err, PCOL_E_ARGUMENT, "function refers to a string that does not exist");
     if (f.system_name == PCOL_NONE)
@@ -383,7 +384,8 @@ static pcol_status note_type(pcol_builder *b, uint32_t type, pcol_error *err)
 pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t unit, unsigned flags,
                                     uint32_t ordinal, uint32_t *row, pcol_error *err)
 {
-    struct pci_sample_type_record t = {.type = type, .unit = unit, .flags = flags, .ordinal = ordinal};
+    struct pci_sample_type_record t = {
+        .type = type, .unit = unit, .flags = flags, .ordinal = ordinal};
     uint64_t hash = pci_hash_pair((uint64_t)type << 32 | unit, (uint64_t)flags << 32 | ordinal);
     size_t at = pci_hash_start(&b->type_hash, hash);
     char name[32];
@@ -399,8 +401,8 @@ pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t uni
         return pci_fail_memory(err);
     snprintf(name, sizeof name, "value.%zu", b->type_count);
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLES, name,
-                         flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64, 0, PCI_DROP_NEVER,
-                         &t.column, err));
+                                  flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64, 0,
+                                  PCI_DROP_NEVER, &t.column, err));
     PCI_TRY(pci_hash_add(&b->type_hash, hash, (uint32_t)b->type_count, err));
     *row = (uint32_t)b->type_count;
     b->types[b->type_count++] = t;
@@ -481,14 +483,16 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
     if (sample->has_time)
         PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_TIME], r, sample->time_ns, err));
     if (sample->has_duration)
-        PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_DURATION], r, sample->duration_ns, err));
+        PCI_TRY(
+            pci_column_buffer_set(b->columns[PCI_C_SAMPLE_DURATION], r, sample->duration_ns, err));
     if (sample->has_cpu_delta)
         PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_CPU], r, sample->cpu_delta_ns, err));
     for (size_t i = 0; i < sample->value_count; i++) {
         const pcol_value *v = &sample->values[i];
         if (b->types[v->sample_type].noted != sample->source + 1)
             PCI_TRY(pci_source_type_note(b, sample->source, v->sample_type, err));
-        PCI_TRY(pci_column_buffer_set(b->columns[b->types[v->sample_type].column], r, v->as.i64, err));
+        PCI_TRY(
+            pci_column_buffer_set(b->columns[b->types[v->sample_type].column], r, v->as.i64, err));
     }
     b->sample_count++;
     if (row)

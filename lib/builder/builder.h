@@ -9,14 +9,14 @@
 #ifndef PCI_BUILDER_BUILDER_H
 #define PCI_BUILDER_BUILDER_H
 
-#include "util/import_budget.h"
+#include "builder/call_tree.h"
+#include "builder/rows.h"
+#include "builder/string_pool.h"
 #include "encode/encode.h"
 #include "util/arg_check.h"
 #include "util/hash.h"
+#include "util/import_budget.h"
 #include "util/pair_set.h"
-#include "builder/rows.h"
-#include "builder/string_pool.h"
-#include "builder/call_tree.h"
 
 /* Tables that every builder has, in file order. */
 enum pci_known_table {
@@ -269,13 +269,14 @@ struct pcol_builder {
     struct pci_node_store nodes;
     struct pci_source_order order;
     struct pci_pair_set source_types; /* sources and their types */
-    struct pci_string_pool meta_keys;   /* those of source_meta; kept apart from the file's strings, */
+    struct pci_string_pool meta_keys; /* those of source_meta; kept apart from the file's
+                                           strings, */
     struct pci_pair_set metas;        /* among which a key may stand by another name */
-    unsigned threads;              /* for writing */
-    uint64_t mapping_named;        /* as pci_column_buffer.named, of groups */
-    uint64_t sample_turn;          /* counts samples, with those that are refused */
-    int written;                   /* or about to be */
-    int sealed;                    /* pcol_builder_write() has ended */
+    unsigned threads;                 /* for writing */
+    uint64_t mapping_named;           /* as pci_column_buffer.named, of groups */
+    uint64_t sample_turn;             /* counts samples, with those that are refused */
+    int written;                      /* or about to be */
+    int sealed;                       /* pcol_builder_write() has ended */
 };
 
 /* tables.c: a table that there is not yet; rows of a table so far */
@@ -287,8 +288,8 @@ pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, 
 pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_t row, int64_t bits,
                                  pcol_error *err);
 /* NULL and an error if the column does not exist in this table. */
-struct pci_column_buffer *pci_builder_get_column(pcol_builder *builder, uint32_t table, uint32_t column,
-                                        pcol_error *err);
+struct pci_column_buffer *pci_builder_get_column(pcol_builder *builder, uint32_t table,
+                                                 uint32_t column, pcol_error *err);
 
 /* Each room's start and end of state. */
 void pci_intern_clear(struct pci_intern *intern);
@@ -301,7 +302,7 @@ void pci_source_order_clear(struct pci_source_order *order);
 /* pci_builder_source_table() of an only source, without making a string of the name, which outlives
  * the builder: a file packed anew has no string more. */
 pcol_status pci_source_order_defer(pcol_builder *builder, const struct pci_source_row *row,
-                            const char *name, uint64_t count, pcol_error *err);
+                                   const char *name, uint64_t count, pcol_error *err);
 /* There is a further source: what waited for one becomes rows. */
 pcol_status pci_source_order_flush(pcol_builder *builder, pcol_error *err);
 
@@ -312,8 +313,8 @@ pcol_status pci_node_store_finish(pcol_builder *builder, pcol_error *err);
 pcol_status pci_source_order_finish(pcol_builder *builder, pcol_error *err);
 /* For copying files: a typed array whose elements are there already; an element that no array has
  * begun for. kind: 0 integers, 1 doubles. */
-pcol_status pci_node_array_copy(pcol_builder *builder, const struct pci_new_node *node, uint64_t first,
-                            uint64_t count, uint64_t *row, pcol_error *err);
+pcol_status pci_node_array_copy(pcol_builder *builder, const struct pci_new_node *node,
+                                uint64_t first, uint64_t count, uint64_t *row, pcol_error *err);
 pcol_status pci_node_element_copy(pcol_builder *builder, int kind, int64_t bits, pcol_error *err);
 /* Where rows of a table end up: NULL if they stay. */
 const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table);
@@ -345,24 +346,27 @@ pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err);
 /* The number of the table's column of that name, or PCI_HASH_NONE. */
 uint32_t pci_column_buffer_find(const pcol_builder *b, uint32_t table, const char *name);
 /* A column that is not one of the builder's, and belongs to the caller; NULL: out of memory. */
-struct pci_column_buffer *pci_column_buffer_make(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                               uint32_t references, uint8_t drop);
+struct pci_column_buffer *pci_column_buffer_make(pcol_builder *b, uint32_t table, const char *name,
+                                                 uint8_t type, uint32_t references, uint8_t drop);
 pcol_status pci_column_buffer_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                         uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err);
+                                  uint32_t references, uint8_t drop, uint32_t *column,
+                                  pcol_error *err);
 void pci_column_buffer_free(struct pci_column_buffer *column);
 /* As if no row had been set. */
 void pci_column_buffer_reset(struct pci_column_buffer *column);
-pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row, int64_t value, pcol_error *err);
+pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row, int64_t value,
+                                  pcol_error *err);
 /* The same for `n` rows from `row` on, and for `n` rows of one value: a fraction of the cost of as
  * many calls of pci_column_buffer_set(). */
-pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row, const int64_t *values,
-                              size_t n, pcol_error *err);
-pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value, uint64_t n,
-                            pcol_error *err);
-pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row, const char *data, size_t size,
-                               pcol_error *err);
+pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row,
+                                       const int64_t *values, size_t n, pcol_error *err);
+pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value,
+                                     uint64_t n, pcol_error *err);
+pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row,
+                                        const char *data, size_t size, pcol_error *err);
 /* Rows up to `rows` are null, or 0 with PCI_DROP_ZERO. */
-pcol_status pci_column_buffer_fill(struct pci_column_buffer *column, uint64_t rows, pcol_error *err);
+pcol_status pci_column_buffer_fill(struct pci_column_buffer *column, uint64_t rows,
+                                   pcol_error *err);
 
 /* pcol_builder_sample_type() for names that may hold NUL: their strings. */
 pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t unit, unsigned flags,
@@ -373,8 +377,8 @@ struct pci_column_buffer_source {
     struct pci_value_source source;
     const struct pci_column_buffer *column;
     const uint32_t *map;
-    uint64_t value;             /* next present value */
-    uint64_t stretch_at;        /* offset of the next stretch */
+    uint64_t value;               /* next present value */
+    uint64_t stretch_at;          /* offset of the next stretch */
     struct pci_equal_run stretch; /* what is left of the one at hand */
     uint64_t run_left;
     int run_valid;
@@ -386,10 +390,13 @@ struct pci_column_buffer_source {
     size_t window_count;
     int64_t window[256];
 };
-void pci_column_buffer_source_init(struct pci_column_buffer_source *source, const struct pci_column_buffer *column,
-                          const uint32_t *map);
+void pci_column_buffer_source_init(struct pci_column_buffer_source *source,
+                                   const struct pci_column_buffer *column, const uint32_t *map);
 
 /* source_meta.c: a source has this key; *again: it had it before. */
+/* Record the interval of a source; the first that differs from an earlier source's is reported. */
+void pci_builder_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,
+                          void *context);
 pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *again,
                                  pcol_error *err);
 
@@ -404,8 +411,8 @@ struct pci_table_plan {
     uint32_t *columns; /* by column of the builder: number in the file, PCOL_NONE: left out */
     uint32_t parent, group, strings; /* columns that are no bcols */
 };
-pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w, const struct pci_table_plan *plan,
-                               pcol_error *err);
+pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
+                               const struct pci_table_plan *plan, pcol_error *err);
 
 /* function_sums.c: made before strings are sorted, since it may need some (NULL: no such table),
  * begun when stacks have their places, added up, then put into columns. Beginning and adding up

@@ -29,8 +29,8 @@ static pcol_status too_many(pcol_error *err)
     return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
 }
 
-static pcol_status add_node(struct pci_call_tree *tree, uint32_t parent, uint32_t group, uint64_t hash,
-                            uint32_t *node, pcol_error *err)
+static pcol_status add_node(struct pci_call_tree *tree, uint32_t parent, uint32_t group,
+                            uint64_t hash, uint32_t *node, pcol_error *err)
 {
     *node = 0;
     if (tree->count >= PCOL_NONE - 1)
@@ -44,7 +44,7 @@ static pcol_status add_node(struct pci_call_tree *tree, uint32_t parent, uint32_
 }
 
 pcol_status pci_call_tree_append(struct pci_call_tree *tree, const uint32_t *groups, size_t count,
-                            pcol_error *err)
+                                 pcol_error *err)
 {
     size_t first = tree->count;
     if (count > PCOL_NONE - 1 - first)
@@ -61,8 +61,8 @@ pcol_status pci_call_tree_append(struct pci_call_tree *tree, const uint32_t *gro
     return PCOL_OK;
 }
 
-pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
-                           pcol_error *err)
+pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uint32_t group,
+                                uint32_t *node, pcol_error *err)
 {
     const struct pci_node *behind = &tree->nodes[parent + 1];
     uint64_t hash = pci_call_tree_hash(tree->nodes[parent].hash, group);

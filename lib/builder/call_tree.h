@@ -1,7 +1,8 @@
 /*
  * call_tree.h - the prefix tree of call stacks while a file is built
  *
- * Nodes are numbered as they appear, so a parent comes before its children. pci_call_tree_finish() gives
+ * Nodes are numbered as they appear, so a parent comes before its children. pci_call_tree_finish()
+ * gives
  * each node its place in depth-first pre-order, children in order of first appearance.
  */
 #ifndef PCI_BUILDER_CALL_TREE_H
@@ -25,12 +26,12 @@ struct pci_call_tree {
 
 pcol_status pci_call_tree_init(struct pci_call_tree *tree, pcol_error *err);
 void pci_call_tree_clear(struct pci_call_tree *tree);
-pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uint32_t group, uint32_t *node,
-                           pcol_error *err);
+pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uint32_t group,
+                                uint32_t *node, pcol_error *err);
 /* New nodes below the one added last, each below the one before: the groups come innermost
  * first. */
 pcol_status pci_call_tree_append(struct pci_call_tree *tree, const uint32_t *groups, size_t count,
-                            pcol_error *err);
+                                 pcol_error *err);
 /* A node's hash comes from its parent's and not from the parent's number: whoever has a whole stack
  * at hand can say which places of the hash table will be looked at before the first has been
  * found. */
@@ -40,8 +41,8 @@ static inline uint64_t pci_call_tree_hash(uint32_t parent_hash, uint32_t group)
 }
 
 /* The child of a node that is not the one behind it, PCI_HASH_NONE: it has none of this group. */
-static inline uint32_t pci_call_tree_find(const struct pci_call_tree *tree, uint32_t parent, uint32_t group,
-                                     uint64_t hash)
+static inline uint32_t pci_call_tree_find(const struct pci_call_tree *tree, uint32_t parent,
+                                          uint32_t group, uint64_t hash)
 {
     size_t at = pci_hash_start(&tree->hash, hash);
     uint32_t id;

@@ -22,8 +22,8 @@ uint32_t pci_column_buffer_find(const pcol_builder *b, uint32_t table, const cha
     return PCI_HASH_NONE;
 }
 
-struct pci_column_buffer *pci_column_buffer_make(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                               uint32_t references, uint8_t drop)
+struct pci_column_buffer *pci_column_buffer_make(pcol_builder *b, uint32_t table, const char *name,
+                                                 uint8_t type, uint32_t references, uint8_t drop)
 {
     size_t size = strlen(name) + 1;
     struct pci_column_buffer *c = pci_calloc(1, sizeof *c);
@@ -45,7 +45,8 @@ struct pci_column_buffer *pci_column_buffer_make(pcol_builder *b, uint32_t table
 }
 
 pcol_status pci_column_buffer_new(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                         uint32_t references, uint8_t drop, uint32_t *column, pcol_error *err)
+                                  uint32_t references, uint8_t drop, uint32_t *column,
+                                  pcol_error *err)
 {
     *column = 0;
     if (pci_column_buffer_find(b, table, name) != PCI_HASH_NONE)
@@ -99,7 +100,8 @@ static pcol_status append_run(struct pci_column_buffer *c, uint64_t run, pcol_er
     return pci_spill_append(&c->runs, bytes, size, err);
 }
 
-static pcol_status count_rows(struct pci_column_buffer *c, int valid, uint64_t rows, pcol_error *err)
+static pcol_status count_rows(struct pci_column_buffer *c, int valid, uint64_t rows,
+                              pcol_error *err)
 {
     if (valid != c->run_valid) {
         PCI_TRY(append_run(c, c->run, err));
@@ -192,7 +194,8 @@ static inline int append_usual(struct pci_column_buffer *c, uint64_t row, int64_
     return 1;
 }
 
-pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row, int64_t value, pcol_error *err)
+pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row, int64_t value,
+                                  pcol_error *err)
 {
     if (append_usual(column, row, value))
         return PCOL_OK;
@@ -230,7 +233,8 @@ static pcol_status write_constant(struct pci_column_buffer *c, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status append_many(struct pci_column_buffer *c, const int64_t *values, size_t n, pcol_error *err)
+static pcol_status append_many(struct pci_column_buffer *c, const int64_t *values, size_t n,
+                               pcol_error *err)
 {
     int32_t narrow[PART];
     for (size_t part; n; values += part, n -= part) {
@@ -277,7 +281,8 @@ static pcol_status end_stretches(struct pci_column_buffer *c, pcol_error *err)
 }
 
 /* Some rows of one value, in a column that was constant so far or has stretches. */
-static pcol_status add_stretch(struct pci_column_buffer *c, int64_t value, uint64_t n, pcol_error *err)
+static pcol_status add_stretch(struct pci_column_buffer *c, int64_t value, uint64_t n,
+                               pcol_error *err)
 {
     if (c->constant) {
         c->stretch = (struct pci_equal_run){c->first, c->present};
@@ -298,8 +303,8 @@ static pcol_status add_stretch(struct pci_column_buffer *c, int64_t value, uint6
                : PCOL_OK;
 }
 
-pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row, const int64_t *values,
-                              size_t n, pcol_error *err)
+pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row,
+                                       const int64_t *values, size_t n, pcol_error *err)
 {
     size_t same = 0;
     if (!n)
@@ -325,8 +330,8 @@ pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_
     return count_rows(column, 1, n, err);
 }
 
-pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value, uint64_t n,
-                            pcol_error *err)
+pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value,
+                                     uint64_t n, pcol_error *err)
 {
     int64_t values[PART];
     if (!n)
@@ -349,8 +354,8 @@ pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t 
     return PCOL_OK;
 }
 
-pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row, const char *data, size_t size,
-                               pcol_error *err)
+pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row,
+                                        const char *data, size_t size, pcol_error *err)
 {
     PCI_TRY(go_to(column, row, err)); /* else the bytes would become part of the next row */
     PCI_TRY(pci_spill_append(&column->data, data, size, err));
@@ -421,7 +426,8 @@ static pcol_status fetch(const struct pci_column_buffer *c, uint64_t at, int64_t
 }
 
 /* Many values at once come straight from the spool, few by few through the window. */
-static pcol_status read_spool(struct pci_column_buffer_source *s, int64_t *values, size_t n, pcol_error *err)
+static pcol_status read_spool(struct pci_column_buffer_source *s, int64_t *values, size_t n,
+                              pcol_error *err)
 {
     const struct pci_column_buffer *c = s->column;
     size_t size = sizeof s->window / sizeof *s->window;
@@ -512,9 +518,10 @@ static pcol_status read_column(void *context, uint64_t row, size_t n, int64_t *v
     return PCOL_OK;
 }
 
-void pci_column_buffer_source_init(struct pci_column_buffer_source *source, const struct pci_column_buffer *column,
-                          const uint32_t *map)
+void pci_column_buffer_source_init(struct pci_column_buffer_source *source,
+                                   const struct pci_column_buffer *column, const uint32_t *map)
 {
     *source = (struct pci_column_buffer_source){.column = column, .map = map};
-    source->source = (struct pci_value_source){column->rows, column->type, read_column, source, NULL};
+    source->source =
+        (struct pci_value_source){column->rows, column->type, read_column, source, NULL};
 }

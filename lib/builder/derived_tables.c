@@ -48,10 +48,12 @@ static pcol_status pass_new(pcol_builder *b, struct pass **out, pcol_error *err)
         pass_free(pass);
         return pci_fail_memory(err);
     }
-    pci_column_buffer_source_init(&pass->stack_source, b->columns[PCI_C_SAMPLE_STACK], b->tree.place);
+    pci_column_buffer_source_init(&pass->stack_source, b->columns[PCI_C_SAMPLE_STACK],
+                                  b->tree.place);
     pci_block_reader_init(&pass->stack, &pass->stack_source.source);
     for (size_t k = 0; k < b->type_count; k++) {
-        pci_column_buffer_source_init(&pass->value_sources[k], b->columns[b->types[k].column], NULL);
+        pci_column_buffer_source_init(&pass->value_sources[k], b->columns[b->types[k].column],
+                                      NULL);
         pci_block_reader_init(&pass->values[k], &pass->value_sources[k].source);
     }
     *out = pass;
@@ -164,20 +166,22 @@ static pcol_status put_sums(pcol_builder *b, const struct sums *s, pcol_error *e
 {
     uint32_t column;
     char name[32];
-    PCI_TRY(pci_column_buffer_new(b, PCI_T_STACK_SUMS, "stack", PCF_U32, PCI_T_STACKS + 1, PCI_DROP_NEVER,
-                         &column, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_STACK_SUMS, "stack", PCF_U32, PCI_T_STACKS + 1,
+                                  PCI_DROP_NEVER, &column, err));
     for (size_t i = 0; i < s->ends; i++)
         PCI_TRY(pci_column_buffer_set(b->columns[column], i, s->nodes[i], err));
     for (size_t k = 0; k < b->type_count; k++) {
         if (!s->stored[k])
             continue;
         snprintf(name, sizeof name, "sum.%zu", k);
-        PCI_TRY(pci_column_buffer_new(b, PCI_T_STACK_SUMS, name,
-                             b->types[k].flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64, 0,
-                             PCI_DROP_NEVER, &column, err));
+        PCI_TRY(
+            pci_column_buffer_new(b, PCI_T_STACK_SUMS, name,
+                                  b->types[k].flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64,
+                                  0, PCI_DROP_NEVER, &column, err));
         for (size_t i = 0; i < s->ends; i++)
             if (s->seen[k * s->ends + i])
-                PCI_TRY(pci_column_buffer_set(b->columns[column], i, s->value[k * s->ends + i], err));
+                PCI_TRY(
+                    pci_column_buffer_set(b->columns[column], i, s->value[k * s->ends + i], err));
         PCI_TRY(pci_column_buffer_fill(b->columns[column], s->ends, err));
     }
     return PCOL_OK;
@@ -279,9 +283,9 @@ static pcol_status derive_zones(pcol_builder *b, pcol_error *err)
     uint32_t *depth = NULL;
     pcol_status status;
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_ZONES, "location_row", PCF_U64, 0, PCI_DROP_NEVER,
-                         &c_location, err));
-    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_ZONES, "value_row", PCF_U64, 0, PCI_DROP_NEVER, &c_value,
-                         err));
+                                  &c_location, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_ZONES, "value_row", PCF_U64, 0, PCI_DROP_NEVER,
+                                  &c_value, err));
     status = depths(b, &depth, err);
     if (status == PCOL_OK)
         status = put_zones(b, depth, c_location, c_value, err);
@@ -321,11 +325,11 @@ static void type_lists_clear(struct type_lists *lists)
     pci_free(lists->list);
 }
 
-static pcol_status fill_type_lists(pcol_builder *b, struct pci_block_reader *r, struct type_lists *lists,
-                                   pcol_error *err)
+static pcol_status fill_type_lists(pcol_builder *b, struct pci_block_reader *r,
+                                   struct type_lists *lists, pcol_error *err)
 {
     const struct pci_column_buffer *columns[] = {b->columns[PCI_C_TYPES_SOURCE],
-                                        b->columns[PCI_C_TYPES_TYPE]};
+                                                 b->columns[PCI_C_TYPES_TYPE]};
     struct pci_column_buffer_source source;
     pcol_status status = PCOL_OK;
     for (int c = 0; c < 2 && status == PCOL_OK; c++) {
@@ -411,11 +415,11 @@ static pcol_status plain_values(pcol_builder *b, pcol_error *err)
     for (size_t k = 0; k < b->type_count; k++)
         c.any_double |= (b->types[k].flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0;
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_VALUES, "sample", PCF_U64, PCI_T_SAMPLES + 1,
-                         PCI_DROP_NEVER, &sample, err));
-    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_VALUES, "sample_type", PCF_U32, PCI_T_SAMPLE_TYPES + 1,
-                         PCI_DROP_NEVER, &type, err));
-    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_VALUES, "value", c.any_double ? PCF_F64 : PCF_I64, 0,
-                         PCI_DROP_NEVER, &value, err));
+                                  PCI_DROP_NEVER, &sample, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_VALUES, "sample_type", PCF_U32,
+                                  PCI_T_SAMPLE_TYPES + 1, PCI_DROP_NEVER, &type, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_VALUES, "value", c.any_double ? PCF_F64 : PCF_I64,
+                                  0, PCI_DROP_NEVER, &value, err));
     c.sample = b->columns[sample];
     c.type = b->columns[type];
     c.value = b->columns[value];
@@ -455,7 +459,8 @@ static pcol_status put_stack(pcol_builder *b, const uint32_t *first, uint32_t co
         for (uint32_t l = 0; l < lines; l++) {
             PCI_TRY(pci_column_buffer_set(b->columns[columns], *row, (int64_t)sample, err));
             PCI_TRY(pci_column_buffer_set(b->columns[columns + 1], *row, ++depth, err));
-            PCI_TRY(pci_column_buffer_set(b->columns[columns + 2], (*row)++, first[group] + l, err));
+            PCI_TRY(
+                pci_column_buffer_set(b->columns[columns + 2], (*row)++, first[group] + l, err));
         }
     }
     return PCOL_OK;
@@ -468,11 +473,11 @@ static pcol_status plain_locations(pcol_builder *b, pcol_error *err)
     uint64_t row = 0;
     pcol_status status;
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "sample", PCF_U64, PCI_T_SAMPLES + 1,
-                         PCI_DROP_NEVER, &columns, err));
-    PCI_TRY(
-        pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "depth", PCF_U32, 0, PCI_DROP_NEVER, &last, err));
-    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "location", PCF_U32, PCI_T_LOCATIONS + 1,
-                         PCI_DROP_NEVER, &last, err));
+                                  PCI_DROP_NEVER, &columns, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "depth", PCF_U32, 0, PCI_DROP_NEVER,
+                                  &last, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "location", PCF_U32,
+                                  PCI_T_LOCATIONS + 1, PCI_DROP_NEVER, &last, err));
     status = first_locations(b, &first, err);
     if (status == PCOL_OK)
         status = pass_new(b, &pass, err);

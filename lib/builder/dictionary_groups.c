@@ -107,7 +107,7 @@ static pcol_status candidate_read(const struct choice *choice, struct candidate 
         PCI_TRY(source.source.read(source.source.context, row, n, c->values + row, c->valid + row,
                                    err));
         PCI_TRY(pci_value_ids_of(&c->distinct, c->values + row, c->valid + row, n, c->numbers + row,
-                               err));
+                                 err));
         if (row < choice->n / 2)
             c->half = c->distinct.count;
         *ok = !too_many(c->distinct.count, row + n);
@@ -127,7 +127,8 @@ static pcol_status candidate_new(struct choice *choice, uint32_t column, pcol_er
     c->valid = pci_malloc(n, 1);
     c->numbers = pci_malloc(n, sizeof *c->numbers);
     pci_value_ids_init(&c->distinct);
-    c->source = (struct pci_value_source){n, choice->b->columns[column]->type, read_sample, c, NULL};
+    c->source =
+        (struct pci_value_source){n, choice->b->columns[column]->type, read_sample, c, NULL};
     status = c->values && c->valid && c->numbers ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
         status = candidate_read(choice, c, &ok, err);
@@ -270,8 +271,8 @@ static pcol_status number_pairs(struct choice *choice, const struct trial *a, co
     pci_value_ids_clear(pairs);
     for (size_t row = 0, n; row < choice->n && *ok; row += n) {
         n = choice->n - row < GUESS_ROWS ? choice->n - row : GUESS_ROWS;
-        PCI_TRY(pci_value_ids_of_pairs(pairs, a->numbers + row, b->numbers + row, n, t->numbers + row,
-                                     err));
+        PCI_TRY(pci_value_ids_of_pairs(pairs, a->numbers + row, b->numbers + row, n,
+                                       t->numbers + row, err));
         t->count = pairs->count;
         if (row < choice->n / 2)
             t->half = t->count;
@@ -430,8 +431,8 @@ static pcol_status choose_of_table(pcol_builder *b, struct pci_container *w,
 }
 
 pcol_status pci_code_groups_choose(pcol_builder *b, struct pci_container *w,
-                                   const struct pci_table_plan *plan, struct pci_code_groups *groups,
-                                   pcol_error *err)
+                                   const struct pci_table_plan *plan,
+                                   struct pci_code_groups *groups, pcol_error *err)
 {
     for (uint32_t t = 0; t < b->table_count; t++)
         if (t != PCI_T_STRINGS && plan->table_number[t] && plan->rows[t] >= MIN_ROWS)

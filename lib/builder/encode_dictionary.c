@@ -7,8 +7,8 @@
  */
 #include "builder/dictionary_groups.h"
 
-#include "util/alloc.h"
 #include "encode/encode_leaf.h"
+#include "util/alloc.h"
 
 #include <stdlib.h>
 
@@ -74,7 +74,8 @@ static int falling(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-pcol_status pci_dictionary_bits(const uint64_t *counts, size_t count, uint64_t *bits, pcol_error *err)
+pcol_status pci_dictionary_bits(const uint64_t *counts, size_t count, uint64_t *bits,
+                                pcol_error *err)
 {
     uint64_t by_width[65] = {0}, rows = 0;
     uint64_t *sorted = pci_malloc(count + 1, sizeof *sorted);
@@ -106,7 +107,8 @@ static pcol_status fill_all(const pcol_builder *b, struct pci_codes *g, struct r
     g->used = g->code_bytes + g->count * g->entry_bits / 8 < g->plain_bytes &&
               (bits / 2 <= g->code_bits * samples || bits / 8 <= g->plain_bytes);
     g->ranks = pci_malloc(g->count + 1, sizeof *g->ranks);
-    return g->ranks ? pci_ranks_by_frequency(g->counts, g->count, g->ranks, err) : pci_fail_memory(err);
+    return g->ranks ? pci_ranks_by_frequency(g->counts, g->count, g->ranks, err)
+                    : pci_fail_memory(err);
 }
 
 pcol_status pci_codes_fill(const pcol_builder *b, struct pci_codes *group, pcol_error *err)
@@ -236,8 +238,9 @@ static pcol_status put_entries(struct pci_container *w, uint32_t number, uint32_
     return w->press ? pci_encode_leaf(w, child, &e->source, err) : put_whole(w, child, e, err);
 }
 
-pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number, const struct pci_codes *group,
-                             size_t place, uint32_t distance, pcol_error *err)
+pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number,
+                                  const struct pci_codes *group, size_t place, uint32_t distance,
+                                  pcol_error *err)
 {
     size_t count = group->count;
     struct entries e = {.values = pci_malloc(count + 1, sizeof *e.values),
@@ -256,7 +259,7 @@ pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number, cons
     if (status != PCOL_OK || distance)
         return status;
     struct pci_value_source codes = {pci_spill_size(&group->numbers) / sizeof(uint32_t), PCF_U32,
-                               read_codes, (void *)(uintptr_t)group, NULL};
+                                     read_codes, (void *)(uintptr_t)group, NULL};
     w->columns[child + 1].type = PCF_U32;
     w->columns[child + 1].rows = codes.rows;
     return pci_encode(w, child + 1, &codes, err);

@@ -1,5 +1,6 @@
 /*
- * encode_tables.c - all columns of a filled builder through the encoder, beside each other if threads may
+ * encode_tables.c - all columns of a filled builder through the encoder, beside each other if
+ * threads may
  * be used
  *
  * A column depends on nothing but the builder, which stays as it is meanwhile, and on its own
@@ -10,10 +11,10 @@
  */
 #include "builder/builder.h"
 
-#include "util/alloc.h"
-#include "util/thread_pool.h"
 #include "builder/dictionary_groups.h"
+#include "util/alloc.h"
 #include "util/simd_kernels.h"
+#include "util/thread_pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,8 +85,8 @@ static pcol_status read_data(void *context, uint64_t offset, uint8_t *data, size
     return pci_spill_read(context, offset, data, size, err);
 }
 
-static pcol_status encode_bytes(struct pci_column_buffer *c, struct pci_container *w, uint32_t number,
-                                pcol_error *err)
+static pcol_status encode_bytes(struct pci_column_buffer *c, struct pci_container *w,
+                                uint32_t number, pcol_error *err)
 {
     struct pci_column_buffer_source validity;
     struct ends_source *s = pci_malloc(1, sizeof *s);
@@ -139,8 +140,8 @@ static void has_been_read(void *context)
     forget(((struct last_reading *)context)->column);
 }
 
-static pcol_status encode_column(pcol_builder *b, struct pci_column_buffer *c, struct pci_container *w,
-                                 uint32_t number, pcol_error *err)
+static pcol_status encode_column(pcol_builder *b, struct pci_column_buffer *c,
+                                 struct pci_container *w, uint32_t number, pcol_error *err)
 {
     struct last_reading last = {.column = c};
     struct pci_value_source *source = &last.source.source;
@@ -162,8 +163,8 @@ static pcol_status encode_column(pcol_builder *b, struct pci_column_buffer *c, s
 
 /* One column of the file: a task of its own. */
 struct job {
-    uint32_t number;         /* in the file */
-    uint32_t index;          /* of the column in the builder */
+    uint32_t number;                  /* in the file */
+    uint32_t index;                   /* of the column in the builder */
     struct pci_column_buffer *column; /* NULL: strings or a column of the tree */
     const uint32_t *tree;
     unsigned transform; /* of archives, for that column of the tree */
@@ -190,12 +191,12 @@ struct jobs {
     struct job *all;
     size_t count;
     struct pci_code_groups groups;
-    struct turn *order;      /* those that never share codes come first */
-    size_t first;            /* so many */
+    struct turn *order;       /* those that never share codes come first */
+    size_t first;             /* so many */
     struct pci_latch *chosen; /* open: which columns share codes is known, or nobody will know */
     struct pci_latch *filled; /* open: their tuples are numbered, or will not be */
-    atomic_size_t filling;   /* parts of that which have not ended */
-    pthread_mutex_t lock;    /* of what follows, and of the writer */
+    atomic_size_t filling;    /* parts of that which have not ended */
+    pthread_mutex_t lock;     /* of what follows, and of the writer */
     size_t taken;
 };
 
@@ -211,8 +212,9 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
     if (!c)
         return pci_encode_strings(&b->strings, w, number, err);
     PCI_TRY(pci_column_buffer_fill(c, job->rows, err));
-    PCI_TRY(job->codes ? pci_encode_dictionary(w, number, job->codes, job->place, job->distance, err)
-                       : encode_column(b, c, w, number, err));
+    PCI_TRY(job->codes
+                ? pci_encode_dictionary(w, number, job->codes, job->place, job->distance, err)
+                : encode_column(b, c, w, number, err));
     forget(c);
     return PCOL_OK;
 }
@@ -247,7 +249,8 @@ static pcol_status run_job(struct jobs *jobs, struct job *job, pcol_error *err)
     if (job->column)
         share_codes(jobs, job);
     if (jobs->writer->press) /* compressors are of a thread */
-        status = pci_archive_writer_new(pci_archive_writer_flags(jobs->writer->press), &job->part.press, err);
+        status = pci_archive_writer_new(pci_archive_writer_flags(jobs->writer->press),
+                                        &job->part.press, err);
     if (status == PCOL_OK)
         status = encode_job(jobs->b, job, &job->part, 0, err);
     pci_archive_writer_free(job->part.press);
@@ -369,7 +372,8 @@ static pcol_status run_beside(struct jobs *jobs, pcol_error *err)
     for (size_t i = 0; i < jobs->count; i++)
         pci_container_init(&jobs->all[i].part, &jobs->b->store);
     for (size_t i = 0; i < jobs->count && status == PCOL_OK; i++)
-        status = pci_container_begin_part(&jobs->all[i].part, jobs->writer, jobs->all[i].number, err);
+        status =
+            pci_container_begin_part(&jobs->all[i].part, jobs->writer, jobs->all[i].number, err);
     if (status == PCOL_OK)
         status = pci_parallel_for(jobs->b->threads, 1 + FILLERS + jobs->count, run_task, jobs, err);
     for (size_t i = 0; i < jobs->count; i++)
@@ -397,8 +401,8 @@ static pcol_status run_here(struct jobs *jobs, pcol_error *err)
 /* Fewer rows than these are encoded before a thread has begun. */
 #define ROWS_BESIDE 16384u
 
-pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w, const struct pci_table_plan *plan,
-                               pcol_error *err)
+pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
+                               const struct pci_table_plan *plan, pcol_error *err)
 {
     struct jobs jobs = {.b = b, .writer = w, .plan = plan};
     pcol_status status = PCOL_OK;

@@ -30,7 +30,7 @@ struct name {
 struct pci_function_sums {
     pcol_builder *b;
     const struct pci_column_buffer *stack; /* samples.stack */
-    uint32_t *binary_names;       /* by mapping; one more: of code without */
+    uint32_t *binary_names;                /* by mapping; one more: of code without */
     uint64_t binary_count;
     uint32_t *name_of_code;  /* 1 + name, by string; 0: none */
     uint32_t *name_of_group; /* SEVERAL: see its lines */
@@ -42,7 +42,7 @@ struct pci_function_sums {
     uint32_t *leaf;          /* by row: the innermost name on the path; only if nameless */
     size_t *types;           /* those that are summed */
     const struct pci_column_buffer **values; /* by entry of types */
-    uint8_t *good;                  /* by entry of types: all values and their sum can be had */
+    uint8_t *good; /* by entry of types: all values and their sum can be had */
     size_t type_count;
     atomic_size_t next;    /* of types: the one that is summed next */
     int64_t *self, *total; /* by entry of types and name */
@@ -51,8 +51,8 @@ struct pci_function_sums {
 /* What one thread needs to add up one type after the other. */
 struct adder {
     struct pci_function_sums *w;
-    struct name *names;           /* those of w, with amounts of the type */
-    int64_t *before;              /* by row, and one more: what samples of rows before it weigh */
+    struct name *names; /* those of w, with amounts of the type */
+    int64_t *before;    /* by row, and one more: what samples of rows before it weigh */
     struct pci_block_reader readers[2]; /* of stacks and of values */
 };
 
@@ -485,8 +485,8 @@ static pcol_status put_names(struct pci_function_sums *w, uint32_t *name_of_row,
 {
     pcol_builder *b = w->b;
     uint32_t column, none = (uint32_t)w->count - 1;
-    PCI_TRY(
-        pci_column_buffer_new(b, PCI_T_FUNCTION_SUMS, "name", PCF_STRING, 0, PCI_DROP_NEVER, &column, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_FUNCTION_SUMS, "name", PCF_STRING, 0, PCI_DROP_NEVER,
+                                  &column, err));
     *rows = 0;
     for (size_t rank = 0; rank < b->strings.count; rank++) {
         uint32_t code = b->strings.order[rank], name = w->name_of_code[code];
@@ -510,8 +510,8 @@ static pcol_status put_amounts(struct pci_function_sums *w, const char *what, si
     uint32_t column;
     char name[32];
     snprintf(name, sizeof name, "%s.%zu", what, w->types[type]);
-    PCI_TRY(
-        pci_column_buffer_new(w->b, PCI_T_FUNCTION_SUMS, name, PCF_I64, 0, PCI_DROP_NEVER, &column, err));
+    PCI_TRY(pci_column_buffer_new(w->b, PCI_T_FUNCTION_SUMS, name, PCF_I64, 0, PCI_DROP_NEVER,
+                                  &column, err));
     for (uint64_t row = 0; row < rows; row++)
         PCI_TRY(pci_column_buffer_set(w->b->columns[column], row, amounts[name_of_row[row]], err));
     return PCOL_OK;

@@ -1,5 +1,6 @@
 /*
- * idle_samples.h - samples of a thread that waited: joined into one that lasts, and taken apart again
+ * idle_samples.h - samples of a thread that waited: joined into one that lasts, and taken apart
+ * again
  *
  * A sample joins the one before it in its thread if the stack is the same and no CPU time was used
  * in between: their values add up, and the first lasts up to the last. Taken apart it becomes its

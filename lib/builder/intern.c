@@ -53,8 +53,8 @@ static pcol_status make_room(struct pci_intern *in, size_t cells, pcol_error *er
 
 /* The cells that say something, behind those of all rows, by column; mostly they come so. */
 static pcol_status put_cells(struct pci_intern *in, pcol_builder *b, uint32_t table,
-                             const uint32_t *columns, const struct pci_cell_value *cells, size_t count,
-                             size_t *size, pcol_error *err)
+                             const uint32_t *columns, const struct pci_cell_value *cells,
+                             size_t count, size_t *size, pcol_error *err)
 {
     uint32_t *to = in->columns + in->cell_count;
     int64_t *bits = in->bits + in->cell_count;
@@ -232,9 +232,9 @@ void pci_row_uses_clear(struct pci_row_uses *repeats)
 }
 
 pcol_status pci_builder_intern_distinct(pcol_builder *builder, struct pci_row_uses *repeats,
-                                     uint32_t table, const uint32_t *columns,
-                                     const struct pci_cell_value *cells, size_t count, uint32_t *row,
-                                     int *is_new, pcol_error *err)
+                                        uint32_t table, const uint32_t *columns,
+                                        const struct pci_cell_value *cells, size_t count,
+                                        uint32_t *row, int *is_new, pcol_error *err)
 {
     uint32_t number = 0;
     PCI_TRY(pci_builder_intern(builder, table, columns, cells, count, 0, row, is_new, err));
@@ -275,8 +275,8 @@ pcol_status pci_builder_function(pcol_builder *builder, struct pci_row_uses *rep
 }
 
 static pcol_status group_row(pcol_builder *b, const pcol_group *group, uint32_t variant,
-                             const uint32_t *columns, const struct pci_cell_value *cells, size_t count,
-                             uint32_t *row, int *is_new, pcol_error *err)
+                             const uint32_t *columns, const struct pci_cell_value *cells,
+                             size_t count, uint32_t *row, int *is_new, pcol_error *err)
 {
     pcol_group g = *group;
     size_t before = b->group_count;

@@ -92,8 +92,8 @@ static pcol_status table_of(pcol_builder *b, uint32_t table, struct pci_label_ta
 
 /* ---- keys */
 
-static pcol_status new_key(pcol_builder *b, const struct pci_label_key_record *key, uint32_t *number,
-                           pcol_error *err)
+static pcol_status new_key(pcol_builder *b, const struct pci_label_key_record *key,
+                           uint32_t *number, pcol_error *err)
 {
     struct pci_label_store *l = &b->labels;
     if (l->count >= MAX_KEYS)
@@ -114,8 +114,8 @@ static uint64_t hash_key(uint32_t table, uint32_t key, uint32_t unit, uint8_t ki
 }
 
 /* The row with occurrence 0, or PCOL_NONE. */
-static uint32_t find_base(const struct pci_label_store *l, uint64_t hash, uint32_t table, uint32_t key,
-                          uint32_t unit, uint8_t kind)
+static uint32_t find_base(const struct pci_label_store *l, uint64_t hash, uint32_t table,
+                          uint32_t key, uint32_t unit, uint8_t kind)
 {
     size_t at = pci_hash_start(&l->hash, hash);
     uint32_t id;
@@ -189,7 +189,7 @@ pcol_status pci_label_column(pcol_builder *builder, uint32_t number, uint32_t *c
     if (k->column == PCOL_NONE && kinds[k->kind].type) {
         snprintf(name, sizeof name, "label.%u", number);
         PCI_TRY(pci_column_buffer_new(builder, k->table, name, kinds[k->kind].type,
-                             kinds[k->kind].references, PCI_DROP_NULL, &k->column, err));
+                                      kinds[k->kind].references, PCI_DROP_NULL, &k->column, err));
     }
     *column = k->column;
     return PCOL_OK;
@@ -229,7 +229,8 @@ pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size
 
 /* Whether a row without a shape reads the same: columns in order of K, then the members of
  * extra. */
-static int is_natural(const struct pci_label_store *l, const struct pci_label_table *t, size_t count)
+static int is_natural(const struct pci_label_store *l, const struct pci_label_table *t,
+                      size_t count)
 {
     if (!count || t->column_count > NATURAL_KEYS)
         return 0;
@@ -396,8 +397,9 @@ static pcol_status put_label(struct label_row *r, struct pci_label_table *t, siz
     column = r->b->labels.keys[number].column;
     if (column == PCOL_NONE)
         PCI_TRY(pci_label_column(r->b, number, &column, err));
-    return column == PCOL_NONE ? PCOL_OK
-                               : pci_column_buffer_set(r->b->columns[column], r->row, bits_of(label), err);
+    return column == PCOL_NONE
+               ? PCOL_OK
+               : pci_column_buffer_set(r->b->columns[column], r->row, bits_of(label), err);
 }
 
 static pcol_status put_shape(struct label_row *r, struct pci_label_table *t, size_t count,
@@ -462,7 +464,8 @@ static pcol_status finish_keys(pcol_builder *b, uint32_t table, pcol_error *err)
     struct pci_column_buffer *c[5];
     uint32_t number, text;
     for (size_t i = 0; i < 5; i++) {
-        PCI_TRY(pci_column_buffer_new(b, table, made[i].name, made[i].type, 0, made[i].drop, &number, err));
+        PCI_TRY(pci_column_buffer_new(b, table, made[i].name, made[i].type, 0, made[i].drop,
+                                      &number, err));
         c[i] = b->columns[number];
     }
     for (size_t i = 0; i < l->count; i++) {
@@ -486,7 +489,8 @@ static pcol_status finish_shapes(pcol_builder *b, uint32_t shapes, uint32_t keys
     const struct pci_label_store *l = &b->labels;
     uint32_t first, key, joined;
     PCI_TRY(pci_column_buffer_new(b, shapes, "first_key", PCF_U64, 0, PCI_DROP_NEVER, &first, err));
-    PCI_TRY(pci_column_buffer_new(b, keys, "label_key", PCF_U32, labels + 1, PCI_DROP_NULL, &key, err));
+    PCI_TRY(
+        pci_column_buffer_new(b, keys, "label_key", PCF_U32, labels + 1, PCI_DROP_NULL, &key, err));
     PCI_TRY(pci_column_buffer_new(b, keys, "joined", PCF_BOOL, 0, PCI_DROP_ZERO, &joined, err));
     for (size_t i = 0; i < l->shape_count; i++)
         PCI_TRY(pci_column_buffer_set(b->columns[first], i, (int64_t)l->shape_starts[i], err));

@@ -21,7 +21,8 @@
  *     pci_builder_source_row(b, &(struct pci_source_row){.source = source, .thread = PCOL_NONE,
  *         .table = name, .target = PCI_T_GROUPS + 1, .ordinal = i, .row = group}, err);
  *
- * Numbers of the builder's own tables (PCI_T_SAMPLES, ...) are in builder/builder.h; others come from
+ * Numbers of the builder's own tables (PCI_T_SAMPLES, ...) are in builder/builder.h; others come
+ * from
  * pcol_builder_table().
  */
 #ifndef PCI_BUILDER_ROWS_H
@@ -71,9 +72,9 @@ pcol_status pci_builder_group(pcol_builder *builder, struct pci_row_uses *repeat
                               int *is_new, pcol_error *err);
 /* The same for interned tables. */
 pcol_status pci_builder_intern_distinct(pcol_builder *builder, struct pci_row_uses *repeats,
-                                     uint32_t table, const uint32_t *columns,
-                                     const struct pci_cell_value *cells, size_t count, uint32_t *row,
-                                     int *is_new, pcol_error *err);
+                                        uint32_t table, const uint32_t *columns,
+                                        const struct pci_cell_value *cells, size_t count,
+                                        uint32_t *row, int *is_new, pcol_error *err);
 
 /* ---- labels */
 

@@ -48,14 +48,17 @@ pcol_status pci_builder_samples(pcol_builder *builder, const struct pci_sample_r
         return PCOL_OK;
     PCI_TRY(pci_column_buffer_repeat(b->columns[PCI_C_SAMPLE_SOURCE], r, s->source, s->count, err));
     if (s->thread != PCOL_NONE)
-        PCI_TRY(pci_column_buffer_repeat(b->columns[PCI_C_SAMPLE_THREAD], r, s->thread, s->count, err));
-    if (s->stacks)
-        PCI_TRY(pci_column_buffer_set_many(b->columns[PCI_C_SAMPLE_STACK], r, s->stacks, s->count, err));
-    if (s->times_ns)
-        PCI_TRY(pci_column_buffer_set_many(b->columns[PCI_C_SAMPLE_TIME], r, s->times_ns, s->count, err));
-    if (s->cpu_deltas_ns)
         PCI_TRY(
-            pci_column_buffer_set_many(b->columns[PCI_C_SAMPLE_CPU], r, s->cpu_deltas_ns, s->count, err));
+            pci_column_buffer_repeat(b->columns[PCI_C_SAMPLE_THREAD], r, s->thread, s->count, err));
+    if (s->stacks)
+        PCI_TRY(pci_column_buffer_set_many(b->columns[PCI_C_SAMPLE_STACK], r, s->stacks, s->count,
+                                           err));
+    if (s->times_ns)
+        PCI_TRY(pci_column_buffer_set_many(b->columns[PCI_C_SAMPLE_TIME], r, s->times_ns, s->count,
+                                           err));
+    if (s->cpu_deltas_ns)
+        PCI_TRY(pci_column_buffer_set_many(b->columns[PCI_C_SAMPLE_CPU], r, s->cpu_deltas_ns,
+                                           s->count, err));
     if (s->values || s->has_value)
         PCI_TRY(put_values(b, s, err));
     b->sample_count += s->count;

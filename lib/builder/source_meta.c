@@ -2,6 +2,9 @@
  * source_meta.c - what is known of a source beyond the columns that it has: a key once, and a value
  */
 #include "builder/builder.h"
+#include "util/message.h"
+
+#include <inttypes.h>
 
 pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *again,
                                  pcol_error *err)
@@ -36,4 +39,18 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
     PCI_TRY(pci_column_buffer_set(sources, row, source, err));
     PCI_TRY(set(builder, PCI_C_META_KEY, row, key, err));
     return set(builder, PCI_C_META_VALUE, row, value, err);
+}
+
+void pci_builder_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,
+                          void *context)
+{
+    if (b->interval_ns == 0)
+        b->interval_ns = interval_ns;
+    if (b->interval_ns == interval_ns || b->intervals_differ)
+        return;
+    b->intervals_differ = 1;
+    pci_message(message, context,
+                "sampled every %" PRId64 " us, an earlier source every %" PRId64
+                " us: numbers of samples of both do not compare",
+                interval_ns / 1000, b->interval_ns / 1000);
 }

@@ -117,10 +117,12 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
         PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_THREAD]], to, row->thread, err));
     PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_TABLE]], to, row->table, err));
     PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_TARGET]], to, name, err));
-    PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_ORDINAL]], to, (int64_t)row->ordinal, err));
+    PCI_TRY(
+        pci_column_buffer_set(b->columns[o->columns[R_ORDINAL]], to, (int64_t)row->ordinal, err));
     PCI_TRY(pci_column_buffer_set(b->columns[o->columns[R_ROW]], to, (int64_t)row->row, err));
-    return row->has_id ? pci_column_buffer_set(b->columns[o->columns[R_ID]], to, (int64_t)row->id, err)
-                       : PCOL_OK;
+    return row->has_id
+               ? pci_column_buffer_set(b->columns[o->columns[R_ID]], to, (int64_t)row->id, err)
+               : PCOL_OK;
 }
 
 pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
@@ -136,9 +138,11 @@ pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_sour
     PCI_TRY(begin_rows(b, row, &name, err));
     o->last.ordinal += count - 1;
     to = b->columns[o->columns[R_SOURCE]]->rows;
-    PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_SOURCE]], to, row->source, count, err));
+    PCI_TRY(
+        pci_column_buffer_repeat(b->columns[o->columns[R_SOURCE]], to, row->source, count, err));
     if (row->thread != PCOL_NONE)
-        PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_THREAD]], to, row->thread, count, err));
+        PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_THREAD]], to, row->thread, count,
+                                         err));
     PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_TABLE]], to, row->table, count, err));
     PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_TARGET]], to, name, count, err));
     for (uint64_t i = 0; i < count; i += 256) {
@@ -147,13 +151,15 @@ pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_sour
             values[k] = rows[i + k];
             ordinals[k] = (int64_t)(row->ordinal + i + k);
         }
-        PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ORDINAL]], to + i, ordinals, n, err));
+        PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ORDINAL]], to + i, ordinals, n,
+                                           err));
         PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ROW]], to + i, values, n, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status put_table(pcol_builder *b, const struct pci_source_order_table *table, pcol_error *err)
+static pcol_status put_table(pcol_builder *b, const struct pci_source_order_table *table,
+                             pcol_error *err)
 {
     struct pci_source_row row = table->first;
     row.has_id = 0;
@@ -168,7 +174,7 @@ static pcol_status put_table(pcol_builder *b, const struct pci_source_order_tabl
 }
 
 pcol_status pci_source_order_defer(pcol_builder *builder, const struct pci_source_row *row,
-                            const char *name, uint64_t count, pcol_error *err)
+                                   const char *name, uint64_t count, pcol_error *err)
 {
     struct pci_source_order *o = &builder->order;
     if (pci_grow((void **)&o->waiting, &o->waiting_capacity, o->waiting_count + 1,
@@ -214,7 +220,8 @@ pcol_status pci_builder_source_column(pcol_builder *builder, uint32_t source, ui
         PCI_TRY(pci_column_buffer_set(b->columns[c[F_THREAD]], to, thread, err));
     PCI_TRY(pci_column_buffer_set(b->columns[c[F_TABLE]], to, table, err));
     PCI_TRY(pci_column_buffer_set(b->columns[c[F_COLUMN]], to, column, err));
-    return form == PCOL_NONE ? PCOL_OK : pci_column_buffer_set(b->columns[c[F_FORM]], to, form, err);
+    return form == PCOL_NONE ? PCOL_OK
+                             : pci_column_buffer_set(b->columns[c[F_FORM]], to, form, err);
 }
 
 /* ---- final rows */
@@ -252,8 +259,8 @@ static void find_target(struct targets *t, int64_t name)
         }
 }
 
-static pcol_status translate(pcol_builder *b, struct pci_column_buffer *from, struct pci_column_buffer *to,
-                             pcol_error *err)
+static pcol_status translate(pcol_builder *b, struct pci_column_buffer *from,
+                             struct pci_column_buffer *to, pcol_error *err)
 {
     struct pci_block_reader *r = pci_malloc(2, sizeof *r);
     struct pci_column_buffer_source sources[2];

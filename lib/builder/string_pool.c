@@ -14,7 +14,8 @@ pcol_str pci_string_pool_get(const struct pci_string_pool *table, uint32_t code)
                       (size_t)(table->starts[code + 1] - table->starts[code])};
 }
 
-static uint32_t find(const struct pci_string_pool *table, uint64_t hash, const char *data, size_t size)
+static uint32_t find(const struct pci_string_pool *table, uint64_t hash, const char *data,
+                     size_t size)
 {
     size_t at = pci_hash_start(&table->hash, hash);
     uint32_t code;
@@ -32,7 +33,7 @@ uint32_t pci_string_pool_find(const struct pci_string_pool *table, pcol_str text
 }
 
 pcol_status pci_string_pool_intern(struct pci_string_pool *table, const char *data, size_t size,
-                              uint32_t *code, pcol_error *err)
+                                   uint32_t *code, pcol_error *err)
 {
     uint64_t hash = pci_hash_bytes(data, size);
     *code = find(table, hash, data, size);

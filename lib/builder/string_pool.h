@@ -1,7 +1,8 @@
 /*
  * string_pool.h - the pool of distinct strings while a file is built
  *
- * Codes are given in order of first appearance; pci_string_pool_sort() yields the final code of each,
+ * Codes are given in order of first appearance; pci_string_pool_sort() yields the final code of
+ * each,
  * its rank in bytewise order.
  */
 #ifndef PCI_BUILDER_STRING_POOL_H
@@ -20,7 +21,7 @@ struct pci_string_pool {
 };
 
 pcol_status pci_string_pool_intern(struct pci_string_pool *table, const char *data, size_t size,
-                              uint32_t *code, pcol_error *err);
+                                   uint32_t *code, pcol_error *err);
 /* PCOL_NONE if the table does not have it. */
 uint32_t pci_string_pool_find(const struct pci_string_pool *table, pcol_str text);
 /* Valid until the next intern. */

@@ -71,7 +71,7 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
         return PCOL_OK;
     }
     return pci_column_buffer_new(b, table, name, (uint8_t)type, references,
-                        type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err);
+                                 type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err);
 }
 
 uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table)
@@ -96,8 +96,8 @@ uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table)
     return rows;
 }
 
-struct pci_column_buffer *pci_builder_get_column(pcol_builder *builder, uint32_t table, uint32_t column,
-                                        pcol_error *err)
+struct pci_column_buffer *pci_builder_get_column(pcol_builder *builder, uint32_t table,
+                                                 uint32_t column, pcol_error *err)
 {
     struct pci_column_buffer *c = column < builder->column_count ? builder->columns[column] : NULL;
     if (c && c->table == table)
@@ -117,8 +117,8 @@ static pcol_status check_row(const struct pci_column_buffer *c, uint64_t row, pc
 }
 
 /* Whether 64 bits are a value of the column's type. */
-static pcol_status check_bits(const pcol_builder *b, struct pci_column_buffer *c, uint64_t row, int64_t bits,
-                              pcol_error *err)
+static pcol_status check_bits(const pcol_builder *b, struct pci_column_buffer *c, uint64_t row,
+                              int64_t bits, pcol_error *err)
 {
     PCI_TRY(check_row(c, row, err));
     if ((c->type == PCF_U32 && (uint64_t)bits > PCOL_NONE) ||
@@ -145,8 +145,8 @@ pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_
 }
 
 /* NULL and an error if the column does not exist or is of another kind. */
-static struct pci_column_buffer *typed_column(pcol_builder *b, uint32_t column, int is_text, int is_double,
-                                     pcol_error *err)
+static struct pci_column_buffer *typed_column(pcol_builder *b, uint32_t column, int is_text,
+                                              int is_double, pcol_error *err)
 {
     struct pci_column_buffer *c = column < b->column_count ? b->columns[column] : NULL;
     int text = c && (c->type == PCF_STRING || c->type == PCF_BYTES);

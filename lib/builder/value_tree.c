@@ -45,8 +45,8 @@ static pcol_status first_node(pcol_builder *b, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status get_record(const struct pci_node_store *n, uint64_t row, struct pci_node_record *record,
-                              pcol_error *err)
+static pcol_status get_record(const struct pci_node_store *n, uint64_t row,
+                              struct pci_node_record *record, pcol_error *err)
 {
     return pci_spill_read(&n->records, row * sizeof *record, record, sizeof *record, err);
 }
@@ -82,7 +82,8 @@ static pcol_status check_node(const pcol_builder *b, const struct pci_new_node *
 }
 
 /* Keep the path from the root to the node that is about to be added. */
-static pcol_status follow(struct pci_node_store *n, const struct pci_new_node *node, pcol_error *err)
+static pcol_status follow(struct pci_node_store *n, const struct pci_new_node *node,
+                          pcol_error *err)
 {
     if (!n->ordered)
         return PCOL_OK;
@@ -163,8 +164,8 @@ pcol_status pci_builder_node(pcol_builder *builder, const struct pci_new_node *n
     return PCOL_OK;
 }
 
-pcol_status pci_node_array_copy(pcol_builder *builder, const struct pci_new_node *node, uint64_t first,
-                            uint64_t count, uint64_t *row, pcol_error *err)
+pcol_status pci_node_array_copy(pcol_builder *builder, const struct pci_new_node *node,
+                                uint64_t first, uint64_t count, uint64_t *row, pcol_error *err)
 {
     struct pci_node_store *n = &builder->nodes;
     int kind = node->tag == PCI_NODE_DOUBLES;
@@ -181,9 +182,10 @@ static pcol_status put_element(pcol_builder *b, int kind, int64_t bits, pcol_err
     if (n->table == PCOL_NONE)
         PCI_TRY(first_node(b, err));
     if (n->value_column[kind] == PCOL_NONE)
-        PCI_TRY(pci_column_buffer_new(b, n->value_table[kind], "value", value_types[kind], 0, PCI_DROP_NEVER,
-                             &n->value_column[kind], err));
-    return pci_column_buffer_set(b->columns[n->value_column[kind]], n->element_count[kind]++, bits, err);
+        PCI_TRY(pci_column_buffer_new(b, n->value_table[kind], "value", value_types[kind], 0,
+                                      PCI_DROP_NEVER, &n->value_column[kind], err));
+    return pci_column_buffer_set(b->columns[n->value_column[kind]], n->element_count[kind]++, bits,
+                                 err);
 }
 
 pcol_status pci_node_element_copy(pcol_builder *builder, int kind, int64_t bits, pcol_error *err)
@@ -236,8 +238,8 @@ struct record_reader {
     struct pci_node_record batch[BATCH];
 };
 
-static pcol_status read_record(struct record_reader *r, uint64_t row, const struct pci_node_record **out,
-                               pcol_error *err)
+static pcol_status read_record(struct record_reader *r, uint64_t row,
+                               const struct pci_node_record **out, pcol_error *err)
 {
     if (row - r->first >= r->count) {
         uint64_t left = r->nodes->count - row;
@@ -306,8 +308,8 @@ static pcol_status node_columns(pcol_builder *b, struct node_columns *c, pcol_er
                 {"first", PCF_U64, PCI_DROP_NULL, &c->first}};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         uint32_t column;
-        PCI_TRY(pci_column_buffer_new(b, t, made[i].name, made[i].type, i ? 0 : references, made[i].drop,
-                             &column, err));
+        PCI_TRY(pci_column_buffer_new(b, t, made[i].name, made[i].type, i ? 0 : references,
+                                      made[i].drop, &column, err));
         *made[i].to = b->columns[column];
     }
     return PCOL_OK;

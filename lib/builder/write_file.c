@@ -13,7 +13,8 @@
 /* ---- structs to columns ---- */
 
 static pcol_status column(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                          uint32_t references, uint8_t drop, struct pci_column_buffer **out, pcol_error *err)
+                          uint32_t references, uint8_t drop, struct pci_column_buffer **out,
+                          pcol_error *err)
 {
     uint32_t c;
     *out = NULL;
@@ -22,7 +23,8 @@ static pcol_status column(pcol_builder *b, uint32_t table, const char *name, uin
     return PCOL_OK;
 }
 
-static pcol_status set_string(struct pci_column_buffer *c, uint64_t row, uint32_t string, pcol_error *err)
+static pcol_status set_string(struct pci_column_buffer *c, uint64_t row, uint32_t string,
+                              pcol_error *err)
 {
     return string == PCOL_NONE ? PCOL_OK : pci_column_buffer_set(c, row, string, err);
 }
@@ -198,12 +200,13 @@ static void number_tables(const pcol_builder *b, struct pci_table_plan *plan)
             plan->table_number[t] = ++number;
 }
 
-static pcol_status declare_tree(struct pci_container *w, struct pci_table_plan *plan, pcol_error *err)
+static pcol_status declare_tree(struct pci_container *w, struct pci_table_plan *plan,
+                                pcol_error *err)
 {
-    PCI_TRY(pci_container_column(w, "parent", PCF_U32, plan->table_number[PCI_T_STACKS], &plan->parent,
-                              err));
+    PCI_TRY(pci_container_column(w, "parent", PCF_U32, plan->table_number[PCI_T_STACKS],
+                                 &plan->parent, err));
     return pci_container_column(w, "group", PCF_U32, plan->table_number[PCI_T_GROUPS], &plan->group,
-                             err);
+                                err);
 }
 
 static pcol_status declare(pcol_builder *b, struct pci_container *w, struct pci_table_plan *plan,
@@ -224,9 +227,10 @@ static pcol_status declare(pcol_builder *b, struct pci_container *w, struct pci_
             struct pci_column_buffer *col = b->columns[c];
             if (col->table != t || !plan->rows[t] || says_nothing(col))
                 continue;
-            PCI_TRY(pci_container_column(w, col->name, col->type,
-                                      col->references ? plan->table_number[col->references - 1] : 0,
-                                      &plan->columns[c], err));
+            PCI_TRY(
+                pci_container_column(w, col->name, col->type,
+                                     col->references ? plan->table_number[col->references - 1] : 0,
+                                     &plan->columns[c], err));
         }
     }
     return PCOL_OK;

@@ -6,11 +6,11 @@
  */
 #include "encode/archive_write.h"
 
-#include "util/alloc.h"
-#include "util/tree_context.h"
-#include "util/raw_deflate.h"
 #include "format/index.h"
 #include "format/transform.h"
+#include "util/alloc.h"
+#include "util/raw_deflate.h"
+#include "util/tree_context.h"
 
 #include <lz4hc.h>
 #include <string.h>
@@ -45,7 +45,8 @@ struct pci_archive_writer {
     struct piece stream, deflated, fast;
 };
 
-pcol_status pci_archive_writer_new(unsigned flags, struct pci_archive_writer **press, pcol_error *err)
+pcol_status pci_archive_writer_new(unsigned flags, struct pci_archive_writer **press,
+                                   pcol_error *err)
 {
     struct pci_archive_writer *new = pci_malloc(1, sizeof *new);
     *press = NULL;
@@ -84,7 +85,7 @@ unsigned pci_archive_writer_flags(const struct pci_archive_writer *press)
 }
 
 void pci_archive_writer_begin(struct pci_archive_writer *press, unsigned transform, unsigned width,
-                     const struct pci_archive_writer_tree *tree, int quick)
+                              const struct pci_archive_writer_tree *tree, int quick)
 {
     press->transform = transform;
     press->width = width;
@@ -151,8 +152,8 @@ static pcol_status transform_block(struct pci_archive_writer *p, size_t *size, p
         *size = pcf_parents_apply(p->tree->parents, first, p->fill / 4, stream);
         return PCOL_OK;
     case PCF_TRANSFORM_RANK:
-        status = pci_tree_context_apply(&p->rank, p->tree->parents, p->tree->values, first, p->fill / 4,
-                                stream, size, err);
+        status = pci_tree_context_apply(&p->rank, p->tree->parents, p->tree->values, first,
+                                        p->fill / 4, stream, size, err);
         pci_tree_context_clear(&p->rank);
         return status;
     default:
@@ -187,8 +188,8 @@ static pcol_status press_block(struct pci_archive_writer *p, struct piece **out,
     return PCOL_OK;
 }
 
-static pcol_status put_block(struct pci_archive_writer *p, pci_archive_writer_put put, void *context, int last,
-                             pcol_error *err)
+static pcol_status put_block(struct pci_archive_writer *p, pci_archive_writer_put put,
+                             void *context, int last, pcol_error *err)
 {
     struct piece *out;
     size_t size;
@@ -204,8 +205,8 @@ static pcol_status put_block(struct pci_archive_writer *p, pci_archive_writer_pu
     return put(context, out, 1 + size, err);
 }
 
-pcol_status pci_archive_writer_add(struct pci_archive_writer *press, const void *data, size_t size, pci_archive_writer_put put,
-                          void *context, pcol_error *err)
+pcol_status pci_archive_writer_add(struct pci_archive_writer *press, const void *data, size_t size,
+                                   pci_archive_writer_put put, void *context, pcol_error *err)
 {
     size_t block = (size_t)pcf_press_block(press->transform << 4);
     const uint8_t *from = data;
@@ -226,8 +227,9 @@ pcol_status pci_archive_writer_add(struct pci_archive_writer *press, const void 
     return PCOL_OK;
 }
 
-pcol_status pci_archive_writer_end(struct pci_archive_writer *press, pci_archive_writer_put put, void *context, uint8_t *codec,
-                          uint64_t *raw_size, pcol_error *err)
+pcol_status pci_archive_writer_end(struct pci_archive_writer *press, pci_archive_writer_put put,
+                                   void *context, uint8_t *codec, uint64_t *raw_size,
+                                   pcol_error *err)
 {
     *raw_size = press->raw + press->fill;
     if (press->fill)
@@ -238,8 +240,8 @@ pcol_status pci_archive_writer_end(struct pci_archive_writer *press, pci_archive
     return put(context, press->entries, press->entry_count * sizeof *press->entries, err);
 }
 
-pcol_status pci_archive_writer_index(struct pci_archive_writer *press, const void *data, size_t size, uint8_t **out,
-                            size_t *out_size, pcol_error *err)
+pcol_status pci_archive_writer_index(struct pci_archive_writer *press, const void *data,
+                                     size_t size, uint8_t **out, size_t *out_size, pcol_error *err)
 {
     z_stream *z = &press->best;
     uLong room;

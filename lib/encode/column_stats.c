@@ -3,9 +3,9 @@
  */
 #include "encode/column_stats.h"
 
+#include "format/layout.h"
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
-#include "format/layout.h"
 
 #include <string.h>
 
@@ -203,8 +203,8 @@ static int never_falls(const struct pass *pass, const int64_t *values, size_t n)
 }
 
 /* What a sweep says of all values so far. */
-static void add_sweep(const struct pass *pass, const struct pci_range_stats *w, const int64_t *values,
-                      size_t n)
+static void add_sweep(const struct pass *pass, const struct pci_range_stats *w,
+                      const int64_t *values, size_t n)
 {
     struct pci_column_stats *s = pass->shape;
     int64_t first = s->first ^ flip_of(pass->type);
@@ -439,14 +439,15 @@ static void add_block(struct pass *pass, struct pci_block_reader *r)
     s->block_count++;
 }
 
-pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf, struct pci_column_stats *shape,
-                         pcol_error *err)
+pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf,
+                                struct pci_column_stats *shape, pcol_error *err)
 {
     struct pass pass = {.shape = shape, .type = source->type, .leaf = leaf};
     struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
     size_t blocks = (size_t)(source->rows / PCF_BLOCK_ROWS + 1);
     pcol_status status;
-    *shape = (struct pci_column_stats){.rows = source->rows, .constant = 1, .linear = 1, .ascending = 1};
+    *shape =
+        (struct pci_column_stats){.rows = source->rows, .constant = 1, .linear = 1, .ascending = 1};
     shape->ranges = pci_malloc(blocks, sizeof *shape->ranges);
     if (!reader || !shape->ranges) {
         pci_free(reader);

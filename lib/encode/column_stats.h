@@ -53,8 +53,8 @@ struct pci_column_stats {
 
 /* One pass. `leaf`: only what encodings without children need; common_lead, start_lead, rises and
  * falls stay 0. The shape's arrays are freed by pci_column_stats_clear(). */
-pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf, struct pci_column_stats *shape,
-                         pcol_error *err);
+pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf,
+                                struct pci_column_stats *shape, pcol_error *err);
 void pci_column_stats_clear(struct pci_column_stats *shape);
 
 /* Minimum and maximum of some more values; nothing else of a shape that began zeroed. */

@@ -3,9 +3,9 @@
  */
 #include "encode/container_writer.h"
 
-#include "util/alloc.h"
 #include "format/index.h"
 #include "format/range.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static pcol_status add_name(struct pci_container *writer, const char *name, uint
 }
 
 pcol_status pci_container_table(struct pci_container *writer, const char *name, uint16_t flags,
-                             uint64_t rows, pcol_error *err)
+                                uint64_t rows, pcol_error *err)
 {
     struct pcf_table table = {.flags = flags, .rows = rows};
     if (rows > PCF_MAX_ROWS || writer->table_count >= PCF_MAX_TABLES)
@@ -74,7 +74,7 @@ static pcol_status add_columns(struct pci_container *writer, size_t count, uint3
 }
 
 pcol_status pci_container_column(struct pci_container *writer, const char *name, uint8_t type,
-                              uint32_t ref_table, uint32_t *column, pcol_error *err)
+                                 uint32_t ref_table, uint32_t *column, pcol_error *err)
 {
     struct pcf_column *c;
     struct pcf_table *table = &writer->tables[writer->table_count - 1];
@@ -88,7 +88,7 @@ pcol_status pci_container_column(struct pci_container *writer, const char *name,
 }
 
 pcol_status pci_container_children(struct pci_container *writer, uint32_t parent, uint8_t count,
-                                uint32_t *first, pcol_error *err)
+                                   uint32_t *first, pcol_error *err)
 {
     PCI_TRY(add_columns(writer, count, first, err));
     writer->columns[parent].first_child = *first;
@@ -180,7 +180,7 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
 /* ---- parts ---- */
 
 pcol_status pci_container_begin_part(struct pci_container *part, const struct pci_container *writer,
-                                  uint32_t column, pcol_error *err)
+                                     uint32_t column, pcol_error *err)
 {
     uint32_t first;
     pci_container_init(part, writer->out.store);
@@ -214,7 +214,7 @@ static pcol_status copy_spool(struct pci_spill *to, const struct pci_spill *from
 }
 
 pcol_status pci_container_take_part(struct pci_container *writer, uint32_t column,
-                                 const struct pci_container *part, pcol_error *err)
+                                    const struct pci_container *part, pcol_error *err)
 {
     uint32_t first, sections = (uint32_t)writer->section_count;
     PCI_TRY(add_columns(writer, part->column_count - 1, &first, err));

@@ -7,9 +7,9 @@
  */
 #include "encode/encode_leaf.h"
 
+#include "encode/encode_children.h"
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
-#include "encode/encode_children.h"
 
 static struct pcf_column *column_of(struct pci_container *writer, uint32_t column)
 {
@@ -59,8 +59,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* What the sparse form over a default costs; UINT64_MAX if it cannot be the best. */
-static pcol_status cost_sparse(const struct pci_value_source *source, const struct pci_exceptions *rest,
-                               uint64_t *bits, pcol_error *err)
+static pcol_status cost_sparse(const struct pci_value_source *source,
+                               const struct pci_exceptions *rest, uint64_t *bits, pcol_error *err)
 {
     struct pci_column_stats shape;
     *bits = UINT64_MAX;
@@ -75,8 +75,9 @@ static pcol_status cost_sparse(const struct pci_value_source *source, const stru
 }
 
 /* The better of the two defaults, a constant and row + something. */
-static pcol_status best_rest(const struct pci_value_source *source, const struct pci_column_stats *shape,
-                             struct pci_exceptions **out, uint64_t *bits, pcol_error *err)
+static pcol_status best_rest(const struct pci_value_source *source,
+                             const struct pci_column_stats *shape, struct pci_exceptions **out,
+                             uint64_t *bits, pcol_error *err)
 {
     *out = NULL;
     *bits = UINT64_MAX;
@@ -133,8 +134,9 @@ struct plan {
 };
 
 static pcol_status put_way(struct pci_container *writer, uint32_t column,
-                           const struct pci_value_source *source, const struct pci_column_stats *shape,
-                           const struct plan *plan, int depth, pcol_error *err)
+                           const struct pci_value_source *source,
+                           const struct pci_column_stats *shape, const struct plan *plan, int depth,
+                           pcol_error *err)
 {
     switch (plan->way) {
     case PLAIN:
@@ -201,10 +203,12 @@ static pcol_status consider_deeper(struct plan *plan, const struct pci_value_sou
     if (!is_double)
         PCI_TRY(consider_split(plan, source, shape, depth, err));
     if (depth == 0) {
-        PCI_TRY(pci_successors_new(source, shape, worthwhile(plan->bits), &plan->links, &cost, err));
+        PCI_TRY(
+            pci_successors_new(source, shape, worthwhile(plan->bits), &plan->links, &cost, err));
         consider(plan, CHAIN, cost);
         if (!press) { /* archives know trees by a transform, which compresses better */
-            PCI_TRY(pci_tree_steps_new(source, shape, worthwhile(plan->bits), &plan->steps, &cost, err));
+            PCI_TRY(pci_tree_steps_new(source, shape, worthwhile(plan->bits), &plan->steps, &cost,
+                                       err));
             consider(plan, TREE, cost);
         }
     }
@@ -212,8 +216,8 @@ static pcol_status consider_deeper(struct plan *plan, const struct pci_value_sou
 }
 
 static pcol_status put_best(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source, const struct pci_column_stats *shape,
-                            int depth, pcol_error *err)
+                            const struct pci_value_source *source,
+                            const struct pci_column_stats *shape, int depth, pcol_error *err)
 {
     struct plan plan = {.way = PLAIN, .bits = shape->rows * 64};
     pcol_status status = PCOL_OK;
@@ -246,8 +250,8 @@ static pcol_status put_nullable(struct pci_container *writer, uint32_t column,
 }
 
 static pcol_status put_encoded(struct pci_container *writer, uint32_t column,
-                               const struct pci_value_source *source, const struct pci_column_stats *shape,
-                               int depth, pcol_error *err)
+                               const struct pci_value_source *source,
+                               const struct pci_column_stats *shape, int depth, pcol_error *err)
 {
     if (shape->nulls)
         return put_nullable(writer, column, source, depth, err);
@@ -261,8 +265,9 @@ static pcol_status put_encoded(struct pci_container *writer, uint32_t column,
     UINT8_MAX /* not plain under a transform, but the encoding that is best uncompressed */
 
 static pcol_status put_form(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source, const struct pci_column_stats *shape,
-                            uint8_t form, int depth, pcol_error *err)
+                            const struct pci_value_source *source,
+                            const struct pci_column_stats *shape, uint8_t form, int depth,
+                            pcol_error *err)
 {
     pcol_status status;
     if (form == ENCODED)
@@ -297,8 +302,8 @@ static uint64_t trial_end(struct pci_container *trial)
 
 /* What a form of a column costs: it is written to nowhere. */
 static pcol_status measure(struct pci_container *writer, const struct pci_value_source *source,
-                           const struct pci_column_stats *shape, uint8_t form, int depth, uint64_t *bytes,
-                           pcol_error *err)
+                           const struct pci_column_stats *shape, uint8_t form, int depth,
+                           uint64_t *bytes, pcol_error *err)
 {
     struct pci_container trial;
     pcol_status status = trial_begin(&trial, writer, source, err);
@@ -310,8 +315,8 @@ static pcol_status measure(struct pci_container *writer, const struct pci_value_
 
 /* The forms of a column compared by its first rows: what packs best does not always compress
  * best. */
-static pcol_status best_form(struct pci_container *writer, const struct pci_value_source *all, int depth,
-                             uint8_t *form, pcol_error *err)
+static pcol_status best_form(struct pci_container *writer, const struct pci_value_source *all,
+                             int depth, uint8_t *form, pcol_error *err)
 {
     struct pci_value_source first = *all;
     struct pci_column_stats shape;
@@ -338,8 +343,8 @@ static pcol_status best_form(struct pci_container *writer, const struct pci_valu
 }
 
 static pcol_status put_archived(struct pci_container *writer, uint32_t column,
-                                const struct pci_value_source *source, const struct pci_column_stats *shape,
-                                int depth, pcol_error *err)
+                                const struct pci_value_source *source,
+                                const struct pci_column_stats *shape, int depth, pcol_error *err)
 {
     uint8_t form;
     PCI_TRY(best_form(writer, source, depth, &form, err));
@@ -363,8 +368,8 @@ static void describe(struct pcf_column *c, const struct pci_column_stats *shape,
 }
 
 static pcol_status encode_shape(struct pci_container *writer, uint32_t column,
-                                const struct pci_value_source *source, const struct pci_column_stats *shape,
-                                int depth, pcol_error *err)
+                                const struct pci_value_source *source,
+                                const struct pci_column_stats *shape, int depth, pcol_error *err)
 {
     struct pcf_column *c = column_of(writer, column);
     describe(c, shape, source->type);
@@ -414,7 +419,8 @@ pcol_status pci_encode_quick(struct pci_container *writer, uint32_t column,
 }
 
 pcol_status pci_encode_constant(struct pci_container *writer, uint32_t column,
-                                const struct pci_value_source *source, int64_t value, pcol_error *err)
+                                const struct pci_value_source *source, int64_t value,
+                                pcol_error *err)
 {
     static const uint8_t valid = 1;
     struct pci_column_stats shape = {
@@ -438,8 +444,8 @@ pcol_status pci_encode_at(struct pci_container *writer, uint32_t column,
     return status;
 }
 
-pcol_status pci_encode(struct pci_container *writer, uint32_t column, const struct pci_value_source *source,
-                       pcol_error *err)
+pcol_status pci_encode(struct pci_container *writer, uint32_t column,
+                       const struct pci_value_source *source, pcol_error *err)
 {
     return pci_encode_at(writer, column, source, 0, err);
 }

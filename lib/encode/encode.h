@@ -9,11 +9,12 @@
 
 /* Choose by cost and write. The column is one that pci_container_column() gave. With writer->plain:
  * PLAIN and a validity bitmap. */
-pcol_status pci_encode(struct pci_container *writer, uint32_t column, const struct pci_value_source *source,
-                       pcol_error *err);
+pcol_status pci_encode(struct pci_container *writer, uint32_t column,
+                       const struct pci_value_source *source, pcol_error *err);
 /* The same for a column all of whose rows are `value`, none null: nothing has to be read. */
 pcol_status pci_encode_constant(struct pci_container *writer, uint32_t column,
-                                const struct pci_value_source *source, int64_t value, pcol_error *err);
+                                const struct pci_value_source *source, int64_t value,
+                                pcol_error *err);
 /* The values as they are, in one pass, with minimum and maximum where values may be negative, which
  * those who read ask: so many rows are null, and all
  * others are *constant (NULL: they are not). What pci_encode() does with writer->quick. */
@@ -42,7 +43,8 @@ struct pci_bytes_source {
 pcol_status pci_encode_bytes(struct pci_container *writer, uint32_t column,
                              const struct pci_bytes_source *source, pcol_error *err);
 
-/* The pool, in order (builder/encode_strings.c): whole strings, or without what they share with the one before. */
+/* The pool, in order (builder/encode_strings.c): whole strings, or without what they share with
+ * the one before. */
 struct pci_string_pool;
 pcol_status pci_encode_strings(const struct pci_string_pool *table, struct pci_container *writer,
                                uint32_t column, pcol_error *err);

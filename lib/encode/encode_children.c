@@ -32,7 +32,7 @@ struct parts {
     size_t count;
     const struct pci_row_part *all[MOST_PARTS];
     struct pci_partition_capture *keepings[MOST_PARTS + 1]; /* of some, NULL behind them */
-    struct pci_kept *kept[MOST_PARTS];            /* NULL: the part itself is read */
+    struct pci_kept *kept[MOST_PARTS];                      /* NULL: the part itself is read */
 };
 
 static int has_all(const struct parts *parts)
@@ -54,7 +54,8 @@ static pcol_status gather_parts(struct pci_container *writer, uint32_t column, s
         if (!rows || rows > KEPT_ROWS)
             continue;
         number[count] = i;
-        status = pci_partition_capture_new(parts->all[i], writer->out.store, &parts->keepings[count++], err);
+        status = pci_partition_capture_new(parts->all[i], writer->out.store,
+                                           &parts->keepings[count++], err);
     }
     if (status == PCOL_OK)
         status = pci_emit_marks(writer, column, first->all, first->mark, first->context,
@@ -101,8 +102,8 @@ static pcol_status put_parts(struct pci_container *writer, uint32_t column, stru
 
 /* ---- sparse ---- */
 
-pcol_status pci_encode_sparse(struct pci_container *writer, uint32_t column, struct pci_exceptions *rest,
-                           int depth, pcol_error *err)
+pcol_status pci_encode_sparse(struct pci_container *writer, uint32_t column,
+                              struct pci_exceptions *rest, int depth, pcol_error *err)
 {
     struct pcf_column *c = column_of(writer, column);
     struct parts parts = {.count = 1, .all = {&rest->own}};
@@ -117,8 +118,8 @@ pcol_status pci_encode_sparse(struct pci_container *writer, uint32_t column, str
 
 /* ---- chain ---- */
 
-pcol_status pci_encode_successor(struct pci_container *writer, uint32_t column, struct pci_successors *links,
-                          int depth, pcol_error *err)
+pcol_status pci_encode_successor(struct pci_container *writer, uint32_t column,
+                                 struct pci_successors *links, int depth, pcol_error *err)
 {
     struct parts parts = {.count = 1, .all = {&links->own}};
     uint32_t child;
@@ -131,8 +132,8 @@ pcol_status pci_encode_successor(struct pci_container *writer, uint32_t column, 
 /* ---- tree ---- */
 
 pcol_status pci_encode_tree(struct pci_container *writer, uint32_t column,
-                         const struct pci_value_source *source, const struct pci_tree_steps *steps, int depth,
-                         pcol_error *err)
+                            const struct pci_value_source *source,
+                            const struct pci_tree_steps *steps, int depth, pcol_error *err)
 {
     uint32_t child;
     column_of(writer, column)->encoding = PCF_TREE;
@@ -149,8 +150,8 @@ pcol_status pci_encode_tree(struct pci_container *writer, uint32_t column,
 #define FAR_ROWS 65536u
 
 pcol_status pci_encode_delta(struct pci_container *writer, uint32_t column,
-                           const struct pci_value_source *source, const struct pci_column_stats *shape,
-                           int depth, pcol_error *err)
+                             const struct pci_value_source *source,
+                             const struct pci_column_stats *shape, int depth, pcol_error *err)
 {
     struct pci_delta_plan *deltas;
     uint32_t child;
@@ -168,8 +169,9 @@ pcol_status pci_encode_delta(struct pci_container *writer, uint32_t column,
 /* ---- split ---- */
 
 pcol_status pci_encode_patched(struct pci_container *writer, uint32_t column,
-                          const struct pci_value_source *source, const struct pci_column_stats *shape,
-                          const struct pci_patch_choice *choice, int depth, pcol_error *err)
+                               const struct pci_value_source *source,
+                               const struct pci_column_stats *shape,
+                               const struct pci_patch_choice *choice, int depth, pcol_error *err)
 {
     struct pci_patch_plan *split;
     uint32_t child;
@@ -199,8 +201,8 @@ static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *va
     return PCOL_OK;
 }
 
-static pcol_status gather_runs(const struct pci_value_source *source, int64_t *ends, int64_t *values,
-                               uint64_t *count, pcol_error *err)
+static pcol_status gather_runs(const struct pci_value_source *source, int64_t *ends,
+                               int64_t *values, uint64_t *count, pcol_error *err)
 {
     struct pci_block_reader *r = pci_malloc(1, sizeof *r);
     pcol_status status;
@@ -220,8 +222,8 @@ static pcol_status gather_runs(const struct pci_value_source *source, int64_t *e
 }
 
 pcol_status pci_encode_runs(struct pci_container *writer, uint32_t column,
-                         const struct pci_value_source *source, const struct pci_column_stats *shape, int depth,
-                         pcol_error *err)
+                            const struct pci_value_source *source,
+                            const struct pci_column_stats *shape, int depth, pcol_error *err)
 {
     int64_t *ends = pci_malloc((size_t)shape->runs, sizeof *ends);
     int64_t *values = pci_malloc((size_t)shape->runs, sizeof *values);

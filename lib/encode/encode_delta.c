@@ -8,9 +8,9 @@
  */
 #include "encode/encode_leaf.h"
 
+#include "format/layout.h"
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
-#include "format/layout.h"
 
 #define MARK_ROWS 64u
 #define MIN_ROWS 128u
@@ -59,8 +59,9 @@ void pci_mark_far(const void *context, const struct pci_block_reader *block, uin
         marks[i] = 1;
 }
 
-pcol_status pci_delta_plan_new(const struct pci_value_source *source, const struct pci_column_stats *shape,
-                           struct pci_delta_plan **deltas, pcol_error *err)
+pcol_status pci_delta_plan_new(const struct pci_value_source *source,
+                               const struct pci_column_stats *shape, struct pci_delta_plan **deltas,
+                               pcol_error *err)
 {
     struct choice best = best_choice(shape);
     struct pci_delta_plan *d = pci_calloc(1, sizeof *d);
@@ -69,7 +70,8 @@ pcol_status pci_delta_plan_new(const struct pci_value_source *source, const stru
         return pci_fail_memory(err);
     d->high = (int64_t)((UINT64_C(1) << best.width) - 1);
     d->low = best.falls ? ~d->high : 0;
-    pci_row_part_init(&d->own, source, pci_mark_far, d, PCI_PART_MARKED, source->rows - best.near_rows);
+    pci_row_part_init(&d->own, source, pci_mark_far, d, PCI_PART_MARKED,
+                      source->rows - best.near_rows);
     pci_row_part_init(&d->rises, source, pci_mark_far, d, PCI_PART_DELTAS, best.near_rows);
     *deltas = d;
     return PCOL_OK;

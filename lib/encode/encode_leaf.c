@@ -6,14 +6,14 @@
  */
 #include "encode/encode_leaf.h"
 
+#include "format/load.h"
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
-#include "format/load.h"
 
 /* All blocks of a source into one section, then `padding` zero bytes. */
 static pcol_status put_bits(struct pci_container *writer, uint32_t column, uint8_t role,
-                            const struct pci_value_source *source, pci_write_block put, void *context,
-                            size_t padding, pcol_error *err)
+                            const struct pci_value_source *source, pci_write_block put,
+                            void *context, size_t padding, pcol_error *err)
 {
     struct pci_bits *bits = pci_malloc(1, sizeof *bits);
     struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
@@ -39,8 +39,8 @@ cleanup:
 }
 
 pcol_status pci_emit_blocks(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source, pci_write_block put, void *context,
-                            pcol_error *err)
+                            const struct pci_value_source *source, pci_write_block put,
+                            void *context, pcol_error *err)
 {
     return put_bits(writer, column, PCF_ROLE_VALUES, source, put, context, PCF_PACK_PADDING, err);
 }
@@ -53,8 +53,8 @@ struct plain {
     struct pci_column_stats *stats; /* NULL: they are known */
 };
 
-static pcol_status put_plain(struct pci_bits *bits, const struct pci_block_reader *block, void *context,
-                             pcol_error *err)
+static pcol_status put_plain(struct pci_bits *bits, const struct pci_block_reader *block,
+                             void *context, pcol_error *err)
 {
     const struct plain *plain = context;
     unsigned width = plain->width;
@@ -77,8 +77,8 @@ static pcol_status put_plain(struct pci_bits *bits, const struct pci_block_reade
     return PCOL_OK;
 }
 
-static pcol_status put_valid(struct pci_bits *bits, const struct pci_block_reader *block, void *context,
-                             pcol_error *err)
+static pcol_status put_valid(struct pci_bits *bits, const struct pci_block_reader *block,
+                             void *context, pcol_error *err)
 {
     (void)context;
     for (size_t i = 0; i < block->n; i++)
@@ -100,8 +100,8 @@ pcol_status pci_emit_validity(struct pci_container *writer, uint32_t column,
 }
 
 pcol_status pci_emit_plain(struct pci_container *writer, uint32_t column,
-                           const struct pci_value_source *source, uint64_t nulls, struct pci_column_stats *stats,
-                           pcol_error *err)
+                           const struct pci_value_source *source, uint64_t nulls,
+                           struct pci_column_stats *stats, pcol_error *err)
 {
     struct plain plain = {plain_width(source->type), source->type, stats};
     writer->columns[column].encoding = PCF_PLAIN;
@@ -117,8 +117,8 @@ struct packed {
     struct pci_divisor divisor; /* its scale */
 };
 
-static pcol_status put_packed(struct pci_bits *bits, const struct pci_block_reader *block, void *context,
-                              pcol_error *err)
+static pcol_status put_packed(struct pci_bits *bits, const struct pci_block_reader *block,
+                              void *context, pcol_error *err)
 {
     const struct packed *p = context;
     uint64_t numbers[PCF_BLOCK_ROWS];
@@ -129,8 +129,8 @@ static pcol_status put_packed(struct pci_bits *bits, const struct pci_block_read
 }
 
 pcol_status pci_emit_packed(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source, const struct pci_column_stats *shape,
-                            pcol_error *err)
+                            const struct pci_value_source *source,
+                            const struct pci_column_stats *shape, pcol_error *err)
 {
     struct pcf_column *c = &writer->columns[column];
     c->encoding = PCF_PACKED;
@@ -154,8 +154,8 @@ struct blocks {
     int slopes;
 };
 
-static pcol_status put_blocked(struct pci_bits *bits, const struct pci_block_reader *block, void *context,
-                               pcol_error *err)
+static pcol_status put_blocked(struct pci_bits *bits, const struct pci_block_reader *block,
+                               void *context, pcol_error *err)
 {
     struct blocks *b = context;
     struct pci_fit fit = pci_fit_block(block->values, block->n, b->type, b->slopes);
@@ -186,8 +186,8 @@ pcol_status pci_emit_array(struct pci_container *writer, uint32_t column, uint8_
 }
 
 pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
-                             const struct pci_value_source *source, const struct pci_column_stats *shape,
-                             int slopes, pcol_error *err)
+                             const struct pci_value_source *source,
+                             const struct pci_column_stats *shape, int slopes, pcol_error *err)
 {
     struct pcf_column *c = &writer->columns[column];
     struct blocks b = {.type = source->type, .slopes = slopes};
@@ -211,13 +211,14 @@ pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
 struct marks {
     pci_mark_block mark;
     const void *context;
-    struct pci_partition_capture *const *keepings; /* of rows by their marks, NULL at the end; or NULL */
-    uint64_t count;                      /* of the blocks before */
+    struct pci_partition_capture *const *keepings; /* of rows by their marks, NULL at the end; or
+                                                      NULL */
+    uint64_t count;                                /* of the blocks before */
     uint8_t block[PCF_BLOCK_ROWS];
 };
 
-static pcol_status put_marks(struct pci_bits *bits, const struct pci_block_reader *block, void *context,
-                             pcol_error *err)
+static pcol_status put_marks(struct pci_bits *bits, const struct pci_block_reader *block,
+                             void *context, pcol_error *err)
 {
     struct marks *m = context;
     if (block->row) { /* 1024 bits stand before, so this begins at a byte */
@@ -290,12 +291,12 @@ static size_t gather_rises(const struct pci_block_reader *block, const uint8_t *
     return at;
 }
 
-size_t pci_part_compact(enum pci_part_rows what, const struct pci_block_reader *block, const uint8_t *marks,
-                  size_t at, size_t n, int64_t *values, size_t *got)
+size_t pci_part_compact(enum pci_part_rows what, const struct pci_block_reader *block,
+                        const uint8_t *marks, size_t at, size_t n, int64_t *values, size_t *got)
 {
-    return what == PCI_PART_MARKED   ? gather_marked(block, marks, at, n, values, got)
+    return what == PCI_PART_MARKED     ? gather_marked(block, marks, at, n, values, got)
            : what == PCI_PART_UNMARKED ? gather_others(block, marks, at, n, values, got)
-                                : gather_rises(block, marks, at, n, values, got);
+                                       : gather_rises(block, marks, at, n, values, got);
 }
 
 static pcol_status next_block(struct pci_row_part *g, pcol_error *err)
@@ -327,8 +328,9 @@ static pcol_status read_part(void *context, uint64_t row, size_t n, int64_t *val
     return PCOL_OK;
 }
 
-void pci_row_part_init(struct pci_row_part *part, const struct pci_value_source *all, pci_mark_block mark,
-                   const void *context, enum pci_part_rows what, uint64_t rows)
+void pci_row_part_init(struct pci_row_part *part, const struct pci_value_source *all,
+                       pci_mark_block mark, const void *context, enum pci_part_rows what,
+                       uint64_t rows)
 {
     uint8_t type = what == PCI_PART_DELTAS ? PCF_I64 : all->type;
     part->source = (struct pci_value_source){rows, type, read_part, part, NULL};

@@ -8,8 +8,8 @@
  */
 #include "encode/encode_leaf.h"
 
-#include "util/alloc.h"
 #include "format/layout.h"
+#include "util/alloc.h"
 
 #define MIN_ROWS 256u
 #define SAMPLE_ROWS 4096u
@@ -50,8 +50,9 @@ static unsigned bits_less(const struct pci_column_stats *shape)
 
 /* How many of the first `rows` values, above the least, have how many bits. Two counts: one that is
  * raised again at once waits for itself. */
-static pcol_status count_bits(const struct pci_value_source *source, const struct pci_column_stats *shape,
-                              uint64_t rows, unsigned whole, uint64_t *counts, pcol_error *err)
+static pcol_status count_bits(const struct pci_value_source *source,
+                              const struct pci_column_stats *shape, uint64_t rows, unsigned whole,
+                              uint64_t *counts, pcol_error *err)
 {
     unsigned less = bits_less(shape);
     uint64_t odd[65] = {0};
@@ -76,9 +77,9 @@ static pcol_status count_bits(const struct pci_value_source *source, const struc
     return status;
 }
 
-pcol_status pci_patch_choose(const struct pci_value_source *source, const struct pci_column_stats *shape,
-                             int again, uint64_t limit, struct pci_patch_choice *choice,
-                             pcol_error *err)
+pcol_status pci_patch_choose(const struct pci_value_source *source,
+                             const struct pci_column_stats *shape, int again, uint64_t limit,
+                             struct pci_patch_choice *choice, pcol_error *err)
 {
     uint64_t counts[65], rows = source->rows < SAMPLE_ROWS ? source->rows : SAMPLE_ROWS, bits;
     unsigned whole = pci_width_of(((uint64_t)shape->max - (uint64_t)shape->min) / shape->scale);
@@ -108,7 +109,8 @@ void pci_mark_large(const void *context, const struct pci_block_reader *block, u
         marks[i] = (uint64_t)block->values[i] - split->base > split->most;
 }
 
-pcol_status pci_patch_new(const struct pci_value_source *source, const struct pci_column_stats *shape,
+pcol_status pci_patch_new(const struct pci_value_source *source,
+                          const struct pci_column_stats *shape,
                           const struct pci_patch_choice *choice, struct pci_patch_plan **split,
                           pcol_error *err)
 {
@@ -119,7 +121,7 @@ pcol_status pci_patch_new(const struct pci_value_source *source, const struct pc
     s->base = (uint64_t)shape->min;
     s->most = (UINT64_C(1) << (choice->width + bits_less(shape))) - 1;
     pci_row_part_init(&s->large, source, pci_mark_large, s, PCI_PART_MARKED,
-                  source->rows - choice->small_rows);
+                      source->rows - choice->small_rows);
     pci_row_part_init(&s->small, source, pci_mark_large, s, PCI_PART_UNMARKED, choice->small_rows);
     *split = s;
     return PCOL_OK;

@@ -7,8 +7,8 @@
  */
 #include "encode/encode_leaf.h"
 
-#include "util/alloc.h"
 #include "format/layout.h"
+#include "util/alloc.h"
 
 #define MIN_ROWS 1024u
 #define MIN_ROWS_PER_VALUE 4u /* the table of successors has a row for each value */
@@ -72,8 +72,9 @@ static uint64_t cost_of(uint64_t rows, uint64_t values, unsigned width)
            2 * (64 + (uint64_t)PCI_SECTION_BITS);
 }
 
-pcol_status pci_successors_new(const struct pci_value_source *source, const struct pci_column_stats *shape,
-                          uint64_t limit, struct pci_successors **links, uint64_t *bits, pcol_error *err)
+pcol_status pci_successors_new(const struct pci_value_source *source,
+                               const struct pci_column_stats *shape, uint64_t limit,
+                               struct pci_successors **links, uint64_t *bits, pcol_error *err)
 {
     struct pci_successors *l;
     pcol_status status;

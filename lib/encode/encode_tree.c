@@ -7,8 +7,8 @@
  */
 #include "encode/encode_leaf.h"
 
-#include "util/alloc.h"
 #include "format/layout.h"
+#include "util/alloc.h"
 
 #define MIN_ROWS 64u
 
@@ -46,8 +46,8 @@ static pcol_status read_steps(void *context, uint64_t row, size_t n, int64_t *va
 }
 
 /* All steps; *found is 0 if the column is no tree. */
-static pcol_status find_steps(struct pci_tree_steps *steps, const struct pci_value_source *source, int *found,
-                              pcol_error *err)
+static pcol_status find_steps(struct pci_tree_steps *steps, const struct pci_value_source *source,
+                              int *found, pcol_error *err)
 {
     struct pci_block_reader *r = pci_malloc(1, sizeof *r);
     size_t capacity = 0;
@@ -80,8 +80,9 @@ void pci_mark_tree_steps(const void *context, const struct pci_block_reader *blo
         marks[0] = 0;
 }
 
-pcol_status pci_tree_steps_new(const struct pci_value_source *source, const struct pci_column_stats *shape,
-                          uint64_t limit, struct pci_tree_steps **steps, uint64_t *bits, pcol_error *err)
+pcol_status pci_tree_steps_new(const struct pci_value_source *source,
+                               const struct pci_column_stats *shape, uint64_t limit,
+                               struct pci_tree_steps **steps, uint64_t *bits, pcol_error *err)
 {
     struct pci_tree_steps *s;
     struct pci_column_stats of;

@@ -52,8 +52,9 @@ static pcol_status keep(struct pci_partition_capture *k, size_t n, pcol_error *e
     return pci_spill_append(&k->kept->numbers, numbers, n * sizeof *numbers, err);
 }
 
-pcol_status pci_partition_capture_new(const struct pci_row_part *part, struct pci_spill_store *store,
-                            struct pci_partition_capture **keeping, pcol_error *err)
+pcol_status pci_partition_capture_new(const struct pci_row_part *part,
+                                      struct pci_spill_store *store,
+                                      struct pci_partition_capture **keeping, pcol_error *err)
 {
     const struct pci_value_source *source = &part->source;
     struct pci_partition_capture *k = pci_malloc(1, sizeof *k);
@@ -65,7 +66,8 @@ pcol_status pci_partition_capture_new(const struct pci_row_part *part, struct pc
     k->waiting = 0;
     k->kept = pci_calloc(1, sizeof *k->kept);
     if (k->kept) {
-        k->kept->source = (struct pci_value_source){source->rows, source->type, read_kept, k->kept, NULL};
+        k->kept->source =
+            (struct pci_value_source){source->rows, source->type, read_kept, k->kept, NULL};
         k->kept->bases =
             pci_malloc((size_t)(source->rows / PCF_BLOCK_ROWS) + 1, sizeof *k->kept->bases);
         pci_spill_init(&k->kept->numbers, store);
@@ -78,8 +80,9 @@ pcol_status pci_partition_capture_new(const struct pci_row_part *part, struct pc
     return PCOL_OK;
 }
 
-pcol_status pci_partition_capture_block(struct pci_partition_capture *keeping, const struct pci_block_reader *block,
-                           const uint8_t *marks, pcol_error *err)
+pcol_status pci_partition_capture_block(struct pci_partition_capture *keeping,
+                                        const struct pci_block_reader *block, const uint8_t *marks,
+                                        pcol_error *err)
 {
     struct pci_partition_capture *k = keeping;
     if (!k->kept)
@@ -92,7 +95,8 @@ pcol_status pci_partition_capture_block(struct pci_partition_capture *keeping, c
     return PCOL_OK;
 }
 
-pcol_status pci_partition_capture_end(struct pci_partition_capture *keeping, struct pci_kept **kept, pcol_error *err)
+pcol_status pci_partition_capture_end(struct pci_partition_capture *keeping, struct pci_kept **kept,
+                                      pcol_error *err)
 {
     struct pci_partition_capture *k = keeping;
     if (k->kept && k->waiting)

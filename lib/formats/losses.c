@@ -9,11 +9,11 @@
  */
 #include "formats/losses.h"
 
-#include "util/alloc.h"
-#include "stream/input.h"
+#include "formats/format.h"
 #include "model/row_details.h"
 #include "model/table.h"
 #include "model/types.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

@@ -17,8 +17,8 @@
 #ifndef PCI_JSON_H
 #define PCI_JSON_H
 
-#include "util/error.h"
 #include "stream/input.h"
+#include "util/error.h"
 
 enum pci_json_type {
     PCI_JSON_END = 0, /* the text is over */

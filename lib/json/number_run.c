@@ -1,5 +1,6 @@
 /*
- * number_run.c - runs of numbers in an array, the bulk of a columnar JSON file, without a token for each
+ * number_run.c - runs of numbers in an array, the bulk of a columnar JSON file, without a token
+ * for each
  *
  * Only plain spelling is read here: integers, decimals of up to 19 digits, null. The digits of
  * eight bytes are counted and become a number at once, so a number costs a few dozen instructions

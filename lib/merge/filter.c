@@ -4,12 +4,12 @@
  * The query says which samples and frames stay; the copying is that of merging. It stands here
  * because it ties two rooms together.
  */
-#include "util/alloc.h"
 #include "builder/builder.h"
-#include "util/arg_check.h"
 #include "merge/merge.h"
 #include "merge/pseudonyms.h"
 #include "query/query.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -275,7 +275,8 @@ pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err)
             pci_column_find(&merge->file->tables[i], "label_shape"))
             merge->labels[i] = PCI_LABELS_COPY;
     for (uint32_t i = 0; i < merge->file->index.header.table_count; i++)
-        if (merge->labels[i] == PCI_LABELS_COPY && pci_merge_keeps_by_row(merge, &merge->file->tables[i]))
+        if (merge->labels[i] == PCI_LABELS_COPY &&
+            pci_merge_keeps_by_row(merge, &merge->file->tables[i]))
             merge->labels[i] = PCI_LABELS_ROWS;
     return status == PCOL_OK ? add_shapes(merge, err) : status;
 }

@@ -5,10 +5,9 @@
 #define PCI_MERGE_MERGE_H
 
 #include "builder/builder.h"
-#include "reader/file.h"
-#include "stream/input.h"
 #include "model/row_details.h"
 #include "model/time_overlap.h"
+#include "reader/file.h"
 
 #define PCI_CELLS 256u
 
@@ -64,8 +63,8 @@ struct pci_keep {
 struct pci_merge {
     const pcol_file *file;
     pcol_builder *builder;
-    const struct pci_import *import; /* NULL: a copy without options of the user */
-    const struct pci_keep *keep;     /* NULL: all */
+    const pcol_import_options *options; /* NULL: a copy without options of the user */
+    const struct pci_keep *keep;        /* NULL: all */
     uint64_t first_source, last_source;
     int partial; /* not all sources or samples: what their samples do not need stays behind, and
                     so do the tables of formats */
@@ -229,12 +228,12 @@ struct pci_row_content {
 };
 /* All columns but those of the list, which ends in NULL; their columns in the builder are made. */
 pcol_status pci_row_content_open(struct pci_row_content *further, struct pci_merge *merge,
-                             const struct pci_table *table, uint32_t to, const char *const *others,
-                             pcol_error *err);
+                                 const struct pci_table *table, uint32_t to,
+                                 const char *const *others, pcol_error *err);
 pcol_status pci_row_content_row(struct pci_row_content *further, uint64_t row, pcol_error *err);
 /* What is not compared, into a new row. */
 pcol_status pci_row_content_rest(struct pci_row_content *further, uint64_t row, uint64_t to,
-                             pcol_error *err);
+                                 pcol_error *err);
 void pci_row_content_close(struct pci_row_content *further);
 
 /* value_trees.c: trees */
@@ -247,7 +246,7 @@ pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node
 pcol_status pci_merge_orders(struct pci_merge *merge, pcol_error *err);
 /* pcol_file.c: the whole of a file, or the sources first..last of it, into a builder */
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
-                           const struct pci_import *import, uint64_t first_source,
+                           const pcol_import_options *options, uint64_t first_source,
                            uint64_t last_source, pcol_error *err);
 /* A part. */
 pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,

@@ -6,12 +6,12 @@
  * Derived tables are left out, since the builder makes them anew.
  */
 #include "merge/merge.h"
-#include "stream/input_open.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
-#include "util/strbuf.h"
 #include "model/check.h"
+#include "util/alloc.h"
+#include "util/message.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,10 +32,11 @@ static int is_one_of(const char *name, const char *const *names)
 static void tell_unknown(const struct pci_merge *m, const char *table, const char *const *known)
 {
     const struct pci_table *t = pci_table_find(m->file, table);
-    for (uint32_t i = 0; m->import && t && i < t->column_count; i++)
+    for (uint32_t i = 0; m->options && t && i < t->column_count; i++)
         if (!is_one_of(t->columns[i].name, known))
-            pci_import_message(m->import, "column %s of table %s is not known and left out",
-                               t->columns[i].name, table);
+            pci_message(m->options->message, m->options->context,
+                        "column %s of table %s is not known and left out", t->columns[i].name,
+                        table);
 }
 
 static void tell_all_unknown(const struct pci_merge *m)
@@ -155,14 +156,14 @@ static pcol_status note_interval(const struct pci_merge *m, uint64_t row, pcol_e
     int valid = 0;
     if (c && c->desc->type == PCF_I64)
         PCI_TRY(pci_get(m->file, c, row, &interval, &valid, err));
-    if (valid && m->import)
-        pci_import_interval(m->import, interval);
+    if (valid && m->options)
+        pci_builder_interval(m->builder, interval, m->options->message, m->options->context);
     return PCOL_OK;
 }
 
 static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err)
 {
-    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    const pcol_import_options *options = m->options;
     char *type;
     PCI_TRY(note_interval(m, row, err));
     PCI_TRY(cell_text(m->file, "sources", "type", row, &type, err));
@@ -207,7 +208,7 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
 
 static int is_replaced(const struct pci_merge *m, const char *column)
 {
-    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    const pcol_import_options *options = m->options;
     if (!strcmp(column, "collapsed"))
         return pci_merge_joins(m) || pci_merge_takes_apart(m);
     return !strcmp(column, "type") || (options && options->uri && !strcmp(column, "uri")) ||
@@ -240,7 +241,8 @@ static pcol_status add_source_cells(struct pci_merge *m, struct pci_cells *cells
         PCI_TRY(pci_merge_column(m, c, PCI_T_SOURCES, &number, err));
         PCI_TRY(pci_cells_use(cells, m->file, c, err));
         for (uint64_t row = m->first_source; row <= m->last_source; row++)
-            if (pci_merge_keeps_source(m, row) && !(m->bare && m->bare[row] && !strcmp(c->name, "extra")))
+            if (pci_merge_keeps_source(m, row) &&
+                !(m->bare && m->bare[row] && !strcmp(c->name, "extra")))
                 PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
     }
     return by_row ? add_source_labels(m, table, err) : PCOL_OK;
@@ -287,7 +289,7 @@ static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error
 /* What the sources are given beyond what they had: behind that. */
 static pcol_status give_metas(struct pci_merge *m, pcol_error *err)
 {
-    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    const pcol_import_options *options = m->options;
     for (uint64_t s = m->first_source; s <= m->last_source; s++) {
         if (m->sources[s] == PCOL_NONE)
             continue;
@@ -326,13 +328,13 @@ static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *
 }
 
 static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
-                              const struct pci_import *import, const struct pci_keep *keep,
+                              const pcol_import_options *options, const struct pci_keep *keep,
                               uint64_t first_source, uint64_t last_source, pcol_error *err)
 {
     struct pci_merge m = {.file = file,
                           .builder = builder,
                           .alone = !builder->source_count && !builder->function_count,
-                          .import = import,
+                          .options = options,
                           .keep = keep,
                           .first_source = first_source,
                           .last_source = last_source};
@@ -374,54 +376,14 @@ static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
 }
 
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
-                           const struct pci_import *import, uint64_t first_source,
+                           const pcol_import_options *options, uint64_t first_source,
                            uint64_t last_source, pcol_error *err)
 {
-    return merge_part(builder, file, import, NULL, first_source, last_source, err);
+    return merge_part(builder, file, options, NULL, first_source, last_source, err);
 }
 
 pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
                            const struct pci_keep *keep, pcol_error *err)
 {
     return merge_part(builder, file, NULL, keep, 0, UINT64_MAX - 1, err);
-}
-
-int pci_pcol_sniff(const uint8_t *data, size_t size, int all)
-{
-    (void)all;
-    /* Five bytes are enough to say "this was meant to be one", and the reader says what is
-     * wrong. */
-    return size >= 5 && !memcmp(data, PCF_MAGIC, 5) ? 2 : 0;
-}
-
-pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
-{
-    struct pci_input *input = import->input;
-    pcol_file *file = NULL;
-    pcol_open_options options = PCOL_INIT(pcol_open_options);
-    void *all = NULL;
-    size_t size;
-    pcol_status status;
-    options.flags = import->options->open_flags;
-    if (pci_input_is_file(input)) {
-        pci_input_grant(input);
-        status = pcol_file_open(input->name, &options, &file, err);
-    } else if (input->end && !input->offset) {
-        status = pcol_file_open_memory(input->data, input->size, &options, &file, err);
-    } else {
-        status = pci_input_rest(input, &all, &size, err);
-        if (status == PCOL_OK)
-            status = pcol_file_open_memory(all, size, &options, &file, err);
-    }
-    uint64_t limit = import->options->max_input_bytes;
-    if (status == PCOL_OK && limit && pcol_file_size(file) > limit)
-        status = pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
-                          limit);
-    if (status == PCOL_OK)
-        status = pci_merge_file(import->builder, file, import, 0, UINT64_MAX - 1, err);
-    if (status == PCOL_OK)
-        status = pcol_file_intact(file, err);
-    pcol_file_close(file);
-    pci_free(all);
-    return status;
 }

@@ -40,7 +40,8 @@ static int stays(int kind, pcol_str name)
          "nanoseconds", "microseconds", "milliseconds", "seconds", "kilobytes", "megabytes", NULL},
                              *const functions[] = {"<GC>", NULL};
     return !name.size || (kind == PCI_NAME_UNIT && is_one_of(name, units)) ||
-           (kind == PCI_NAME_FUNCTION && (is_one_of(name, functions) || pci_address_names_is(name)));
+           (kind == PCI_NAME_FUNCTION &&
+            (is_one_of(name, functions) || pci_address_names_is(name)));
 }
 
 static const char *ending(int kind, pcol_str name)

@@ -26,7 +26,8 @@ static int is_one_of(const char *name, const char *const *names)
     return 0;
 }
 
-static pcol_status add_column(struct pci_row_content *f, const struct pci_column *from, pcol_error *err)
+static pcol_status add_column(struct pci_row_content *f, const struct pci_column *from,
+                              pcol_error *err)
 {
     struct further_column *c = &f->list[f->list_count];
     const struct pci_table *to = from->references;
@@ -40,7 +41,8 @@ static pcol_status add_column(struct pci_row_content *f, const struct pci_column
 
 /* Columns are made in the file's order, those of labels too, so that a file alone stays as it
  * is. */
-static pcol_status add_columns(struct pci_row_content *f, const char *const *others, pcol_error *err)
+static pcol_status add_columns(struct pci_row_content *f, const char *const *others,
+                               pcol_error *err)
 {
     for (uint32_t i = 0; i < f->table->column_count; i++) {
         const struct pci_column *from = &f->table->columns[i];
@@ -56,8 +58,8 @@ static pcol_status add_columns(struct pci_row_content *f, const char *const *oth
 }
 
 pcol_status pci_row_content_open(struct pci_row_content *further, struct pci_merge *merge,
-                             const struct pci_table *table, uint32_t to, const char *const *others,
-                             pcol_error *err)
+                                 const struct pci_table *table, uint32_t to,
+                                 const char *const *others, pcol_error *err)
 {
     struct pci_row_content *f = further;
     *f = (struct pci_row_content){.merge = merge, .table = table, .to = to};
@@ -86,7 +88,8 @@ void pci_row_content_close(struct pci_row_content *further)
     *further = (struct pci_row_content){0};
 }
 
-static pcol_status add_cell(struct pci_row_content *f, uint32_t column, int64_t bits, pcol_error *err)
+static pcol_status add_cell(struct pci_row_content *f, uint32_t column, int64_t bits,
+                            pcol_error *err)
 {
     if (pci_grow((void **)&f->columns, &f->column_capacity, f->count + 1, sizeof *f->columns) ||
         pci_grow((void **)&f->cells, &f->cell_capacity, f->count + 1, sizeof *f->cells))
@@ -139,7 +142,7 @@ pcol_status pci_row_content_row(struct pci_row_content *further, uint64_t row, p
 }
 
 pcol_status pci_row_content_rest(struct pci_row_content *further, uint64_t row, uint64_t to,
-                             pcol_error *err)
+                                 pcol_error *err)
 {
     for (size_t i = 0; i < further->list_count; i++) {
         struct further_column *c = &further->list[i];

@@ -13,8 +13,8 @@
  */
 #include "merge/merge.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,8 +104,8 @@ static void cut_value(const struct sample_walk *w, uint64_t type, const pcol_sam
     pcol_amount amount = {.i64 = value->as.i64}; /* or the bits of a double */
     if (w->levels[type])
         return;
-    pci_time_overlap(&w->merge->keep->range, is_double(w, type), sample->time_ns, sample->duration_ns,
-              &amount);
+    pci_time_overlap(&w->merge->keep->range, is_double(w, type), sample->time_ns,
+                     sample->duration_ns, &amount);
     value->as.i64 = amount.i64;
 }
 
@@ -193,14 +193,14 @@ static pcol_status put_sample(struct sample_walk *w, uint64_t row, const pcol_sa
 int pci_merge_joins(const struct pci_merge *merge)
 {
     return merge->keep ? merge->keep->idle == PCOL_IDLE_COLLAPSE
-                       : merge->import && merge->import->options->collapse_idle;
+                       : merge->options && merge->options->collapse_idle;
 }
 
 uint64_t pci_merge_tolerance(const struct pci_merge *merge)
 {
     if (!pci_merge_joins(merge))
         return 0;
-    return merge->keep ? merge->keep->idle_tolerance_ns : merge->import->options->idle_tolerance_ns;
+    return merge->keep ? merge->keep->idle_tolerance_ns : merge->options->idle_tolerance_ns;
 }
 
 int pci_merge_takes_apart(const struct pci_merge *merge)

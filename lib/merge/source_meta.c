@@ -7,8 +7,8 @@
  */
 #include "merge/merge.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ static int is_text(pcol_str text, const char *word)
 /* Does every source that is copied get this key from who copies it? */
 static int is_given(const struct pci_merge *m, pcol_str key)
 {
-    const pcol_import_options *options = m->import ? m->import->options : NULL;
+    const pcol_import_options *options = m->options;
     for (size_t i = 0; options && i < options->meta_count; i++)
         if (is_text(key, options->meta[2 * i]))
             return 1;

@@ -6,7 +6,7 @@
  * Which tables a format's way back needs in order is in the table of formats.
  */
 #include "merge/merge.h"
-#include "stream/input_open.h"
+#include "model/format_schema.h"
 
 #include "util/alloc.h"
 
@@ -145,11 +145,11 @@ static pcol_status copy_rows(struct orders *o, pcol_error *err)
 
 /* ---- what was silent */
 
-static const char *const *orders_of(const char *type, size_t size)
+static const char *const *orders_of(const pcol_file *file, pcol_str type)
 {
     static const char *const none[] = {NULL};
-    const char *const *orders = pci_source_orders(type, size);
-    return orders ? orders : none;
+    const struct pci_format_schema *schema = pci_format_schema(file, type);
+    return schema && schema->ordered_tables ? schema->ordered_tables : none;
 }
 
 /* Whether the builder has rows for a table of its newest source already; these were said last. */
@@ -200,7 +200,7 @@ static pcol_status say_tables(struct orders *o, pcol_error *err)
     if (m->partial || m->source_count != 1 || !column)
         return PCOL_OK;
     PCI_TRY(pci_get_str(m->file, column, 0, &type, &valid, err));
-    for (const char *const *at = orders_of(type.data, type.size); *at; at += 2)
+    for (const char *const *at = orders_of(m->file, type); *at; at += 2)
         PCI_TRY(say_table(o, m->sources[0], at[0], at[1], err));
     return PCOL_OK;
 }

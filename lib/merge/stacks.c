@@ -390,9 +390,9 @@ static pcol_status open_further(struct walk *w, pcol_error *err)
                                             "file_number",    NULL};
     struct pci_merge *m = w->merge;
     PCI_TRY(pci_row_content_open(&w->function_further, m, pci_table_find(m->file, "functions"),
-                             PCI_T_FUNCTIONS, of_functions, err));
+                                 PCI_T_FUNCTIONS, of_functions, err));
     return pci_row_content_open(&w->group_further, m, pci_table_find(m->file, "location_groups"),
-                            PCI_T_GROUPS, of_groups, err);
+                                PCI_T_GROUPS, of_groups, err);
 }
 
 pcol_status pci_merge_sizes(struct pci_merge *merge, pcol_error *err)

@@ -157,7 +157,7 @@ static pcol_status unify_row(struct pci_merge *m, struct pci_row_content *f,
                                    APART + (uint32_t)pci_builder_rows(b, f->to), to, &is_new, err));
     else
         PCI_TRY(pci_builder_intern_distinct(b, repeats, f->to, f->columns, f->cells, f->count, to,
-                                         &is_new, err));
+                                            &is_new, err));
     return is_new ? pci_row_content_rest(f, row, *to, err) : PCOL_OK;
 }
 

@@ -40,7 +40,8 @@ static pcol_status copy_elements(struct pci_merge *m, const struct pci_node_read
         size_t n = from->end - at < 256 ? (size_t)(from->end - at) : 256;
         PCI_TRY(pci_nodes_elements(reader, from, at - from->first, n, values, err));
         for (size_t i = 0; i < n; i++)
-            PCI_TRY(pci_node_element_copy(m->builder, from->tag == PCI_NODE_DOUBLES, values[i], err));
+            PCI_TRY(
+                pci_node_element_copy(m->builder, from->tag == PCI_NODE_DOUBLES, values[i], err));
         at += n;
     }
     return PCOL_OK;

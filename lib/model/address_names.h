@@ -3,7 +3,8 @@
  *
  * A profile without symbols calls its functions "0x9a03e", and every library has such a one. With
  * the library that the address lies in, "libc.so.6+0x9a03e", a name tells where to look, and
- * functions of two libraries differ. The library is that of the frame's own mapping (frame_names.h).
+ * functions of two libraries differ. The library is that of the frame's own mapping
+ * (frame_names.h).
  */
 #ifndef PCI_MODEL_ADDRESS_NAMES_H
 #define PCI_MODEL_ADDRESS_NAMES_H

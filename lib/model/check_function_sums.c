@@ -8,8 +8,8 @@
 #include "model/check.h"
 #include "model/types.h"
 
-#include "util/alloc.h"
 #include "builder/string_pool.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -94,7 +94,7 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
         for (size_t i = 0; i < n && status == PCOL_OK; i++) {
             int again = 0;
             status = pci_pair_set_add(&seen, (uint64_t)check->values[0][i],
-                                   (uint64_t)check->values[1][i], &again, err);
+                                      (uint64_t)check->values[1][i], &again, err);
             if (again)
                 pci_fault(&tally, row + i, "there is a row like this before");
         }
@@ -118,8 +118,9 @@ static pcol_status check_type(const struct pci_types *types, uint32_t row, struc
     for (uint32_t k; (k = pci_hash_next(seen, hash, &at)) != PCI_HASH_NONE;) {
         const struct pci_column *b = types->columns[k];
         if (pci_str_equal(types->type[row], types->type[k]) &&
-            pci_str_equal(types->unit[row], types->unit[k]) && types->level[row] == types->level[k] &&
-            types->ordinal[row] == types->ordinal[k] && a->desc->type == b->desc->type) {
+            pci_str_equal(types->unit[row], types->unit[k]) &&
+            types->level[row] == types->level[k] && types->ordinal[row] == types->ordinal[k] &&
+            a->desc->type == b->desc->type) {
             pci_fault(tally, row, "this type is the same as that of row %u", (unsigned)k);
             return PCOL_OK;
         }

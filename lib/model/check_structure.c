@@ -2,9 +2,9 @@
  * check_structure.c - what goes unsaid when a column is read: directories that agree with what they
  * index (reader/verify_structure.c), and bits past the last row of each block that are zero
  */
-#include "reader/archive_read.h"
-#include "model/check.h"
 #include "format/structure.h"
+#include "model/check.h"
+#include "reader/archive_read.h"
 
 static pcol_status check_tails(struct pci_tally *tally, const struct pci_column *column,
                                pcol_error *err)

@@ -1,5 +1,6 @@
 /*
- * data_models.c - which tables a file shows under which model; they are made once, under the file's lock
+ * data_models.c - which tables a file shows under which model; they are made once, under the
+ * file's lock
  */
 #include "model/check.h"
 #include "model/row_details.h"

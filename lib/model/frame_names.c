@@ -182,8 +182,9 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
         PCI_TRY(cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
         if (name->name.size) {
             name->function = (uint32_t)row;
-            return n->libraries && pci_address_names_is(name->name) ? name_address(n, group, name, err)
-                                                           : PCOL_OK;
+            return n->libraries && pci_address_names_is(name->name)
+                       ? name_address(n, group, name, err)
+                       : PCOL_OK;
         }
     } else {
         PCI_TRY(cell_str(n, n->filename, location, &name->filename, &name->has_filename, err));

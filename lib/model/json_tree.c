@@ -8,8 +8,8 @@
  */
 #include "model/json_tree.h"
 
-#include "util/alloc.h"
 #include "builder/builder.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  */
 #include "model/keyed_json.h"
 
-#include "util/alloc.h"
 #include "model/json_tree.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * physical.c - the tables as they lie in the file, and what a column says of itself
  */
-#include "util/arg_check.h"
 #include "model/table.h"
+#include "util/arg_check.h"
 
 #include <string.h>
 

@@ -25,7 +25,8 @@ struct pci_stack_path {
     size_t fresh_capacity;
 };
 
-pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file, pcol_error *err);
+pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file,
+                                pcol_error *err);
 /* Go to a node of `stacks`, all of it checked. Cost: the nodes that are new, and those left. */
 pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_error *err);
 void pci_stack_path_close(struct pci_stack_path *path);

@@ -4,8 +4,8 @@
  * Every step is checked by itself: a parent lies before its child, so a walk ends whatever the file
  * says; a group and its range of locations lie within their tables.
  */
-#include "util/arg_check.h"
 #include "model/table.h"
+#include "util/arg_check.h"
 
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
 {

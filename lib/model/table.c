@@ -6,8 +6,8 @@
  */
 #include "model/table.h"
 
-#include "util/alloc.h"
 #include "format/range.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

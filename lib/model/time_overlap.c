@@ -30,7 +30,7 @@ static int64_t rounded(int64_t amount, wide part, wide whole)
 }
 
 int pci_time_overlap(const struct pci_range *range, int is_double, int64_t time, int64_t duration,
-              pcol_amount *amount)
+                     pcol_amount *amount)
 {
     wide from = range->from, to = range->to, start = time, whole = duration;
     if (duration <= 0)

@@ -14,7 +14,7 @@ struct pci_range {
 /* The part of `amount` that a sample at `time` of `duration` ns has in the range; *amount becomes
  * that part. 0 if it has none of it: the sample is not in the range at all. */
 int pci_time_overlap(const struct pci_range *range, int is_double, int64_t time, int64_t duration,
-              pcol_amount *amount);
+                     pcol_amount *amount);
 
 /* Can rows of a column hold a value in [from, to)? Asked of block `block` of 1024 rows, from what
  * its encoding says about all of its values: 0 means that there is none. */

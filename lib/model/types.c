@@ -2,6 +2,7 @@
  * types.c - the sample types of a file: row K of sample_types belongs to column value.K of samples
  */
 #include "model/types.h"
+#include "model/format_schema.h"
 
 #include "util/alloc.h"
 #include "util/hash.h"
@@ -179,7 +180,8 @@ static int is_wanted(const struct pci_types *types, uint32_t row, const char *wa
     if (name.size != type.size + 1 + unit.size || wanted[type.size] != '/')
         return 0;
     name.size = type.size;
-    return pci_str_equal(name, type) && pci_str_equal((pcol_str){wanted + type.size + 1, unit.size}, unit);
+    return pci_str_equal(name, type) &&
+           pci_str_equal((pcol_str){wanted + type.size + 1, unit.size}, unit);
 }
 
 /* Text of a source's cell; "" if there is none. */
@@ -210,7 +212,8 @@ static pcol_status find_default(const struct pci_types *types, uint64_t source,
             *named = 1;
             return PCOL_OK;
         }
-    int last = pci_type_is_pprof(type);
+    const struct pci_format_schema *schema = pci_format_schema(types->file, type);
+    int last = schema && schema->last_type_is_default;
     for (uint32_t i = 0; i < count; i++)
         if (!types->level[list[i]] && (last || *row == PCOL_NONE))
             *row = list[i];
@@ -243,7 +246,8 @@ static pcol_status find_first_default(const struct pci_types *types, const uint8
         int sums = own != PCOL_NONE && !types->level[own];
         if (*named || *row == PCOL_NONE || (sums && types->level[*row]))
             *row = own;
-        if (*named || (sums && !pci_type_is_pprof(type)))
+        const struct pci_format_schema *schema = pci_format_schema(types->file, type);
+        if (*named || (sums && !(schema && schema->last_type_is_default)))
             break;
     }
     return PCOL_OK;
@@ -265,13 +269,9 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
 
 int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b)
 {
-    return pci_str_equal(types->type[a], types->type[b]) && pci_str_equal(types->unit[a], types->unit[b]) &&
+    return pci_str_equal(types->type[a], types->type[b]) &&
+           pci_str_equal(types->unit[a], types->unit[b]) &&
            types->ordinal[a] == types->ordinal[b] && types->level[a] == types->level[b];
-}
-
-int pci_type_is_pprof(pcol_str type)
-{
-    return pci_str_equal(type, (pcol_str){"pprof", 5}) || pci_str_equal(type, (pcol_str){"gperftools", 10});
 }
 
 static pcol_status no_type(const struct pci_types *types, const char *wanted, pcol_error *err)
@@ -408,7 +408,8 @@ static pcol_status walk_read(struct turns_walk *walk, uint64_t row, uint64_t *co
 }
 
 /* How many samples each source has, in turns->first[source + 1]. */
-static pcol_status count_turns(struct pci_interleaved *turns, struct turns_walk *walk, pcol_error *err)
+static pcol_status count_turns(struct pci_interleaved *turns, struct turns_walk *walk,
+                               pcol_error *err)
 {
     uint64_t count;
     for (uint64_t row = 0; row < walk->rows; row += count) {
@@ -423,7 +424,8 @@ static pcol_status count_turns(struct pci_interleaved *turns, struct turns_walk 
     return PCOL_OK;
 }
 
-static pcol_status sort_turns(struct pci_interleaved *turns, struct turns_walk *walk, pcol_error *err)
+static pcol_status sort_turns(struct pci_interleaved *turns, struct turns_walk *walk,
+                              pcol_error *err)
 {
     uint64_t count;
     turns->first = pci_calloc((size_t)turns->sources + 1, sizeof *turns->first);
@@ -445,7 +447,7 @@ static pcol_status sort_turns(struct pci_interleaved *turns, struct turns_walk *
 }
 
 pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
-                           struct pci_interleaved *turns, pcol_error *err)
+                                 struct pci_interleaved *turns, pcol_error *err)
 {
     struct turns_walk walk = {file, source, pci_rows(file, "samples"), {0}, {0}};
     uint64_t before = 0, count;

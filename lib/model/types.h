@@ -45,7 +45,7 @@ struct pci_interleaved {
 
 /* source: samples.source, NULL if all are of the first. To be closed, also after a failure. */
 pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
-                           struct pci_interleaved *turns, pcol_error *err);
+                                 struct pci_interleaved *turns, pcol_error *err);
 void pci_interleaved_close(struct pci_interleaved *turns);
 /* Are they put in order? Then the source's first sample from *row on, or UINT64_MAX. */
 int pci_interleaved_find(const struct pci_interleaved *turns, uint64_t source, uint64_t *row);
@@ -94,9 +94,5 @@ pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint
  * near: NaN, infinity, 1e300. */
 pcol_status pci_types_whole(int64_t bits, uint64_t row, const char *target, int64_t *whole,
                             int *fraction, pcol_error *err);
-
-/* Whether a source of this type holds what profile.proto holds: pprof, and the older profiles that
- * are read by way of it. */
-int pci_type_is_pprof(pcol_str type);
 
 #endif

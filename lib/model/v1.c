@@ -112,8 +112,7 @@ static pcol_status samples_open(const pcol_table *table, uint64_t row, void **cu
     return status;
 }
 
-static pcol_status samples_next(void *cursor, size_t count, struct pci_simd *lanes,
-                                pcol_error *err)
+static pcol_status samples_next(void *cursor, size_t count, struct pci_simd *lanes, pcol_error *err)
 {
     struct sample_cursor *c = cursor;
     for (size_t i = 0; i < count; i++) {

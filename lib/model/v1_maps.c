@@ -5,12 +5,13 @@
  * so locations need a map, stacks a bit each, and samples a count per zone. Whatever v1 cannot
  * express is found here, before a row of it is shown.
  */
+#include "model/format_schema.h"
 #include "model/v1.h"
 
+#include "model/types.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/strbuf.h"
-#include "model/types.h"
 
 #include <string.h>
 
@@ -83,8 +84,9 @@ static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
     return PCOL_OK;
 }
 
-/* Names are changed as the R package does if it would have read one of the sources. */
-static pcol_status has_rprof(const pcol_file *file, int *found, pcol_error *err)
+/* Functions are renamed as the R package does if one of the sources is of a format that it reads.
+ * */
+static pcol_status has_renamed(const pcol_file *file, int *found, pcol_error *err)
 {
     const struct pci_column *type;
     uint64_t rows = pci_rows(file, "sources");
@@ -95,7 +97,8 @@ static pcol_status has_rprof(const pcol_file *file, int *found, pcol_error *err)
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
-        *found = pci_str_is(text, "rprof") || pci_str_is(text, "rprofmem");
+        const struct pci_format_schema *schema = pci_format_schema(file, text);
+        *found = schema && schema->renames_functions;
     }
     return PCOL_OK;
 }
@@ -107,7 +110,7 @@ static pcol_status map_functions(struct pci_v1 *m, pcol_error *err)
     pcol_status status;
     size_t rows = (size_t)pci_rows(m->file, "functions");
     PCI_TRY(pci_plausible(m->file, "functions", err));
-    PCI_TRY(has_rprof(m->file, &m->rename, err));
+    PCI_TRY(has_renamed(m->file, &m->rename, err));
     m->function_count = rows;
     m->names = pci_calloc(rows + 1, sizeof *m->names);
     m->systems = pci_calloc(rows + 1, sizeof *m->systems);
@@ -195,8 +198,9 @@ static pcol_status find_value(struct pci_v1 *m, pcol_error *err)
     struct pci_types types;
     PCI_TRY(pci_types_open(m->file, &types, err));
     for (uint32_t k = 0; k < types.count && !m->value; k++) {
-        if (pci_str_is(types.type[k], "samples") && pci_str_is(types.unit[k], "count") && !types.level[k] &&
-            !types.ordinal[k] && types.columns[k] && types.columns[k]->desc->type == PCF_I64)
+        if (pci_str_is(types.type[k], "samples") && pci_str_is(types.unit[k], "count") &&
+            !types.level[k] && !types.ordinal[k] && types.columns[k] &&
+            types.columns[k]->desc->type == PCF_I64)
             m->value = types.columns[k];
     }
     pci_types_close(&types);

@@ -1,9 +1,9 @@
 /*
  * values.c - walking values: what lies in frames, stacks and nodes
  */
+#include "model/keyed_rows.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
-#include "model/keyed_rows.h"
 
 #include <string.h>
 

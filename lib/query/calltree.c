@@ -8,10 +8,10 @@
  */
 #include "query/query.h"
 
-#include "util/alloc.h"
-#include "util/arg_check.h"
 #include "builder/call_tree.h"
 #include "query/walk.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ struct building {
     const pcol_query *query;
     const struct pci_frames *frames;
     struct pci_call_tree tree; /* its groups are frames */
-    struct sums *sums;    /* by node */
+    struct sums *sums;         /* by node */
     size_t capacity;
     uint64_t most; /* nodes */
     uint32_t max_depth;

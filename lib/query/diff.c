@@ -4,8 +4,8 @@
  * Each side is asked the same question, and the rows of the two answers are matched by what they
  * show. A stack is matched name by name from the root, in one tree of both.
  */
-#include "query/tree_pair.h"
 #include "query/query.h"
+#include "query/tree_pair.h"
 
 #include "util/alloc.h"
 
@@ -94,8 +94,8 @@ static pcol_status path_sizes(const struct pci_pair *pair, const int is_double[2
     *bytes = 0;
     for (size_t i = 1; i < tree->count; i++) {
         uint32_t parent = tree->nodes[i].parent;
-        sizes[i] =
-            sizes[parent] + (parent != 0) + pci_string_pool_get(&pair->names, tree->nodes[i].group).size;
+        sizes[i] = sizes[parent] + (parent != 0) +
+                   pci_string_pool_get(&pair->names, tree->nodes[i].group).size;
         *bytes += has_self(&pair->nodes[i], is_double) ? sizes[i] : 0;
         if (*bytes > LONGEST_PATHS)
             return pci_fail(err, PCOL_E_LIMIT, "the names of all stacks take more than 1 GiB");
@@ -251,7 +251,7 @@ static void sort(struct pcol_diff *d, pcol_order order)
 /* ---- the whole ---- */
 
 pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
-                               pcol_error *err)
+                                    pcol_error *err)
 {
     const pcol_str *text[4] = {&base->type, &base->unit, &other->type, &other->unit};
     int size[4];

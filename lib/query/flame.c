@@ -40,7 +40,7 @@ pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i)
         return (pcol_str){"all", 3};
     if (flame->joined)
         return pci_string_pool_get(&flame->pair.names,
-                              flame->pair.tree.nodes[flame->joined[i].pair].group);
+                                   flame->pair.tree.nodes[flame->joined[i].pair].group);
     pcol_calltree_get(flame->tree, i, &node);
     return node.frame.name;
 }

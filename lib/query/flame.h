@@ -4,8 +4,8 @@
 #ifndef PCI_FLAME_H
 #define PCI_FLAME_H
 
-#include "query/tree_pair.h"
 #include "query/query.h"
+#include "query/tree_pair.h"
 
 enum { PCI_FLAME_PAD = 10, PCI_FLAME_DEPTH = 1000 };
 

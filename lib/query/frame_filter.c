@@ -426,7 +426,7 @@ static int is_given(const char *pattern)
 }
 
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
-                           pcol_error *err)
+                                 pcol_error *err)
 {
     pcol_str drop = {"", 0}, keep;
     *any = selection && (is_given(selection->focus) || is_given(selection->ignore) ||

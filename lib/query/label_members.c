@@ -1,7 +1,8 @@
 /*
  * label_members.c - labels without a column: members of a row's `extra`
  *
- * A table has at most 512 label columns (builder/labels.c); values of further keys are nodes. Whether
+ * A table has at most 512 label columns (builder/labels.c); values of further keys are nodes.
+ * Whether
  * any node has the key is found out once, so that rows are looked at only where it can matter.
  * Tests: tests/answers.
  */

@@ -8,9 +8,9 @@
  */
 #include "query/labels.h"
 
-#include "util/alloc.h"
-#include "model/keyed_rows.h"
 #include "model/frame_names.h"
+#include "model/keyed_rows.h"
+#include "util/alloc.h"
 #include "json/number.h"
 
 #include <stdio.h>
@@ -329,15 +329,16 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
     return PCOL_OK;
 }
 
-pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file, uint64_t row,
-                             size_t n, uint8_t *alive, pcol_error *err)
+pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file,
+                                     uint64_t row, size_t n, uint8_t *alive, pcol_error *err)
 {
     for (size_t i = 0; i < picks->label_count; i++)
         PCI_TRY(test_rows(file, &picks->labels[i], row, n, alive, err));
     return PCOL_OK;
 }
 
-pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file, pcol_error *err)
+pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file,
+                                     pcol_error *err)
 {
     for (size_t i = 0; i < picks->label_count && !picks->has_time; i++) {
         for (size_t c = 0; c < picks->labels[i].of_key.count; c++)

@@ -4,9 +4,9 @@
 #ifndef PCI_QUERY_LABELS_H
 #define PCI_QUERY_LABELS_H
 
-#include "util/strbuf.h"
 #include "model/row_details.h"
 #include "query/query.h"
+#include "util/strbuf.h"
 
 #define PCI_LABEL_TEXT 40 /* room for the text of a number */
 

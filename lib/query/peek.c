@@ -7,9 +7,9 @@
  */
 #include "query/top.h"
 
+#include "query/walk.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
-#include "query/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,8 @@ static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
     const struct pci_frames *frames = &p->peek->frames;
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_str own = frames->frames[i].name;
-        p->wanted[i] = is_name(own, name) || (name[0] && is_name(pci_address_names_address(own), name));
+        p->wanted[i] =
+            is_name(own, name) || (name[0] && is_name(pci_address_names_address(own), name));
         p->any |= p->wanted[i];
     }
     return p->any ? PCOL_OK : match_pattern(p, name, err);

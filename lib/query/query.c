@@ -3,9 +3,9 @@
  */
 #include "query/query.h"
 
+#include "model/check.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
-#include "model/check.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -144,7 +144,7 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
     PCI_TRY(pci_types_open(query->file, &query->types, err));
     PCI_TRY(pci_sample_filter_open(query->file, selection, &query->picks, err));
     PCI_TRY(pci_query_type_open(&query->types, query->picks.sources, query->picks.source_count,
-                             selection ? selection->sample_type : NULL, &query->measure, err));
+                                selection ? selection->sample_type : NULL, &query->measure, err));
     if (!query->measure.type.size && !query->types.count)
         query->note = "the profile has no sample types, so there is nothing to add up";
     if (query->picks.has_time && query->picks.share == PCOL_SHARE_EXACT &&

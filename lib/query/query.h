@@ -2,7 +2,8 @@
  * query.h - what the files of this room share
  *
  *     sample_type.c   which sample type, of which sources, and how long one unit of it lasts
- *     sample_filter.c     which samples: sources, threads, labels (labels.c), time (model/time_overlap.c)
+ *     sample_filter.c     which samples: sources, threads, labels (labels.c), time
+ * (model/time_overlap.c)
  *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
  *     top_from_sums.c      the file's sums of functions, where they answer all that is asked
  *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
@@ -21,8 +22,8 @@
 #define PCI_QUERY_H
 
 #include "builder/string_pool.h"
-#include "model/memory.h"
 #include "model/frame_names.h"
+#include "model/memory.h"
 #include "model/types.h"
 #include "query/amount.h"
 
@@ -43,8 +44,8 @@ struct pci_query_type {
 
 /* `selected`: a byte for each source. name: NULL for the default. */
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
-                             uint64_t source_count, const char *name, struct pci_query_type *measure,
-                             pcol_error *err);
+                                uint64_t source_count, const char *name,
+                                struct pci_query_type *measure, pcol_error *err);
 void pci_query_type_close(struct pci_query_type *measure);
 
 /* ---- samples.c */
@@ -63,7 +64,7 @@ struct pci_sample_filter {
 };
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
-                           struct pci_sample_filter *picks, pcol_error *err);
+                                   struct pci_sample_filter *picks, pcol_error *err);
 void pci_sample_filter_close(struct pci_sample_filter *picks);
 /* labels.c: tests KEY=VALUE and KEY~PATTERN; *made of them are there, also after a failure. */
 pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
@@ -72,10 +73,11 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
 pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err);
 void pci_label_tests_close(struct pci_label_test *tests, size_t count);
 /* Checksums of the columns that label tests read. */
-pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file, pcol_error *err);
+pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file,
+                                     pcol_error *err);
 /* Samples [row, row + n) that fail a label test die. */
-pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file, uint64_t row,
-                             size_t n, uint8_t *alive, pcol_error *err);
+pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file,
+                                     uint64_t row, size_t n, uint8_t *alive, pcol_error *err);
 /* Whether samples must be looked at one by one. */
 int pci_sample_filter_any(const struct pci_sample_filter *picks);
 
@@ -89,8 +91,9 @@ struct pci_sample_batch {
 };
 /* stack_count: rows of `stacks`, which is what a stack is checked against. */
 pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
-                             const struct pci_query_type *measure, const struct pci_sample_filter *picks,
-                             uint32_t stack_count, struct pci_samples **samples, pcol_error *err);
+                             const struct pci_query_type *measure,
+                             const struct pci_sample_filter *picks, uint32_t stack_count,
+                             struct pci_samples **samples, pcol_error *err);
 pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
                              pcol_error *err);
 /* Which of the rows [row, row + n), n <= PCI_BATCH, the selection takes by what they carry, values
@@ -147,11 +150,13 @@ pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selectio
 /* What needs the call tree or weights begins with this: they may not have been read yet. */
 pcol_status pci_query_load(const pcol_query *query, pcol_error *err);
 
-/* top_from_sums.c: whether the file's sums of functions cover the sample type; if so, the query's totals. */
+/* top_from_sums.c: whether the file's sums of functions cover the sample type; if so, the query's
+ * totals. */
 pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *err);
 
 /* stack_table.c */
-pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *calls, pcol_error *err);
+pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *calls,
+                                 pcol_error *err);
 pcol_status pci_stack_table_load(struct pci_stack_table *calls, pcol_error *err);
 void pci_stack_table_close(struct pci_stack_table *calls);
 
@@ -160,11 +165,12 @@ pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection
 /* The sum of all weights, and `none_passes`, once the filters have changed the weights. */
 pcol_status pci_add_filtered(pcol_query *query, pcol_error *err);
 
-/* frame_filter.c: frames out, weights of samples without focus out, dropped frames joined with callers */
+/* frame_filter.c: frames out, weights of samples without focus out, dropped frames joined with
+ * callers */
 pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
 /* Whether there is anything to filter by. */
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
-                           pcol_error *err);
+                                 pcol_error *err);
 
 /* ---- frames.c */
 

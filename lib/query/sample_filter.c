@@ -68,8 +68,8 @@ static pcol_status pick(const pcol_file *file, const char *table, const char *co
     return status;
 }
 
-static pcol_status pick_source(const pcol_file *file, const char *text, struct pci_sample_filter *picks,
-                               pcol_error *err)
+static pcol_status pick_source(const pcol_file *file, const char *text,
+                               struct pci_sample_filter *picks, pcol_error *err)
 {
     uint64_t id;
     if (!parse_id(text, &id))
@@ -84,7 +84,7 @@ static pcol_status pick_source(const pcol_file *file, const char *text, struct p
 }
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
-                           struct pci_sample_filter *picks, pcol_error *err)
+                                   struct pci_sample_filter *picks, pcol_error *err)
 {
     *picks = (struct pci_sample_filter){.source_count = pci_rows(file, "sources")};
     PCI_TRY(pci_plausible(file, "sources", err));

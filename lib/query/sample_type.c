@@ -246,7 +246,8 @@ static pcol_status segments_agree(const pcol_file *file, const uint8_t *selected
 
 /* Known where it is the same for all sources selected. */
 static pcol_status find_seconds(const struct pci_types *types, const uint8_t *selected,
-                                uint64_t source_count, struct pci_query_type *measure, pcol_error *err)
+                                uint64_t source_count, struct pci_query_type *measure,
+                                pcol_error *err)
 {
     double all = 0;
     int agree = 1;
@@ -313,8 +314,8 @@ static pcol_status open_columns(const struct pci_types *types, uint32_t k,
 }
 
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
-                             uint64_t source_count, const char *name, struct pci_query_type *measure,
-                             pcol_error *err)
+                                uint64_t source_count, const char *name,
+                                struct pci_query_type *measure, pcol_error *err)
 {
     uint32_t k = PCOL_NONE;
     int named;

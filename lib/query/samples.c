@@ -8,8 +8,8 @@
  */
 #include "query/query.h"
 
-#include "util/alloc.h"
 #include "model/time_overlap.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -69,8 +69,9 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
 }
 
 pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
-                             const struct pci_query_type *measure, const struct pci_sample_filter *picks,
-                             uint32_t stack_count, struct pci_samples **samples, pcol_error *err)
+                             const struct pci_query_type *measure,
+                             const struct pci_sample_filter *picks, uint32_t stack_count,
+                             struct pci_samples **samples, pcol_error *err)
 {
     struct pci_samples *s = pci_calloc(1, sizeof *s);
     pcol_status status;
@@ -141,8 +142,8 @@ static pcol_status pick_time(struct pci_samples *s, size_t n, pcol_error *err)
         pcol_amount none = {.i64 = 0};
         if (!s->duration || !s->valid[i])
             s->durations[i] = 0;
-        s->alive[i] &=
-            (uint8_t)(timed[i] && pci_time_overlap(&s->range, 0, s->times[i], s->durations[i], &none));
+        s->alive[i] &= (uint8_t)(timed[i] && pci_time_overlap(&s->range, 0, s->times[i],
+                                                              s->durations[i], &none));
     }
     return PCOL_OK;
 }

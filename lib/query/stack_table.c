@@ -52,7 +52,8 @@ static pcol_status read_groups(const struct pci_stacks *tree, struct pci_stack_t
     return PCOL_OK;
 }
 
-pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *calls, pcol_error *err)
+pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *calls,
+                                 pcol_error *err)
 {
     struct pci_stacks tree;
     *calls = (struct pci_stack_table){.file = file};

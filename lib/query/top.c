@@ -7,9 +7,9 @@
  */
 #include "query/top.h"
 
+#include "query/walk.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
-#include "query/walk.h"
 
 struct counting {
     const pcol_query *query;

@@ -21,8 +21,8 @@ struct pcol_top {
     struct pci_top_item *items;
     uint32_t *order; /* numbers of items, after pci_top_sort() */
     pcol_str *texts; /* frames of which only the name is known need no more; NULL: `frames` */
-    struct pci_frames frames; /* owns the frames and their texts */
-    struct pci_string_pool names;  /* owns the texts of labels */
+    struct pci_frames frames;     /* owns the frames and their texts */
+    struct pci_string_pool names; /* owns the texts of labels */
 };
 
 /* sort.c */

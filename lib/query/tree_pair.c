@@ -3,8 +3,8 @@
  */
 #include "query/tree_pair.h"
 
-#include "util/alloc.h"
 #include "query/query.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, in
 }
 
 pcol_status pci_tree_pair_new(const pcol_calltree *base, const pcol_calltree *other,
-                         const int is_double[2], struct pci_pair *pair, pcol_error *err)
+                              const int is_double[2], struct pci_pair *pair, pcol_error *err)
 {
     memset(pair, 0, sizeof *pair);
     pcol_status status = pci_call_tree_init(&pair->tree, err);

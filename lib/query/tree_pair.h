@@ -7,8 +7,8 @@
 #ifndef PCI_QUERY_TREE_PAIR_H
 #define PCI_QUERY_TREE_PAIR_H
 
-#include "builder/string_pool.h"
 #include "builder/call_tree.h"
+#include "builder/string_pool.h"
 
 struct pci_tree_pair_node {
     pcol_amount self[2], total[2];
@@ -25,10 +25,10 @@ struct pci_pair {
 
 /* E_ARGUMENT unless both are of the same sample type. */
 pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
-                               pcol_error *err);
+                                    pcol_error *err);
 
 pcol_status pci_tree_pair_new(const pcol_calltree *base, const pcol_calltree *other,
-                         const int is_double[2], struct pci_pair *pair, pcol_error *err);
+                              const int is_double[2], struct pci_pair *pair, pcol_error *err);
 void pci_tree_pair_clear(struct pci_pair *pair);
 
 #endif

@@ -11,8 +11,8 @@
 #ifndef PCI_WALK_H
 #define PCI_WALK_H
 
-#include "util/alloc.h"
 #include "query/query.h"
+#include "util/alloc.h"
 
 /* The visitor. enter: a frame of stack `row` is called from `caller` (PCOL_NONE: from nothing).
  * stack: all frames of the row have been entered; `leaf` is the innermost frame of the stack

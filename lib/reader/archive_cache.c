@@ -1,15 +1,16 @@
 /*
- * archive_cache.c - which blocks of an archive a reader's rows need, and keeping them there while he reads
+ * archive_cache.c - which blocks of an archive a reader's rows need, and keeping them there while
+ * he reads
  *
  * From an encoding follows which bytes of which sections its rows lie in. Those columns whose
  * rows are scattered are decompressed as a whole.
  */
 #include "reader/archive_read.h"
 
-#include "util/alloc.h"
-#include "format/load.h"
 #include "format/decode_masked.h"
+#include "format/load.h"
 #include "format/range.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -111,8 +112,8 @@ static inline int take(struct pci_archive_section *cold, uint64_t block, int cou
     return 0;
 }
 
-static pcol_status take_new(struct pci_pin *hold, const struct pci_column *column,
-                            uint32_t section, uint64_t block, int counted, pcol_error *err)
+static pcol_status take_new(struct pci_pin *hold, const struct pci_column *column, uint32_t section,
+                            uint64_t block, int counted, pcol_error *err)
 {
     struct pci_decompress_column *thaw = hold->file->thaw;
     struct pci_archive_section *cold = &thaw->cold[section];
@@ -194,7 +195,7 @@ static unsigned is_frozen(const struct pci_column *column)
 }
 
 const struct pci_column *pci_row_part_of(const pcol_file *file, const struct pci_column *column,
-                                     unsigned part)
+                                         unsigned part)
 {
     const struct pcf_column *desc = column->desc;
     uint32_t codes;
@@ -217,7 +218,8 @@ static pcol_status open_column(const pcol_file *file, const struct pci_column *c
     for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++)
         if (file->thaw->cold[i].blocks && !file->thaw->cold[i].state)
             PCI_TRY(open_section(file, i, err));
-    atomic_store_explicit(&file->columns[column->number].frozen, PCI_COLUMN_RESERVED, memory_order_release);
+    atomic_store_explicit(&file->columns[column->number].frozen, PCI_COLUMN_RESERVED,
+                          memory_order_release);
     return PCOL_OK;
 }
 
@@ -300,8 +302,8 @@ static pcol_status hold_plain(struct pci_pin *hold, const struct pci_column *col
 }
 
 /* Rows of one block of 1024. */
-static pcol_status hold_blocked(struct pci_pin *hold, const struct pci_column *column,
-                                uint64_t row, uint64_t count, pcol_error *err)
+static pcol_status hold_blocked(struct pci_pin *hold, const struct pci_column *column, uint64_t row,
+                                uint64_t count, pcol_error *err)
 {
     const struct pcf_data *data = column->data;
     uint64_t block = row / PCF_BLOCK_ROWS, at = block * sizeof(struct pcf_block);
@@ -416,8 +418,8 @@ uint64_t pci_pin_batch_rows(const struct pci_column *column, uint64_t row, uint6
 }
 
 pcol_status pci_pin_rows(struct pci_pin *hold, const pcol_file *file,
-                          const struct pci_column *column, uint64_t row, uint64_t count,
-                          pcol_error *err)
+                         const struct pci_column *column, uint64_t row, uint64_t count,
+                         pcol_error *err)
 {
     PCI_TRY(begin(hold, file, column, err));
     return settled(hold, column, hold_column(hold, column, row, count, err));
@@ -502,14 +504,15 @@ static pcol_status hold_structure(struct pci_pin *hold, const struct pci_column 
 }
 
 pcol_status pci_pin_structure(struct pci_pin *hold, const pcol_file *file,
-                               const struct pci_column *column, pcol_error *err)
+                              const struct pci_column *column, pcol_error *err)
 {
     PCI_TRY(begin(hold, file, column, err));
     return is_frozen(column) ? settled(hold, column, hold_structure(hold, column, err)) : PCOL_OK;
 }
 
 /* Blocks that are never released do not go. */
-pcol_status pci_decompress_column_now(const pcol_file *file, const struct pci_column *column, pcol_error *err)
+pcol_status pci_decompress_column_now(const pcol_file *file, const struct pci_column *column,
+                                      pcol_error *err)
 {
     struct pci_pin hold;
     PCI_TRY(pci_verify(file, column, err));

@@ -8,10 +8,10 @@
  */
 #include "reader/archive_read.h"
 
-#include "util/alloc.h"
-#include "util/tree_context.h"
 #include "format/load.h"
 #include "format/transform.h"
+#include "util/alloc.h"
+#include "util/tree_context.h"
 
 #include <lz4.h>
 #include <string.h>
@@ -100,8 +100,8 @@ static pcol_status open_stream(struct thaw *t, const uint8_t **stream, int64_t *
     if (!thaw->has_zlib && pci_deflate_raw_begin(&thaw->zlib) != 0)
         return pci_fail_memory(err);
     thaw->has_zlib = 1;
-    *size =
-        pci_deflate_raw_next(&thaw->zlib, t->from + 1, stored, thaw->stream, PCF_PRESS_STREAM, &memory);
+    *size = pci_deflate_raw_next(&thaw->zlib, t->from + 1, stored, thaw->stream, PCF_PRESS_STREAM,
+                                 &memory);
     return memory ? pci_fail_memory(err) : PCOL_OK;
 }
 
@@ -118,8 +118,8 @@ static pcol_status undo_rank(struct thaw *t, const uint8_t *stream, size_t size,
         size_t n = count - done < ROWS ? count - done : ROWS;
         status = pci_read(t->file, t->parent, first + done, n, parents, NULL, err);
         if (status == PCOL_OK)
-            status = pci_tree_context_undo(&rank, parents, t->to, first, first + done, n, stream, size,
-                                   &used, sound, err);
+            status = pci_tree_context_undo(&rank, parents, t->to, first, first + done, n, stream,
+                                           size, &used, sound, err);
     }
     pci_tree_context_clear(&rank);
     *sound = *sound && used == size;
@@ -203,20 +203,20 @@ pcol_status pci_thaw_block(const pcol_file *file, const struct pci_column *colum
     return status;
 }
 
-pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_t *stored, uint8_t *index,
-                           pcol_error *err)
+pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_t *stored,
+                                   uint8_t *index, pcol_error *err)
 {
     int memory;
     uint64_t raw = pcf_index_raw_size(header);
     if (pcf_checksum(stored, header->index_size) != header->index_checksum)
         return pci_fail_at_byte(err, PCOL_E_CHECKSUM, header->index_offset,
-                             "checksum of the index is wrong");
+                                "checksum of the index is wrong");
     int64_t got = pci_deflate_raw_inflate(stored, header->index_size, index, raw, &memory);
     if (memory)
         return pci_fail_memory(err);
     if (got < 0 || (uint64_t)got != raw)
         return pci_fail_at_byte(err, PCOL_E_CORRUPT, header->index_offset,
-                             "index does not decompress to the size of its parts");
+                                "index does not decompress to the size of its parts");
     return PCOL_OK;
 }
 

@@ -1,5 +1,6 @@
 /*
- * archive_read.h - archives as they are read: blocks of sections, decompressed when they are first touched
+ * archive_read.h - archives as they are read: blocks of sections, decompressed when they are first
+ * touched
  *
  * A compressed section has a place in memory of its whole size, of which only those blocks take
  * room that were touched, so that offsets and pointers are what they are in any file. A reader
@@ -16,8 +17,8 @@
 #ifndef PCI_BLOCK_READER_ARCHIVE_READ_H
 #define PCI_BLOCK_READER_ARCHIVE_READ_H
 
-#include "util/raw_deflate.h"
 #include "reader/file.h"
+#include "util/raw_deflate.h"
 
 #define PCI_BLOCK_READY \
     0x80000000u /* of a block's state; the rest of it counts who holds the block */
@@ -61,8 +62,8 @@ pcol_status pci_archive_open(pcol_file *file, uint64_t limit, pcol_error *err);
 void pci_archive_close(pcol_file *file); /* also where it did not begin */
 
 /* The index of an archive out of its bytes in the file. */
-pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_t *stored, uint8_t *index,
-                           pcol_error *err);
+pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_t *stored,
+                                   uint8_t *index, pcol_error *err);
 
 /* Decompress a block of a section of `column` to its place. Under the lock. `named`: whom errors
  * name. */
@@ -93,20 +94,20 @@ struct pci_pin {
 /* What rows [row, row + count) need: all of it is there until pci_unpin(), which is to be called
  * in any case. Rows beyond the column, and what is wrong in it, is for the reading to find. */
 pcol_status pci_pin_rows(struct pci_pin *hold, const pcol_file *file,
-                          const struct pci_column *column, uint64_t row, uint64_t count,
-                          pcol_error *err);
+                         const struct pci_column *column, uint64_t row, uint64_t count,
+                         pcol_error *err);
 /* The bytes of row `row` of a column of byte strings; they stay. */
 pcol_status pci_pin_bytes(struct pci_pin *hold, const pcol_file *file,
                           const struct pci_column *column, uint64_t row, pcol_error *err);
 /* The column's directories: what format/structure.h looks at. */
 pcol_status pci_pin_structure(struct pci_pin *hold, const pcol_file *file,
-                               const struct pci_column *column, pcol_error *err);
+                              const struct pci_column *column, pcol_error *err);
 void pci_unpin(struct pci_pin *hold);
 
 /* What a column is made of besides its sections: its children, and codes that are another one's.
  * NULL behind the last. At most PCF_MAX_CHILD_DEPTH + 1 levels. */
 const struct pci_column *pci_row_part_of(const pcol_file *file, const struct pci_column *column,
-                                     unsigned part);
+                                         unsigned part);
 
 /* How many of `count` rows from `row` on are best held at once. */
 uint64_t pci_pin_batch_rows(const struct pci_column *column, uint64_t row, uint64_t count);

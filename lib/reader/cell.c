@@ -3,8 +3,8 @@
  *
  * format/decode.c finds out that something is wrong; here it becomes table, column and row.
  */
-#include "reader/row_references.h"
 #include "reader/archive_read.h"
+#include "reader/row_references.h"
 
 #include "format/range.h"
 

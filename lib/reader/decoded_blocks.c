@@ -1,5 +1,6 @@
 /*
- * decoded_blocks.c - columns whose rows follow from the rows before, put together by blocks when first read
+ * decoded_blocks.c - columns whose rows follow from the rows before, put together by blocks when
+ * first read
  *
  * Two encodings give a row only after those before it in its block: strings that share bytes with
  * the one before (FRONT, 64 rows), parents said by steps up the tree (TREE, 1024 rows). What a
@@ -12,8 +13,8 @@
  */
 #include "reader/archive_read.h"
 
-#include "util/alloc.h"
 #include "format/front_coding.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -38,7 +39,8 @@ static pcol_status new_blocks(const pcol_file *file, const struct pci_column *co
 {
     _Atomic(struct pci_decoded_blocks *) *place = &file->columns[column->number].blocks;
     uint64_t rows = block_rows(column), count = (column->desc->rows + rows - 1) / rows;
-    struct pci_decoded_blocks *made = pci_malloc(1, sizeof *made + (size_t)count * sizeof made->all[0]);
+    struct pci_decoded_blocks *made =
+        pci_malloc(1, sizeof *made + (size_t)count * sizeof made->all[0]);
     *blocks = NULL;
     if (!made)
         return pci_fail_memory(err);
@@ -176,8 +178,9 @@ static pcol_status find_block(const pcol_file *file, const struct pci_column *co
                       : make_block(file, column, row, place, block, result, err);
 }
 
-pcol_status pci_decoded_blocks_string(const pcol_file *file, const struct pci_column *column, uint64_t *row,
-                              pcol_str *value, enum pcf_result *result, pcol_error *err)
+pcol_status pci_decoded_blocks_string(const pcol_file *file, const struct pci_column *column,
+                                      uint64_t *row, pcol_str *value, enum pcf_result *result,
+                                      pcol_error *err)
 {
     void *block;
     PCI_TRY(find_block(file, column, row, &block, result, err));
@@ -190,9 +193,9 @@ pcol_status pci_decoded_blocks_string(const pcol_file *file, const struct pci_co
     return PCOL_OK;
 }
 
-pcol_status pci_decoded_blocks_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                            uint64_t count, int64_t *values, enum pcf_result *result,
-                            pcol_error *err)
+pcol_status pci_decoded_blocks_read(const pcol_file *file, const struct pci_column *column,
+                                    uint64_t row, uint64_t count, int64_t *values,
+                                    enum pcf_result *result, pcol_error *err)
 {
     *result = PCF_OK;
     while (count && *result == PCF_OK) {

@@ -7,11 +7,11 @@
  */
 #include "reader/file.h"
 
+#include "format/range.h"
+#include "reader/archive_read.h"
+#include "reader/row_references.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
-#include "reader/row_references.h"
-#include "reader/archive_read.h"
-#include "format/range.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to,
             return pci_fail_errno(err, "read the file");
         if (n == 0)
             return pci_fail_at_byte(err, PCOL_E_TRUNCATED, offset + done,
-                                 "file was cut while it was opened");
+                                    "file was cut while it was opened");
         done += (uint64_t)n;
     }
     return PCOL_OK;
@@ -61,7 +61,7 @@ static pcol_status fail_fault(pcol_error *err, const struct pcf_fault *fault)
     };
     if (fault->has_number)
         return pci_fail_at_byte(err, status[fault->kind], fault->offset, "%s %llu", fault->message,
-                             (unsigned long long)fault->number);
+                                (unsigned long long)fault->number);
     return pci_fail_at_byte(err, status[fault->kind], fault->offset, "%s", fault->message);
 }
 
@@ -420,7 +420,8 @@ static pcol_status check_options(const pcol_open_options *options, pcol_open_opt
 }
 
 static pcol_status open_origin(const struct origin *o, const pcol_open_options *options,
-                               pcol_file **file, pcol_error *err)
+                               const struct pci_format_schema *const *schemas, pcol_file **file,
+                               pcol_error *err)
 {
     pcol_file *f = NULL;
     pcol_status status = load(o, &f, err);
@@ -447,12 +448,14 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     if (value && value->desc->type == PCF_BYTES)
         f->strings = value;
     pci_references_bound(f);
+    f->schemas = schemas;
     *file = f;
     return PCOL_OK;
 }
 
-pcol_status pcol_file_open(const char *path, const pcol_open_options *options, pcol_file **file,
-                           pcol_error *err)
+pcol_status pci_file_open(const char *path, const pcol_open_options *options,
+                          const struct pci_format_schema *const *schemas, pcol_file **file,
+                          pcol_error *err)
 {
     struct origin o = {-1, NULL, 0, {0, 0}};
     struct stat st;
@@ -478,14 +481,15 @@ pcol_status pcol_file_open(const char *path, const pcol_open_options *options, p
     else {
         o.size = (uint64_t)st.st_size;
         o.modified = st.st_mtim;
-        status = open_origin(&o, &known, file, err);
+        status = open_origin(&o, &known, schemas, file, err);
     }
     close(o.fd);
     return status;
 }
 
-pcol_status pcol_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
-                                  pcol_file **file, pcol_error *err)
+pcol_status pci_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
+                                 const struct pci_format_schema *const *schemas, pcol_file **file,
+                                 pcol_error *err)
 {
     struct origin o = {-1, data ? data : "", size, {0, 0}};
     pcol_open_options known;
@@ -495,7 +499,7 @@ pcol_status pcol_file_open_memory(const void *data, size_t size, const pcol_open
     if (!data && size)
         return pci_fail(err, PCOL_E_ARGUMENT, "no data");
     PCI_TRY(check_options(options, &known, err));
-    return open_origin(&o, &known, file, err);
+    return open_origin(&o, &known, schemas, file, err);
 }
 
 void pcol_file_close(pcol_file *file)
@@ -507,7 +511,8 @@ void pcol_file_close(pcol_file *file)
     pthread_mutex_destroy(&file->lock);
     pci_archive_close(file);
     for (uint32_t i = 0; i < file->index.header.column_count; i++)
-        pci_decoded_blocks_free(atomic_load_explicit(&file->columns[i].blocks, memory_order_relaxed));
+        pci_decoded_blocks_free(
+            atomic_load_explicit(&file->columns[i].blocks, memory_order_relaxed));
     release(file);
 }
 

@@ -4,11 +4,11 @@
 #ifndef PCI_BLOCK_READER_FILE_H
 #define PCI_BLOCK_READER_FILE_H
 
-#include "util/error.h"
-#include "reader/sigbus_guard.h"
-#include "util/hash.h"
 #include "format/index.h"
 #include "pcol.h"
+#include "reader/sigbus_guard.h"
+#include "util/error.h"
+#include "util/hash.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,12 +30,13 @@ struct pci_column {
     uint64_t limit; /* values are below it: rows of what they refer to; UINT64_MAX: no limit */
     /* Compressed: what `data` points to is there only while it is held (archive_read.h). */
     _Atomic uint8_t frozen;
-    _Atomic uint8_t unverified;          /* it or its children were not compared (cell.c) */
-    _Atomic uint8_t structure_known;     /* its directories, and its children's, are consistent */
-    _Atomic uint8_t order;               /* PCI_ORDER_*: rules not verified yet; 0: none */
-    uint8_t by_block;                    /* TREE: cells are read out of whole blocks */
-    _Atomic uint64_t touched;            /* rows read while it was unverified */
-    _Atomic(struct pci_decoded_blocks *) blocks; /* FRONT, TREE: those read (decoded_blocks.c); NULL: none yet */
+    _Atomic uint8_t unverified;      /* it or its children were not compared (cell.c) */
+    _Atomic uint8_t structure_known; /* its directories, and its children's, are consistent */
+    _Atomic uint8_t order;           /* PCI_ORDER_*: rules not verified yet; 0: none */
+    uint8_t by_block;                /* TREE: cells are read out of whole blocks */
+    _Atomic uint64_t touched;        /* rows read while it was unverified */
+    _Atomic(struct pci_decoded_blocks *) blocks; /* FRONT, TREE: those read (decoded_blocks.c);
+                                                    NULL: none yet */
 };
 
 /* Rules for the values of a column that divides another table among its rows (row_references.c). */
@@ -57,21 +58,23 @@ struct pci_table {
 struct pcol_file {
     const uint8_t *bytes;
     uint64_t size;
-    int owned;                    /* how to give `bytes` back: 0 borrowed, 1 mapped, 2 allocated */
-    _Atomic uint8_t schema_known; /* known columns are as the format says (model/check.h) */
-    _Atomic uint8_t lost;         /* the map could not be read and is zeros now (sigbus_guard.h) */
+    int owned;                     /* how to give `bytes` back: 0 borrowed, 1 mapped, 2 allocated */
+    _Atomic uint8_t schema_known;  /* known columns are as the format says (model/check.h) */
+    _Atomic uint8_t lost;          /* the map could not be read and is zeros now (sigbus_guard.h) */
     struct pci_sigbus_slot *guard; /* NULL: opened without PCOL_OPEN_GUARD */
-    int fd;                       /* of a guarded file, to see whether it changed; else -1 */
-    struct timespec modified;     /* when the file was opened */
+    int fd;                        /* of a guarded file, to see whether it changed; else -1 */
+    struct timespec modified;      /* when the file was opened */
     struct pcf_index index;
     struct pcf_data *data;      /* one per index column */
     struct pci_table *tables;   /* index.header.table_count */
     struct pci_column *columns; /* index.header.column_count; those of a table stand together */
     struct pci_hash by_name;    /* the columns of wide tables: their numbers, by table and name */
-    const struct pci_column *strings; /* strings.value, or NULL */
-    _Atomic uint8_t *section_state;   /* one per section: enum pci_section_state */
-    int unverified;                   /* opened with PCOL_OPEN_UNVERIFIED */
-    struct pci_decompress_column *thaw;            /* archives: what was decompressed (archive_read.h); else NULL */
+    const struct pci_column *strings;               /* strings.value, or NULL */
+    const struct pci_format_schema *const *schemas; /* of all formats, ends in NULL; may be NULL */
+    _Atomic uint8_t *section_state;                 /* one per section: enum pci_section_state */
+    int unverified;                                 /* opened with PCOL_OPEN_UNVERIFIED */
+    struct pci_decompress_column *thaw;             /* archives: what was decompressed
+                                                      (archive_read.h); else NULL */
     void *memory; /* the terminated names; all other arrays lie behind this struct */
     /* Logical tables are made on first use (model/). */
     pthread_mutex_t lock;
@@ -96,13 +99,15 @@ const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
 const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name);
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
 
-/* Columns of archives are decompressed on first use, by whichever thread comes first (archive_read.h).
+/* Columns of archives are decompressed on first use, by whichever thread comes first
+ * (archive_read.h).
  * Cells are read through the functions below, which see to that; whoever follows column->data
  * himself calls this before, which decompresses all of the column and its children, and keeps
  * it. */
-pcol_status pci_decompress_column_now(const pcol_file *file, const struct pci_column *column, pcol_error *err);
-static inline pcol_status pci_decompress_column(const pcol_file *file, const struct pci_column *column,
-                                   pcol_error *err)
+pcol_status pci_decompress_column_now(const pcol_file *file, const struct pci_column *column,
+                                      pcol_error *err);
+static inline pcol_status pci_decompress_column(const pcol_file *file,
+                                                const struct pci_column *column, pcol_error *err)
 {
     return atomic_load_explicit(&column->frozen, memory_order_acquire)
                ? pci_decompress_column_now(file, column, err)
@@ -111,15 +116,17 @@ static inline pcol_status pci_decompress_column(const pcol_file *file, const str
 /* Out of blocks that were put together before, or are now (decoded_blocks.c); what they need of an
  * archive is held. What the file says may be wrong: *result then. A string of a FRONT column, at an
  * address that holds until the file is closed; *row becomes one at fault. */
-pcol_status pci_decoded_blocks_string(const pcol_file *file, const struct pci_column *column, uint64_t *row,
-                              pcol_str *value, enum pcf_result *result, pcol_error *err);
+pcol_status pci_decoded_blocks_string(const pcol_file *file, const struct pci_column *column,
+                                      uint64_t *row, pcol_str *value, enum pcf_result *result,
+                                      pcol_error *err);
 /* Rows of a TREE column, all of which exist. */
-pcol_status pci_decoded_blocks_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                            uint64_t count, int64_t *values, enum pcf_result *result,
-                            pcol_error *err);
+pcol_status pci_decoded_blocks_read(const pcol_file *file, const struct pci_column *column,
+                                    uint64_t row, uint64_t count, int64_t *values,
+                                    enum pcf_result *result, pcol_error *err);
 void pci_decoded_blocks_free(struct pci_decoded_blocks *blocks);
 /* Cells, with errors that name table, column and row. Signatures as in decode.h. The first read of
- * a column compares the checksums of its sections, unless the thread is within pci_row_part_begin(). A
+ * a column compares the checksums of its sections, unless the thread is within
+ * pci_row_part_begin(). A
  * row number or string that they return is below the column's limit: it is an index that needs no
  * further check, but for row 0 of stacks, which refers to nothing. */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
@@ -136,9 +143,12 @@ pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, 
                         pcol_str *value, int *valid, pcol_error *err);
 
 /* Reads of this thread up to pci_row_part_end() are for so many rows of a table. They do not verify
- * sections above PCI_ROW_PART_SECTION bytes, as long as all such reads of a column touch less than a
- * tenth of the section's rows; PCI_ROW_PART_CELL: they verify none. Public functions that read few rows
- * begin a part; all other code reads outside of one. Returns what pci_row_part_end() takes: parts nest.
+ * sections above PCI_ROW_PART_SECTION bytes, as long as all such reads of a column touch less than
+ * a
+ * tenth of the section's rows; PCI_ROW_PART_CELL: they verify none. Public functions that read few
+ * rows
+ * begin a part; all other code reads outside of one. Returns what pci_row_part_end() takes: parts
+ * nest.
  */
 #define PCI_ROW_PART_SECTION ((uint64_t)4 << 20)
 #define PCI_ROW_PART_CELL 0u
@@ -167,5 +177,13 @@ static inline pcol_status pci_verify_structure(const pcol_file *file,
 /* One section, whatever the file was opened with; `named` is the column that an error names. */
 pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
                                const struct pci_column *named, pcol_error *err);
+
+/* As the public calls; `schemas` is borrowed for the life of the file. */
+pcol_status pci_file_open(const char *path, const pcol_open_options *options,
+                          const struct pci_format_schema *const *schemas, pcol_file **file,
+                          pcol_error *err);
+pcol_status pci_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
+                                 const struct pci_format_schema *const *schemas, pcol_file **file,
+                                 pcol_error *err);
 
 #endif

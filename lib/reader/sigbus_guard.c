@@ -170,7 +170,7 @@ static pcol_status begin_locked(const void *map, size_t size, _Atomic uint8_t *l
 /* ---- for file.c */
 
 pcol_status pci_sigbus_begin(const void *map, size_t size, _Atomic uint8_t *lost,
-                            struct pci_sigbus_slot **slot, pcol_error *err)
+                             struct pci_sigbus_slot **slot, pcol_error *err)
 {
     *slot = NULL;
     pthread_mutex_lock(&lock);

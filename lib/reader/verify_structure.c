@@ -2,7 +2,8 @@
  * verify_structure.c - the directories of a column, checked once per open file (format/structure.h)
  *
  * A column is followed to its children and to codes that it shares. In an archive the directories
- * are decompressed for it; what is marked by bits stays so in any case (archive_read.h). Two threads may
+ * are decompressed for it; what is marked by bits stays so in any case (archive_read.h). Two
+ * threads may
  * both check a column: the outcome is the same.
  */
 #include "reader/archive_read.h"

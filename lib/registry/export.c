@@ -5,11 +5,11 @@
  * for them: a target that has none gets a copy of the file without these frames, made as
  * pcol_filter() makes it. It is here because it needs both io and query.
  */
-#include "util/alloc.h"
 #include "builder/builder.h"
-#include "reader/file.h"
-#include "stream/input.h"
 #include "model/table.h"
+#include "reader/file.h"
+#include "registry/registry.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -116,7 +116,7 @@ static pcol_status fail(const struct pci_inflate *gz, pcol_error *err, const cha
                         const char *after)
 {
     pci_fail_at_byte(err, PCOL_E_SYNTAX, gz->raw_offset - gz->z.avail_in, "%s%s data%s", before,
-                  gz->wrap == PCI_WRAP_GZIP ? "gzip" : "zlib", after);
+                     gz->wrap == PCI_WRAP_GZIP ? "gzip" : "zlib", after);
     if (err)
         err->inflated_offset = gz->inflated;
     return PCOL_E_SYNTAX;

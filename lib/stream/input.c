@@ -11,10 +11,10 @@
  */
 #include "stream/input_open.h"
 
-#include "util/alloc.h"
-#include "util/thread_pool.h"
-#include "util/import_budget.h"
 #include "stream/inflate.h"
+#include "util/alloc.h"
+#include "util/import_budget.h"
+#include "util/thread_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,7 +168,8 @@ static uint64_t consumed(const struct pci_input_state *s)
 static int is_worth_a_thread(const struct pci_input_state *s)
 {
     uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;
-    return s->threads > 1 && !s->is_ahead && raw && s->total + 4 * raw >= PCI_PARALLEL_MIN_BYTES / 4;
+    return s->threads > 1 && !s->is_ahead && raw &&
+           s->total + 4 * raw >= PCI_PARALLEL_MIN_BYTES / 4;
 }
 
 static pcol_status read_inflated(const struct pci_input *input, uint8_t *data, size_t size,
@@ -179,7 +180,7 @@ static pcol_status read_inflated(const struct pci_input *input, uint8_t *data, s
         s->consumed = pci_inflate_consumed(s->inflate);
         s->is_ahead = 1;
         PCI_TRY(pci_read_pipe_new(make_piece, s, sizeof(struct piece_head) + PCI_INFLATE_STEP,
-                              PIECES_AHEAD, &s->ahead, err));
+                                  PIECES_AHEAD, &s->ahead, err));
     }
     if (s->is_ahead)
         return read_ahead(input, data, size, got, err);
@@ -225,7 +226,7 @@ static pcol_status make_room(struct pci_input *input, pcol_error *err)
         memmove(s->buffer, input->data, input->size);
     } else {
         return pci_fail_at_byte(err, PCOL_E_LIMIT, input->offset,
-                             "a piece of the input is longer than %zu MiB", MAX_WINDOW >> 20);
+                                "a piece of the input is longer than %zu MiB", MAX_WINDOW >> 20);
     }
     input->data = s->buffer;
     return PCOL_OK;

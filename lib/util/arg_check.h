@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Return E_ARGUMENT from the calling function if a parameter is NULL; the message has its name. */
-#define PCI_REQUIRE(parameter, err)                                             \
+#define PCI_REQUIRE(parameter, err)                                           \
     do {                                                                      \
         if (!(parameter))                                                     \
             return pci_fail(err, PCOL_E_ARGUMENT, "no " #parameter " given"); \
@@ -20,8 +20,8 @@
 
 /* The same for `count` items at `parameter`, which may be NULL if there are none. */
 #define PCI_REQUIRE_MANY(parameter, count, err) \
-    do {                                      \
-        if (count)                            \
+    do {                                        \
+        if (count)                              \
             PCI_REQUIRE(parameter, err);        \
     } while (0)
 

@@ -106,8 +106,8 @@ pcol_status pci_fail(pcol_error *err, pcol_status status, const char *format, ..
     return status;
 }
 
-pcol_status pci_fail_at_byte(pcol_error *err, pcol_status status, uint64_t offset, const char *format,
-                          ...)
+pcol_status pci_fail_at_byte(pcol_error *err, pcol_status status, uint64_t offset,
+                             const char *format, ...)
 {
     if (err) {
         va_list arguments;

@@ -11,8 +11,8 @@
 
 pcol_status pci_fail(pcol_error *err, pcol_status status, const char *format, ...) PCI_PRINTF(3, 4);
 /* at a byte of the file or input */
-pcol_status pci_fail_at_byte(pcol_error *err, pcol_status status, uint64_t offset, const char *format,
-                          ...) PCI_PRINTF(4, 5);
+pcol_status pci_fail_at_byte(pcol_error *err, pcol_status status, uint64_t offset,
+                             const char *format, ...) PCI_PRINTF(4, 5);
 /* at line:column of a text, both from 1 */
 pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, uint64_t column,
                           const char *format, ...) PCI_PRINTF(5, 6);
@@ -32,7 +32,8 @@ pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_e
 #define pci_fail_cell(e, s, ...) ((void)pci_fail_cell(e, s, __VA_ARGS__), (s))
 #endif
 
-/* An allocation failed: E_NO_MEMORY, or E_LIMIT if the import's budget (import_budget.h) refused it.
+/* An allocation failed: E_NO_MEMORY, or E_LIMIT if the import's budget (import_budget.h) refused
+ * it.
  * Inline, so that compilers and analyzers see that it is never PCOL_OK. */
 pcol_status pci_memory_failed(pcol_error *err) __attribute__((cold));
 static inline pcol_status pci_fail_memory(pcol_error *err)

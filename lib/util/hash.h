@@ -9,8 +9,8 @@
 #ifndef PCI_UTIL_HASH_H
 #define PCI_UTIL_HASH_H
 
-#include "util/error.h"
 #include "format/load.h"
+#include "util/error.h"
 
 struct pci_hash {
     uint64_t *slots;

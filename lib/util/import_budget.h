@@ -7,7 +7,8 @@
  * out, and pci_fail_memory() then reports E_LIMIT. So an importer cannot forget to charge. Bytes
  * that an input expands to (gzip, slabs named repeatedly, rows of a pcol file that take no bytes)
  * take time even where they take no memory: those are charged by pci_budget_expand().
- * Threads: worker threads inherit the scope of the thread that starts them (thread_pool.c); the counters
+ * Threads: worker threads inherit the scope of the thread that starts them (thread_pool.c); the
+ * counters
  * are atomic. Tests: tests/unit/test_budget.c, tests/bombs.
  */
 #ifndef PCI_UTIL_IMPORT_BUDGET_H

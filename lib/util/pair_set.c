@@ -18,8 +18,8 @@ uint32_t pci_pair_set_find(const struct pci_pair_set *pairs, uint64_t first, uin
     return PCI_HASH_NONE;
 }
 
-pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second, int *again,
-                          pcol_error *err)
+pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second,
+                             int *again, pcol_error *err)
 {
     uint64_t hash = pci_hash_pair(first, second);
     *again = pci_pair_set_has(pairs, first, second);

@@ -18,11 +18,12 @@ struct pci_pair_set {
 };
 
 /* *again: the pair was there already; else it is added. */
-pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second, int *again,
-                          pcol_error *err);
+pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second,
+                             int *again, pcol_error *err);
 /* The index of a pair in `pairs`; PCI_HASH_NONE if it is not there. */
 uint32_t pci_pair_set_find(const struct pci_pair_set *pairs, uint64_t first, uint64_t second);
-static inline int pci_pair_set_has(const struct pci_pair_set *pairs, uint64_t first, uint64_t second)
+static inline int pci_pair_set_has(const struct pci_pair_set *pairs, uint64_t first,
+                                   uint64_t second)
 {
     return pci_pair_set_find(pairs, first, second) != PCI_HASH_NONE;
 }

@@ -31,8 +31,8 @@ int pci_deflate_raw_begin(z_stream *z)
     return inflateInit2(z, -15) == Z_OK ? 0 : -1;
 }
 
-int64_t pci_deflate_raw_next(z_stream *z, const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
-                      int *memory)
+int64_t pci_deflate_raw_next(z_stream *z, const uint8_t *from, uint64_t size, uint8_t *to,
+                             uint64_t room, int *memory)
 {
     *memory = 0;
     if (size > UINT_MAX || room > UINT_MAX || inflateReset(z) != Z_OK)
@@ -47,7 +47,7 @@ int64_t pci_deflate_raw_next(z_stream *z, const uint8_t *from, uint64_t size, ui
 }
 
 int64_t pci_deflate_raw_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
-                         int *memory)
+                                int *memory)
 {
     z_stream z;
     *memory = 1;

@@ -64,7 +64,7 @@ int pci_simd_plain;
     }                                         \
     head parameters                           \
     {                                         \
-        if (HAS_WIDE && !pci_simd_plain)     \
+        if (HAS_WIDE && !pci_simd_plain)      \
             wide_##name arguments;            \
         else                                  \
             any_##name arguments;             \
@@ -191,7 +191,7 @@ TWICE_HERE(beyond,
            (values, n, base, inverse, most, shift, any))
 
 int pci_simd_multiples(const int64_t *values, size_t n, uint64_t base,
-                        const struct pci_divisor *divisor)
+                       const struct pci_divisor *divisor)
 {
     int any;
     beyond(values, n, base, divisor->inverse, divisor->most, divisor->shift, &any);

@@ -12,8 +12,8 @@
 
 #define FIRST_TAIL 512u
 
-pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_limit, const char *folder,
-                           pcol_error *err)
+pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_limit,
+                                 const char *folder, pcol_error *err)
 {
     size_t size = strlen(folder) + 1;
     *store = (struct pci_spill_store){.memory_limit = memory_limit, .fd = -1};
@@ -72,8 +72,8 @@ static pcol_status open_file(struct pci_spill_store *store, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status write_page(const struct pci_spill_store *store, const uint8_t *page, uint64_t offset,
-                              pcol_error *err)
+static pcol_status write_page(const struct pci_spill_store *store, const uint8_t *page,
+                              uint64_t offset, pcol_error *err)
 {
     size_t done = 0;
     while (done < PCI_PAGE_BYTES) {

@@ -47,8 +47,8 @@ struct pci_spill_view {
     size_t capacity;
 };
 
-pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_limit, const char *folder,
-                           pcol_error *err);
+pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_limit,
+                                 const char *folder, pcol_error *err);
 /* Let go what waits to be used again, where little more will be appended. */
 void pci_spill_store_trim(struct pci_spill_store *store);
 void pci_spill_store_close(struct pci_spill_store *store);

@@ -91,7 +91,7 @@ static void *work(void *context)
 }
 
 pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void *context,
-                            pcol_error *err)
+                             pcol_error *err)
 {
     struct crew crew = {.task = task, .context = context, .budget = pci_budget_now, .count = count};
     pthread_t others[PCI_MAX_THREADS];
@@ -293,7 +293,7 @@ static void *make_pieces(void *context)
 }
 
 pcol_status pci_read_pipe_new(pci_pipe_produce make, void *context, size_t capacity, size_t count,
-                          struct pci_read_pipe **ahead, pcol_error *err)
+                              struct pci_read_pipe **ahead, pcol_error *err)
 {
     struct pci_read_pipe *a = pci_calloc(1, sizeof *a);
     *ahead = NULL;
@@ -327,7 +327,7 @@ static pcol_status make_now(struct pci_read_pipe *a, const uint8_t **data, size_
 }
 
 pcol_status pci_read_pipe_take(struct pci_read_pipe *ahead, const uint8_t **data, size_t *size,
-                           pcol_error *err)
+                               pcol_error *err)
 {
     struct pci_read_pipe *a = ahead;
     if (!a->ring.threaded)
@@ -391,7 +391,7 @@ static void *use_pieces(void *context)
 }
 
 pcol_status pci_write_pipe_new(pcol_sink sink, size_t capacity, size_t count,
-                           struct pci_write_pipe **behind, pcol_error *err)
+                               struct pci_write_pipe **behind, pcol_error *err)
 {
     struct pci_write_pipe *b = pci_calloc(1, sizeof *b);
     *behind = NULL;
@@ -408,7 +408,8 @@ pcol_status pci_write_pipe_new(pcol_sink sink, size_t capacity, size_t count,
     return PCOL_OK;
 }
 
-static pcol_status write_now(struct pci_write_pipe *b, const void *data, size_t size, pcol_error *err)
+static pcol_status write_now(struct pci_write_pipe *b, const void *data, size_t size,
+                             pcol_error *err)
 {
     if (b->ring.status == PCOL_OK) {
         pcol_error error = {0};

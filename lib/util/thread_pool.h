@@ -2,7 +2,8 @@
  * thread_pool.h - work done by other threads beside the caller's
  *
  * Two shapes only: tasks that do not know of each other (pci_parallel_for), and a stream of bytes
- * that one thread makes and another one uses (pci_read_pipe, pci_write_pipe). What comes out is the same
+ * that one thread makes and another one uses (pci_read_pipe, pci_write_pipe). What comes out is
+ * the same
  * for any number of threads, errors too; where a thread cannot be had, the caller does the work
  * itself. The library starts threads only where its caller asked for them (the options' `threads`).
  */
@@ -29,7 +30,7 @@ typedef pcol_status (*pci_task)(void *context, size_t number, pcol_error *err);
  * ended. After a failure none is begun any more; status and error are those of the lowest number
  * that failed. */
 pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void *context,
-                            pcol_error *err);
+                             pcol_error *err);
 
 /* ---- a task that waits for a part of another one */
 
@@ -47,17 +48,17 @@ void pci_latch_free(struct pci_latch *gate);
 
 /* Fill in up to `capacity` bytes; *size is 0 at the end. It runs in the other thread. */
 typedef pcol_status (*pci_pipe_produce)(void *context, void *data, size_t capacity, size_t *size,
-                                pcol_error *err);
+                                        pcol_error *err);
 
 struct pci_read_pipe;
 
 /* Begin; at most `count` pieces of up to `capacity` bytes wait at a time. */
 pcol_status pci_read_pipe_new(pci_pipe_produce make, void *context, size_t capacity, size_t count,
-                          struct pci_read_pipe **ahead, pcol_error *err);
+                              struct pci_read_pipe **ahead, pcol_error *err);
 /* The next piece, valid until the next call; *size is 0 at the end, as often as one asks. A failure
  * of `make` comes when all that it made before has been taken. */
 pcol_status pci_read_pipe_take(struct pci_read_pipe *ahead, const uint8_t **data, size_t *size,
-                           pcol_error *err);
+                               pcol_error *err);
 /* Whether there is another thread: else pieces are made when they are asked for. */
 int pci_read_pipe_has_thread(const struct pci_read_pipe *ahead);
 /* Would the next take have to wait for the other thread? */
@@ -71,7 +72,7 @@ struct pci_write_pipe;
 
 /* What is written goes to `sink` piece by piece, called by the other thread. */
 pcol_status pci_write_pipe_new(pcol_sink sink, size_t capacity, size_t count,
-                           struct pci_write_pipe **behind, pcol_error *err);
+                               struct pci_write_pipe **behind, pcol_error *err);
 /* Takes copies; after a failure of the sink every write fails the same way. */
 pcol_sink pci_write_pipe_sink(struct pci_write_pipe *behind);
 /* Hand over what is left, and wait until all was used: the sink's status. */

@@ -1,5 +1,6 @@
 /*
- * tree_context.c - the values of a tree's rows as ranks among what their parents' values were followed by
+ * tree_context.c - the values of a tree's rows as ranks among what their parents' values were
+ * followed by
  *
  * A rank below the number of ranks that its context has is that of a value seen before; at or above
  * it, the rest is a value that is new there and gets the next rank. Each block starts anew. Memory
@@ -7,9 +8,9 @@
  */
 #include "util/tree_context.h"
 
-#include "util/alloc.h"
 #include "format/load.h"
 #include "format/transform.h"
+#include "util/alloc.h"
 
 /* The context of rows whose parent lies before the block: blocks do not know each other's
  * values. */
@@ -27,8 +28,8 @@ static uint32_t *look(struct pci_tree_context_set *set, uint64_t context, uint32
     return NULL;
 }
 
-static pcol_status put(struct pci_tree_context_set *set, uint64_t context, uint32_t key, uint32_t result,
-                       pcol_error *err)
+static pcol_status put(struct pci_tree_context_set *set, uint64_t context, uint32_t key,
+                       uint32_t result, pcol_error *err)
 {
     uint32_t id = (uint32_t)set->hash.count;
     if (pci_grow((void **)&set->entries, &set->capacity, set->hash.count + 1, sizeof *set->entries))
@@ -38,8 +39,8 @@ static pcol_status put(struct pci_tree_context_set *set, uint64_t context, uint3
 }
 
 /* A new pair of a context that has `length` ranks: the next one of them. */
-static pcol_status add(struct pci_tree_context *rank, uint64_t context, uint32_t key, uint32_t result,
-                       uint32_t length, pcol_error *err)
+static pcol_status add(struct pci_tree_context *rank, uint64_t context, uint32_t key,
+                       uint32_t result, uint32_t length, pcol_error *err)
 {
     PCI_TRY(put(&rank->pairs, context, key, result, err));
     if (length == 0)
@@ -48,9 +49,9 @@ static pcol_status add(struct pci_tree_context *rank, uint64_t context, uint32_t
     return PCOL_OK;
 }
 
-pcol_status pci_tree_context_apply(struct pci_tree_context *rank, const uint32_t *parents, const uint32_t *values,
-                           uint64_t first, size_t count, uint8_t *stream, size_t *size,
-                           pcol_error *err)
+pcol_status pci_tree_context_apply(struct pci_tree_context *rank, const uint32_t *parents,
+                                   const uint32_t *values, uint64_t first, size_t count,
+                                   uint8_t *stream, size_t *size, pcol_error *err)
 {
     *size = 0;
     for (uint64_t row = first > 0 ? first : 1; row < first + count; row++) {
@@ -69,9 +70,10 @@ pcol_status pci_tree_context_apply(struct pci_tree_context *rank, const uint32_t
     return PCOL_OK;
 }
 
-pcol_status pci_tree_context_undo(struct pci_tree_context *rank, const int64_t *parents, uint8_t *values,
-                          uint64_t first, uint64_t row, size_t count, const uint8_t *stream,
-                          size_t size, size_t *used, int *sound, pcol_error *err)
+pcol_status pci_tree_context_undo(struct pci_tree_context *rank, const int64_t *parents,
+                                  uint8_t *values, uint64_t first, uint64_t row, size_t count,
+                                  const uint8_t *stream, size_t size, size_t *used, int *sound,
+                                  pcol_error *err)
 {
     *sound = 0;
     for (size_t i = 0; i < count; i++, row++) {

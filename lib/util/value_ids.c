@@ -63,8 +63,8 @@ static inline pcol_status number_of(struct pci_value_ids *s, int64_t key, uint32
     return PCOL_OK;
 }
 
-pcol_status pci_value_ids_of(struct pci_value_ids *numbers, const int64_t *keys, const uint8_t *valid,
-                           size_t n, uint32_t *out, pcol_error *err)
+pcol_status pci_value_ids_of(struct pci_value_ids *numbers, const int64_t *keys,
+                             const uint8_t *valid, size_t n, uint32_t *out, pcol_error *err)
 {
     int whole = !memchr(valid, 0, n);
     for (size_t i = 0; i < n; i++) {
@@ -80,7 +80,7 @@ pcol_status pci_value_ids_of(struct pci_value_ids *numbers, const int64_t *keys,
 }
 
 pcol_status pci_value_ids_of_pairs(struct pci_value_ids *numbers, const uint32_t *first,
-                                 const uint32_t *second, size_t n, uint32_t *out, pcol_error *err)
+                                   const uint32_t *second, size_t n, uint32_t *out, pcol_error *err)
 {
     for (size_t i = 0; i < n; i++)
         PCI_TRY(number_of(numbers, pci_pair_key(first[i], second[i]), &out[i], err));
@@ -101,7 +101,7 @@ static int by_count(const void *a, const void *b)
 }
 
 pcol_status pci_ranks_by_frequency(const uint64_t *counts, size_t count, uint32_t *ranks,
-                               pcol_error *err)
+                                   pcol_error *err)
 {
     struct counted *order = pci_malloc(count + 1, sizeof *order);
     if (!order)

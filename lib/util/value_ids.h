@@ -18,7 +18,7 @@ struct pci_value_ids {
     struct pci_hash hash;
     struct {
         int64_t key;
-        uint32_t after;       /* 1 + its number; 0: nothing */
+        uint32_t after;           /* 1 + its number; 0: nothing */
     } near[PCI_VALUE_IDS_RECENT]; /* what was met last, by some bits of the key */
 };
 
@@ -26,11 +26,12 @@ void pci_value_ids_init(struct pci_value_ids *numbers);
 void pci_value_ids_clear(struct pci_value_ids *numbers);
 
 /* Numbers of `n` keys, of which those that are not valid are one. */
-pcol_status pci_value_ids_of(struct pci_value_ids *numbers, const int64_t *keys, const uint8_t *valid,
-                           size_t n, uint32_t *out, pcol_error *err);
+pcol_status pci_value_ids_of(struct pci_value_ids *numbers, const int64_t *keys,
+                             const uint8_t *valid, size_t n, uint32_t *out, pcol_error *err);
 /* The same of pairs of numbers. */
 pcol_status pci_value_ids_of_pairs(struct pci_value_ids *numbers, const uint32_t *first,
-                                 const uint32_t *second, size_t n, uint32_t *out, pcol_error *err);
+                                   const uint32_t *second, size_t n, uint32_t *out,
+                                   pcol_error *err);
 static inline int64_t pci_pair_key(uint32_t first, uint32_t second)
 {
     return (int64_t)((uint64_t)first << 32 | second);
@@ -38,6 +39,6 @@ static inline int64_t pci_pair_key(uint32_t first, uint32_t second)
 
 /* By number: its rank, most often met first, those met as often in the order of their numbers. */
 pcol_status pci_ranks_by_frequency(const uint64_t *counts, size_t count, uint32_t *ranks,
-                               pcol_error *err);
+                                   pcol_error *err);
 
 #endif

@@ -28,10 +28,10 @@
  * task and file it was met first. So all ways out of the library are gone, in a fraction of the
  * time.
  */
-#include "util/alloc.h"
-#include "reader/file.h"
 #include "format/decode.h"
+#include "reader/file.h"
 #include "tasks.h"
+#include "util/alloc.h"
 
 #include <execinfo.h>
 #include <signal.h>

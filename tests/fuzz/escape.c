@@ -9,9 +9,9 @@
  */
 #include "targets.h"
 
+#include "pcol.h"
 #include "stream/input.h"
 #include "stream/input_open.h"
-#include "pcol.h"
 #include "json/json.h"
 
 #include <stdio.h>

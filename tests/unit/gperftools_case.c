@@ -3,11 +3,12 @@
  * their numbers
  */
 #include "gperftools_case.h"
+#include "formats/gperftools/gperftools.h"
 
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -172,14 +173,14 @@ pcol_status gp_translate(const void *data, size_t size, int lenient)
     pcol_import_options options = PCOL_INIT(pcol_import_options);
     options.lenient = lenient;
     options.message = hear;
-    struct pci_import import = {NULL, &input, &options, "gperftools", PCOL_NONE};
+    struct pci_import import = {NULL, &input, &options, "gperftools", NULL, PCOL_NONE};
     uint8_t *proto = NULL;
     size_t proto_size;
     gp_said[0] = 0;
     memset(&gp_failure, 0, sizeof gp_failure);
     pcol_status status = pci_input_open_memory(&input, data, size, "in", &how, &gp_failure);
     cr_assert_eq(status, PCOL_OK, "%s", gp_failure.message);
-    status = pci_gperftools_translate(&import, &proto, &proto_size, &gp_failure);
+    status = pci_gperftools_convert(&import, &proto, &proto_size, &gp_failure);
     if (status == PCOL_OK)
         print_profile(&gp_printed, proto, proto_size);
     pci_free(proto);

@@ -4,8 +4,8 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 
-#include "reader/file.h"
 #include "format/load.h"
+#include "reader/file.h"
 
 #define ROWS 1300u
 #define HEADER(name) offsetof(struct pcf_header, name)

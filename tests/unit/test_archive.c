@@ -3,11 +3,11 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "encode/archive_write.h"
-#include "reader/archive_read.h"
-#include "image.h"
 #include "format/transform.h"
+#include "image.h"
+#include "reader/archive_read.h"
+#include "util/alloc.h"
 
 #include <pthread.h>
 #include <stdlib.h>

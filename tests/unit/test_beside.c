@@ -210,7 +210,8 @@ Test(beside, a_failure_behind_comes_at_a_later_write_or_at_the_end)
         struct user u = {.fail_at = 1000};
         struct pci_write_pipe *behind;
         pcol_error err;
-        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &behind, NULL), PCOL_OK);
+        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &behind, NULL),
+                     PCOL_OK);
         pcol_status status = write_bytes(behind, size, &err);
         cr_assert(status == PCOL_OK || status == PCOL_E_IO);
         cr_assert(status == PCOL_E_IO || size < 2000);
@@ -275,7 +276,8 @@ Test(beside, without_threads_the_caller_does_the_work)
         struct user u = {.fail_at = 1000};
         struct pci_write_pipe *behind;
         pcol_status expected = size > 1000 ? PCOL_E_IO : PCOL_OK;
-        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &behind, NULL), PCOL_OK);
+        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &behind, NULL),
+                     PCOL_OK);
         cr_assert_eq(write_bytes(behind, size, &err), expected);
         cr_assert_eq(pci_write_pipe_finish(behind, &err), expected);
         cr_assert(expected == PCOL_E_IO || u.total == size);

@@ -2,9 +2,9 @@
  * test_budget.c - the import budget: what is charged, what is refused, and what is said then
  */
 #include "util/alloc.h"
-#include "util/thread_pool.h"
-#include "util/import_budget.h"
 #include "util/error.h"
+#include "util/import_budget.h"
+#include "util/thread_pool.h"
 
 #include "testing.h"
 

@@ -160,15 +160,18 @@ Test(builder, many_cells)
             for (size_t i = 0; i < n; i++)
                 cr_assert_eq(pcol_builder_set_i64(one, column, row + i, values[i], NULL), PCOL_OK);
             if (kind == 4)
-                cr_assert_eq(pci_column_buffer_repeat(many->columns[column], row, part, n, NULL), PCOL_OK);
-            else
-                cr_assert_eq(pci_column_buffer_set_many(many->columns[column], row, values, n, NULL),
+                cr_assert_eq(pci_column_buffer_repeat(many->columns[column], row, part, n, NULL),
                              PCOL_OK);
+            else
+                cr_assert_eq(
+                    pci_column_buffer_set_many(many->columns[column], row, values, n, NULL),
+                    PCOL_OK);
             row += n;
         }
         cr_assert_eq(pci_column_buffer_set_many(many->columns[column], 3, &(int64_t){1}, 1, NULL),
                      PCOL_E_ARGUMENT);
-        cr_assert_eq(pci_column_buffer_repeat(many->columns[column], 3, 1, 1, NULL), PCOL_E_ARGUMENT);
+        cr_assert_eq(pci_column_buffer_repeat(many->columns[column], 3, 1, 1, NULL),
+                     PCOL_E_ARGUMENT);
         expect_same_file(one, many);
     }
 }
@@ -391,9 +394,9 @@ Test(builder, repeated_rows_come_back)
         memset(&e, 0, sizeof e);
         state = (uint64_t)turn;
         cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
-        cr_assert_eq(
-            pci_column_buffer_new(b, PCI_T_SAMPLES, "probe", PCF_I64, 0, PCI_DROP_NULL, &number, NULL),
-            PCOL_OK);
+        cr_assert_eq(pci_column_buffer_new(b, PCI_T_SAMPLES, "probe", PCF_I64, 0, PCI_DROP_NULL,
+                                           &number, NULL),
+                     PCOL_OK);
         struct pci_column_buffer *c = b->columns[number];
         fill_turns(c, &e, turn % 3);
         cr_assert_eq(c->rows, e.rows);

@@ -7,10 +7,10 @@
 #include "image.h"
 #include "testing.h"
 
-#include "util/alloc.h"
 #include "format/index.h"
 #include "format/load.h"
 #include "pcol.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  */
 #include <criterion/criterion.h>
 
+#include "pcol.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/hash.h"
-#include "pcol.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * Each generator is written through a builder at lengths around the block sizes, packed and plain,
  * in memory and through the temporary file, and read back by the cell and by the block.
  */
-#include "util/alloc.h"
 #include "encode/encode_leaf.h"
-#include "reader/file.h"
 #include "format/layout.h"
+#include "reader/file.h"
+#include "util/alloc.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>

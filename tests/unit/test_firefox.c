@@ -2,12 +2,13 @@
  * test_firefox.c - Firefox profiles: recognised, runs of numbers, times, slabs, memory that runs
  * out
  */
-#include "util/alloc.h"
+#include "formats/firefox/firefox.h"
 #include "formats/firefox/schema.h"
 #include "formats/firefox/stream.h"
-#include "stream/input_open.h"
 #include "pcol.h"
+#include "stream/input_open.h"
 #include "testing.h"
+#include "util/alloc.h"
 
 #include <criterion/criterion.h>
 

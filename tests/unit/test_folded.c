@@ -4,10 +4,11 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
+#include "formats/folded/folded.h"
 #include "formats/folded/line_parser.h"
 #include "stream/input_open.h"
 #include "testing.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -338,9 +339,9 @@ Test(folded, memory_runs_out)
 {
     static const char *const inputs[][2] = {
         {"folded", "# c\na;b 1\r\na;c 2.5\nd  3\n# e\n"},
-        {"perf",
-         "a 1/2 [003] 1.5:  10 cycles: x=1\n\t    7f722d142778 in (inlined)\n"
-         "\t    7f722d142778 out+0x5 (/lib/x)\n  formats/firefox/emitter.c:7\n\t7f722d100000 [unknown] (/y)\n"}};
+        {"perf", "a 1/2 [003] 1.5:  10 cycles: x=1\n\t    7f722d142778 in (inlined)\n"
+                 "\t    7f722d142778 out+0x5 (/lib/x)\n  "
+                 "formats/firefox/emitter.c:7\n\t7f722d100000 [unknown] (/y)\n"}};
     for (int i = 0; i < 2; i++) {
         pcol_status status = PCOL_E_NO_MEMORY;
         for (long n = 0; status != PCOL_OK; n++) {

@@ -4,10 +4,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
-#include "reader/file.h"
 #include "format/front_coding.h"
 #include "pcol.h"
+#include "reader/file.h"
+#include "util/alloc.h"
 
 #include <pthread.h>
 #include <stdio.h>

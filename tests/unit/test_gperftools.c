@@ -10,9 +10,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
+#include "formats/gperftools/gperftools.h"
 #include "gperftools_case.h"
 #include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -562,14 +563,14 @@ Test(gperftools, out_of_memory)
     for (int n = 0; status != PCOL_OK && n < 200; n++) {
         struct pci_input input;
         pcol_import_options options = PCOL_INIT(pcol_import_options);
-        struct pci_import import = {NULL, &input, &options, "gperftools", PCOL_NONE};
+        struct pci_import import = {NULL, &input, &options, "gperftools", NULL, PCOL_NONE};
         uint8_t *proto = NULL;
         size_t size;
         cr_assert_eq(pci_input_open_memory(&input, text, strlen(text), "in", NULL, &gp_failure),
                      PCOL_OK);
         allocations_left = n;
         pci_alloc_hook = fail_later;
-        status = pci_gperftools_translate(&import, &proto, &size, &gp_failure);
+        status = pci_gperftools_convert(&import, &proto, &size, &gp_failure);
         pci_alloc_hook = NULL;
         cr_assert(status == PCOL_OK || status == PCOL_E_NO_MEMORY);
         pci_free(proto);

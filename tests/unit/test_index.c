@@ -8,8 +8,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "image.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

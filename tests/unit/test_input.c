@@ -3,10 +3,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
-#include "util/import_budget.h"
 #include "stream/input_open.h"
 #include "testing.h"
+#include "util/alloc.h"
+#include "util/import_budget.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -32,7 +32,8 @@ static void make_values(size_t n, unsigned bits)
 
 static void check_sweep(size_t n, int64_t flip)
 {
-    struct pci_range_stats s, want = {0, 0, values[0] ^ flip, values[0] ^ flip, INT64_MAX, INT64_MIN};
+    struct pci_range_stats s,
+        want = {0, 0, values[0] ^ flip, values[0] ^ flip, INT64_MAX, INT64_MIN};
     for (size_t k = 1; k < n; k++) {
         int64_t rise = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
         int64_t value = values[k] ^ flip;

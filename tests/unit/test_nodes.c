@@ -3,8 +3,8 @@
  */
 #include "rows_case.h"
 
-#include "stream/input_open.h"
 #include "model/json_tree.h"
+#include "stream/input_open.h"
 
 #include <string.h>
 

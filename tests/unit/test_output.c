@@ -3,8 +3,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "testing.h"
+#include "util/alloc.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "pcol.h"
+#include "util/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

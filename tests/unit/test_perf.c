@@ -4,10 +4,11 @@
  */
 #include <criterion/criterion.h>
 
+#include "formats/perf/parse.h"
+#include "formats/perf/perf.h"
+#include "pcol.h"
 #include "reader/file.h"
 #include "stream/input_open.h"
-#include "pcol.h"
-#include "formats/perf/parse.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -307,8 +308,9 @@ Test(perf, period_beyond_64_bits)
 
 Test(perf, any_cut_is_no_crash)
 {
-    static const char text[] = "a b 1/2 [003] 1.5:  10 cycles:u: \n\t    7f722d142778 in "
-                               "(inlined)\n\t    7f722d142778 out+0x5 (/lib/x y)\n  formats/firefox/emitter.c:7\n\n";
+    static const char text[] =
+        "a b 1/2 [003] 1.5:  10 cycles:u: \n\t    7f722d142778 in "
+        "(inlined)\n\t    7f722d142778 out+0x5 (/lib/x y)\n  formats/firefox/emitter.c:7\n\n";
     for (size_t size = 0; size < sizeof text; size++) {
         void *data;
         pcol_file *file;

@@ -2,11 +2,12 @@
  * test_perun.c - Perun profiles: how they are recognised, flat forms of numbers and keys, what of a
  * resource becomes a sample
  */
-#include "util/alloc.h"
+#include "formats/perun/flat.h"
+#include "formats/perun/perun.h"
+#include "pcol.h"
 #include "reader/file.h"
 #include "stream/input.h"
-#include "formats/perun/flat.h"
-#include "pcol.h"
+#include "util/alloc.h"
 
 #include <criterion/criterion.h>
 

@@ -7,9 +7,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
-#include "stream/input_open.h"
+#include "formats/pprof/pprof.h"
 #include "pprof_case.h"
+#include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ Test(pprof, fields_over_the_end_of_the_window)
         close(ends[1]);
         cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
         cr_assert_eq(pci_input_open_fd(&input, ends[0], "in", &how, NULL), PCOL_OK);
-        struct pci_import import = {builder, &input, &options, "pprof", PCOL_NONE};
+        struct pci_import import = {builder, &input, &options, "pprof", NULL, PCOL_NONE};
         cr_assert_eq(pci_pprof_read(&import, NULL), PCOL_OK);
         cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, NULL), PCOL_OK);
         cr_assert(size == whole_size && !memcmp(data, whole, size), "piece %zu", piece);

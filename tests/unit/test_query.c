@@ -3,10 +3,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "builder/rows.h"
 #include "model/time_overlap.h"
 #include "pcol.h"
+#include "util/alloc.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
 #include "image.h"
 #include "testing.h"
 
-#include "util/alloc.h"
 #include "model/address_names.h"
 #include "model/row_details.h"
 #include "model/types.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,8 +260,8 @@ Test(readers, functions_that_are_but_an_address)
                  {"0x`", 0},    {"0xG", 0},
                  {"0xfedf", 1}, {"", 0}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        cr_expect_eq(pci_address_names_is((pcol_str){names[i].name, strlen(names[i].name)}), names[i].is,
-                     "%s", names[i].name);
+        cr_expect_eq(pci_address_names_is((pcol_str){names[i].name, strlen(names[i].name)}),
+                     names[i].is, "%s", names[i].name);
     cr_expect(same(pci_address_names_address((pcol_str){"lib.so+0x12", 11}), "0x12"));
     cr_expect(same(pci_address_names_address((pcol_str){"a+b+0x1", 7}), "0x1"));
     cr_expect(same(pci_address_names_address((pcol_str){"lib.so+x", 8}), ""));

@@ -4,9 +4,9 @@
 #include <criterion/criterion.h>
 
 #include "builder/builder.h"
-#include "reader/file.h"
-#include "model/table.h"
 #include "format/range.h"
+#include "model/table.h"
+#include "reader/file.h"
 #include "testing.h"
 
 #include <stdlib.h>

@@ -75,7 +75,7 @@ Test(rows, further_cells_tell_functions_apart)
     OK(pcol_builder_column(b, PCI_T_FUNCTIONS, "is_js", PCOL_BOOL, 0, &column[0], NULL));
     OK(pcol_builder_column(b, PCI_T_FUNCTIONS, "weight", PCOL_I64, 0, &column[1], NULL));
     struct pci_cell_value none[2] = {{0, 1}, {0, 0}}, js[2] = {{1, 1}, {0, 0}},
-                     zero[2] = {{0, 0}, {0, 1}};
+                          zero[2] = {{0, 0}, {0, 1}};
     OK(pci_builder_function(b, NULL, &f, column, none, 2, &row[0], &is_new, NULL));
     cr_assert(is_new);
     OK(pcol_builder_function(b, &f, &row[1], NULL));
@@ -283,7 +283,8 @@ Test(rows, random_labels)
     struct pci_call_tree tree; /* for the places */
     OK(pci_call_tree_init(&tree, NULL));
     for (uint32_t i = 1, node; i < b->tree.count; i++)
-        OK(pci_call_tree_child(&tree, b->tree.nodes[i].parent, b->tree.nodes[i].group, &node, NULL));
+        OK(pci_call_tree_child(&tree, b->tree.nodes[i].parent, b->tree.nodes[i].group, &node,
+                               NULL));
     OK(pci_call_tree_finish(&tree, NULL));
     const uint32_t *place = tree.place;
     rows_finish(b, &made);

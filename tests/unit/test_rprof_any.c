@@ -4,9 +4,10 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
-#include "stream/input_open.h"
+#include "formats/rprof/rprof.h"
 #include "rprof_case.h"
+#include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

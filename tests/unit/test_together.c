@@ -6,8 +6,8 @@
  */
 #include "together_case.h"
 
-#include "util/alloc.h"
 #include "testing.h"
+#include "util/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "query/top.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>

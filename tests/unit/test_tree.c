@@ -3,11 +3,11 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
-#include "encode/encode.h"
-#include "reader/file.h"
 #include "builder/call_tree.h"
+#include "encode/encode.h"
 #include "pcol.h"
+#include "reader/file.h"
+#include "util/alloc.h"
 
 #include <pthread.h>
 #include <stdio.h>

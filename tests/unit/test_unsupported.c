@@ -3,8 +3,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "formats/unsupported.h"
 #include "pcol.h"
+#include "registry/unsupported.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "util/alloc.h"
 #include "pcol.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

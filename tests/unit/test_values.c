@@ -5,9 +5,9 @@
 #include "check_case.h"
 #include "testing.h"
 
-#include "util/alloc.h"
 #include "formats/perun/flatten.h"
 #include "model/keyed_json.h"
+#include "util/alloc.h"
 
 #include <math.h>
 #include <string.h>

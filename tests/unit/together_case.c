@@ -164,7 +164,7 @@ static void code(struct profile *p)
             lines[k] = (pcol_line){
                 p->functions[together_dice(FUNCTIONS)], PCOL_NONE, together_dice(3), 0, 1, 0};
         OK(pci_builder_intern_distinct(b, &repeats[1], mappings, of_mapping, cells, 2, &g.mapping,
-                                    &is_new, e));
+                                       &is_new, e));
         if (is_new)
             OK(pcol_builder_set_i64(b, mapping_id, g.mapping, 1 + together_dice(50), e));
         g.id = i + 1000 * together_dice(2);

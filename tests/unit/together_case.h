@@ -9,8 +9,8 @@
 
 #include "builder/builder.h"
 #include "merge/merge.h"
-#include "model/row_details.h"
 #include "model/json_tree.h"
+#include "model/row_details.h"
 
 #define OK(call)                                                                        \
     do {                                                                                \

@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static void fault(struct accept *a, const 
 /* A row of source_columns of the thread at hand (PCOL_NONE: the document); NULL if there is none.
  * */
 static const struct pci_ff_preserved *find_kept(const struct pci_ff_native *b, const char *table,
-                                           const char *column)
+                                                const char *column)
 {
     size_t end;
     for (size_t i = pci_ff_preserved_first(b, b->thread, table, &end); i < end; i++)
@@ -278,7 +278,7 @@ static pcol_status find_root(const struct pci_ff_native *b, uint64_t *root, pcol
 }
 
 pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *back, size_t threads, int *fit,
-                                    pcol_error *err)
+                                      pcol_error *err)
 {
     struct accept a = {.threads = threads};
     uint64_t root;

@@ -2,7 +2,8 @@
  * array_prefetch.c - the thread that reads arrays of numbers ahead
  *
  * It searches for brackets, wherever they stand, in JSON as in the slabs of a container, and reads
- * as json/number_run.c does for as long as there are plain numbers. So what it hands over is what the
+ * as json/number_run.c does for as long as there are plain numbers. So what it hands over is what
+ * the
  * reader would have read itself; where something else comes the reader goes on, and finds the
  * faults.
  *
@@ -13,9 +14,9 @@
  */
 #include "formats/firefox/array_prefetch.h"
 
+#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "util/thread_pool.h"
-#include "stream/input_open.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -125,7 +126,8 @@ static pcol_status next_run(struct pci_ff_prefetch *a, pcol_error *err)
 }
 
 /* Begin the next long array; *found is 0 at the end. */
-static pcol_status next_array(struct pci_ff_prefetch *a, uint64_t *begin, int *found, pcol_error *err)
+static pcol_status next_array(struct pci_ff_prefetch *a, uint64_t *begin, int *found,
+                              pcol_error *err)
 {
     for (;;) {
         PCI_TRY(find_array(a, found, err));
@@ -258,8 +260,9 @@ static pcol_status make_array(void *context, void *data, size_t capacity, size_t
 
 /* ---- the reader */
 
-pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at, struct pci_spill_store *store,
-                             struct pci_ff_prefetch **ahead, pcol_error *err)
+pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
+                                struct pci_spill_store *store, struct pci_ff_prefetch **ahead,
+                                pcol_error *err)
 {
     uint64_t bytes = pci_input_bytes(input);
     *ahead = NULL;
@@ -283,7 +286,8 @@ pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at, stru
     if (status == PCOL_OK)
         status = pci_input_skip(&a->input, at, err);
     if (status == PCOL_OK)
-        status = pci_read_pipe_new(make_array, a, sizeof(struct array *), MOST_ARRAYS, &a->ring, err);
+        status =
+            pci_read_pipe_new(make_array, a, sizeof(struct array *), MOST_ARRAYS, &a->ring, err);
     if (status == PCOL_OK && pci_read_pipe_has_thread(a->ring)) {
         *ahead = a;
         return PCOL_OK;
@@ -352,8 +356,8 @@ static int wait_for(struct pci_ff_prefetch *a, uint64_t begin)
     return is;
 }
 
-pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json, uint64_t stop,
-                              struct pci_ff_cells *cells, pcol_error *err)
+pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json,
+                                 uint64_t stop, struct pci_ff_cells *cells, pcol_error *err)
 {
     struct pci_ff_prefetch *a = ahead;
     uint64_t begin = json->input->offset + json->at;

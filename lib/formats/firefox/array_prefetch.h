@@ -16,13 +16,14 @@ struct pci_ff_prefetch;
 
 /* Begin at a byte of an input, if that is a file with much left of it; else *ahead is NULL. Cells
  * are in `store`. */
-pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at, struct pci_spill_store *store,
-                             struct pci_ff_prefetch **ahead, pcol_error *err);
+pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
+                                struct pci_spill_store *store, struct pci_ff_prefetch **ahead,
+                                pcol_error *err);
 /* The reader stands behind the bracket of an array: take what there is of it
  * as `cells`, of which there are none yet, and go behind that. The text ends at byte `stop` of the
  * file. */
-pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json, uint64_t stop,
-                              struct pci_ff_cells *cells, pcol_error *err);
+pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json,
+                                 uint64_t stop, struct pci_ff_cells *cells, pcol_error *err);
 /* NULL: nothing. */
 void pci_ff_prefetch_free(struct pci_ff_prefetch *ahead);
 

@@ -19,8 +19,8 @@ static pcol_status new_map(const pcol_file *file, const char *table, uint32_t **
     return *map ? PCOL_OK : pci_fail_memory(err);
 }
 
-pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_file *file, int newest,
-                             pcol_error *err)
+pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_file *file,
+                                    int newest, pcol_error *err)
 {
     memset(code, 0, sizeof *code);
     code->file = file;
@@ -61,7 +61,8 @@ void pci_ff_code_tables_close(struct pci_ff_code_tables *code)
 
 /* ---- libraries and files */
 
-static pcol_status take_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_t *lib, pcol_error *err)
+static pcol_status take_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_t *lib,
+                            pcol_error *err)
 {
     int64_t mapping;
     int valid;
@@ -104,8 +105,8 @@ static pcol_status take_source(struct pci_ff_code_tables *c, uint32_t file, uint
 
 /* ---- functions and frames */
 
-static pcol_status take_function(struct pci_ff_code_tables *c, const struct pci_name *name, uint32_t group,
-                                 uint32_t *function, pcol_error *err)
+static pcol_status take_function(struct pci_ff_code_tables *c, const struct pci_name *name,
+                                 uint32_t group, uint32_t *function, pcol_error *err)
 {
     struct pci_ff_function f = {.file = PCOL_NONE,
                                 .source = PCOL_NONE,
@@ -117,8 +118,8 @@ static pcol_status take_function(struct pci_ff_code_tables *c, const struct pci_
     }
     PCI_TRY(pci_string_pool_intern(&c->strings, name->name.data, name->name.size, &f.name, err));
     if (name->has_filename) {
-        PCI_TRY(
-            pci_string_pool_intern(&c->strings, name->filename.data, name->filename.size, &f.file, err));
+        PCI_TRY(pci_string_pool_intern(&c->strings, name->filename.data, name->filename.size,
+                                       &f.file, err));
         PCI_TRY(take_source(c, f.file, &f.source, err));
     }
     PCI_TRY(take_lib(c, group, &f.resource, err));
@@ -226,7 +227,8 @@ static pcol_status take_stacks(struct pci_ff_code_tables *c, const uint8_t *all,
     return PCOL_OK;
 }
 
-pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used, pcol_error *err)
+pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used,
+                                    pcol_error *err)
 {
     uint8_t *all = pci_malloc((size_t)code->stacks.stacks + 1, 1);
     if (!all)

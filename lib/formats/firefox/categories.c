@@ -60,8 +60,8 @@ static pcol_status find_parts(struct pci_ff_categories *f, struct pci_ff_code_ta
 }
 
 /* Of all sources: each name and color once. */
-static pcol_status find_rows(struct pci_ff_categories *f, struct pci_ff_code_tables *code, int *grey,
-                             pcol_error *err)
+static pcol_status find_rows(struct pci_ff_categories *f, struct pci_ff_code_tables *code,
+                             int *grey, pcol_error *err)
 {
     uint64_t rows = pci_rows(code->file, "categories"), name, color;
     pcol_str text;
@@ -85,8 +85,8 @@ static pcol_status find_rows(struct pci_ff_categories *f, struct pci_ff_code_tab
     return PCOL_OK;
 }
 
-pcol_status pci_ff_find_categories(struct pci_ff_categories *categories, struct pci_ff_code_tables *code,
-                                   pcol_error *err)
+pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
+                                   struct pci_ff_code_tables *code, pcol_error *err)
 {
     struct pci_ff_categories *f = categories;
     const struct pci_column *of;

@@ -1,11 +1,12 @@
 /*
- * cell_buffer.h - a column of a Firefox profile as it is written: a kind and eight bytes for each cell
+ * cell_buffer.h - a column of a Firefox profile as it is written: a kind and eight bytes for each
+ * cell
  */
 #ifndef PCI_FIREFOX_CELL_BUFFER_H
 #define PCI_FIREFOX_CELL_BUFFER_H
 
-#include "util/spill_buffer.h"
 #include "formats/firefox/schema.h"
+#include "util/spill_buffer.h"
 
 struct pci_ff_cells {
     /* Integers, bits of doubles, codes of strings: four bytes each while all of them fit, then

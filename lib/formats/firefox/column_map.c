@@ -109,7 +109,8 @@ static pcol_status get_row(struct pci_ff *ff, struct pci_ff_table *table, struct
     return PCOL_OK;
 }
 
-static void get_integer(struct pci_ff_field *f, int kind, int64_t value, struct pci_cell_value *cell)
+static void get_integer(struct pci_ff_field *f, int kind, int64_t value,
+                        struct pci_cell_value *cell)
 {
     int way = f->spec->way;
     int none = way == PCI_FF_AS_INT_NONE && kind == PCI_FF_INT && value == -1;

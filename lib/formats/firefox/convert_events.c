@@ -1,5 +1,6 @@
 /*
- * convert_events.c - what a Firefox source has beyond what all formats have, on its way to another version
+ * convert_events.c - what a Firefox source has beyond what all formats have, on its way to another
+ * version
  *
  * Members of threads, markers and allocations go to the thread that is written, with the numbers of
  * strings, stacks and categories made those of the target. A marker's data names strings where its
@@ -66,7 +67,8 @@ static pcol_status text_member(const struct pci_node_reader *nodes, uint64_t par
     return PCOL_OK;
 }
 
-static pcol_status add_unique(struct pci_ff_convert *c, pcol_str type, pcol_str key, pcol_error *err)
+static pcol_status add_unique(struct pci_ff_convert *c, pcol_str type, pcol_str key,
+                              pcol_error *err)
 {
     uint32_t of, name;
     int again;
@@ -119,7 +121,8 @@ static pcol_status read_schema(struct pci_ff_convert *c, const struct pci_node_r
 
 static int is_unique(const struct pci_ff_convert *c, pcol_str type, pcol_str key)
 {
-    uint32_t of = pci_string_pool_find(&c->names, type), name = pci_string_pool_find(&c->names, key);
+    uint32_t of = pci_string_pool_find(&c->names, type),
+             name = pci_string_pool_find(&c->names, key);
     return of != PCOL_NONE && name != PCOL_NONE && pci_pair_set_has(&c->unique, of, name);
 }
 
@@ -182,7 +185,7 @@ pcol_status pci_ff_convert_source(struct pci_ff_convert *carry, uint32_t source,
 }
 
 pcol_status pci_ff_convert_open(struct pci_ff_convert *carry, const struct pci_export *export,
-                              struct pci_ff_code_tables *code, pcol_error *err)
+                                struct pci_ff_code_tables *code, pcol_error *err)
 {
     struct pci_ff_convert *c = carry;
     memset(c, 0, sizeof *c);
@@ -240,7 +243,7 @@ static pcol_status use_allocations(struct pci_ff_convert *c, uint32_t thread, ui
 }
 
 pcol_status pci_ff_convert_used(struct pci_ff_convert *carry, uint32_t source, uint32_t thread,
-                              uint8_t *used, pcol_error *err)
+                                uint8_t *used, pcol_error *err)
 {
     struct pci_ff_convert *c = carry;
     size_t markers;
@@ -548,7 +551,8 @@ static pcol_status put_allocations(struct pci_ff_convert *c, int native, const u
 }
 
 /* Those of JavaScript stand before the native ones. */
-pcol_status pci_ff_convert_allocations(struct pci_ff_convert *carry, uint32_t thread, pcol_error *err)
+pcol_status pci_ff_convert_allocations(struct pci_ff_convert *carry, uint32_t thread,
+                                       pcol_error *err)
 {
     struct pci_ff_convert *c = carry;
     const struct pci_column *kind;

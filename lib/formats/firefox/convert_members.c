@@ -1,5 +1,6 @@
 /*
- * convert_members.c - members around the tables of a Firefox source, on their way to another version: of
+ * convert_members.c - members around the tables of a Firefox source, on their way to another
+ * version: of
  * threads, of meta, of the document, and its counters
  */
 #include "formats/firefox/convert_events.h"
@@ -35,8 +36,8 @@ static pcol_status put_node(struct pci_ff_convert *c, const struct pci_node_valu
 }
 
 pcol_status pci_ff_convert_members(struct pci_ff_convert *carry, uint32_t thread,
-                                 const char *const *but, const char *const *wanted, unsigned *seen,
-                                 pcol_error *err)
+                                   const char *const *but, const char *const *wanted,
+                                   unsigned *seen, pcol_error *err)
 {
     struct pci_ff_convert *c = carry;
     struct pci_label_reader *l = &c->thread_labels;
@@ -61,7 +62,7 @@ pcol_status pci_ff_convert_members(struct pci_ff_convert *carry, uint32_t thread
 }
 
 pcol_status pci_ff_convert_around(struct pci_ff_convert *carry, int meta, const char *const *but,
-                                const char *const *wanted, unsigned *seen, pcol_error *err)
+                                  const char *const *wanted, unsigned *seen, pcol_error *err)
 {
     struct pci_ff_convert *c = carry;
     struct pci_node_reader nodes;
@@ -285,7 +286,7 @@ static pcol_status put_counter(struct counters *k, struct pci_label_reader *labe
 }
 
 pcol_status pci_ff_convert_counters(struct pci_ff_convert *carry, const uint32_t *thread_of,
-                                  const char *prefix, pcol_error *err)
+                                    const char *prefix, pcol_error *err)
 {
     struct counters k = {.carry = carry, .thread_of = thread_of, .prefix = prefix};
     struct pci_label_reader labels;

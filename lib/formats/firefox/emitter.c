@@ -16,8 +16,8 @@ static pcol_status to_spool(void *context, const void *data, size_t size, pcol_e
     return pci_spill_append(context, data, size, err);
 }
 
-pcol_status pci_ff_emit_open(struct pci_ff_emitter *out, const pcol_file *file, pcol_sink sink, int jslb,
-                            pcol_error *err)
+pcol_status pci_ff_emit_open(struct pci_ff_emitter *out, const pcol_file *file, pcol_sink sink,
+                             int jslb, pcol_error *err)
 {
     memset(out, 0, sizeof *out);
     out->file = file;
@@ -204,7 +204,7 @@ static pcol_status put_slab(struct pci_ff_emitter *out, int type, struct pci_ff_
 }
 
 pcol_status pci_ff_emit_column(struct pci_ff_emitter *out, const char *table, pcol_str column,
-                              const struct pci_ff_cells *cells, pcol_error *err)
+                               const struct pci_ff_cells *cells, pcol_error *err)
 {
     struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
     int type = out->jslb ? slab_type(table, column) : PCI_SLAB_JSON, done = 0;

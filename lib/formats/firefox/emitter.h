@@ -7,11 +7,11 @@
 #ifndef PCI_FIREFOX_EMITTER_H
 #define PCI_FIREFOX_EMITTER_H
 
-#include "reader/file.h"
-#include "util/spill_buffer.h"
 #include "formats/firefox/cell_buffer.h"
 #include "formats/firefox/stream.h"
-#include "stream/input.h"
+#include "formats/format.h"
+#include "reader/file.h"
+#include "util/spill_buffer.h"
 
 struct pci_ff_slab_out {
     uint64_t offset, size; /* in the spool of data */
@@ -29,8 +29,8 @@ struct pci_ff_emitter {
     pcol_sink sink;
 };
 
-pcol_status pci_ff_emit_open(struct pci_ff_emitter *out, const pcol_file *file, pcol_sink sink, int jslb,
-                            pcol_error *err);
+pcol_status pci_ff_emit_open(struct pci_ff_emitter *out, const pcol_file *file, pcol_sink sink,
+                             int jslb, pcol_error *err);
 /* Write what is left; JSLB: all of it. */
 pcol_status pci_ff_emit_finish(struct pci_ff_emitter *out, pcol_error *err);
 void pci_ff_emit_close(struct pci_ff_emitter *out);
@@ -38,7 +38,7 @@ void pci_ff_emit_close(struct pci_ff_emitter *out);
 /* A member whose value is a column of cells. table, column: names, by which JSLB chooses the
  * type. */
 pcol_status pci_ff_emit_column(struct pci_ff_emitter *out, const char *table, pcol_str column,
-                              const struct pci_ff_cells *cells, pcol_error *err);
+                               const struct pci_ff_cells *cells, pcol_error *err);
 /* One cell as a value. */
 pcol_status pci_ff_emit_cell(struct pci_ff_emitter *out, int kind, int64_t value, pcol_error *err);
 

@@ -1,5 +1,6 @@
 /*
- * first_use_restore.c - orders of the source's tables that follow from the first use of their rows (see first_use_detect.c)
+ * first_use_restore.c - orders of the source's tables that follow from the first use of their rows
+ * (see first_use_detect.c)
  */
 #include "formats/firefox/write_native.h"
 

@@ -8,10 +8,10 @@
  */
 #include "formats/firefox/stream.h"
 
+#include "format/load.h"
+#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
-#include "stream/input_open.h"
-#include "format/load.h"
 
 #include <string.h>
 
@@ -32,15 +32,16 @@ static pcol_status check_slab(const struct pci_slabs *s, uint32_t i, pcol_error 
     uint64_t entry = HEADER_SIZE + (uint64_t)ENTRY_SIZE * i;
     uint64_t first = HEADER_SIZE + (uint64_t)ENTRY_SIZE * s->count;
     if (slab->type >= PCI_SLAB_TYPES)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, entry, "slab %u has an unknown type", (unsigned)i);
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, entry, "slab %u has an unknown type",
+                                (unsigned)i);
     if (slab->offset < first || slab->offset > s->size || slab->size > s->size - slab->offset)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, entry, "slab %u lies outside the file",
-                             (unsigned)i);
+                                (unsigned)i);
     unsigned width = pci_slab_widths[slab->type];
     if (slab->offset % width || slab->size % width)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, entry,
-                             "slab %u is not aligned to its elements of %u bytes", (unsigned)i,
-                             width);
+                                "slab %u is not aligned to its elements of %u bytes", (unsigned)i,
+                                width);
     return PCOL_OK;
 }
 
@@ -81,22 +82,23 @@ static pcol_status read_table(struct pci_slabs *s, pcol_error *err)
     uint32_t version = get_u32(header + 8);
     if (version != 1)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, 8, "version %u of the container is not known",
-                             (unsigned)version);
+                                (unsigned)version);
     s->count = get_u32(header + 12);
     s->root = get_u32(header + 16);
     if (s->count > (s->size - HEADER_SIZE) / ENTRY_SIZE)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, 12, "the file has no room for %u slabs",
-                             (unsigned)s->count);
+                                (unsigned)s->count);
     if (s->root >= s->count)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, 16, "root slab %u is not among the %u slabs",
-                             (unsigned)s->root, (unsigned)s->count);
+                                (unsigned)s->root, (unsigned)s->count);
     s->slabs = pci_calloc(s->count, sizeof *s->slabs);
     if (!s->slabs)
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < s->count; i++)
         PCI_TRY(read_entry(s, i, err));
     if (s->slabs[s->root].type != PCI_SLAB_JSON)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 16, "root slab %u is not JSON", (unsigned)s->root);
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 16, "root slab %u is not JSON",
+                                (unsigned)s->root);
     return PCOL_OK;
 }
 
@@ -140,7 +142,8 @@ pcol_status pci_slab_open(const struct pci_slabs *slabs, const struct pci_slab *
     if (!slabs->file) {
         const uint8_t *data = slabs->bytes + slab->offset;
         if (slab->size >= 2 && !memcmp(data, "\x1f\x8b", 2))
-            return pci_fail_at_byte(err, PCOL_E_SYNTAX, slab->offset, "a JSON slab that is not JSON");
+            return pci_fail_at_byte(err, PCOL_E_SYNTAX, slab->offset,
+                                    "a JSON slab that is not JSON");
         return pci_input_open_memory(input, data, slab->size, "", NULL, err);
     }
     *offset = 0;

@@ -6,8 +6,8 @@
  */
 #include "formats/firefox/read.h"
 
-#include "util/alloc.h"
 #include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 
@@ -45,8 +45,8 @@ static const struct {
 };
 
 /* The members of a library's object, which `in` reads a second time. */
-static pcol_status members(struct pci_ff *ff, struct pci_ff_stream *in, struct pci_cell_value *cells,
-                           int *usual, pcol_error *err)
+static pcol_status members(struct pci_ff *ff, struct pci_ff_stream *in,
+                           struct pci_cell_value *cells, int *usual, pcol_error *err)
 {
     unsigned seen = 0;
     int more;

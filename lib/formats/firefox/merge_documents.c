@@ -23,7 +23,7 @@ struct several {
     struct pci_ff_convert *carry;
     struct pci_node_reader nodes;
     struct pci_string_pool keys; /* of other members that were written */
-    uint64_t *hashes;       /* by those: of what was written */
+    uint64_t *hashes;            /* by those: of what was written */
     size_t capacity;
     int *lost;
 };

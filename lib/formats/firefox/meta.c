@@ -3,9 +3,9 @@
  */
 #include "formats/firefox/read.h"
 
-#include "util/alloc.h"
-#include "stream/input_open.h"
 #include "model/json_tree.h"
+#include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 

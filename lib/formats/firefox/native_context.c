@@ -109,7 +109,7 @@ static pcol_status load_kept(struct pci_ff_native *b, int *whole, pcol_error *er
 }
 
 size_t pci_ff_preserved_first(const struct pci_ff_native *back, uint32_t thread, const char *table,
-                         size_t *end)
+                              size_t *end)
 {
     pcol_str name = {table, strlen(table)};
     size_t from = 0, to = back->kept_count;
@@ -164,8 +164,8 @@ static pcol_status load_stretches(struct pci_ff_native *b, const char *table, in
         struct pci_ff_thread_rows *t = &b->threads[value - b->first_thread];
         PCI_TRY(text_cell(b->file, kind, row, &text, &valid, err));
         struct pci_ff_sample_run *s = samples   ? &t->samples
-                                   : markers ? &t->markers
-                                             : &t->allocations[!pci_ff_same(text, "js")];
+                                      : markers ? &t->markers
+                                                : &t->allocations[!pci_ff_same(text, "js")];
         if (!s->count)
             s->first = row;
         *whole &= row == s->first + s->count;
@@ -226,8 +226,8 @@ static pcol_status find_categories(struct pci_ff_native *b, pcol_error *err)
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours, int64_t *category,
-                                 pcol_error *err)
+pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours,
+                                   int64_t *category, pcol_error *err)
 {
     *category = ours - (int64_t)back->category_base;
     if (*category >= 0 && (uint64_t)*category < back->category_count)
@@ -278,8 +278,8 @@ static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *e
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export, int *whole,
-                             const char **why, pcol_error *err)
+pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export,
+                               int *whole, const char **why, pcol_error *err)
 {
     const struct pci_column *column;
     struct pci_ff_native *b = back;
@@ -397,7 +397,7 @@ static pcol_status level_of(struct pci_ff_native *b, int id, int *level, pcol_er
 }
 
 pcol_status pci_ff_native_order(struct pci_ff_native *back, int id, const struct pci_order **order,
-                              pcol_error *err)
+                                pcol_error *err)
 {
     int level = back->thread != PCOL_NONE;
     PCI_TRY(pci_ff_load_order(back, level, id, err));
@@ -405,7 +405,8 @@ pcol_status pci_ff_native_order(struct pci_ff_native *back, int id, const struct
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count, pcol_error *err)
+pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count,
+                                pcol_error *err)
 {
     int level;
     PCI_TRY(level_of(back, id, &level, err));
@@ -429,7 +430,7 @@ static pcol_status invert(struct pci_ff_native *b, int level, int id, pcol_error
 }
 
 pcol_status pci_ff_native_row(struct pci_ff_native *back, int id, uint64_t ours, int64_t *row,
-                            pcol_error *err)
+                              pcol_error *err)
 {
     int level;
     PCI_TRY(level_of(back, id, &level, err));

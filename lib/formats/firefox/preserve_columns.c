@@ -63,7 +63,7 @@ static pcol_status keep_cells(struct pci_ff *ff, const struct pci_ff_cells *cell
 }
 
 pcol_status pci_ff_preserve(struct pci_ff *ff, uint32_t thread, const char *table, uint32_t column,
-                        const char *form, const struct pci_ff_cells *cells, pcol_error *err)
+                            const char *form, const struct pci_ff_cells *cells, pcol_error *err)
 {
     struct pci_ff_named row = {.thread = thread, .column = column, .form = PCOL_NONE};
     PCI_TRY(pcol_builder_string(ff->b, table, strlen(table), &row.table, err));
@@ -257,14 +257,14 @@ static pcol_status keep_column(struct pci_ff *ff, uint32_t thread, const struct 
         return pci_ff_preserve(ff, thread, name, column->name, PCI_FF_FORM_ROWS, NULL, err);
     if (!is_same(table, name, column))
         return pci_ff_preserve(ff, thread, name, column->name,
-                           column->scalar ? PCI_FF_FORM_VALUE : NULL, &column->cells, err);
+                               column->scalar ? PCI_FF_FORM_VALUE : NULL, &column->cells, err);
     one.count = 1;
     return pci_ff_preserve(ff, thread, name, column->name, PCI_FF_FORM_SAME, &one, err);
 }
 
-pcol_status pci_ff_preserve_table(struct pci_ff *ff, uint32_t thread, const struct pci_ff_table *table,
-                              const char *name, const struct pci_ff_claim *claims, size_t count,
-                              pcol_error *err)
+pcol_status pci_ff_preserve_table(struct pci_ff *ff, uint32_t thread,
+                                  const struct pci_ff_table *table, const char *name,
+                                  const struct pci_ff_claim *claims, size_t count, pcol_error *err)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct pci_ff_column *c = &table->columns[i];

@@ -2,9 +2,10 @@
  * read.c - a processed profile of the Firefox Profiler, as JSON or JSLB, into a builder
  */
 #include "formats/firefox/read.h"
+#include "formats/firefox/firefox.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -19,6 +19,7 @@
 #include "formats/firefox/array_prefetch.h"
 #include "formats/firefox/cell_buffer.h"
 #include "formats/firefox/stream.h"
+#include "formats/format.h"
 
 #include <string.h>
 
@@ -237,11 +238,11 @@ struct pci_ff_claim {
 };
 /* A row of source_columns; cells: NULL, or what is kept of it. */
 pcol_status pci_ff_preserve(struct pci_ff *ff, uint32_t thread, const char *table, uint32_t column,
-                        const char *form, const struct pci_ff_cells *cells, pcol_error *err);
+                            const char *form, const struct pci_ff_cells *cells, pcol_error *err);
 /* Name or keep every column of a table. */
-pcol_status pci_ff_preserve_table(struct pci_ff *ff, uint32_t thread, const struct pci_ff_table *table,
-                              const char *name, const struct pci_ff_claim *claims, size_t count,
-                              pcol_error *err);
+pcol_status pci_ff_preserve_table(struct pci_ff *ff, uint32_t thread,
+                                  const struct pci_ff_table *table, const char *name,
+                                  const struct pci_ff_claim *claims, size_t count, pcol_error *err);
 /* All rows of source_columns, when nothing more is kept. */
 pcol_status pci_ff_preserve_end(struct pci_ff *ff, pcol_error *err);
 /* What a list of fields claims; `claims` has room for as many. */

@@ -6,9 +6,9 @@
  */
 #include "formats/firefox/read.h"
 
-#include "util/alloc.h"
-#include "stream/input_open.h"
 #include "model/json_tree.h"
+#include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -351,8 +351,8 @@ static pcol_status begin_ahead(struct pci_ff *ff, pcol_error *err)
     if (ff->import->options->threads < 2 || (slabs && !slabs->file))
         return PCOL_OK;
     return pci_ff_prefetch_new(slabs ? slabs->file : json->input,
-                            slabs ? 0 : json->input->offset + json->at, &ff->b->store, &ff->ahead,
-                            err);
+                               slabs ? 0 : json->input->offset + json->at, &ff->b->store,
+                               &ff->ahead, err);
 }
 
 pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)

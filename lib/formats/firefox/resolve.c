@@ -263,7 +263,7 @@ static pcol_status resolve_rows(struct pci_ff_cloner *w, pcol_error *err)
         PCI_TRY(resolve_row(w, i, err));
     pci_ff_claim_fields(w->fields, w->count, claims);
     return pci_ff_preserve_table(w->ff, w->scope->thread, w->table, pci_ff_names[w->id], claims,
-                             w->count, err);
+                                 w->count, err);
 }
 
 static struct pci_ff_cloner *new_work(struct pci_ff *ff, struct pci_ff_scope *scope, int id)

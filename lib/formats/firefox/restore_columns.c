@@ -1,5 +1,6 @@
 /*
- * restore_columns.c - columns of the source's tables of code, from ours: schema.h read the other way
+ * restore_columns.c - columns of the source's tables of code, from ours: schema.h read the other
+ * way
  */
 #include "formats/firefox/write_native.h"
 
@@ -105,8 +106,8 @@ static pcol_status remake_field(struct pci_ff_native *b, int id, int field,
 
 /* ---- stacks */
 
-static pcol_status stack_row(struct pci_ff_native *b, uint64_t node, int64_t *prefix, int64_t *group,
-                             pcol_error *err)
+static pcol_status stack_row(struct pci_ff_native *b, uint64_t node, int64_t *prefix,
+                             int64_t *group, pcol_error *err)
 {
     int64_t parent;
     int valid;
@@ -186,8 +187,9 @@ static pcol_status remake_categories(struct pci_ff_native *b, const struct pci_f
 /* ---- stretches of rows */
 
 static pcol_status remake_stretch(struct pci_ff_native *b, const char *table,
-                                  const struct pci_ff_spec *spec, const struct pci_ff_sample_run *rows,
-                                  struct pci_ff_cells *cells, pcol_error *err)
+                                  const struct pci_ff_spec *spec,
+                                  const struct pci_ff_sample_run *rows, struct pci_ff_cells *cells,
+                                  pcol_error *err)
 {
     const struct pci_column *column;
     PCI_TRY(pci_want(b->file, table, spec->column, ~0u, &column, err));
@@ -217,19 +219,20 @@ static pcol_status unknown(const struct pci_ff_preserved *column, pcol_error *er
 }
 
 pcol_status pci_ff_restore_counter(struct pci_ff_native *back, const struct pci_ff_sample_run *rows,
-                                  const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
-                                  pcol_error *err)
+                                   const struct pci_ff_preserved *column,
+                                   struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_ff_spec *spec = find_spec(pci_ff_counter_specs, 2, column->column);
     if (pci_ff_same(column->column, "time") || pci_ff_same(column->column, "timeDeltas"))
-        return pci_ff_restore_times(back, "counter_samples", "time", "time_ulp", rows, column, cells,
-                                   err);
+        return pci_ff_restore_times(back, "counter_samples", "time", "time_ulp", rows, column,
+                                    cells, err);
     return spec ? remake_stretch(back, "counter_samples", spec, rows, cells, err)
                 : unknown(column, err);
 }
 
-pcol_status pci_ff_restore(struct pci_ff_native *back, int id, const struct pci_ff_preserved *column,
-                          struct pci_ff_cells *cells, pcol_error *err)
+pcol_status pci_ff_restore(struct pci_ff_native *back, int id,
+                           const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
+                           pcol_error *err)
 {
     const struct pci_ff_layout *l = &pci_ff_schema[id];
     const struct pci_ff_spec *spec = find_spec(l->specs, l->count, column->column);
@@ -254,6 +257,6 @@ pcol_status pci_ff_restore(struct pci_ff_native *back, int id, const struct pci_
     int end = pci_ff_same(name, "endTime");
     if (id == PCI_FF_MARKERS)
         return pci_ff_restore_times(back, "markers", end ? "end" : "start",
-                                   end ? "end_ulp" : "start_ulp", rows, column, cells, err);
+                                    end ? "end_ulp" : "start_ulp", rows, column, cells, err);
     return pci_ff_restore_times(back, "allocations", "time", "time_ulp", rows, column, cells, err);
 }

@@ -6,8 +6,8 @@
  */
 #include "formats/firefox/write_native.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
+#include "util/alloc.h"
 
 static pcol_status add_number(struct pci_ff_cells *cells, double value, int all_real,
                               pcol_error *err)
@@ -25,9 +25,9 @@ static int is_real(const struct pci_ff_preserved *column)
 }
 
 pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, const char *ns,
-                                const char *ulps, const struct pci_ff_sample_run *rows,
-                                const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
-                                pcol_error *err)
+                                 const char *ulps, const struct pci_ff_sample_run *rows,
+                                 const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
+                                 pcol_error *err)
 {
     const struct pci_column *times, *beside;
     int deltas = pci_ff_same(column->column, "timeDeltas"), all_real = is_real(column);
@@ -145,7 +145,8 @@ static void make_part(struct samples *s, uint64_t part)
 pcol_status pci_ff_sample_count(struct pci_ff_native *back, uint64_t *count, int *single,
                                 pcol_error *err)
 {
-    const struct pci_ff_sample_run *rows = &back->threads[back->thread - back->first_thread].samples;
+    const struct pci_ff_sample_run *rows =
+        &back->threads[back->thread - back->first_thread].samples;
     struct samples s;
     *count = 0;
     *single = 1;
@@ -190,10 +191,12 @@ static pcol_status add_weight(struct samples *s, const struct pci_ff_preserved *
     return pci_ff_cells_add(cells, PCI_FF_INT, s->part_integer, err);
 }
 
-pcol_status pci_ff_restore_samples(struct pci_ff_native *back, const struct pci_ff_preserved *column,
-                                  struct pci_ff_cells *cells, pcol_error *err)
+pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
+                                   const struct pci_ff_preserved *column,
+                                   struct pci_ff_cells *cells, pcol_error *err)
 {
-    const struct pci_ff_sample_run *rows = &back->threads[back->thread - back->first_thread].samples;
+    const struct pci_ff_sample_run *rows =
+        &back->threads[back->thread - back->first_thread].samples;
     enum {
         STACK,
         CPU,
@@ -215,7 +218,8 @@ pcol_status pci_ff_restore_samples(struct pci_ff_native *back, const struct pci_
             if (which == STACK && !s.has_stack) {
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
             } else if (which == STACK) {
-                PCI_TRY(pci_ff_native_row(back, PCI_FF_STACKS, (uint64_t)s.stack_value, &stack, err));
+                PCI_TRY(
+                    pci_ff_native_row(back, PCI_FF_STACKS, (uint64_t)s.stack_value, &stack, err));
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_INT, stack, err));
             } else if (which == CPU) {
                 PCI_TRY(add_cpu(&s, column, cells, err));

@@ -8,8 +8,8 @@
  */
 #include "formats/firefox/read.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
+#include "util/alloc.h"
 #include "util/simd_kernels.h"
 
 /* Which columns a row has. */
@@ -252,7 +252,8 @@ static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err
         .has_value = has & HAS_WEIGHT && b->same_weight};
     PCI_TRY(pci_builder_samples(w->ff->b, &rows, &row, err));
     if (has & HAS_CYCLES)
-        PCI_TRY(pci_column_buffer_set_many(w->ff->b->columns[w->cycles_column], row, b->cpu + at, n, err));
+        PCI_TRY(pci_column_buffer_set_many(w->ff->b->columns[w->cycles_column], row, b->cpu + at, n,
+                                           err));
     for (size_t i = 0; b->any_ulps && i < n; i++)
         if (b->ulps[at + i])
             PCI_TRY(pcol_builder_set_i64(w->ff->b, w->ulp_column, row + i, b->ulps[at + i], err));
@@ -410,7 +411,7 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
         {w->cpu, w->real_cpu ? PCI_FF_FORM_REAL : NULL, w->exact_cpu},
         pci_ff_claim_times(&w->times)};
     return pci_ff_preserve_table(w->ff, w->scope->thread, w->table, pci_ff_names[PCI_FF_SAMPLES],
-                             claims, 4, err);
+                                 claims, 4, err);
 }
 
 pcol_status pci_ff_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)

@@ -37,12 +37,12 @@ const char *const pci_ff_ours[PCI_FF_TABLES] = {
     [PCI_FF_NATIVE_ALLOCATIONS] = "allocations",
 };
 
-#define STRING(name, column, strict)                                  \
-    {                                                                 \
+#define STRING(name, column, strict)                                 \
+    {                                                                \
         name, PCI_FF_AS_STRING, 0, strict, column, PCOL_STRING, NULL \
     }
-#define INT(name, column)                                  \
-    {                                                      \
+#define INT(name, column)                                 \
+    {                                                     \
         name, PCI_FF_AS_INT, 0, 1, column, PCOL_I64, NULL \
     }
 #define ROW(name, way, target, column, table)         \
@@ -113,8 +113,8 @@ static const struct pci_ff_spec markers[] = {
     ROW("category", PCI_FF_AS_ROW, PCI_FF_CATEGORIES, "category", "categories"),
 };
 
-#define TEXT(name, column)                                     \
-    {                                                          \
+#define TEXT(name, column)                                    \
+    {                                                         \
         name, PCI_FF_AS_TEXT, 0, 1, column, PCOL_STRING, NULL \
     }
 

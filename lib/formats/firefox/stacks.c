@@ -266,8 +266,8 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
                                      {w->prefix, NULL, w->exact_prefix},
                                      {w->category[0], NULL, w->exact_category[0]},
                                      {w->category[1], NULL, w->exact_category[1]}};
-    PCI_TRY(pci_ff_preserve_table(w->ff, scope->thread, w->table, pci_ff_names[PCI_FF_STACKS], claims,
-                              4, err));
+    PCI_TRY(pci_ff_preserve_table(w->ff, scope->thread, w->table, pci_ff_names[PCI_FF_STACKS],
+                                  claims, 4, err));
     pci_ff_table_forget(w->table);
     return PCOL_OK;
 }

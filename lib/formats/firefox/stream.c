@@ -3,9 +3,9 @@
  */
 #include "formats/firefox/stream.h"
 
+#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "util/import_budget.h"
-#include "stream/input_open.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static pcol_status enter_slab(struct pci_ff_stream *stream, const struct pci_sla
 {
     unsigned level = stream->json ? stream->level + 1 : 0;
     if (level >= PCI_FF_NESTING)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, slab->offset, "JSON slabs nested deeper than %d",
-                             PCI_FF_NESTING);
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, slab->offset,
+                                "JSON slabs nested deeper than %d", PCI_FF_NESTING);
     struct pci_ff_reader *r = &stream->readers[level];
     PCI_TRY(pci_slab_open(stream->slabs, slab, &r->input, &r->offset, err));
     r->end = (uint64_t)slab->offset + slab->size;

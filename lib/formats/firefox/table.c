@@ -4,12 +4,13 @@
  * Arrays become columns of cells; numbers come in runs from the JSON reader or from a slab. What is
  * no scalar in a column is kept as JSON text.
  */
+#include "formats/firefox/firefox.h"
 #include "formats/firefox/read.h"
 
+#include "model/json_tree.h"
+#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "util/import_budget.h"
-#include "stream/input_open.h"
-#include "model/json_tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -27,8 +27,8 @@ pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
                             f->export->options->sample_type, &f->chosen, err);
 }
 
-static pcol_status value_of(struct pci_ff_write_generic *f, uint32_t type, uint64_t row, double *value,
-                            int *valid, pcol_error *err)
+static pcol_status value_of(struct pci_ff_write_generic *f, uint32_t type, uint64_t row,
+                            double *value, int *valid, pcol_error *err)
 {
     const struct pci_column *c = f->types.columns[type];
     int64_t bits;
@@ -44,8 +44,8 @@ static pcol_status value_of(struct pci_ff_write_generic *f, uint32_t type, uint6
 
 /* A sample's value of the type asked for. Threads of a Firefox source have one type each, so there,
  * if no type was named, it is whichever the sample has. */
-pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *t, uint64_t row,
-                               double *value, int *valid, pcol_error *err)
+pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                                uint64_t row, double *value, int *valid, pcol_error *err)
 {
     *valid = 0;
     *value = 0;
@@ -60,7 +60,7 @@ pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci
 
 /* The unit of a track's values: of the type of the first sample that has one. */
 pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
-                              pcol_str *unit, pcol_error *err)
+                               pcol_str *unit, pcol_error *err)
 {
     double value = 0;
     int valid = 0;
@@ -114,7 +114,8 @@ static pcol_status track_of(struct pci_ff_write_generic *f, uint64_t row, struct
 }
 
 /* All threads of Firefox sources are written, in their order, whether they have samples or not. */
-static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *hash, pcol_error *err)
+static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *hash,
+                               pcol_error *err)
 {
     const struct pci_column *column;
     uint64_t rows = pci_rows(f->file, "threads");

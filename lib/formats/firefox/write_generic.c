@@ -7,8 +7,8 @@
  */
 #include "formats/firefox/write_generic.h"
 
-#include "util/alloc.h"
 #include "builder/idle_samples.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,19 +66,22 @@ static const char *weight_type_of(pcol_str unit, double *scale)
 
 /* ---- meta */
 
-static void put_text(struct pci_ff_write_generic *f, const char *key, const char *text, pcol_error *err)
+static void put_text(struct pci_ff_write_generic *f, const char *key, const char *text,
+                     pcol_error *err)
 {
     pci_json_put_key(&f->out.w, key, err);
     pci_json_put_string(&f->out.w, (pcol_str){text, strlen(text)}, err);
 }
 
-static void put_number(struct pci_ff_write_generic *f, const char *key, int64_t number, pcol_error *err)
+static void put_number(struct pci_ff_write_generic *f, const char *key, int64_t number,
+                       pcol_error *err)
 {
     pci_json_put_key(&f->out.w, key, err);
     pci_json_put_int(&f->out.w, number, err);
 }
 
-static void put_word(struct pci_ff_write_generic *f, const char *key, const char *word, pcol_error *err)
+static void put_word(struct pci_ff_write_generic *f, const char *key, const char *word,
+                     pcol_error *err)
 {
     pci_json_put_key(&f->out.w, key, err);
     pci_json_put_raw(&f->out.w, word, strlen(word), err);
@@ -103,8 +106,8 @@ static pcol_status interval_of(const struct pci_ff_write_generic *f, uint32_t so
     return PCOL_OK;
 }
 
-static pcol_status source_text(const struct pci_ff_write_generic *f, uint32_t source, const char *column,
-                               pcol_str *text, pcol_error *err)
+static pcol_status source_text(const struct pci_ff_write_generic *f, uint32_t source,
+                               const char *column, pcol_str *text, pcol_error *err)
 {
     const struct pci_column *c;
     int valid;
@@ -114,7 +117,8 @@ static pcol_status source_text(const struct pci_ff_write_generic *f, uint32_t so
 }
 
 /* What the front end needs; a Firefox source has its own. */
-static void put_needed(struct pci_ff_write_generic *f, unsigned seen, pcol_str product, pcol_error *err)
+static void put_needed(struct pci_ff_write_generic *f, unsigned seen, pcol_str product,
+                       pcol_error *err)
 {
     static const struct {
         const char *key, *value;
@@ -175,10 +179,10 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
         PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
     if (!none && f->carry.firefox) {
         PCI_TRY(pci_ff_convert_around(&f->carry, 1,
-                                    but + (f->numbers_fit  ? 5
-                                           : f->is_firefox ? 2
-                                                           : 0),
-                                    wanted, &seen, err));
+                                      but + (f->numbers_fit  ? 5
+                                             : f->is_firefox ? 2
+                                                             : 0),
+                                      wanted, &seen, err));
     } else {
         pci_json_put_key(w, "importedFrom", err);
         pci_json_put_string(w, type, err);
@@ -409,8 +413,8 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
 }
 
 /* What the front end needs of a thread; one of a Firefox source has its own. */
-static void put_members(struct pci_ff_write_generic *f, const struct pci_ff_thread *t, unsigned seen,
-                        pcol_error *err)
+static void put_members(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
+                        unsigned seen, pcol_error *err)
 {
     static const char *const keys[] = {"processType",  "processStartupTime", "processShutdownTime",
                                        "registerTime", "unregisterTime",     "pausedRanges"};

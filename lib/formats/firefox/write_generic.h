@@ -40,9 +40,9 @@ pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
 pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err);
 /* A sample's value of the type asked for. */
 pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *track,
-                               uint64_t row, double *value, int *valid, pcol_error *err);
+                                uint64_t row, double *value, int *valid, pcol_error *err);
 /* The unit of a track's values. */
 pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_ff_thread *track,
-                              pcol_str *unit, pcol_error *err);
+                               pcol_str *unit, pcol_error *err);
 
 #endif

@@ -2,6 +2,7 @@
  * write_native.c - a Firefox profile written again as it was
  */
 #include "formats/firefox/write_native.h"
+#include "formats/firefox/firefox.h"
 
 #include "util/alloc.h"
 
@@ -378,7 +379,8 @@ static pcol_status write_place(void *context, const struct pci_node_value *node,
 
 /* ---- labels as members */
 
-void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *cell, pcol_error *err)
+void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *cell,
+                      pcol_error *err)
 {
     int64_t bits = cell->as.i64;
     switch (cell->key->kind) {

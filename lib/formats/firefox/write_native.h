@@ -7,13 +7,13 @@
 #ifndef PCI_FIREFOX_WRITE_NATIVE_H
 #define PCI_FIREFOX_WRITE_NATIVE_H
 
-#include "util/pair_set.h"
 #include "builder/string_pool.h"
 #include "formats/firefox/emitter.h"
 #include "model/frame_names.h"
+#include "model/json_tree.h"
 #include "model/row_details.h"
 #include "model/types.h"
-#include "model/json_tree.h"
+#include "util/pair_set.h"
 
 /* A row of source_columns. */
 struct pci_ff_preserved {
@@ -61,8 +61,8 @@ struct pci_ff_native {
 
 /* Whether a single source can come back as it was: it came from this format, and its rows are all
  * there. *why: NULL or why it cannot. */
-pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export, int *whole,
-                             const char **why, pcol_error *err);
+pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export,
+                               int *whole, const char **why, pcol_error *err);
 pcol_status pci_ff_native_write(struct pci_ff_native *back, int jslb, pcol_error *err);
 void pci_ff_native_close(struct pci_ff_native *back);
 void pci_ff_native_leave_thread(struct pci_ff_native *back);
@@ -74,11 +74,11 @@ pcol_status pci_ff_native_is_named(struct pci_ff_native *back, int *named, pcol_
 pcol_status pci_ff_native_warn(struct pci_ff_native *back, pcol_error *err);
 /* Whether what numbers threads in meta and profilerOverhead is below `threads`. */
 pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *back, size_t threads, int *fit,
-                                    pcol_error *err);
+                                      pcol_error *err);
 
 /* The first of the columns of a thread (PCOL_NONE: of the document); the others stand behind it. */
 size_t pci_ff_preserved_first(const struct pci_ff_native *back, uint32_t thread, const char *table,
-                         size_t *end);
+                              size_t *end);
 /* Whether it is no column, but says that rows stand in the order of their use. */
 static inline int pci_ff_is_by_use(const struct pci_ff_preserved *kept)
 {
@@ -94,25 +94,28 @@ pcol_status pci_ff_order_by_use(struct pci_ff_native *back, int level, int id, p
 pcol_status pci_ff_load_order(struct pci_ff_native *back, int level, int id, pcol_error *err);
 /* Rows of a table as the source had them, for the thread at hand. */
 pcol_status pci_ff_native_order(struct pci_ff_native *back, int id, const struct pci_order **order,
-                              pcol_error *err);
+                                pcol_error *err);
 /* How many rows the table has that the thread at hand refers to. */
-pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count, pcol_error *err);
+pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count,
+                                pcol_error *err);
 /* The source's number of a row of categories. */
-pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours, int64_t *category,
-                                 pcol_error *err);
+pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours,
+                                   int64_t *category, pcol_error *err);
 /* The source's row for one of ours; E_CORRUPT if it had none. */
 pcol_status pci_ff_native_row(struct pci_ff_native *back, int id, uint64_t ours, int64_t *row,
-                            pcol_error *err);
+                              pcol_error *err);
 
 /* restore_columns.c: the cells of a column of the source from our tables */
-pcol_status pci_ff_restore(struct pci_ff_native *back, int id, const struct pci_ff_preserved *column,
-                          struct pci_ff_cells *cells, pcol_error *err);
+pcol_status pci_ff_restore(struct pci_ff_native *back, int id,
+                           const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
+                           pcol_error *err);
 pcol_status pci_ff_restore_counter(struct pci_ff_native *back, const struct pci_ff_sample_run *rows,
-                                  const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
-                                  pcol_error *err);
+                                   const struct pci_ff_preserved *column,
+                                   struct pci_ff_cells *cells, pcol_error *err);
 /* restore_samples.c: columns of tables whose rows are not shared */
-pcol_status pci_ff_restore_samples(struct pci_ff_native *back, const struct pci_ff_preserved *column,
-                                  struct pci_ff_cells *cells, pcol_error *err);
+pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
+                                   const struct pci_ff_preserved *column,
+                                   struct pci_ff_cells *cells, pcol_error *err);
 /* How many samples the rows of the thread at hand become, and whether each counts as 1. */
 pcol_status pci_ff_sample_count(struct pci_ff_native *back, uint64_t *count, int *single,
                                 pcol_error *err);
@@ -121,9 +124,9 @@ const char *pci_ff_weight_column(const struct pci_ff_native *back);
 /* Whether a column of samples can be made from our rows, whatever cells the source had. */
 int pci_ff_is_sample_column(const struct pci_ff_native *back, pcol_str column);
 pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, const char *ns,
-                                const char *ulps, const struct pci_ff_sample_run *rows,
-                                const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
-                                pcol_error *err);
+                                 const char *ulps, const struct pci_ff_sample_run *rows,
+                                 const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
+                                 pcol_error *err);
 
 /* A cell of a column that may be missing; null then. */
 pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
@@ -138,7 +141,8 @@ pcol_status pci_ff_node_member(const struct pci_node_reader *nodes, uint64_t par
                                const char *key, struct pci_node_value *node, int *found,
                                pcol_error *err);
 /* write_native.c: the value of a label that is no node. */
-void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *cell, pcol_error *err);
+void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *cell,
+                      pcol_error *err);
 
 /* ---- any profile, from what all of them have */
 
@@ -187,15 +191,19 @@ struct pci_ff_code_tables {
 };
 
 /* build_tables.c; used: by stack, whether a sample names it */
-pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_file *file, int newest,
-                             pcol_error *err);
+pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_file *file,
+                                    int newest, pcol_error *err);
 /* A stack and its callers, as the next ones if they are new; then all others that are used. */
-pcol_status pci_ff_code_tables_use(struct pci_ff_code_tables *code, uint64_t stack, pcol_error *err);
-pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used, pcol_error *err);
+pcol_status pci_ff_code_tables_use(struct pci_ff_code_tables *code, uint64_t stack,
+                                   pcol_error *err);
+pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used,
+                                    pcol_error *err);
 void pci_ff_code_tables_close(struct pci_ff_code_tables *code);
 /* write_shared_tables.c: the members `libs` and `shared` */
-pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out, pcol_error *err);
-pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emitter *out, pcol_error *err);
+pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
+                            pcol_error *err);
+pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
+                              pcol_error *err);
 
 /* categories.c: those of all sources, and the one for what has none */
 struct pci_ff_categories {
@@ -205,8 +213,8 @@ struct pci_ff_categories {
     struct pci_pair_set names; /* name and color of each */
     struct pci_pair_set parts; /* category and name of its subcategories, in their order */
 };
-pcol_status pci_ff_find_categories(struct pci_ff_categories *categories, struct pci_ff_code_tables *code,
-                                   pcol_error *err);
+pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
+                                   struct pci_ff_code_tables *code, pcol_error *err);
 pcol_status pci_ff_put_categories(const struct pci_ff_categories *categories,
                                   struct pci_ff_emitter *out, pcol_error *err);
 void pci_ff_categories_close(struct pci_ff_categories *categories);

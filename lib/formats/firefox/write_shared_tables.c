@@ -1,5 +1,6 @@
 /*
- * write_shared_tables.c - the tables of code that gathered, as the member `shared` of version 60 or 70
+ * write_shared_tables.c - the tables of code that gathered, as the member `shared` of version 60
+ * or 70
  */
 #include "formats/firefox/write_native.h"
 
@@ -27,8 +28,8 @@ static void begin(struct table *t, struct pci_ff_emitter *out, const char *name,
 typedef pcol_status (*cell_fn)(struct pci_ff_code_tables *code, size_t i, int *kind, int64_t *value,
                                pcol_error *err);
 
-static pcol_status put(struct table *t, struct pci_ff_code_tables *code, const char *column, cell_fn cell,
-                       pcol_error *err)
+static pcol_status put(struct table *t, struct pci_ff_code_tables *code, const char *column,
+                       cell_fn cell, pcol_error *err)
 {
     struct pci_ff_cells cells;
     pcol_status status = PCOL_OK;
@@ -54,7 +55,7 @@ static void end(struct table *t, pcol_error *err)
     pci_json_put_end(&t->out->w, '}', err);
 }
 
-#define CELL(name)                                                                      \
+#define CELL(name)                                                                             \
     static pcol_status name(struct pci_ff_code_tables *c, size_t i, int *kind, int64_t *value, \
                             pcol_error *err)
 
@@ -259,8 +260,8 @@ static pcol_status lib_name(const struct pci_ff_code_tables *c, uint32_t row, pc
     return PCOL_OK;
 }
 
-static pcol_status put_lib(const struct pci_ff_code_tables *c, struct pci_ff_emitter *out, uint32_t row,
-                           pcol_error *err)
+static pcol_status put_lib(const struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
+                           uint32_t row, pcol_error *err)
 {
     static const struct {
         const char *key, *column, *else_column;
@@ -291,7 +292,8 @@ static pcol_status put_lib(const struct pci_ff_code_tables *c, struct pci_ff_emi
     return out->w.status;
 }
 
-pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out, pcol_error *err)
+pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
+                            pcol_error *err)
 {
     pci_json_put_key(&out->w, "libs", err);
     pci_json_put_begin(&out->w, '[', err);
@@ -329,7 +331,8 @@ static pcol_status put_stacks_and_frames(struct pci_ff_code_tables *c, struct pc
     return out->w.status;
 }
 
-static pcol_status put_functions(struct pci_ff_code_tables *c, struct pci_ff_emitter *out, pcol_error *err)
+static pcol_status put_functions(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
+                                 pcol_error *err)
 {
     struct table t;
     begin(&t, out, "funcTable", c->function_count, err);
@@ -355,7 +358,8 @@ CELL(resource_name)
     return integer(string, kind, value);
 }
 
-static pcol_status put_resources(struct pci_ff_code_tables *c, struct pci_ff_emitter *out, pcol_error *err)
+static pcol_status put_resources(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
+                                 pcol_error *err)
 {
     struct table t;
     begin(&t, out, "resourceTable", c->lib_count, err);
@@ -374,7 +378,8 @@ static pcol_status put_resources(struct pci_ff_code_tables *c, struct pci_ff_emi
     return out->w.status;
 }
 
-static pcol_status put_sources(struct pci_ff_code_tables *c, struct pci_ff_emitter *out, pcol_error *err)
+static pcol_status put_sources(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
+                               pcol_error *err)
 {
     struct table t;
     begin(&t, out, "sources", c->source_count, err);
@@ -397,7 +402,8 @@ static pcol_status put_sources(struct pci_ff_code_tables *c, struct pci_ff_emitt
     return out->w.status;
 }
 
-pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emitter *out, pcol_error *err)
+pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
+                              pcol_error *err)
 {
     pci_json_put_key(&out->w, "shared", err);
     pci_json_put_begin(&out->w, '{', err);

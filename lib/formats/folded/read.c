@@ -15,11 +15,12 @@
  *     this line     main;parse;skip 3
  *                   ^^^^^^^^^^^ in common
  */
+#include "formats/folded/folded.h"
 #include "formats/folded/line_parser.h"
 #include "stream/lines.h"
 
-#include "util/alloc.h"
 #include "builder/builder.h"
+#include "util/alloc.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>
@@ -43,8 +44,8 @@ struct reader {
     uint64_t samples;
     struct pci_strbuf before;  /* the line before, whole */
     struct pci_strbuf pending; /* what stood before the next sample */
-    size_t before_stack;     /* bytes of its stack */
-    int before_odd;          /* it needs its text, which is not set yet */
+    size_t before_stack;       /* bytes of its stack */
+    int before_odd;            /* it needs its text, which is not set yet */
     struct level *levels; /* of the line before, outermost first; the innermost has no semicolon */
     size_t depth, level_capacity;
     uint32_t *groups; /* by string: its group + 1; 0: none yet */

@@ -5,12 +5,12 @@
  * are called the same become one. Values are added up at its nodes, and each node that has one is
  * a line, in the tree's order.
  */
-#include "util/alloc.h"
-#include "builder/string_pool.h"
 #include "builder/call_tree.h"
+#include "builder/string_pool.h"
 #include "formats/folded/line_parser.h"
 #include "formats/folded/write_native.h"
 #include "model/frame_names.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -266,8 +266,8 @@ static pcol_status write_sums(struct sums *s, pcol_error *err)
 }
 
 pcol_status pci_folded_write_generic(const struct pci_export *export, const struct pci_types *types,
-                                  const struct pci_chosen *chosen, struct pci_out *out,
-                                  pcol_error *err)
+                                     const struct pci_chosen *chosen, struct pci_out *out,
+                                     pcol_error *err)
 {
     struct sums s = {
         .export = export, .file = export->file, .types = types, .chosen = chosen, .out = out};

@@ -5,10 +5,11 @@
  * text where those would not give it back.
  */
 #include "formats/folded/write_native.h"
+#include "formats/folded/folded.h"
 
-#include "util/alloc.h"
 #include "formats/folded/line_parser.h"
 #include "model/stack_path.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

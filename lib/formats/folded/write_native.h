@@ -4,15 +4,15 @@
 #ifndef PCI_FOLDED_WRITE_NATIVE_H
 #define PCI_FOLDED_WRITE_NATIVE_H
 
-#include "stream/out_buffer.h"
-#include "stream/input.h"
+#include "formats/format.h"
 #include "model/types.h"
+#include "stream/out_buffer.h"
 
 #define PCI_FOLDED_LONGEST ((size_t)64 << 20) /* bytes of a line: what an importer would take */
 
 /* Profiles of other kinds, and of several sources: a line for each distinct stack of names. */
 pcol_status pci_folded_write_generic(const struct pci_export *export, const struct pci_types *types,
-                                  const struct pci_chosen *chosen, struct pci_out *out,
-                                  pcol_error *err);
+                                     const struct pci_chosen *chosen, struct pci_out *out,
+                                     pcol_error *err);
 
 #endif

@@ -8,8 +8,8 @@
 #ifndef PCI_GPERFTOOLS_PROFILE_H
 #define PCI_GPERFTOOLS_PROFILE_H
 
+#include "formats/format.h"
 #include "util/hash.h"
-#include "stream/input.h"
 
 #define PCI_GP_MAX_TYPES 4u
 

@@ -14,6 +14,7 @@
  *     "--- contentionz 1 ---", ...     stacks.c; with "format = java" java.c
  *     "--- heapz 1 ---"                java.c
  */
+#include "formats/gperftools/gperftools.h"
 #include "formats/gperftools/scanner.h"
 
 #include "util/alloc.h"
@@ -144,8 +145,8 @@ static void choose_frames(struct pci_gp_profile *p)
     }
 }
 
-pcol_status pci_gperftools_translate(struct pci_import *import, uint8_t **data, size_t *size,
-                                     pcol_error *err)
+pcol_status pci_gperftools_convert(struct pci_import *import, uint8_t **data, size_t *size,
+                                   pcol_error *err)
 {
     struct pci_input *input = import->input;
     struct pci_gp_reader r = {.import = import, .lines = {.input = input}};

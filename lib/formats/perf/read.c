@@ -12,12 +12,13 @@
  * Frames marked (inlined) come before the function that they were inlined into and are lines of its
  * location group.
  */
-#include "stream/lines.h"
 #include "formats/perf/parse.h"
+#include "formats/perf/perf.h"
+#include "stream/lines.h"
 
-#include "util/alloc.h"
 #include "builder/builder.h"
 #include "builder/rows.h"
+#include "util/alloc.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>

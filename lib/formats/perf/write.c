@@ -7,15 +7,16 @@
  * text can use. Nothing in such text is escaped: each line is parsed as the reader parses it, and a
  * name that does not come back is reported as a loss.
  */
-#include "util/alloc.h"
-#include "stream/out_buffer.h"
-#include "util/strbuf.h"
-#include "stream/input.h"
-#include "model/frame_names.h"
-#include "model/stack_path.h"
-#include "model/row_details.h"
-#include "model/types.h"
+#include "formats/format.h"
 #include "formats/perf/parse.h"
+#include "formats/perf/perf.h"
+#include "model/frame_names.h"
+#include "model/row_details.h"
+#include "model/stack_path.h"
+#include "model/types.h"
+#include "stream/out_buffer.h"
+#include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -61,7 +62,7 @@ struct writer {
     const struct pci_export *export;
     const pcol_file *file;
     struct pci_out *out;
-    struct pci_strbuf line;          /* the line at hand */
+    struct pci_strbuf line;        /* the line at hand */
     struct pci_perf_header header; /* fields that it must have when it is read */
     struct pci_perf_frame frame;
     uint8_t *checked; /* by location: how its line was written when it was found to come back */
@@ -191,8 +192,8 @@ struct event {
 /* The types of samples without an event: `samples` without, `period` with a period. */
 static int is_eventless(const struct writer *w, uint32_t type, const char *name)
 {
-    return w->own && pci_str_is(w->types.type[type], name) && pci_str_is(w->types.unit[type], "count") &&
-           !w->types.ordinal[type];
+    return w->own && pci_str_is(w->types.type[type], name) &&
+           pci_str_is(w->types.unit[type], "count") && !w->types.ordinal[type];
 }
 
 /* The labels of the sample have been read. */
@@ -221,7 +222,8 @@ static pcol_status event_of(struct writer *w, uint64_t row, struct event *event,
         return PCOL_OK;
     int eventless = !label(w, "event", PCI_LABEL_STRING);
     int uncounted = eventless && is_eventless(w, event->type, "samples");
-    event->has_period = !uncounted && !(w->own && pci_str_is(w->types.unit[event->type], "samples"));
+    event->has_period =
+        !uncounted && !(w->own && pci_str_is(w->types.unit[event->type], "samples"));
     event->has_name = !uncounted && !(eventless && is_eventless(w, event->type, "period"));
     if (!event->has_period && event->period != 1)
         w->lost |= event->period < 0 ? LOSS_NEGATIVE : LOSS_COUNT;

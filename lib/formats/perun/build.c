@@ -7,8 +7,8 @@
  */
 #include "formats/perun/perun.h"
 
-#include "util/alloc.h"
 #include "formats/perun/build.h"
+#include "util/alloc.h"
 
 /* ---- the table of types */
 
@@ -75,7 +75,8 @@ static pcol_status add_snapshots(struct pci_perun *p, const struct pci_perun_out
         struct pci_perun_record *record = &p->record;
         PCI_TRY(pci_perun_record_read(p, &p->snapshots, at, record, err));
         PCI_TRY(pcol_builder_set_i64(b, out->snapshot_source, row, p->import->source, err));
-        PCI_TRY(pci_column_buffer_set(b->columns[out->snapshot_region], row, record->values[0], err));
+        PCI_TRY(
+            pci_column_buffer_set(b->columns[out->snapshot_region], row, record->values[0], err));
         p->cell_count = 0;
         PCI_TRY(pci_perun_push_record(p, record, 1, err));
         PCI_TRY(pci_perun_labels(p, out->snapshots, row, p->cells, p->cell_count, err));

@@ -13,47 +13,8 @@
 
 #include <string.h>
 
-#define BLOCK 65536u
 #define MOST_NODES (UINT64_C(1) << 26)
 #define MAX_PARTS (UINT64_C(1) << 20) /* of a value, in any file; more need bytes */
-
-/* ---- memory */
-
-pcol_status pci_arena_take(struct pci_arena *arena, size_t size, char **text, pcol_error *err)
-{
-    void *blocks = arena->blocks;
-    if (arena->most && (size > arena->most || arena->total > arena->most - size))
-        return pci_fail(err, PCOL_E_LIMIT, "a flat text is longer than %llu bytes",
-                        (unsigned long long)arena->most);
-    arena->total += size;
-    if (arena->block_count && arena->size - arena->used >= size) {
-        *text = arena->blocks[arena->block_count - 1] + arena->used;
-        arena->used += size;
-        return PCOL_OK;
-    }
-    if (pci_grow(&blocks, &arena->block_capacity, arena->block_count + 1, sizeof(char *)))
-        return pci_fail_memory(err);
-    arena->blocks = blocks;
-    size_t room = size < BLOCK ? BLOCK : size;
-    char *block = pci_malloc(room, 1);
-    if (!block)
-        return pci_fail_memory(err);
-    arena->blocks[arena->block_count++] = block;
-    arena->size = room;
-    arena->used = size;
-    *text = block;
-    return PCOL_OK;
-}
-
-void pci_arena_clear(struct pci_arena *arena)
-{
-    for (size_t i = 0; i < arena->block_count; i++)
-        pci_free(arena->blocks[i]);
-    pci_free(arena->blocks);
-    uint64_t most = arena->most;
-    memset(arena, 0, sizeof *arena);
-    arena->most = most;
-}
 
 static pcol_status keep(struct pci_arena *arena, const char *data, size_t size, pcol_str *text,
                         pcol_error *err)

@@ -6,17 +6,7 @@
 
 #include "formats/perun/flat.h"
 #include "model/keyed_rows.h"
-
-/* Text that stays where it is until everything is released. */
-struct pci_arena {
-    char **blocks;
-    size_t block_count, block_capacity;
-    size_t used, size;    /* of the last block */
-    uint64_t total, most; /* bytes taken, and allowed; 0: any */
-};
-/* *text has room for `size` bytes. E_LIMIT past `most`. */
-pcol_status pci_arena_take(struct pci_arena *arena, size_t size, char **text, pcol_error *err);
-void pci_arena_clear(struct pci_arena *arena);
+#include "util/arena.h"
 
 struct pci_flat_item {
     pcol_str key;           /* behind the member's own key and a colon; "" for the member itself */

@@ -3,9 +3,9 @@
  */
 #include "formats/perun/perun.h"
 
-#include "util/alloc.h"
-#include "stream/input_open.h"
 #include "model/json_tree.h"
+#include "stream/input_open.h"
+#include "util/alloc.h"
 
 #define COLUMNS 512u /* label columns that a table has at most */
 

@@ -17,6 +17,7 @@
 #include "builder/builder.h"
 #include "builder/rows.h"
 #include "builder/string_pool.h"
+#include "formats/format.h"
 #include "formats/perun/type_naming.h"
 #include "json/json.h"
 
@@ -152,7 +153,8 @@ struct pci_perun {
     struct pci_spill
         cell_values; /* of the arrays of types: 8 bytes each, and a byte for its kind */
     struct pci_spill cell_kinds;
-    struct pci_string_pool names; /* of types: mostly made by a rule, so not in the file's strings */
+    struct pci_string_pool names; /* of types: mostly made by a rule, so not in the file's strings
+                                     */
     struct pci_perun_type *types;
     size_t type_count, type_capacity;
     struct pci_perun_name {
@@ -176,8 +178,8 @@ struct pci_perun {
     struct pci_perun_record record, type_record; /* read back */
     struct pci_label *labels;                    /* of the row being made */
     size_t label_capacity;
-    struct pci_perun_type_rule rule;   /* for names of types */
-    struct pci_perun_cell *cells; /* of the record being read */
+    struct pci_perun_type_rule rule; /* for names of types */
+    struct pci_perun_cell *cells;    /* of the record being read */
     size_t cell_count, cell_capacity;
     struct pci_json_writer writer; /* of texts, into `text` */
     char *text;
@@ -248,5 +250,12 @@ pcol_status pci_perun_labels(struct pci_perun *p, uint32_t table, uint64_t row,
                              struct pci_perun_cell *cells, size_t count, pcol_error *err);
 pcol_status pci_perun_nodes(struct pci_perun *p, int64_t place, uint64_t parent, uint32_t key,
                             uint64_t *node, pcol_error *err);
+
+/* ---- format.c */
+
+int pci_perun_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_perun_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err);
+extern const struct pci_holds pci_perun_holds;
 
 #endif

@@ -1,21 +1,22 @@
 /*
- * query_answers.c - the table of answers: its columns and cells, and flattening with what rows share
+ * query_answers.c - the table of answers: its columns and cells, and flattening with what rows
+ * share
  *
  * Rows of a profile share their frames and stacks, so the flat form of each is made once; a row
  * then costs a few copies a key.
  */
 #include "formats/perun/query_answers.h"
 
+#include "model/keyed_json.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
-#include "model/keyed_json.h"
 
 #include <string.h>
 
 /* ---- columns and cells */
 
 pcol_status pci_result_new_column(struct pcol_answers *a, pcol_str name, uint32_t *column,
-                                   pcol_error *err)
+                                  pcol_error *err)
 {
     void *cells = a->cells;
     size_t known = a->columns.count;
@@ -56,7 +57,7 @@ static pcol_status take(void *context, const void *data, size_t size, pcol_error
 }
 
 pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *value,
-                             struct pci_strbuf *to, pcol_error *err)
+                            struct pci_strbuf *to, pcol_error *err)
 {
     struct pci_json_writer *w = &a->writer;
     if (!w->buffer)
@@ -118,7 +119,7 @@ static pcol_status add_shared(struct pcol_answers *a, uint32_t use, const struct
 }
 
 pcol_status pci_result_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
-                               struct pci_flat_shared **shared, int *is_new, pcol_error *err)
+                              struct pci_flat_shared **shared, int *is_new, pcol_error *err)
 {
     uint64_t hash;
     uint32_t id = find_shared(a, use, value, &hash);
@@ -129,8 +130,8 @@ pcol_status pci_result_shared(struct pcol_answers *a, uint32_t use, const struct
     return PCOL_OK;
 }
 
-pcol_status pci_result_share(struct pcol_answers *a, struct pci_flat_shared *shared,
-                              uint32_t field, const struct pci_value *value, pcol_error *err)
+pcol_status pci_result_share(struct pcol_answers *a, struct pci_flat_shared *shared, uint32_t field,
+                             const struct pci_value *value, pcol_error *err)
 {
     struct pci_value kept = *value;
     if (value->kind == PCI_VALUE_TEXT) {
@@ -173,7 +174,7 @@ static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
 }
 
 pcol_status pci_result_cell(struct pcol_answers *a, pcol_answer *cell,
-                             const struct pci_value *value, pcol_error *err)
+                            const struct pci_value *value, pcol_error *err)
 {
     switch ((enum pci_value_kind)value->kind) {
     case PCI_VALUE_NULL:
@@ -205,7 +206,7 @@ pcol_status pci_result_cell(struct pcol_answers *a, pcol_answer *cell,
 }
 
 pcol_status pci_result_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
-                            pcol_error *err)
+                           pcol_error *err)
 {
     pcol_answer *cell = &a->cells[column];
     if (cell->kind == PCOL_ANSWER_ABSENT)
@@ -350,7 +351,7 @@ pcol_status pci_result_slots(struct pcol_answers *a, pcol_error *err)
     a->slot_cells = cells;
     for (size_t i = 0; i < r->count; i++)
         PCI_TRY(pci_string_pool_intern(&a->fields, r->members[i].key.data, r->members[i].key.size,
-                                  &a->slot_fields[i], err));
+                                       &a->slot_fields[i], err));
     a->plan = r->plan;
     return PCOL_OK;
 }
@@ -396,7 +397,7 @@ static pcol_status name_field(struct pcol_answers *a, uint32_t field, pcol_error
 }
 
 pcol_status pci_result_name(struct pcol_answers *a, pcol_answer *cell, uint32_t field,
-                             pcol_error *err)
+                            pcol_error *err)
 {
     if (field >= a->field_name_count || !a->field_names[field].data)
         PCI_TRY(name_field(a, field, err));
@@ -405,7 +406,7 @@ pcol_status pci_result_name(struct pcol_answers *a, pcol_answer *cell, uint32_t 
 }
 
 pcol_status pci_result_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
-                                  pcol_error *err)
+                                 pcol_error *err)
 {
     if (a->cells[column].kind == PCOL_ANSWER_ABSENT)
         a->touched[a->touched_count++] = column;

@@ -53,7 +53,7 @@ struct pcol_answers {
     size_t touched_count, touched_capacity;
     /* flattening */
     struct pci_string_pool fields; /* all flat keys met */
-    pcol_str *field_names;    /* as cells show them; data NULL: not shown yet */
+    pcol_str *field_names;         /* as cells show them; data NULL: not shown yet */
     size_t field_name_count, field_name_capacity;
     struct pci_flat_shared *shared;
     size_t shared_count, shared_capacity;
@@ -110,16 +110,16 @@ struct pcol_answers {
 pcol_status pci_result_column(struct pcol_answers *a, const char *name, pcol_error *err);
 /* The same for any name, at any time; further columns of the same name are the first one. */
 pcol_status pci_result_new_column(struct pcol_answers *a, pcol_str name, uint32_t *column,
-                                   pcol_error *err);
+                                  pcol_error *err);
 /* Make the row's cells absent; done before each row, but for questions that set `partial` and do it
  * themselves. */
 pcol_status pci_result_row(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_result_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
-                            pcol_error *err);
+                           pcol_error *err);
 /* The same for a cell that is not of the row; its JSON gets its place by pci_result_settle(),
  * called for all such cells in the order in which they were set, *json first being a->json.data. */
 pcol_status pci_result_cell(struct pcol_answers *a, pcol_answer *cell,
-                             const struct pci_value *value, pcol_error *err);
+                            const struct pci_value *value, pcol_error *err);
 void pci_result_settle(pcol_answer *cell, const char **json);
 /* Cells of a block of `rows` rows, all absent; NULL if memory is out. */
 pcol_answer *pci_block_cells(struct pcol_answers *a, size_t rows);
@@ -128,20 +128,19 @@ pcol_status pci_block_part(struct pcol_answers *a, size_t row, size_t column,
 /* The numbers of `count` resources from the one at hand on, as a part. */
 pcol_status pci_block_numbers(struct pcol_answers *a, size_t count, struct pci_run_part *run,
                               pcol_error *err);
-pcol_status pci_result_int(struct pcol_answers *a, uint32_t column, int64_t value,
-                            pcol_error *err);
+pcol_status pci_result_int(struct pcol_answers *a, uint32_t column, int64_t value, pcol_error *err);
 pcol_status pci_result_push(struct pcol_answers *a, int64_t x, int64_t y, pcol_error *err);
 /* The next resource, or model, as the question is about. */
 pcol_status pci_result_object(struct pcol_answers *a, int models, int *more, pcol_error *err);
 /* The JSON text of an array or object, appended to `to`. */
 pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *value,
-                             struct pci_strbuf *to, pcol_error *err);
+                            struct pci_strbuf *to, pcol_error *err);
 /* What was made of a shared value for a use; *is_new: nothing yet, and the caller makes it by
  * further calls of pci_result_share(), before anything else is made. Valid until the next call. */
 pcol_status pci_result_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
-                               struct pci_flat_shared **shared, int *is_new, pcol_error *err);
-pcol_status pci_result_share(struct pcol_answers *a, struct pci_flat_shared *shared,
-                              uint32_t field, const struct pci_value *value, pcol_error *err);
+                              struct pci_flat_shared **shared, int *is_new, pcol_error *err);
+pcol_status pci_result_share(struct pcol_answers *a, struct pci_flat_shared *shared, uint32_t field,
+                             const struct pci_value *value, pcol_error *err);
 int pci_value_shared(const struct pci_value *value);
 /* Sort the list by `a`; stable. */
 pcol_status pci_result_sort(struct pcol_answers *a, pcol_error *err);
@@ -149,9 +148,9 @@ pcol_status pci_result_sort(struct pcol_answers *a, pcol_error *err);
 pcol_status pci_result_slots(struct pcol_answers *a, pcol_error *err);
 /* The name of a field as a cell. */
 pcol_status pci_result_name(struct pcol_answers *a, pcol_answer *cell, uint32_t field,
-                             pcol_error *err);
+                            pcol_error *err);
 pcol_status pci_result_set_field(struct pcol_answers *a, uint32_t column, uint32_t field,
-                                  pcol_error *err);
+                                 pcol_error *err);
 /* The flat items of the object at hand, into a->flat_cells. */
 pcol_status pci_result_flat(struct pcol_answers *a, pcol_error *err);
 

@@ -5,9 +5,9 @@
  * the file's batches. So a block is the rows of the first of a run, and for each cell that differs
  * the array: whoever reads it makes of the rows what he wants once, and then sets in the numbers.
  */
+#include "formats/perun/query_answers.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
-#include "formats/perun/query_answers.h"
 
 #include <string.h>
 

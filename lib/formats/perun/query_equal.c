@@ -5,8 +5,8 @@
  * they have the same keys with equal values, in any order. So each value gets a text, in which
  * integral numbers are decimal integers and keys are sorted, that it shares with its equals only.
  */
-#include "util/alloc.h"
 #include "formats/perun/query_answers.h"
+#include "util/alloc.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  *
  * The uid, then the trace backwards, then the amount. Texts of traces and uids are made once each.
  */
-#include "util/alloc.h"
 #include "formats/perun/query_answers.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -107,7 +107,7 @@ static pcol_status line_part(struct pcol_answers *a, const struct pci_value *val
     int is_new = 1;
     if (pci_value_shared(value))
         PCI_TRY(pci_result_shared(a, trace ? PCI_USE_TRACE_LINE : PCI_USE_FRAME_LINE, value,
-                                   &shared, &is_new, err));
+                                  &shared, &is_new, err));
     if (!is_new) {
         *ok = shared->count != 0;
         if (*ok)

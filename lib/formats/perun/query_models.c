@@ -1,8 +1,8 @@
 /*
  * query_models.c - models chosen for each uid, and the curves of models
  */
-#include "util/alloc.h"
 #include "formats/perun/query_answers.h"
+#include "util/alloc.h"
 
 #include <math.h>
 #include <string.h>
@@ -97,7 +97,8 @@ static pcol_status key_of(struct pcol_answers *a, int all, uint32_t *key, pcol_e
         if (all)
             PCI_TRY(pci_equal_text(&a->resources.values, model ? model : &none, &a->other, err));
     }
-    return pci_string_pool_intern(&a->seen, a->other.data ? a->other.data : "", a->other.size, key, err);
+    return pci_string_pool_intern(&a->seen, a->other.data ? a->other.data : "", a->other.size, key,
+                                  err);
 }
 
 /* Go over the models once: list[key] is the number of the model chosen, or -1. */

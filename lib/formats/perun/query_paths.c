@@ -4,8 +4,8 @@
  * A path is followed part by part: from the list of values that the parts so far lead to, the next
  * part makes another list.
  */
-#include "util/alloc.h"
 #include "formats/perun/query_answers.h"
+#include "util/alloc.h"
 
 #include <math.h>
 #include <string.h>

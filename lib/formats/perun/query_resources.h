@@ -1,5 +1,6 @@
 /*
- * query_resources.h - the resources, models and snapshots of Perun profiles as Perun's queries see them
+ * query_resources.h - the resources, models and snapshots of Perun profiles as Perun's queries see
+ * them
  *
  * A resource by type has the keys of its arrays and then those of its type; one of a snapshot has
  * its own, and then the snapshot's number and time. A key that comes twice has its last value in

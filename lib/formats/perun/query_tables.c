@@ -4,8 +4,8 @@
  * The columns of a table are the keys that its rows have, in order of first appearance: the rows
  * are gone over once for the columns and once for the cells.
  */
-#include "util/alloc.h"
 #include "formats/perun/query_answers.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -146,7 +146,7 @@ static pcol_status flat_columns(struct pcol_answers *a, pcol_error *err)
         uint32_t field = a->flat_cells[i].field;
         if (a->columns_of[field] == PCOL_NONE)
             PCI_TRY(pci_result_new_column(a, pci_string_pool_get(&a->fields, field),
-                                           &a->columns_of[field], err));
+                                          &a->columns_of[field], err));
     }
     return PCOL_OK;
 }

@@ -9,10 +9,10 @@
  */
 #include "formats/perun/perun.h"
 
-#include "util/alloc.h"
-#include "stream/input_open.h"
 #include "formats/perun/sniff.h"
 #include "model/json_tree.h"
+#include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 
@@ -529,9 +529,10 @@ static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, 
     const uint8_t *data = import->input->data;
     *w = (struct wrapping){pci_perun_wrapping(data, import->input->size), 0, 0};
     if (pci_perun_is_broken(data, import->input->size))
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 0,
-                             "an object of Perun's store begins with 'profile TYPE LENGTH' and a "
-                             "zero byte, LENGTH being a number");
+        return pci_fail_at_byte(
+            err, PCOL_E_SYNTAX, 0,
+            "an object of Perun's store begins with 'profile TYPE LENGTH' and a "
+            "zero byte, LENGTH being a number");
     if (!w->size)
         return PCOL_OK;
     for (w->at = w->size - 1; data[w->at - 1] != ' '; w->at--)
@@ -558,9 +559,9 @@ static pcol_status check_wrapping(struct pci_import *import, const struct wrappi
         return PCOL_OK;
     if (!import->options->lenient)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, w->at,
-                             "the header says that %" PRIu64 " characters follow, but there are "
-                             "%" PRIu64,
-                             w->length, characters);
+                                "the header says that %" PRIu64 " characters follow, but there are "
+                                "%" PRIu64,
+                                w->length, characters);
     pci_import_message(import,
                        "the header says that %" PRIu64 " characters follow, but there are %" PRIu64,
                        w->length, characters);

@@ -9,8 +9,8 @@
  */
 #include "formats/perun/build.h"
 
-#include "util/alloc.h"
 #include "formats/perun/flat.h"
+#include "util/alloc.h"
 #include "json/number.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ pcol_status pci_perun_out_finish(struct pci_perun *p, struct pci_perun_out *o, p
     if (o->default_type == PCOL_NONE)
         return PCOL_OK;
     return pci_column_buffer_set(p->builder->columns[PCI_C_SOURCE_DEFAULT_TYPE], p->import->source,
-                        o->default_type, err);
+                                 o->default_type, err);
 }
 
 void pci_perun_out_close(struct pci_perun_out *o)
@@ -142,8 +142,8 @@ static pcol_status unit_of(const struct pci_perun *p, const struct pci_perun_cla
     return PCOL_OK;
 }
 
-static pcol_status name_class(struct pci_perun *p, struct pci_perun_class *c, struct pci_strbuf *name,
-                              struct pci_strbuf *unit, pcol_error *err)
+static pcol_status name_class(struct pci_perun *p, struct pci_perun_class *c,
+                              struct pci_strbuf *name, struct pci_strbuf *unit, pcol_error *err)
 {
     const struct pci_perun_unit *found;
     int apart = is_text(p, c->subtype, "free") || is_text(p, c->subtype, "real") ||

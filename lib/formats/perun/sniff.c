@@ -5,8 +5,9 @@
  * levels that the bytes show are looked at: some are Perun's alone, others only in company.
  */
 #include "formats/perun/sniff.h"
+#include "formats/perun/perun.h"
 
-#include "stream/input.h"
+#include "formats/format.h"
 
 #include <string.h>
 

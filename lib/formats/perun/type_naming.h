@@ -15,7 +15,7 @@ struct pci_perun_type_rule {
 };
 /* From the flattened uid of the next type its name, "main#0". */
 pcol_status pci_perun_type_rule_next(struct pci_perun_type_rule *rule, struct pci_strbuf *text,
-                                pcol_error *err);
+                                     pcol_error *err);
 void pci_perun_type_rule_clear(struct pci_perun_type_rule *rule);
 
 #endif

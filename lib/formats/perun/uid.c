@@ -8,9 +8,9 @@
  */
 #include "formats/perun/perun.h"
 
-#include "util/alloc.h"
-#include "stream/input_open.h"
 #include "formats/perun/flatten.h"
+#include "stream/input_open.h"
+#include "util/alloc.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * stand in the order of the document, so one cursor for each table goes over it once.
  */
 #include "formats/perun/write.h"
+#include "formats/perun/perun.h"
 
 #include "util/alloc.h"
 

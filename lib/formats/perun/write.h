@@ -4,9 +4,9 @@
 #ifndef PCI_PERUN_WRITE_H
 #define PCI_PERUN_WRITE_H
 
-#include "stream/input.h"
-#include "model/keyed_json.h"
+#include "formats/format.h"
 #include "formats/perun/type_naming.h"
+#include "model/keyed_json.h"
 
 struct pci_perun_writer {
     const struct pci_export *export;

@@ -7,9 +7,9 @@
  */
 #include "formats/perun/write.h"
 
-#include "util/alloc.h"
 #include "model/frame_names.h"
 #include "model/types.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  */
 #include "formats/perun/write.h"
 
-#include "util/alloc.h"
 #include "formats/perun/flatten.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -54,8 +54,8 @@ static pcol_status name_by_rule(struct pci_perun_writer *w, struct pci_perun_typ
     return pci_perun_type_rule_next(rule, name, err);
 }
 
-static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_rule *rule, uint64_t row,
-                             struct pci_strbuf *name, pcol_error *err)
+static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_rule *rule,
+                             uint64_t row, struct pci_strbuf *name, pcol_error *err)
 {
     pcol_str own = {"", 0};
     int64_t ordinal;

@@ -2,6 +2,7 @@
  * field_scanner.c - framing the top level, and recognising a profile by its first fields
  */
 #include "formats/pprof/field_scanner.h"
+#include "formats/pprof/pprof.h"
 
 #define LONGEST_KEY 20u /* bytes of a key and a length */
 

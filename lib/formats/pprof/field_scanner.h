@@ -7,7 +7,7 @@
 #ifndef PCI_PPROF_FIELD_SCANNER_H
 #define PCI_PPROF_FIELD_SCANNER_H
 
-#include "stream/input.h"
+#include "formats/format.h"
 #include "formats/pprof/wire.h"
 
 struct pci_pprof_scanner {

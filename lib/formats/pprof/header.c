@@ -1,8 +1,8 @@
 /*
  * header.c - the source itself: sample types, times, period, comments and what is not known
  */
-#include "util/alloc.h"
 #include "formats/pprof/read.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +88,8 @@ static pcol_status add_comment(struct pci_pprof_reader *r, struct header *h, uin
     PCI_TRY(pci_pprof_string(r, index, m, F_COMMENT, &string, err));
     if (string == PCOL_NONE)
         PCI_TRY(pcol_builder_string(r->b, "", 0, &string, err));
-    PCI_TRY(pci_column_buffer_set(r->b->columns[h->comment_source], h->comments, r->b->source_count, err));
+    PCI_TRY(pci_column_buffer_set(r->b->columns[h->comment_source], h->comments, r->b->source_count,
+                                  err));
     PCI_TRY(pci_column_buffer_set(r->b->columns[h->comment_text], h->comments, string, err));
     h->comments++;
     return PCOL_OK;
@@ -109,7 +110,7 @@ static pcol_status read_comments(struct pci_pprof_reader *r, struct header *h,
         p = pci_pprof_varint(p, end, &index);
         if (!p)
             return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
-                                 "Profile.comment: bad varint");
+                                    "Profile.comment: bad varint");
         PCI_TRY(add_comment(r, h, index, m, err));
     }
     return PCOL_OK;
@@ -124,7 +125,7 @@ static pcol_status read_field(struct pci_pprof_reader *r, struct header *h,
         return pci_pprof_keep(&r->unknown, PCI_PB_OWN, m, &field, err);
     if (field.number == F_TIME_NANOS && h->number[F_TIME_NANOS])
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset,
-                             "Profile.time_nanos is there twice: several profiles in one file");
+                                "Profile.time_nanos is there twice: several profiles in one file");
     if (field.number == F_COMMENT)
         return read_comments(r, h, m, &field, err);
     if (field.type != (field.number == F_PERIOD_TYPE ? PCI_PB_BYTES : PCI_PB_VARINT))

@@ -1,8 +1,8 @@
 /*
  * ids.c - from the ids of mappings, functions and locations to rows
  */
-#include "util/alloc.h"
 #include "formats/pprof/read.h"
+#include "util/alloc.h"
 
 pcol_status pci_pprof_ids_init(struct pci_pprof_ids *ids, uint64_t count, pcol_error *err)
 {

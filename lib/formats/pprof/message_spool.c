@@ -5,8 +5,8 @@
  * size, then the message. So the place of each message in the input is known again when it is
  * decoded.
  */
-#include "util/alloc.h"
 #include "formats/pprof/read.h"
+#include "util/alloc.h"
 
 #define LONGEST_HEAD 20u
 

@@ -7,9 +7,9 @@
 #ifndef PCI_PPROF_PROTO_ENCODE_H
 #define PCI_PPROF_PROTO_ENCODE_H
 
-#include "util/hash.h"
-#include "stream/out_buffer.h"
 #include "pprof/profile.pb-c.h"
+#include "stream/out_buffer.h"
+#include "util/hash.h"
 
 struct pci_pprof_writer {
     struct pci_out out;

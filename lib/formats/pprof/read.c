@@ -2,8 +2,9 @@
  * read.c - importing a profile: what comes when
  */
 #include "formats/pprof/read.h"
-#include "util/alloc.h"
 #include "formats/pprof/field_scanner.h"
+#include "formats/pprof/pprof.h"
+#include "util/alloc.h"
 
 enum { P_SAMPLE_TYPE = 1, P_SAMPLE, P_MAPPING, P_LOCATION, P_FUNCTION, P_STRING_TABLE };
 

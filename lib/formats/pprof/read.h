@@ -16,7 +16,7 @@
 
 #include "builder/builder.h"
 #include "builder/rows.h"
-#include "stream/input.h"
+#include "formats/format.h"
 #include "formats/pprof/wire.h"
 
 #include <stdatomic.h>
@@ -183,7 +183,8 @@ void pci_pprof_stacks_run(struct pci_pprof_stacks *stacks, uint64_t end, _Atomic
 /* Look at `count` samples more, and enter none; `waiting` has room for them. */
 pcol_status pci_pprof_stacks_look(struct pci_pprof_stacks *stacks, size_t count, pcol_error *err);
 
-/* stack_helper.c: the reader of the rest has mostly ended when half of the stacks are still to be entered.
+/* stack_helper.c: the reader of the rest has mostly ended when half of the stacks are still to be
+ * entered.
  * From then on it looks at samples for the other reader, blocks of them from the last one to the
  * first, until both meet. What looking gives is kept with the block; a block that is odd in any way
  * is left to the other reader. */
@@ -197,12 +198,15 @@ struct pci_pprof_scanned_stack {
 pcol_status pci_pprof_stack_helper_new(struct pci_pprof_stack_helper **shelf, pcol_error *err);
 void pci_pprof_stack_helper_free(struct pci_pprof_stack_helper *shelf);
 /* By the reader of the rest, before the first sample of each block and at last. */
-void pci_pprof_stack_helper_mark(struct pci_pprof_stack_helper *shelf, const struct pci_pprof_taker *taker);
+void pci_pprof_stack_helper_mark(struct pci_pprof_stack_helper *shelf,
+                                 const struct pci_pprof_taker *taker);
 /* By the same, when all samples have been read: helps as long as that helps. */
-void pci_pprof_stack_helper_fill(struct pci_pprof_stack_helper *shelf, const struct pci_pprof_stacks *stacks);
+void pci_pprof_stack_helper_fill(struct pci_pprof_stack_helper *shelf,
+                                 const struct pci_pprof_stacks *stacks);
 /* By the reader of stacks, that begins block `number` (SIZE_MAX: none any more): what is there of
  * it, which the caller frees. */
-struct pci_pprof_scanned_stack pci_pprof_stack_helper_take(struct pci_pprof_stack_helper *shelf, size_t number);
+struct pci_pprof_scanned_stack pci_pprof_stack_helper_take(struct pci_pprof_stack_helper *shelf,
+                                                           size_t number);
 
 /* samples.c */
 pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err);

@@ -4,9 +4,9 @@
  * Decoded straight from the wire, stacks by a reader of their own (stacks.c), which is in another
  * thread if there may be one, else they take turns.
  */
+#include "formats/pprof/read.h"
 #include "util/alloc.h"
 #include "util/thread_pool.h"
-#include "formats/pprof/read.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,7 +23,8 @@ struct sample {
 static pcol_status bad_packed(const struct pci_pprof_message *m, const uint8_t *at,
                               const char *what, pcol_error *err)
 {
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at), "Sample.%s: bad varint", what);
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at), "Sample.%s: bad varint",
+                            what);
 }
 
 /* Values beyond those that the profile has types for are counted only: they are refused. */
@@ -155,8 +156,8 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
     r->values_short = s.value_count != r->type_count;
     if (r->values_short)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset,
-                             "Sample has %zu values where the profile has %zu sample types",
-                             s.value_count, r->type_count);
+                                "Sample has %zu values where the profile has %zu sample types",
+                                s.value_count, r->type_count);
     sample.source = r->import->source;
     sample.thread = PCOL_NONE;
     sample.values = r->values;
@@ -193,7 +194,7 @@ static pcol_status next_sample(struct readers *both, int *end, pcol_error *err)
         return PCOL_OK;
     if (!r->type_count)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, m.offset,
-                             "Sample without sample types: Profile.sample_type is missing");
+                                "Sample without sample types: Profile.sample_type is missing");
     return read_sample(r, &m, err);
 }
 

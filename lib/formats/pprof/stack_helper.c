@@ -5,8 +5,8 @@
  * backwards. So there is never more than one block that both may want, the one that is being looked
  * at when the reader of stacks comes to it, and for this one it waits.
  */
-#include "util/alloc.h"
 #include "formats/pprof/read.h"
+#include "util/alloc.h"
 
 #include <pthread.h>
 
@@ -64,7 +64,8 @@ void pci_pprof_stack_helper_free(struct pci_pprof_stack_helper *shelf)
 }
 
 /* Without memory for it there is just no help. */
-void pci_pprof_stack_helper_mark(struct pci_pprof_stack_helper *shelf, const struct pci_pprof_taker *taker)
+void pci_pprof_stack_helper_mark(struct pci_pprof_stack_helper *shelf,
+                                 const struct pci_pprof_taker *taker)
 {
     shelf->unmarked |= pci_grow((void **)&shelf->marks, &shelf->capacity, shelf->mark_count + 1,
                                 sizeof *shelf->marks) != 0;
@@ -89,7 +90,7 @@ static void look(const struct pci_pprof_stacks *stacks, struct mark mark,
     } else {
         *groups += own.group_count;
         *block = (struct pci_pprof_scanned_stack){own.waiting, own.groups, own.waiting_count,
-                                            own.taker.taken, own.taker.end};
+                                                  own.taker.taken, own.taker.end};
     }
     pci_spill_view_clear(&own.taker.view);
 }
@@ -106,7 +107,8 @@ static size_t begin_block(struct pci_pprof_stack_helper *shelf)
     return met ? NO_BLOCK : next;
 }
 
-void pci_pprof_stack_helper_fill(struct pci_pprof_stack_helper *shelf, const struct pci_pprof_stacks *stacks)
+void pci_pprof_stack_helper_fill(struct pci_pprof_stack_helper *shelf,
+                                 const struct pci_pprof_stacks *stacks)
 {
     size_t count = shelf->unmarked ? 0 : shelf->mark_count, number, groups = 0;
     struct pci_pprof_scanned_stack *blocks = pci_calloc(count, sizeof *blocks);
@@ -125,7 +127,8 @@ void pci_pprof_stack_helper_fill(struct pci_pprof_stack_helper *shelf, const str
     }
 }
 
-struct pci_pprof_scanned_stack pci_pprof_stack_helper_take(struct pci_pprof_stack_helper *shelf, size_t number)
+struct pci_pprof_scanned_stack pci_pprof_stack_helper_take(struct pci_pprof_stack_helper *shelf,
+                                                           size_t number)
 {
     struct pci_pprof_scanned_stack block = {0};
     pthread_mutex_lock(&shelf->lock);

@@ -6,9 +6,9 @@
  * lately not at all. Tables and tree are far larger than the caches: so stacks are looked at first
  * and entered some samples later, and what they will need is asked for in between.
  */
-#include "util/alloc.h"
 #include "format/load.h"
 #include "formats/pprof/read.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 
@@ -175,7 +175,7 @@ static pcol_status unknown_id(struct pci_pprof_stacks *s, const struct pci_pprof
 {
     s->in_field = 0; /* what is wrong with the sample's fields comes first */
     return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
-                         "Sample.location_id %" PRIu64 " names no location", id);
+                            "Sample.location_id %" PRIu64 " names no location", id);
 }
 
 static inline uint32_t group_of(struct pci_pprof_stacks *s, uint64_t id)
@@ -229,7 +229,7 @@ static pcol_status map_packed(struct pci_pprof_stacks *s, const struct pci_pprof
         p = pci_pprof_varint(p, end, &id);
         if (!p)
             return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
-                                 "Sample.location_id: bad varint");
+                                    "Sample.location_id: bad varint");
         *out = group_of(s, id);
         if (*out++ == PCOL_NONE)
             return unknown_id(s, m, at, id, err);

@@ -4,8 +4,8 @@
  * Each distinct text is kept once. It becomes a string of the file when something refers to it, so
  * that unused entries, which say nothing, take no room there.
  */
-#include "util/alloc.h"
 #include "formats/pprof/read.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 
@@ -14,11 +14,11 @@ pcol_status pci_pprof_add_string(struct pci_pprof_reader *r, const struct pci_pp
 {
     if (!r->text_count && field->size)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
-                             "Profile.string_table: the first string is not empty");
+                                "Profile.string_table: the first string is not empty");
     if (pci_grow((void **)&r->text_of, &r->text_capacity, r->text_count + 1, sizeof *r->text_of))
         return pci_fail_memory(err);
     PCI_TRY(pci_string_pool_intern(&r->texts, (const char *)field->data, field->size,
-                              &r->text_of[r->text_count], err));
+                                   &r->text_of[r->text_count], err));
     r->text_count++;
     return PCOL_OK;
 }
@@ -26,8 +26,9 @@ pcol_status pci_pprof_add_string(struct pci_pprof_reader *r, const struct pci_pp
 pcol_status pci_pprof_strings_end(struct pci_pprof_reader *r, pcol_error *err)
 {
     if (!r->text_count)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, r->import->input->offset + r->import->input->size,
-                             "Profile.string_table is missing");
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX,
+                                r->import->input->offset + r->import->input->size,
+                                "Profile.string_table is missing");
     r->code_of = pci_malloc(r->texts.count, sizeof *r->code_of);
     if (!r->code_of)
         return pci_fail_memory(err);
@@ -58,8 +59,9 @@ pcol_status pci_pprof_string(struct pci_pprof_reader *r, uint64_t index,
         return PCOL_OK;
     if (index >= r->text_count)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, place_of(m, number),
-                             "%s.%s: there is no string %" PRId64 ", the table has %zu", m->name,
-                             pci_pprof_field_name(m->name, number), (int64_t)index, r->text_count);
+                                "%s.%s: there is no string %" PRId64 ", the table has %zu", m->name,
+                                pci_pprof_field_name(m->name, number), (int64_t)index,
+                                r->text_count);
     uint32_t text = r->text_of[index];
     if (r->code_of[text] == PCOL_NONE) {
         pcol_str s = pci_string_pool_get(&r->texts, text);

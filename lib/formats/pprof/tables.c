@@ -5,8 +5,8 @@
  * entries that are equal in all but their id stay two rows (a variant tells them apart), so ids
  * name the same things after a round trip.
  */
-#include "util/alloc.h"
 #include "formats/pprof/read.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -63,14 +63,14 @@ static pcol_status add_id(struct pci_pprof_ids *ids, const struct pci_pprof_mess
     PCI_TRY(pci_pprof_ids_add(ids, id, row, &fresh, err));
     if (fresh)
         return PCOL_OK;
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id %" PRIu64 " is there twice", m->name,
-                         id);
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id %" PRIu64 " is there twice",
+                            m->name, id);
 }
 
 static pcol_status zero_id(const struct pci_pprof_message *m, pcol_error *err)
 {
     return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id is 0, which stands for none",
-                         m->name);
+                            m->name);
 }
 
 /* ---- mappings ---- */
@@ -120,7 +120,8 @@ static pcol_status read_mapping(struct pci_pprof_reader *r, struct pci_pprof_mes
     }
     for (unsigned i = M_FILENAME; i <= M_BUILD_ID; i++) {
         PCI_TRY(pci_pprof_string(r, values[i], m, i, &string, err));
-        cells[i - 1] = (struct pci_cell_value){string == PCOL_NONE ? 0 : string, string != PCOL_NONE};
+        cells[i - 1] =
+            (struct pci_cell_value){string == PCOL_NONE ? 0 : string, string != PCOL_NONE};
     }
     if (r->unknown.count)
         PCI_TRY(pci_builder_intern(r->b, PCI_T_MAPPINGS, r->mapping_columns + 1, cells + 1,
@@ -128,8 +129,8 @@ static pcol_status read_mapping(struct pci_pprof_reader *r, struct pci_pprof_mes
                                    err));
     else
         PCI_TRY(pci_builder_intern_distinct(r->b, &r->mapping_repeats, PCI_T_MAPPINGS,
-                                         r->mapping_columns + 1, cells + 1, M_COUNT - 1, &row,
-                                         &is_new, err));
+                                            r->mapping_columns + 1, cells + 1, M_COUNT - 1, &row,
+                                            &is_new, err));
     if (is_new) /* the id makes no row unlike another */
         PCI_TRY(pci_column_buffer_set(ids, row, (int64_t)values[M_ID], err));
     PCI_TRY(put_extra(r, PCI_T_MAPPINGS, row, err));
@@ -197,9 +198,9 @@ static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_messag
         return PCOL_OK;
     if (values[FUNCTION] || !r->import->options->lenient)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, m.offset,
-                             "Line.function_id %" PRIu64 " of location %" PRIu64
-                             " names no function",
-                             values[FUNCTION], location);
+                                "Line.function_id %" PRIu64 " of location %" PRIu64
+                                " names no function",
+                                values[FUNCTION], location);
     /* A line number, be it 0, tells a line without function from no line at all. */
     line->has_line = 1;
     r->zero_lines++;

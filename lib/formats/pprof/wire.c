@@ -3,8 +3,8 @@
  */
 #include "formats/pprof/wire.h"
 
-#include "util/alloc.h"
 #include "builder/rows.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,17 +62,17 @@ pcol_status pci_pprof_next_any(struct pci_pprof_message *m, struct pci_pprof_fie
             return fail(m, field->key, "bad varint in place of a length", err);
         if (field->value > (uint64_t)(m->end - p))
             return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
-                                 "%s.%s claims %" PRIu64 " bytes where %" PRIu64 " are left",
-                                 m->name, pci_pprof_field_name(m->name, field->number),
-                                 field->value, (uint64_t)(m->end - p));
+                                    "%s.%s claims %" PRIu64 " bytes where %" PRIu64 " are left",
+                                    m->name, pci_pprof_field_name(m->name, field->number),
+                                    field->value, (uint64_t)(m->end - p));
         field->data = p;
         field->size = (size_t)field->value;
         m->p = p + field->size;
         return PCOL_OK;
     default:
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
-                             "%s: field %" PRIu64 " has wire type %u, which does not exist",
-                             m->name, field->number, field->type);
+                                "%s: field %" PRIu64 " has wire type %u, which does not exist",
+                                m->name, field->number, field->type);
     }
 }
 
@@ -105,8 +105,8 @@ pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
                                  const struct pci_pprof_field *field, pcol_error *err)
 {
     return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
-                         "%s.%s has wire type %u", m->name,
-                         pci_pprof_field_name(m->name, field->number), field->type);
+                            "%s.%s has wire type %u", m->name,
+                            pci_pprof_field_name(m->name, field->number), field->type);
 }
 
 /* ---- fields that are not known ---- */

@@ -5,6 +5,7 @@
  * nothing but the tables' numbering has to be held until it is written.
  */
 #include "formats/pprof/write.h"
+#include "formats/pprof/pprof.h"
 
 #include "util/alloc.h"
 
@@ -78,6 +79,13 @@ static pcol_status open_sources(struct pci_pprof_export *e, struct source_column
         PCI_TRY(
             pci_want(e->file, "sources", wanted[i].name, wanted[i].types, wanted[i].column, err));
     return PCOL_OK;
+}
+
+/* Sources read from profile.proto or converted to it: their columns are those of profile.proto. */
+static int has_pprof_schema(const pcol_file *file, pcol_str type)
+{
+    const struct pci_format_schema *schema = pci_format_schema(file, type);
+    return schema && schema->last_type_is_default;
 }
 
 static pcol_status source_type(struct pci_pprof_export *e, const struct source_columns *c,
@@ -412,7 +420,7 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++) {
         e->wanted[i] = 1;
         PCI_TRY(source_type(e, &h->columns, i, &type, err));
-        e->any_pprof |= pci_type_is_pprof(type);
+        e->any_pprof |= has_pprof_schema(e->file, type);
     }
     e->exact = e->any_pprof && x->first_source == x->last_source;
     PCI_TRY(pci_types_open(e->file, &e->types, err));

@@ -9,11 +9,11 @@
 #ifndef PCI_PPROF_WRITE_H
 #define PCI_PPROF_WRITE_H
 
-#include "stream/input.h"
+#include "formats/format.h"
+#include "formats/pprof/proto_encode.h"
 #include "model/memory.h"
 #include "model/row_details.h"
 #include "model/types.h"
-#include "formats/pprof/proto_encode.h"
 
 /* Which rows of a table of ours are written, in which order, under which ids. */
 struct pci_pprof_entries {
@@ -99,7 +99,7 @@ pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_co
 /* Append the fields that are kept under `path` in the tree `root` as they were, "" for those of the
  * row's own message. */
 pcol_status pci_pprof_append_unknown(struct pci_pprof_export *e, uint64_t root, const char *path,
-                                  struct pci_pprof_bytes *to, pcol_error *err);
+                                     struct pci_pprof_bytes *to, pcol_error *err);
 void pci_pprof_unknown_kept_clear(struct pci_pprof_unknown_kept *kept);
 
 /* write_tables.c */

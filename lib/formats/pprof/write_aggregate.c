@@ -7,8 +7,8 @@
  */
 #include "formats/pprof/write.h"
 
-#include "util/alloc.h"
 #include "builder/string_pool.h"
+#include "util/alloc.h"
 
 struct merged {
     struct pci_string_pool labels;
@@ -48,8 +48,8 @@ static pcol_status add_sample(struct pci_pprof_export *e, struct merged *m,
 {
     uint32_t labels;
     size_t key;
-    PCI_TRY(
-        pci_string_pool_intern(&m->labels, (const char *)e->labels.data, e->labels.size, &labels, err));
+    PCI_TRY(pci_string_pool_intern(&m->labels, (const char *)e->labels.data, e->labels.size,
+                                   &labels, err));
     PCI_TRY(find_key(e, m, (uint32_t)b->stack_row, labels, &key, err));
     int64_t *sums = m->sums + key * e->type_count;
     for (uint32_t t = 0; t < e->type_count; t++)

@@ -3,8 +3,8 @@
  */
 #include "formats/pprof/write.h"
 
-#include "util/alloc.h"
 #include "model/frame_names.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -72,7 +72,7 @@ static pcol_status know(struct pci_pprof_unknown_kept *kept, const struct pci_no
 }
 
 pcol_status pci_pprof_append_unknown(struct pci_pprof_export *e, uint64_t root, const char *path,
-                                  struct pci_pprof_bytes *to, pcol_error *err)
+                                     struct pci_pprof_bytes *to, pcol_error *err)
 {
     const pcol_str message = {path, strlen(path)};
     struct pci_pprof_unknown_kept *kept = &e->kept;

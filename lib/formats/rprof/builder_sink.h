@@ -1,5 +1,6 @@
 /*
- * builder_sink.h - what R's profiles leave in a builder beside stacks: samples with their verbatim text,
+ * builder_sink.h - what R's profiles leave in a builder beside stacks: samples with their verbatim
+ * text,
  * segments, file lines
  *
  * The tables rprof_segments and rprof_files hold what a file says between its samples, so that
@@ -10,7 +11,7 @@
 #ifndef PCI_RPROF_BUILDER_SINK_H
 #define PCI_RPROF_BUILDER_SINK_H
 
-#include "stream/input.h"
+#include "formats/format.h"
 #include "formats/rprof/lexer.h"
 
 struct pci_rprof_record {

@@ -6,8 +6,8 @@
  */
 #include "formats/rprof/frames.h"
 
-#include "util/alloc.h"
 #include "format/load.h"
+#include "util/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@
 #ifndef PCI_RPROF_FRAMES_H
 #define PCI_RPROF_FRAMES_H
 
-#include "util/hash.h"
 #include "formats/rprof/lexer.h"
+#include "util/hash.h"
 
 /* A unit met before. */
 struct pci_rprof_known {

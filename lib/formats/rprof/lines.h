@@ -8,7 +8,7 @@
 #ifndef PCI_RPROF_LINES_H
 #define PCI_RPROF_LINES_H
 
-#include "stream/input.h"
+#include "formats/format.h"
 #include "formats/rprof/lexer.h"
 
 enum pci_rprof_eol { PCI_RPROF_CUT, PCI_RPROF_LF, PCI_RPROF_CRLF };

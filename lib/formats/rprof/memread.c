@@ -7,8 +7,9 @@
  * same line: such an entry keeps its text ("200 :"), and one text behind the other gives the log
  * back.
  */
-#include "formats/rprof/sample_pipeline.h"
 #include "formats/rprof/builder_sink.h"
+#include "formats/rprof/rprof.h"
+#include "formats/rprof/sample_pipeline.h"
 #include "formats/rprof/text.h"
 
 #include <inttypes.h>
@@ -117,8 +118,8 @@ static pcol_status add_entry(struct reader *r, const struct entry *e, pcol_error
     unsigned present = e->kind == NEW_PAGE                      ? 1u << T_PAGE
                        : e->kind == ALLOCATION && e->size.known ? 1u << T_SIZE
                                                                 : 0;
-    PCI_TRY(pci_rprof_pipeline_sample(&r->queue, e->empty ? NULL : &r->text.frames, e->units.has_stack,
-                                   present, values, err));
+    PCI_TRY(pci_rprof_pipeline_sample(&r->queue, e->empty ? NULL : &r->text.frames,
+                                      e->units.has_stack, present, values, err));
     if (e->exact)
         return PCOL_OK;
     PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));

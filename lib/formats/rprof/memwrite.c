@@ -3,10 +3,11 @@
  *
  * Only what was such a log can be written as one: an entry is an allocation and where it happened.
  */
+#include "formats/rprof/rprof.h"
 #include "formats/rprof/write.h"
 
-#include "util/alloc.h"
 #include "model/table.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -54,7 +55,8 @@ static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
     }
     PCI_TRY(pci_out(w->out, head, (size_t)(p - head), err));
     if (b->stack.valid[i]) {
-        PCI_TRY(pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
+        PCI_TRY(
+            pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
         PCI_TRY(pci_rprof_put_feeds(w->out, text, size, w->crlf && w->feeds, err));
     }
     return pci_out(w->out, w->crlf ? "\r\n" : "\n", w->crlf ? 2 : 1, err);
@@ -107,8 +109,8 @@ static pcol_status write_sources(struct writer *w, const struct pci_export *expo
     const struct pci_column *sources;
     PCI_TRY(pci_rprof_samples_open(w->samples, w->file, types, err));
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
-    PCI_TRY(
-        pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w, err));
+    PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
+                                      err));
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &sources, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
         PCI_TRY(pci_put_line_end(w->out, err));

@@ -3,10 +3,10 @@
  */
 #include "formats/rprof/parallel_chunks.h"
 
-#include "util/alloc.h"
-#include "util/thread_pool.h"
 #include "builder/builder.h"
 #include "stream/input_open.h"
+#include "util/alloc.h"
+#include "util/thread_pool.h"
 
 #include <string.h>
 
@@ -59,8 +59,8 @@ struct pci_rprof_chunks {
 
 /* ---- making parts */
 
-pcol_status pci_rprof_chunks_new(const struct pci_import *import,
-                                    struct pci_rprof_chunks **parts, pcol_error *err)
+pcol_status pci_rprof_chunks_new(const struct pci_import *import, struct pci_rprof_chunks **parts,
+                                 pcol_error *err)
 {
     unsigned threads = import->options->threads;
     uint64_t bytes = threads > 1 ? pci_input_bytes(import->input) : 0;
@@ -103,8 +103,7 @@ void pci_rprof_chunks_free(struct pci_rprof_chunks *parts)
     pci_free(parts);
 }
 
-static pcol_status open_part(const struct pci_rprof_chunks *p, struct part *part,
-                             pcol_error *err)
+static pcol_status open_part(const struct pci_rprof_chunks *p, struct part *part, pcol_error *err)
 {
     struct pci_import import = {.input = &part->input};
     PCI_TRY(pci_input_open_part(&part->input, p->import->input, err));
@@ -116,8 +115,8 @@ static pcol_status open_part(const struct pci_rprof_chunks *p, struct part *part
 }
 
 pcol_status pci_rprof_chunks_plan(struct pci_rprof_chunks *parts, uint64_t at,
-                                     const struct pci_rprof_terms *terms, uint64_t *stop,
-                                     pcol_error *err)
+                                  const struct pci_rprof_terms *terms, uint64_t *stop,
+                                  pcol_error *err)
 {
     struct pci_rprof_chunks *p = parts;
     uint64_t left = p->bytes > at ? p->bytes - at : 0, several = p->count + 1;
@@ -188,9 +187,11 @@ static pcol_status find_node(struct part *part, uint32_t *node, pcol_error *err)
     *node = depth ? part->nodes[depth - 1] : 0;
     uint32_t hash = tree->nodes[*node].hash;
     for (size_t i = count; i-- > 0;)
-        hash = pci_call_tree_ask(tree, pci_call_tree_hash(hash, frames->known[frames->fresh[i].unit].group));
+        hash = pci_call_tree_ask(
+            tree, pci_call_tree_hash(hash, frames->known[frames->fresh[i].unit].group));
     for (size_t i = count; i-- > 0;) {
-        PCI_TRY(pci_call_tree_child(tree, *node, frames->known[frames->fresh[i].unit].group, node, err));
+        PCI_TRY(pci_call_tree_child(tree, *node, frames->known[frames->fresh[i].unit].group, node,
+                                    err));
         part->nodes[depth++] = *node;
     }
     return PCOL_OK;
@@ -272,8 +273,8 @@ static pcol_status run_task(void *context, size_t number, pcol_error *err)
 }
 
 pcol_status pci_rprof_chunks_run(struct pci_rprof_chunks *parts,
-                                    pcol_status (*own)(void *context, pcol_error *err),
-                                    void *context, pcol_error *err)
+                                 pcol_status (*own)(void *context, pcol_error *err), void *context,
+                                 pcol_error *err)
 {
     struct pci_rprof_chunks *p = parts;
     p->own = own;
@@ -367,12 +368,12 @@ static pcol_status take_nodes(struct part *part, const struct pci_rprof_frames *
                 PCI_TRY(take_group(part, frames, b, node->group, err));
             part->places[k].hash =
                 pci_call_tree_ask(&b->tree, pci_call_tree_hash(part->places[node->parent].hash,
-                                                     part->groups[node->group]));
+                                                               part->groups[node->group]));
         }
         for (size_t k = i; k < end; k++) {
             const struct pci_node *node = &from->tree.nodes[k];
             PCI_TRY(pci_call_tree_child(&b->tree, part->places[node->parent].node,
-                                   part->groups[node->group], &part->places[k].node, err));
+                                        part->groups[node->group], &part->places[k].node, err));
         }
         part->place_count = end;
     }
@@ -399,9 +400,9 @@ static pcol_status take_samples(const struct part *part, struct pci_rprof_pipeli
 }
 
 pcol_status pci_rprof_chunks_take(struct pci_rprof_chunks *parts,
-                                     const struct pci_rprof_terms *terms,
-                                     struct pci_rprof_pipeline *queue, uint64_t *at, uint64_t *lines,
-                                     uint64_t *too_long, pcol_error *err)
+                                  const struct pci_rprof_terms *terms,
+                                  struct pci_rprof_pipeline *queue, uint64_t *at, uint64_t *lines,
+                                  uint64_t *too_long, pcol_error *err)
 {
     struct pci_rprof_chunks *p = parts;
     uint64_t before = *at;

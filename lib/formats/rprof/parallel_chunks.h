@@ -33,25 +33,25 @@ struct pci_rprof_terms {
 struct pci_rprof_chunks;
 
 /* NULL without an error: the input or its size are no reason for parts. */
-pcol_status pci_rprof_chunks_new(const struct pci_import *import,
-                                    struct pci_rprof_chunks **parts, pcol_error *err);
+pcol_status pci_rprof_chunks_new(const struct pci_import *import, struct pci_rprof_chunks **parts,
+                                 pcol_error *err);
 void pci_rprof_chunks_free(struct pci_rprof_chunks *parts);
 
 /* The reader is at `at`: set up parts for what comes; *stop is where its own stretch ends,
  * UINT64_MAX: there is nothing for others any more. */
 pcol_status pci_rprof_chunks_plan(struct pci_rprof_chunks *parts, uint64_t at,
-                                     const struct pci_rprof_terms *terms, uint64_t *stop,
-                                     pcol_error *err);
+                                  const struct pci_rprof_terms *terms, uint64_t *stop,
+                                  pcol_error *err);
 /* Call own(context), which reads the reader's stretch, and read the others beside it. Errors: those
  * of own(); E_NO_MEMORY of any. */
 pcol_status pci_rprof_chunks_run(struct pci_rprof_chunks *parts,
-                                    pcol_status (*own)(void *context, pcol_error *err),
-                                    void *context, pcol_error *err);
+                                 pcol_status (*own)(void *context, pcol_error *err), void *context,
+                                 pcol_error *err);
 /* Put what follows `at` into the builder; *at is where the reader goes on, *lines and *too_long how
  * many lines that were. */
 pcol_status pci_rprof_chunks_take(struct pci_rprof_chunks *parts,
-                                     const struct pci_rprof_terms *terms,
-                                     struct pci_rprof_pipeline *queue, uint64_t *at, uint64_t *lines,
-                                     uint64_t *too_long, pcol_error *err);
+                                  const struct pci_rprof_terms *terms,
+                                  struct pci_rprof_pipeline *queue, uint64_t *at, uint64_t *lines,
+                                  uint64_t *too_long, pcol_error *err);
 
 #endif

@@ -11,9 +11,10 @@
  *     cut at the end    the units before the cut, and the text
  *     anything else     E_SYNTAX; lenient: what is whole, and the text
  */
-#include "formats/rprof/sample_pipeline.h"
 #include "formats/rprof/builder_sink.h"
 #include "formats/rprof/parallel_chunks.h"
+#include "formats/rprof/rprof.h"
+#include "formats/rprof/sample_pipeline.h"
 #include "formats/rprof/text.h"
 
 #include <assert.h>
@@ -33,7 +34,7 @@ struct reader {
     struct pci_rprof_text text;
     struct pci_rprof_record record;
     struct pci_rprof_pipeline queue;
-    struct pci_rprof_chunks *parts;   /* NULL: others read nothing */
+    struct pci_rprof_chunks *parts;      /* NULL: others read nothing */
     uint64_t stop;                       /* of the reader's own stretch */
     uint64_t headers, files;             /* lines of that kind so far */
     struct pci_rprof_header header;      /* of the segment */
@@ -287,8 +288,8 @@ static pcol_status add_sample(struct reader *r, const struct sample *s, pcol_err
             values[T_SMALL + i] = s->memory[i].value;
             present |= 1u << (T_SMALL + i);
         }
-    PCI_TRY(pci_rprof_pipeline_sample(&r->queue, &r->text.frames, s->units.has_stack, present, values,
-                                   err));
+    PCI_TRY(pci_rprof_pipeline_sample(&r->queue, &r->text.frames, s->units.has_stack, present,
+                                      values, err));
     if (s->exact)
         return PCOL_OK;
     PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));

@@ -3,8 +3,8 @@
  */
 #include "formats/rprof/sample_pipeline.h"
 
-#include "util/alloc.h"
 #include "builder/builder.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -145,9 +145,9 @@ static pcol_status list_groups(struct pci_rprof_pipeline *q, const struct pci_rp
 }
 
 pcol_status pci_rprof_pipeline_sample(struct pci_rprof_pipeline *queue,
-                                   const struct pci_rprof_frames *frames, int has_stack,
-                                   unsigned present, const int64_t values[PCI_RPROF_TYPES],
-                                   pcol_error *err)
+                                      const struct pci_rprof_frames *frames, int has_stack,
+                                      unsigned present, const int64_t values[PCI_RPROF_TYPES],
+                                      pcol_error *err)
 {
     struct head head = {.has_stack = has_stack != 0, .present = (uint8_t)present};
     int64_t together[PCI_RPROF_TYPES];

@@ -13,9 +13,9 @@
 #ifndef PCI_RPROF_SAMPLE_PIPELINE_H
 #define PCI_RPROF_SAMPLE_PIPELINE_H
 
-#include "util/thread_pool.h"
-#include "formats/rprof/frames.h"
 #include "formats/rprof/builder_sink.h"
+#include "formats/rprof/frames.h"
+#include "util/thread_pool.h"
 
 #define PCI_RPROF_TYPES 5u
 
@@ -27,7 +27,7 @@ struct pci_rprof_pipeline {
     uint32_t *groups;                /* new frames of a sample, outermost first */
     size_t group_capacity;
     struct pci_write_pipe *behind; /* NULL: samples go to the builder at once */
-    uint8_t *piece;            /* samples for the other thread: head, values, new frames of each */
+    uint8_t *piece; /* samples for the other thread: head, values, new frames of each */
     size_t used;
     /* Of the thread that puts the samples into the builder: the stack of the one before. */
     uint32_t *nodes;
@@ -40,9 +40,9 @@ void pci_rprof_pipeline_clear(struct pci_rprof_pipeline *queue);
  * `frames`; without `has_stack`: none. values[i] is of types[i], and there if bit i of `present` is
  * set. */
 pcol_status pci_rprof_pipeline_sample(struct pci_rprof_pipeline *queue,
-                                   const struct pci_rprof_frames *frames, int has_stack,
-                                   unsigned present, const int64_t values[PCI_RPROF_TYPES],
-                                   pcol_error *err);
+                                      const struct pci_rprof_frames *frames, int has_stack,
+                                      unsigned present, const int64_t values[PCI_RPROF_TYPES],
+                                      pcol_error *err);
 /* All samples into the builder, which belongs to the caller then. */
 pcol_status pci_rprof_pipeline_flush(struct pci_rprof_pipeline *queue, pcol_error *err);
 

@@ -42,8 +42,8 @@ static size_t page_count(uint64_t rows)
 }
 
 pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const pcol_file *file,
-                                  uint64_t group_count, pci_rprof_unit_fn unit, void *context,
-                                  pcol_error *err)
+                                      uint64_t group_count, pci_rprof_unit_fn unit, void *context,
+                                      pcol_error *err)
 {
     struct pci_rprof_stack_text *s = stacks;
     memset(s, 0, sizeof *s);
@@ -105,8 +105,8 @@ static pcol_status load_nodes(struct pci_rprof_stack_text *s, size_t page, pcol_
 }
 
 /* The node `row` > 0, its parent checked. */
-static pcol_status node_at(struct pci_rprof_stack_text *s, uint32_t row, struct pci_rprof_node *node,
-                           pcol_error *err)
+static pcol_status node_at(struct pci_rprof_stack_text *s, uint32_t row,
+                           struct pci_rprof_node *node, pcol_error *err)
 {
     size_t page = row >> PAGE_SHIFT;
     if (!s->nodes[page])
@@ -143,7 +143,8 @@ static pcol_status unit_of(struct pci_rprof_stack_text *s, uint32_t group, const
 }
 
 /* Room for `size` more bytes in front of the `used` bytes at the end of the line. */
-static pcol_status make_room(struct pci_rprof_stack_text *s, size_t used, size_t size, pcol_error *err)
+static pcol_status make_room(struct pci_rprof_stack_text *s, size_t used, size_t size,
+                             pcol_error *err)
 {
     size_t capacity = s->line_capacity < 4096 ? 4096 : s->line_capacity;
     if (size > LONGEST_TEXT - used)
@@ -184,7 +185,7 @@ static pcol_status prepend(struct pci_rprof_stack_text *s, uint32_t row, pcol_er
 }
 
 pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint64_t node,
-                                  const uint8_t **text, size_t *size, pcol_error *err)
+                                      const uint8_t **text, size_t *size, pcol_error *err)
 {
     struct pci_rprof_stack_text *s = stacks;
     size_t count = 0;

@@ -46,12 +46,12 @@ struct pci_rprof_stack_text {
 };
 
 pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const pcol_file *file,
-                                  uint64_t group_count, pci_rprof_unit_fn unit, void *context,
-                                  pcol_error *err);
+                                      uint64_t group_count, pci_rprof_unit_fn unit, void *context,
+                                      pcol_error *err);
 void pci_rprof_stack_text_close(struct pci_rprof_stack_text *stacks);
 
 /* The text of a stack, valid until the next call. */
 pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint64_t node,
-                                  const uint8_t **text, size_t *size, pcol_error *err);
+                                      const uint8_t **text, size_t *size, pcol_error *err);
 
 #endif

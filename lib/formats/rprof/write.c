@@ -5,9 +5,10 @@
  * header, and its samples and file lines in their places. What has a verbatim text is that text.
  */
 #include "formats/rprof/write.h"
+#include "formats/rprof/rprof.h"
 
-#include "util/alloc.h"
 #include "model/table.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -164,7 +165,8 @@ static pcol_status put_sample(struct writer *w, const struct segment *s, size_t 
     if (b->stack.valid[i]) {
         const uint8_t *text;
         size_t size;
-        PCI_TRY(pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
+        PCI_TRY(
+            pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
         PCI_TRY(pci_rprof_put_feeds(w->out, text, size, s->crlf && w->feeds, err));
     }
     return put_eol(w, s, err);
@@ -321,8 +323,8 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
     PCI_TRY(pci_rprof_samples_open(w->samples, w->file, pci_rprof_types, err));
     PCI_TRY(open_segments(&w->segments, w->file, err));
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
-    PCI_TRY(
-        pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w, err));
+    PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
+                                      err));
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &types, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
         PCI_TRY(pci_put_line_end(w->out, err));

@@ -20,7 +20,8 @@ size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags);
 pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uint64_t group,
                                 struct pci_rprof_bytes *to, int *feeds, pcol_error *err);
 
-/* A source that was no Rprof output (write_generic.c): one segment with what R's format can hold. Bits
+/* A source that was no Rprof output (write_generic.c): one segment with what R's format can hold.
+ * Bits
  * for what it cannot hold are added to *lost, to be said at the end. */
 pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_out *out,
                                     struct pci_rprof_samples *samples, uint32_t source,

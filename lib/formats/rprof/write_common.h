@@ -1,5 +1,6 @@
 /*
- * write_common.h - what the writers of R's profiles share: buffered output, samples by the batch, and the
+ * write_common.h - what the writers of R's profiles share: buffered output, samples by the batch,
+ * and the
  * parts of a location group
  *
  * Columns that a file lacks read as null. Row numbers that come out of the file are checked by the
@@ -8,10 +9,10 @@
 #ifndef PCI_RPROF_WRITE_COMMON_H
 #define PCI_RPROF_WRITE_COMMON_H
 
+#include "formats/format.h"
+#include "model/types.h"
 #include "reader/file.h"
 #include "stream/out_buffer.h"
-#include "stream/input.h"
-#include "model/types.h"
 
 #define PCI_RPROF_BATCH 1024u
 

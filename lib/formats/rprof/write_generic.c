@@ -7,11 +7,11 @@
  */
 #include "formats/rprof/write.h"
 
+#include "formats/rprof/lexer.h"
+#include "model/frame_names.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "util/strbuf.h"
-#include "model/frame_names.h"
-#include "formats/rprof/lexer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -355,13 +355,15 @@ static pcol_status uses_lines(struct foreign *f, uint32_t source, int *line, pco
         size_t i = (size_t)(row - f->samples->first);
         if (!stack->valid[i])
             continue;
-        PCI_TRY(pci_rprof_stack_text_text(&f->stacks, (uint64_t)stack->value[i], &text, &size, err));
+        PCI_TRY(
+            pci_rprof_stack_text_text(&f->stacks, (uint64_t)stack->value[i], &text, &size, err));
         *line = f->files.count > 0;
     }
     pci_rprof_stack_text_close(&f->stacks);
     pci_hash_clear(&f->files);
     f->pending.size = 0;
-    return pci_rprof_stack_text_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err);
+    return pci_rprof_stack_text_open(&f->stacks, f->file, f->locations.group_count, unit_text, f,
+                                     err);
 }
 
 static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *err)
@@ -372,8 +374,8 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
     PCI_TRY(pci_names_open(&f->names, f->file, err));
     f->names.libraries = 1;
-    PCI_TRY(
-        pci_rprof_stack_text_open(&f->stacks, f->file, f->locations.group_count, unit_text, f, err));
+    PCI_TRY(pci_rprof_stack_text_open(&f->stacks, f->file, f->locations.group_count, unit_text, f,
+                                      err));
     PCI_TRY(note_source(f, source, err));
     PCI_TRY(pci_types_open(f->file, &f->types, err));
     PCI_TRY(pci_types_verify(&f->types, err));

@@ -10,12 +10,13 @@
  *     {"$schema": ..., "profiles": [{"samples": [[0, 1], [0, 2]], "weights": [3, 5], ...}],
  *      "shared": {"frames": [{"name": "main", "file": "main.c"}, ...]}, ...}
  */
-#include "util/alloc.h"
 #include "builder/string_pool.h"
-#include "util/strbuf.h"
+#include "formats/speedscope/speedscope.h"
 #include "model/frame_names.h"
 #include "model/stack_path.h"
 #include "model/types.h"
+#include "util/alloc.h"
+#include "util/strbuf.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ struct writer {
     struct frame *frames;
     size_t frame_count, frame_capacity;
     uint32_t *by_function, *by_location; /* frame + 1 */
-    struct pci_string_pool made;              /* names of places without a function */
+    struct pci_string_pool made;         /* names of places without a function */
     uint32_t *by_made;
     size_t made_capacity;
     /* Frames of the path, outermost first. */

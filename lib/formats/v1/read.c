@@ -6,10 +6,11 @@
  * samples are added in this order, and an id that names nothing is reported where it stood.
  */
 #include "formats/v1/rows.h"
+#include "formats/v1/v1.h"
 
+#include "builder/rows.h"
 #include "util/alloc.h"
 #include "util/hash.h"
-#include "builder/rows.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * row is judged here, with the place where it stands.
  */
 #include "formats/v1/rows.h"
+#include "formats/v1/v1.h"
 
 #include "util/alloc.h"
 

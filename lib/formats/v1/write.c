@@ -4,6 +4,7 @@
  * The tables come as the model shows them; each row is an object on a line of its own. What v1 has
  * no place for is told as a loss, what it cannot express at all is the model's error.
  */
+#include "formats/v1/v1.h"
 #include "merge/merge.h"
 #include "json/json.h"
 
@@ -151,7 +152,7 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     if (status == PCOL_OK)
         status = pcol_builder_write_memory(builder, 0, &data, &size, err);
     if (status == PCOL_OK)
-        status = pcol_file_open_memory(data, size, &options, &file, err);
+        status = pci_file_open_memory(data, size, &options, export->file->schemas, &file, err);
     if (status == PCOL_OK)
         status = put_file(file, export->sink, err);
     if (status == PCOL_OK)

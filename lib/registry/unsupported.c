@@ -6,7 +6,7 @@
  * that end in a number). Marks anywhere near the start may also be a function's name, so they are
  * looked for only in files that no reader recognises. Tests: tests/unit/test_unsupported.c.
  */
-#include "formats/unsupported.h"
+#include "registry/unsupported.h"
 
 #include "util/error.h"
 

@@ -1,0 +1,17 @@
+/*
+ * firefox.h - entry points of processed profiles of the Firefox Profiler, JSON and JSLB
+ */
+#ifndef PCI_FIREFOX_FIREFOX_H
+#define PCI_FIREFOX_FIREFOX_H
+
+#include "formats/format.h"
+
+int pci_firefox_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_firefox_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_firefox_write(const struct pci_export *export, pcol_error *err);
+int pci_jslb_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_jslb_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_jslb_write(const struct pci_export *export, pcol_error *err);
+extern const struct pci_holds pci_firefox_holds;
+
+#endif

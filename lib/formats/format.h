@@ -1,0 +1,65 @@
+/*
+ * format.h - what an outside format provides, and what its importer and exporter call
+ *
+ * A format is a directory lib/formats/NAME with a constant `pci_NAME_format` in its format.c and
+ * one line in lib/registry/registry.c. docs/adding-a-format.md describes the steps.
+ */
+#ifndef PCI_FORMATS_FORMAT_H
+#define PCI_FORMATS_FORMAT_H
+
+#include "formats/losses.h"
+#include "model/format_schema.h"
+#include "stream/input.h"
+
+/* The arguments of an importer. */
+struct pci_import {
+    pcol_builder *builder;
+    struct pci_input *input;
+    const pcol_import_options *options;             /* never NULL */
+    const char *type;                               /* source_type */
+    const struct pci_format_schema *const *schemas; /* of all formats, for files to open */
+    uint32_t source;                                /* filled by pci_import_source() */
+};
+
+/* Add the source with the options' uri, timestamp and meta; `source` may carry what the format
+ * knows (type, uri, timestamp are filled in where NULL). */
+pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err);
+/* Warn, once for a builder, if a source was sampled at another interval than an earlier one. */
+void pci_import_interval(const struct pci_import *import, int64_t interval_ns);
+/* Report one sentence through options->message, printf style. */
+void pci_import_message(const struct pci_import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The arguments of an exporter. */
+struct pci_export {
+    const pcol_file *file;
+    const pcol_export_options *options; /* never NULL */
+    uint32_t first_source, last_source; /* rows of sources, inclusive; first > last: none */
+    pcol_sink sink;
+    const struct pci_holds *holds; /* of the format: what it represents */
+};
+
+/* Report content that the target format cannot represent, one sentence, printf style. */
+void pci_export_loss(const struct pci_export *export, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Report one sentence through options->warning: nothing is lost. */
+void pci_export_warning(const struct pci_export *export, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct pci_format {
+    pcol_format info;
+    /* How certain it is that the input, of which the first 4096 bytes (or all) are given, has this
+     * format: 0 no, 1 maybe (needs a matching name suffix), 2 yes. NULL: never recognised. */
+    int (*sniff)(const uint8_t *data, size_t size, int all);
+    pcol_status (*read)(struct pci_import *import, pcol_error *err); /* NULL: not readable */
+    /* Instead of `read`: convert the whole input to the bytes of the format named `read_as`, which
+     * then imports them. The caller frees *data with pci_free(). */
+    pcol_status (*convert)(struct pci_import *import, uint8_t **data, size_t *size,
+                           pcol_error *err);
+    const char *read_as;
+    pcol_status (*write)(const struct pci_export *export, pcol_error *err); /* NULL: not writable */
+    const struct pci_holds *holds; /* what it represents; NULL: not writable */
+    struct pci_format_schema schema;
+};
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * format.c - profiles that pprof reads beside its own format: name, capabilities and entry points
+ */
+#include "formats/gperftools/gperftools.h"
+
+const struct pci_format pci_gperftools_format = {
+    .info =
+        {"gperftools",
+         "older profiles that pprof reads: of gperftools (CPU, heap, growth, contention, threads), "
+         "text of Go (debug=1) and Java",
+         ".heap", "what pprof keeps: samples, addresses, mappings, names in Java's", 1, 0},
+    .sniff = pci_gperftools_sniff,
+    .convert = pci_gperftools_convert,
+    .read_as = "pprof",
+    .schema = {"gperftools", .last_type_is_default = 1},
+};

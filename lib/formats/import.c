@@ -1,0 +1,42 @@
+/*
+ * import.c - what importers call: sources with the options of the user, and messages
+ */
+#include "formats/format.h"
+
+#include "builder/builder.h"
+#include "util/message.h"
+
+pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err)
+{
+    const pcol_import_options *options = import->options;
+    source->size = sizeof *source;
+    if (!source->type)
+        source->type = import->type;
+    if (options->uri)
+        source->uri = options->uri;
+    else if (!source->uri)
+        source->uri = import->input->name;
+    if (options->timestamp)
+        source->timestamp = options->timestamp;
+    PCI_TRY(pcol_builder_source(import->builder, source, &import->source, err));
+    if (source->has_interval)
+        pci_import_interval(import, source->interval_ns);
+    for (size_t i = 0; i < options->meta_count; i++)
+        PCI_TRY(pcol_builder_source_meta(import->builder, import->source, options->meta[2 * i],
+                                         options->meta[2 * i + 1], err));
+    return PCOL_OK;
+}
+
+void pci_import_interval(const struct pci_import *import, int64_t interval_ns)
+{
+    pci_builder_interval(import->builder, interval_ns, import->options->message,
+                         import->options->context);
+}
+
+void pci_import_message(const struct pci_import *import, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pci_message_list(import->options->message, import->options->context, format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,15 @@
+/*
+ * format.c - the text of Linux perf script: name, capabilities and entry points
+ */
+#include "formats/perf/perf.h"
+
+const struct pci_format pci_perf_format = {
+    .info = {"perf", "text of Linux perf script", ".perf.txt .perfscript",
+             "every field and call stack; what perf lays out by default comes back byte for byte",
+             1, 1},
+    .sniff = pci_perf_sniff,
+    .read = pci_perf_read,
+    .write = pci_perf_write,
+    .holds = &pci_perf_holds,
+    .schema = {"perf"},
+};

@@ -1,0 +1,18 @@
+/*
+ * format.c - profile.proto: name, capabilities and entry points
+ */
+#include "formats/pprof/pprof.h"
+
+static const char *const ordered_tables[] = {"mapping",  "mappings",  "location", "location_groups",
+                                             "function", "functions", NULL};
+
+const struct pci_format pci_pprof_format = {
+    .info = {"pprof", "profile.proto, what pprof reads and writes", ".pb .pprof",
+             "everything but the order of the string table and the form on the wire", 1,
+             PCOL_WRITES_COMPRESSED},
+    .sniff = pci_pprof_sniff,
+    .read = pci_pprof_read,
+    .write = pci_pprof_write,
+    .holds = &pci_pprof_holds,
+    .schema = {"pprof", .ordered_tables = ordered_tables, .last_type_is_default = 1},
+};

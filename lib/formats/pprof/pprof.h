@@ -1,0 +1,14 @@
+/*
+ * pprof.h - entry points of profile.proto
+ */
+#ifndef PCI_PPROF_PPROF_H
+#define PCI_PPROF_PPROF_H
+
+#include "formats/format.h"
+
+int pci_pprof_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err);
+extern const struct pci_holds pci_pprof_holds;
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * format.c - R's Rprof() output and Rprofmem() logs: name, capabilities and entry points
+ */
+#include "formats/rprof/rprof.h"
+
+const struct pci_format pci_rprof_format = {
+    .info = {"rprof", "R's Rprof() output", ".Rprof .out .prof",
+             "everything: a file that R wrote comes back byte for byte", 1, 1},
+    .sniff = pci_rprof_sniff,
+    .read = pci_rprof_read,
+    .write = pci_rprof_write,
+    .holds = &pci_rprof_holds,
+    .schema = {"rprof", .renames_functions = 1},
+};
+
+const struct pci_format pci_rprofmem_format = {
+    .info = {"rprofmem", "R's Rprofmem() log of allocations", ".Rprofmem",
+             "everything: a log that R wrote comes back byte for byte", 1, 1},
+    .sniff = pci_rprofmem_sniff,
+    .read = pci_rprofmem_read,
+    .write = pci_rprofmem_write,
+    .holds = &pci_rprofmem_holds,
+    .schema = {"rprofmem", .renames_functions = 1},
+};

@@ -1,0 +1,153 @@
+/*
+ * import.c - importing a profile: open the input, recognise its format, call its importer
+ */
+#include "registry/registry.h"
+#include "stream/input_open.h"
+
+#include "builder/builder.h"
+#include "util/alloc.h"
+
+#include <string.h>
+
+/* Options as this version knows them: what the caller's lacks is 0. */
+static pcol_status import_options(const pcol_import_options *given, pcol_import_options *options,
+                                  pcol_error *err)
+{
+    memset(options, 0, sizeof *options);
+    if (given) {
+        if (given->size < sizeof given->size)
+            return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+        memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    }
+    options->size = sizeof *options;
+    if (options->format && !strcmp(options->format, "auto"))
+        options->format = NULL;
+    for (size_t i = 0; i < options->meta_count; i++)
+        if (!options->meta || !options->meta[2 * i] || !options->meta[2 * i + 1])
+            return pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the options is NULL");
+    if (options->start_size && !options->start)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the options have a size but no start");
+    if (options->flags & ~PCOL_IMPORT_TRUSTED)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of an import: 0x%x", options->flags);
+    return PCOL_OK;
+}
+
+static pcol_status choose(struct pci_input *input, const char *name,
+                          const struct pci_format **format, pcol_error *err)
+{
+    char names[160];
+    if (!name)
+        return pci_format_recognise(input, format, err);
+    *format = pci_format_find(name);
+    if (*format && pci_format_reads(*format))
+        return PCOL_OK;
+    pci_format_list(0, names, sizeof names);
+    return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be read (%s can)", name, names);
+}
+
+/* Convert the input to another format's bytes, and import these. */
+static pcol_status import_converted(const struct pci_format *format, struct pci_import *import,
+                                    pcol_error *err)
+{
+    struct pci_input input;
+    struct pci_import inner = *import;
+    uint8_t *data;
+    size_t size;
+    PCI_TRY(format->convert(import, &data, &size, err));
+    pcol_status status = pci_input_open_memory(&input, data, size, import->input->name, NULL, err);
+    if (status == PCOL_OK) {
+        inner.input = &input;
+        status = pci_format_find(format->read_as)->read(&inner, err);
+        import->source = inner.source;
+        pci_input_close(&input);
+    }
+    pci_free(data);
+    return status;
+}
+
+static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
+                                const pcol_import_options *options, pcol_error *err)
+{
+    const struct pci_format *format;
+    pcol_status status = choose(input, options->format, &format, err);
+    if (status == PCOL_OK) {
+        struct pci_import import = {builder,           input,       options,
+                                    format->info.name, pci_schemas, PCOL_NONE};
+        status = format->read ? format->read(&import, err) : import_converted(format, &import, err);
+        if (status == PCOL_E_LIMIT && err && err->offset == PCOL_NOWHERE && !err->line &&
+            builder->budget.exceeded)
+            err->offset = input->offset;
+        if (status != PCOL_OK)
+            pci_input_place(input, err);
+    }
+    pci_input_close(input);
+    return status;
+}
+
+/* Where the bytes come from. */
+struct origin {
+    const char *path, *name;
+    const void *data;
+    size_t size;
+    int fd;
+};
+
+static pcol_status open_origin(struct pci_input *input, const struct origin *from,
+                               const struct pci_input_options *how, pcol_error *err)
+{
+    return from->path   ? pci_input_open_path(input, from->path, how, err)
+           : from->data ? pci_input_open_memory(input, from->data, from->size, from->name, how, err)
+                        : pci_input_open_fd(input, from->fd, from->name, how, err);
+}
+
+/* All that an import allocates and frees is within one scope of the builder's budget. */
+static pcol_status import_within(pcol_builder *builder, const struct origin *from,
+                                 const pcol_import_options *given, pcol_error *err)
+{
+    pcol_import_options options;
+    struct pci_input input;
+    struct pci_budget *budget = &builder->budget;
+    PCI_TRY(import_options(given, &options, err));
+    struct pci_input_options how = {.max_bytes = options.max_input_bytes,
+                                    .progress = options.progress,
+                                    .context = options.context,
+                                    .threads = options.threads,
+                                    .budget = budget,
+                                    .start = options.start,
+                                    .start_size = options.start_size};
+    budget->used = 1;
+    budget->trusted |= (options.flags & PCOL_IMPORT_TRUSTED) != 0;
+    struct pci_budget *before = pci_budget_enter(budget);
+    pcol_status status = open_origin(&input, from, &how, err);
+    if (status == PCOL_OK)
+        status = import_input(builder, &input, &options, err);
+    pci_budget_leave(before);
+    return status;
+}
+
+pcol_status pcol_import_path(pcol_builder *builder, const char *path,
+                             const pcol_import_options *options, pcol_error *err)
+{
+    if (!builder || !path)
+        return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no path");
+    PCI_TRY(pci_builder_check_open(builder, err));
+    return import_within(builder, &(struct origin){.path = path}, options, err);
+}
+
+pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
+                           const pcol_import_options *options, pcol_error *err)
+{
+    PCI_TRY(pci_builder_check_open(builder, err));
+    return import_within(builder, &(struct origin){.fd = fd, .name = name}, options, err);
+}
+
+pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t size,
+                               const char *name, const pcol_import_options *options,
+                               pcol_error *err)
+{
+    if (!builder || (!data && size))
+        return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no data");
+    PCI_TRY(pci_builder_check_open(builder, err));
+    struct origin from = {.data = data ? data : "", .size = size, .name = name};
+    return import_within(builder, &from, options, err);
+}

@@ -1,0 +1,127 @@
+/*
+ * registry.c - the list of outside formats, and recognising the format of an input
+ *
+ * Recognition asks each format in the list's order, then compares suffixes of the input's name.
+ */
+#include "registry/registry.h"
+
+#include "registry/unsupported.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* One line a format: the constant pci_NAME_format of lib/formats. The order is that of `pcol
+ * formats`
+ * and of recognition. */
+#define FORMATS(X) \
+    X(rprof)       \
+    X(rprofmem)    \
+    X(v1)          \
+    X(perf)        \
+    X(speedscope)  \
+    X(pprof)       \
+    X(perun)       \
+    X(gperftools)  \
+    X(firefox)     \
+    X(jslb)        \
+    X(pcol)        \
+    X(folded)
+
+#define DECLARE(name) extern const struct pci_format pci_##name##_format;
+#define ADDRESS(name) &pci_##name##_format,
+#define SCHEMA(name) &pci_##name##_format.schema,
+
+FORMATS(DECLARE)
+
+static const struct pci_format *const formats[] = {FORMATS(ADDRESS)};
+const struct pci_format_schema *const pci_schemas[] = {FORMATS(SCHEMA) NULL};
+
+#define FORMAT_COUNT (sizeof formats / sizeof formats[0])
+#define SNIFF_SIZE 4096u
+
+const pcol_format *pcol_format_at(size_t index)
+{
+    return index < FORMAT_COUNT ? &formats[index]->info : NULL;
+}
+
+const struct pci_format *pci_format_find(const char *name)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (!strcmp(formats[i]->info.name, name))
+            return formats[i];
+    return NULL;
+}
+
+void pci_format_list(int writable, char *text, size_t size)
+{
+    size_t used = 0, left = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        left += (writable ? formats[i]->info.writes : formats[i]->info.reads) != 0;
+    for (size_t i = 0; i < FORMAT_COUNT && used < size; i++) {
+        if (!(writable ? formats[i]->info.writes : formats[i]->info.reads))
+            continue;
+        left--;
+        const char *behind = left > 1 ? ", " : left ? " or " : "";
+        int n = snprintf(text + used, size - used, "%s%s", formats[i]->info.name, behind);
+        used += n > 0 ? (size_t)n : size;
+    }
+}
+
+/* Whether a name ends in one of the blank-separated suffixes, letters of either case; a ".gz" at
+ * its end does not count. */
+static int has_suffix(const char *name, const char *suffixes)
+{
+    size_t size = strlen(name);
+    if (size > 3 && !strcasecmp(name + size - 3, ".gz"))
+        size -= 3;
+    for (const char *at = suffixes; *at;) {
+        size_t length = strcspn(at, " ");
+        if (length < size && !strncasecmp(name + size - length, at, length))
+            return 1;
+        at += length;
+        at += *at == ' ';
+    }
+    return 0;
+}
+
+pcol_status pci_format_recognise(struct pci_input *input, const struct pci_format **format,
+                                 pcol_error *err)
+{
+    char names[160];
+    const struct pci_format *maybe = NULL, *named = NULL;
+    *format = NULL;
+    while (input->size < SNIFF_SIZE && !input->end)
+        PCI_TRY(pci_input_more(input, 0, err));
+    const char *other = pci_unsupported(input->data, input->size, input->end, 1);
+    for (size_t i = 0; !other && i < FORMAT_COUNT; i++) {
+        int sure = input->size && formats[i]->sniff
+                       ? formats[i]->sniff(input->data, input->size, input->end)
+                       : 0;
+        if (sure > 1) {
+            *format = formats[i];
+            return PCOL_OK;
+        }
+        int suffix =
+            pci_format_reads(formats[i]) && has_suffix(input->name, formats[i]->info.suffixes);
+        if (sure && suffix && !maybe)
+            maybe = formats[i];
+        if (suffix && !named)
+            named = formats[i];
+    }
+    if (!other && !maybe)
+        other = pci_unsupported(input->data, input->size, input->end, 0);
+    if (other)
+        return pci_fail(err, PCOL_E_FORMAT, "this is %s", other);
+    *format = maybe ? maybe : named; /* its reader then says what is wrong with the content */
+    if (*format)
+        return PCOL_OK;
+    if (!input->size)
+        return pci_fail(err, PCOL_E_FORMAT, "input is empty");
+    pci_format_list(0, names, sizeof names);
+    return pci_fail(err, PCOL_E_FORMAT,
+                    "format not recognised: it looks like none of %s; if it is one all the same, "
+                    "--from says which",
+                    names);
+}

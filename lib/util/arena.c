@@ -1,0 +1,47 @@
+/*
+ * arena.c - blocks that are filled in turn; a text never spans two
+ */
+#include "util/arena.h"
+
+#include "util/alloc.h"
+#include "util/error.h"
+
+#include <string.h>
+
+#define BLOCK 65536u
+
+pcol_status pci_arena_take(struct pci_arena *arena, size_t size, char **text, pcol_error *err)
+{
+    void *blocks = arena->blocks;
+    if (arena->most && (size > arena->most || arena->total > arena->most - size))
+        return pci_fail(err, PCOL_E_LIMIT, "a flat text is longer than %llu bytes",
+                        (unsigned long long)arena->most);
+    arena->total += size;
+    if (arena->block_count && arena->size - arena->used >= size) {
+        *text = arena->blocks[arena->block_count - 1] + arena->used;
+        arena->used += size;
+        return PCOL_OK;
+    }
+    if (pci_grow(&blocks, &arena->block_capacity, arena->block_count + 1, sizeof(char *)))
+        return pci_fail_memory(err);
+    arena->blocks = blocks;
+    size_t room = size < BLOCK ? BLOCK : size;
+    char *block = pci_malloc(room, 1);
+    if (!block)
+        return pci_fail_memory(err);
+    arena->blocks[arena->block_count++] = block;
+    arena->size = room;
+    arena->used = size;
+    *text = block;
+    return PCOL_OK;
+}
+
+void pci_arena_clear(struct pci_arena *arena)
+{
+    for (size_t i = 0; i < arena->block_count; i++)
+        pci_free(arena->blocks[i]);
+    pci_free(arena->blocks);
+    uint64_t most = arena->most;
+    memset(arena, 0, sizeof *arena);
+    arena->most = most;
+}
