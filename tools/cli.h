@@ -744,9 +744,6 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args,
                pcol_filter_options *options, pcol_builder *builder);
 /* A builder that keeps long columns where TMPDIR says. */
 int cli_builder_new(const struct cli_args *args, pcol_builder **builder);
-/* Before a file is made of these inputs: the heap gets large pages if that is worth it
- * (cli_heap.c). */
-void cli_heap(const char *const *inputs, size_t count);
 
 /* Threads that the library may use for the command: --threads, or one for each core
  * (cli_cores.c). */

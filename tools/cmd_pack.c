@@ -200,7 +200,6 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
         code = cli_out_open_path(&out, args, output, CLI_OUT_BINARY);
     if (code != CLI_OK)
         return code;
-    cli_heap(inputs, count);
     code = cli_builder_new(args, &builder);
     if (code == CLI_OK)
         code = import_all(builder, args, inputs, count);
