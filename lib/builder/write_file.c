@@ -303,22 +303,10 @@ static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
                          : add_up(context, number - 2, err);
 }
 
-/* Columns hold few pages by now, but may hold many slabs of them. */
-static void gather_pages(pcol_builder *b)
-{
-    for (size_t c = 0; c < b->column_count; c++) {
-        pci_spill_gather(&b->columns[c]->values);
-        pci_spill_gather(&b->columns[c]->runs);
-        pci_spill_gather(&b->columns[c]->data);
-    }
-    pci_spill_store_trim(&b->store);
-}
-
 static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
 {
     pcol_builder *b = p->b;
     b->tables[PCI_T_SOURCES].rows = b->source_count;
-    gather_pages(b);
     PCI_TRY(pci_label_store_finish(b, err));
     if (!quick)
         PCI_TRY(pci_function_sums_new(b, &p->sums, err));

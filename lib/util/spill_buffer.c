@@ -21,13 +21,7 @@ pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_
     if (!store->folder)
         return pci_fail_memory(err);
     memcpy(store->folder, folder, size);
-    if (pci_page_pool_init(&store->pages)) {
-        pci_free(store->folder);
-        store->folder = NULL;
-        return pci_fail_memory(err);
-    }
     if (pthread_mutex_init(&store->lock, NULL) != 0) {
-        pci_page_pool_clear(&store->pages);
         pci_free(store->folder);
         store->folder = NULL;
         return pci_fail_memory(err);
@@ -35,16 +29,10 @@ pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_
     return PCOL_OK;
 }
 
-void pci_spill_store_trim(struct pci_spill_store *store)
-{
-    pci_page_pool_trim(&store->pages);
-}
-
 void pci_spill_store_close(struct pci_spill_store *store)
 {
     if (!store->folder)
         return;
-    pci_page_pool_clear(&store->pages);
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;
@@ -103,7 +91,7 @@ static void free_page(struct pci_spill_store *store, struct pci_page *page)
 {
     if (!page->memory)
         return;
-    pci_page_pool_free(&store->pages, page->memory);
+    pci_free(page->memory);
     page->memory = NULL;
     give_back(store, PCI_PAGE_BYTES);
 }
@@ -112,22 +100,9 @@ void pci_spill_clear(struct pci_spill *spool)
 {
     for (size_t i = 0; i < spool->page_count; i++)
         free_page(spool->store, &spool->pages[i]);
-    if (spool->tail_capacity == PCI_PAGE_BYTES)
-        pci_page_pool_free(&spool->store->pages, spool->tail);
-    else
-        pci_free(spool->tail);
+    pci_free(spool->tail);
     pci_free(spool->pages);
     pci_spill_init(spool, spool->store);
-}
-
-void pci_spill_gather(struct pci_spill *spool)
-{
-    struct pci_page_pool *pages = &spool->store->pages;
-    for (size_t i = 0; i < spool->page_count; i++)
-        if (spool->pages[i].memory)
-            spool->pages[i].memory = pci_page_pool_move(pages, spool->pages[i].memory);
-    if (spool->tail_capacity == PCI_PAGE_BYTES)
-        spool->tail = pci_page_pool_move(pages, spool->tail);
 }
 
 /* Where a full page goes: into memory while the budget lasts, else to *offset in the file. */
@@ -162,7 +137,7 @@ static pcol_status turn_page(struct pci_spill *spool, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(place_page(store, &in_memory, &offset, err));
     if (in_memory) {
-        uint8_t *tail = pci_page_pool_new(&store->pages);
+        uint8_t *tail = pci_malloc(PCI_PAGE_BYTES, 1);
         if (!tail) {
             give_back(store, PCI_PAGE_BYTES);
             return pci_fail_memory(err);

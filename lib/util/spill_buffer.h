@@ -11,14 +11,15 @@
 #define PCI_UTIL_SPILL_BUFFER_H
 
 #include "util/error.h"
-#include "util/page_pool.h"
 
+#include <pthread.h>
 #include <string.h>
+
+#define PCI_PAGE_BYTES 65536u
 
 struct pci_spill_store {
     uint64_t memory_limit; /* bytes of full pages kept in memory */
     char *folder;
-    struct pci_page_pool pages;
     pthread_mutex_t lock; /* of what follows */
     uint64_t memory_used;
     uint64_t file_size;
@@ -49,15 +50,10 @@ struct pci_spill_view {
 
 pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_limit,
                                  const char *folder, pcol_error *err);
-/* Let go what waits to be used again, where little more will be appended. */
-void pci_spill_store_trim(struct pci_spill_store *store);
 void pci_spill_store_close(struct pci_spill_store *store);
 
 void pci_spill_init(struct pci_spill *spool, struct pci_spill_store *store);
 void pci_spill_clear(struct pci_spill *spool);
-/* Move pages to where they hold less memory back; before pci_spill_store_trim(). Nobody may be
- * looking. */
-void pci_spill_gather(struct pci_spill *spool);
 
 static inline uint64_t pci_spill_size(const struct pci_spill *spool)
 {
