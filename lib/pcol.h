@@ -109,7 +109,7 @@ typedef enum pcol_status {
 typedef struct pcol_error {
     pcol_status status;
     uint64_t offset;          /* byte of the file or input, from 0; PCOL_NOWHERE if unknown */
-    uint64_t inflated_offset; /* the same in the decompressed input */
+    uint64_t inflated_offset; /* byte of the decompressed input; PCOL_NOWHERE if not compressed */
     uint64_t line;            /* text input: line from 1; 0 if unknown */
     uint64_t text_column;     /* byte in the line from 1 */
     uint64_t row;             /* row of `table`; PCOL_NOWHERE if unknown */

@@ -16,21 +16,12 @@
 
 #include <string.h>
 
-#define MARKS 1024u /* when there are so many, every second one is let go */
-
-struct mark {
-    uint64_t inflated, raw;
-};
-
 struct pci_inflate {
     struct pci_raw raw;
     z_stream z;
     enum pci_wrap wrap;
     uint64_t raw_offset, inflated; /* of the bytes handed to and taken from zlib */
     int ended;                     /* between members, or at the end */
-    struct mark marks[MARKS];
-    size_t mark_count;
-    uint64_t mark_step;
 };
 
 static voidpf allocate(voidpf unused, uInt count, uInt size)
@@ -181,19 +172,6 @@ static pcol_status next_member(struct pci_inflate *gz, int *end, pcol_error *err
     return PCOL_OK;
 }
 
-void pci_inflate_mark(struct pci_inflate *gz, uint64_t inflated, uint64_t consumed)
-{
-    if (gz->mark_count && inflated - gz->marks[gz->mark_count - 1].inflated < gz->mark_step)
-        return;
-    if (gz->mark_count == MARKS) {
-        for (size_t i = 0; i < MARKS / 2; i++)
-            gz->marks[i] = gz->marks[2 * i];
-        gz->mark_count = MARKS / 2;
-        gz->mark_step = gz->mark_step ? 2 * gz->mark_step : PCI_INFLATE_STEP;
-    }
-    gz->marks[gz->mark_count++] = (struct mark){inflated, consumed};
-}
-
 pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, size_t *got,
                              pcol_error *err)
 {
@@ -219,17 +197,4 @@ pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, si
 uint64_t pci_inflate_consumed(const struct pci_inflate *gz)
 {
     return gz->raw_offset - gz->z.avail_in;
-}
-
-uint64_t pci_inflate_raw_offset(const struct pci_inflate *gz, uint64_t offset)
-{
-    size_t low = 0, high = gz->mark_count; /* the last mark at or before the offset */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (gz->marks[middle].inflated <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? gz->marks[low - 1].raw : 0;
 }

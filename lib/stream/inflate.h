@@ -34,10 +34,5 @@ pcol_status pci_inflate_read(struct pci_inflate *inflate, void *data, size_t siz
 #define PCI_INFLATE_STEP 65536u
 /* Compressed bytes consumed so far. */
 uint64_t pci_inflate_consumed(const struct pci_inflate *inflate);
-/* Remember how many compressed bytes had been consumed when `inflated` were out: to be said before
- * each read. Marks are apart from all else, so they may be set while another thread reads. */
-void pci_inflate_mark(struct pci_inflate *inflate, uint64_t inflated, uint64_t consumed);
-/* Compressed bytes consumed when byte `offset` of the inflated stream was not out yet, near it. */
-uint64_t pci_inflate_raw_offset(const struct pci_inflate *inflate, uint64_t offset);
 
 #endif

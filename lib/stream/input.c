@@ -140,7 +140,6 @@ static pcol_status read_ahead(const struct pci_input *input, uint8_t *data, size
         while (input->meanwhile && pci_read_pipe_waits(s->ahead))
             if (!input->meanwhile(input->meanwhile_context))
                 break;
-        pci_inflate_mark(s->inflate, s->total, s->consumed);
         PCI_TRY(pci_read_pipe_take(s->ahead, &s->rest, &s->rest_size, err));
         if (!s->rest_size)
             return PCOL_OK;
@@ -184,7 +183,6 @@ static pcol_status read_inflated(const struct pci_input *input, uint8_t *data, s
     }
     if (s->is_ahead)
         return read_ahead(input, data, size, got, err);
-    pci_inflate_mark(s->inflate, s->total, pci_inflate_consumed(s->inflate));
     return pci_inflate_read(s->inflate, data, size, got, err);
 }
 
@@ -596,5 +594,5 @@ void pci_input_place(const struct pci_input *input, pcol_error *err)
     if (err->offset == PCOL_NOWHERE || err->inflated_offset != PCOL_NOWHERE)
         return;
     err->inflated_offset = err->offset;
-    err->offset = pci_inflate_raw_offset(input->state->inflate, err->inflated_offset);
+    err->offset = PCOL_NOWHERE;
 }

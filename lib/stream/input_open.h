@@ -36,7 +36,8 @@ void pci_input_close(struct pci_input *input);
 int pci_input_is_file(const struct pci_input *input);
 /* The rest of the input in one piece; the caller frees *data with pci_free(). */
 pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err);
-/* After a failed import: an error at a byte of the inflated text gets the byte of the file, too. */
+/* After a failed import: the offset of an error in a compressed input is one of the decompressed
+ * bytes. */
 void pci_input_place(const struct pci_input *input, pcol_error *err);
 
 #endif

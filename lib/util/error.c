@@ -204,5 +204,7 @@ const char *pcol_error_place(const pcol_error *err, char *text, size_t size)
                  err->inflated_offset);
     else if (err->offset != PCOL_NOWHERE)
         snprintf(text, size, "byte %" PRIu64, err->offset);
+    else if (err->inflated_offset != PCOL_NOWHERE)
+        snprintf(text, size, "byte %" PRIu64 " of the decompressed input", err->inflated_offset);
     return text;
 }
