@@ -88,12 +88,7 @@ struct pci_column_buffer {
     struct pci_spill values; /* for bytes: end offsets into data; the first `narrow` of four bytes,
                                 signed, the others of eight */
     uint64_t narrow;
-    int wide;      /* no value is narrow any more */
-    int stretched; /* the spool has stretches of equal values instead; `wide` is set too */
-    struct pci_equal_run {
-        int64_t value;
-        uint64_t count;
-    } stretch;             /* the last one, not in the spool yet */
+    int wide;              /* no value is narrow any more */
     struct pci_spill runs; /* lengths, alternately of rows with and without value, with first:
                                 7 bits a byte, the lowest first, bit 7 set but in the last byte */
     uint64_t run;          /* length of the run being counted */
@@ -377,9 +372,7 @@ struct pci_column_buffer_source {
     struct pci_value_source source;
     const struct pci_column_buffer *column;
     const uint32_t *map;
-    uint64_t value;               /* next present value */
-    uint64_t stretch_at;          /* offset of the next stretch */
-    struct pci_equal_run stretch; /* what is left of the one at hand */
+    uint64_t value; /* next present value */
     uint64_t run_left;
     int run_valid;
     /* Windows over the column's spools: rows with and without value may take turns. */

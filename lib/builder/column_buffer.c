@@ -85,8 +85,7 @@ void pci_column_buffer_reset(struct pci_column_buffer *column)
     pci_spill_clear(&c->data);
     c->rows = c->present = c->narrow = c->run = 0;
     c->first = c->all_bits = 0;
-    c->wide = c->stretched = 0;
-    c->stretch = (struct pci_equal_run){0, 0};
+    c->wide = 0;
     c->constant = c->run_valid = 1;
 }
 
@@ -113,15 +112,11 @@ static pcol_status count_rows(struct pci_column_buffer *c, int valid, uint64_t r
     return PCOL_OK;
 }
 
-static pcol_status end_stretches(struct pci_column_buffer *c, pcol_error *err);
-
 /* Four bytes while all values so far fit an int32, eight from the first on that does not. */
 static pcol_status append_value(struct pci_column_buffer *c, int64_t value, pcol_error *err)
 {
     struct pci_spill *s = &c->values;
     int32_t narrow = (int32_t)value;
-    if (c->stretched)
-        PCI_TRY(end_stretches(c, err));
     if (c->wide || narrow != value) {
         c->wide = 1;
         return pci_spill_append_u64(s, (uint64_t)value, err);
@@ -175,7 +170,7 @@ static inline int append_usual(struct pci_column_buffer *c, uint64_t row, int64_
         if (!c->present || value != c->first)
             return 0;
     } else if (c->wide) {
-        if (c->stretched || s->tail_capacity - s->tail_used < sizeof value)
+        if (s->tail_capacity - s->tail_used < sizeof value)
             return 0;
         memcpy(s->tail + s->tail_used, &value, sizeof value);
         s->tail_used += sizeof value;
@@ -253,56 +248,6 @@ static pcol_status append_many(struct pci_column_buffer *c, const int64_t *value
     return PCOL_OK;
 }
 
-/* ---- stretches of equal values, as the threads of samples that come one after the other */
-
-#define SHORT_STRETCH 16u /* rows: on an average longer than that, or single values take less */
-
-static pcol_status end_stretches(struct pci_column_buffer *c, pcol_error *err)
-{
-    struct pci_spill old = c->values;
-    uint64_t size = pci_spill_size(&old);
-    pcol_status status = PCOL_OK;
-    int64_t values[PART];
-    pci_spill_init(&c->values, old.store);
-    c->stretched = c->wide = 0;
-    for (uint64_t at = 0; status == PCOL_OK && at <= size; at += sizeof c->stretch) {
-        struct pci_equal_run s = c->stretch;
-        if (at < size)
-            status = pci_spill_read(&old, at, &s, sizeof s, err);
-        for (size_t i = 0; i < PART; i++)
-            values[i] = s.value;
-        for (uint64_t part; status == PCOL_OK && s.count; s.count -= part) {
-            part = s.count < PART ? s.count : PART;
-            status = append_many(c, values, (size_t)part, err);
-        }
-    }
-    pci_spill_clear(&old);
-    return status;
-}
-
-/* Some rows of one value, in a column that was constant so far or has stretches. */
-static pcol_status add_stretch(struct pci_column_buffer *c, int64_t value, uint64_t n,
-                               pcol_error *err)
-{
-    if (c->constant) {
-        c->stretch = (struct pci_equal_run){c->first, c->present};
-        c->constant = 0;
-        c->stretched = c->wide = 1;
-    }
-    if (value == c->stretch.value) {
-        c->stretch.count += n;
-    } else {
-        PCI_TRY(pci_spill_append(&c->values, &c->stretch, sizeof c->stretch, err));
-        c->stretch = (struct pci_equal_run){value, n};
-    }
-    c->all_bits |= value;
-    c->present += n;
-    PCI_TRY(count_rows(c, 1, n, err));
-    return pci_spill_size(&c->values) / sizeof c->stretch > c->present / SHORT_STRETCH
-               ? end_stretches(c, err)
-               : PCOL_OK;
-}
-
 pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row,
                                        const int64_t *values, size_t n, pcol_error *err)
 {
@@ -310,8 +255,6 @@ pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_
     if (!n)
         return PCOL_OK;
     PCI_TRY(go_to(column, row, err));
-    if (column->stretched)
-        PCI_TRY(end_stretches(column, err));
     if (column->constant) {
         if (!column->present)
             column->first = values[0];
@@ -343,8 +286,6 @@ pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t 
         column->present += n;
         return count_rows(column, 1, n, err);
     }
-    if (column->stretched || (column->constant && n >= SHORT_STRETCH))
-        return add_stretch(column, value, n, err);
     for (size_t i = 0; i < PART; i++)
         values[i] = value;
     for (uint64_t part; n; n -= part) {
@@ -446,34 +387,6 @@ static pcol_status read_spool(struct pci_column_buffer_source *s, int64_t *value
     return PCOL_OK;
 }
 
-/* The next stretch becomes the one at hand. */
-static pcol_status next_stretch(struct pci_column_buffer_source *s, pcol_error *err)
-{
-    const struct pci_column_buffer *c = s->column;
-    uint64_t at = s->stretch_at, size = pci_spill_size(&c->values);
-    if (at > size)
-        return pci_fail(err, PCOL_E_STATE, "column %.40s: read behind its end", c->name);
-    s->stretch_at += sizeof s->stretch;
-    if (at < size)
-        return pci_spill_read(&c->values, at, &s->stretch, sizeof s->stretch, err);
-    s->stretch = c->stretch;
-    return PCOL_OK;
-}
-
-static pcol_status read_stretches(struct pci_column_buffer_source *s, int64_t *values, size_t n,
-                                  pcol_error *err)
-{
-    for (size_t part; n; n -= part) {
-        if (!s->stretch.count)
-            PCI_TRY(next_stretch(s, err));
-        part = s->stretch.count < n ? (size_t)s->stretch.count : n;
-        for (size_t i = 0; i < part; i++)
-            *values++ = s->stretch.value;
-        s->stretch.count -= part;
-    }
-    return PCOL_OK;
-}
-
 static pcol_status read_values(struct pci_column_buffer_source *s, int64_t *values, size_t n,
                                pcol_error *err)
 {
@@ -481,8 +394,6 @@ static pcol_status read_values(struct pci_column_buffer_source *s, int64_t *valu
     if (c->constant) {
         for (size_t i = 0; i < n; i++)
             values[i] = c->first;
-    } else if (c->stretched) {
-        PCI_TRY(read_stretches(s, values, n, err));
     } else {
         PCI_TRY(read_spool(s, values, n, err));
     }
@@ -498,7 +409,6 @@ static pcol_status read_column(void *context, uint64_t row, size_t n, int64_t *v
     struct pci_column_buffer_source *s = context;
     if (row == 0) {
         s->value = s->run_at = s->run_left = 0;
-        s->stretch_at = s->stretch.count = 0;
         s->run_used = s->run_count = s->window_count = 0;
         s->run_valid = 0; /* the first run is one of values */
     }

@@ -412,8 +412,6 @@ Test(builder, repeated_rows_come_back)
                              "turn %d, row %llu", turn, (unsigned long long)reader.row);
             }
         }
-        /* Where rows were only repeated, and often, they are what lies in memory. */
-        cr_assert(turn % 3 != 0 || (c->stretched && pci_spill_size(&c->values) < e.rows));
         pcol_builder_free(b);
     }
 }
