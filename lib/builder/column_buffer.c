@@ -3,6 +3,7 @@
  */
 #include "builder/builder.h"
 
+#include "format/transform.h"
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
 
@@ -92,11 +93,7 @@ void pci_column_buffer_reset(struct pci_column_buffer *column)
 static pcol_status append_run(struct pci_column_buffer *c, uint64_t run, pcol_error *err)
 {
     uint8_t bytes[10];
-    size_t size = 0;
-    for (; run >= 0x80; run >>= 7)
-        bytes[size++] = (uint8_t)(run | 0x80);
-    bytes[size++] = (uint8_t)run;
-    return pci_spill_append(&c->runs, bytes, size, err);
+    return pci_spill_append(&c->runs, bytes, pcf_varint_put(bytes, run), err);
 }
 
 static pcol_status count_rows(struct pci_column_buffer *c, int valid, uint64_t rows,

@@ -8,6 +8,7 @@
 #include "json/json.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 #include "json/number.h"
 #include "json/utf8.h"
 
@@ -332,12 +333,6 @@ static int to_i64(const char *text, size_t size, int64_t *value)
     return 0;
 }
 
-static int is_text(pcol_str text, const char *word)
-{
-    size_t size = strlen(word);
-    return text.size == size && !memcmp(text.data, word, size);
-}
-
 static pcol_status read_number(struct pci_json *json, pcol_error *err)
 {
     int integer;
@@ -382,17 +377,17 @@ static pcol_status read_word(struct pci_json *json, pcol_error *err)
     if (!json->text.size)
         return pci_json_fail(json, err, "unexpected character");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (is_text(json->text, words[i].text)) {
+        if (pci_str_is(json->text, words[i].text)) {
             json->type = words[i].type;
             return PCOL_OK;
         }
     }
     if (json->options.flags & PCI_JSON_NONFINITE) {
         json->type = PCI_JSON_DOUBLE;
-        json->number = is_text(json->text, "NaN")         ? (double)NAN
-                       : is_text(json->text, "Infinity")  ? (double)INFINITY
-                       : is_text(json->text, "-Infinity") ? -(double)INFINITY
-                                                          : 0;
+        json->number = pci_str_is(json->text, "NaN")         ? (double)NAN
+                       : pci_str_is(json->text, "Infinity")  ? (double)INFINITY
+                       : pci_str_is(json->text, "-Infinity") ? -(double)INFINITY
+                                                             : 0;
         if (!isfinite(json->number))
             return PCOL_OK;
     }
@@ -586,5 +581,5 @@ pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type
 
 int pci_json_is(const struct pci_json *json, const char *text)
 {
-    return is_text(json->text, text);
+    return pci_str_is(json->text, text);
 }

@@ -15,6 +15,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -381,7 +382,7 @@ static pcol_status is_count(const struct pci_merge *m, uint64_t type, int *is, p
         int valid;
         if (column)
             PCI_TRY(pci_get_str(m->file, column, type, &text, &valid, err));
-        *is = text.size == strlen(names[i][1]) && !memcmp(text.data, names[i][1], text.size);
+        *is = pci_str_is(text, names[i][1]);
     }
     return PCOL_OK;
 }

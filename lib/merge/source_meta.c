@@ -9,6 +9,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -20,19 +21,14 @@ struct metas {
     uint64_t rows;
 };
 
-static int is_text(pcol_str text, const char *word)
-{
-    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
-}
-
 /* Does every source that is copied get this key from who copies it? */
 static int is_given(const struct pci_merge *m, pcol_str key)
 {
     const pcol_import_options *options = m->options;
     for (size_t i = 0; options && i < options->meta_count; i++)
-        if (is_text(key, options->meta[2 * i]))
+        if (pci_str_is(key, options->meta[2 * i]))
             return 1;
-    return pci_merge_tolerance(m) && is_text(key, PCI_IDLE_KEY);
+    return pci_merge_tolerance(m) && pci_str_is(key, PCI_IDLE_KEY);
 }
 
 static pcol_status is_taken(struct metas *t, uint64_t row, int *taken, pcol_error *err)

@@ -9,6 +9,7 @@
 #include "model/format_schema.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -157,7 +158,7 @@ static int is_said(const pcol_builder *b, uint32_t source, const char *table)
 {
     for (size_t i = b->order.said_count; i-- > 0 && b->order.said[i].source == source;) {
         pcol_str name = pci_string_pool_get(&b->strings, b->order.said[i].table);
-        if (name.size == strlen(table) && !memcmp(name.data, table, name.size))
+        if (pci_str_is(name, table))
             return 1;
     }
     return 0;

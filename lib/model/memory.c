@@ -9,6 +9,7 @@
 #include "model/memory.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,6 @@ struct pci_memory {
     uint8_t valid[LEVELS][PCI_BATCH];
 };
 
-static int equals(pcol_str text, const char *name)
-{
-    return text.size == strlen(name) && !memcmp(text.data, name, text.size);
-}
-
 int pci_memory_find(const struct pci_types *types, uint32_t levels[LEVELS])
 {
     static const char *const names[LEVELS][2] = {
@@ -53,7 +49,7 @@ int pci_memory_find(const struct pci_types *types, uint32_t levels[LEVELS])
         levels[i] = PCOL_NONE;
         for (uint32_t k = 0; k < types->count && levels[i] == PCOL_NONE; k++)
             if (types->level[k] && types->columns[k] && types->columns[k]->desc->type == PCF_I64 &&
-                equals(types->type[k], names[i][0]) && equals(types->unit[k], names[i][1]))
+                pci_str_is(types->type[k], names[i][0]) && pci_str_is(types->unit[k], names[i][1]))
                 levels[i] = k;
     }
     return levels[SMALL] != PCOL_NONE && levels[BIG] != PCOL_NONE && levels[NODES] != PCOL_NONE;

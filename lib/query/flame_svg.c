@@ -13,6 +13,7 @@
 #include "query/svg.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <math.h>
 #include <string.h>
@@ -87,27 +88,22 @@ static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str na
     return pci_svg_raw(d->out, text, err);
 }
 
-static int is_text(pcol_str text, const char *expected)
-{
-    return text.size == strlen(expected) && !memcmp(text.data, expected, text.size);
-}
-
 /* "12 samples", "1.25 s", "3.4 MB" */
 static pcol_status put_amount(const struct drawing *d, const pcol_query_info *info,
                               pcol_amount amount, pcol_error *err)
 {
     double value = to_double(amount, info->is_double);
-    int is_count = is_text(info->unit, "count");
-    if (is_text(info->unit, "bytes"))
+    int is_count = pci_str_is(info->unit, "count");
+    if (pci_str_is(info->unit, "bytes"))
         return pci_svg_bytes(d->out, value, err);
-    if (info->seconds_per_value > 0 && !is_count && !is_text(info->unit, "samples"))
+    if (info->seconds_per_value > 0 && !is_count && !pci_str_is(info->unit, "samples"))
         return pci_svg_seconds(d->out, value * info->seconds_per_value, err);
     if (info->is_double)
         PCI_TRY(pci_svg_number(d->out, value, 3, err));
     else
         PCI_TRY(pci_svg_grouped(d->out, amount.i64, err));
     PCI_TRY(pci_svg_raw(d->out, " ", err));
-    if (!info->is_double && amount.i64 == 1 && is_text(info->type, "samples"))
+    if (!info->is_double && amount.i64 == 1 && pci_str_is(info->type, "samples"))
         return pci_svg_raw(d->out, "sample", err);
     return pci_svg_text(d->out, is_count || !info->unit.size ? info->type : info->unit, 40, err);
 }
@@ -189,7 +185,7 @@ static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
     struct pci_out *out = d->out;
-    int is_count = is_text(f->info.unit, "count");
+    int is_count = pci_str_is(f->info.unit, "count");
     if (!is_count) {
         PCI_TRY(pci_svg_text(out, f->info.type, 60, err));
         PCI_TRY(pci_svg_raw(out, ", ", err));

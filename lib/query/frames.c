@@ -8,6 +8,7 @@
 #include "query/query.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,11 +107,6 @@ static pcol_status make_text(struct pci_frames *frames, pcol_str a, pcol_str b, 
 
 /* ---- distinct bases and frames */
 
-static int same_text(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
-
 /* copy: the name is valid only until the next one is made. */
 static pcol_status intern_base(struct reading *r, const pcol_frame *base, int copy, uint32_t *id,
                                pcol_error *err)
@@ -121,7 +117,7 @@ static pcol_status intern_base(struct reading *r, const pcol_frame *base, int co
     size_t at = pci_hash_start(&r->base_hash, hash);
     while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &at)) != PCI_HASH_NONE) {
         const pcol_frame *other = &r->bases[*id];
-        if (same_text(base->name, other->name) && same_text(base->file, other->file) &&
+        if (pci_str_equal(base->name, other->name) && pci_str_equal(base->file, other->file) &&
             base->has_file == other->has_file)
             return PCOL_OK;
     }

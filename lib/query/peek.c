@@ -10,6 +10,7 @@
 #include "query/walk.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +68,6 @@ static pcol_status match_pattern(struct peeking *p, const char *name, pcol_error
     return status;
 }
 
-static int is_name(pcol_str own, const char *name)
-{
-    return own.size == strlen(name) && !memcmp(own.data, name, own.size);
-}
-
 /* A name that a frame of the answer has, or an address without its library, or else a pattern. */
 static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
 {
@@ -79,7 +75,7 @@ static pcol_status choose(struct peeking *p, const char *name, pcol_error *err)
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_str own = frames->frames[i].name;
         p->wanted[i] =
-            is_name(own, name) || (name[0] && is_name(pci_address_names_address(own), name));
+            pci_str_is(own, name) || (name[0] && pci_str_is(pci_address_names_address(own), name));
         p->any |= p->wanted[i];
     }
     return p->any ? PCOL_OK : match_pattern(p, name, err);

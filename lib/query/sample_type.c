@@ -8,6 +8,7 @@
 #include "query/query.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,11 +16,6 @@
 static int equals(pcol_str a, const char *text, size_t size)
 {
     return a.size == size && (size == 0 || memcmp(a.data, text, size) == 0);
-}
-
-static int same(pcol_str a, pcol_str b)
-{
-    return equals(a, b.data, b.size);
 }
 
 /* Does a row of sample_types have this name, "TYPE" or "TYPE/UNIT"? */
@@ -79,7 +75,7 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
             continue;
         if (*k == PCOL_NONE)
             *k = i;
-        else if (!same(types->unit[i], types->unit[*k]))
+        else if (!pci_str_equal(types->unit[i], types->unit[*k]))
             return pci_fail(err, PCOL_E_ARGUMENT,
                             "sample type '%.60s' has several units; say %.60s/%.*s or %.60s/%.*s",
                             name, name, (int)types->unit[*k].size, types->unit[*k].data, name,
@@ -95,8 +91,8 @@ static uint32_t find_alike(const struct pci_types *types, const struct pci_types
                            uint32_t k)
 {
     for (uint32_t i = 0; k != PCOL_NONE && !others->level[k] && i < types->count; i++)
-        if (!types->level[i] && same(types->type[i], others->type[k]) &&
-            same(types->unit[i], others->unit[k]))
+        if (!types->level[i] && pci_str_equal(types->type[i], others->type[k]) &&
+            pci_str_equal(types->unit[i], others->unit[k]))
             return i;
     return PCOL_NONE;
 }

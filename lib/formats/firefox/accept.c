@@ -8,6 +8,7 @@
 #include "formats/firefox/write_native.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static const struct pci_ff_preserved *find_kept(const struct pci_ff_native *b, c
 {
     size_t end;
     for (size_t i = pci_ff_preserved_first(b, b->thread, table, &end); i < end; i++)
-        if (pci_ff_same(b->kept[i].column, column) && !pci_ff_is_by_use(&b->kept[i]))
+        if (pci_str_is(b->kept[i].column, column) && !pci_ff_is_by_use(&b->kept[i]))
             return &b->kept[i];
     return NULL;
 }
@@ -107,8 +108,8 @@ static pcol_status check_weight_type(struct accept *a, size_t number, const char
     PCI_TRY(pci_ff_get(a->back->file, text, kept->first, &value, &valid, err));
     if (valid)
         PCI_TRY(pci_string(a->back->file, (uint64_t)value, &type, err));
-    if (!pci_ff_same(type, "samples") && !pci_ff_same(type, "tracing-ms") &&
-        !pci_ff_same(type, "bytes"))
+    if (!pci_str_is(type, "samples") && !pci_str_is(type, "tracing-ms") &&
+        !pci_str_is(type, "bytes"))
         fault(a, "threads[%zu].%s.weightType is unknown", number, table);
     return PCOL_OK;
 }
@@ -119,7 +120,7 @@ static pcol_status check_name(struct accept *a, struct pci_label_reader *labels,
     int found = 0;
     PCI_TRY(pci_labels_row(labels, a->back->thread, err));
     for (size_t i = 0; i < labels->cell_count; i++)
-        found |= labels->cells[i].key && pci_ff_same(labels->cells[i].key->key, "name");
+        found |= labels->cells[i].key && pci_str_is(labels->cells[i].key->key, "name");
     if (!found)
         fault(a, "threads[%zu] has no name", number);
     return PCOL_OK;
@@ -256,7 +257,7 @@ static pcol_status check_counters(struct accept *a, pcol_error *err)
         status = pci_labels_row(&labels, rows.first + row, err);
         for (size_t i = 0; i < labels.cell_count && status == PCOL_OK; i++) {
             const struct pci_label_cell *cell = &labels.cells[i];
-            if (cell->key && pci_ff_same(cell->key->key, "mainThreadIndex") &&
+            if (cell->key && pci_str_is(cell->key->key, "mainThreadIndex") &&
                 (cell->key->kind != PCI_LABEL_INTEGER || cell->as.i64 < 0 ||
                  (uint64_t)cell->as.i64 >= b->thread_count))
                 fault(a, "counters[%llu].mainThreadIndex names no thread", (unsigned long long)row);

@@ -4,6 +4,7 @@
 #include "formats/firefox/write_native.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 static pcol_status category_text(const struct pci_ff_categories *f, uint32_t row,
                                  const char *column, pcol_str *text, pcol_error *err)
@@ -76,7 +77,7 @@ static pcol_status find_rows(struct pci_ff_categories *f, struct pci_ff_code_tab
         if (f->count >= 1000)
             return pci_fail(err, PCOL_E_LOSS, "more than 1000 categories");
         PCI_TRY(category_text(f, row, "color", &text, err));
-        if (!*grey && pci_ff_same(text, "grey")) {
+        if (!*grey && pci_str_is(text, "grey")) {
             *grey = 1;
             code->other = (uint32_t)f->count;
         }

@@ -10,6 +10,7 @@
 #include "formats/firefox/convert_events.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 /* ---- rows by thread */
 
@@ -87,7 +88,7 @@ static pcol_status read_fields(struct pci_ff_convert *c, const struct pci_node_r
         pcol_str key, format;
         PCI_TRY(text_member(nodes, field, "key", &key, err));
         PCI_TRY(text_member(nodes, field, "format", &format, err));
-        if (pci_ff_same(format, "unique-string"))
+        if (pci_str_is(format, "unique-string"))
             PCI_TRY(add_unique(c, type, key, err));
         PCI_TRY(pci_nodes_next(nodes, list, &field, err));
     }
@@ -168,7 +169,7 @@ pcol_status pci_ff_is_firefox(const pcol_file *file, uint32_t source, int *firef
     PCI_TRY(pci_want(file, "sources", "type", PCI_TYPES_TEXT, &column, err));
     if (column)
         PCI_TRY(pci_get_str(file, column, source, &type, &valid, err));
-    *firefox = pci_ff_same(type, "firefox") || pci_ff_same(type, "jslb");
+    *firefox = pci_str_is(type, "firefox") || pci_str_is(type, "jslb");
     return PCOL_OK;
 }
 
@@ -320,7 +321,7 @@ static pcol_status put_cause(struct pci_ff_convert *c, const struct pci_node_val
     while (member != PCI_NO_NODE) {
         PCI_TRY(pci_nodes_get(&nodes, member, &node, err));
         pci_json_put_key_bytes(w, node.key, err);
-        if (pci_ff_same(node.key, "stack") && node.tag == PCI_NODE_INTEGER) {
+        if (pci_str_is(node.key, "stack") && node.tag == PCI_NODE_INTEGER) {
             uint64_t row = 0;
             int64_t number = 0;
             int known;
@@ -349,7 +350,7 @@ static pcol_status put_field(struct pci_ff_convert *c, const struct pci_label_ce
     if (!cell->key) {
         PCI_TRY(pci_node_get(c->file, cell->node, &node, err));
         pci_json_put_key_bytes(w, node.key, err);
-        if (pci_ff_same(node.key, "cause") && node.tag == PCI_NODE_OBJECT)
+        if (pci_str_is(node.key, "cause") && node.tag == PCI_NODE_OBJECT)
             return put_cause(c, &node, err);
         return pci_json_from_nodes(c->file, cell->node, w, NULL, NULL, err);
     }
@@ -379,7 +380,7 @@ static pcol_status put_data(struct pci_ff_convert *c, uint64_t row, pcol_error *
     }
     for (size_t i = 0; i < l->cell_count; i++)
         if (l->cells[i].key && l->cells[i].key->kind == PCI_LABEL_STRING &&
-            pci_ff_same(l->cells[i].key->key, "type"))
+            pci_str_is(l->cells[i].key->key, "type"))
             type = l->cells[i].as.text;
     pci_json_put_begin(&c->out->w, '{', err);
     for (size_t i = 0; i < l->cell_count; i++)
@@ -565,7 +566,7 @@ pcol_status pci_ff_convert_allocations(struct pci_ff_convert *carry, uint32_t th
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(c->file, kind, rows[js], &text, &valid, err));
-        if (!pci_ff_same(text, "js"))
+        if (!pci_str_is(text, "js"))
             break;
     }
     if (js)

@@ -6,13 +6,14 @@
 #include "formats/firefox/convert_events.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 
 static int in_list(const char *const *list, pcol_str key, unsigned *at)
 {
     for (*at = 0; list[*at]; ++*at)
-        if (pci_ff_same(key, list[*at]))
+        if (pci_str_is(key, list[*at]))
             return 1;
     return 0;
 }
@@ -132,7 +133,7 @@ int pci_ff_convert_has_columns(const struct pci_ff_convert *carry)
     const struct pci_ff_native *b = carry->back;
     for (size_t i = 0; b && i < b->kept_count; i++)
         if (b->kept[i].has_cells &&
-            !(b->kept[i].has_form && pci_ff_same(b->kept[i].form, PCI_FF_FORM_VALUE)))
+            !(b->kept[i].has_form && pci_str_is(b->kept[i].form, PCI_FF_FORM_VALUE)))
             return 1;
     return 0;
 }
@@ -247,13 +248,13 @@ static pcol_status put_member(const struct counters *k, const struct pci_label_c
     pcol_str key = cell->key->key;
     char pid[80];
     pci_json_put_key_bytes(w, key, err);
-    if (pci_ff_same(key, "mainThreadIndex") && cell->key->kind == PCI_LABEL_INTEGER) {
+    if (pci_str_is(key, "mainThreadIndex") && cell->key->kind == PCI_LABEL_INTEGER) {
         uint64_t thread = (uint64_t)cell->as.i64 + c->back->first_thread;
         int inside = cell->as.i64 >= 0 && (uint64_t)cell->as.i64 < c->back->thread_count;
         uint32_t number = inside ? k->thread_of[thread] : 0;
         c->dropped |= !number;
         pci_json_put_int(w, number ? number - 1 : 0, err);
-    } else if (k->prefix && pci_ff_same(key, "pid") && cell->key->kind == PCI_LABEL_STRING) {
+    } else if (k->prefix && pci_str_is(key, "pid") && cell->key->kind == PCI_LABEL_STRING) {
         int size =
             snprintf(pid, sizeof pid, "%s%.*s", k->prefix,
                      (int)(cell->as.text.size < 40 ? cell->as.text.size : 40), cell->as.text.data);

@@ -4,6 +4,7 @@
 #include "formats/firefox/emitter.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 
@@ -137,8 +138,7 @@ static int slab_type(const char *table, pcol_str column)
                  {"jsAllocations", "timeDeltas", PCI_SLAB_F64},
                  {"nativeAllocations", "timeDeltas", PCI_SLAB_F64}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (!strcmp(types[i].table, table) && column.size == strlen(types[i].column) &&
-            !memcmp(column.data, types[i].column, column.size))
+        if (!strcmp(types[i].table, table) && pci_str_is(column, types[i].column))
             return types[i].type;
     return PCI_SLAB_JSON;
 }

@@ -8,6 +8,7 @@
 #include "formats/firefox/convert_events.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 
@@ -128,12 +129,12 @@ static int is_known(const struct several *k, const struct pci_node_value *node)
 {
     static const char *const known[] = {"meta", "libs", "threads", "shared", "counters"};
     for (size_t i = 0; i < JOINED; i++)
-        if (pci_ff_same(node->key, joined[i].key))
+        if (pci_str_is(node->key, joined[i].key))
             return 1;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (pci_ff_same(node->key, known[i]))
+        if (pci_str_is(node->key, known[i]))
             return 1;
-    if (!pci_ff_same(node->key, "profilerOverhead"))
+    if (!pci_str_is(node->key, "profilerOverhead"))
         return node->tag == PCI_NODE_TABLE;
     uint64_t member = PCI_NO_NODE;
     if (node->tag != PCI_NODE_ARRAY ||
@@ -174,9 +175,9 @@ static pcol_status put_others(struct several *k, uint64_t source, pcol_error *er
         struct pci_node_value node;
         int first = 0;
         PCI_TRY(pci_nodes_get(&k->nodes, member, &node, err));
-        if (!is_known(k, &node) || pci_ff_same(node.key, "meta"))
+        if (!is_known(k, &node) || pci_str_is(node.key, "meta"))
             PCI_TRY(look(k, &node, &first, err));
-        if (first && !pci_ff_same(node.key, "meta")) {
+        if (first && !pci_str_is(node.key, "meta")) {
             pci_json_put_key_bytes(w, node.key, err);
             PCI_TRY(pci_json_from_nodes(k->carry->file, member, w, NULL, NULL, err));
         }

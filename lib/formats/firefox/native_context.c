@@ -4,6 +4,7 @@
 #include "formats/firefox/write_native.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdlib.h>
 
@@ -13,11 +14,6 @@ pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, u
     *value = 0;
     *valid = 0;
     return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
-}
-
-int pci_ff_same(pcol_str text, const char *word)
-{
-    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
 }
 
 /* ---- source_columns */
@@ -165,7 +161,7 @@ static pcol_status load_stretches(struct pci_ff_native *b, const char *table, in
         PCI_TRY(text_cell(b->file, kind, row, &text, &valid, err));
         struct pci_ff_sample_run *s = samples   ? &t->samples
                                       : markers ? &t->markers
-                                                : &t->allocations[!pci_ff_same(text, "js")];
+                                                : &t->allocations[!pci_str_is(text, "js")];
         if (!s->count)
             s->first = row;
         *whole &= row == s->first + s->count;
@@ -185,7 +181,7 @@ pcol_status pci_ff_node_member(const struct pci_node_reader *nodes, uint64_t par
     PCI_TRY(pci_nodes_first(nodes, parent, &member, err));
     while (member != PCI_NO_NODE) {
         PCI_TRY(pci_nodes_get(nodes, member, node, err));
-        if (node->has_key && pci_ff_same(node->key, key)) {
+        if (node->has_key && pci_str_is(node->key, key)) {
             *found = 1;
             return PCOL_OK;
         }
@@ -211,9 +207,9 @@ static pcol_status read_meta(struct pci_ff_native *b, uint64_t root, pcol_error 
     if (found)
         PCI_TRY(pci_ff_node_member(&nodes, node.row, "threadCPUDelta", &node, &found, err));
     if (found && node.tag == PCI_NODE_STRING)
-        b->cpu_unit = pci_ff_same(node.text, "ns")                    ? PCI_FF_CPU_NS
-                      : pci_ff_same(node.text, "variable CPU cycles") ? PCI_FF_CPU_CYCLES
-                                                                      : PCI_FF_CPU_US;
+        b->cpu_unit = pci_str_is(node.text, "ns")                    ? PCI_FF_CPU_NS
+                      : pci_str_is(node.text, "variable CPU cycles") ? PCI_FF_CPU_CYCLES
+                                                                     : PCI_FF_CPU_US;
     return PCOL_OK;
 }
 
@@ -260,10 +256,10 @@ static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *e
     for (size_t i = 0; i < b->kept_count && *whole; i++) {
         const struct pci_ff_preserved *k = &b->kept[i];
         int64_t value;
-        int valid, markers = pci_ff_same(k->table, "markers");
+        int valid, markers = pci_str_is(k->table, "markers");
         uint64_t count;
-        if (k->thread == PCOL_NONE || !k->has_cells || !pci_ff_same(k->column, "length") ||
-            (!markers && !pci_ff_same(k->table, "samples")))
+        if (k->thread == PCOL_NONE || !k->has_cells || !pci_str_is(k->column, "length") ||
+            (!markers && !pci_str_is(k->table, "samples")))
             continue;
         if (k->thread < b->first_thread || k->thread - b->first_thread >= b->thread_count) {
             *whole = 0;
@@ -298,7 +294,7 @@ pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_expo
         return PCOL_OK;
     PCI_TRY(pci_want(b->file, "sources", "type", PCI_TYPES_TEXT, &column, err));
     PCI_TRY(text_cell(b->file, column, b->source, &type, &valid, err));
-    if (!pci_ff_same(type, "firefox") && !pci_ff_same(type, "jslb"))
+    if (!pci_str_is(type, "firefox") && !pci_str_is(type, "jslb"))
         return PCOL_OK;
     PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_ff_get(b->file, column, b->source, &root, &valid, err));

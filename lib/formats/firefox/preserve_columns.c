@@ -14,6 +14,7 @@
 
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "util/strbuf.h"
 
 #define MOST_WAITING 65536u
 
@@ -234,8 +235,8 @@ static int is_length(const struct pci_ff *ff, const struct pci_ff_table *table, 
                      const struct pci_ff_column *column)
 {
     pcol_str text = pci_string_pool_get(&ff->b->strings, column->name);
-    return is_any(name, PCI_FF_SOURCES, PCI_FF_STACKS) && column->scalar && text.size == 6 &&
-           !memcmp(text.data, "length", 6) && column->cells.kind == PCI_FF_INT &&
+    return is_any(name, PCI_FF_SOURCES, PCI_FF_STACKS) && column->scalar &&
+           pci_str_is(text, "length") && column->cells.kind == PCI_FF_INT &&
            (uint64_t)column->cells.first == table->rows;
 }
 

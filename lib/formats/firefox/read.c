@@ -6,6 +6,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/utc_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,35 +64,12 @@ int pci_jslb_sniff(const uint8_t *data, size_t size, int all)
 
 /* ---- the source */
 
-static int64_t floor_div(int64_t a, int64_t b)
+static int format_time(double ms, char *text)
 {
-    return a / b - (a % b < 0);
-}
-
-/* The year, month and day of a number of days since 1970-01-01 (proleptic Gregorian). */
-static void civil(int64_t days, int64_t *year, unsigned *month, unsigned *day)
-{
-    int64_t z = days + 719468, era = floor_div(z, 146097), doe = z - era * 146097;
-    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
-    *day = (unsigned)(doy - (153 * mp + 2) / 5 + 1);
-    *month = (unsigned)(mp < 10 ? mp + 3 : mp - 9);
-    *year = yoe + era * 400 + (*month <= 2);
-}
-
-static int format_time(double ms, char *text, size_t size)
-{
-    int64_t all, days, left, year;
-    unsigned month, day;
     if (!(ms > 0 && ms < 253402300800000.0)) /* up to the year 9999 */
         return 0;
-    all = (int64_t)ms;
-    days = all / 86400000;
-    left = all % 86400000;
-    civil(days, &year, &month, &day);
-    snprintf(text, size, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", (int)year, month, day,
-             (int)(left / 3600000), (int)(left / 60000 % 60), (int)(left / 1000 % 60),
-             (int)(left % 1000));
+    int64_t all = (int64_t)ms;
+    pci_utc_text(all / 1000, (uint32_t)(all % 1000) * 1000000, 3, text);
     return 1;
 }
 
@@ -99,7 +77,7 @@ static pcol_status add_source(struct pci_ff *ff, pcol_error *err)
 {
     char text[64];
     pcol_source source = {.size = sizeof source};
-    if (ff->has_start && format_time(ff->start_ms, text, sizeof text))
+    if (ff->has_start && format_time(ff->start_ms, text))
         source.timestamp = text;
     if (ff->has_interval && ff->interval_ms > 0 && ff->interval_ms < 9e12) {
         source.has_interval = 1;

@@ -5,6 +5,7 @@
 #include "formats/firefox/write_native.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 /* Where a column of the source's lies in our tables. */
 struct origin {
@@ -124,8 +125,8 @@ static pcol_status remake_links(struct pci_ff_native *b, const struct pci_ff_pre
                                 struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_order *order;
-    int frame = pci_ff_same(column->column, "frame");
-    int offsets = pci_ff_same(column->column, "prefixOffset");
+    int frame = pci_str_is(column->column, "frame");
+    int offsets = pci_str_is(column->column, "prefixOffset");
     PCI_TRY(pci_ff_native_order(b, PCI_FF_STACKS, &order, err));
     for (uint64_t i = 0; i < order->count; i++) {
         int64_t prefix, value;
@@ -171,7 +172,7 @@ static pcol_status remake_categories(struct pci_ff_native *b, const struct pci_f
                                      struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_order *order;
-    int sub = pci_ff_same(column->column, "subcategory");
+    int sub = pci_str_is(column->column, "subcategory");
     PCI_TRY(pci_ff_native_order(b, PCI_FF_STACKS, &order, err));
     int64_t *handed = pci_malloc((size_t)order->count + 1, sizeof *handed);
     pcol_status status = handed ? PCOL_OK : pci_fail_memory(err);
@@ -207,7 +208,7 @@ static const struct pci_ff_spec *find_spec(const struct pci_ff_spec *specs, size
                                            pcol_str name)
 {
     for (size_t i = 0; i < count; i++)
-        if (pci_ff_same(name, specs[i].name))
+        if (pci_str_is(name, specs[i].name))
             return &specs[i];
     return NULL;
 }
@@ -223,7 +224,7 @@ pcol_status pci_ff_restore_counter(struct pci_ff_native *back, const struct pci_
                                    struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_ff_spec *spec = find_spec(pci_ff_counter_specs, 2, column->column);
-    if (pci_ff_same(column->column, "time") || pci_ff_same(column->column, "timeDeltas"))
+    if (pci_str_is(column->column, "time") || pci_str_is(column->column, "timeDeltas"))
         return pci_ff_restore_times(back, "counter_samples", "time", "time_ulp", rows, column,
                                     cells, err);
     return spec ? remake_stretch(back, "counter_samples", spec, rows, cells, err)
@@ -240,7 +241,7 @@ pcol_status pci_ff_restore(struct pci_ff_native *back, int id,
         back->thread == PCOL_NONE ? NULL : &back->threads[back->thread - back->first_thread];
     pcol_str name = column->column;
     if (id == PCI_FF_STACKS)
-        return pci_ff_same(name, "category") || pci_ff_same(name, "subcategory")
+        return pci_str_is(name, "category") || pci_str_is(name, "subcategory")
                    ? remake_categories(back, column, cells, err)
                    : remake_links(back, column, cells, err);
     if (id <= PCI_FF_FRAMES)
@@ -254,7 +255,7 @@ pcol_status pci_ff_restore(struct pci_ff_native *back, int id,
         id == PCI_FF_MARKERS ? &t->markers : &t->allocations[id == PCI_FF_NATIVE_ALLOCATIONS];
     if (spec)
         return remake_stretch(back, l->table, spec, rows, cells, err);
-    int end = pci_ff_same(name, "endTime");
+    int end = pci_str_is(name, "endTime");
     if (id == PCI_FF_MARKERS)
         return pci_ff_restore_times(back, "markers", end ? "end" : "start",
                                     end ? "end_ulp" : "start_ulp", rows, column, cells, err);

@@ -8,6 +8,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 static pcol_status add_number(struct pci_ff_cells *cells, double value, int all_real,
                               pcol_error *err)
@@ -21,7 +22,7 @@ static pcol_status add_number(struct pci_ff_cells *cells, double value, int all_
 
 static int is_real(const struct pci_ff_preserved *column)
 {
-    return column->has_form && pci_ff_same(column->form, PCI_FF_FORM_REAL);
+    return column->has_form && pci_str_is(column->form, PCI_FF_FORM_REAL);
 }
 
 pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, const char *ns,
@@ -30,7 +31,7 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, 
                                  pcol_error *err)
 {
     const struct pci_column *times, *beside;
-    int deltas = pci_ff_same(column->column, "timeDeltas"), all_real = is_real(column);
+    int deltas = pci_str_is(column->column, "timeDeltas"), all_real = is_real(column);
     int64_t before = 0;
     PCI_TRY(pci_want(back->file, table, ns, PCI_TYPES_INT, &times, err));
     PCI_TRY(pci_want(back->file, table, ulps, PCI_TYPES_INT, &beside, err));
@@ -167,9 +168,9 @@ const char *pci_ff_weight_column(const struct pci_ff_native *back)
 
 int pci_ff_is_sample_column(const struct pci_ff_native *back, pcol_str column)
 {
-    return pci_ff_same(column, "stack") || pci_ff_same(column, "threadCPUDelta") ||
-           pci_ff_same(column, "time") || pci_ff_same(column, "timeDeltas") ||
-           pci_ff_same(column, pci_ff_weight_column(back));
+    return pci_str_is(column, "stack") || pci_str_is(column, "threadCPUDelta") ||
+           pci_str_is(column, "time") || pci_str_is(column, "timeDeltas") ||
+           pci_str_is(column, pci_ff_weight_column(back));
 }
 
 static pcol_status add_cpu(struct samples *s, const struct pci_ff_preserved *column,
@@ -203,11 +204,11 @@ pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
         WEIGHT,
         TIME,
         DELTA
-    } which = pci_ff_same(column->column, "stack")            ? STACK
-              : pci_ff_same(column->column, "threadCPUDelta") ? CPU
-              : pci_ff_same(column->column, "time")           ? TIME
-              : pci_ff_same(column->column, "timeDeltas")     ? DELTA
-                                                              : WEIGHT;
+    } which = pci_str_is(column->column, "stack")            ? STACK
+              : pci_str_is(column->column, "threadCPUDelta") ? CPU
+              : pci_str_is(column->column, "time")           ? TIME
+              : pci_str_is(column->column, "timeDeltas")     ? DELTA
+                                                             : WEIGHT;
     struct samples s;
     int64_t before = 0, stack;
     PCI_TRY(open_samples(&s, back, err));

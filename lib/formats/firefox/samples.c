@@ -11,6 +11,7 @@
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
+#include "util/strbuf.h"
 
 /* Which columns a row has. */
 enum { HAS_STACK = 1, HAS_WEIGHT = 2, HAS_TIME = 4, HAS_CPU = 8, HAS_CYCLES = 16 };
@@ -351,8 +352,7 @@ static pcol_status find_type(struct work *w, pcol_error *err)
         if (kind == PCI_FF_TEXT) {
             pcol_str text = pci_string_pool_get(&w->ff->b->strings, (uint32_t)code);
             for (unsigned i = 1; i < 3; i++)
-                if (text.size == strlen(types[i].name) &&
-                    !memcmp(text.data, types[i].name, text.size))
+                if (pci_str_is(text, types[i].name))
                     k = i;
         }
     }

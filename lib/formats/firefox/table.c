@@ -11,6 +11,7 @@
 #include "stream/input_open.h"
 #include "util/alloc.h"
 #include "util/import_budget.h"
+#include "util/strbuf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -207,8 +208,7 @@ static int is_marker_data(const struct pci_ff *ff, const struct pci_ff_table *ta
 {
     size_t size = strlen(table->path);
     pcol_str name = pci_string_pool_get(&ff->b->strings, column->name);
-    return size > 8 && !strcmp(table->path + size - 8, ".markers") && name.size == 4 &&
-           !memcmp(name.data, "data", 4);
+    return size > 8 && !strcmp(table->path + size - 8, ".markers") && pci_str_is(name, "data");
 }
 
 static pcol_status begin_table(struct pci_ff *ff, struct pci_ff_table *table, const char *path,

@@ -9,6 +9,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static const char *weight_type_of(pcol_str unit, double *scale)
                  {"s", "tracing-ms", 1e3},
                  {"bytes", "bytes", 1}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (pci_ff_same(unit, units[i].unit)) {
+        if (pci_str_is(unit, units[i].unit)) {
             *scale = units[i].scale;
             return units[i].type;
         }
@@ -101,7 +102,7 @@ static pcol_status interval_of(const struct pci_ff_write_generic *f, uint32_t so
     PCI_TRY(pci_ff_get(f->file, period, source, ns, &valid, err));
     if (unit)
         PCI_TRY(pci_get_str(f->file, unit, source, &text, &has_unit, err));
-    if (!valid || *ns <= 0 || !pci_ff_same(text, "nanoseconds"))
+    if (!valid || *ns <= 0 || !pci_str_is(text, "nanoseconds"))
         *ns = 1000000;
     return PCOL_OK;
 }
@@ -455,7 +456,7 @@ static int keeps_type(const struct pci_ff_write_generic *f)
     static const char *const kept[][2] = {
         {"samples", "count"}, {"tracing", "ms"}, {"bytes", "bytes"}};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (pci_ff_same(f->chosen.type, kept[i][0]) && pci_ff_same(f->chosen.unit, kept[i][1]))
+        if (pci_str_is(f->chosen.type, kept[i][0]) && pci_str_is(f->chosen.unit, kept[i][1]))
             return 1;
     return !f->chosen.count;
 }

@@ -5,6 +5,7 @@
 #include "formats/firefox/firefox.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 
@@ -47,12 +48,12 @@ static pcol_status stored_cells(struct pci_ff_native *b, const struct pci_ff_pre
 
 static int is_samples(const struct pci_ff_native *b, const struct pci_ff_preserved *k)
 {
-    return b->has_joins && k->thread != PCOL_NONE && pci_ff_same(k->table, "samples");
+    return b->has_joins && k->thread != PCOL_NONE && pci_str_is(k->table, "samples");
 }
 
 static int has_form(const struct pci_ff_preserved *k, const char *form)
 {
-    return k->has_form && pci_ff_same(k->form, form);
+    return k->has_form && pci_str_is(k->form, form);
 }
 
 /* How many rows a table had, of the thread at hand. */
@@ -87,13 +88,13 @@ static pcol_status fail_kept(const struct pci_ff_preserved *k, uint64_t cell, co
 static int target_of(int id, pcol_str column)
 {
     if (id < 0 || id == PCI_FF_STACKS || id == PCI_FF_SAMPLES)
-        return id == PCI_FF_STACKS && pci_ff_same(column, "frame")    ? PCI_FF_FRAMES
-               : id == PCI_FF_SAMPLES && pci_ff_same(column, "stack") ? PCI_FF_STACKS
-                                                                      : -1;
+        return id == PCI_FF_STACKS && pci_str_is(column, "frame")    ? PCI_FF_FRAMES
+               : id == PCI_FF_SAMPLES && pci_str_is(column, "stack") ? PCI_FF_STACKS
+                                                                     : -1;
     const struct pci_ff_layout *l = &pci_ff_schema[id];
     for (size_t i = 0; i < l->count; i++) {
         const struct pci_ff_spec *spec = &l->specs[i];
-        if (!pci_ff_same(column, spec->name))
+        if (!pci_str_is(column, spec->name))
             continue;
         if (spec->way == PCI_FF_AS_STRING && spec->strict)
             return PCI_FF_STRINGS;
@@ -107,8 +108,8 @@ static pcol_status check_numbers(struct pci_ff_native *b, int id, const struct p
                                  struct pci_ff_cursor *cursor, uint64_t count, pcol_error *err)
 {
     int target = target_of(id, k->column), kind;
-    int prefix = id == PCI_FF_STACKS && pci_ff_same(k->column, "prefix");
-    int offset = id == PCI_FF_STACKS && pci_ff_same(k->column, "prefixOffset");
+    int prefix = id == PCI_FF_STACKS && pci_str_is(k->column, "prefix");
+    int offset = id == PCI_FF_STACKS && pci_str_is(k->column, "prefixOffset");
     uint64_t rows = 0;
     int64_t value;
     if (target < 0 && !prefix && !offset)
@@ -140,7 +141,7 @@ static pcol_status check_cells(struct pci_ff_native *b, int id, const struct pci
         status = fail_kept(k, 0, "not as many cells as the table has rows", err);
     } else if (!value) {
         status = check_numbers(b, id, k, cursor, cells->count, err);
-    } else if (pci_ff_same(k->column, "length")) {
+    } else if (pci_str_is(k->column, "length")) {
         status = pci_ff_cell(cursor, 0, &kind, &length, err);
         if (status == PCOL_OK && (kind != PCI_FF_INT || length < 0 || (uint64_t)length != rows))
             status = fail_kept(k, 0, "not the number of rows that the table has", err);
@@ -211,7 +212,7 @@ static pcol_status write_kept(struct pci_ff_native *b, int id, const struct pci_
     uint64_t count;
     if (is_samples(b, k) && k->has_cells && !value) {
         int ours = pci_ff_is_sample_column(b, k->column);
-        if (!ours || !pci_ff_same(k->column, pci_ff_weight_column(b)))
+        if (!ours || !pci_str_is(k->column, pci_ff_weight_column(b)))
             pci_export_loss(b->export, "column %.*s of samples is %s: they were joined since",
                             (int)(k->column.size < 60 ? k->column.size : 60), k->column.data,
                             ours ? "rounded" : "not written");
@@ -220,7 +221,7 @@ static pcol_status write_kept(struct pci_ff_native *b, int id, const struct pci_
         made.has_cells = 0;
     }
     pci_json_put_key_bytes(&b->out.w, k->column, err);
-    if (is_samples(b, k) && pci_ff_same(k->column, "length")) {
+    if (is_samples(b, k) && pci_str_is(k->column, "length")) {
         PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
         return pci_ff_emit_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
@@ -301,7 +302,7 @@ static pcol_status write_weights(struct pci_ff_native *b, int has_type, pcol_err
     struct pci_ff_preserved column = {
         .thread = b->thread, .table = {"samples", 7}, .column = {name, strlen(name)}};
     PCI_TRY(write_kept(b, PCI_FF_SAMPLES, NULL, &column, err));
-    if (!has_type && pci_ff_same(column.column, "weight")) {
+    if (!has_type && pci_str_is(column.column, "weight")) {
         pci_json_put_key(&b->out.w, "weightType", err);
         pci_json_put_string(&b->out.w, (pcol_str){"samples", 7}, err);
     }
@@ -324,12 +325,12 @@ static pcol_status write_table(struct document *d, const char *name, int id,
         if (pci_ff_is_by_use(k))
             continue;
         int value = has_form(k, PCI_FF_FORM_VALUE);
-        int weight = !single && pci_ff_same(k->column, pci_ff_weight_column(b));
-        type |= pci_ff_same(k->column, "weightType");
+        int weight = !single && pci_str_is(k->column, pci_ff_weight_column(b));
+        type |= pci_str_is(k->column, "weightType");
         weights |= weight && !value;
         if (weight && value)
             continue;
-        if (id == PCI_FF_MARKERS && !value && pci_ff_same(k->column, "data")) {
+        if (id == PCI_FF_MARKERS && !value && pci_str_is(k->column, "data")) {
             pci_json_put_key(&b->out.w, "data", err);
             PCI_TRY(write_marker_data(d, k, err));
         } else {
@@ -360,12 +361,12 @@ static pcol_status write_place(void *context, const struct pci_node_value *node,
     (void)w;
     if (node->tag != PCI_NODE_TABLE || !node->has_key)
         return corrupt_place(node, err);
-    if (b->thread == PCOL_NONE && pci_ff_same(node->key, "threads"))
+    if (b->thread == PCOL_NONE && pci_str_is(node->key, "threads"))
         return write_threads(d, err);
-    if (b->thread == PCOL_NONE && pci_ff_same(node->key, "counters"))
+    if (b->thread == PCOL_NONE && pci_str_is(node->key, "counters"))
         return write_counters(d, err);
     for (int id = 0; id < PCI_FF_TABLES; id++) {
-        if (!pci_ff_same(node->key, pci_ff_names[id]) || id == PCI_FF_CATEGORIES ||
+        if (!pci_str_is(node->key, pci_ff_names[id]) || id == PCI_FF_CATEGORIES ||
             (b->thread == PCOL_NONE && id >= PCI_FF_SAMPLES))
             continue;
         if (id == PCI_FF_STRINGS)

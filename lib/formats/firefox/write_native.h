@@ -131,7 +131,6 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, 
 /* A cell of a column that may be missing; null then. */
 pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                        int64_t *value, int *valid, pcol_error *err);
-int pci_ff_same(pcol_str text, const char *word);
 static inline int pci_ff_equal(pcol_str a, pcol_str b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));

@@ -11,6 +11,7 @@
 #include "formats/folded/write_native.h"
 #include "model/frame_names.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -221,11 +222,6 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
 
 /* ---- what is lost ---- */
 
-static int is_text(pcol_str text, const char *what)
-{
-    return text.size == strlen(what) && !memcmp(text.data, what, text.size);
-}
-
 static pcol_status note_losses(struct sums *s, pcol_error *err)
 {
     int others;
@@ -233,7 +229,7 @@ static pcol_status note_losses(struct sums *s, pcol_error *err)
                              &others, err));
     s->lost |= others ? LOSS_TYPES : 0u;
     if (s->chosen->count &&
-        (!is_text(s->chosen->type, "samples") || !is_text(s->chosen->unit, "count")))
+        (!pci_str_is(s->chosen->type, "samples") || !pci_str_is(s->chosen->unit, "count")))
         s->lost |= LOSS_UNIT;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (s->lost & 1u << i)

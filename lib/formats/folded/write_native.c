@@ -10,6 +10,7 @@
 #include "formats/folded/line_parser.h"
 #include "model/stack_path.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -170,7 +171,7 @@ static pcol_status is_own(const struct pci_export *export, int *own, pcol_error 
         return PCOL_OK;
     PCI_TRY(pci_need(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &(int){0}, err));
-    *own = text.size == 6 && !memcmp(text.data, "folded", 6);
+    *own = pci_str_is(text, "folded");
     return PCOL_OK;
 }
 

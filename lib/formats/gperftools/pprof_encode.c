@@ -7,6 +7,7 @@
  */
 #include "formats/gperftools/profile.h"
 
+#include "format/transform.h"
 #include "util/alloc.h"
 
 #include <string.h>
@@ -75,9 +76,7 @@ static pcol_status reserve(struct encoder *e, struct bytes *b, size_t more)
 /* Room must be there. */
 static void put_varint(struct bytes *b, uint64_t n)
 {
-    for (; n > 127; n >>= 7)
-        b->data[b->size++] = (uint8_t)(n | 128);
-    b->data[b->size++] = (uint8_t)n;
+    b->size += pcf_varint_put(b->data + b->size, n);
 }
 
 /* A number; 0 is what an absent field means. */

@@ -9,6 +9,7 @@
 
 #include "formats/perun/build.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 /* ---- the table of types */
 
@@ -321,7 +322,7 @@ static int is_kperf(const struct pci_perun *p)
     if (name == PCOL_NONE)
         return 0;
     pcol_str text = pci_string_pool_get(&p->builder->strings, name);
-    return text.size == 5 && !memcmp(text.data, "kperf", 5);
+    return pci_str_is(text, "kperf");
 }
 
 pcol_status pci_perun_build(struct pci_perun *p, pcol_error *err)

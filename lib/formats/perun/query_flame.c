@@ -5,6 +5,7 @@
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -35,8 +36,7 @@ static pcol_status read_parts(struct pcol_answers *a, const struct pci_value *ob
         if (status != PCOL_OK || !more)
             break;
         for (unsigned i = 0; i < 4 && is_scalar(&member.value); i++)
-            if (member.key.size == strlen(keys[i]) &&
-                !memcmp(member.key.data, keys[i], member.key.size)) {
+            if (pci_str_is(member.key, keys[i])) {
                 *values[i] = member.value;
                 p->has |= 1u << i;
             }
@@ -234,8 +234,8 @@ static int is_free(struct pcol_answers *a)
     if (same_stack(a))
         return a->was_free;
     const struct pci_value *subtype = role(a, SUBTYPE);
-    return a->was_free = subtype && subtype->kind == PCI_VALUE_STRING &&
-                         subtype->as.text.size == 4 && !memcmp(subtype->as.text.data, "free", 4);
+    return a->was_free =
+               subtype && subtype->kind == PCI_VALUE_STRING && pci_str_is(subtype->as.text, "free");
 }
 
 static void tell_left_out(struct pcol_answers *a)

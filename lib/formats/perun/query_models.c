@@ -3,6 +3,7 @@
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,8 +12,7 @@
 
 static int is_text(const struct pci_value *value, const char *word)
 {
-    return value && value->kind == PCI_VALUE_STRING && value->as.text.size == strlen(word) &&
-           !memcmp(value->as.text.data, word, value->as.text.size);
+    return value && value->kind == PCI_VALUE_STRING && pci_str_is(value->as.text, word);
 }
 
 /* Coefficients of the model at hand, by position and by name. */
@@ -36,9 +36,9 @@ static pcol_status one_coefficient(struct pcol_answers *a, const struct pci_valu
         status = pci_each_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
-        if (member.key.size == 5 && !memcmp(member.key.data, "value", 5))
+        if (pci_str_is(member.key, "value"))
             *value = member.value;
-        if (member.key.size == 4 && !memcmp(member.key.data, "name", 4))
+        if (pci_str_is(member.key, "name"))
             *name = is_text(&member.value, "b0")   ? 0
                     : is_text(&member.value, "b1") ? 1
                     : is_text(&member.value, "b2") ? 2

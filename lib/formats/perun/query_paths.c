@@ -6,6 +6,7 @@
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,11 +20,6 @@ static pcol_status push(struct pci_value **list, size_t *count, size_t *capacity
     *list = all;
     (*list)[(*count)++] = *value;
     return PCOL_OK;
-}
-
-static int same(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
 /* One step from one value. */
@@ -44,7 +40,7 @@ static pcol_status step(struct pcol_answers *a, const struct pci_value *value, p
             break;
         if (array) {
             status = push(&a->found_next, &a->next_count, &a->next_capacity, &member.value, err);
-        } else if (same(member.key, part)) { /* of equal keys the last one counts */
+        } else if (pci_str_equal(member.key, part)) { /* of equal keys the last one counts */
             last = member.value;
             found = 1;
         }
@@ -106,7 +102,7 @@ static pcol_status follow(struct pcol_answers *a, pcol_error *err)
         a->plan = r->plan;
         a->path_slot = SIZE_MAX;
         for (size_t i = 0; i < r->count; i++)
-            if (same(r->members[i].key, a->parts[0]))
+            if (pci_str_equal(r->members[i].key, a->parts[0]))
                 a->path_slot = i;
     }
     if (a->path_slot == SIZE_MAX)

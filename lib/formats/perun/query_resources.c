@@ -9,6 +9,7 @@
 
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -71,7 +72,7 @@ static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(r->file, type, i, &text, &valid, err));
-        r->is_perun[i] = text.size == 5 && !memcmp(text.data, "perun", 5);
+        r->is_perun[i] = pci_str_is(text, "perun") != 0;
         any |= r->is_perun[i];
     }
     return any ? PCOL_OK
@@ -99,7 +100,7 @@ static pcol_status number_snapshots(struct pci_resources *r, pcol_error *err)
         if (source != before)
             next = 0;
         before = source;
-        int counted = region.size == 9 && !memcmp(region.data, "snapshots", 9);
+        int counted = pci_str_is(region, "snapshots");
         r->numbers[row] = counted ? next : -1;
         next += counted;
         if ((uint64_t)next > r->snapshot_number)
@@ -171,11 +172,6 @@ void pci_resources_close(struct pci_resources *r)
     memset(r, 0, sizeof *r);
 }
 
-static int same_text(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
-
 /* keys: NULL for all. */
 static void want(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
 {
@@ -183,7 +179,7 @@ static void want(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
         struct pci_label_key *key = &keyed->labels.keys[i];
         key->unwanted = keys != NULL;
         for (size_t k = 0; k < count && key->unwanted; k++)
-            key->unwanted = !same_text(key->key, keys[k]);
+            key->unwanted = !pci_str_equal(key->key, keys[k]);
     }
 }
 
@@ -214,14 +210,14 @@ void pci_resources_keys(struct pci_resources *r)
 static uint32_t find(const struct pci_resources *r, pcol_str key, uint64_t hash)
 {
     for (size_t i = 0; i < r->count && i < FEW; i++)
-        if (same_text(r->members[i].key, key))
+        if (pci_str_equal(r->members[i].key, key))
             return (uint32_t)i;
     if (r->count <= FEW)
         return PCOL_NONE;
     size_t at = pci_hash_start(&r->state->hash, hash);
     uint32_t id;
     while ((id = pci_hash_next(&r->state->hash, hash, &at)) != PCI_HASH_NONE)
-        if (same_text(r->members[id].key, key))
+        if (pci_str_equal(r->members[id].key, key))
             return id;
     return PCOL_NONE;
 }
@@ -312,7 +308,7 @@ static int may_have(const struct pci_keyed *keyed, const char *table, pcol_str k
 {
     const struct pci_table *t = pci_table_find(keyed->file, table);
     for (size_t i = 0; i < keyed->labels.key_count; i++)
-        if (same_text(keyed->labels.keys[i].key, key))
+        if (pci_str_equal(keyed->labels.keys[i].key, key))
             return 1;
     return t && pci_column_find(t, "extra");
 }
@@ -360,7 +356,7 @@ static pcol_status read_snapshot(struct pci_resources *r, uint64_t row, pcol_err
     }
     PCI_TRY(pci_keyed_row(&r->snapshots, row, err));
     for (size_t i = 0; i < r->snapshots.count; i++)
-        if (same_text(r->snapshots.members[i].key, (pcol_str){"time", 4}))
+        if (pci_str_equal(r->snapshots.members[i].key, (pcol_str){"time", 4}))
             s->time = r->snapshots.members[i];
     return PCOL_OK;
 }
@@ -531,7 +527,7 @@ int pci_run_has(const struct pci_resources *r, const char *key)
 {
     const pcol_str wanted = {key, strlen(key)};
     for (size_t i = 0; i < r->run_part_count; i++)
-        if (same_text(r->members[r->run_parts[i].slot].key, wanted))
+        if (pci_str_equal(r->members[r->run_parts[i].slot].key, wanted))
             return 1;
     return 0;
 }
@@ -630,7 +626,7 @@ pcol_status pci_models_seek(struct pci_resources *r, uint64_t number, pcol_error
 const struct pci_value *pci_resources_find(const struct pci_resources *r, const char *key)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (same_text(r->members[i].key, (pcol_str){key, strlen(key)}))
+        if (pci_str_equal(r->members[i].key, (pcol_str){key, strlen(key)}))
             return &r->members[i].value;
     return NULL;
 }

@@ -6,6 +6,7 @@
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -14,8 +15,7 @@
 static int is_one(const struct pci_value *value, const char *const *words)
 {
     for (; value && value->kind == PCI_VALUE_STRING && *words; words++)
-        if (value->as.text.size == strlen(*words) &&
-            !memcmp(value->as.text.data, *words, value->as.text.size))
+        if (pci_str_is(value->as.text, *words))
             return 1;
     return 0;
 }
@@ -42,11 +42,6 @@ static pcol_status next_object(struct pcol_answers *a, int *more, pcol_error *er
     return PCOL_OK;
 }
 
-static int same_key(pcol_str key, const char *text)
-{
-    return key.size == strlen(text) && !memcmp(key.data, text, key.size);
-}
-
 /* The cell of a field that was met when the columns were made. A file that was written to since
  * then may show another. */
 static pcol_status set_field(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
@@ -71,7 +66,7 @@ static pcol_status own_cells(struct pcol_answers *a, int *done, pcol_error *err)
             continue;
         const struct pci_value *value = &r->members[slot].value;
         if (a->options.flat &&
-            (value->kind >= PCI_VALUE_FRAME || same_key(r->members[slot].key, "snapshot")))
+            (value->kind >= PCI_VALUE_FRAME || pci_str_is(r->members[slot].key, "snapshot")))
             *done = 0;
         else
             PCI_TRY(set_field(a, a->slot_fields[slot], value, err));
@@ -251,8 +246,7 @@ static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *
 /* Members of a snapshot that are tables of their own. */
 int pci_is_part(pcol_str key)
 {
-    return (key.size == 9 && !memcmp(key.data, "resources", 9)) ||
-           (key.size == 6 && !memcmp(key.data, "models", 6));
+    return (pci_str_is(key, "resources")) || (pci_str_is(key, "models"));
 }
 
 static pcol_status snapshot_columns(struct pcol_answers *a, pcol_error *err)

@@ -11,6 +11,7 @@
 
 #include "formats/perun/flat.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 #include "json/number.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ static int is_text(const struct pci_perun *p, uint32_t string, const char *text)
     if (string == PCOL_NONE)
         return 0;
     pcol_str s = pci_string_pool_get(&p->builder->strings, string);
-    return s.size == strlen(text) && !memcmp(s.data, text, s.size);
+    return pci_str_is(s, text);
 }
 
 static const struct pci_perun_unit *find_unit(const struct pci_perun *p, pcol_str key)

@@ -8,6 +8,7 @@
 #include "formats/perun/perun.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -119,11 +120,6 @@ static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed *keye
     return w->json.status;
 }
 
-static int is_text(pcol_str text, const char *word)
-{
-    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
-}
-
 static pcol_status write_place(void *context, const struct pci_node_value *node,
                                struct pci_json_writer *json, pcol_error *err);
 
@@ -147,7 +143,7 @@ static pcol_status write_region(struct pci_perun_writer *w, pcol_error *err)
     PCI_TRY(next_row(w, w->snapshot_source, w->snapshot_rows, &w->snapshot, &more, err));
     if (more && w->snapshot_region)
         PCI_TRY(pci_get_str(w->file, w->snapshot_region, w->snapshot, &first, &valid, err));
-    if (more && is_text(first, "global"))
+    if (more && pci_str_is(first, "global"))
         return write_snapshot(w, err);
     pci_json_put_begin(&w->json, '[', err);
     while (more) {
@@ -184,14 +180,14 @@ static pcol_status write_place(void *context, const struct pci_node_value *node,
 {
     struct pci_perun_writer *w = context;
     (void)json;
-    if (is_text(node->text, "samples"))
+    if (pci_str_is(node->text, "samples"))
         return write_resources(w, err);
-    if (is_text(node->text, "models"))
+    if (pci_str_is(node->text, "models"))
         return write_rows(w, &w->models, w->model_source, w->model_snapshot, w->model_rows,
                           &w->model, err);
-    if (is_text(node->text, "snapshots") && !w->at_snapshots)
+    if (pci_str_is(node->text, "snapshots") && !w->at_snapshots)
         return write_region(w, err);
-    if (is_text(node->text, "resource_types") && !w->at_snapshots)
+    if (pci_str_is(node->text, "resource_types") && !w->at_snapshots)
         return pci_perun_write_map(w, err);
     return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
                          "no place of a Perun profile");
@@ -245,7 +241,7 @@ static pcol_status find_document(const struct pci_export *export, uint32_t sourc
         return PCOL_OK;
     PCI_TRY(pci_get_str(export->file, type, source, &text, &valid, err));
     PCI_TRY(pci_get(export->file, extra, source, &node, &valid, err));
-    if (valid && is_text(text, "perun"))
+    if (valid && pci_str_is(text, "perun"))
         *root = (uint64_t)node;
     return PCOL_OK;
 }

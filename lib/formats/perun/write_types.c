@@ -5,6 +5,7 @@
 
 #include "formats/perun/flatten.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static pcol_status name_by_rule(struct pci_perun_writer *w, struct pci_perun_typ
 {
     const struct pci_value *uid = NULL;
     for (size_t i = 0; i < w->types.count; i++)
-        if (w->types.members[i].key.size == 3 && !memcmp(w->types.members[i].key.data, "uid", 3))
+        if (pci_str_is(w->types.members[i].key, "uid"))
             uid = &w->types.members[i].value;
     name->size = 0;
     *made = uid && (uid->kind == PCI_VALUE_STRING || uid->kind == PCI_VALUE_FRAME);

@@ -3,6 +3,7 @@
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
+#include "util/utc_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,39 +32,11 @@ struct header {
 
 /* ---- time as text ---- */
 
-/* Civil date of a day counted from 1970-01-01. Years are counted from March, so that the leap day
- * is the last of its year; 400 years have 146097 days. */
-static void civil_date(int64_t day, int64_t *year, int *month, int *of_month)
+/* With as many digits of the second as are not 0. */
+static void timestamp(int64_t ns, char *text)
 {
-    int64_t shifted = day + 719468; /* from 0000-03-01 */
-    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
-    int64_t in_era = shifted - era * 146097;
-    int64_t in_era_year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
-    int64_t in_year = in_era - (365 * in_era_year + in_era_year / 4 - in_era_year / 100);
-    int64_t from_march = (5 * in_year + 2) / 153;
-    *of_month = (int)(in_year - (153 * from_march + 2) / 5 + 1);
-    *month = (int)(from_march < 10 ? from_march + 3 : from_march - 9);
-    *year = in_era_year + era * 400 + (*month <= 2);
-}
-
-/* ISO 8601 in UTC, with as many digits of the second as say something. */
-static void timestamp(int64_t ns, char *text, size_t size)
-{
-    int64_t second = ns / 1000000000, rest = ns % 1000000000, year;
-    int month, of_month;
-    if (rest < 0)
-        rest += 1000000000, second--;
-    int64_t day = second / 86400, in_day = second % 86400;
-    if (in_day < 0)
-        in_day += 86400, day--;
-    civil_date(day, &year, &month, &of_month);
-    int used = snprintf(text, size, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year, month, of_month,
-                        (int)(in_day / 3600), (int)(in_day / 60 % 60), (int)(in_day % 60));
-    if (rest)
-        used += snprintf(text + used, size - (size_t)used, ".%09" PRId64, rest);
-    while (rest && text[used - 1] == '0')
-        used--;
-    snprintf(text + used, size - (size_t)used, "Z");
+    int64_t rest = ns % 1000000000, second = ns / 1000000000 - (rest < 0);
+    pci_utc_text(second, (uint32_t)(rest + (rest < 0) * 1000000000), -1, text);
 }
 
 /* ---- fields at the top ---- */
@@ -168,7 +141,7 @@ static pcol_status add_source(struct pci_pprof_reader *r, const struct header *h
     pcol_source source = PCOL_INIT(pcol_source);
     char time[64];
     int64_t time_ns = h->number[F_TIME_NANOS];
-    timestamp(time_ns, time, sizeof time);
+    timestamp(time_ns, time);
     source.timestamp = time_ns ? time : NULL;
     source.has_period = h->number[F_PERIOD] != 0;
     source.period = h->number[F_PERIOD];

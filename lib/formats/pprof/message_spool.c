@@ -5,6 +5,7 @@
  * size, then the message. So the place of each message in the input is known again when it is
  * decoded.
  */
+#include "format/transform.h"
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
 
@@ -23,21 +24,14 @@ void pci_pprof_spool_clear(struct pci_pprof_spool *queue)
     pci_spill_view_clear(&queue->taker.view);
 }
 
-static uint8_t *put_varint(uint8_t *p, uint64_t value)
-{
-    for (; value > 127; value >>= 7)
-        *p++ = (uint8_t)(value | 128);
-    *p++ = (uint8_t)value;
-    return p;
-}
-
 pcol_status pci_pprof_spool_put(struct pci_pprof_spool *queue, const struct pci_pprof_message *m,
                                 pcol_error *err)
 {
     size_t size = (size_t)(m->end - m->begin);
     uint8_t head[LONGEST_HEAD];
-    uint8_t *p = put_varint(put_varint(head, m->offset - queue->end), size);
-    PCI_TRY(pci_spill_append(&queue->spool, head, (size_t)(p - head), err));
+    size_t used = pcf_varint_put(head, m->offset - queue->end);
+    used += pcf_varint_put(head + used, size);
+    PCI_TRY(pci_spill_append(&queue->spool, head, used, err));
     if (size)
         PCI_TRY(pci_spill_append(&queue->spool, m->begin, size, err));
     queue->end = m->offset + size;

@@ -3,6 +3,7 @@
  */
 #include "formats/pprof/proto_encode.h"
 
+#include "format/transform.h"
 #include "util/alloc.h"
 
 #include <string.h>
@@ -107,20 +108,11 @@ pcol_status pci_pprof_index_text(struct pci_pprof_writer *w, const char *text, s
 
 /* ---- messages ---- */
 
-static size_t put_varint(uint8_t *to, uint64_t value)
-{
-    size_t n = 0;
-    for (; value > 127; value >>= 7)
-        to[n++] = (uint8_t)(value | 128);
-    to[n++] = (uint8_t)value;
-    return n;
-}
-
 /* Key and length of a field that is bytes. */
 static size_t put_head(uint8_t *to, unsigned number, size_t size)
 {
-    size_t n = put_varint(to, (uint64_t)number << 3 | 2);
-    return n + put_varint(to + n, size);
+    size_t n = pcf_varint_put(to, (uint64_t)number << 3 | 2);
+    return n + pcf_varint_put(to + n, size);
 }
 
 pcol_status pci_pprof_put(struct pci_pprof_writer *w, unsigned number,

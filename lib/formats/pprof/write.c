@@ -8,6 +8,7 @@
 #include "formats/pprof/pprof.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,11 +97,6 @@ static pcol_status source_type(struct pci_pprof_export *e, const struct source_c
     return c->type ? pci_get_str(e->file, c->type, source, type, &valid, err) : PCOL_OK;
 }
 
-static int is_text(pcol_str s, const char *text)
-{
-    return s.size == strlen(text) && !memcmp(s.data, text, s.size);
-}
-
 /* Numbers and texts of one source, where the header has none yet. Where pprof merges profiles,
  * those of the first say what is dropped. */
 static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint32_t source,
@@ -145,7 +141,7 @@ static pcol_status read_period(struct pci_pprof_export *e, const struct source_c
     if (!p->valid || p->type || p->unit)
         return PCOL_OK;
     PCI_TRY(source_type(e, c, source, &kind, err));
-    const char *name = is_text(kind, "rprof") ? "cpu" : "wall";
+    const char *name = pci_str_is(kind, "rprof") ? "cpu" : "wall";
     PCI_TRY(pci_pprof_index_text(&e->w, name, strlen(name), &p->type, err));
     return pci_pprof_index_text(&e->w, "nanoseconds", 11, &p->unit, err);
 }

@@ -8,6 +8,7 @@
 
 #include "model/table.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -90,7 +91,7 @@ static pcol_status write_source(struct writer *w, const struct pci_column *sourc
     pcol_str type;
     int valid;
     PCI_TRY(pci_rprof_cell_str(w->file, sources, source, &type, &valid, err));
-    if (type.size != 8 || memcmp(type.data, "rprofmem", 8) != 0)
+    if (!pci_str_is(type, "rprofmem"))
         return pci_fail(err, PCOL_E_LOSS,
                         "an Rprofmem log holds allocations only: source %lu is of type %.*s",
                         (unsigned long)source + 1, type.size < 40 ? (int)type.size : 40, type.data);

@@ -9,6 +9,7 @@
 
 #include "model/table.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -304,7 +305,7 @@ static pcol_status write_source(struct writer *w, const struct pci_column *types
     pcol_str type;
     int valid, found = 0;
     PCI_TRY(pci_rprof_cell_str(w->file, types, source, &type, &valid, err));
-    int own = type.size == 5 && memcmp(type.data, "rprof", 5) == 0;
+    int own = pci_str_is(type, "rprof");
     if (own) {
         PCI_TRY(write_segments(w, source, &found, err));
         if (!found) /* nothing was written, unless by somebody who knows no segments */

@@ -210,7 +210,7 @@ static pcol_status interval(struct foreign *f, uint32_t source, int64_t *us, pco
     PCI_TRY(pci_rprof_cell(f->file, interval_ns, source, &ns, &valid, err));
     if (!valid) {
         PCI_TRY(pci_rprof_cell_str(f->file, unit, source, &text, &valid, err));
-        if (valid && text.size == 11 && memcmp(text.data, "nanoseconds", 11) == 0)
+        if (valid && pci_str_is(text, "nanoseconds"))
             PCI_TRY(pci_rprof_cell(f->file, period, source, &ns, &valid, err));
     }
     f->lost |= valid && (ns < 1000 || ns % 1000) ? LOSS_INTERVAL : 0u;
@@ -249,7 +249,7 @@ static pcol_status has_other_types(const struct foreign *f, uint32_t source, int
                 continue;
             own++;
             PCI_TRY(pci_rprof_cell_str(f->file, type, (uint64_t)at, &text, &valid, err));
-            *other = *other || text.size != 7 || memcmp(text.data, "samples", 7) != 0;
+            *other = *other || !pci_str_is(text, "samples");
         }
     }
     return PCOL_OK;

@@ -362,7 +362,7 @@ static const char *unit_of(pcol_str unit)
                                            {"byte", "bytes"},
                                            {"B", "bytes"}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (unit.size == strlen(units[i][0]) && !memcmp(unit.data, units[i][0], unit.size))
+        if (pci_str_is(unit, units[i][0]))
             return units[i][1];
     return "none";
 }
@@ -429,7 +429,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
         return PCOL_OK;
     }
     pcol_str unit = w->types.unit[type];
-    if (!strcmp(unit_of(unit), "none") && !(unit.size == 5 && !memcmp(unit.data, "count", 5)))
+    if (!strcmp(unit_of(unit), "none") && !(pci_str_is(unit, "count")))
         w->lost |= LOSS_UNIT;
     PCI_TRY(each_run(w, track, column, NULL, &sum, err));
     if (sum <= 0)
