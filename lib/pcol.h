@@ -291,6 +291,17 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_types(const pcol_file *fil
                                                             uint32_t *sample_types,
                                                             pcol_error *err);
 
+/**
+ * pcol_file_times() - the first and the last time of the samples of one source
+ * @source: row of the source; each source has a clock of its own
+ * @first:  receives nanoseconds; @first > @last: no sample of the source has a time
+ * Found in the cells, not in the statistics of the column. Cost: up to a read of samples.time; much
+ * less where times are sorted. Errors: E_ARGUMENT (a source that the file has not), E_NO_MEMORY,
+ * E_CORRUPT, E_UNSUPPORTED, E_LIMIT (implausibly many rows).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_times(const pcol_file *file, uint64_t source,
+                                                    int64_t *first, int64_t *last, pcol_error *err);
+
 PCOL_API const char *pcol_table_name(const pcol_table *table);
 PCOL_API uint64_t pcol_table_rows(const pcol_table *table);
 PCOL_API uint32_t pcol_table_column_count(const pcol_table *table);

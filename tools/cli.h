@@ -646,10 +646,6 @@ size_t cli_cell_number(const struct cli_cell *cell, char *text);
 
 /* --tolerance into tolerance_ns (cli_time.c). */
 int cli_tolerance(struct cli_args *args);
-/* The least and the greatest time of the samples of one source, by its row; *first > *last: none
- * has a time. Reads all of them: statistics of a column may be false. */
-pcol_status cli_scan_times(const pcol_file *file, uint64_t source, int64_t *first, int64_t *last,
-                           pcol_error *err);
 /* What --time says; for +A-B the input is asked for its first sample. */
 int cli_time(const struct cli_input *input, const struct cli_args *args, pcol_selection *selection);
 /* What the selection's options say; the texts are borrowed from args. */

@@ -50,42 +50,6 @@ static int parse_ns(const char **text, int64_t *ns)
 
 /* ---- where +A counts from ---- */
 
-pcol_status cli_scan_times(const pcol_file *file, uint64_t source, int64_t *first, int64_t *last,
-                           pcol_error *err)
-{
-    const pcol_table *samples;
-    uint64_t rows;
-    pcol_status found = cli_find_table(file, PCOL_MODEL_PHYSICAL, "samples", &samples, &rows, err);
-    const pcol_column *time = pcol_table_column_by_name(samples, "time", NULL);
-    const pcol_column *of = pcol_table_column_by_name(samples, "source", NULL);
-    int64_t times[1024], sources[1024];
-    uint8_t timed[1024], sourced[1024];
-
-    int64_t least = *first = INT64_MAX, most = *last = INT64_MIN;
-    if (found == PCOL_OK && time != NULL)
-        found = cli_believe_rows(file, "samples", rows, err);
-    if (found != PCOL_OK)
-        return found;
-    for (uint64_t row = 0; time != NULL && row < rows; row += 1024) {
-        size_t n = rows - row < 1024 ? (size_t)(rows - row) : 1024;
-        memset(sources, 0, sizeof sources);
-        memset(sourced, 1, sizeof sourced);
-        pcol_status status = pcol_column_read_i64(time, row, n, times, timed, err);
-        if (status == PCOL_OK && of != NULL)
-            status = pcol_column_read_i64(of, row, n, sources, sourced, err);
-        if (status != PCOL_OK)
-            return status;
-        for (size_t i = 0; i < n; i++) {
-            int has = timed[i] & sourced[i] & ((uint64_t)sources[i] == source);
-            least = has && times[i] < least ? times[i] : least;
-            most = has && times[i] > most ? times[i] : most;
-        }
-    }
-    *first = least;
-    *last = most;
-    return PCOL_OK;
-}
-
 /* The time of the first sample. Each source has a clock of its own: of several one is to be
  * chosen. */
 static int first_time(const struct cli_input *input, const struct cli_args *args, int64_t *first)
@@ -103,7 +67,7 @@ static int first_time(const struct cli_input *input, const struct cli_args *args
         return cli_usage("--time %s is from the first sample on, and each of the %llu sources has "
                          "a clock of its own: --source ID says which",
                          args->time, (unsigned long long)count);
-    if (cli_scan_times(input->file, id - 1, first, &last, &err) != PCOL_OK)
+    if (pcol_file_times(input->file, id - 1, first, &last, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     if (*first > last)
         *first = 0; /* the query says that there are no times */

@@ -358,7 +358,7 @@ static pcol_status time_range(const struct info *info, int64_t *first, int64_t *
 {
     *first = 1;
     *last = 0;
-    return info->source_rows == 1 ? cli_scan_times(info->input->file, 0, first, last, err)
+    return info->source_rows == 1 ? pcol_file_times(info->input->file, 0, first, last, err)
                                   : PCOL_OK;
 }
 

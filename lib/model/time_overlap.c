@@ -6,8 +6,7 @@
  */
 #include "model/time_overlap.h"
 
-#include "format/decode.h"
-#include "format/load.h"
+#include "model/column_range.h"
 
 __extension__ typedef __int128 wide;
 
@@ -49,48 +48,9 @@ int pci_time_overlap(const struct pci_range *range, int is_double, int64_t time,
     return 1;
 }
 
-/* The values that base + slope * j / 65536 + scale * u can have. */
-static int meets(wide low, wide high, int64_t from, int64_t to)
-{
-    /* Sums are taken modulo 2^64: where they may wrap, nothing is known. */
-    if (low < INT64_MIN || high > INT64_MAX)
-        return 1;
-    return low < to && high >= from;
-}
-
-static void widen(wide *low, wide *high, wide at_start, wide at_end, uint64_t scale, unsigned width)
-{
-    /* Beyond 2^63 the sum wraps, however much beyond. */
-    wide span = width > 57 || scale >> 62 ? (wide)INT64_MAX * 4 : (((wide)1 << width) - 1) * scale;
-    *low = at_start < at_end ? at_start : at_end;
-    *high = (at_start < at_end ? at_end : at_start) + span;
-}
-
 int pci_block_meets(const struct pcf_data *column, uint64_t block, int64_t from, int64_t to)
 {
-    uint64_t first = block * 1024u;
-    uint64_t last = column->rows - first > 1024 ? first + 1023 : column->rows - 1;
-    wide low, high;
-    if (column->type != PCF_I64)
-        return 1;
-    if (column->encoding == PCF_LINEAR && !(column->flags & PCF_COLUMN_DEFAULT_NULL))
-        widen(&low, &high, column->base + (wide)column->step * (wide)first,
-              column->base + (wide)column->step * (wide)last, 1, 0);
-    else if (column->encoding == PCF_PACKED)
-        widen(&low, &high, column->base + (wide)column->step * (wide)first,
-              column->base + (wide)column->step * (wide)last, column->scale, column->width);
-    else if (column->encoding == PCF_BLOCKED && column->blocks) {
-        const uint8_t *entry = column->blocks + block * sizeof(struct pcf_block);
-        int64_t base = (int64_t)pcf_load64(entry), slope = (int64_t)pcf_load64(entry + 8);
-        wide rise = (wide)slope * (wide)(last - first);
-        /* The product is cut to 64 bits before it is shifted. */
-        if (rise < INT64_MIN || rise > INT64_MAX)
-            return 1;
-        rise = rise >= 0 ? rise / 65536 : -((-rise + 65535) / 65536);
-        widen(&low, &high, base, base + rise, column->scale,
-              (unsigned)(pcf_load64(entry + 16) >> 56));
-    } else {
-        return 1;
-    }
-    return meets(low, high, from, to);
+    struct pci_column_range bounds;
+    return column->type != PCF_I64 || !pci_block_bounds(column, block, &bounds) ||
+           (bounds.min < to && bounds.max >= from);
 }

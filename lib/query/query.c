@@ -4,6 +4,7 @@
 #include "query/query.h"
 
 #include "model/check.h"
+#include "model/column_range.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
 
@@ -38,26 +39,6 @@ static const char *print_ms(int64_t ns, char text[32])
     return text;
 }
 
-/* The least and the greatest time, by reading them: the statistics of a column may be false. */
-static pcol_status find_times(const pcol_file *file, const struct pci_column *time, int64_t *first,
-                              int64_t *last, pcol_error *err)
-{
-    int64_t times[PCI_BATCH];
-    uint8_t valid[PCI_BATCH];
-    uint64_t rows = time->desc->rows, n;
-    *first = INT64_MAX;
-    *last = INT64_MIN;
-    for (uint64_t row = 0; row < rows; row += n) {
-        n = rows - row < PCI_BATCH ? rows - row : PCI_BATCH;
-        PCI_TRY(pci_read(file, time, row, n, times, valid, err));
-        for (uint64_t i = 0; i < n; i++) {
-            *first = valid[i] && times[i] < *first ? times[i] : *first;
-            *last = valid[i] && times[i] > *last ? times[i] : *last;
-        }
-    }
-    return PCOL_OK;
-}
-
 /* An empty answer to a question about a range of time deserves a reason. */
 static pcol_status note_untimed(pcol_query *query, pcol_error *err)
 {
@@ -70,8 +51,9 @@ static pcol_status note_untimed(pcol_query *query, pcol_error *err)
         query->note = "no sample has a time, so none lies in the range";
     if (!time)
         return PCOL_OK;
-    int64_t first, last;
-    PCI_TRY(find_times(query->file, time, &first, &last, err));
+    struct pci_column_range times;
+    PCI_TRY(pci_column_range(query->file, time, NULL, 0, &times, err));
+    int64_t first = times.min, last = times.max;
     /* With durations, a sample from before the range may reach into it. */
     if (first <= last && (first >= query->picks.to || (last < query->picks.from && !duration))) {
         char from[32], to[32];

@@ -10,6 +10,7 @@
  */
 #include "query/query.h"
 
+#include "model/column_range.h"
 #include "util/alloc.h"
 
 #include <stdio.h>
@@ -167,46 +168,15 @@ static int add_positive(const pcol_query *query, int64_t *sum)
     return !(any >> 63) && high + (low >> 32) <= INT32_MAX;
 }
 
-__extension__ typedef __int128 wide;
-
-/* Whether the sign bit of a value of a line, plus `most` at most, may be set, by its parameters. */
-static int line_has_sign(const struct pcf_data *d, wide most)
-{
-    wide last = d->base;
-    if (d->type != PCF_F64)
-        last += (wide)d->step * (wide)(d->rows - 1);
-    return d->base < 0 || last < 0 || d->base + most > INT64_MAX || last + most > INT64_MAX;
-}
-
-/* Whether a cell may be negative: by the parameters of the encoding, else by reading all. The
- * statistics of a column may be false. Children have values that no row has, too. */
+/* Whether a cell is negative; of doubles, too: bits with a sign are less than 0. */
 static pcol_status find_negative(const pcol_file *file, const struct pci_column *column,
                                  int *negative, pcol_error *err)
 {
-    const struct pcf_data *d = column->data;
-    const struct pci_column *child = &file->columns[column->desc->first_child];
-    int64_t cells[PCI_BATCH], signs = 0;
-    uint64_t n;
-    *negative = 0;
-    if (d->encoding == PCF_DICTIONARY)
-        return find_negative(file, child, negative, err);
-    if (d->encoding == PCF_RUNS)
-        return find_negative(file, child + 1, negative, err);
-    if (d->encoding == PCF_SPLIT) {
-        PCI_TRY(find_negative(file, child, negative, err));
-        return *negative ? PCOL_OK : find_negative(file, child + 1, negative, err);
-    }
-    if (!d->rows || (d->encoding == PCF_LINEAR && !line_has_sign(d, 0)) ||
-        (d->encoding == PCF_PACKED && d->width < 64 &&
-         !line_has_sign(d, (wide)d->scale * (((wide)1 << d->width) - 1))))
-        return PCOL_OK;
-    for (uint64_t row = 0; row < d->rows && signs >= 0; row += n) {
-        n = d->rows - row < PCI_BATCH ? d->rows - row : PCI_BATCH;
-        PCI_TRY(pci_read(file, column, row, n, cells, NULL, err));
-        for (uint64_t i = 0; i < n; i++)
-            signs |= cells[i];
-    }
-    *negative = signs < 0; /* of doubles, too: bits with a sign are less than 0 */
+    struct pci_column_range range;
+    PCI_TRY(pci_column_bounds(file, column, &range, err));
+    if (range.min < 0)
+        PCI_TRY(pci_column_range(file, column, NULL, 0, &range, err));
+    *negative = range.min < 0;
     return PCOL_OK;
 }
 

@@ -72,6 +72,7 @@ Test(careless, opening_and_tables)
     const pcol_table *table;
     uint64_t faults;
     uint32_t types[4];
+    int64_t first, last;
     unsigned major = 9, minor = 9;
     BAD(pcol_file_open(NULL, NULL, &other, &err));
     BAD(pcol_file_open("x", NULL, NULL, &err));
@@ -90,6 +91,10 @@ Test(careless, opening_and_tables)
     BAD(pcol_file_default_types(file, 0, 2, types, &err));
     BAD(pcol_file_default_types(file, 1, SIZE_MAX, types, &err));
     BAD(pcol_file_default_types(file, UINT64_MAX, 2, types, &err));
+    BAD(pcol_file_times(NULL, 0, &first, &last, &err));
+    BAD(pcol_file_times(file, 0, NULL, &last, &err));
+    BAD(pcol_file_times(file, 0, &first, NULL, &err));
+    BAD(pcol_file_times(file, 7, &first, &last, &err));
     BAD(pcol_file_check(NULL, PCOL_CHECK_QUICK, NULL, NULL, &faults, &err));
     BAD(pcol_file_check(file, PCOL_CHECK_QUICK, NULL, NULL, NULL, &err));
     BAD(pcol_file_check(file, (pcol_check_depth)3, NULL, NULL, &faults, &err));

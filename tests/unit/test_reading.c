@@ -6,6 +6,7 @@
 #include "image.h"
 
 #include "builder/builder.h"
+#include "model/column_range.h"
 #include "model/time_overlap.h"
 
 #include <stdlib.h>
@@ -50,6 +51,18 @@ static int64_t value_of(int kind, uint64_t row, int64_t before)
     }
 }
 
+static int nulls; /* how many of three rows are null in the middle of the column */
+
+static int is_null(uint64_t row)
+{
+    return row % 3 < (uint64_t)nulls && (row / 700) % 2;
+}
+
+static uint32_t source_of(uint64_t row)
+{
+    return row < 2000 ? 0 : row % 2 + 1;
+}
+
 /* *data holds the file's bytes, freed with pcol_free() after it is closed. */
 static pcol_file *file_of(int kind, unsigned flags, int64_t *values, void **data)
 {
@@ -57,13 +70,17 @@ static pcol_file *file_of(int kind, unsigned flags, int64_t *values, void **data
     pcol_file *file;
     pcol_error err;
     size_t size;
-    uint32_t table, column;
+    uint32_t table, column, of;
     MUST(pcol_builder_new(NULL, &b, &err));
     MUST(pcol_builder_table(b, "x_values", &table, &err));
     MUST(pcol_builder_column(b, table, "v", PCOL_I64, 0, &column, &err));
+    MUST(pcol_builder_column(b, table, "of", PCOL_U32, 0, &of, &err));
     for (uint64_t row = 0; row < COUNT; row++) {
         values[row] = value_of(kind, row, row ? values[row - 1] : 0);
-        MUST(pcol_builder_set_i64(b, column, row, values[row], &err));
+        if (!is_null(row))
+            MUST(pcol_builder_set_i64(b, column, row, values[row], &err));
+        if (source_of(row)) /* a null is the first source */
+            MUST(pcol_builder_set_i64(b, of, row, source_of(row), &err));
     }
     MUST(pcol_builder_write_memory(b, flags, data, &size, &err));
     pcol_builder_free(b);
@@ -110,6 +127,48 @@ Test(reading, no_block_of_the_range_is_passed_over)
             pcol_free(data);
         }
     }
+    free(values);
+}
+
+/* The smallest and largest value of all rows, and of the rows of one of three sources. */
+static void expect_range(const pcol_file *file, const int64_t *values, int kind, unsigned flags)
+{
+    const struct pci_table *table = pci_table_find(file, "x_values");
+    const struct pci_column *v = pci_column_find(table, "v"), *of = pci_column_find(table, "of");
+    struct pci_column_range range;
+    for (unsigned id = 0; id < 4; id++) { /* 3: all rows */
+        int64_t min = INT64_MAX, max = INT64_MIN;
+        for (uint64_t row = 0; row < COUNT; row++) {
+            if (is_null(row) || (id < 3 && source_of(row) != id))
+                continue;
+            min = values[row] < min ? values[row] : min;
+            max = values[row] > max ? values[row] : max;
+        }
+        cr_assert_eq(pci_column_range(file, v, id < 3 ? of : NULL, id, &range, NULL), PCOL_OK);
+        cr_expect(range.min == min && range.max == max, "%d %u %u", kind, flags, id);
+        cr_assert_eq(pci_column_bounds(file, v, &range, NULL), PCOL_OK);
+        cr_expect(range.min <= min && range.max >= max, "bounds: %d %u", kind, flags);
+    }
+}
+
+Test(reading, range_of_a_column)
+{
+    const unsigned modes[] = {0, PCOL_WRITE_PLAIN, PCOL_WRITE_ARCHIVE};
+    int64_t *values = malloc(COUNT * sizeof *values);
+    cr_assert_not_null(values);
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (size_t mode = 0; mode < sizeof modes / sizeof *modes; mode++) {
+            unsigned flags = modes[mode];
+            for (nulls = 0; nulls < 3; nulls++) {
+                void *data;
+                pcol_file *file = file_of(kind, flags, values, &data);
+                expect_range(file, values, kind, flags);
+                pcol_file_close(file);
+                pcol_free(data);
+            }
+        }
+    }
+    nulls = 0;
     free(values);
 }
 
