@@ -7,6 +7,9 @@
  */
 #include "model/check.h"
 
+#include "model/column_range.h"
+#include "reader/row_references.h"
+
 #include "util/alloc.h"
 #include "util/arg_check.h"
 
@@ -280,8 +283,8 @@ pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err)
     if (status == PCOL_OK && whole)
         status = verify_copied(file, err);
     if (status == PCOL_OK)
-        status = pci_check_schema(&check, err);
-    if (status == PCOL_OK && !check.stop)
+        status = pci_schema_verify(file, err);
+    if (status == PCOL_OK)
         status = pci_check_keys(&check, err);
     if (status == PCOL_OK && !check.stop && whole)
         status = pci_check_nodes(&check, err);
@@ -289,6 +292,29 @@ pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err)
         status = pci_check_orders(&check, err);
     check_close(&check);
     return status == PCOL_OK && check.faults ? PCOL_E_CORRUPT : status;
+}
+
+/* Rows of sample_values and sample_locations are in the order of samples. */
+static pcol_status verify_last_samples(const pcol_file *file, pcol_error *err)
+{
+    static const char *const tables[] = {"sample_values", "sample_locations"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const struct pci_table *table = pci_table_find(file, tables[i]);
+        const struct pci_column *sample = table ? pci_column_find(table, "sample") : NULL;
+        int64_t row; /* bounded by the reader */
+        int valid;
+        if (sample && sample->supported && table->rows)
+            PCI_TRY(pci_get(file, sample, table->rows - 1, &row, &valid, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status verify_structure(struct pci_check *check, pcol_error *err)
+{
+    PCI_TRY(pci_check_schema(check, err));
+    if (!check->stop)
+        PCI_TRY(pci_check_label_keys(check, err));
+    return check->stop ? PCOL_E_CORRUPT : verify_last_samples(check->file, err);
 }
 
 pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
@@ -302,11 +328,40 @@ pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
     check.untrusted = pci_calloc(file->index.header.column_count + (size_t)1, 1);
     if (!check.untrusted)
         return pci_fail_memory(err);
-    pcol_status status = pci_check_schema(&check, err);
+    uint64_t before = pci_row_part_begin(1 + pci_rows(file, "label_keys"));
+    pcol_status status = verify_structure(&check, err);
+    pci_row_part_end(before);
     pci_free(check.untrusted);
     if (status != PCOL_OK || check.faults)
         return status == PCOL_OK ? PCOL_E_CORRUPT : status;
     atomic_store_explicit(&f->schema_known, 1, memory_order_release);
+    return PCOL_OK;
+}
+
+/* A column of row numbers is below its limit, which the reader enforces where it reads cells. */
+static pcol_status verify_bound(const pcol_file *file, const struct pci_column *column,
+                                pcol_error *err)
+{
+    struct pci_column_range range;
+    PCI_TRY(pci_column_range(file, column, NULL, 0, &range, err));
+    if (range.min <= range.max && (range.min < 0 || (uint64_t)range.max >= column->limit))
+        return pci_references_fail(column, PCOL_NOWHERE, &range.max, err);
+    return PCOL_OK;
+}
+
+pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_error *err)
+{
+    static const char *const small[] = {"locations", "source_types", "threads"};
+    for (const struct pci_reference *r = pci_references; r->table; r++) {
+        const struct pci_column *column = NULL;
+        if (strcmp(r->references, table) != 0)
+            continue;
+        for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+            if (strcmp(r->table, small[i]) == 0)
+                PCI_TRY(pci_want(file, r->table, r->column, PCI_TYPES_ROW, &column, err));
+        if (column)
+            PCI_TRY(verify_bound(file, column, err));
+    }
     return PCOL_OK;
 }
 

@@ -72,6 +72,7 @@ pcol_status pci_check_keys(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_stacks(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_nodes(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_labels(struct pci_check *check, pcol_error *err);
+pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_label_rows(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_orders(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_zones(struct pci_check *check, pcol_error *err);
@@ -81,10 +82,14 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_plain(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_model(struct pci_check *check, pcol_error *err);
 
-/* E_CORRUPT if a known column is missing where its table has rows, is of another type, may hold
- * nulls that it cannot hold or refers to another table. By the index alone, once per file; before
- * logical tables, queries and exports are made of a file. */
+/* Structure of a file, verified once, before logical tables, queries and exports are made of it:
+ * E_CORRUPT if a known column is missing where its table has rows, is of another type, may hold
+ * nulls that it cannot hold or refers to another table; if columns of labels and label_keys
+ * disagree, or trees of nodes and cells that refer to them in number; if the last row of sample_values or sample_locations refers to a missing sample. Cost:
+ * independent of rows, but for those of label_keys. */
 pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err);
+/* E_CORRUPT if tables of code or sources refer to rows that `table` lacks, before it is listed. */
+pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_error *err);
 /* Before the rows of a file are copied into another: E_CORRUPT at the first fault of the kind that
  * would go with them, and that no later step meets. What is derived is made anew, so its faults are
  * none here. whole: trees, which are else copied one by one, and the orders of sources' own tables,

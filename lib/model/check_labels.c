@@ -166,22 +166,28 @@ static pcol_status check_shapes(struct pci_check *check, pcol_error *err)
     return PCOL_OK;
 }
 
-pcol_status pci_check_labels(struct pci_check *check, pcol_error *err)
+pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err)
 {
     struct keys k = {.check = check,
                      .kind = PCI_TALLY(check, "label_keys", "kind"),
                      .twice = PCI_TALLY(check, "label_keys", "key"),
                      .column = PCI_TALLY(check, "", "")};
     pcol_error error = {0};
-    pcol_status status = PCOL_OK;
     if (pci_plausible(check->file, "label_keys", &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);
-    status = check_keys(&k, err);
+    pcol_status status = check_keys(&k, err);
     pci_tally_end(&k.kind);
     pci_tally_end(&k.twice);
     pci_free(k.all);
     pci_hash_clear(&k.hash);
-    return status == PCOL_OK ? check_shapes(check, err) : status;
+    return status;
+}
+
+pcol_status pci_check_labels(struct pci_check *check, pcol_error *err)
+{
+    PCI_TRY(pci_check_label_keys(check, err));
+    return pci_plausible(check->file, "label_keys", NULL) == PCOL_OK ? check_shapes(check, err)
+                                                                     : PCOL_OK;
 }
 
 /* ---- strict: rows */

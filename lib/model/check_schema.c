@@ -246,10 +246,32 @@ static void check_groups(struct pci_check *check)
                   (unsigned long long)groups, (unsigned long long)locations);
 }
 
+/* Every root of a tree is in one cell outside of nodes: as many nodes without a parent as cells that
+ * refer to nodes, by the index alone. */
+static void check_roots(struct pci_check *check)
+{
+    const pcol_file *file = check->file;
+    const struct pci_table *nodes = pci_table_find(file, "nodes");
+    const struct pci_column *parent = nodes ? pci_column_find(nodes, "parent") : NULL;
+    struct pci_tally tally = PCI_TALLY(check, "nodes", "parent");
+    uint64_t roots = parent ? parent->desc->null_count : pci_rows(file, "nodes"), cells = 0;
+    for (uint32_t t = 0; t < file->index.header.table_count; t++) {
+        const struct pci_table *table = &file->tables[t];
+        for (uint32_t c = 0; c < table->column_count && table != nodes; c++)
+            if (nodes && table->columns[c].references == nodes)
+                cells += table->rows - table->columns[c].desc->null_count;
+    }
+    if (roots != cells)
+        pci_fault(&tally, PCOL_NOWHERE, "%llu trees for %llu cells", (unsigned long long)roots,
+                  (unsigned long long)cells);
+}
+
 pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
 {
     (void)err;
     check_groups(check);
+    if (check->copied) /* else each one is reported (check_nodes.c) */
+        check_roots(check);
     for (uint32_t t = 0; t < check->file->index.header.table_count; t++)
         for (uint32_t i = 0; i < check->file->tables[t].column_count; i++)
             check_reference(check, &check->file->tables[t].columns[i]);

@@ -102,6 +102,8 @@ static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index,
         const char *name = pcol_file_table_name(file, model, index);
         if (model != PCOL_MODEL_PHYSICAL)
             PCI_TRY(pci_schema_verify(file, err));
+        if (model != PCOL_MODEL_PHYSICAL)
+            PCI_TRY(pci_referrers_verify(file, name, err));
         /* Of samples any number may be listed; other rows are gone through by whoever shows
          * them. */
         if (model == PCOL_MODEL_V2 && strcmp(name, "samples") != 0)

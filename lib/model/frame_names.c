@@ -3,6 +3,7 @@
  */
 #include "model/frame_names.h"
 
+#include "model/check.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
 
@@ -215,6 +216,7 @@ pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error
     PCI_REQUIRE(names, err);
     *names = NULL;
     PCI_REQUIRE(file, err);
+    PCI_TRY(pci_schema_verify(file, err));
     pcol_names *n = pci_calloc(1, sizeof *n);
     if (!n)
         return pci_fail_memory(err);

@@ -157,8 +157,18 @@ pcol_status pci_node_get(const pcol_file *file, uint64_t row, struct pci_node_va
 pcol_status pci_nodes_first(const struct pci_node_reader *reader, uint64_t parent, uint64_t *member,
                             pcol_error *err)
 {
+    const struct pci_column *key = reader->columns[N_KEY];
+    int64_t tag;
+    int valid;
     *member = parent;
-    return pci_nodes_next(reader, parent, member, err);
+    PCI_TRY(pci_nodes_next(reader, parent, member, err));
+    if (*member == PCI_NO_NODE || (key && key->desc->null_count < key->desc->rows))
+        return PCOL_OK;
+    /* No node has a key. */
+    PCI_TRY(get_bits(reader, N_TAG, parent, &tag, &valid, err));
+    return tag == PCI_NODE_OBJECT
+               ? fail_node(*member, "key", "a member of an object needs a key", err)
+               : PCOL_OK;
 }
 
 /* Rows stand in pre-order: the tree of `parent` ends at the first row whose parent is before it. */

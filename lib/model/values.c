@@ -215,6 +215,9 @@ pcol_status pci_each_next(struct pci_each *each, struct pci_member *member, int 
         struct pci_node_value node;
         PCI_TRY(pci_nodes_get(&e->values->nodes, e->next, &node, err));
         PCI_TRY(pci_nodes_next(&e->values->nodes, e->node.row, &e->next, err));
+        if (node.has_key != (e->node.tag == PCI_NODE_OBJECT))
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "key", node.row,
+                                 "members of objects have keys, and elements of arrays none");
         member->key = node.has_key ? node.key : (pcol_str){"", 0};
         *more = 1;
         return pci_value_of_node(&node, &member->value, err);

@@ -7,6 +7,7 @@
  */
 #include "query/query.h"
 
+#include "model/check.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
@@ -154,6 +155,8 @@ pcol_status pcol_query_shared_type(const pcol_file *base, const pcol_file *other
     if (!base || !other || !type || !unit || !is_default)
         return pci_fail(err, PCOL_E_ARGUMENT, "no files or no place for the type");
     *type = *unit = (pcol_str){"", 0};
+    PCI_TRY(pci_schema_verify(base, err));
+    PCI_TRY(pci_schema_verify(other, err));
     pcol_status status = share_type(files, selection, types, &k, is_default, err);
     if (status == PCOL_OK && k != PCOL_NONE) { /* texts lie in the file */
         *type = types[1].type[k];

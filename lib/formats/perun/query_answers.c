@@ -7,6 +7,7 @@
  */
 #include "formats/perun/query_answers.h"
 
+#include "model/check.h"
 #include "model/keyed_json.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -449,6 +450,7 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     *answers = NULL;
     if (!file || (options && options->size < sizeof options->size))
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, or options without a size");
+    PCI_TRY(pci_schema_verify(file, err));
     struct pcol_answers *a = pci_calloc(1, sizeof *a);
     if (!a)
         return pci_fail_memory(err);
