@@ -48,6 +48,8 @@ pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsig
     struct pci_rprof_line longer = *line;
     uint64_t open = text + (uint64_t)(fault->at - pci_rprof_at(lines, text));
     struct pci_rprof_fault now = *fault;
+    if (line->start < lines->searched)
+        return PCOL_OK;
     while (now.kind == PCI_RPROF_OPEN || now.kind == PCI_RPROF_NO_BLANK) {
         struct pci_rprof_line more;
         int got;
@@ -58,6 +60,7 @@ pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsig
             line->last = 1;
             break;
         }
+        lines->searched = more.start;
         if (alone(context, p, pci_rprof_at(lines, more.end)) ||
             more.end - open > PCI_RPROF_LONGEST_NAME) {
             now = *fault;

@@ -24,9 +24,10 @@ struct pci_rprof_line {
 
 struct pci_rprof_lines {
     struct pci_input *input;
-    uint64_t at;     /* where the next line starts */
-    uint64_t keep;   /* <= at */
-    uint64_t number; /* of the next line, from 1 */
+    uint64_t at;       /* where the next line starts */
+    uint64_t keep;     /* <= at */
+    uint64_t number;   /* of the next line, from 1 */
+    uint64_t searched; /* the last search for the end of an open name went as far as this line */
 };
 
 static inline const uint8_t *pci_rprof_at(const struct pci_rprof_lines *lines, uint64_t place)
@@ -49,6 +50,8 @@ typedef int (*pci_rprof_alone)(const void *context, const uint8_t *p, const uint
  * @text: where the units of the line begin
  * @fault: how the line alone ends (OPEN or NO_BLANK); its new end if that succeeds
  * @line: becomes longer if *fault becomes WHOLE or the input ends; is left alone otherwise
+ *
+ * A line that a failed search went over stays single, so that the time is linear.
  */
 pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsigned flags,
                              pci_rprof_alone alone, const void *context,
