@@ -17,6 +17,7 @@ struct pci_format_schema {
     const char *const *ordered_tables;
     unsigned last_type_is_default : 1; /* of a source without default_sample_type */
     unsigned renames_functions : 1;    /* data model v1 names functions as R does */
+    unsigned row_is_sample : 1;        /* a row is one sample, whatever its values say */
 };
 
 /* The schema of a source type; NULL if it has none. */

@@ -62,7 +62,7 @@ static pcol_status load_block(struct sample_cursor *c, pcol_error *err)
     size_t n = c->end - c->next < PCI_BATCH ? (size_t)(c->end - c->next) : PCI_BATCH;
     c->in_block = 0;
     PCI_TRY(pci_read(m->file, m->stack, c->next, n, c->stacks, c->has_stack, err));
-    PCI_TRY(pci_read(m->file, m->value, c->next, n, c->values, c->has_value, err));
+    PCI_TRY(pci_v1_values(m, c->next, n, c->values, c->has_value, err));
     c->block = c->next;
     c->in_block = n;
     return PCOL_OK;
@@ -78,7 +78,8 @@ static pcol_status find_sample(struct sample_cursor *c, size_t *at, pcol_error *
         if (c->next >= c->block + c->in_block)
             PCI_TRY(load_block(c, err));
         *at = (size_t)(c->next++ - c->block);
-        if (c->has_stack[*at] && (uint64_t)c->stacks[*at] < c->maps->stacks.stacks &&
+        if (c->has_stack[*at] && c->has_value[*at] &&
+            (uint64_t)c->stacks[*at] < c->maps->stacks.stacks &&
             pci_v1_shown(c->maps, (uint64_t)c->stacks[*at]))
             return PCOL_OK;
     }
@@ -239,7 +240,7 @@ pcol_status pci_v1_table(const pcol_file *file, struct pci_v1 **maps, uint32_t i
 {
     *table = NULL;
     if (!*maps)
-        PCI_TRY(pci_v1_open(file, maps, err));
+        PCI_TRY(pci_v1_open(file, NULL, maps, err));
     switch (index) {
     case 0:
         return make_meta(*maps, table, err);

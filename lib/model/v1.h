@@ -5,12 +5,16 @@
 #define PCI_V1_H
 
 #include "model/table.h"
+#include "model/types.h"
 
 struct pci_v1 {
     const pcol_file *file;
     struct pci_stacks stacks;
     const struct pci_column *stack;    /* samples.stack, or NULL */
     const struct pci_column *value;    /* the value column of samples/count, or NULL */
+    const struct pci_column **counted; /* samples with a value in one of these count 1 each */
+    uint32_t counted_count;            /* 0: the values are those of samples/count */
+    uint64_t other_samples;            /* counted_count: samples of other types */
     const struct pci_column *function; /* locations.function, or NULL */
     const struct pci_column *line;     /* locations.line, or NULL */
     int rename;                        /* names are made as the R package makes them */
@@ -27,8 +31,13 @@ struct pci_v1 {
     size_t zone_count, zone_capacity;
 };
 
-/* v1_maps.c: everything above, and the proof that v1 can express the file */
-pcol_status pci_v1_open(const pcol_file *file, struct pci_v1 **maps, pcol_error *err);
+/* v1_maps.c: everything above, and the proof that v1 can express the file. counted: of which types
+ * the samples are counted; NULL: their values are those of samples/count. */
+pcol_status pci_v1_open(const pcol_file *file, const struct pci_chosen *counted,
+                        struct pci_v1 **maps, pcol_error *err);
+/* The values of n <= PCI_BATCH samples. */
+pcol_status pci_v1_values(const struct pci_v1 *maps, uint64_t row, size_t n, int64_t *values,
+                          uint8_t *valid, pcol_error *err);
 
 static inline int pci_v1_shown(const struct pci_v1 *maps, uint64_t stack)
 {

@@ -192,11 +192,30 @@ static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
+                                const struct pci_chosen *counted, pcol_error *err)
+{
+    m->counted = pci_calloc((size_t)counted->count + 1, sizeof *m->counted);
+    if (!m->counted)
+        return pci_fail_memory(err);
+    for (uint32_t i = 0; i < counted->count; i++)
+        if (types->columns[counted->rows[i]])
+            m->counted[m->counted_count++] = types->columns[counted->rows[i]];
+    for (uint32_t i = 0; i < m->counted_count; i++)
+        PCI_TRY(pci_verify(m->file, m->counted[i], err));
+    return PCOL_OK;
+}
+
 /* v1 knows one type of sample. */
-static pcol_status find_value(struct pci_v1 *m, pcol_error *err)
+static pcol_status find_value(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
 {
     struct pci_types types;
     PCI_TRY(pci_types_open(m->file, &types, err));
+    if (counted) {
+        pcol_status status = find_counted(m, &types, counted, err);
+        pci_types_close(&types);
+        return status;
+    }
     for (uint32_t k = 0; k < types.count && !m->value; k++) {
         if (pci_str_is(types.type[k], "samples") && pci_str_is(types.unit[k], "count") &&
             !types.level[k] && !types.ordinal[k] && types.columns[k] &&
@@ -210,13 +229,34 @@ static pcol_status find_value(struct pci_v1 *m, pcol_error *err)
     return PCOL_OK;
 }
 
+pcol_status pci_v1_values(const struct pci_v1 *maps, uint64_t row, size_t n, int64_t *values,
+                          uint8_t *valid, pcol_error *err)
+{
+    uint8_t has[PCI_BATCH];
+    if (!maps->counted)
+        return pci_read(maps->file, maps->value, row, n, values, valid, err);
+    memset(valid, 0, n);
+    for (uint32_t k = 0; k < maps->counted_count; k++) {
+        PCI_TRY(pci_read(maps->file, maps->counted[k], row, n, values, has, err));
+        for (size_t i = 0; i < n; i++)
+            valid[i] |= has[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        values[i] = 1;
+    return PCOL_OK;
+}
+
 static pcol_status count_block(struct pci_v1 *m, uint64_t row, size_t n, pcol_error *err)
 {
     int64_t stacks[PCI_BATCH], values[PCI_BATCH];
     uint8_t has_stack[PCI_BATCH], has_value[PCI_BATCH];
     PCI_TRY(pci_read(m->file, m->stack, row, n, stacks, has_stack, err));
-    PCI_TRY(pci_read(m->file, m->value, row, n, values, has_value, err));
+    PCI_TRY(pci_v1_values(m, row, n, values, has_value, err));
     for (size_t i = 0; i < n; i++) {
+        if (m->counted && !has_value[i]) {
+            m->other_samples++;
+            continue;
+        }
         if (!has_stack[i])
             continue;
         if ((uint64_t)stacks[i] >= m->stacks.stacks)
@@ -234,15 +274,16 @@ static pcol_status count_block(struct pci_v1 *m, uint64_t row, size_t n, pcol_er
     return PCOL_OK;
 }
 
-static pcol_status map_samples(struct pci_v1 *m, pcol_error *err)
+static pcol_status map_samples(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
 {
     uint64_t rows = pci_rows(m->file, "samples");
-    PCI_TRY(find_value(m, err));
+    PCI_TRY(find_value(m, counted, err));
     PCI_TRY(pci_want(m->file, "samples", "stack", PCI_TYPES_ROW, &m->stack, err));
     if (!m->stack || !rows)
         return PCOL_OK;
     PCI_TRY(pci_verify(m->file, m->stack, err));
-    PCI_TRY(pci_verify(m->file, m->value, err));
+    if (!m->counted)
+        PCI_TRY(pci_verify(m->file, m->value, err));
     for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
         if (row % PCI_ZONE == 0) {
             void *zones = m->zones;
@@ -270,7 +311,7 @@ static pcol_status verify(const pcol_file *file, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status fill(struct pci_v1 *m, pcol_error *err)
+static pcol_status fill(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
 {
     PCI_TRY(verify(m->file, err));
     PCI_TRY(pci_plausible_samples(m->file, err));
@@ -278,10 +319,11 @@ static pcol_status fill(struct pci_v1 *m, pcol_error *err)
     PCI_TRY(map_functions(m, err));
     PCI_TRY(map_locations(m, err));
     PCI_TRY(map_stacks(m, err));
-    return map_samples(m, err);
+    return map_samples(m, counted, err);
 }
 
-pcol_status pci_v1_open(const pcol_file *file, struct pci_v1 **maps, pcol_error *err)
+pcol_status pci_v1_open(const pcol_file *file, const struct pci_chosen *counted,
+                        struct pci_v1 **maps, pcol_error *err)
 {
     struct pci_v1 *m = pci_calloc(1, sizeof *m);
     pcol_status status;
@@ -289,7 +331,7 @@ pcol_status pci_v1_open(const pcol_file *file, struct pci_v1 **maps, pcol_error 
     if (!m)
         return pci_fail_memory(err);
     m->file = file;
-    status = fill(m, err);
+    status = fill(m, counted, err);
     if (status == PCOL_OK)
         *maps = m;
     else
@@ -313,5 +355,6 @@ void pci_v1_free(struct pci_v1 *m)
     pci_free(m->own_start);
     pci_free(m->shown);
     pci_free(m->zones);
+    pci_free(m->counted);
     pci_free(m);
 }

@@ -1,11 +1,14 @@
 /*
  * write.c - a profile as the five tables of data model v1, one JSON object
  *
- * The tables come as the model shows them; each row is an object on a line of its own. What v1 has
- * no place for is told as a loss, what it cannot express at all is the model's error.
+ * The tables come as the model shows them; each row is an object on a line of its own. Samples of
+ * perf count 1 each, of the chosen type. Content that v1 lacks is reported as a loss; a profile that
+ * v1 cannot express is an error of the model.
  */
 #include "formats/v1/v1.h"
 #include "merge/merge.h"
+#include "model/v1.h"
+#include "util/strbuf.h"
 #include "json/json.h"
 
 #include "util/alloc.h"
@@ -64,13 +67,10 @@ static void put_batch(struct pci_json_writer *w, const pcol_table *table, const 
     }
 }
 
-static pcol_status put_table(struct pci_json_writer *w, const pcol_file *file, uint32_t index,
-                             pcol_error *err)
+static pcol_status put_rows(struct pci_json_writer *w, const pcol_table *table, pcol_error *err)
 {
-    const pcol_table *table;
     pcol_scan *scan;
     pcol_batch batch;
-    PCI_TRY(pcol_file_table(file, PCOL_MODEL_V1, index, &table, err));
     PCI_TRY(pcol_scan_new(table, NULL, 0, 0, UINT64_MAX, &scan, err));
     pci_json_put_newline(w);
     pci_json_put_key(w, pcol_table_name(table), err);
@@ -86,15 +86,20 @@ static pcol_status put_table(struct pci_json_writer *w, const pcol_file *file, u
     return status;
 }
 
-static pcol_status put_file(const pcol_file *file, pcol_sink sink, pcol_error *err)
+static pcol_status put_tables(struct pci_v1 *maps, pcol_sink sink, pcol_error *err)
 {
     struct pci_json_writer w;
     PCI_TRY(pci_json_writer_open(&w, sink, 0, err));
     pcol_status status = PCOL_OK;
     pci_json_put_begin(&w, '{', err);
-    uint32_t count = pcol_file_table_count(file, PCOL_MODEL_V1);
-    for (uint32_t i = 0; status == PCOL_OK && i < count; i++)
-        status = put_table(&w, file, i, err);
+    uint32_t count = pcol_file_table_count(maps->file, PCOL_MODEL_V1);
+    for (uint32_t i = 0; status == PCOL_OK && i < count; i++) {
+        pcol_table *table;
+        status = pci_v1_table(maps->file, &maps, i, &table, err);
+        if (status == PCOL_OK)
+            status = put_rows(&w, table, err);
+        pci_table_free(table);
+    }
     pci_json_put_newline(&w);
     pci_json_put_end(&w, '}', err);
     if (status == PCOL_OK)
@@ -111,29 +116,81 @@ static uint64_t physical_rows(const pcol_file *file, const char *table)
     return t ? t->rows : 0;
 }
 
-static uint64_t v1_rows(const pcol_file *file, const char *table)
+/* The maps' file is the export's own or, of one source of several, a file of that alone. */
+static pcol_status report_losses(const struct pci_export *export, const struct pci_v1 *maps,
+                                 const struct pci_chosen *counted, pcol_error *err)
 {
-    const pcol_table *t;
-    return pcol_file_table_by_name(file, PCOL_MODEL_V1, table, &t, NULL) == PCOL_OK
-               ? pcol_table_rows(t)
-               : UINT64_MAX;
+    int samples = pci_str_is(counted->type, "samples") && pci_str_is(counted->unit, "count");
+    uint64_t all = physical_rows(maps->file, "samples") - maps->other_samples;
+    if (maps->counted && !samples)
+        pci_export_loss(export,
+                        "v1 has no place for the sample type %.*s/%.*s: each sample counts 1",
+                        (int)counted->type.size, counted->type.data, (int)counted->unit.size,
+                        counted->unit.data);
+    if (maps->counted && physical_rows(maps->file, "sample_types") > counted->count)
+        pci_export_loss(export,
+                        "v1 has no place for other sample types: %" PRIu64 " samples left "
+                        "out (--sample-type chooses)",
+                        maps->other_samples);
+    else if (!maps->counted && physical_rows(maps->file, "sample_types") > 1)
+        pci_export_loss(export, "v1 has no place for sample types other than samples/count");
+    if (maps->sample_count < all)
+        pci_export_loss(export, "v1 leaves out %" PRIu64 " samples without a function",
+                        all - maps->sample_count);
+    all = physical_rows(maps->file, "locations");
+    if (maps->location_count < all)
+        pci_export_loss(export, "v1 leaves out %" PRIu64 " locations without a function",
+                        all - maps->location_count);
+    return pci_export_losses(export, NULL, err);
 }
 
-/* The export's own file, or a part of it that is a file of its own. */
-static pcol_status tell_losses(const struct pci_export *export, const pcol_file *file,
-                               pcol_error *err)
+/* ---- which samples */
+
+/* Whether each row of samples is one sample, in all sources. */
+static pcol_status rows_are_samples(const pcol_file *file, int *all, pcol_error *err)
 {
-    if (physical_rows(file, "sample_types") > 1)
-        pci_export_loss(export, "v1 has no place for sample types other than samples/count");
-    uint64_t all = physical_rows(file, "samples"), kept = v1_rows(file, "samples");
-    if (kept < all)
-        pci_export_loss(export, "v1 leaves out %" PRIu64 " samples without a function", all - kept);
-    all = physical_rows(file, "locations");
-    kept = v1_rows(file, "locations");
-    if (kept < all)
-        pci_export_loss(export, "v1 leaves out %" PRIu64 " locations without a function",
-                        all - kept);
-    return pci_export_losses(export, NULL, err);
+    const struct pci_column *type;
+    uint64_t sources = physical_rows(file, "sources");
+    PCI_TRY(pci_want_whole(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    *all = type && sources;
+    for (uint64_t row = 0; *all && row < sources; row++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
+        const struct pci_format_schema *schema = pci_format_schema(file, text);
+        *all = schema && schema->row_is_sample;
+    }
+    return PCOL_OK;
+}
+
+/* The values of v1 are counts of samples. Where a row is one sample, those of the chosen type are
+ * counted; elsewhere the values of samples/count are the counts. */
+static pcol_status put_file(const struct pci_export *export, const pcol_file *file, pcol_error *err)
+{
+    const char *wanted = export->options->sample_type;
+    struct pci_chosen chosen = {.rows = NULL};
+    struct pci_v1 *maps = NULL;
+    struct pci_types types;
+    uint64_t sources = physical_rows(file, "sources");
+    int counts;
+    PCI_TRY(rows_are_samples(file, &counts, err));
+    PCI_TRY(pci_types_open(file, &types, err));
+    pcol_status status = PCOL_OK;
+    if (counts || (wanted && sources))
+        status = pci_types_choose(&types, 0, sources - 1, wanted, &chosen, err);
+    if (status == PCOL_OK && !counts && wanted &&
+        !(pci_str_is(chosen.type, "samples") && pci_str_is(chosen.unit, "count")))
+        status = pci_fail(err, PCOL_E_LOSS, "v1 can only hold samples of type samples/count");
+    if (status == PCOL_OK)
+        status = pci_v1_open(file, counts && chosen.count ? &chosen : NULL, &maps, err);
+    if (status == PCOL_OK)
+        status = put_tables(maps, export->sink, err);
+    if (status == PCOL_OK)
+        status = report_losses(export, maps, &chosen, err);
+    pci_v1_free(maps);
+    pci_free(chosen.rows);
+    pci_types_close(&types);
+    return status;
 }
 
 /* ---- one source of several: a file of it alone, in memory */
@@ -154,9 +211,7 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_file_open_memory(data, size, &options, export->file->schemas, &file, err);
     if (status == PCOL_OK)
-        status = put_file(file, export->sink, err);
-    if (status == PCOL_OK)
-        status = tell_losses(export, file, err);
+        status = put_file(export, file, err);
     pcol_file_close(file);
     pci_free(data);
     pcol_builder_free(builder);
@@ -168,6 +223,5 @@ pcol_status pci_v1_write(const struct pci_export *export, pcol_error *err)
     uint64_t sources = physical_rows(export->file, "sources");
     if (sources && export->last_source - export->first_source + 1 != sources)
         return put_part(export, err);
-    PCI_TRY(put_file(export->file, export->sink, err));
-    return tell_losses(export, export->file, err);
+    return put_file(export, export->file, err);
 }
