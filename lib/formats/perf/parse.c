@@ -421,3 +421,9 @@ int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64
     *file = trim(text, at - 1); /* ":0" is not known either */
     return 1;
 }
+
+int pci_perf_is_clock(pcol_str event)
+{
+    return event.size >= 9 && (!memcmp(event.data, "cpu-clock", 9) ||
+                               (event.size >= 10 && !memcmp(event.data, "task-clock", 10)));
+}

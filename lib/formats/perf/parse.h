@@ -54,4 +54,7 @@ int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
 /* "  reader/file.c:42", or "  object[address]" where that is not known: no file then. */
 int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line);
 
+/* An event whose period is in nanoseconds, with modifiers or without. */
+int pci_perf_is_clock(pcol_str event);
+
 #endif

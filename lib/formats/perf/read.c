@@ -322,12 +322,6 @@ static pcol_status thread_of(struct reader *r, uint32_t *thread, pcol_error *err
                               &is_new, err);
 }
 
-static int is_clock(pcol_str event)
-{
-    return event.size >= 9 && (!memcmp(event.data, "cpu-clock", 9) ||
-                               (event.size >= 10 && !memcmp(event.data, "task-clock", 10)));
-}
-
 /* Without a period an event counts samples; those of the clocks are in ns. Without an event the
  * type is `period`, without both `samples`, each in `count`. */
 static pcol_status type_of(struct reader *r, uint32_t *type, pcol_error *err)
@@ -336,9 +330,9 @@ static pcol_status type_of(struct reader *r, uint32_t *type, pcol_error *err)
     pcol_str event = h->has_event    ? h->event
                      : h->has_period ? (pcol_str){"period", 6}
                                      : (pcol_str){"samples", 7};
-    const char *unit = h->has_event && !h->has_period     ? "samples"
-                       : h->has_period && is_clock(event) ? "nanoseconds"
-                                                          : "count";
+    const char *unit = h->has_event && !h->has_period              ? "samples"
+                       : h->has_period && pci_perf_is_clock(event) ? "nanoseconds"
+                                                                   : "count";
     uint32_t code, *entry;
     PCI_TRY(string(r, event, &code, err));
     if (code > UINT32_MAX / 2 - 1)

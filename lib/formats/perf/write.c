@@ -698,8 +698,7 @@ static pcol_status look_ahead(struct writer *w, pcol_error *err)
 /* What the reader makes of the event's name. */
 static int keeps_unit(const struct writer *w)
 {
-    int clock = pci_str_is(w->chosen.type, "cpu-clock") || pci_str_is(w->chosen.type, "task-clock");
-    return pci_str_is(w->chosen.unit, clock ? "nanoseconds" : "count");
+    return pci_str_is(w->chosen.unit, pci_perf_is_clock(w->chosen.type) ? "nanoseconds" : "count");
 }
 
 static pcol_status write_source(struct writer *w, pcol_error *err)
