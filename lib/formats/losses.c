@@ -14,6 +14,7 @@
 #include "model/table.h"
 #include "model/types.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -324,16 +325,21 @@ static pcol_status takes_row(const struct walk *w, const struct chosen_rows *row
     return PCOL_OK;
 }
 
-/* Whether pprof's number says when the source was recorded: the text was made of it. */
-static pcol_status is_derived(const struct walk *w, const struct content *content, uint64_t row,
-                              int *derived, pcol_error *err)
+/* Whether the time of recording comes back from the target's own field. */
+static pcol_status is_derived(const struct walk *w, const struct pci_column *column,
+                              const struct content *content, uint64_t row, int *derived,
+                              pcol_error *err)
 {
-    const struct pci_column *time;
+    char own[PCI_UTC_TEXT_BYTES] = "";
+    pcol_str text;
+    int valid;
     *derived = 0;
-    if (content->kind != PCI_KIND_RECORDED || !(w->held & PCI_HOLDS(TIME_NS)))
+    if (content->kind != PCI_KIND_RECORDED || !w->export->holds->time)
         return PCOL_OK;
-    PCI_TRY(pci_want(w->file, "sources", "time_ns", PCI_TYPES_INT, &time, err));
-    return time ? pci_get(w->file, time, row, &(int64_t){0}, derived, err) : PCOL_OK;
+    PCI_TRY(w->export->holds->time(w->file, row, own, err));
+    PCI_TRY(pci_get_str(w->file, column, row, &text, &valid, err));
+    *derived = pci_str_is(text, own);
+    return PCOL_OK;
 }
 
 static int is_text(const struct pci_column *column)
@@ -381,7 +387,7 @@ static pcol_status has_content(const struct walk *w, const struct pci_table *tab
                 continue;
             PCI_TRY(takes_row(w, &rows, row + i, &taken, err));
             if (taken)
-                PCI_TRY(is_derived(w, content, row + i, &derived, err));
+                PCI_TRY(is_derived(w, column, content, row + i, &derived, err));
             if (!taken || derived)
                 continue;
             *found = 1;

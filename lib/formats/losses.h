@@ -9,6 +9,7 @@
 #define PCI_LOSSES_H
 
 #include "util/error.h"
+#include "util/utc_text.h"
 
 #define PCI_KINDS(X)                                                                             \
     X(SOURCES, "which source a sample is of (--source chooses)")                                 \
@@ -78,6 +79,10 @@ struct pci_holds {
     uint64_t any;       /* of a profile of another format */
     uint64_t own;       /* of one that comes back as it was: of META and RECORDED, which are not
                            part of any source format */
+    /* The time of recording that a source's reader finds in the output, "" for none. NULL: none. A
+     * timestamp that the user gave may be another one. */
+    pcol_status (*time)(const pcol_file *file, uint64_t source, char text[PCI_UTC_TEXT_BYTES],
+                        pcol_error *err);
 };
 
 struct pci_export;

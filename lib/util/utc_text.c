@@ -42,3 +42,9 @@ void pci_utc_text(int64_t second, uint32_t nanosecond, int digits, char text[PCI
     snprintf(text, PCI_UTC_TEXT_BYTES, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d%sZ", year, month,
              day_of_month, in_day / 3600, in_day / 60 % 60, in_day % 60, fraction);
 }
+
+void pci_utc_text_ns(int64_t ns, char text[PCI_UTC_TEXT_BYTES])
+{
+    int64_t rest = ns % 1000000000, second = ns / 1000000000 - (rest < 0);
+    pci_utc_text(second, (uint32_t)(rest + (rest < 0) * 1000000000), -1, text);
+}

@@ -13,4 +13,7 @@
  * `digits` digits of the second's fraction; -1: as many as are not 0. */
 void pci_utc_text(int64_t second, uint32_t nanosecond, int digits, char text[PCI_UTC_TEXT_BYTES]);
 
+/* The same for nanoseconds since 1970, with as many digits as are not 0. */
+void pci_utc_text_ns(int64_t ns, char text[PCI_UTC_TEXT_BYTES]);
+
 #endif

@@ -64,7 +64,7 @@ int pci_jslb_sniff(const uint8_t *data, size_t size, int all)
 
 /* ---- the source */
 
-static int format_time(double ms, char *text)
+int pci_ff_time_text(double ms, char text[PCI_UTC_TEXT_BYTES])
 {
     if (!(ms > 0 && ms < 253402300800000.0)) /* up to the year 9999 */
         return 0;
@@ -75,9 +75,9 @@ static int format_time(double ms, char *text)
 
 static pcol_status add_source(struct pci_ff *ff, pcol_error *err)
 {
-    char text[64];
+    char text[PCI_UTC_TEXT_BYTES];
     pcol_source source = {.size = sizeof source};
-    if (ff->has_start && format_time(ff->start_ms, text))
+    if (ff->has_start && pci_ff_time_text(ff->start_ms, text))
         source.timestamp = text;
     if (ff->has_interval && ff->interval_ms > 0 && ff->interval_ms < 9e12) {
         source.has_interval = 1;

@@ -568,6 +568,30 @@ pcol_status pci_ff_native_write(struct pci_ff_native *back, int jslb, pcol_error
     return status;
 }
 
+/* meta.startTime of a Firefox source. */
+static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI_UTC_TEXT_BYTES],
+                           pcol_error *err)
+{
+    const struct pci_column *extra;
+    struct pci_node_reader nodes;
+    struct pci_node_value node;
+    int64_t root = 0;
+    int found = 0;
+    PCI_TRY(pci_want(file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
+    PCI_TRY(pci_nodes_open(&nodes, file, err));
+    if (extra)
+        PCI_TRY(pci_get(file, extra, source, &root, &found, err));
+    if (found)
+        PCI_TRY(pci_ff_node_member(&nodes, (uint64_t)root, "meta", &node, &found, err));
+    if (found)
+        PCI_TRY(pci_ff_node_member(&nodes, node.row, "startTime", &node, &found, err));
+    if (found && node.tag == PCI_NODE_INTEGER)
+        pci_ff_time_text((double)node.integer, text);
+    else if (found && node.tag == PCI_NODE_DOUBLE)
+        pci_ff_time_text(node.number, text);
+    return PCOL_OK;
+}
+
 const struct pci_holds pci_firefox_holds = {
     .cannot = "a Firefox profile cannot hold",
     .any = PCI_HOLDS(SOURCES) /* as processes */ | PCI_HOLDS(INTERVAL) | PCI_HOLDS(FILES) |
@@ -578,7 +602,7 @@ const struct pci_holds pci_firefox_holds = {
            PCI_HOLDS(DEBUG_FILES) | PCI_HOLDS(THREADS) | PCI_HOLDS(PROCESSES) |
            PCI_HOLDS(THREAD_LABELS) | PCI_HOLDS(TIMES) | PCI_HOLDS(CPU) | PCI_HOLDS(MARKERS) |
            PCI_HOLDS(ALLOCATIONS) | PCI_HOLDS(COUNTERS),
-    .own = PCI_HOLDS(RECORDED)};
+    .time = time_of};
 
 static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)
 {

@@ -30,15 +30,6 @@ struct header {
     uint64_t comments;
 };
 
-/* ---- time as text ---- */
-
-/* With as many digits of the second as are not 0. */
-static void timestamp(int64_t ns, char *text)
-{
-    int64_t rest = ns % 1000000000, second = ns / 1000000000 - (rest < 0);
-    pci_utc_text(second, (uint32_t)(rest + (rest < 0) * 1000000000), -1, text);
-}
-
 /* ---- fields at the top ---- */
 
 static pcol_status read_period_type(struct pci_pprof_reader *r, struct header *h,
@@ -141,7 +132,7 @@ static pcol_status add_source(struct pci_pprof_reader *r, const struct header *h
     pcol_source source = PCOL_INIT(pcol_source);
     char time[64];
     int64_t time_ns = h->number[F_TIME_NANOS];
-    timestamp(time_ns, time);
+    pci_utc_text_ns(time_ns, time);
     source.timestamp = time_ns ? time : NULL;
     source.has_period = h->number[F_PERIOD] != 0;
     source.period = h->number[F_PERIOD];

@@ -376,8 +376,23 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
 
 /* ---- losses ---- */
 
+static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI_UTC_TEXT_BYTES],
+                           pcol_error *err)
+{
+    const struct pci_column *column;
+    int64_t ns = 0;
+    int valid = 0;
+    PCI_TRY(pci_want(file, "sources", "time_ns", PCI_TYPES_INT, &column, err));
+    if (column)
+        PCI_TRY(pci_get(file, column, source, &ns, &valid, err));
+    if (valid)
+        pci_utc_text_ns(ns, text);
+    return PCOL_OK;
+}
+
 const struct pci_holds pci_pprof_holds = {
     .cannot = "pprof cannot hold",
+    .time = time_of,
     .any = PCI_HOLDS(TIME_NS) | PCI_HOLDS(DURATION) | PCI_HOLDS(PERIOD) | PCI_HOLDS(INTERVAL) |
            PCI_HOLDS(DEFAULT_TYPE) | PCI_HOLDS(DROP_FRAMES) | PCI_HOLDS(DOC_URL) |
            PCI_HOLDS(COMMENTS) | PCI_HOLDS(NAMELESS) | PCI_HOLDS(PLACES) /* OUTSIDE */ |
