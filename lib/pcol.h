@@ -999,6 +999,9 @@ typedef struct pcol_filter_options {
     /* 1: the frames that a pprof drops go, and its drop_frames and keep_frames with them (unless
      * keep_dropped); 0: only where hide or show rebuild the stacks. */
     int apply_drop_frames;
+    /* Content that the part should have and has not: drop_frames and keep_frames that hide or show
+     * applied. NULL: message is called. */
+    pcol_message_fn loss;
 } pcol_filter_options;
 
 /**

@@ -414,6 +414,7 @@ struct cli_input {
     uint64_t bytes;         /* of the input itself; 0: not known */
     struct cli_input *next; /* of those whose file is mapped */
     unsigned write_flags;   /* how it is packed then */
+    char loss[160];         /* what the selection lost; "": nothing */
 };
 
 /* Open a .pcol, or pack any other profile in memory: quickly, for it is read once. */

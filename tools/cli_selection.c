@@ -165,20 +165,34 @@ static void tell(void *context, const char *message)
     cli_warn(telling->args, telling->name, message);
 }
 
+struct part_losses {
+    struct telling telling; /* first: the context of both functions */
+    char *text;
+    size_t size;
+};
+
+static void keep_loss(void *context, const char *message)
+{
+    const struct part_losses *losses = context;
+
+    snprintf(losses->text, losses->size, "%s", message);
+}
+
 int cli_input_filter(struct cli_input *input, const struct cli_args *args)
 {
     struct cli_input part = *input;
     pcol_builder *builder = NULL;
     pcol_error err;
     size_t size = 0;
-    struct telling telling = {args, input->name};
+    struct part_losses losses = {{args, input->name}, part.loss, sizeof part.loss};
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
     pcol_open_options opening = PCOL_INIT(pcol_open_options);
     int code = cli_builder_new(args, &builder);
 
     opening.flags = PCOL_OPEN_UNVERIFIED; /* packed just now */
     options.message = tell;
-    options.context = &telling;
+    options.loss = keep_loss;
+    options.context = &losses;
     part.file = NULL;
     part.memory = NULL;
     part.from_library = 1;

@@ -36,6 +36,7 @@ struct telling {
     const struct cli_args *args;
     const char *name;
     struct cli_table *map; /* NULL: not asked for */
+    int lost;
 };
 
 static void tell(void *context, const char *message)
@@ -43,6 +44,14 @@ static void tell(void *context, const char *message)
     const struct telling *telling = context;
 
     cli_warn(telling->args, telling->name, message);
+}
+
+static void tell_loss(void *context, const char *message)
+{
+    struct telling *telling = context;
+
+    telling->lost = 1;
+    tell(context, message);
 }
 
 static void add_pseudonym(void *context, const char *kind, pcol_str pseudonym, pcol_str name)
@@ -96,9 +105,13 @@ static int add_part(const struct cli_input *input, const struct cli_args *args,
     options.anonymize = args->anonymize;
     options.pseudonym = add_pseudonym;
     options.message = tell;
+    options.loss = tell_loss;
     options.context = telling;
     int code = cli_filter(input, args, &options, builder);
     free((void *)keys);
+    if (code == CLI_OK && telling->lost && args->fail_on_loss)
+        return cli_fail(CLI_REFUSED, "%s: the part does not keep everything, nothing was written",
+                        input->name);
     return code;
 }
 
@@ -107,7 +120,7 @@ static int write_part(const struct cli_input *input, const struct cli_args *args
                       const pcol_format *format, struct cli_out *out, struct cli_out *map)
 {
     static const struct cli_table_column columns[] = {{"kind", 0}, {"pseudonym", 0}, {"name", 0}};
-    struct telling telling = {args, input->name, NULL};
+    struct telling telling = {args, input->name, NULL, 0};
     pcol_builder *builder = NULL;
     int code = cli_builder_new(args, &builder);
 

@@ -78,6 +78,30 @@ static void find_frames(struct filtering *f, const pcol_filter_options *options)
     f->keep.cut = f->query->cut;
 }
 
+/* Expressions that have dropped frames do not stay: they would drop others from what is left. */
+static pcol_status report_drops(const struct filtering *f, const pcol_filter_options *options,
+                                pcol_error *err)
+{
+    const pcol_message_fn report = options->loss ? options->loss : options->message;
+    const struct pci_column *drops;
+    const pcol_file *file = f->query->file;
+    if (!f->keep.cut || options->apply_drop_frames || !report)
+        return PCOL_OK;
+    PCI_TRY(pci_want(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
+    for (uint64_t row = 0; drops && row < pci_rows(file, "sources"); row++) {
+        pcol_str text = {"", 0};
+        int valid;
+        if (!f->keep.sources || f->keep.sources[row])
+            PCI_TRY(pci_get_str(file, drops, row, &text, &valid, err));
+        if (!text.size)
+            continue;
+        report(options->context, "drop_frames and keep_frames are applied and left out, since "
+                                 "hide and show change the stacks (--keep-dropped applies none)");
+        break;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status check(const pcol_filter_options *options, pcol_error *err)
 {
     const pcol_selection *selection = &options->selection;
@@ -132,6 +156,7 @@ static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol
     if (selection->sample_type)
         PCI_TRY(find_types(f, err));
     find_frames(f, options);
+    PCI_TRY(report_drops(f, options, err));
     if (options->drop_label_key_count)
         PCI_TRY(tell_keys(file, options, err));
     f->keep.drop_labels = options->drop_labels;
