@@ -1,9 +1,9 @@
 /*
- * column_rules.c - what a column may consist of (spec.md, "Encodings")
+ * column_rules.c - validation of a column's sections, children and parameters (spec.md, 4)
  *
- * Everything that a record says about its own sections and children is held against the type,
- * the encoding and the number of rows. After this no decoder can leave a section by a row number
- * that it has compared with `rows`.
+ * The roles and sizes of sections and the types and rows of children must match the column's type,
+ * encoding and number of rows. Afterwards a decoder that has compared a row number with `rows`
+ * cannot leave a section. Tests: tests/unit/test_index.c, tests/golden.
  */
 #include "format/column_rules.h"
 
@@ -12,8 +12,8 @@
 #define BIT(role) (1u << (role))
 #define LAST_ROLE PCF_ROLE_DATA
 
-/* Compressed sections stand in archives only. */
-static int codec_known(const struct pcf_index *index, const struct pcf_section *s)
+/* Only archives may have compressed sections. */
+static int is_codec_known(const struct pcf_index *index, const struct pcf_section *s)
 {
     unsigned codec = s->codec & 15u, transform = s->codec >> 4;
     if (s->codec == 0)
@@ -22,8 +22,8 @@ static int codec_known(const struct pcf_index *index, const struct pcf_section *
            transform <= PCF_TRANSFORM_LAST;
 }
 
-/* Transforms are of arrays of integers or doubles, those of trees of row numbers. */
-static int transform_fits(const struct pcf_column *c, const struct pcf_section *s)
+/* Transforms apply to PLAIN integers and doubles, transforms of trees to u32 only. */
+static int is_transform_allowed(const struct pcf_column *c, const struct pcf_section *s)
 {
     unsigned transform = s->codec >> 4;
     if (transform == PCF_TRANSFORM_NONE)
@@ -45,57 +45,57 @@ int pcf_column_known(const struct pcf_index *index, uint32_t column)
         int known = s->role >= PCF_ROLE_VALUES && s->role <= LAST_ROLE;
         if (!known && !(s->flags & PCF_SECTION_OPTIONAL))
             return 0;
-        if (!codec_known(index, s)) /* of a section that is skipped, too */
+        if (!is_codec_known(index, s)) /* even of a section with an unknown role */
             return 0;
     }
     return 1;
 }
 
-/* Roles that the column must and may have. */
-static void roles(const struct pcf_column *c, unsigned *must, unsigned *may)
+/* Bit sets of the required and the allowed section roles of a column. */
+static void find_roles(const struct pcf_column *c, unsigned *required, unsigned *allowed)
 {
     unsigned validity = c->flags & PCF_COLUMN_NULLABLE && !(c->flags & PCF_COLUMN_DEFAULT_NULL)
                             ? BIT(PCF_ROLE_VALIDITY)
                             : 0;
-    *must = 0;
-    *may = 0;
+    *required = 0;
+    *allowed = 0;
     switch ((enum pcf_encoding)c->encoding) {
     case PCF_PLAIN:
-        *may = validity;
+        *allowed = validity;
         if (c->type == PCF_BYTES)
-            *may |= BIT(PCF_ROLE_DATA);
+            *allowed |= BIT(PCF_ROLE_DATA);
         else
-            *must = BIT(PCF_ROLE_VALUES);
+            *required = BIT(PCF_ROLE_VALUES);
         break;
     case PCF_LINEAR:
-        *may = validity;
+        *allowed = validity;
         break;
     case PCF_PACKED:
-        *must = BIT(PCF_ROLE_VALUES);
-        *may = validity;
+        *required = BIT(PCF_ROLE_VALUES);
+        *allowed = validity;
         break;
     case PCF_BLOCKED:
-        *must = BIT(PCF_ROLE_VALUES) | BIT(PCF_ROLE_BLOCKS);
-        *may = validity;
+        *required = BIT(PCF_ROLE_VALUES) | BIT(PCF_ROLE_BLOCKS);
+        *allowed = validity;
         break;
     case PCF_SPARSE:
     case PCF_CHAIN:
     case PCF_DELTAS:
     case PCF_SPLIT:
     case PCF_TREE:
-        *must = BIT(PCF_ROLE_MARKS);
+        *required = BIT(PCF_ROLE_MARKS);
         break;
     case PCF_RUNS:
     case PCF_DICTIONARY:
         break;
     case PCF_FRONT:
-        *may = BIT(PCF_ROLE_DATA); /* none: one row, which is empty */
+        *allowed = BIT(PCF_ROLE_DATA); /* none: one row, which is empty */
         break;
     }
-    *may |= *must;
+    *allowed |= *required;
 }
 
-/* Bits of a row of VALUES: PLAIN or PACKED. */
+/* Bits per row of the VALUES section of a PLAIN or PACKED column. */
 static uint64_t bits_per_row(const struct pcf_column *c)
 {
     if (c->encoding == PCF_PACKED)
@@ -105,25 +105,25 @@ static uint64_t bits_per_row(const struct pcf_column *c)
     return c->type == PCF_U32 || c->type == PCF_STRING ? 32 : 64;
 }
 
-/* Whether a section of a role has the size that the column needs. */
-static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
+/* Whether a section's size follows from the column's encoding and rows. */
+static int is_size_valid(const struct pcf_column *c, uint8_t role, uint64_t size)
 {
-    uint64_t need = 0, extra = 0;
+    uint64_t needed = 0, extra = 0;
     switch ((enum pcf_role)role) {
     case PCF_ROLE_VALUES:
-        if (c->encoding == PCF_BLOCKED) /* each block is checked when it is used */
+        if (c->encoding == PCF_BLOCKED) /* block_load() checks each block on use */
             return size >= PCF_PACK_PADDING;
-        if (!pcf_multiply(c->rows, bits_per_row(c), &need))
+        if (!pcf_multiply(c->rows, bits_per_row(c), &needed))
             return 0;
         extra = c->encoding == PCF_PACKED ? PCF_PACK_PADDING : 0;
-        return pcf_add(pcf_bytes_of_bits(need), extra, &need) && size == need;
+        return pcf_add(pcf_bytes_of_bits(needed), extra, &needed) && size == needed;
     case PCF_ROLE_VALIDITY:
         return size == pcf_bytes_of_bits(c->rows);
     case PCF_ROLE_BLOCKS:
         return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), sizeof(struct pcf_block),
-                            &need) &&
-               size == need;
-    case PCF_ROLE_MARKS: /* 2^48 rows at most */
+                            &needed) &&
+               size == needed;
+    case PCF_ROLE_MARKS: /* cannot overflow: at most 2^48 rows */
         return size == pcf_bytes_of_bits(c->rows) + (c->rows - 1) / PCF_RANK_ROWS * 8;
     case PCF_ROLE_DATA:
         return 1;
@@ -134,26 +134,26 @@ static int size_fits(const struct pcf_column *c, uint8_t role, uint64_t size)
 static int check_sections(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
-    unsigned must, may, seen = 0;
-    roles(c, &must, &may);
+    unsigned required, allowed, seen = 0;
+    find_roles(c, &required, &allowed);
     for (uint32_t i = 0; i < c->section_count; i++) {
         uint32_t number = c->first_section + i;
         const struct pcf_section *s = &check->index->sections[number];
         if (s->role == 0 || s->role > LAST_ROLE)
-            continue; /* unknown and optional */
-        if (!(may & BIT(s->role)))
+            continue; /* unknown role of an optional section */
+        if (!(allowed & BIT(s->role)))
             return pcf_fault_section(check, number,
-                                     "section of a role that its column's encoding does not have");
+                                     "column's encoding has no section of this role");
         if (seen & BIT(s->role))
             return pcf_fault_section(check, number, "second section of the same role");
-        if (!transform_fits(c, s))
-            return pcf_fault_section(check, number, "transform that the section cannot have");
-        if (!size_fits(c, s->role, s->raw_size))
+        if (!is_transform_allowed(c, s))
+            return pcf_fault_section(check, number, "transform does not apply to this section");
+        if (!is_size_valid(c, s->role, s->raw_size))
             return pcf_fault_section(check, number,
-                                     "size of a section does not follow from its column's rows");
+                                     "section size does not match its column's number of rows");
         seen |= BIT(s->role);
     }
-    if (must & ~seen)
+    if (required & ~seen)
         return pcf_fault_column(check, column, "column lacks a section that its encoding needs");
     if (c->flags & PCF_COLUMN_NULLABLE && !(c->flags & PCF_COLUMN_DEFAULT_NULL) &&
         c->encoding != PCF_DICTIONARY && !(seen & BIT(PCF_ROLE_VALIDITY)) && c->null_count)
@@ -161,20 +161,20 @@ static int check_sections(const struct pcf_check *check, uint32_t column)
     return 0;
 }
 
-/* A child: values of a type, without nulls. */
+/* A child has the required type and no nulls. */
 static int check_child(const struct pcf_check *check, uint32_t child, uint8_t type)
 {
     const struct pcf_column *c = &check->index->columns[child];
     if (c->type != type)
         return pcf_fault_column(check, child, "child column of the wrong type");
     if (c->flags & (PCF_COLUMN_NULLABLE | PCF_COLUMN_DEFAULT_NULL))
-        return pcf_fault_column(check, child, "child column with nulls");
+        return pcf_fault_column(check, child, "child column has nulls");
     return 0;
 }
 
-/* Values of the marked rows, and successors, differences or values of the other rows, which are
- * looked up for each of them and so must be had without looking up others. */
-static int check_follow(const struct pcf_check *check, uint32_t column)
+/* CHAIN, DELTAS, SPLIT. Child 0: values of marked rows. Child 1: successors, differences or values
+ * of the other rows; an encoding with O(1) random access, because each row reads it. */
+static int check_marked_and_others(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
     const struct pcf_column *child = check->index->columns + c->first_child;
@@ -184,20 +184,21 @@ static int check_follow(const struct pcf_check *check, uint32_t column)
         return pcf_fault_column(
             check, c->first_child + 1,
             c->encoding == PCF_SPLIT
-                ? "values of other rows must be plain, linear, packed or blocked"
+                ? "values of unmarked rows must be plain, linear, packed or blocked"
                 : "successors and differences must be plain, linear, packed or blocked");
     if (c->encoding == PCF_CHAIN ? child[1].rows > PCF_MAX_U32_ROWS
                                  : child[1].rows != c->rows - child[0].rows)
         return pcf_fault_column(check, c->first_child + 1,
                                 c->encoding == PCF_SPLIT
-                                    ? "values of other rows are not as many as there can be"
-                                    : "successors or differences are not as many as there can be");
+                                    ? "number of values does not match the unmarked rows"
+                                    : "number of successors or differences does not match");
     if (check_child(check, c->first_child, c->type))
         return -1;
     return check_child(check, c->first_child + 1, c->encoding == PCF_DELTAS ? PCF_I64 : c->type);
 }
 
-/* The entries, which may be null where the column may, and the codes, if they are its own. */
+/* DICTIONARY: entries, which are nullable only if the column is, and codes unless they are shared
+ * with another column (check_shared_codes()). */
 static int check_dictionary(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
@@ -206,21 +207,22 @@ static int check_dictionary(const struct pcf_check *check, uint32_t column)
     if (entries->type != c->type)
         return pcf_fault_column(check, c->first_child, "child column of the wrong type");
     if (entries->rows == 0 || entries->rows > PCF_MAX_U32_ROWS)
-        return pcf_fault_column(check, c->first_child, "dictionary of no or of too many entries");
+        return pcf_fault_column(check, c->first_child, "dictionary has no or too many entries");
     if (entries->encoding > PCF_BLOCKED)
         return pcf_fault_column(check, c->first_child,
                                 "dictionary must be plain, linear, packed or blocked");
     if ((entries->flags & nulls) && !(c->flags & PCF_COLUMN_NULLABLE))
         return pcf_fault_column(check, c->first_child,
-                                "nulls in the dictionary of a column without nulls");
-    if (c->child_count == 1) /* that they are there is found with the table */
+                                "dictionary of a column without nulls has nulls");
+    if (c->child_count == 1)
         return 0;
     if (entries[1].rows != c->rows)
-        return pcf_fault_column(check, c->first_child + 1, "codes are not as many as rows");
+        return pcf_fault_column(check, c->first_child + 1, "number of codes differs from rows");
     return check_child(check, c->first_child + 1, PCF_U32);
 }
 
-/* Each row but an empty first one has a byte of its own, so that rows are bounded by bytes. */
+/* FRONT: strings are strictly ascending, so every row but an empty first one has a nonempty suffix;
+ * the bytes of data therefore bound the rows. */
 static int check_front(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
@@ -232,39 +234,37 @@ static int check_front(const struct pcf_check *check, uint32_t column)
             data = s->raw_size;
     }
     if (c->rows - 1 > data)
-        return pcf_fault_column(check, column, "more strings in order than bytes");
+        return pcf_fault_column(check, column, "front-coded column has more rows than bytes");
     if (child[0].rows != c->rows + 1 || child[1].rows != c->rows)
         return pcf_fault_column(check, c->first_child,
-                                "offsets must be one more than rows, shared bytes as many");
+                                "column of n rows needs n + 1 offsets and n prefix lengths");
     if (check_child(check, c->first_child, PCF_U64))
         return -1;
     return check_child(check, c->first_child + 1, PCF_U32);
 }
+
+/* Children by encoding. PLAIN byte strings have one, DICTIONARY columns with shared codes too. */
+static const uint8_t child_counts[] = {
+    [PCF_SPARSE] = 1, [PCF_RUNS] = 2,  [PCF_CHAIN] = 2,      [PCF_DELTAS] = 2,
+    [PCF_FRONT] = 2,  [PCF_SPLIT] = 2, [PCF_DICTIONARY] = 2, [PCF_TREE] = 1,
+};
 
 static int check_children(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
     const struct pcf_column *child = check->index->columns + c->first_child;
     uint32_t first = c->first_child;
-    unsigned need = c->encoding == PCF_SPARSE                          ? 1
-                    : c->encoding == PCF_TREE                          ? 1
-                    : c->encoding == PCF_RUNS                          ? 2
-                    : c->encoding == PCF_CHAIN                         ? 2
-                    : c->encoding == PCF_DELTAS                        ? 2
-                    : c->encoding == PCF_FRONT                         ? 2
-                    : c->encoding == PCF_SPLIT                         ? 2
-                    : c->encoding == PCF_DICTIONARY                    ? 2
-                    : c->encoding == PCF_PLAIN && c->type == PCF_BYTES ? 1
-                                                                       : 0;
-    if (c->encoding == PCF_DICTIONARY && c->child_count == 1 && c->name_size)
-        need = 1; /* the codes are those of another column */
-    if (c->child_count != need)
+    unsigned needed = child_counts[c->encoding];
+    if ((c->encoding == PCF_PLAIN && c->type == PCF_BYTES) ||
+        (c->encoding == PCF_DICTIONARY && c->child_count == 1 && c->name_size))
+        needed = 1;
+    if (c->child_count != needed)
         return pcf_fault_column(check, column, "wrong number of child columns for the encoding");
-    if (need == 0)
+    if (needed == 0)
         return 0;
     if (c->encoding == PCF_PLAIN) {
         if (child[0].rows != c->rows + 1)
-            return pcf_fault_column(check, first, "byte offsets must be one more than rows");
+            return pcf_fault_column(check, first, "column of n rows needs n + 1 byte offsets");
         return check_child(check, first, PCF_U64);
     }
     if (c->encoding == PCF_SPARSE) {
@@ -272,23 +272,23 @@ static int check_children(const struct pcf_check *check, uint32_t column)
             return pcf_fault_column(check, first, "sparse column has more values than rows");
         if ((c->flags & PCF_COLUMN_DEFAULT_NULL) && c->null_count != c->rows - child[0].rows)
             return pcf_fault_column(check, column,
-                                    "null count disagrees with the number of values");
+                                    "null count does not match the number of values");
         return check_child(check, first, c->type);
     }
     if (c->encoding == PCF_TREE) {
         if (child[0].rows >= c->rows)
-            return pcf_fault_column(check, first, "more marked rows than can be");
+            return pcf_fault_column(check, first, "every row is marked, even the root");
         return check_child(check, first, PCF_U64);
     }
     if (c->encoding == PCF_CHAIN || c->encoding == PCF_DELTAS || c->encoding == PCF_SPLIT)
-        return check_follow(check, column);
+        return check_marked_and_others(check, column);
     if (c->encoding == PCF_FRONT)
         return check_front(check, column);
     if (c->encoding == PCF_DICTIONARY)
         return check_dictionary(check, column);
     if (child[0].rows > c->rows || child[0].rows != child[1].rows)
         return pcf_fault_column(check, first,
-                                "run ends and run values must be equally many, at most one a row");
+                                "numbers of run ends and run values differ or exceed the rows");
     if (check_child(check, first, PCF_U64))
         return -1;
     return check_child(check, first + 1, c->type);
@@ -299,21 +299,21 @@ static int has_scale(const struct pcf_column *c)
     return c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED;
 }
 
-/* Parameters that type and encoding allow. */
+/* Combinations of type, encoding, width, scale and step. */
 static int check_parameters(const struct pcf_check *check, uint32_t column)
 {
     const struct pcf_column *c = &check->index->columns[column];
     if (c->rows == 0 && c->encoding != PCF_LINEAR)
         return pcf_fault_column(check, column, "column without rows must be linear");
     if (c->encoding == PCF_FRONT && c->type != PCF_BYTES)
-        return pcf_fault_column(check, column, "shared bytes of other than byte strings");
+        return pcf_fault_column(check, column, "front coding requires type bytes");
     if (c->type == PCF_BYTES && c->encoding != PCF_PLAIN && c->encoding != PCF_FRONT &&
         (c->encoding != PCF_LINEAR || (c->rows && !(c->flags & PCF_COLUMN_DEFAULT_NULL))))
         return pcf_fault_column(check, column, "byte strings cannot have this encoding");
     if (c->encoding == PCF_TREE && c->type != PCF_U32)
-        return pcf_fault_column(check, column, "tree of other than row numbers");
+        return pcf_fault_column(check, column, "tree encoding requires type u32");
     if (c->encoding == PCF_CHAIN && c->type != PCF_U32 && c->type != PCF_STRING)
-        return pcf_fault_column(check, column, "chain of other than row numbers");
+        return pcf_fault_column(check, column, "chain encoding requires type u32 or string");
     if (c->type == PCF_F64) {
         if (has_scale(c) || c->encoding == PCF_DELTAS)
             return pcf_fault_column(check, column, "doubles cannot have this encoding");
@@ -346,7 +346,7 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
                                 "column cannot be null by default with this encoding");
     if (by_default && c->encoding == PCF_LINEAR && c->null_count != c->rows)
         return pcf_fault_column(check, column,
-                                "null count of an empty column is not its number of rows");
+                                "null count of an all-null column differs from its rows");
     if ((c->flags & PCF_COLUMN_ASCENDING) && c->null_count)
         return pcf_fault_column(check, column, "ascending column has nulls");
     return 0;

@@ -1,12 +1,10 @@
 /*
- * decode.c - one cell and many cells out of a column's sections
+ * decode.c - decoders for cells and ranges of rows; plain, frame-of-reference and run-length
+ * encodings (the others: decode_masked.c, decode_tree.c, dictionary.c)
  *
- * A single cell is a few loads. A run of cells is decoded by blocks of 1024 rows, one tight loop
- * for each shape of bits. The sizes of sections were checked at open (index.c); what stands inside
- * them (block directories, ranks, run ends, offsets) is checked here at each use, on the loaded
- * value.
- * PACKED and BLOCKED values are followed by 8 bytes, so a 64-bit load may start at any of their
- * bits.
+ * A cell takes a few loads; ranges are decoded in blocks of 1024 rows. Section sizes were validated
+ * at open (index.c); block directories, ranks, run ends and offsets are validated here at each use.
+ * Tests: tests/unit/test_decode.c, tests/columns.
  */
 #include "format/decode.h"
 
@@ -17,48 +15,46 @@
 #include <string.h>
 
 #define RUN_CHUNK 128u
-#define OFFSET_MASK ((UINT64_C(1) << 56) - 1)
-
 const char *pcf_result_text(enum pcf_result result)
 {
     switch (result) {
     case PCF_OK:
-        return "no fault";
+        return "no error";
     case PCF_BAD_ROW:
-        return "row lies beyond the end of the column";
+        return "row is beyond the end of the column";
     case PCF_BAD_BLOCK:
-        return "block leaves the column's values";
+        return "block extends past the column's values";
     case PCF_BAD_RANK:
-        return "counts of marks disagree with the marks or the number of values";
+        return "cumulative counts of marks contradict the marks or the number of values";
     case PCF_BAD_RUN:
-        return "run ends do not rise to the number of rows";
+        return "run ends do not ascend to the number of rows";
     case PCF_BAD_OFFSET:
-        return "byte offsets fall or leave the data";
+        return "byte offsets descend or exceed the data";
     case PCF_BAD_CHAIN:
-        return "value has no successor, or the first of 64 rows no value of its own";
+        return "value has no successor, or a row that is a multiple of 64 is not marked";
     case PCF_BAD_SHARED:
-        return "string shares more bytes than the one before has";
+        return "string shares more bytes than the previous one has";
     case PCF_BAD_ORDER:
-        return "the string does not come after the one before";
+        return "string is not greater than the previous one";
     case PCF_BAD_CODE:
-        return "code lies beyond the dictionary";
+        return "code is beyond the dictionary";
     case PCF_BAD_TREE:
-        return "steps up the tree leave the block or its root";
+        return "steps up the tree leave the block or pass the root";
     case PCF_BAD_VALUE:
         return "value is out of the range of its type";
     }
-    return "unknown fault";
+    return "unknown error";
 }
 
-/* Product modulo 2^64, shifted arithmetically. */
-static inline uint64_t slope_at(int64_t slope, uint64_t j)
+/* slope * j in units of a row: product modulo 2^64, arithmetic shift. */
+static inline uint64_t scale_slope(int64_t slope, uint64_t j)
 {
     return (uint64_t)((int64_t)((uint64_t)slope * j) >> PCF_SLOPE_SHIFT);
 }
 
 /* ---- plain */
 
-static inline int64_t plain_at(const struct pcf_data *d, uint64_t row)
+static inline int64_t get_plain(const struct pcf_data *d, uint64_t row)
 {
     switch (d->type) {
     case PCF_BOOL:
@@ -89,22 +85,22 @@ static void read_plain(const struct pcf_data *d, uint64_t row, uint64_t count,
     }
 }
 
-/* ---- packed, blocked */
+/* ---- packed, blocked: frame of reference with bit-packed residuals */
 
-/* values[i] = start + step*i + scale*u[i], the u starting at a bit of `bits`. */
+/* values[i] = start + step*i + scale*u[i]; u[0] begins at bit number `bit` of `bits`. */
 struct packed {
     const uint8_t *bits;
     uint64_t bit, start, step, scale;
     unsigned width;
 };
 
-#define READ_BYTEWISE(type, load)                                                         \
-    do {                                                                                  \
-        const uint8_t *at = p->bits + (p->bit >> 3);                                      \
-        for (uint64_t i = 0; i < count; i++, start += step)                               \
-            values[i] = (int64_t)(start + scale * (uint64_t)load(at + i * sizeof(type))); \
+#define READ_BYTEWISE(type, load)                                                           \
+    do {                                                                                    \
+        const uint8_t *from = p->bits + (p->bit >> 3);                                      \
+        for (uint64_t i = 0; i < count; i++, start += step)                                 \
+            values[i] = (int64_t)(start + scale * (uint64_t)load(from + i * sizeof(type))); \
     } while (0)
-#define LOAD8(at) (*(at))
+#define LOAD8(from) (*(from))
 
 static void read_packed(const struct packed *p, uint64_t count, int64_t *restrict values)
 {
@@ -128,7 +124,7 @@ static void read_packed(const struct packed *p, uint64_t count, int64_t *restric
         break;
     }
     uint64_t i = 0, mask = UINT64_MAX >> (64 - width);
-    /* Four narrow values lie in one load, whatever bit of a byte the first one begins at. */
+    /* One load covers four values of at most 14 bits: 7 + 4 * 14 <= 64. */
     for (; width <= 14 && i + 4 <= count; i += 4, bit += 4 * width) {
         uint64_t word = pcf_load64(bits + (bit >> 3)) >> (bit & 7);
         for (unsigned k = 0; k < 4; k++, word >>= width, start += step)
@@ -146,16 +142,16 @@ struct block {
 };
 
 /* Load block number k < ceil(rows / 1024); 0 if its bits are not all in the section. */
-static inline int block_load(const struct pcf_data *d, uint64_t k, struct block *b)
+static inline int load_block(const struct pcf_data *d, uint64_t k, struct block *b)
 {
-    const uint8_t *at = d->blocks + k * sizeof(struct pcf_block);
+    const uint8_t *entry = d->blocks + k * sizeof(struct pcf_block);
     uint64_t left = d->rows - (k << PCF_BLOCK_SHIFT);
     uint64_t rows = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
-    uint64_t where = pcf_load64(at + offsetof(struct pcf_block, bits));
-    uint64_t offset = where & OFFSET_MASK;
-    b->base = pcf_load64(at + offsetof(struct pcf_block, base));
-    b->slope = (int64_t)pcf_load64(at + offsetof(struct pcf_block, slope));
-    b->width = (unsigned)(where >> 56);
+    uint64_t bits = pcf_load64(entry + offsetof(struct pcf_block, bits));
+    uint64_t offset = bits & PCF_BLOCK_OFFSET_MASK;
+    b->base = pcf_load64(entry + offsetof(struct pcf_block, base));
+    b->slope = (int64_t)pcf_load64(entry + offsetof(struct pcf_block, slope));
+    b->width = (unsigned)(bits >> 56);
     if (b->width > PCF_MAX_PACKED_WIDTH && b->width != 64)
         return 0;
     if (!pcf_range(offset, pcf_bytes_of_bits(rows * b->width) + PCF_PACK_PADDING, 1,
@@ -165,13 +161,13 @@ static inline int block_load(const struct pcf_data *d, uint64_t k, struct block 
     return 1;
 }
 
-static enum pcf_result blocked_at(const struct pcf_data *d, uint64_t row, int64_t *value)
+static enum pcf_result get_blocked(const struct pcf_data *d, uint64_t row, int64_t *value)
 {
     struct block b;
     uint64_t j = row & (PCF_BLOCK_ROWS - 1);
-    if (!block_load(d, row >> PCF_BLOCK_SHIFT, &b))
+    if (!load_block(d, row >> PCF_BLOCK_SHIFT, &b))
         return PCF_BAD_BLOCK;
-    uint64_t v = b.base + slope_at(b.slope, j);
+    uint64_t v = b.base + scale_slope(b.slope, j);
     if (b.width)
         v += d->scale * pcf_bits_at(b.bits, j * b.width, b.width);
     *value = (int64_t)v;
@@ -185,7 +181,7 @@ static enum pcf_result read_blocked(const struct pcf_data *d, uint64_t row, uint
         struct block b;
         uint64_t j = row & (PCF_BLOCK_ROWS - 1);
         uint64_t n = PCF_BLOCK_ROWS - j < count ? PCF_BLOCK_ROWS - j : count;
-        if (!block_load(d, row >> PCF_BLOCK_SHIFT, &b))
+        if (!load_block(d, row >> PCF_BLOCK_SHIFT, &b))
             return PCF_BAD_BLOCK;
         if (b.width) {
             struct packed p = {b.bits, j * b.width, b.base, 0, d->scale, b.width};
@@ -196,7 +192,7 @@ static enum pcf_result read_blocked(const struct pcf_data *d, uint64_t row, uint
         }
         if (b.slope) {
             for (uint64_t i = 0; i < n; i++)
-                values[i] = (int64_t)((uint64_t)values[i] + slope_at(b.slope, j + i));
+                values[i] = (int64_t)((uint64_t)values[i] + scale_slope(b.slope, j + i));
         }
         row += n;
         count -= n;
@@ -207,8 +203,8 @@ static enum pcf_result read_blocked(const struct pcf_data *d, uint64_t row, uint
 
 /* ---- runs */
 
-/* The run that holds a row. Both neighbours of the place found have been looked at, so ends out of
- * order give an error or a run that does hold the row by its own end and the one before. */
+/* The run that contains a row, by binary search. The search has compared the ends on both sides of
+ * the result, so ends out of order yield an error or a run that contains the row by these two. */
 static enum pcf_result find_run(const struct pcf_data *d, uint64_t row, uint64_t *run)
 {
     const struct pcf_data *ends = d->child[0];
@@ -240,7 +236,7 @@ static enum pcf_result read_runs(const struct pcf_data *d, uint64_t row, uint64_
     while (result == PCF_OK && count) {
         uint64_t n = d->child[0]->rows - run;
         n = n < RUN_CHUNK ? n : RUN_CHUNK;
-        n = n < count ? n : count; /* every run has a row */
+        n = n < count ? n : count; /* every run has at least one row */
         if (n == 0)
             return PCF_BAD_RUN;
         if ((result = pcf_read(d->child[0], run, n, ends, NULL)) != PCF_OK ||
@@ -264,14 +260,14 @@ static enum pcf_result read_runs(const struct pcf_data *d, uint64_t row, uint64_
 
 /* ---- nulls */
 
-/* Eight bits to eight bytes 0 or 1, first bit first. */
-static inline uint64_t spread(uint8_t bits)
+/* Eight bits to eight bytes 0 or 1, least significant bit first. */
+static inline uint64_t expand_bits(uint8_t bits)
 {
     uint64_t x = (bits * UINT64_C(0x0101010101010101)) & UINT64_C(0x8040201008040201);
     return (x + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & UINT64_C(0x0101010101010101);
 }
 
-/* Nulls out of the validity bitmap: a value that is null is 0. */
+/* Sets `valid` from the validity bitmap and the values of null rows to 0. */
 static void read_validity(const uint8_t *bits, uint64_t row, uint64_t count, int64_t *values,
                           uint8_t *valid)
 {
@@ -281,7 +277,7 @@ static void read_validity(const uint8_t *bits, uint64_t row, uint64_t count, int
         if (r % 8 == 0 && count - i >= 8) {
             uint8_t byte = bits[r / 8];
             if (valid) {
-                uint64_t bytes = spread(byte);
+                uint64_t bytes = expand_bits(byte);
                 memcpy(valid + i, &bytes, 8);
             }
             if (byte != 0xff) {
@@ -302,28 +298,28 @@ static void read_validity(const uint8_t *bits, uint64_t row, uint64_t count, int
     }
 }
 
-/* Whether every row is null because the column says nothing at all. */
-static inline int all_null(const struct pcf_data *d)
+/* Whether the column has neither values nor a validity bitmap: every row is null. */
+static inline int is_all_null(const struct pcf_data *d)
 {
     return d->encoding == PCF_LINEAR && (d->flags & PCF_COLUMN_DEFAULT_NULL);
 }
 
-/* Bits that no value of the column's type has. PLAIN cannot have them. */
-static inline uint64_t foreign_bits(const struct pcf_data *d)
+/* Bits that must be 0 in values of the column's type. */
+static inline uint64_t invalid_bits(const struct pcf_data *d)
 {
     if (d->type == PCF_U32 || d->type == PCF_STRING)
         return ~(uint64_t)UINT32_MAX;
     return d->type == PCF_BOOL ? ~UINT64_C(1) : 0;
 }
 
-static int all_fit(const struct pcf_data *d, uint64_t count, const int64_t *values)
+static int are_in_range(const struct pcf_data *d, uint64_t count, const int64_t *values)
 {
-    uint64_t foreign = foreign_bits(d), seen = 0;
-    if (foreign == 0 || d->encoding == PCF_PLAIN)
+    uint64_t invalid = invalid_bits(d), seen = 0;
+    if (invalid == 0 || d->encoding == PCF_PLAIN) /* PLAIN has no spare bits */
         return 1;
     for (uint64_t i = 0; i < count; i++)
         seen |= (uint64_t)values[i];
-    return !(seen & foreign);
+    return !(seen & invalid);
 }
 
 /* ---- public */
@@ -334,13 +330,13 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
     *valid = 0;
     if (row >= d->rows || d->type == PCF_BYTES)
         return PCF_BAD_ROW;
-    if ((d->validity && !pcf_bit_at(d->validity, row)) || all_null(d))
+    if ((d->validity && !pcf_bit_at(d->validity, row)) || is_all_null(d))
         return PCF_OK;
     enum pcf_result result;
-    uint64_t at = 0;
+    uint64_t child_row = 0;
     switch ((enum pcf_encoding)d->encoding) {
     case PCF_PLAIN:
-        *value = plain_at(d, row);
+        *value = get_plain(d, row);
         break;
     case PCF_LINEAR:
         *value = (int64_t)pcf_linear_at(d, row);
@@ -350,41 +346,42 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
                            d->scale * pcf_bits_at(d->values, row * d->width, d->width));
         break;
     case PCF_BLOCKED:
-        if ((result = blocked_at(d, row, value)) != PCF_OK)
+        if ((result = get_blocked(d, row, value)) != PCF_OK)
             return result;
         break;
     case PCF_SPARSE:
         if (pcf_is_marked(d, row))
-            return pcf_marked_rank(d, row, &at) ? pcf_get(d->child[0], at, value, valid)
-                                                : PCF_BAD_RANK;
+            return pcf_marked_rank(d, row, &child_row)
+                       ? pcf_get(d->child[0], child_row, value, valid)
+                       : PCF_BAD_RANK;
         if (d->flags & PCF_COLUMN_DEFAULT_NULL)
             return PCF_OK;
         *value = (int64_t)pcf_linear_at(d, row);
         break;
     case PCF_RUNS:
-        if ((result = find_run(d, row, &at)) != PCF_OK)
+        if ((result = find_run(d, row, &child_row)) != PCF_OK)
             return result;
-        return pcf_get(d->child[1], at, value, valid);
+        return pcf_get(d->child[1], child_row, value, valid);
     case PCF_CHAIN:
     case PCF_DELTAS:
-        if ((result = pcf_follow_at(d, row, value)) != PCF_OK)
+        if ((result = pcf_get_sequential(d, row, value)) != PCF_OK)
             return result;
         break;
     case PCF_TREE:
-        if ((result = pcf_tree_at(d, row, value)) != PCF_OK)
+        if ((result = pcf_get_tree(d, row, value)) != PCF_OK)
             return result;
         break;
     case PCF_SPLIT:
-        if ((result = pcf_split_at(d, row, value)) != PCF_OK)
+        if ((result = pcf_get_split(d, row, value)) != PCF_OK)
             return result;
         break;
     case PCF_DICTIONARY:
-        return pcf_entry_at(d, row, value, valid);
+        return pcf_get_dictionary(d, row, value, valid);
     case PCF_FRONT: /* bytes */
     default:
         return PCF_BAD_ROW;
     }
-    if ((uint64_t)*value & foreign_bits(d)) {
+    if ((uint64_t)*value & invalid_bits(d)) {
         *value = 0;
         return PCF_BAD_VALUE;
     }
@@ -400,7 +397,7 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         return PCF_BAD_ROW;
     if (count == 0)
         return PCF_OK;
-    if (all_null(d)) {
+    if (is_all_null(d)) {
         memset(values, 0, (size_t)count * sizeof *values);
         if (valid)
             memset(valid, 0, (size_t)count);
@@ -430,7 +427,7 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         break;
     case PCF_CHAIN:
     case PCF_DELTAS:
-        result = pcf_read_follow(d, row, count, values);
+        result = pcf_read_sequential(d, row, count, values);
         break;
     case PCF_TREE:
         result = pcf_read_tree(d, row, count, values);
@@ -439,7 +436,7 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         result = pcf_read_split(d, row, count, values);
         break;
     case PCF_DICTIONARY:
-        result = pcf_read_entries(d, row, count, values, valid);
+        result = pcf_read_dictionary(d, row, count, values, valid);
         break;
     case PCF_FRONT: /* bytes */
     default:
@@ -451,22 +448,22 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
         read_validity(d->validity, row, count, values, valid);
     else if (valid && d->encoding != PCF_SPARSE && d->encoding != PCF_DICTIONARY)
         memset(valid, 1, (size_t)count);
-    return all_fit(d, count, values) ? PCF_OK : PCF_BAD_VALUE;
+    return are_in_range(d, count, values) ? PCF_OK : PCF_BAD_VALUE;
 }
 
 enum pcf_result pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
                               uint64_t *size, int *valid)
 {
-    static const uint8_t nothing[1] = {0};
+    static const uint8_t empty[1] = {0};
     int64_t begin, end;
     int is_valid;
     enum pcf_result result;
-    *bytes = nothing;
+    *bytes = empty;
     *size = 0;
     *valid = 0;
     if (row >= d->rows || d->type != PCF_BYTES)
         return PCF_BAD_ROW;
-    if ((d->validity && !pcf_bit_at(d->validity, row)) || all_null(d))
+    if ((d->validity && !pcf_bit_at(d->validity, row)) || is_all_null(d))
         return PCF_OK;
     if (d->encoding != PCF_PLAIN)
         return PCF_BAD_ROW;

@@ -1,7 +1,6 @@
 /*
- * decode_masked.h - inside of decode.c, split off for its size: columns of which marked rows have
- * values
- * of their own (SPARSE, CHAIN, DELTAS, SPLIT), and the few loads that all decoders share
+ * decode_masked.h - internal interface of the decoders: bit access, rank directory of marks, and
+ * one pair of get and read functions per encoding
  */
 #ifndef PCF_DECODE_MASKED_H
 #define PCF_DECODE_MASKED_H
@@ -14,7 +13,7 @@ static inline int pcf_popcount(uint64_t x)
 #if defined(__POPCNT__)
     return __builtin_popcountll(x);
 #else
-    /* Without the instruction the builtin calls a function; this is twice as fast. */
+    /* SWAR popcount: without the instruction the builtin is a function call and half as fast. */
     x -= x >> 1 & UINT64_C(0x5555555555555555);
     x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
     x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -27,7 +26,7 @@ static inline int pcf_bit_at(const uint8_t *bits, uint64_t i)
     return bits[i >> 3] >> (i & 7) & 1;
 }
 
-/* Bits of a PACKED or BLOCKED value; width 1 to 57, or 64, where every value starts at a byte. */
+/* Bits of a PACKED or BLOCKED value; width 1 to 57, or 64 with `bit` a multiple of 8. */
 static inline uint64_t pcf_bits_at(const uint8_t *values, uint64_t bit, unsigned width)
 {
     return pcf_load64(values + (bit >> 3)) >> (bit & 7) & UINT64_MAX >> (64 - width);
@@ -47,8 +46,8 @@ static inline void pcf_read_linear(const struct pcf_data *d, uint64_t row, uint6
 }
 
 /*
- * Marks: a bit for each row, and after every 1024 rows but the last ones a count of the marks so
- * far, so that what a row needs lies together.
+ * Marks: a bit vector with an interleaved rank directory. After every 1024 rows except the last
+ * block, a u64 with the number of marks so far; a lookup touches adjacent cache lines only.
  *
  *     128 bytes, rows 0 to 1023 | u64 | 128 bytes, rows 1024 to 2047 | u64 | ...
  */
@@ -69,27 +68,28 @@ static inline int pcf_is_marked(const struct pcf_data *d, uint64_t row)
     return pcf_bit_at(pcf_marks_of(d, row / PCF_RANK_ROWS), row % PCF_RANK_ROWS);
 }
 
-/* Row of the child that holds a marked row's value; 0 if the directory is wrong. */
+/* *rank = number of marks before a marked row, which is its row in child 0. Returns 0 if the rank
+ * directory is wrong. */
 int pcf_marked_rank(const struct pcf_data *d, uint64_t row, uint64_t *rank);
 
-/* As pcf_get() and pcf_read() of columns that are known to be SPARSE; the row is in range. */
+/* pcf_get() and pcf_read() of one encoding; the column has it and the rows exist. SPARSE: */
 enum pcf_result pcf_read_sparse(const struct pcf_data *d, uint64_t row, uint64_t count,
                                 int64_t *values, uint8_t *valid);
-/* The same of CHAIN and DELTAS, whose rows follow from the row before. */
-enum pcf_result pcf_follow_at(const struct pcf_data *d, uint64_t row, int64_t *value);
-enum pcf_result pcf_read_follow(const struct pcf_data *d, uint64_t row, uint64_t count,
-                                int64_t *values);
-/* The same of SPLIT. */
-enum pcf_result pcf_split_at(const struct pcf_data *d, uint64_t row, int64_t *value);
+/* CHAIN and DELTAS: an unmarked row is computed from the previous row. */
+enum pcf_result pcf_get_sequential(const struct pcf_data *d, uint64_t row, int64_t *value);
+enum pcf_result pcf_read_sequential(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                    int64_t *values);
+/* SPLIT. */
+enum pcf_result pcf_get_split(const struct pcf_data *d, uint64_t row, int64_t *value);
 enum pcf_result pcf_read_split(const struct pcf_data *d, uint64_t row, uint64_t count,
                                int64_t *values);
-
-/* The same of DICTIONARY (dictionary.c). */
-enum pcf_result pcf_entry_at(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid);
-enum pcf_result pcf_read_entries(const struct pcf_data *d, uint64_t row, uint64_t count,
-                                 int64_t *values, uint8_t *valid);
-/* The same of TREE (decode_tree.c). */
-enum pcf_result pcf_tree_at(const struct pcf_data *d, uint64_t row, int64_t *value);
+/* DICTIONARY (dictionary.c). */
+enum pcf_result pcf_get_dictionary(const struct pcf_data *d, uint64_t row, int64_t *value,
+                                   int *valid);
+enum pcf_result pcf_read_dictionary(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                    int64_t *values, uint8_t *valid);
+/* TREE (decode_tree.c). */
+enum pcf_result pcf_get_tree(const struct pcf_data *d, uint64_t row, int64_t *value);
 enum pcf_result pcf_read_tree(const struct pcf_data *d, uint64_t row, uint64_t count,
                               int64_t *values);
 

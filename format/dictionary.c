@@ -1,10 +1,10 @@
 /*
- * dictionary.c - columns of few distinct values: DICTIONARY
+ * dictionary.c - decoder of DICTIONARY
  *
- * A row is a code, which is a row of the dictionary. Codes may be those of another column of the
- * table, so that rows which repeat whole tuples of values are one number. A run of cells is read as
- * codes first, which then become values in their places: out of an array, if the dictionary is
- * decoded in less time than they are looked up in.
+ * A code is a row of the dictionary. Columns of a table may share codes: repeated tuples of values
+ * cost one code per row. A range of rows is read as codes, which are replaced by values in place;
+ * a dictionary that is small and not larger than the range is decoded into an array first.
+ * Tests: tests/unit/test_decode.c, tests/columns.
  */
 #include "format/decode_masked.h"
 
@@ -13,9 +13,10 @@
 #include <string.h>
 
 #define CHUNK 1024u
-#define SMALL 1024u /* entries of a dictionary that is decoded as a whole */
+#define SMALL 1024u /* maximum entries of a dictionary that is decoded as a whole */
 
-enum pcf_result pcf_entry_at(const struct pcf_data *d, uint64_t row, int64_t *value, int *valid)
+enum pcf_result pcf_get_dictionary(const struct pcf_data *d, uint64_t row, int64_t *value,
+                                   int *valid)
 {
     int64_t code;
     enum pcf_result result = pcf_get(d->child[1], row, &code, valid);
@@ -26,16 +27,16 @@ enum pcf_result pcf_entry_at(const struct pcf_data *d, uint64_t row, int64_t *va
                                               : PCF_BAD_CODE;
 }
 
-/* Codes are of 32 bits, as is the limit, so that bit 63 tells whether one is beyond it. */
-static int codes_fit(const int64_t *codes, uint64_t count, uint64_t limit)
+/* Whether all codes are below the limit. Both have 32 bits: a negative difference sets bit 63. */
+static int are_codes_valid(const int64_t *codes, uint64_t count, uint64_t limit)
 {
-    uint64_t rest = 0;
+    uint64_t signs = 0;
     for (uint64_t i = 0; i < count; i++)
-        rest |= limit - 1 - (uint64_t)codes[i];
-    return !(rest >> 63);
+        signs |= limit - 1 - (uint64_t)codes[i];
+    return !(signs >> 63);
 }
 
-/* Codes to values, each looked up by itself. */
+/* Replaces codes by values, one lookup per code. */
 static enum pcf_result look_up(const struct pcf_data *entries, uint64_t count, int64_t *values)
 {
     const uint8_t *bits = entries->values;
@@ -58,24 +59,23 @@ static enum pcf_result look_up(const struct pcf_data *entries, uint64_t count, i
     return PCF_OK;
 }
 
-/* A block of codes to values in their places. `all`: the entries; NULL: they are to be looked
- * up. */
-static enum pcf_result translate(const struct pcf_data *entries, const int64_t *all, uint64_t count,
-                                 int64_t *values, uint8_t *valid)
+/* Replaces codes by values and sets `valid`. `decoded`: all entries, or NULL to look up each. */
+static enum pcf_result replace_codes(const struct pcf_data *entries, const int64_t *decoded,
+                                     uint64_t count, int64_t *values, uint8_t *valid)
 {
     const uint8_t *bits = entries->validity;
-    uint8_t own[CHUNK];
+    uint8_t local_valid[CHUNK];
     enum pcf_result result;
     if (bits) {
-        valid = valid ? valid : own;
+        valid = valid ? valid : local_valid;
         for (uint64_t i = 0; i < count; i++)
             valid[i] = (uint8_t)pcf_bit_at(bits, (uint64_t)values[i]);
     } else if (valid) {
         memset(valid, !(entries->flags & PCF_COLUMN_DEFAULT_NULL), (size_t)count);
     }
-    if (all) {
+    if (decoded) {
         for (uint64_t i = 0; i < count; i++)
-            values[i] = all[values[i]];
+            values[i] = decoded[values[i]];
         return PCF_OK;
     }
     result = look_up(entries, count, values);
@@ -84,20 +84,20 @@ static enum pcf_result translate(const struct pcf_data *entries, const int64_t *
     return result;
 }
 
-enum pcf_result pcf_read_entries(const struct pcf_data *d, uint64_t row, uint64_t count,
-                                 int64_t *values, uint8_t *valid)
+enum pcf_result pcf_read_dictionary(const struct pcf_data *d, uint64_t row, uint64_t count,
+                                    int64_t *values, uint8_t *valid)
 {
     const struct pcf_data *entries = d->child[0];
-    int64_t all[SMALL];
+    int64_t decoded[SMALL];
     int whole = entries->rows <= SMALL && entries->rows <= count;
-    enum pcf_result result = whole ? pcf_read(entries, 0, entries->rows, all, NULL) : PCF_OK;
+    enum pcf_result result = whole ? pcf_read(entries, 0, entries->rows, decoded, NULL) : PCF_OK;
     while (result == PCF_OK && count) {
         uint64_t n = count < CHUNK ? count : CHUNK;
         result = pcf_read(d->child[1], row, n, values, NULL);
-        if (result == PCF_OK && !codes_fit(values, n, entries->rows))
+        if (result == PCF_OK && !are_codes_valid(values, n, entries->rows))
             result = PCF_BAD_CODE;
         if (result == PCF_OK)
-            result = translate(entries, whole ? all : NULL, n, values, valid);
+            result = replace_codes(entries, whole ? decoded : NULL, n, values, valid);
         row += n;
         count -= n;
         values += n;

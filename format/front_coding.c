@@ -1,6 +1,5 @@
 /*
- * front_coding.c - byte strings put together out of what each shares with the one before and its
- * own bytes
+ * front_coding.c - decoder of front-coded byte strings (front_coding.h)
  */
 #include "format/front_coding.h"
 
@@ -10,11 +9,11 @@
 
 enum pcf_result pcf_front_plan(const struct pcf_data *d, uint64_t *row, struct pcf_front *front)
 {
-    uint64_t at = *row, length = 0;
+    uint64_t requested = *row, length = 0;
     enum pcf_result result;
-    if (at >= d->rows || d->encoding != PCF_FRONT)
+    if (requested >= d->rows || d->encoding != PCF_FRONT)
         return PCF_BAD_ROW;
-    front->first = at - at % PCF_FRONT_ROWS;
+    front->first = requested - requested % PCF_FRONT_ROWS;
     front->rows = d->rows - front->first < PCF_FRONT_ROWS ? (unsigned)(d->rows - front->first)
                                                           : PCF_FRONT_ROWS;
     front->size = 0;
@@ -28,44 +27,43 @@ enum pcf_result pcf_front_plan(const struct pcf_data *d, uint64_t *row, struct p
             result = PCF_BAD_OFFSET;
         else if ((uint64_t)front->shared[i] > length)
             result = PCF_BAD_SHARED;
-        /* At most what the rows up to here have of their own. */
+        /* Bounded by the suffixes of this and the previous rows of the block. */
         length = (uint64_t)front->shared[i] + (end - begin);
         front->size += length;
     }
     if (result == PCF_OK)
-        *row = at;
+        *row = requested;
     return result;
 }
 
-/* Whether a row's own bytes come after those that the row before has instead; both have the same
- * bytes in front of them. */
-static inline int comes_after(const uint8_t *own, uint64_t size, const uint8_t *before,
-                              uint64_t before_size)
+/* Whether the suffix of a row is greater than what the previous row has after the shared prefix. */
+static inline int is_greater(const uint8_t *suffix, uint64_t size, const uint8_t *previous,
+                             uint64_t previous_size)
 {
-    if (size && before_size && *own != *before)
-        return *own > *before;
-    int order = memcmp(own, before, (size_t)(size < before_size ? size : before_size));
-    return order ? order > 0 : size > before_size;
+    if (size && previous_size && *suffix != *previous)
+        return *suffix > *previous;
+    int order = memcmp(suffix, previous, (size_t)(size < previous_size ? size : previous_size));
+    return order ? order > 0 : size > previous_size;
 }
 
 unsigned pcf_front_fill(const struct pcf_data *d, const struct pcf_front *front, uint8_t *bytes,
                         uint64_t *ends)
 {
-    const uint8_t *before = bytes;
-    uint8_t *at = bytes;
-    unsigned sound = front->rows;
+    const uint8_t *previous = bytes;
+    uint8_t *to = bytes;
+    unsigned ordered = front->rows;
     for (unsigned i = 0; i < front->rows; i++) {
-        uint64_t own = (uint64_t)front->offsets[i + 1] - (uint64_t)front->offsets[i];
+        uint64_t size = (uint64_t)front->offsets[i + 1] - (uint64_t)front->offsets[i];
         uint64_t shared = (uint64_t)front->shared[i];
-        memcpy(at, before, (size_t)shared);
-        if (own)
-            memcpy(at + shared, d->bytes + front->offsets[i], (size_t)own);
-        if (i && sound == front->rows &&
-            !comes_after(at + shared, own, before + shared, (uint64_t)(at - before) - shared))
-            sound = i;
-        before = at;
-        at += shared + own;
-        ends[i] = (uint64_t)(at - bytes);
+        memcpy(to, previous, (size_t)shared);
+        if (size)
+            memcpy(to + shared, d->bytes + front->offsets[i], (size_t)size);
+        if (i && ordered == front->rows &&
+            !is_greater(to + shared, size, previous + shared, (uint64_t)(to - previous) - shared))
+            ordered = i;
+        previous = to;
+        to += shared + size;
+        ends[i] = (uint64_t)(to - bytes);
     }
-    return sound;
+    return ordered;
 }

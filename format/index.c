@@ -1,11 +1,10 @@
 /*
- * index.c - the header and the index, checked once at open
+ * index.c - validation of the header and the index
  *
- * The records of the private copy of the index are read (index_codec.c) and what they say is
- * checked:
- * tables, columns, sections. Every number is compared before it is used as an index, every sum and
- * product goes through range.h, and a fault is reported at the record that is wrong. Time is linear
- * in the size of the index whatever stands in it.
+ * index_codec.c decodes the records of a private copy of the index; this file validates tables,
+ * columns and sections. Every number is compared before it is used as an array index, sums and
+ * products use range.h, and a fault has the offset of its record. Time is linear in the size of the
+ * index for any input. Tests: tests/unit/test_index.c, tests/golden.
  */
 #define XXH_INLINE_ALL
 #include "format/index.h"
@@ -43,47 +42,38 @@ static int fault_number(struct pcf_fault *fault, enum pcf_fault_kind kind, uint6
     return -1;
 }
 
-int pcf_fault_place(const struct pcf_check *check, uint32_t place, const char *message)
+int pcf_fault_index(const struct pcf_check *check, uint32_t index_offset, const char *message)
 {
-    return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, check->index->header.index_offset + place,
-                         message);
+    return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT,
+                         check->index->header.index_offset + index_offset, message);
 }
 
 int pcf_fault_column(const struct pcf_check *check, uint32_t column, const char *message)
 {
-    return pcf_fault_place(check, check->index->columns[column].place, message);
+    return pcf_fault_index(check, check->index->columns[column].record_offset, message);
 }
 
 int pcf_fault_section(const struct pcf_check *check, uint32_t section, const char *message)
 {
-    return pcf_fault_place(check, check->index->sections[section].place, message);
+    return pcf_fault_index(check, check->index->sections[section].record_offset, message);
 }
 
 /* ---- header and end mark */
 
-static int all_zero(const uint8_t *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (bytes[i])
-            return 0;
-    }
-    return 1;
-}
-
-/* Version and features: what this reader must know before it believes any other field. */
+/* Version and features; checked first, because the other fields depend on them. */
 static int check_version(const struct pcf_header *h, struct pcf_fault *fault)
 {
     uint64_t unknown = h->incompatible & ~PCF_INCOMPATIBLE_KNOWN;
     if (h->major != PCF_VERSION_MAJOR)
         return fault_number(fault, PCF_FAULT_VERSION, HEADER(major),
-                            "file is of another major version of the format:", h->major);
+                            "unsupported major version of the format:", h->major);
     if (unknown)
         return fault_number(fault, PCF_FAULT_VERSION, HEADER(incompatible),
-                            "file needs an unknown feature: incompatible bit",
+                            "file requires an unknown feature: incompatible bit",
                             (uint64_t)__builtin_ctzll(unknown));
     if (h->checksum_algorithm != PCF_CHECKSUM_XXH3_64)
         return fault_number(fault, PCF_FAULT_VERSION, HEADER(checksum_algorithm),
-                            "file has an unknown kind of checksum:", h->checksum_algorithm);
+                            "unknown checksum algorithm:", h->checksum_algorithm);
     return 0;
 }
 
@@ -105,27 +95,26 @@ static int check_counts(const struct pcf_header *h, struct pcf_fault *fault)
             return fault_number(fault, PCF_FAULT_CORRUPT, limits[i].field, limits[i].message,
                                 limits[i].value);
     }
-    /* A record takes two bytes at least: nobody allocates by a count alone. */
+    /* A record takes at least two bytes, so the counts that drive allocation are bounded. */
     if ((uint64_t)h->table_count + h->column_count + h->section_count > h->records_size / 2)
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(records_size),
                              "more records than their bytes can hold");
     if (h->minor <= PCF_VERSION_MINOR &&
-        (h->reserved0 || !all_zero(h->reserved1, sizeof h->reserved1)))
+        (h->reserved0 || !pcf_is_zero(h->reserved1, sizeof h->reserved1)))
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(reserved0),
                              "reserved bytes of the header are not zero");
     return 0;
 }
 
-/* Both parts are small (limits above), so their sum cannot overflow. */
+/* Cannot overflow: both parts are within the limits above. */
 uint64_t pcf_index_raw_size(const struct pcf_header *h)
 {
     uint64_t size = (uint64_t)h->section_count * 8 + h->records_size;
     return (size + 7) / 8 * 8;
 }
 
-/* The index lies behind the header, before the end mark, and is as long as its parts; that of an
- * archive is compressed. */
-static int check_index_range(const struct pcf_header *h, struct pcf_fault *fault)
+/* The index is between header and end mark; its size is that of its parts unless compressed. */
+static int check_index_bounds(const struct pcf_header *h, struct pcf_fault *fault)
 {
     uint64_t size = pcf_index_raw_size(h);
     int archive = pcf_is_archive(h);
@@ -137,10 +126,10 @@ static int check_index_range(const struct pcf_header *h, struct pcf_fault *fault
                              "index is larger than its compressed bytes can be");
     if (!archive && h->index_size != size)
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
-                             "size of the index is not that of its parts");
+                             "index size does not match the sizes of its parts");
     if (!pcf_range(h->index_offset, h->index_size, 1, h->file_size - sizeof(struct pcf_end)))
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
-                             "index leaves the file");
+                             "index extends past the end of the file");
     return 0;
 }
 
@@ -160,7 +149,7 @@ int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
         return pcf_fault_set(fault, PCF_FAULT_TRUNCATED, size, "file ends within its header");
     memcpy(&h, bytes, sizeof h);
     if (pcf_checksum(bytes, HEADER(header_checksum)) != h.header_checksum) {
-        if (h.major != PCF_VERSION_MAJOR) /* whose header may be built otherwise */
+        if (h.major != PCF_VERSION_MAJOR) /* its header may have another layout */
             return check_version(&h, fault);
         return pcf_fault_set(fault, PCF_FAULT_CHECKSUM, 0, "checksum of the header is wrong");
     }
@@ -168,14 +157,15 @@ int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
         return -1;
     if (file_size < h.file_size)
         return fault_number(fault, PCF_FAULT_TRUNCATED, file_size,
-                            "file is cut: bytes missing at its end:", h.file_size - file_size);
+                            "file is truncated: bytes missing at its end:",
+                            h.file_size - file_size);
     if (file_size > h.file_size)
         return fault_number(fault, PCF_FAULT_CORRUPT, h.file_size,
-                            "bytes behind the end of the file:", file_size - h.file_size);
+                            "bytes after the end of the pcol file:", file_size - h.file_size);
     if (file_size < sizeof h + sizeof(struct pcf_end))
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(file_size),
                              "file is too small for its end mark");
-    if (check_counts(&h, fault) || check_index_range(&h, fault))
+    if (check_counts(&h, fault) || check_index_bounds(&h, fault))
         return -1;
     *header = h;
     return 0;
@@ -183,51 +173,52 @@ int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
 
 int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fault)
 {
-    uint64_t at = file_size - sizeof(struct pcf_end);
+    uint64_t offset = file_size - sizeof(struct pcf_end);
     if (memcmp(bytes + offsetof(struct pcf_end, mark), PCF_END_MARK, 8) != 0)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, at + offsetof(struct pcf_end, mark),
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, offset + offsetof(struct pcf_end, mark),
                              "end mark is missing");
     if (pcf_load64(bytes) != file_size)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, at, "end mark names another file size");
+        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, offset,
+                             "end mark has a different file size");
     return 0;
 }
 
 /* ---- names */
 
-/* Length of the UTF-8 sequence of a printable character at `at`, 0 if there is none. */
-static size_t utf8_length(const uint8_t *at, size_t left)
+/* Length of the valid UTF-8 sequence of a printable character at the start of `text`; 0: none. */
+static size_t utf8_length(const uint8_t *text, size_t size)
 {
-    uint32_t c = at[0];
+    uint32_t c = text[0];
     if (c < 0x80)
         return c >= 0x20 && c != 0x7f;
     size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (c < 0xc2 || c > 0xf4 || length > left)
+    if (c < 0xc2 || c > 0xf4 || length > size)
         return 0;
     c &= 0x7fu >> length;
     for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
+        if ((text[i] & 0xc0) != 0x80)
             return 0;
-        c = c << 6 | (at[i] & 0x3fu);
+        c = c << 6 | (text[i] & 0x3fu);
     }
     if (c < smallest[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) || c < 0xa0)
         return 0;
     return length;
 }
 
-/* Eight bytes of printable ASCII at once. */
-static int ascii_word(uint64_t w)
+/* Whether all eight bytes are printable ASCII. */
+static int is_ascii_word(uint64_t w)
 {
     const uint64_t high = UINT64_C(0x8080808080808080), ones = UINT64_C(0x0101010101010101);
     return !((w | (w - 0x20 * ones) | (w + ones)) & high);
 }
 
-/* Bytes of printable UTF-8 that `text` begins with: `size` if it is nothing else. */
-static size_t printable(const uint8_t *text, size_t size)
+/* Length of the longest prefix of `text` that is printable UTF-8. */
+static size_t printable_prefix(const uint8_t *text, size_t size)
 {
     size_t i = 0, length;
     while (i < size) {
-        if (size - i >= 8 && ascii_word(pcf_load64(text + i)))
+        if (size - i >= 8 && is_ascii_word(pcf_load64(text + i)))
             i += 8;
         else if ((length = utf8_length(text + i, size - i)))
             i += length;
@@ -240,20 +231,21 @@ static size_t printable(const uint8_t *text, size_t size)
 int pcf_name_valid(const char *name, uint64_t size)
 {
     return size > 0 && size <= PCF_MAX_NAME &&
-           printable((const uint8_t *)name, (size_t)size) == size;
+           printable_prefix((const uint8_t *)name, (size_t)size) == size;
 }
 
 /*
- * Set of names, each of an owner (a table for its columns; none for the tables). Slots hold 1 +
- * number of the column, or 1 + column_count + number of the table. The seed is an address, so that
- * no file can be made for a slow check; it decides nothing but the order of probing.
+ * Open-addressing hash set of (owner, name); the owner is a table number for its columns and
+ * UINT32_MAX for tables. A slot has 1 + the number of the column, or 1 + column_count + the number
+ * of the table; 0: empty. The seed is an address, against files with chosen collisions; results do
+ * not depend on it.
  */
-struct names {
+struct name_set {
     const struct pcf_index *index;
     uint32_t *slots, mask;
 };
 
-static uint64_t name_slots(const struct pcf_header *h)
+static uint64_t name_slot_count(const struct pcf_header *h)
 {
     uint64_t slots = 4, names = (uint64_t)h->table_count + h->column_count;
     while (slots < 2 * names)
@@ -261,16 +253,16 @@ static uint64_t name_slots(const struct pcf_header *h)
     return slots;
 }
 
-/* 0 if the owner has the name already. */
-static int name_add(struct names *names, uint32_t owner, uint32_t offset, uint16_t size,
-                    uint32_t number)
+/* Returns 0 if the owner has the name already. */
+static int name_set_add(struct name_set *names, uint32_t owner, uint32_t offset, uint16_t size,
+                        uint32_t number)
 {
     const struct pcf_index *x = names->index;
     const uint32_t columns = x->header.column_count;
     uint64_t seed = (uint64_t)(uintptr_t)names->slots ^ (uint64_t)owner << 44;
-    uint32_t at = (uint32_t)XXH3_64bits_withSeed(x->names + offset, size, seed) & names->mask;
-    for (; names->slots[at]; at = (at + 1) & names->mask) {
-        uint32_t other = names->slots[at] - 1;
+    uint32_t slot = (uint32_t)XXH3_64bits_withSeed(x->names + offset, size, seed) & names->mask;
+    for (; names->slots[slot]; slot = (slot + 1) & names->mask) {
+        uint32_t other = names->slots[slot] - 1;
         uint32_t other_offset, other_size;
         if (number < columns) {
             const struct pcf_table *t = &x->tables[owner];
@@ -287,46 +279,46 @@ static int name_add(struct names *names, uint32_t owner, uint32_t offset, uint16
         if (other_size == size && memcmp(x->names + other_offset, x->names + offset, size) == 0)
             return 0;
     }
-    names->slots[at] = number + 1;
+    names->slots[slot] = number + 1;
     return 1;
 }
 
 /* ---- tables */
 
-static int check_tables(const struct pcf_check *check, struct names *names)
+static int check_tables(const struct pcf_check *check, struct name_set *names)
 {
     const struct pcf_header *h = &check->index->header;
     for (uint32_t i = 0; i < h->table_count; i++) {
         const struct pcf_table *t = &check->index->tables[i];
-        if (!name_add(names, UINT32_MAX, t->name_offset, t->name_size, h->column_count + i))
-            return pcf_fault_place(check, t->place, "two tables have the same name");
+        if (!name_set_add(names, UINT32_MAX, t->name_offset, t->name_size, h->column_count + i))
+            return pcf_fault_index(check, t->record_offset, "two tables have the same name");
     }
     return 0;
 }
 
-/* Columns of tables: the name and the table they refer to. */
-static int check_table_columns(const struct pcf_check *check, struct names *names, uint32_t table)
+/* Names and table references of the columns of a table. */
+static int check_table_columns(const struct pcf_check *check, struct name_set *names,
+                               uint32_t table)
 {
     const struct pcf_index *x = check->index;
     const struct pcf_table *t = &x->tables[table];
     for (uint32_t i = t->first_column; i < t->first_column + t->column_count; i++) {
         const struct pcf_column *c = &x->columns[i];
-        if (!name_add(names, table, c->name_offset, c->name_size, i))
+        if (!name_set_add(names, table, c->name_offset, c->name_size, i))
             return pcf_fault_column(check, i, "two columns of a table have the same name");
         if (c->ref_table && c->type == PCF_STRING)
-            return pcf_fault_column(check, i, "column of strings refers to a table");
+            return pcf_fault_column(check, i, "column of type string refers to a table");
         if (c->ref_table > x->header.table_count)
             return pcf_fault_column(check, i, "column refers to a table that does not exist");
         if (c->ref_table && (c->type == PCF_U32 || c->type == PCF_STRING) &&
             x->tables[c->ref_table - 1].rows > PCF_MAX_U32_ROWS)
             return pcf_fault_column(check, i,
-                                    "column refers to a table of more rows than it can name");
+                                    "column refers to a table with too many rows for its type");
     }
     return 0;
 }
 
-/* Codes of another column: a dictionary of the same table, before this one, with codes of its
- * own. */
+/* Shared codes belong to an earlier DICTIONARY column of the same table that has child 1. */
 static int check_shared_codes(const struct pcf_check *check, uint32_t table)
 {
     const struct pcf_index *x = check->index;
@@ -336,11 +328,11 @@ static int check_shared_codes(const struct pcf_check *check, uint32_t table)
         if (c->encoding != PCF_DICTIONARY || c->child_count != 1 || !pcf_column_known(x, i))
             continue;
         if (c->base < 1 || c->base > i - t->first_column)
-            return pcf_fault_column(check, i, "codes are of no column before this one");
+            return pcf_fault_column(check, i, "shared codes refer to no column before this one");
         uint32_t other = i - (uint32_t)c->base;
         if (pcf_column_known(x, other) &&
             (x->columns[other].encoding != PCF_DICTIONARY || x->columns[other].child_count != 2))
-            return pcf_fault_column(check, i, "codes are of a column that has none");
+            return pcf_fault_column(check, i, "shared codes refer to a column without codes");
     }
     return 0;
 }
@@ -353,7 +345,8 @@ static int check_children(const struct pcf_check *check)
     for (uint32_t i = h->column_count - h->child_count; i < h->column_count; i++) {
         const struct pcf_column *c = &check->index->columns[i];
         if (c->ref_table || c->rows > PCF_MAX_ROWS + 1)
-            return pcf_fault_column(check, i, "child column out of limits");
+            return pcf_fault_column(check, i,
+                                    "child column refers to a table or has too many rows");
     }
     return 0;
 }
@@ -367,14 +360,14 @@ static int check_sections(const struct pcf_check *check)
             return pcf_fault_section(check, i,
                                      "section is larger than its compressed bytes can be");
         if (s->codec == 0 && s->raw_size != s->size)
-            return pcf_fault_section(check, i, "section that is not compressed has two sizes");
+            return pcf_fault_section(check, i, "uncompressed section has two different sizes");
         if ((s->flags & ~PCF_SECTION_OPTIONAL) && h->minor <= PCF_VERSION_MINOR)
             return pcf_fault_section(check, i, "unknown flag of a section");
     }
     return 0;
 }
 
-/* Nothing stands between the last section, or the index, and the end mark. */
+/* The end mark follows the last section, or the index if there are no sections. */
 static int check_end(const struct pcf_check *check)
 {
     const struct pcf_header *h = &check->index->header;
@@ -401,14 +394,14 @@ static int check_columns(const struct pcf_check *check)
 
 uint64_t pcf_index_scratch(const struct pcf_header *header)
 {
-    return name_slots(header);
+    return name_slot_count(header);
 }
 
 int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
                    struct pcf_fault *fault)
 {
     const struct pcf_header *h = &index->header;
-    struct names names = {index, scratch, (uint32_t)name_slots(h) - 1};
+    struct name_set names = {index, scratch, (uint32_t)name_slot_count(h) - 1};
     struct pcf_check check = {index, fault};
     uint32_t records = h->section_count * 8, end = records + h->records_size;
     if (!pcf_is_archive(h) && pcf_checksum(bytes, h->index_size) != h->index_checksum)
@@ -417,8 +410,8 @@ int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *in
     index->names = (const char *)bytes;
     if (pcf_records_read(&check, bytes + records, h->records_size, records))
         return -1;
-    if (!all_zero(bytes + end, (8 - end % 8) % 8))
-        return pcf_fault_place(&check, end, "bytes behind the records are not zero");
+    if (!pcf_is_zero(bytes + end, (8 - end % 8) % 8))
+        return pcf_fault_index(&check, end, "padding after the records is not zero");
     memset(scratch, 0, ((size_t)names.mask + 1) * sizeof *scratch);
     if (check_tables(&check, &names))
         return -1;
@@ -474,10 +467,10 @@ void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint
     for (uint32_t i = 0; i < c->child_count; i++) {
         if (all[c->first_child + i].type == 0)
             return;
-        d->child[i] = &all[c->first_child + i]; /* the shape allows two at most */
+        d->child[i] = &all[c->first_child + i]; /* at most two, see check_children() */
     }
-    if (c->encoding ==
-        PCF_DICTIONARY) { /* children have greater numbers than all columns of tables */
+    /* Shared codes are filled already: children have greater numbers than columns of tables. */
+    if (c->encoding == PCF_DICTIONARY) {
         uint32_t codes = pcf_column_codes(index, column);
         if (!codes || all[codes].type == 0)
             return;

@@ -1,10 +1,9 @@
 /*
- * index.h - the header and the index, checked once at open
+ * index.h - decoding, validation and encoding of the header and the index
  *
- * After pcf_index_load() every section lies in the file, has the size that its column's encoding
- * needs, starts where the one before has ended, and every number that refers to a table is in
- * range. No byte of a section is touched. No malloc, stdio or
- * errno here.
+ * Invariant after pcf_index_load(): every section is within the file, follows the previous one and
+ * has the size that its column's encoding requires; every table number is in range. Sections
+ * themselves are not read. No allocation, stdio or errno.
  */
 #ifndef PCF_INDEX_H
 #define PCF_INDEX_H
@@ -25,31 +24,31 @@ struct pcf_fault {
     enum pcf_fault_kind kind;
     uint64_t offset;     /* byte of the file */
     const char *message; /* static text */
-    uint64_t number;     /* shown after the message if has_number */
+    uint64_t number;     /* printed after the message if has_number */
     int has_number;
 };
 
-/* Header of the `size` (at least 128) first bytes; `file_size` is the real size of the file.
- * On success the header stands in *header and its index lies in the file. */
+/* Decodes and validates the header from the first `size` bytes of a file of `file_size` bytes. On
+ * success the index is within the file. Returns 0, or -1 with *fault. */
 int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
                      struct pcf_header *header, struct pcf_fault *fault);
 
-/* The index in native structs: as many as the header says. */
+/* Decoded index; the header has the array sizes. */
 struct pcf_index {
     struct pcf_header header;
     struct pcf_table *tables;
     struct pcf_column *columns;
     struct pcf_section *sections;
-    const char *names; /* UTF-8, not terminated; once loaded: the bytes of the index */
+    const char *names; /* UTF-8, not terminated; borrowed; after a load: the bytes of the index */
 };
 
-/* Whether a table or column may have this name: 1 to 255 bytes of printable UTF-8. */
+/* Whether the name of a table or column is valid: 1 to 255 bytes of printable UTF-8. */
 int pcf_name_valid(const char *name, uint64_t size);
 
-/* How many u32 of scratch memory pcf_index_load() needs for a checked header. */
+/* Number of u32 of scratch memory that pcf_index_load() needs; the header has been checked. */
 uint64_t pcf_index_scratch(const struct pcf_header *header);
 
-/* Bytes of the index for a checked header; where that of an archive ends up once decompressed. */
+/* Bytes of the index, decompressed in case of an archive; the header has been checked. */
 uint64_t pcf_index_raw_size(const struct pcf_header *header);
 
 static inline int pcf_is_archive(const struct pcf_header *header)
@@ -57,32 +56,33 @@ static inline int pcf_is_archive(const struct pcf_header *header)
     return (header->incompatible & PCF_INCOMPATIBLE_ARCHIVE) != 0;
 }
 
-/* Read and check an index. `bytes`: a private copy of its pcf_index_raw_size() bytes, of an archive
- * decompressed after its checksum was compared; names stay in it. `scratch`: free again afterwards.
- * index->header must be filled, the arrays there. Returns 0 or -1 with *fault. */
+/* Decodes and validates an index. `bytes`: a private copy of its pcf_index_raw_size() bytes that
+ * outlives the index, which borrows the names; for an archive, verified and decompressed.
+ * `scratch` is not used after return. The caller sets index->header and allocates the arrays.
+ * Returns 0, or -1 with *fault. */
 int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *index,
                    struct pcf_fault *fault);
 
-/* The bytes of an index: pcf_index_raw_size() of them, which is returned; `to` may be NULL.
- * Sections must be numbered in the order of their columns, each followed by its children, and the
- * header have the counts. */
+/* Encodes an index into `to` (NULL: measure only) and returns its size, pcf_index_raw_size().
+ * Sections are numbered in the order of columns, each followed by its children; index->header has
+ * the counts. */
 uint64_t pcf_index_store(const struct pcf_index *index, uint8_t *to, uint64_t *records_size);
 
-/* The end mark: `bytes` are the last 16 of the file. */
+/* Validates the end mark; `bytes` are the last 16 bytes of the file. */
 int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fault);
 
-/* The column that holds the codes of a DICTIONARY of a checked index: a child of it or of another
- * column of its table. 0: the column is no such, or its codes are of a column that is not known. */
+/* Number of the column with the codes of a DICTIONARY column: child 1 of it or of another column
+ * of its table. 0: not a DICTIONARY, or the other column is not known. */
 uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column);
 
-/* Fill all[column] for a column of a checked index over the file's bytes. Children must have been
- * filled before: go from the last to the first. Of an unsupported column type and rows stay 0, so
- * that every access to it is PCF_BAD_ROW. Compressed sections stay NULL: the column must not be
- * read until pcf_index_section() has given each of them, and those of its children, its bytes. */
+/* Fills all[column] over the bytes of the file. Requires filled children: iterate from the last
+ * column to the first. An unsupported column gets type and rows 0, so every access returns
+ * PCF_BAD_ROW. Compressed sections are NULL: call pcf_index_section() for each one of the column
+ * and its children before reading. */
 void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
                       struct pcf_data *all);
 
-/* The bytes of a section, decompressed. */
+/* Sets the decompressed bytes of a section. */
 void pcf_index_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
                        struct pcf_data *all);
 

@@ -1,8 +1,8 @@
 /*
- * load.h - little-endian loads and stores at any alignment
+ * load.h - unaligned little-endian loads and stores
  *
- * Relaxed single loads: a mapped file may change under us, so a value that is checked must be the
- * value that is used. memcpy into a local compiles to one load; callers never re-read.
+ * A mapped file may be modified concurrently, so the value that is checked must be the value that
+ * is used: callers load once into a local (memcpy compiles to one load) and never re-read.
  */
 #ifndef PCF_LOAD_H
 #define PCF_LOAD_H
@@ -35,9 +35,29 @@ static inline uint64_t pcf_load64(const void *p)
     return v;
 }
 
+/* The first `bits` bits of a bitmap, at most 64; higher bits of the result are 0. Loads no byte
+ * after the last bit. */
+static inline uint64_t pcf_load_bits(const uint8_t *bitmap, uint64_t bits)
+{
+    uint64_t word = 0;
+    if (bits >= 64)
+        return pcf_load64(bitmap);
+    memcpy(&word, bitmap, (size_t)(bits + 7) / 8);
+    return word & ((UINT64_C(1) << bits) - 1);
+}
+
 static inline void pcf_store64(void *p, uint64_t v)
 {
     memcpy(p, &v, sizeof v);
+}
+
+static inline int pcf_is_zero(const uint8_t *bytes, uint64_t size)
+{
+    for (uint64_t i = 0; i < size; i++) {
+        if (bytes[i])
+            return 0;
+    }
+    return 1;
 }
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * structure.h - consistency of a column's directories: what decoding a single row does not prove
+ * structure.h - validation of a column's directories as a whole
  *
- * Counts of marked rows, block offsets, run ends, offsets of byte strings, unused bits. A pass
- * over the directories only; values are not read, children are not followed.
+ * Cumulative counts of marks, block offsets, run ends, offsets of byte strings, unused bits: a
+ * scan that finds inconsistencies which decoding a single row cannot. Does not read values and does
+ * not visit children.
  */
 #ifndef PCF_STRUCTURE_H
 #define PCF_STRUCTURE_H
 
 #include "format/decode.h"
 
-/* NULL, or the sentence (static) for the first broken rule; *row is then the row at fault,
- * UINT64_MAX if it is no single one. */
+/* NULL, or a static message for the first fault; *row is then the row at fault, UINT64_MAX if it
+ * is not a single row. */
 const char *pcf_structure_fault(const struct pcf_data *d, uint64_t *row);
 
 /* Whether the bits past the last value of one block of a BLOCKED column are 0. */

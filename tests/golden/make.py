@@ -234,7 +234,7 @@ HEADER = dict(magic="0Q", major="8H", minor="10H", header_size="12I", incompatib
 
 
 def assemble(tables, archive=None, header=(), behind=b"", front=b"", tail=b""):
-    """The bytes of a file of tables. header: fields that are to say something else; behind: bytes behind the last record; front: of a
+    """The bytes of a file of tables. header: fields that are to say something else; behind: bytes after the last record; front: of a
     longer header; tail: in front of the end mark."""
     nodes = [node for table in tables for node in table.all()]
     sections = [node for node in nodes if node.kind is Node.SECTION]

@@ -594,7 +594,7 @@ Test(check, bits_behind_the_last_value)
         reseal(data, size);
         cr_expect_eq(check(data, size, PCOL_CHECK_DEFAULT, &log), bit > 2, "bit %d", bit);
         if (bit > 2)
-            cr_expect_str_eq(log.message, "bits behind the last value are not zero");
+            cr_expect_str_eq(log.message, "bits after the last value are not zero");
         *byte = (uint8_t)(*byte ^ 1u << bit);
     }
     pcol_free(data);

@@ -264,12 +264,10 @@ Test(index, header_faults_name_their_byte)
 {
     expect(HEADER(magic), 0x0a, 1, PCOL_E_MAGIC,
            "first bytes were changed, as by a transfer in text mode");
-    expect(HEADER(major), 2, 2, PCOL_E_VERSION,
-           "file is of another major version of the format: 2");
+    expect(HEADER(major), 2, 2, PCOL_E_VERSION, "unsupported major version of the format: 2");
     expect(HEADER(incompatible), 0x20, 8, PCOL_E_VERSION,
-           "file needs an unknown feature: incompatible bit 5");
-    expect(HEADER(checksum_algorithm), 9, 1, PCOL_E_VERSION,
-           "file has an unknown kind of checksum: 9");
+           "file requires an unknown feature: incompatible bit 5");
+    expect(HEADER(checksum_algorithm), 9, 1, PCOL_E_VERSION, "unknown checksum algorithm: 9");
     expect(HEADER(table_count), 5000, 4, PCOL_E_CORRUPT, "too many tables: 5000");
     expect(HEADER(child_count), 8000, 4, PCOL_E_CORRUPT, "too many child columns: 8000");
     expect(HEADER(records_size), 30, 4, PCOL_E_CORRUPT, "more records than their bytes can hold");
@@ -310,7 +308,7 @@ static uint32_t number_of(const struct image *image, int column)
         struct pcf_index *x = image_index(&image);                                         \
         pcol_file *file;                                                                   \
         pcol_error err = {.message = ""};                                                  \
-        uint64_t place = x->header.index_offset + x->column.place;                         \
+        uint64_t place = x->header.index_offset + x->column.record_offset;                 \
         x->change;                                                                         \
         image_put_index(&image, x);                                                        \
         cr_assert_eq(image_open(&image, &file, &err), PCOL_E_CORRUPT, "%s", text);         \
@@ -339,15 +337,15 @@ Test(index, column_faults_name_their_record)
     COLUMN(doubles, encoding, PCF_PACKED, "doubles cannot have this encoding");
     COLUMN(own, encoding, PCF_SPARSE, "byte strings cannot have this encoding");
     COLUMN(ends, type, PCF_I64, "child column of the wrong type");
-    COLUMN(ends, flags, PCF_COLUMN_NULLABLE, "child column with nulls");
-    COLUMN(ends, rows, 3, "run ends and run values must be equally many, at most one a row");
-    COLUMN(ends, name_size, 2, "child column with a name");
-    SECTION(section, size, 0, "section is empty or leaves the file");
-    SECTION(section, size, UINT64_MAX - 100, "section is empty or leaves the file");
-    SECTION(section, role, PCF_ROLE_MARKS,
-            "section of a role that its column's encoding does not have");
-    SECTION(section, align_log2, 30, "section is empty or leaves the file");
-    SECTION(section, raw_size, 3, "section that is not compressed has two sizes");
+    COLUMN(ends, flags, PCF_COLUMN_NULLABLE, "child column has nulls");
+    COLUMN(ends, rows, 3, "numbers of run ends and run values differ or exceed the rows");
+    COLUMN(ends, name_size, 2, "child column has a name");
+    SECTION(section, size, 0, "section is empty or extends past the end of the file");
+    SECTION(section, size, UINT64_MAX - 100,
+            "section is empty or extends past the end of the file");
+    SECTION(section, role, PCF_ROLE_MARKS, "column's encoding has no section of this role");
+    SECTION(section, align_log2, 30, "section is empty or extends past the end of the file");
+    SECTION(section, raw_size, 3, "uncompressed section has two different sizes");
     SECTION(section, flags, 2, "unknown flag of a section");
     EXPECT(tables[0].rows = PCF_MAX_ROWS + 1, tables[0], "table has too many rows");
     image_put_index(&whole, all);
@@ -604,23 +602,23 @@ Test(index, records)
 #define CASE(bytes, minor, message) {bytes, sizeof(bytes) - 1, minor, message}
         CASE(TABLE_RECORD COLUMN_RECORD, 0, NULL),
         CASE(TABLE_RECORD COLUMN_RECORD, 7, NULL),
-        /* a field 20 of a later version, and bytes behind the last record */
+        /* a field 20 of a later version, and bytes after the last record */
         CASE("\x87\x80\x40\x01\x05\x01\xff\x01t" COLUMN_RECORD "\xee\xee", 7, NULL),
         CASE("\x87\x80\x40\x01\x05\x01\xff\x01t" COLUMN_RECORD, 0, "record has an unknown field"),
-        CASE(TABLE_RECORD COLUMN_RECORD "\xee", 0, "bytes behind the last record"),
-        CASE(TABLE_RECORD "\xc3\x08\x11\x01\x09\x02", 0, "records of the index are cut"),
-        CASE(TABLE_RECORD "\xc3\x08\x11\x01\x09\x82", 0, "records of the index are cut"),
-        CASE("\x07\x01\x05\x02t" COLUMN_RECORD, 0, "more columns than the header says"),
-        CASE("\x03\x01\x05t", 0, "fewer columns or sections than the header says"),
-        CASE("\x07\xff\x01\x05\x01t" COLUMN_RECORD, 0, "records of the index are cut"),
-        CASE("\x07\x80\x02\x05\x01t" COLUMN_RECORD, 0, "number of a record is too large"),
+        CASE(TABLE_RECORD COLUMN_RECORD "\xee", 0, "bytes after the last record"),
+        CASE(TABLE_RECORD "\xc3\x08\x11\x01\x09\x02", 0, "records of the index are truncated"),
+        CASE(TABLE_RECORD "\xc3\x08\x11\x01\x09\x82", 0, "records of the index are truncated"),
+        CASE("\x07\x01\x05\x02t" COLUMN_RECORD, 0, "more columns than the header declares"),
+        CASE("\x03\x01\x05t", 0, "fewer columns or sections than the header declares"),
+        CASE("\x07\xff\x01\x05\x01t" COLUMN_RECORD, 0, "records of the index are truncated"),
+        CASE("\x07\x80\x02\x05\x01t" COLUMN_RECORD, 0, "field of a record is too large"),
         CASE("\x07\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x01t", 0,
-             "number of the index is beyond 64 bits"),
+             "varint in the index exceeds 64 bits"),
         CASE("\x07\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01t", 0, "table has too many rows"),
         CASE("\x06\x05\x01t" COLUMN_RECORD, 0, "name is not 1 to 255 bytes of printable UTF-8"),
         CASE(TABLE_RECORD "\xe3\x08\x11\x01\x01\x09\x02"
                           "c",
-             0, "more sections than the header says"),
+             0, "more sections than the header declares"),
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pcol_error err = {.message = ""};
