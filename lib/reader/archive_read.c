@@ -1,10 +1,10 @@
 /*
- * archive_read.c - one block of a compressed section back to what it was
+ * archive_read.c - decompression of one block of a compressed section
  *
- * A block is found through the entries at the section's end and checked by the checksum that stands
- * there; a section of one block by its own. Then its stream is decompressed and the transform
- * undone. No block needs another one of its section. What a section takes is bounded by its bytes
- * in the file (PCF_PRESS_RATIO).
+ * The block directory at the end of a section locates a block and has its checksum; a section of
+ * one block uses the section's checksum. The stream is decompressed, then the transform inverted.
+ * Blocks of a section are independent. Decompressed sizes are bounded by stored sizes
+ * (PCF_PRESS_RATIO). Tests: tests/unit/test_archive.c, tests/archive.
  */
 #include "reader/archive_read.h"
 
@@ -16,21 +16,21 @@
 #include <lz4.h>
 #include <string.h>
 
-#define ROWS 1024u
+#define BATCH_ROWS 1024u
 
-/* A block on its way. */
-struct thaw {
+/* A block to decompress. */
+struct job {
     const pcol_file *file;
-    const struct pci_column *column, *named, *parent; /* parent: of PCF_TRANSFORM_RANK */
+    const struct pci_column *column, *named, *parent; /* parent: for PCF_TRANSFORM_RANK */
     const struct pcf_section *section;
-    const uint8_t *from; /* in the file: the flags and what they are of */
-    uint64_t begin, end; /* of that in the section */
+    const uint8_t *from; /* stored bytes: flags and stream */
+    uint64_t begin, end; /* offsets of the stored bytes in the section */
     uint8_t *to;
-    uint64_t at;  /* of the block in the section, decompressed */
-    size_t bytes; /* of the block */
+    uint64_t raw_offset; /* of the block in the decompressed section */
+    size_t raw_size;     /* of the block */
 };
 
-static pcol_status fail_block(const struct thaw *t, pcol_status status, pcol_error *err)
+static pcol_status fail_block(const struct job *t, pcol_status status, pcol_error *err)
 {
     const char *table = t->named->table ? t->named->table->name : "";
     uint64_t offset = t->section->offset + t->begin;
@@ -45,8 +45,8 @@ static pcol_status fail_block(const struct thaw *t, pcol_status status, pcol_err
     return status;
 }
 
-/* Where the block lies in the file, and whether it is what was written. */
-static pcol_status find_block(struct thaw *t, uint64_t block, pcol_error *err)
+/* Locates the stored bytes of a block and verifies their checksum. */
+static pcol_status find_block(struct job *t, uint64_t block, pcol_error *err)
 {
     const struct pcf_section *s = t->section;
     const uint8_t *bytes = t->file->bytes + s->offset, *entry;
@@ -64,7 +64,7 @@ static pcol_status find_block(struct thaw *t, uint64_t block, pcol_error *err)
     t->end = pcf_load64(entry);
     if (t->begin >= t->end || t->end > s->size - entries ||
         (block == count - 1 && t->end != s->size - entries)) {
-        t->begin = 0; /* which may be far beyond */
+        t->begin = 0; /* report the section: the offset may be beyond the file */
         return fail_block(t, PCOL_E_CORRUPT, err);
     }
     t->from = bytes + t->begin;
@@ -74,11 +74,11 @@ static pcol_status find_block(struct thaw *t, uint64_t block, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The block's stream, decompressed; *size is -1 if that cannot be done. */
-static pcol_status open_stream(struct thaw *t, const uint8_t **stream, int64_t *size,
-                               pcol_error *err)
+/* Decompresses the stream of a block; *size is -1 if it is corrupt. */
+static pcol_status decompress_stream(struct job *t, const uint8_t **stream, int64_t *size,
+                                     pcol_error *err)
 {
-    struct pci_decompress_column *thaw = t->file->thaw;
+    struct pci_archive *archive = t->file->archive;
     uint64_t stored = t->end - t->begin - 1;
     int memory = 0;
     *size = -1;
@@ -89,71 +89,73 @@ static pcol_status open_stream(struct thaw *t, const uint8_t **stream, int64_t *
         *size = (int64_t)stored;
         return PCOL_OK;
     }
-    if (!thaw->stream && !(thaw->stream = pci_malloc(PCF_PRESS_STREAM, 1)))
+    if (!archive->stream && !(archive->stream = pci_malloc(PCF_PRESS_STREAM, 1)))
         return pci_fail_memory(err);
-    *stream = thaw->stream;
+    *stream = archive->stream;
     if ((t->section->codec & 15) != PCF_CODEC_ZLIB) {
-        *size = LZ4_decompress_safe((const char *)t->from + 1, (char *)thaw->stream, (int)stored,
+        *size = LZ4_decompress_safe((const char *)t->from + 1, (char *)archive->stream, (int)stored,
                                     (int)PCF_PRESS_STREAM);
         return PCOL_OK;
     }
-    if (!thaw->has_zlib && pci_deflate_raw_begin(&thaw->zlib) != 0)
+    if (!archive->has_zlib && pci_deflate_raw_begin(&archive->zlib) != 0)
         return pci_fail_memory(err);
-    thaw->has_zlib = 1;
-    *size = pci_deflate_raw_next(&thaw->zlib, t->from + 1, stored, thaw->stream, PCF_PRESS_STREAM,
-                                 &memory);
+    archive->has_zlib = 1;
+    *size = pci_deflate_raw_next(&archive->zlib, t->from + 1, stored, archive->stream,
+                                 PCF_PRESS_STREAM, &memory);
     return memory ? pci_fail_memory(err) : PCOL_OK;
 }
 
-static pcol_status undo_rank(struct thaw *t, const uint8_t *stream, size_t size, int *sound,
+/* Inverts PCF_TRANSFORM_RANK; *valid is 0 if the stream is corrupt. */
+static pcol_status undo_rank(struct job *t, const uint8_t *stream, size_t size, int *valid,
                              pcol_error *err)
 {
     struct pci_tree_context rank = {0};
-    int64_t parents[ROWS];
-    uint64_t first = t->at / 4, count = t->bytes / 4;
+    int64_t parents[BATCH_ROWS];
+    uint64_t first = t->raw_offset / 4, count = t->raw_size / 4;
     pcol_status status = PCOL_OK;
     size_t used = 0;
-    *sound = 1;
-    for (size_t done = 0; status == PCOL_OK && done < count && *sound; done += ROWS) {
-        size_t n = count - done < ROWS ? count - done : ROWS;
+    *valid = 1;
+    for (size_t done = 0; status == PCOL_OK && done < count && *valid; done += BATCH_ROWS) {
+        size_t n = count - done < BATCH_ROWS ? count - done : BATCH_ROWS;
         status = pci_read(t->file, t->parent, first + done, n, parents, NULL, err);
         if (status == PCOL_OK)
             status = pci_tree_context_undo(&rank, parents, t->to, first, first + done, n, stream,
-                                           size, &used, sound, err);
+                                           size, &used, valid, err);
     }
     pci_tree_context_clear(&rank);
-    *sound = *sound && used == size;
+    *valid = *valid && used == size;
     return status;
 }
 
-static unsigned width_of(const struct pci_column *column)
+static unsigned value_width(const struct pci_column *column)
 {
     return column->desc->type == PCF_U32 || column->desc->type == PCF_STRING ? 4 : 8;
 }
 
-/* The block out of its stream. */
-static pcol_status undo(struct thaw *t, const uint8_t *stream, int64_t size, int *sound,
-                        pcol_error *err)
+/* Inverts the transform of a block; *valid is 0 if the stream is corrupt. */
+static pcol_status undo_transform(struct job *t, const uint8_t *stream, int64_t size, int *valid,
+                                  pcol_error *err)
 {
     unsigned transform = t->section->codec >> 4, flags = t->from[0];
-    *sound = 0;
+    *valid = 0;
     if (size < 0 || flags & ~(PCF_PRESS_STORED | PCF_PRESS_BARE))
         return PCOL_OK;
     if (transform >= PCF_TRANSFORM_PARENT && flags & PCF_PRESS_BARE)
         return PCOL_OK;
     if (transform == PCF_TRANSFORM_RANK)
-        return undo_rank(t, stream, (size_t)size, sound, err);
+        return undo_rank(t, stream, (size_t)size, valid, err);
     if (transform == PCF_TRANSFORM_PARENT)
-        *sound = pcf_parents_undo(stream, (size_t)size, t->to, t->at / 4, t->bytes / 4) == 0;
+        *valid =
+            pcf_parents_undo(stream, (size_t)size, t->to, t->raw_offset / 4, t->raw_size / 4) == 0;
     else
-        *sound =
-            pcf_transform_undo(flags & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
-                               width_of(t->column), stream, (size_t)size, t->to, t->bytes) == 0;
+        *valid = pcf_transform_undo(flags & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
+                                    value_width(t->column), stream, (size_t)size, t->to,
+                                    t->raw_size) == 0;
     return PCOL_OK;
 }
 
 /* PCF_TRANSFORM_RANK needs the column `parent` of the same table. */
-static pcol_status find_parent(struct thaw *t, pcol_error *err)
+static pcol_status find_parent(struct job *t, pcol_error *err)
 {
     const struct pci_table *table = t->column->table;
     t->parent = table ? pci_column_find(table, "parent") : NULL;
@@ -168,38 +170,38 @@ static pcol_status find_parent(struct thaw *t, pcol_error *err)
     return pci_verify(t->file, t->parent, err);
 }
 
-static pcol_status thaw_found(struct thaw *t, pcol_error *err)
+static pcol_status decompress_found(struct job *t, pcol_error *err)
 {
     const uint8_t *stream = NULL;
     int64_t size;
-    int sound;
-    PCI_TRY(open_stream(t, &stream, &size, err));
-    PCI_TRY(undo(t, stream, size, &sound, err));
-    PCI_TRY(pci_kept(t->file, err)); /* was it the file's bytes that were read? */
-    return sound ? PCOL_OK : fail_block(t, PCOL_E_CORRUPT, err);
+    int valid;
+    PCI_TRY(decompress_stream(t, &stream, &size, err));
+    PCI_TRY(undo_transform(t, stream, size, &valid, err));
+    PCI_TRY(pci_kept(t->file, err)); /* a truncated map reads as zeros */
+    return valid ? PCOL_OK : fail_block(t, PCOL_E_CORRUPT, err);
 }
 
-pcol_status pci_thaw_block(const pcol_file *file, const struct pci_column *column,
-                           const struct pci_column *named, uint32_t section, uint64_t block,
-                           pcol_error *err)
+pcol_status pci_archive_decompress(const pcol_file *file, const struct pci_column *column,
+                                   const struct pci_column *named, uint32_t section, uint64_t block,
+                                   pcol_error *err)
 {
-    struct thaw t = {
+    struct job t = {
         .file = file, .column = column, .named = named, .section = &file->index.sections[section]};
     uint64_t whole = pcf_press_block(t.section->codec), left;
-    struct pci_pin hold;
-    t.at = block * whole;
-    t.to = file->thaw->cold[section].raw + t.at;
-    left = t.section->raw_size - t.at;
-    t.bytes = (size_t)(left < whole ? left : whole);
+    struct pci_pin pin;
+    t.raw_offset = block * whole;
+    t.to = file->archive->sections[section].raw + t.raw_offset;
+    left = t.section->raw_size - t.raw_offset;
+    t.raw_size = (size_t)(left < whole ? left : whole);
     PCI_TRY(find_block(&t, block, err));
     if (t.section->codec >> 4 != PCF_TRANSFORM_RANK)
-        return thaw_found(&t, err);
-    /* The parents first: there is one buffer for streams. */
+        return decompress_found(&t, err);
+    /* Decompress the parents first: all blocks share one stream buffer. */
     PCI_TRY(find_parent(&t, err));
-    pcol_status status = pci_pin_rows(&hold, file, t.parent, t.at / 4, t.bytes / 4, err);
+    pcol_status status = pci_pin_rows(&pin, file, t.parent, t.raw_offset / 4, t.raw_size / 4, err);
     if (status == PCOL_OK)
-        status = thaw_found(&t, err);
-    pci_unpin(&hold);
+        status = decompress_found(&t, err);
+    pci_unpin(&pin);
     return status;
 }
 
@@ -216,13 +218,13 @@ pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_
         return pci_fail_memory(err);
     if (got < 0 || (uint64_t)got != raw)
         return pci_fail_at_byte(err, PCOL_E_CORRUPT, header->index_offset,
-                                "index does not decompress to the size of its parts");
+                                "decompressed index does not have the size of its parts");
     return PCOL_OK;
 }
 
-/* ---- begin and end */
+/* ---- open and close */
 
-static int new_lock(pthread_mutex_t *lock)
+static int init_recursive_mutex(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t attributes;
     if (pthread_mutexattr_init(&attributes) != 0)
@@ -237,45 +239,45 @@ pcol_status pci_archive_open(pcol_file *file, uint64_t limit, pcol_error *err)
 {
     const struct pcf_index *x = &file->index;
     int small = pcol_file_unpacked_size(file) <= limit;
-    struct pci_decompress_column *thaw =
-        pci_malloc(1, sizeof *thaw + x->header.section_count * sizeof thaw->cold[0]);
-    if (!thaw)
+    struct pci_archive *archive =
+        pci_malloc(1, sizeof *archive + x->header.section_count * sizeof archive->sections[0]);
+    if (!archive)
         return pci_fail_memory(err);
-    memset(thaw, 0, sizeof *thaw + x->header.section_count * sizeof thaw->cold[0]);
-    if (new_lock(&thaw->lock) != 0) {
-        pci_free(thaw);
+    memset(archive, 0, sizeof *archive + x->header.section_count * sizeof archive->sections[0]);
+    if (init_recursive_mutex(&archive->lock) != 0) {
+        pci_free(archive);
         return pci_fail_memory(err);
     }
-    thaw->limit = limit;
-    atomic_init(&thaw->strings, 0);
+    archive->limit = limit;
+    atomic_init(&archive->string_bytes, 0);
     for (uint32_t i = 0; i < x->header.section_count; i++) {
-        struct pci_archive_section *cold = &thaw->cold[i];
-        cold->blocks = x->sections[i].codec ? pci_archive_block_count(&x->sections[i]) : 0;
-        atomic_init(&cold->may_go, (uint8_t)(!small && cold->blocks > 1 &&
-                                             x->sections[i].role == PCF_ROLE_VALUES));
+        struct pci_archive_section *s = &archive->sections[i];
+        s->blocks = x->sections[i].codec ? pci_archive_block_count(&x->sections[i]) : 0;
+        atomic_init(&s->evictable,
+                    (uint8_t)(!small && s->blocks > 1 && x->sections[i].role == PCF_ROLE_VALUES));
     }
-    file->thaw = thaw;
+    file->archive = archive;
     return PCOL_OK;
 }
 
 void pci_archive_close(pcol_file *file)
 {
-    struct pci_decompress_column *thaw = file->thaw;
-    if (!thaw)
+    struct pci_archive *archive = file->archive;
+    if (!archive)
         return;
     for (uint32_t i = 0; i < file->index.header.section_count; i++) {
-        struct pci_archive_section *cold = &thaw->cold[i];
-        if (cold->blocks > 1 && cold->raw)
-            pci_unreserve(cold->raw, (size_t)file->index.sections[i].raw_size);
+        struct pci_archive_section *s = &archive->sections[i];
+        if (s->blocks > 1 && s->raw)
+            pci_unreserve(s->raw, (size_t)file->index.sections[i].raw_size);
         else
-            pci_free(cold->raw);
-        pci_free((void *)(uintptr_t)cold->state);
+            pci_free(s->raw);
+        pci_free((void *)(uintptr_t)s->state);
     }
-    if (thaw->has_zlib)
-        inflateEnd(&thaw->zlib);
-    pci_free(thaw->stream);
-    pci_free(thaw->queue);
-    pthread_mutex_destroy(&thaw->lock);
-    pci_free(thaw);
-    file->thaw = NULL;
+    if (archive->has_zlib)
+        inflateEnd(&archive->zlib);
+    pci_free(archive->stream);
+    pci_free(archive->queue);
+    pthread_mutex_destroy(&archive->lock);
+    pci_free(archive);
+    file->archive = NULL;
 }

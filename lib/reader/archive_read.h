@@ -1,115 +1,109 @@
 /*
- * archive_read.h - archives as they are read: blocks of sections, decompressed when they are first
- * touched
+ * archive_read.h - lazy decompression of archive blocks, with pinning and FIFO eviction
  *
- * A compressed section has a place in memory of its whole size, of which only those blocks take
- * room that were touched, so that offsets and pointers are what they are in any file. A reader
- * holds the blocks that its rows need while it reads them:
- *
- *     block    0      1      2      3      4 ...
- *     state    ready  -      ready  -      -     a number each: READY and how many hold it
- *     place    ######        ######                   reserved memory
- *
- * Blocks of numbers are let go again, the oldest first, when there are more than the file's limit;
- * nobody has pointers into them while they are not held. Texts are handed out as pointers and stay,
- * as do bitmaps and what is read as a whole.
+ * A compressed section has reserved address space of its decompressed size; blocks are committed on
+ * first use, so offsets and pointers are those of a plain file. A reader pins the blocks of its
+ * rows. State word of a block: READY bit and pin count. Unpinned blocks of VALUES sections are
+ * discarded, oldest first, when they exceed the file's limit; strings, bitmaps and columns
+ * decompressed as a whole stay, because callers have pointers into them. Tests:
+ * tests/unit/test_archive.c.
  */
-#ifndef PCI_BLOCK_READER_ARCHIVE_READ_H
-#define PCI_BLOCK_READER_ARCHIVE_READ_H
+#ifndef PCI_READER_ARCHIVE_READ_H
+#define PCI_READER_ARCHIVE_READ_H
 
 #include "reader/file.h"
 #include "util/raw_deflate.h"
 
-#define PCI_BLOCK_READY \
-    0x80000000u /* of a block's state; the rest of it counts who holds the block */
+#define PCI_BLOCK_READY 0x80000000u /* flag of a block's state word; the other bits count pins */
 #define PCI_ARCHIVE_CACHE_BYTES ((uint64_t)256 << 20)
 
-/* Of a column: nothing is there; there are places for all of its blocks. 0: all that it has is
- * there. */
-#define PCI_COLUMN_COMPRESSED 2u
-#define PCI_COLUMN_RESERVED 1u
+/* States of a column in struct pci_column; 0: all blocks decompressed, none evictable. */
+#define PCI_COLUMN_COMPRESSED 2u /* no memory reserved */
+#define PCI_COLUMN_RESERVED 1u   /* memory reserved; blocks are decompressed on demand */
 
-/* A compressed section. What is not atomic is written under the lock; `raw` and `state` are read by
- * those who saw that their column was opened. */
+/* A compressed section. Non-atomic members are written under the lock; `raw` and `state` are read
+ * without it after an acquire load has seen that the column is not PCI_COLUMN_COMPRESSED. */
 struct pci_archive_section {
-    uint8_t *raw;            /* raw_size bytes; NULL until the column is touched */
-    _Atomic uint32_t *state; /* one per block; NULL as well */
-    uint64_t blocks, ready;
-    _Atomic uint8_t may_go; /* blocks may be let go; once 0 it stays so */
+    uint8_t *raw;              /* raw_size bytes; NULL until the column is first used */
+    _Atomic uint32_t *state;   /* one word per block; NULL like `raw` */
+    uint64_t blocks, ready;    /* number of blocks; decompressed ones */
+    _Atomic uint8_t evictable; /* blocks may be discarded; never set again once cleared */
 };
 
-struct pci_thaw_block {
+struct pci_archive_block {
     uint32_t section;
     uint64_t block;
 };
 
-struct pci_decompress_column {
-    pthread_mutex_t lock;         /* of what follows; recursive, as one block may need others */
-    uint64_t limit;               /* of bytes that may go */
-    uint64_t held;                /* such bytes that are there */
-    uint64_t count;               /* blocks decompressed so far */
-    struct pci_thaw_block *queue; /* blocks that may go, the oldest first, from queue_first on */
+/* Reading state of an archive; protected by `lock`, which is recursive because decompressing a
+ * block may need blocks of another column. */
+struct pci_archive {
+    pthread_mutex_t lock;
+    uint64_t limit;                  /* of evictable bytes */
+    uint64_t evictable_bytes;        /* bytes of the blocks in the queue */
+    uint64_t count;                  /* blocks decompressed so far */
+    struct pci_archive_block *queue; /* ring buffer of evictable blocks, oldest first */
     size_t queue_first, queue_count, queue_capacity;
-    _Atomic uint64_t strings; /* bytes of strings put together (decoded_blocks.c) */
-    uint8_t *stream;          /* of a block: PCF_PRESS_STREAM */
+    _Atomic uint64_t string_bytes; /* decoded FRONT strings (decoded_blocks.c) */
+    uint8_t *stream;               /* decompressed stream of a block, PCF_PRESS_STREAM bytes */
     z_stream zlib;
     int has_zlib;
-    struct pci_archive_section cold[]; /* one per section */
+    struct pci_archive_section sections[]; /* one per section of the index */
 };
 
-/* Of a file that is an archive; nothing of it is decompressed. */
+/* Allocates file->archive of a file that is an archive; decompresses nothing. */
 pcol_status pci_archive_open(pcol_file *file, uint64_t limit, pcol_error *err);
-void pci_archive_close(pcol_file *file); /* also where it did not begin */
+void pci_archive_close(pcol_file *file); /* a no-op without file->archive */
 
-/* The index of an archive out of its bytes in the file. */
+/* Verifies and decompresses the stored index of an archive. */
 pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_t *stored,
                                    uint8_t *index, pcol_error *err);
 
-/* Decompress a block of a section of `column` to its place. Under the lock. `named`: whom errors
- * name. */
-pcol_status pci_thaw_block(const pcol_file *file, const struct pci_column *column,
-                           const struct pci_column *named, uint32_t section, uint64_t block,
-                           pcol_error *err);
+/* Decompresses a block of a section of `column` into the section's memory. The caller has the
+ * lock. `named`: the column that errors name. */
+pcol_status pci_archive_decompress(const pcol_file *file, const struct pci_column *column,
+                                   const struct pci_column *named, uint32_t section, uint64_t block,
+                                   pcol_error *err);
 static inline uint64_t pci_archive_block_count(const struct pcf_section *section)
 {
     uint64_t size = pcf_press_block(section->codec);
     return section->raw_size / size + (section->raw_size % size != 0);
 }
 
-/* ---- holding (archive_cache.c) */
+/* ---- pins (archive_cache.c) */
 
-#define PCI_PIN_RANGES 48u /* more than a sound column has sections at its deepest */
+#define PCI_PIN_RANGES 48u /* above the sections of a valid column with all its descendants */
 
 struct pci_pin {
     const pcol_file *file;
     const struct pci_column *named;
     unsigned count;
-    int thawed; /* blocks were decompressed for it */
+    int decompressed; /* blocks were decompressed for this pin */
     struct pci_pin_range {
-        struct pci_archive_section *cold;
+        struct pci_archive_section *section;
         uint64_t first, end; /* blocks */
-    } parts[PCI_PIN_RANGES];
+    } ranges[PCI_PIN_RANGES];
 };
 
-/* What rows [row, row + count) need: all of it is there until pci_unpin(), which is to be called
- * in any case. Rows beyond the column, and what is wrong in it, is for the reading to find. */
-pcol_status pci_pin_rows(struct pci_pin *hold, const pcol_file *file,
+/* Pins the blocks that rows [row, row + count) need, until pci_unpin(), which must be called even
+ * after an error. Does not report missing rows or corrupt values; reading the cells does. */
+pcol_status pci_pin_rows(struct pci_pin *pin, const pcol_file *file,
                          const struct pci_column *column, uint64_t row, uint64_t count,
                          pcol_error *err);
-/* The bytes of row `row` of a column of byte strings; they stay. */
-pcol_status pci_pin_bytes(struct pci_pin *hold, const pcol_file *file,
+/* Pins row `row` of a column of type bytes; its DATA blocks are never evicted. */
+pcol_status pci_pin_bytes(struct pci_pin *pin, const pcol_file *file,
                           const struct pci_column *column, uint64_t row, pcol_error *err);
-/* The column's directories: what format/structure.h looks at. */
-pcol_status pci_pin_structure(struct pci_pin *hold, const pcol_file *file,
+/* Pins the column's directories: the input of pcf_structure_fault(). */
+pcol_status pci_pin_structure(struct pci_pin *pin, const pcol_file *file,
                               const struct pci_column *column, pcol_error *err);
-void pci_unpin(struct pci_pin *hold);
+void pci_unpin(struct pci_pin *pin);
 
-/* What a column is made of besides its sections: its children, and codes that are another one's.
- * NULL behind the last. At most PCF_MAX_CHILD_DEPTH + 1 levels. */
-const struct pci_column *pci_row_part_of(const pcol_file *file, const struct pci_column *column,
-                                         unsigned part);
+/* Child number i of a column; shared codes count as child 1 of a DICTIONARY. NULL: no such child.
+ * At most PCF_MAX_CHILD_DEPTH + 1 levels. */
+const struct pci_column *pci_column_child(const pcol_file *file, const struct pci_column *column,
+                                          unsigned i);
 
-/* How many of `count` rows from `row` on are best held at once. */
+/* Number of rows, at most `count`, to pin at once from `row` on. */
 uint64_t pci_pin_batch_rows(const struct pci_column *column, uint64_t row, uint64_t count);
 
 #endif

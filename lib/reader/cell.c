@@ -1,7 +1,8 @@
 /*
- * cell.c - cells and checksums of an open file, with errors that name the place
+ * cell.c - verified reads of cells: checksums, bounds and order, errors with table, column and row
  *
- * format/decode.c finds out that something is wrong; here it becomes table, column and row.
+ * Verification is lazy, once per column. Threads may verify a column concurrently with the same
+ * result; flags are relaxed atomics. Tests: tests/cells, tests/checksums, tests/unit/test_verify.c.
  */
 #include "reader/archive_read.h"
 #include "reader/row_references.h"
@@ -23,26 +24,26 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table_name(column), column->name,
                              PCOL_NOWHERE,
                              "column needs a newer reader: its type or encoding is unknown");
-    /* A row that a caller asks for is looked at before; one that the file names is not there. */
+    /* Callers check their own row numbers, so a bad row comes from the file. */
     return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row, "%s",
                          pcf_result_text(result));
 }
 
 /* ---- checksums */
 
-/* Rows that the reads of this thread are for; see pci_row_part_begin(). */
+/* Rows of the current partial read of this thread (pci_row_part_begin()); UINT64_MAX: none. */
 static _Thread_local uint64_t part_rows = UINT64_MAX;
 
 uint64_t pci_row_part_begin(uint64_t rows)
 {
-    uint64_t before = part_rows;
+    uint64_t previous = part_rows;
     part_rows = rows;
-    return before;
+    return previous;
 }
 
-void pci_row_part_end(uint64_t before)
+void pci_row_part_end(uint64_t previous)
 {
-    part_rows = before;
+    part_rows = previous;
 }
 
 pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
@@ -50,7 +51,7 @@ pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
 {
     const struct pcf_section *s = &file->index.sections[section];
     uint8_t state = atomic_load_explicit(&file->section_state[section], memory_order_relaxed);
-    if (state == PCI_SECTION_UNKNOWN) { /* two threads may both compute it: the same outcome */
+    if (state == PCI_SECTION_UNKNOWN) { /* concurrent threads compute the same result */
         uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
         PCI_TRY(pci_kept(file, err));
         state = sum == s->checksum ? PCI_SECTION_VERIFIED : PCI_SECTION_WRONG;
@@ -69,8 +70,8 @@ pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
 struct verification {
     const pcol_file *file;
     const struct pci_column *named;
-    uint64_t rows; /* to be read, or read already: a tenth of a section's rows or more */
-    int skipped;   /* sections were left out, as fewer rows are read */
+    uint64_t rows; /* rows of partial reads; large sections are skipped below a tenth of theirs */
+    int skipped;   /* a section was skipped */
 };
 
 /* The sections of one column. */
@@ -88,7 +89,7 @@ static pcol_status verify_sections(struct verification *v, uint32_t number, pcol
     return PCOL_OK;
 }
 
-/* A column and what hangs under it: at most PCF_MAX_CHILD_DEPTH + 1 calls deep, checked at open. */
+/* A column and its descendants; at most PCF_MAX_CHILD_DEPTH + 1 calls deep, checked at open. */
 static pcol_status verify_tree(struct verification *v, uint32_t number, pcol_error *err)
 {
     const struct pcf_column *c = &v->file->index.columns[number];
@@ -106,7 +107,7 @@ static int is_unverified(const struct pci_column *column)
     return atomic_load_explicit(&column->unverified, memory_order_relaxed);
 }
 
-/* Before `rows` of them are read. */
+/* Verifies a column before a read of `rows` rows; UINT64_MAX: all sections. */
 static pcol_status verify_rows(const pcol_file *file, const struct pci_column *column,
                                uint64_t rows, pcol_error *err)
 {
@@ -124,7 +125,7 @@ pcol_status pci_verify(const pcol_file *file, const struct pci_column *column, p
     return is_unverified(column) ? verify_rows(file, column, UINT64_MAX, err) : PCOL_OK;
 }
 
-/* Before `count` rows of a column are read that was not verified as a whole. */
+/* Verifies an unverified column before a read of `count` rows. */
 static pcol_status verify_read_now(const pcol_file *file, const struct pci_column *column,
                                    uint64_t count, pcol_error *err)
 {
@@ -147,23 +148,23 @@ static inline pcol_status verify_read(const pcol_file *file, const struct pci_co
 
 /* ---- cells */
 
-static int is_frozen(const struct pci_column *column)
+static int is_compressed(const struct pci_column *column)
 {
     return atomic_load_explicit(&column->frozen, memory_order_acquire);
 }
 
-/* A cell of a column of an archive, whose blocks are held for it. */
-static pcol_status get_frozen(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                              int64_t *value, int *valid, pcol_error *err)
+/* A cell of a column of an archive; pins its blocks. */
+static pcol_status get_compressed(const pcol_file *file, const struct pci_column *column,
+                                  uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
-    struct pci_pin hold;
-    pcol_status status = pci_pin_rows(&hold, file, column, row, 1, err);
+    struct pci_pin pin;
+    pcol_status status = pci_pin_rows(&pin, file, column, row, 1, err);
     if (status == PCOL_OK) {
         enum pcf_result result = pcf_get(column->data, row, value, valid);
         status =
             result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
     }
-    pci_unpin(&hold);
+    pci_unpin(&pin);
     if (status != PCOL_OK) {
         *value = 0;
         *valid = 0;
@@ -171,9 +172,9 @@ static pcol_status get_frozen(const pcol_file *file, const struct pci_column *co
     return status;
 }
 
-/* Not valid: the block is damaged somewhere. */
-static pcol_status get_by_block(const pcol_file *file, const struct pci_column *column,
-                                uint64_t row, int64_t *value, int *valid, pcol_error *err)
+/* A cell from its decoded block; *valid is 0 if a row of the block is corrupt. */
+static pcol_status get_from_block(const pcol_file *file, const struct pci_column *column,
+                                  uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     enum pcf_result result;
     pcol_status status = pci_decoded_blocks_read(file, column, row, 1, value, &result, err);
@@ -194,10 +195,10 @@ static pcol_status get_unbounded(const pcol_file *file, const struct pci_column 
         *valid = 0;
         return status;
     }
-    if (is_frozen(column))
-        return get_frozen(file, column, row, value, valid, err);
+    if (is_compressed(column))
+        return get_compressed(file, column, row, value, valid, err);
     if (column->by_block && row < column->data->rows) {
-        PCI_TRY(get_by_block(file, column, row, value, valid, err));
+        PCI_TRY(get_from_block(file, column, row, value, valid, err));
         if (*valid)
             return pci_kept(file, err);
     }
@@ -215,14 +216,14 @@ static uint8_t order_of(const struct pci_column *column)
     return atomic_load_explicit(&column->order, memory_order_acquire);
 }
 
-/* Whether the values of a column follow its rules of order, once per file and not for single cells.
- * Rows are read in batches. */
+/* Verifies the order of a column's values (PCI_ORDER_*), once per open file; skipped within partial
+ * reads. */
 static pcol_status verify_order(const pcol_file *file, const struct pci_column *column,
                                 pcol_error *err)
 {
     enum { BATCH = 1024 };
     int64_t values[BATCH];
-    uint64_t rows = column->desc->rows, n, before = 0;
+    uint64_t rows = column->desc->rows, n, previous = 0;
     uint8_t order = order_of(column);
     if (!order || part_rows != UINT64_MAX)
         return PCOL_OK;
@@ -233,7 +234,7 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
     for (uint64_t row = 0; row < rows; row += n) {
         n = rows - row < BATCH ? rows - row : BATCH;
         PCI_TRY(pci_read_unbounded(file, column, row, n, values, NULL, err));
-        for (uint64_t i = 0; i < n; before = (uint64_t)values[i++]) {
+        for (uint64_t i = 0; i < n; previous = (uint64_t)values[i++]) {
             uint64_t value = (uint64_t)values[i];
             if (value >= column->limit)
                 PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
@@ -241,10 +242,10 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
                 return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, 0,
                                      "the first value is %llu instead of 0",
                                      (unsigned long long)value);
-            if (row + i && (value < before || (value == before && (order & PCI_ORDER_STRICT))))
+            if (row + i && (value < previous || (value == previous && (order & PCI_ORDER_STRICT))))
                 return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row + i,
                                      "%llu does not come after %llu", (unsigned long long)value,
-                                     (unsigned long long)before);
+                                     (unsigned long long)previous);
         }
     }
     atomic_store_explicit(&file->columns[column->number].order, 0, memory_order_release);
@@ -266,13 +267,14 @@ pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint
     return status;
 }
 
-/* Cells that are there. */
-static pcol_status read_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                              uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+/* Cells that are decompressed and pinned. */
+static pcol_status read_present(const pcol_file *file, const struct pci_column *column,
+                                uint64_t row, uint64_t count, int64_t *values, uint8_t *valid,
+                                pcol_error *err)
 {
     enum pcf_result result;
-    /* Whole blocks are not kept: those who read them keep what they need. */
-    if (column->by_block && !is_frozen(column) && row % PCF_RANK_ROWS &&
+    /* Reads that begin at a block bypass the cache: scans do not reuse blocks. */
+    if (column->by_block && !is_compressed(column) && row % PCF_RANK_ROWS &&
         pcf_range(row, count, 1, column->data->rows)) {
         PCI_TRY(pci_decoded_blocks_read(file, column, row, count, values, &result, err));
         if (valid)
@@ -282,8 +284,8 @@ static pcol_status read_there(const pcol_file *file, const struct pci_column *co
     }
     if (result == PCF_OK)
         return pci_kept(file, err);
-    /* Name the row, not only the range: find the first cell that fails by itself. Some faults (a
-     * rank directory that contradicts the next block) show in ranges only. */
+    /* Report the row: find the first cell that fails on its own. Some faults (a rank directory that
+     * contradicts the next block) appear in ranges only. */
     for (uint64_t i = 0; result != PCF_BAD_ROW && i < count; i++) {
         int64_t cell;
         int is_valid;
@@ -294,18 +296,19 @@ static pcol_status read_there(const pcol_file *file, const struct pci_column *co
     return fail_result(file, column, row, result, err);
 }
 
-/* Piece by piece, so that no more is held at a time than a few blocks. */
-static pcol_status read_frozen(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                               uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+/* Reads in batches, so that only a few blocks are pinned at a time. */
+static pcol_status read_compressed(const pcol_file *file, const struct pci_column *column,
+                                   uint64_t row, uint64_t count, int64_t *values, uint8_t *valid,
+                                   pcol_error *err)
 {
-    struct pci_pin hold;
+    struct pci_pin pin;
     pcol_status status = PCOL_OK;
     while (status == PCOL_OK) {
         uint64_t n = pci_pin_batch_rows(column, row, count);
-        status = pci_pin_rows(&hold, file, column, row, n, err);
+        status = pci_pin_rows(&pin, file, column, row, n, err);
         if (status == PCOL_OK)
-            status = read_there(file, column, row, n, values, valid, err);
-        pci_unpin(&hold);
+            status = read_present(file, column, row, n, values, valid, err);
+        pci_unpin(&pin);
         if (n == count)
             break;
         row += n;
@@ -320,29 +323,29 @@ pcol_status pci_read_unbounded(const pcol_file *file, const struct pci_column *c
                                uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
     PCI_TRY(verify_read(file, column, count, err));
-    if (is_frozen(column))
-        return read_frozen(file, column, row, count, values, valid, err);
-    return read_there(file, column, row, count, values, valid, err);
+    if (is_compressed(column))
+        return read_compressed(file, column, row, count, values, valid, err);
+    return read_present(file, column, row, count, values, valid, err);
 }
 
-/* Values that are not nulls are below the limit. Nulls are 0, so they matter for limit 0 only. */
+/* Non-null values are below the limit. A null is 0, so it needs a test only if the limit is 0. */
 static pcol_status check_limit(const pcol_file *file, const struct pci_column *column, uint64_t row,
                                uint64_t count, int64_t *values, const uint8_t *valid,
                                pcol_error *err)
 {
     uint64_t over = 0, last = column->limit - 1;
-    for (uint64_t i = 0; i < count; i++) /* bit 63: a value above `last`; vectorized */
+    for (uint64_t i = 0; i < count; i++) /* sets bit 63 for a value above `last`; vectorizable */
         over |= (last - (uint64_t)values[i]) | (uint64_t)values[i];
     for (uint64_t i = 0; over >> 63 && i < count; i++) {
         int64_t value;
-        int there = 1;
+        int is_valid = 1;
         if ((uint64_t)values[i] < column->limit)
             continue;
         if (valid)
-            there = valid[i];
+            is_valid = valid[i];
         else
-            PCI_TRY(get_unbounded(file, column, row + i, &value, &there, err));
-        if (there)
+            PCI_TRY(get_unbounded(file, column, row + i, &value, &is_valid, err));
+        if (is_valid)
             PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
     }
     return PCOL_OK;
@@ -358,8 +361,8 @@ pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uin
                                        : check_limit(file, column, row, count, values, valid, err);
 }
 
-static pcol_status bytes_there(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                               pcol_str *value, int *valid, pcol_error *err)
+static pcol_status get_present_bytes(const pcol_file *file, const struct pci_column *column,
+                                     uint64_t row, pcol_str *value, int *valid, pcol_error *err)
 {
     const uint8_t *bytes;
     uint64_t size;
@@ -380,14 +383,14 @@ static pcol_status bytes_there(const pcol_file *file, const struct pci_column *c
 static pcol_status get_bytes(const pcol_file *file, const struct pci_column *column, uint64_t row,
                              pcol_str *value, int *valid, pcol_error *err)
 {
-    struct pci_pin hold;
+    struct pci_pin pin;
     PCI_TRY(verify_read(file, column, 1, err));
-    if (!is_frozen(column))
-        return bytes_there(file, column, row, value, valid, err);
-    pcol_status status = pci_pin_bytes(&hold, file, column, row, err);
+    if (!is_compressed(column))
+        return get_present_bytes(file, column, row, value, valid, err);
+    pcol_status status = pci_pin_bytes(&pin, file, column, row, err);
     if (status == PCOL_OK)
-        status = bytes_there(file, column, row, value, valid, err);
-    pci_unpin(&hold);
+        status = get_present_bytes(file, column, row, value, valid, err);
+    pci_unpin(&pin);
     return status;
 }
 

@@ -1,15 +1,12 @@
 /*
- * decoded_blocks.c - columns whose rows follow from the rows before, put together by blocks when
- * first read
+ * decoded_blocks.c - cache of decoded blocks: front-coded strings (64 rows), trees (1024 rows)
  *
- * Two encodings give a row only after those before it in its block: strings that share bytes with
- * the one before (FRONT, 64 rows), parents said by steps up the tree (TREE, 1024 rows). What a
- * block gives is kept in memory that belongs to the file, so that further cells of it take one
- * load, and strings have an address that holds until the file is closed. Whichever thread comes
- * first makes a block; where two come at once the work of one is thrown away, or in an archive not
- * begun. Memory follows the bytes in the file: at most 64 for each one of FRONT, which has one for
- * each row, and 32 for each one of TREE's marks. In an archive these bytes may stand for a thousand
- * times as many, so that the strings have a limit there.
+ * FRONT and TREE decode a row from the previous rows of its block. The file keeps a decoded block
+ * until close: further cells take one load, and string pointers stay valid. Threads publish blocks
+ * by compare-and-swap and the loser frees its copy; in an archive a lock serializes them. Memory is
+ * at most 64 times the stored bytes of FRONT and 32 times the marks of TREE. In archives stored
+ * bytes expand further, so their strings have a total limit (PCF_FRONT_ARCHIVE_BYTES).
+ * Tests: tests/unit/test_front.c, tests/unit/test_tree.c.
  */
 #include "reader/archive_read.h"
 
@@ -18,7 +15,7 @@
 
 #include <string.h>
 
-/* Strings put together: where each ends, and behind that the bytes. */
+/* Decoded strings of a FRONT block: end offsets and concatenated bytes. */
 struct strings {
     uint64_t ends[PCF_FRONT_ROWS];
     uint8_t bytes[];
@@ -37,7 +34,7 @@ static uint64_t block_rows(const struct pci_column *column)
 static pcol_status new_blocks(const pcol_file *file, const struct pci_column *column,
                               struct pci_decoded_blocks **blocks, pcol_error *err)
 {
-    _Atomic(struct pci_decoded_blocks *) *place = &file->columns[column->number].blocks;
+    _Atomic(struct pci_decoded_blocks *) *slot = &file->columns[column->number].blocks;
     uint64_t rows = block_rows(column), count = (column->desc->rows + rows - 1) / rows;
     struct pci_decoded_blocks *made =
         pci_malloc(1, sizeof *made + (size_t)count * sizeof made->all[0]);
@@ -47,64 +44,64 @@ static pcol_status new_blocks(const pcol_file *file, const struct pci_column *co
     made->count = count;
     for (uint64_t i = 0; i < count; i++)
         atomic_init(&made->all[i], NULL);
-    if (atomic_compare_exchange_strong(place, blocks, made))
+    if (atomic_compare_exchange_strong(slot, blocks, made))
         *blocks = made;
     else
         pci_free(made);
     return PCOL_OK;
 }
 
-/* Bytes of strings of an archive that are put together beside those that were. */
-static pcol_status take_room(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                             uint64_t size, pcol_error *err)
+/* Charges decoded strings to the limit of an archive. */
+static pcol_status charge_strings(const pcol_file *file, const struct pci_column *column,
+                                  uint64_t row, uint64_t size, pcol_error *err)
 {
-    if (!file->thaw)
+    if (!file->archive)
         return PCOL_OK;
-    uint64_t before = atomic_fetch_add(&file->thaw->strings, size);
-    if (size <= PCF_FRONT_ARCHIVE_BYTES && before <= PCF_FRONT_ARCHIVE_BYTES - size)
+    uint64_t used = atomic_fetch_add(&file->archive->string_bytes, size);
+    if (size <= PCF_FRONT_ARCHIVE_BYTES && used <= PCF_FRONT_ARCHIVE_BYTES - size)
         return PCOL_OK;
-    atomic_fetch_sub(&file->thaw->strings, size);
+    atomic_fetch_sub(&file->archive->string_bytes, size);
     return pci_fail_cell(err, PCOL_E_LIMIT, column->table->name, column->name, row,
-                         "strings of an archive that share bytes have more than %u MiB together",
+                         "front-coded strings of an archive exceed %u MiB in total",
                          (unsigned)(PCF_FRONT_ARCHIVE_BYTES >> 20));
 }
 
-static void give_room(const pcol_file *file, uint64_t size)
+static void release_strings(const pcol_file *file, uint64_t size)
 {
-    if (file->thaw)
-        atomic_fetch_sub(&file->thaw->strings, size);
+    if (file->archive)
+        atomic_fetch_sub(&file->archive->string_bytes, size);
 }
 
-/* *room: what they take of an archive's limit. */
-static pcol_status make_strings(const pcol_file *file, const struct pci_column *column,
-                                uint64_t *row, void **made, uint64_t *room, enum pcf_result *result,
-                                pcol_error *err)
+/* *charged: bytes charged to the limit of an archive. */
+static pcol_status decode_strings(const pcol_file *file, const struct pci_column *column,
+                                  uint64_t *row, void **made, uint64_t *charged,
+                                  enum pcf_result *result, pcol_error *err)
 {
     struct pcf_front front;
     struct strings *strings;
     *result = pcf_front_plan(column->data, row, &front);
     if (*result != PCF_OK)
         return PCOL_OK;
-    PCI_TRY(take_room(file, column, *row, front.size, err));
+    PCI_TRY(charge_strings(file, column, *row, front.size, err));
     if (!(strings = pci_malloc(1, sizeof *strings + (size_t)front.size))) {
-        give_room(file, front.size);
+        release_strings(file, front.size);
         return pci_fail_memory(err);
     }
-    unsigned sound = pcf_front_fill(column->data, &front, strings->bytes, strings->ends);
-    if (sound < front.rows) {
-        give_room(file, front.size);
+    unsigned ordered = pcf_front_fill(column->data, &front, strings->bytes, strings->ends);
+    if (ordered < front.rows) {
+        release_strings(file, front.size);
         pci_free(strings);
-        *row = front.first + sound;
+        *row = front.first + ordered;
         *result = PCF_BAD_ORDER;
         return PCOL_OK;
     }
     *made = strings;
-    *room = front.size;
+    *charged = front.size;
     return PCOL_OK;
 }
 
-static pcol_status make_parents(const struct pci_column *column, uint64_t row, void **made,
-                                enum pcf_result *result, pcol_error *err)
+static pcol_status decode_parents(const struct pci_column *column, uint64_t row, void **made,
+                                  enum pcf_result *result, pcol_error *err)
 {
     int64_t values[PCF_RANK_ROWS];
     uint64_t first = row - row % PCF_RANK_ROWS, left = column->desc->rows - first;
@@ -121,45 +118,46 @@ static pcol_status make_parents(const struct pci_column *column, uint64_t row, v
     return PCOL_OK;
 }
 
-/* A block that is not there yet, unless another thread makes it meanwhile. */
-static pcol_status make_block(const pcol_file *file, const struct pci_column *column, uint64_t *row,
-                              _Atomic(void *) *place, void **block, enum pcf_result *result,
-                              pcol_error *err)
+/* Decodes and publishes a block, unless another thread publishes it first. */
+static pcol_status decode_block(const pcol_file *file, const struct pci_column *column,
+                                uint64_t *row, _Atomic(void *) *slot, void **block,
+                                enum pcf_result *result, pcol_error *err)
 {
     void *made = NULL;
-    uint64_t room = 0;
+    uint64_t charged = 0;
     if (column->desc->encoding == PCF_FRONT)
-        PCI_TRY(make_strings(file, column, row, &made, &room, result, err));
+        PCI_TRY(decode_strings(file, column, row, &made, &charged, result, err));
     else
-        PCI_TRY(make_parents(column, *row, &made, result, err));
+        PCI_TRY(decode_parents(column, *row, &made, result, err));
     if (!made)
         return PCOL_OK;
     pcol_status status = pci_kept(file, err);
-    if (status == PCOL_OK && atomic_compare_exchange_strong(place, block, made)) {
+    if (status == PCOL_OK && atomic_compare_exchange_strong(slot, block, made)) {
         *block = made;
         return PCOL_OK;
     }
-    give_room(file, room);
+    release_strings(file, charged);
     pci_free(made);
     return status;
 }
 
-/* In an archive one thread at a time: what several make of the same block would count as often
- * against the limit, and the strings of a sound file be too many. */
-static pcol_status make_block_alone(const pcol_file *file, const struct pci_column *column,
-                                    uint64_t *row, _Atomic(void *) *place, void **block,
-                                    enum pcf_result *result, pcol_error *err)
+/* decode_block() under the lock of the archive: concurrent copies of a block would each be charged
+ * to the limit, and a valid file could exceed it. */
+static pcol_status decode_block_locked(const pcol_file *file, const struct pci_column *column,
+                                       uint64_t *row, _Atomic(void *) *slot, void **block,
+                                       enum pcf_result *result, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
-    pthread_mutex_lock(&file->thaw->lock);
-    *block = atomic_load_explicit(place, memory_order_acquire);
+    pthread_mutex_lock(&file->archive->lock);
+    *block = atomic_load_explicit(slot, memory_order_acquire);
     if (!*block)
-        status = make_block(file, column, row, place, block, result, err);
-    pthread_mutex_unlock(&file->thaw->lock);
+        status = decode_block(file, column, row, slot, block, result, err);
+    pthread_mutex_unlock(&file->archive->lock);
     return status;
 }
 
-/* The block that *row is in. Where the file is wrong *block is NULL, and *row one at fault. */
+/* The decoded block that contains *row. On a fault in the data *block is NULL and *row the row at
+ * fault. */
 static pcol_status find_block(const pcol_file *file, const struct pci_column *column, uint64_t *row,
                               void **block, enum pcf_result *result, pcol_error *err)
 {
@@ -171,11 +169,11 @@ static pcol_status find_block(const pcol_file *file, const struct pci_column *co
     *result = PCF_OK;
     if (!blocks)
         PCI_TRY(new_blocks(file, column, &blocks, err));
-    _Atomic(void *) *place = &blocks->all[*row / block_rows(column)];
-    if ((*block = atomic_load_explicit(place, memory_order_acquire)))
+    _Atomic(void *) *slot = &blocks->all[*row / block_rows(column)];
+    if ((*block = atomic_load_explicit(slot, memory_order_acquire)))
         return PCOL_OK;
-    return file->thaw ? make_block_alone(file, column, row, place, block, result, err)
-                      : make_block(file, column, row, place, block, result, err);
+    return file->archive ? decode_block_locked(file, column, row, slot, block, result, err)
+                         : decode_block(file, column, row, slot, block, result, err);
 }
 
 pcol_status pci_decoded_blocks_string(const pcol_file *file, const struct pci_column *column,
@@ -200,11 +198,11 @@ pcol_status pci_decoded_blocks_read(const pcol_file *file, const struct pci_colu
     *result = PCF_OK;
     while (count && *result == PCF_OK) {
         void *block;
-        uint64_t at = row % PCF_RANK_ROWS,
-                 n = PCF_RANK_ROWS - at < count ? PCF_RANK_ROWS - at : count;
+        uint64_t first = row % PCF_RANK_ROWS;
+        uint64_t n = PCF_RANK_ROWS - first < count ? PCF_RANK_ROWS - first : count;
         PCI_TRY(find_block(file, column, &row, &block, result, err));
         for (uint64_t i = 0; block && i < n; i++)
-            values[i] = ((const uint32_t *)block)[at + i];
+            values[i] = ((const uint32_t *)block)[first + i];
         row += n;
         count -= n;
         values += n;

@@ -1,9 +1,10 @@
 /*
- * file.c - an open pcol file: its bytes, its index, its physical tables
+ * file.c - open and close of a pcol file, lookup of tables and columns
  *
- * Opening reads three pieces with pread - header, index, end mark - into private memory, where they
- * cannot change any more, checks them, and maps the file. No section is touched. The handle, the
- * index and everything derived from it lie in one block; terminated names in a second one.
+ * Opening copies header, index and end mark with pread into private memory, where they cannot
+ * change, validates them and maps the file; sections are not read. One allocation contains the
+ * handle, the index and the tables; a second one the NUL-terminated names.
+ * Tests: tests/unit/test_core.c, tests/unit/test_guard.c, tests/faults.
  */
 #include "reader/file.h"
 
@@ -22,7 +23,7 @@
 
 enum { BORROWED, MAPPED, ALLOCATED };
 
-/* Where the bytes of the first steps come from: a descriptor, or memory if fd is -1. */
+/* Source of the bytes during open: a descriptor, or memory if fd is -1. */
 struct origin {
     int fd;
     const uint8_t *bytes;
@@ -30,8 +31,8 @@ struct origin {
     struct timespec modified;
 };
 
-static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to, uint64_t size,
-                              pcol_error *err)
+static pcol_status read_at(const struct origin *o, uint64_t offset, void *to, uint64_t size,
+                           pcol_error *err)
 {
     if (o->fd < 0) {
         memcpy(to, o->bytes + offset, (size_t)size);
@@ -46,7 +47,7 @@ static pcol_status read_piece(const struct origin *o, uint64_t offset, void *to,
             return pci_fail_errno(err, "read the file");
         if (n == 0)
             return pci_fail_at_byte(err, PCOL_E_TRUNCATED, offset + done,
-                                    "file was cut while it was opened");
+                                    "file was truncated while it was opened");
         done += (uint64_t)n;
     }
     return PCOL_OK;
@@ -65,19 +66,19 @@ static pcol_status fail_fault(pcol_error *err, const struct pcf_fault *fault)
     return pci_fail_at_byte(err, status[fault->kind], fault->offset, "%s", fault->message);
 }
 
-/* ---- the block */
+/* ---- memory of the handle */
 
-/* Hands out pieces of a block, 64-aligned; without a block it only adds them up. */
-struct carve {
+/* Bump allocator with 64-byte alignment; without a block it only adds up the sizes. */
+struct arena {
     uint8_t *block;
     uint64_t used;
 };
 
-static void *carve(struct carve *c, uint64_t count, uint64_t size)
+static void *allocate(struct arena *a, uint64_t count, uint64_t size)
 {
-    uint64_t at = c->used;
-    c->used += (count * size + 63) / 64 * 64; /* counts are limited, sizes small */
-    return c->block ? c->block + at : NULL;
+    uint64_t offset = a->used;
+    a->used += (count * size + 63) / 64 * 64; /* cannot overflow: counts are limited */
+    return a->block ? a->block + offset : NULL;
 }
 
 struct parts {
@@ -93,28 +94,28 @@ struct parts {
     _Atomic uint8_t *state;
 };
 
-static void carve_all(struct carve *c, const struct pcf_header *h, struct parts *p)
+static void allocate_all(struct arena *a, const struct pcf_header *h, struct parts *p)
 {
-    p->file = carve(c, 1, sizeof *p->file);
-    p->index = carve(c, 1, pcf_index_raw_size(h));
-    p->scratch = carve(c, pcf_index_scratch(h), sizeof *p->scratch);
-    p->table_records = carve(c, h->table_count, sizeof *p->table_records);
-    p->column_records = carve(c, h->column_count, sizeof *p->column_records);
-    p->section_records = carve(c, h->section_count, sizeof *p->section_records);
-    p->data = carve(c, h->column_count, sizeof *p->data);
-    p->tables = carve(c, h->table_count, sizeof *p->tables);
-    p->columns = carve(c, h->column_count, sizeof *p->columns);
-    p->state = carve(c, h->section_count, sizeof *p->state);
+    p->file = allocate(a, 1, sizeof *p->file);
+    p->index = allocate(a, 1, pcf_index_raw_size(h));
+    p->scratch = allocate(a, pcf_index_scratch(h), sizeof *p->scratch);
+    p->table_records = allocate(a, h->table_count, sizeof *p->table_records);
+    p->column_records = allocate(a, h->column_count, sizeof *p->column_records);
+    p->section_records = allocate(a, h->section_count, sizeof *p->section_records);
+    p->data = allocate(a, h->column_count, sizeof *p->data);
+    p->tables = allocate(a, h->table_count, sizeof *p->tables);
+    p->columns = allocate(a, h->column_count, sizeof *p->columns);
+    p->state = allocate(a, h->section_count, sizeof *p->state);
 }
 
 static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_error *err)
 {
-    struct carve c = {NULL, 0};
-    carve_all(&c, h, p);
-    if (!(c.block = pci_malloc((size_t)c.used, 1)))
+    struct arena a = {NULL, 0};
+    allocate_all(&a, h, p);
+    if (!(a.block = pci_malloc((size_t)a.used, 1)))
         return pci_fail_memory(err);
-    c.used = 0;
-    carve_all(&c, h, p);
+    a.used = 0;
+    allocate_all(&a, h, p);
     pcol_file *f = p->file;
     memset(f, 0, sizeof *f);
     atomic_init(&f->lost, 0);
@@ -142,7 +143,7 @@ static char *put_name(const pcol_file *f, char **at, uint32_t offset, uint16_t s
     return name;
 }
 
-/* All names once more, terminated. */
+/* Allocates NUL-terminated copies of all names. */
 static pcol_status new_names(pcol_file *f, pcol_error *err)
 {
     const struct pcf_index *x = &f->index;
@@ -162,8 +163,8 @@ static pcol_status new_names(pcol_file *f, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Whether the column or a child of it, which were looked at before, is compressed. */
-static uint8_t is_frozen(const pcol_file *f, uint32_t column)
+/* Whether the column or one of its children, whose states are already set, is compressed. */
+static uint8_t has_compressed_data(const pcol_file *f, uint32_t column)
 {
     const struct pcf_column *desc = &f->index.columns[column];
     for (uint32_t i = 0; i < desc->section_count; i++)
@@ -188,7 +189,7 @@ static void fill_columns(pcol_file *f)
         c->supported = f->data[i].type != 0;
         c->data = &f->data[i];
         c->desc = desc;
-        atomic_init(&c->frozen, c->supported && is_frozen(f, i) ? PCI_COLUMN_COMPRESSED : 0);
+        atomic_init(&c->frozen, c->supported && has_compressed_data(f, i) ? PCI_COLUMN_COMPRESSED : 0);
         atomic_init(&c->unverified, 1);
         atomic_init(&c->touched, 0);
         atomic_init(&c->order, 0);
@@ -199,11 +200,11 @@ static void fill_columns(pcol_file *f)
     }
 }
 
-/* From so many columns on a table has its names hashed. Each type of samples and each key of labels
- * is a column, and all of them are looked up. */
-#define WIDE 64u
+/* Tables with at least so many columns use a hash table of names: each sample type and label key is
+ * a column, and all of them are looked up. */
+#define WIDE_TABLE 64u
 
-static uint64_t hash_of_name(const struct pci_table *table, pcol_str name)
+static uint64_t hash_name(const struct pci_table *table, pcol_str name)
 {
     return pci_hash_pair(pci_hash_bytes(name.data, name.size), table->number);
 }
@@ -213,7 +214,7 @@ static pcol_status hash_names(pcol_file *f, struct pci_table *t, pcol_error *err
     for (uint32_t i = 0; i < t->column_count; i++) {
         const struct pci_column *c = &t->columns[i];
         pcol_str name = {c->name, strlen(c->name)};
-        PCI_TRY(pci_hash_add(&f->by_name, hash_of_name(t, name), c->number, err));
+        PCI_TRY(pci_hash_add(&f->by_name, hash_name(t, name), c->number, err));
     }
     t->by_name = &f->by_name;
     return PCOL_OK;
@@ -233,7 +234,7 @@ static pcol_status fill_tables(pcol_file *f, pcol_error *err)
         t->columns = f->columns + next;
         t->by_name = NULL;
         next += desc->column_count;
-        /* No table or column of 1.0 is marked: what is marked is of a later version. */
+        /* Format 1.0 defines no MUST_UNDERSTAND table or column; a later version may. */
         t->supported = !(desc->flags & (unsigned)~PCF_TABLE_PREORDER);
         for (uint32_t k = 0; k < t->column_count; k++) {
             struct pci_column *c = &t->columns[k];
@@ -241,24 +242,23 @@ static pcol_status fill_tables(pcol_file *f, pcol_error *err)
             if (c->desc->flags & PCF_COLUMN_MUST_UNDERSTAND)
                 t->supported = 0;
         }
-        if (t->column_count >= WIDE)
+        if (t->column_count >= WIDE_TABLE)
             PCI_TRY(hash_names(f, t, err));
     }
     return PCOL_OK;
 }
 
-/* Small files are looked into by name more than they are read: most names differ in their first
- * character. */
-static int is_called(const char *has, pcol_str name)
+/* Compares the first character first: lookups dominate in small files, and most names differ. */
+static int is_name(const char *text, pcol_str name)
 {
-    return (!name.size || *has == *name.data) && strlen(has) == name.size &&
-           memcmp(has, name.data, name.size) == 0;
+    return (!name.size || *text == *name.data) && strlen(text) == name.size &&
+           memcmp(text, name.data, name.size) == 0;
 }
 
 const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name)
 {
     for (uint32_t i = 0; i < file->index.header.table_count; i++) {
-        if (is_called(file->tables[i].name, name))
+        if (is_name(file->tables[i].name, name))
             return &file->tables[i];
     }
     return NULL;
@@ -271,11 +271,11 @@ const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
 
 static const struct pci_column *find_hashed(const struct pci_table *table, pcol_str name)
 {
-    uint64_t hash = hash_of_name(table, name);
-    size_t at = pci_hash_start(table->by_name, hash);
-    for (uint32_t id; (id = pci_hash_next(table->by_name, hash, &at)) != PCI_HASH_NONE;) {
-        uint32_t i = id - table->columns[0].number; /* wraps for a column before them */
-        if (i < table->column_count && is_called(table->columns[i].name, name))
+    uint64_t hash = hash_name(table, name);
+    size_t slot = pci_hash_start(table->by_name, hash);
+    for (uint32_t id; (id = pci_hash_next(table->by_name, hash, &slot)) != PCI_HASH_NONE;) {
+        uint32_t i = id - table->columns[0].number; /* wraps for a column of an earlier table */
+        if (i < table->column_count && is_name(table->columns[i].name, name))
             return &table->columns[i];
     }
     return NULL;
@@ -287,7 +287,7 @@ const struct pci_column *pci_column_find(const struct pci_table *table, const ch
     if (table && table->by_name)
         return find_hashed(table, whole);
     for (uint32_t i = 0; table && i < table->column_count; i++) {
-        if (is_called(table->columns[i].name, whole))
+        if (is_name(table->columns[i].name, whole))
             return &table->columns[i];
     }
     return NULL;
@@ -295,55 +295,55 @@ const struct pci_column *pci_column_find(const struct pci_table *table, const ch
 
 /* ---- opening */
 
-static pcol_status read_pressed_index(const struct origin *o, const struct pcf_header *header,
-                                      uint8_t *index, pcol_error *err)
+static pcol_status read_compressed_index(const struct origin *o, const struct pcf_header *header,
+                                         uint8_t *index, pcol_error *err)
 {
     uint8_t *stored = pci_malloc((size_t)header->index_size, 1);
     pcol_status status = stored ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = read_piece(o, header->index_offset, stored, header->index_size, err);
+        status = read_at(o, header->index_offset, stored, header->index_size, err);
     if (status == PCOL_OK)
         status = pci_archive_read_index(header, stored, index, err);
     pci_free(stored);
     return status;
 }
 
-/* Of a small file header and index come with one call. */
-#define FRONT_BYTES 4096u
+/* Bytes read at once at open: in a small file, header and index. */
+#define PREFIX_BYTES 4096u
 
-/* The index as it lies in the file, from what has been read of its front if that is all of it. */
+/* The index of a plain file; a copy of the prefix if that contains it. */
 static pcol_status read_index(const struct origin *o, const struct pcf_header *h,
-                              const uint8_t *front, uint64_t front_size, uint8_t *index,
+                              const uint8_t *prefix, uint64_t prefix_size, uint8_t *index,
                               pcol_error *err)
 {
-    if (h->index_offset + h->index_size > front_size)
-        return read_piece(o, h->index_offset, index, h->index_size, err);
-    memcpy(index, front + h->index_offset, (size_t)h->index_size);
+    if (h->index_offset + h->index_size > prefix_size)
+        return read_at(o, h->index_offset, index, h->index_size, err);
+    memcpy(index, prefix + h->index_offset, (size_t)h->index_size);
     return PCOL_OK;
 }
 
-/* Header, index and end mark out of `o`; *file is a handle that has no bytes yet, there from the
- * moment that it is allocated. */
+/* Reads and validates header, index and end mark. *file is set as soon as it is allocated, so the
+ * caller releases it after an error; it has no bytes yet. */
 static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *err)
 {
-    uint8_t front[FRONT_BYTES], end[sizeof(struct pcf_end)];
+    uint8_t prefix[PREFIX_BYTES], end[sizeof(struct pcf_end)];
     struct pcf_header header;
     struct pcf_fault fault;
     struct parts parts;
-    uint64_t size = o->size < sizeof front ? o->size : sizeof front;
-    PCI_TRY(read_piece(o, 0, front, size, err));
-    if (pcf_header_check(front, size, o->size, &header, &fault))
+    uint64_t size = o->size < sizeof prefix ? o->size : sizeof prefix;
+    PCI_TRY(read_at(o, 0, prefix, size, err));
+    if (pcf_header_check(prefix, size, o->size, &header, &fault))
         return fail_fault(err, &fault);
-    PCI_TRY(read_piece(o, o->size - sizeof end, end, sizeof end, err));
+    PCI_TRY(read_at(o, o->size - sizeof end, end, sizeof end, err));
     if (pcf_end_check(end, o->size, &fault))
         return fail_fault(err, &fault);
     PCI_TRY(new_file(&header, &parts, err));
     parts.file->size = o->size;
     *file = parts.file;
     if (pcf_is_archive(&header))
-        PCI_TRY(read_pressed_index(o, &header, parts.index, err));
+        PCI_TRY(read_compressed_index(o, &header, parts.index, err));
     else
-        PCI_TRY(read_index(o, &header, front, size, parts.index, err));
+        PCI_TRY(read_index(o, &header, prefix, size, parts.index, err));
     if (pcf_index_load(parts.index, parts.scratch, &parts.file->index, &fault)) {
         pcol_status status = fail_fault(err, &fault);
         if (pcf_is_archive(&header) && err) {
@@ -355,18 +355,19 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
     return new_names(parts.file, err);
 }
 
-/* Watch the map. The descriptor stays open to look at the file's size and time once more. */
-static pcol_status watch(pcol_file *f, const struct origin *o, pcol_error *err)
+/* Registers the map with the SIGBUS guard. The duplicated descriptor serves pcol_file_intact(). */
+static pcol_status guard_map(pcol_file *f, const struct origin *o, pcol_error *err)
 {
     f->modified = o->modified;
     f->fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
     if (f->fd < 0)
-        return pci_fail_errno(err, "keep the file open");
+        return pci_fail_errno(err, "duplicate the descriptor of the file");
     return pci_sigbus_begin(f->bytes, (size_t)f->size, &f->lost, &f->guard, err);
 }
 
-/* Give the handle its bytes: the map, a copy, or the caller's memory. */
-static pcol_status attach(pcol_file *f, const struct origin *o, unsigned flags, pcol_error *err)
+/* Sets the bytes of the handle: a map, a copy, or the caller's memory. */
+static pcol_status attach_bytes(pcol_file *f, const struct origin *o, unsigned flags,
+                                pcol_error *err)
 {
     if (flags & PCOL_OPEN_COPY) {
         uint8_t *bytes = pci_malloc((size_t)f->size, 1);
@@ -374,7 +375,7 @@ static pcol_status attach(pcol_file *f, const struct origin *o, unsigned flags, 
             return pci_fail_memory(err);
         f->bytes = bytes;
         f->owned = ALLOCATED;
-        return read_piece(o, 0, bytes, f->size, err);
+        return read_at(o, 0, bytes, f->size, err);
     }
     if (o->fd < 0) {
         f->bytes = o->bytes;
@@ -386,7 +387,7 @@ static pcol_status attach(pcol_file *f, const struct origin *o, unsigned flags, 
         return pci_fail_errno(err, "map the file");
     f->bytes = map;
     f->owned = MAPPED;
-    return flags & PCOL_OPEN_GUARD ? watch(f, o, err) : PCOL_OK;
+    return flags & PCOL_OPEN_GUARD ? guard_map(f, o, err) : PCOL_OK;
 }
 
 static void release(pcol_file *f)
@@ -403,7 +404,7 @@ static void release(pcol_file *f)
     pci_free(f);
 }
 
-/* The options as they are in this version; a caller of an earlier one has fewer. */
+/* Copies the caller's options; callers of an older version have a smaller struct. */
 static pcol_status check_options(const pcol_open_options *options, pcol_open_options *all,
                                  pcol_error *err)
 {
@@ -428,7 +429,7 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     if (!f)
         return status;
     if (status == PCOL_OK)
-        status = attach(f, o, options->flags, err);
+        status = attach_bytes(f, o, options->flags, err);
     if (status == PCOL_OK && pcf_is_archive(&f->index.header))
         status = pci_archive_open(f, options->archive_bytes, err);
     if (status == PCOL_OK) {
@@ -462,18 +463,18 @@ pcol_status pci_file_open(const char *path, const pcol_open_options *options,
     pcol_open_options known;
     pcol_status status;
     if (!file)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
+        return pci_fail(err, PCOL_E_ARGUMENT, "pointer for the file handle is NULL");
     *file = NULL;
     if (!path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no path");
     PCI_TRY(check_options(options, &known, err));
-    do { /* O_NONBLOCK: a pipe without a writer is refused, not waited for */
+    do { /* O_NONBLOCK: fail on a pipe without a writer instead of blocking */
         o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     } while (o.fd < 0 && errno == EINTR);
     if (o.fd < 0)
         return pci_fail_errno(err, "open the file");
     if (fstat(o.fd, &st) != 0)
-        status = pci_fail_errno(err, "look at the file");
+        status = pci_fail_errno(err, "stat the file");
     else if (S_ISDIR(st.st_mode))
         status = pci_fail(err, PCOL_E_IO, "cannot open the file: is a directory");
     else if (!S_ISREG(st.st_mode))
@@ -494,7 +495,7 @@ pcol_status pci_file_open_memory(const void *data, size_t size, const pcol_open_
     struct origin o = {-1, data ? data : "", size, {0, 0}};
     pcol_open_options known;
     if (!file)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the handle");
+        return pci_fail(err, PCOL_E_ARGUMENT, "pointer for the file handle is NULL");
     *file = NULL;
     if (!data && size)
         return pci_fail(err, PCOL_E_ARGUMENT, "no data");
@@ -516,13 +517,13 @@ void pcol_file_close(pcol_file *file)
     release(file);
 }
 
-/* ---- did it stay the same? */
+/* ---- detection of modifications */
 
 pcol_status pci_fail_changed(const pcol_file *file, pcol_error *err)
 {
     struct stat st;
     if (fstat(file->fd, &st) == 0 && (uint64_t)st.st_size < file->size)
-        return pci_fail(err, PCOL_E_IO, "the file was cut while being read");
+        return pci_fail(err, PCOL_E_IO, "the file was truncated while being read");
     return pci_fail(err, PCOL_E_IO, "the file could not be read while it was mapped");
 }
 
@@ -534,7 +535,7 @@ pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err)
     if (file->fd < 0)
         return PCOL_OK;
     if (fstat(file->fd, &st) != 0)
-        return pci_fail_errno(err, "look at the file");
+        return pci_fail_errno(err, "stat the file");
     if ((uint64_t)st.st_size < file->size)
         return pci_fail_changed(file, err);
     if ((uint64_t)st.st_size != file->size || st.st_mtim.tv_sec != file->modified.tv_sec ||

@@ -1,10 +1,9 @@
 /*
- * row_references.c - bounds of row numbers: the limit of each column when a file is opened, and the
- * check of values against it whenever cells are read
+ * row_references.c - bounds of row numbers, set at open and checked when cells are read
  *
- * The limit is the number of rows of the table that the format names for a column, whatever the
- * file's ref_table says, and of the table that ref_table names. So a row number that pci_get() or
- * pci_read() returned is an index that needs no further check. Tests: tests/cells.
+ * The limit of a column is the smaller of the rows of the table that the format defines for it and
+ * of the table that the file's ref_table names. Row numbers from pci_get() and pci_read() are
+ * therefore valid indexes. Tests: tests/cells.
  */
 #include "reader/row_references.h"
 
@@ -80,7 +79,7 @@ static int is_number(const struct pci_column *column)
            column->desc->type == PCF_I64;
 }
 
-static void bound(pcol_file *file, const struct pci_table *table, const struct pci_reference *r)
+static void set_limit(pcol_file *file, const struct pci_table *table, const struct pci_reference *r)
 {
     const struct pci_column *column = pci_column_find(table, r->column);
     const struct pci_table *to = pci_table_find(file, r->references);
@@ -89,8 +88,8 @@ static void bound(pcol_file *file, const struct pci_table *table, const struct p
         file->columns[column->number].limit = rows;
 }
 
-/* Columns that divide other tables among their rows: a value out of order would move rows from one
- * to another, which no bound detects. */
+/* Columns that partition another table among their rows: a value out of order would assign rows
+ * to the wrong row, which a limit cannot detect. */
 static const struct {
     const char *table, *column;
     uint8_t order;
@@ -115,7 +114,7 @@ void pci_references_bound(pcol_file *file)
     const struct pci_table *table = NULL;
     for (uint32_t i = 0; i < file->index.header.column_count; i++) {
         struct pci_column *c = &file->columns[i];
-        c->limit = UINT64_MAX; /* that of a child is its parent's */
+        c->limit = UINT64_MAX; /* children: values are checked as those of the parent column */
         if (c->table && c->desc->type == PCF_STRING)
             c->limit = file->strings ? file->strings->desc->rows : 0;
         else if (c->references && is_number(c))
@@ -125,12 +124,12 @@ void pci_references_bound(pcol_file *file)
         if (r == pci_references || strcmp(r->table, r[-1].table) != 0)
             table = pci_table_find(file, r->table);
         if (table)
-            bound(file, table, r);
+            set_limit(file, table, r);
     }
     for (uint32_t i = 0; i < file->index.header.table_count; i++)
         if (strncmp(file->tables[i].name, "x_", 2) != 0)
             for (size_t k = 0; pci_references_open[k].column; k++)
-                bound(file, &file->tables[i], &pci_references_open[k]);
+                set_limit(file, &file->tables[i], &pci_references_open[k]);
     set_orders(file);
 }
 

@@ -1,8 +1,8 @@
 /*
- * row_references.h - the columns whose values are row numbers, by the table that they refer to
+ * row_references.h - columns whose values are row numbers of another table, and their bounds
  */
-#ifndef PCI_BLOCK_READER_ROW_REFERENCES_H
-#define PCI_BLOCK_READER_ROW_REFERENCES_H
+#ifndef PCI_READER_ROW_REFERENCES_H
+#define PCI_READER_ROW_REFERENCES_H
 
 #include "reader/file.h"
 
@@ -12,14 +12,14 @@ struct pci_reference {
     uint8_t type; /* enum pcf_type */
 };
 extern const struct pci_reference pci_references[]; /* by table; ends with NULLs */
-/* Those that any table may have whose name does not begin with x_; `table` is NULL. */
+/* Columns that any table may have unless its name begins with x_; `table` is NULL. */
 extern const struct pci_reference pci_references_open[];
 
-/* Set the limit of every column of a file that is opened. */
+/* Sets the limit and the order of every column at open. */
 void pci_references_bound(pcol_file *file);
 
-/* A value that is not below the column's limit becomes 0: E_CORRUPT, but for the root of stacks,
- * which refers to nothing. */
+/* Handles a value not below the column's limit: sets it to 0 and fails with E_CORRUPT, unless it is
+ * the root of stacks, which refers to nothing. */
 pcol_status pci_references_fail(const struct pci_column *column, uint64_t row, int64_t *value,
                                 pcol_error *err);
 

@@ -1,15 +1,12 @@
 /*
- * sigbus_guard.c - SIGBUS in a mapped file becomes an error of that file
+ * sigbus_guard.c - SIGBUS handler that turns a fault in a mapped file into an error of that file
  *
- * A map raises SIGBUS where its file was cut or its disk cannot be read, in the thread that reads.
- * The handler looks whether the address lies in a map that is watched. If so it puts zeros in the
- * place of the whole map, notes that the file is lost, and returns: the reading goes on, ends soon,
- * and every call that reads the file fails from then on. Nothing is jumped over, so no lock stays
- * taken and nothing leaks, and several threads may meet the fault at once. Zeros are safe because
- * every value is checked when it is used; one fault is all that a lost file costs.
- *
- * Any other SIGBUS goes to the handler that was there before ours, or does what it would have done.
- * The maps stand in slots that are never freed, because a handler may look at them at any time.
+ * Reading a map raises SIGBUS if its file was truncated or its disk fails. The handler replaces a
+ * registered map by zero pages, sets its `lost` flag and returns; the read continues and the call
+ * then fails with E_IO. No longjmp: no lock or memory leaks, and several threads may fault at once.
+ * Zeros are safe because values are checked on use. Any other SIGBUS is forwarded to the previous
+ * handler. Slots are never freed: a handler may read them at any time. Tests:
+ * tests/unit/test_guard.c.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, here only */
 #include "reader/sigbus_guard.h"
@@ -36,11 +33,11 @@ struct chunk {
 };
 
 static struct chunk first_chunk;
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* for all below; never taken in the handler */
-static size_t watched;
+/* Protects the variables below and registration; never locked in the handler. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t map_count;
 static int installed;
-static struct sigaction earlier; /* what is done with a SIGBUS that is not ours */
+static struct sigaction previous; /* action for a SIGBUS outside of registered maps */
 
 /* ---- in the handler */
 
@@ -50,8 +47,8 @@ static int replace_with_zeros(uintptr_t begin, uintptr_t end)
                 0) != MAP_FAILED;
 }
 
-/* Whether the address lies in a map of ours, which then is zeros. */
-static int take(uintptr_t address)
+/* Replaces the registered map that contains the address by zeros; 0 if there is none. */
+static int handle_address(uintptr_t address)
 {
     for (struct chunk *c = &first_chunk; c; c = atomic_load(&c->next)) {
         for (size_t i = 0; i < SLOTS; i++) {
@@ -60,7 +57,7 @@ static int take(uintptr_t address)
                 continue;
             uintptr_t end = atomic_load(&c->slots[i].end);
             _Atomic uint8_t *lost = atomic_load(&c->slots[i].lost);
-            /* Ours is open while this thread reads it. Another slot may change under our eyes. */
+            /* The slot of this thread's file is stable; other slots may change concurrently. */
             if (address >= end || atomic_load(&c->slots[i].begin) != begin)
                 continue;
             atomic_store(lost, 1);
@@ -70,59 +67,59 @@ static int take(uintptr_t address)
     return 0;
 }
 
-/* With SA_SIGINFO, too, these two are what they are. */
-static int is_no_handler(const struct sigaction *action)
+/* Whether the action is default or ignore; both are valid with SA_SIGINFO, too. */
+static int is_default_action(const struct sigaction *action)
 {
     return action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN;
 }
 
-static void pass_on(int number, siginfo_t *info, void *context)
+static void forward_signal(int number, siginfo_t *info, void *context)
 {
-    if (!is_no_handler(&earlier) && earlier.sa_flags & SA_SIGINFO) {
-        earlier.sa_sigaction(number, info, context);
+    if (!is_default_action(&previous) && previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(number, info, context);
         return;
     }
-    if (!is_no_handler(&earlier)) {
-        earlier.sa_handler(number);
+    if (!is_default_action(&previous)) {
+        previous.sa_handler(number);
         return;
     }
-    /* Sent by a process: it may be ignored. Raised by an access: it never is. */
-    if (earlier.sa_handler == SIG_IGN && info->si_code <= 0)
+    /* SIGBUS from kill() may be ignored; from a memory access it cannot be. */
+    if (previous.sa_handler == SIG_IGN && info->si_code <= 0)
         return;
     signal(number, SIG_DFL);
-    raise(number); /* waits until this handler returns */
+    raise(number); /* delivered when this handler returns */
 }
 
-static void on_bus(int number, siginfo_t *info, void *context)
+static void handle_sigbus(int number, siginfo_t *info, void *context)
 {
     int before = errno;
-    int ours = info->si_code > 0 && take((uintptr_t)info->si_addr);
+    int ours = info->si_code > 0 && handle_address((uintptr_t)info->si_addr);
     errno = before;
     if (!ours)
-        pass_on(number, info, context);
+        forward_signal(number, info, context);
 }
 
 /* ---- with the lock taken */
 
-static int is_ours(void)
+static int is_installed(void)
 {
     struct sigaction now;
     return !sigaction(SIGBUS, NULL, &now) && now.sa_flags & SA_SIGINFO &&
-           now.sa_sigaction == on_bus;
+           now.sa_sigaction == handle_sigbus;
 }
 
 static pcol_status install(pcol_error *err)
 {
     struct sigaction action, now;
-    /* One that was set after ours may hand on to it: above that, the two would call each other.
-     * Where there is none at all any more, ours is gone. */
-    if (installed && (sigaction(SIGBUS, NULL, &now) || !is_no_handler(&now)))
+    /* A handler installed after ours may forward to it; installing ours again would make the two
+     * call each other. Default or ignore means that ours was removed. */
+    if (installed && (sigaction(SIGBUS, NULL, &now) || !is_default_action(&now)))
         return PCOL_OK;
     memset(&action, 0, sizeof action);
     sigemptyset(&action.sa_mask);
-    action.sa_sigaction = on_bus;
+    action.sa_sigaction = handle_sigbus;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    if (sigaction(SIGBUS, NULL, &earlier) || sigaction(SIGBUS, &action, NULL))
+    if (sigaction(SIGBUS, NULL, &previous) || sigaction(SIGBUS, &action, NULL))
         return pci_fail_errno(err, "set a handler for SIGBUS");
     installed = 1;
     return PCOL_OK;
@@ -130,7 +127,7 @@ static pcol_status install(pcol_error *err)
 
 static void uninstall(void)
 {
-    if (installed && is_ours() && !sigaction(SIGBUS, &earlier, NULL))
+    if (installed && is_installed() && !sigaction(SIGBUS, &previous, NULL))
         installed = 0;
 }
 
@@ -152,8 +149,8 @@ static struct pci_sigbus_slot *free_slot(void)
     }
 }
 
-static pcol_status begin_locked(const void *map, size_t size, _Atomic uint8_t *lost,
-                                struct pci_sigbus_slot **slot, pcol_error *err)
+static pcol_status register_locked(const void *map, size_t size, _Atomic uint8_t *lost,
+                                   struct pci_sigbus_slot **slot, pcol_error *err)
 {
     struct pci_sigbus_slot *s = free_slot();
     if (!s)
@@ -162,19 +159,19 @@ static pcol_status begin_locked(const void *map, size_t size, _Atomic uint8_t *l
     atomic_store(&s->lost, lost);
     atomic_store(&s->end, (uintptr_t)map + size);
     atomic_store(&s->begin, (uintptr_t)map);
-    watched++;
+    map_count++;
     *slot = s;
     return PCOL_OK;
 }
 
-/* ---- for file.c */
+/* ---- registration */
 
 pcol_status pci_sigbus_begin(const void *map, size_t size, _Atomic uint8_t *lost,
                              struct pci_sigbus_slot **slot, pcol_error *err)
 {
     *slot = NULL;
     pthread_mutex_lock(&lock);
-    pcol_status status = begin_locked(map, size, lost, slot, err);
+    pcol_status status = register_locked(map, size, lost, slot, err);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -185,7 +182,7 @@ void pci_sigbus_end(struct pci_sigbus_slot *slot)
         return;
     pthread_mutex_lock(&lock);
     atomic_store(&slot->begin, 0);
-    if (!--watched)
+    if (!--map_count)
         uninstall();
     pthread_mutex_unlock(&lock);
 }

@@ -242,10 +242,10 @@ Test(archive, columns_of_several_blocks)
             pci_column_find(pci_table_find(files[1], "stacks"), "group");
         cr_assert_eq(files[1]->index.sections[group->desc->first_section].codec >> 4,
                      PCF_TRANSFORM_RANK);
-        equal_columns(files[0], files[1], "stacks", "group"); /* thaws `parent` first */
+        equal_columns(files[0], files[1], "stacks", "group"); /* decompresses `parent` first */
         equal_columns(files[0], files[1], "stacks", "parent");
         equal_columns(files[0], files[1], "things", "large");
-        cr_assert_eq(files[1]->thaw->held, 0); /* no limit for what is so small */
+        cr_assert_eq(files[1]->archive->evictable_bytes, 0); /* no limit for what is so small */
         MUST(pcol_file_check(files[1], PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
         cr_assert_eq(faults, 0);
         pcol_file_close(files[0]);
@@ -288,18 +288,18 @@ Test(archive, a_cell_takes_a_block)
     int valid;
     cr_assert_gt(pci_archive_block_count(only_section(file, large)), 10);
     cr_assert_gt(pci_archive_block_count(only_section(file, parent)), 3);
-    cr_assert_eq(file->thaw->count, 0);
+    cr_assert_eq(file->archive->count, 0);
     for (int i = 0; i < 2; i++) {
         MUST(pci_get(file, large, LARGE / 2, &value, &valid, &err));
         cr_assert_eq(value, large_cell(LARGE / 2));
-        cr_assert_eq(file->thaw->count, 1);
+        cr_assert_eq(file->archive->count, 1);
     }
     MUST(pci_get(file, parent, parent->desc->rows - 1, &value, &valid, &err));
-    cr_assert_eq(file->thaw->count, 2);
+    cr_assert_eq(file->archive->count, 2);
     /* A block of ranks and the parents of its rows: four blocks, or the rest. */
     MUST(pci_get(file, group, 0, &value, &valid, &err));
     uint64_t blocks = parent->desc->rows * 4 / PCF_PRESS_BLOCK + 1;
-    cr_assert_eq(file->thaw->count, 3 + (blocks < 5 ? blocks - 1 : 4));
+    cr_assert_eq(file->archive->count, 3 + (blocks < 5 ? blocks - 1 : 4));
     pcol_file_close(file);
     free(image.bytes);
 }
@@ -310,31 +310,32 @@ Test(archive, what_is_kept_is_bounded)
     const uint64_t limit = 2 * PCF_PRESS_BLOCK;
     pcol_file *files[2] = {open_bounded(&plain, 0), open_bounded(&image, limit)};
     const struct pci_column *large = pci_column_find(pci_table_find(files[1], "things"), "large");
-    const struct pci_archive_section *cold = &files[1]->thaw->cold[large->desc->first_section];
+    const struct pci_archive_section *section =
+        &files[1]->archive->sections[large->desc->first_section];
     uint64_t blocks = pci_archive_block_count(only_section(files[1], large)), state = 9;
     pcol_error err;
     for (int round = 0; round < 2; round++) {
-        uint64_t before = files[1]->thaw->count;
+        uint64_t before = files[1]->archive->count;
         equal_columns(files[0], files[1], "things", "large");
-        cr_assert_eq(files[1]->thaw->count - before, blocks);
-        cr_assert_leq(files[1]->thaw->held, limit);
-        cr_assert_leq(cold->ready, 2);
+        cr_assert_eq(files[1]->archive->count - before, blocks);
+        cr_assert_leq(files[1]->archive->evictable_bytes, limit);
+        cr_assert_leq(section->ready, 2);
     }
     equal_columns(files[0], files[1], "stacks", "group");
     equal_columns(files[0], files[1], "stacks", "parent");
-    cr_assert_leq(files[1]->thaw->held, limit);
+    cr_assert_leq(files[1]->archive->evictable_bytes, limit);
     for (int i = 0; i < 200; i++) {
         uint64_t row = next_random(&state) % LARGE;
         int64_t value;
         int valid;
         MUST(pci_get(files[1], large, row, &value, &valid, &err));
         cr_assert(valid && value == large_cell(row));
-        cr_assert_leq(files[1]->thaw->held, limit);
+        cr_assert_leq(files[1]->archive->evictable_bytes, limit);
     }
     /* What somebody has a pointer to stays. */
     MUST(pci_decompress_column(files[1], large, &err));
     equal_columns(files[0], files[1], "stacks", "group");
-    cr_assert_eq(cold->ready, blocks);
+    cr_assert_eq(section->ready, blocks);
     cr_assert_eq(pcf_load64(large->data->values + 8 * (LARGE - 1)),
                  (uint64_t)large_cell(LARGE - 1));
     uint64_t faults;
@@ -364,9 +365,9 @@ Test(archive, all_that_was_held_is_released)
         pci_unpin(&hold);
     }
     for (uint32_t s = 0; s < file->index.header.section_count; s++) {
-        const struct pci_archive_section *cold = &file->thaw->cold[s];
-        for (uint64_t block = 0; cold->state && block < cold->blocks; block++)
-            cr_expect_eq(atomic_load(&cold->state[block]) & ~PCI_BLOCK_READY, 0,
+        const struct pci_archive_section *section = &file->archive->sections[s];
+        for (uint64_t block = 0; section->state && block < section->blocks; block++)
+            cr_expect_eq(atomic_load(&section->state[block]) & ~PCI_BLOCK_READY, 0,
                          "section %u, block %u", s, (unsigned)block);
     }
     pcol_file_close(file);

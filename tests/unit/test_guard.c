@@ -112,7 +112,7 @@ Test(guard, a_cut_file_fails_in_every_call_that_reads)
 
     cr_assert_eq(truncate(folder_path("a.pcol"), 4096), 0);
     cr_assert_eq(read_last(column, &err), PCOL_E_IO);
-    cr_assert_str_eq(err.message, "the file was cut while being read");
+    cr_assert_str_eq(err.message, "the file was truncated while being read");
     cr_assert_eq(pcol_file_intact(file, &err), PCOL_E_IO);
     cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, NULL),
                  PCOL_OK);
@@ -140,7 +140,7 @@ Test(guard, a_cut_archive_fails_at_the_next_block)
     cr_assert_eq(pcol_column_i64(column, 0, &again, NULL, &err), PCOL_OK);
     cr_assert_eq(first, again);
     cr_assert_eq(read_last(column, &err), PCOL_E_IO);
-    cr_assert_str_eq(err.message, "the file was cut while being read");
+    cr_assert_str_eq(err.message, "the file was truncated while being read");
     cr_assert_eq(read_last(column, &err), PCOL_E_IO);
     cr_assert_eq(pcol_column_i64(column, 0, &again, NULL, &err), PCOL_E_IO);
     pcol_file_close(file);

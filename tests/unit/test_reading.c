@@ -223,7 +223,7 @@ Test(reading, what_a_caller_leaves_out)
     pcol_file *file = (pcol_file *)&err;
     cr_expect_eq(pcol_file_open("x", NULL, NULL, &err), PCOL_E_ARGUMENT);
     cr_expect_eq(pcol_file_open_memory("x", 1, NULL, NULL, &err), PCOL_E_ARGUMENT);
-    cr_expect_str_eq(err.message, "no place for the handle");
+    cr_expect_str_eq(err.message, "pointer for the file handle is NULL");
     cr_expect_eq(pcol_file_open(NULL, NULL, &file, &err), PCOL_E_ARGUMENT);
     cr_expect_str_eq(err.message, "no path");
     cr_expect_null(file);
