@@ -1,8 +1,8 @@
 /*
- * archive_write.c - compressed sections of archives, written
+ * archive_write.c - writer of compressed sections of archives (archive_write.h)
  *
- * zlib is asked for its utmost (level 9), as archives are written once; while forms are compared, a
- * quicker level says as well which of them is smaller.
+ * zlib level 9, because archives are written once; level 4 to compare the sizes of alternatives,
+ * which it ranks equally well.
  */
 #include "encode/archive_write.h"
 
@@ -17,39 +17,39 @@
 
 #define QUICK_LEVEL 4
 #define BEST_LEVEL 9
-#define ROOM \
-    (PCF_PRESS_STREAM + PCF_PRESS_STREAM / 128 + 1024) /* no codec makes more of a stream */
+/* Upper bound of a compressed stream for both codecs. */
+#define MAX_COMPRESSED (PCF_PRESS_STREAM + PCF_PRESS_STREAM / 128 + 1024)
 
-/* What a block is in the file. */
-struct piece {
-    uint8_t flags; /* PCF_PRESS_ */
-    uint8_t bytes[ROOM];
+/* A block as stored in the file. */
+struct stored_block {
+    uint8_t flags; /* PCF_PRESS_STORED, PCF_PRESS_BARE */
+    uint8_t bytes[MAX_COMPRESSED];
 };
-_Static_assert(offsetof(struct piece, bytes) == 1, "flags and bytes are put as one");
+_Static_assert(offsetof(struct stored_block, bytes) == 1, "flags and bytes are contiguous");
 
 struct pci_archive_writer {
     unsigned flags;
     z_stream best, quick;
     int has_best, has_quick;
     void *lz4;
-    /* the section */
+    /* the current section */
     unsigned transform, width, codec;
     int is_quick;
     const struct pci_archive_writer_tree *tree;
     struct pci_tree_context rank;
-    uint64_t raw, put; /* bytes of the blocks before, and what became of them */
-    size_t fill;
+    uint64_t raw, stored; /* bytes of the complete blocks, and their size in the file */
+    size_t fill;          /* bytes in `block` */
     struct pcf_press_entry *entries;
     size_t entry_count, entry_capacity;
     uint8_t block[PCF_PRESS_RANK_BLOCK];
-    struct piece stream, deflated, fast;
+    struct stored_block stream, deflated, fast;
 };
 
-pcol_status pci_archive_writer_new(unsigned flags, struct pci_archive_writer **press,
+pcol_status pci_archive_writer_new(unsigned flags, struct pci_archive_writer **writer,
                                    pcol_error *err)
 {
     struct pci_archive_writer *new = pci_malloc(1, sizeof *new);
-    *press = NULL;
+    *writer = NULL;
     if (!new)
         return pci_fail_memory(err);
     memset(new, 0, offsetof(struct pci_archive_writer, block));
@@ -61,65 +61,65 @@ pcol_status pci_archive_writer_new(unsigned flags, struct pci_archive_writer **p
         pci_archive_writer_free(new);
         return pci_fail_memory(err);
     }
-    *press = new;
+    *writer = new;
     return PCOL_OK;
 }
 
-void pci_archive_writer_free(struct pci_archive_writer *press)
+void pci_archive_writer_free(struct pci_archive_writer *writer)
 {
-    if (!press)
+    if (!writer)
         return;
-    if (press->has_best)
-        deflateEnd(&press->best);
-    if (press->has_quick)
-        deflateEnd(&press->quick);
-    pci_tree_context_clear(&press->rank);
-    pci_free(press->entries);
-    pci_free(press->lz4);
-    pci_free(press);
+    if (writer->has_best)
+        deflateEnd(&writer->best);
+    if (writer->has_quick)
+        deflateEnd(&writer->quick);
+    pci_tree_context_clear(&writer->rank);
+    pci_free(writer->entries);
+    pci_free(writer->lz4);
+    pci_free(writer);
 }
 
-unsigned pci_archive_writer_flags(const struct pci_archive_writer *press)
+unsigned pci_archive_writer_flags(const struct pci_archive_writer *writer)
 {
-    return press->flags;
+    return writer->flags;
 }
 
-void pci_archive_writer_begin(struct pci_archive_writer *press, unsigned transform, unsigned width,
+void pci_archive_writer_begin(struct pci_archive_writer *writer, unsigned transform, unsigned width,
                               const struct pci_archive_writer_tree *tree, int quick)
 {
-    press->transform = transform;
-    press->width = width;
-    press->codec = PCF_CODEC_NONE;
-    press->is_quick = quick;
-    press->tree = tree;
-    press->raw = press->put = 0;
-    press->fill = 0;
-    press->entry_count = 0;
+    writer->transform = transform;
+    writer->width = width;
+    writer->codec = PCF_CODEC_NONE;
+    writer->is_quick = quick;
+    writer->tree = tree;
+    writer->raw = writer->stored = 0;
+    writer->fill = 0;
+    writer->entry_count = 0;
 }
 
 /* ---- one block */
 
-static size_t with_zlib(z_stream *z, const uint8_t *from, size_t size, uint8_t *to)
+static size_t compress_zlib(z_stream *z, const uint8_t *from, size_t size, uint8_t *to)
 {
     deflateReset(z);
     z->next_in = from;
     z->avail_in = (uInt)size;
     z->next_out = to;
-    z->avail_out = (uInt)ROOM;
-    deflate(z, Z_FINISH); /* cannot fail: there is room */
-    return ROOM - z->avail_out;
+    z->avail_out = (uInt)MAX_COMPRESSED;
+    deflate(z, Z_FINISH); /* cannot fail: MAX_COMPRESSED suffices */
+    return MAX_COMPRESSED - z->avail_out;
 }
 
-static size_t with_lz4(struct pci_archive_writer *p, const uint8_t *from, size_t size)
+static size_t compress_lz4(struct pci_archive_writer *p, const uint8_t *from, size_t size)
 {
     int n = LZ4_compress_HC_extStateHC(p->lz4, (const char *)from, (char *)p->fast.bytes, (int)size,
-                                       (int)ROOM, LZ4HC_CLEVEL_MAX);
-    return n > 0 ? (size_t)n : size; /* no less than the stream: it is stored */
+                                       (int)MAX_COMPRESSED, LZ4HC_CLEVEL_MAX);
+    return n > 0 ? (size_t)n : size; /* a size not below the stream's: stored uncompressed */
 }
 
-/* The stream's bytes under the section's codec, which its first block decides. */
+/* Compresses a stream with the section's codec, which its first block decides. */
 static size_t compress_stream(struct pci_archive_writer *p, const uint8_t *from, size_t size,
-                              struct piece **out)
+                              struct stored_block **out)
 {
     z_stream *z = p->is_quick ? &p->quick : &p->best;
     size_t deflated = 0, fast;
@@ -130,10 +130,10 @@ static size_t compress_stream(struct pci_archive_writer *p, const uint8_t *from,
     if (p->codec == PCF_CODEC_NONE && (p->flags & PCOL_WRITE_ARCHIVE_LZ4) == PCOL_WRITE_ARCHIVE_LZ4)
         p->codec = PCF_CODEC_LZ4;
     if (p->codec != PCF_CODEC_LZ4)
-        deflated = with_zlib(z, from, size, p->deflated.bytes);
+        deflated = compress_zlib(z, from, size, p->deflated.bytes);
     if (p->codec == PCF_CODEC_ZLIB)
         return deflated;
-    fast = with_lz4(p, from, size);
+    fast = compress_lz4(p, from, size);
     if (p->codec == PCF_CODEC_NONE)
         p->codec = fast <= deflated + deflated / 32 ? PCF_CODEC_LZ4 : PCF_CODEC_ZLIB;
     if (p->codec == PCF_CODEC_ZLIB)
@@ -167,15 +167,15 @@ static int is_tree(const struct pci_archive_writer *p)
     return p->transform >= PCF_TRANSFORM_PARENT;
 }
 
-/* The block in the file: *size bytes behind the flags. */
-static pcol_status press_block(struct pci_archive_writer *p, struct piece **out, size_t *size,
-                               pcol_error *err)
+/* Transforms and compresses the block: *size bytes after the flags. */
+static pcol_status compress_block(struct pci_archive_writer *p, struct stored_block **out,
+                                  size_t *size, pcol_error *err)
 {
     size_t stream = 0;
     PCI_TRY(transform_block(p, &stream, err));
     *size = compress_stream(p, p->stream.bytes, stream, out);
     (*out)->flags = 0;
-    /* So alike that a reader might take it for a bomb. */
+    /* Readers reject a higher ratio as a decompression bomb. */
     int bomb = p->transform && p->fill / PCF_PRESS_RATIO > *size;
     if (bomb && !is_tree(p)) {
         *size = compress_stream(p, p->block, p->fill, out);
@@ -191,71 +191,71 @@ static pcol_status press_block(struct pci_archive_writer *p, struct piece **out,
 static pcol_status put_block(struct pci_archive_writer *p, pci_archive_writer_put put,
                              void *context, int last, pcol_error *err)
 {
-    struct piece *out;
+    struct stored_block *out;
     size_t size;
-    PCI_TRY(press_block(p, &out, &size, err));
-    if (last && p->raw == 0 && 1 + size >= p->fill) { /* not worth it */
+    PCI_TRY(compress_block(p, &out, &size, err));
+    if (last && p->raw == 0 && 1 + size >= p->fill) { /* single block, not smaller */
         p->codec = PCF_CODEC_NONE;
         return put(context, p->block, p->fill, err);
     }
     if (pci_grow((void **)&p->entries, &p->entry_capacity, p->entry_count + 1, sizeof *p->entries))
         return pci_fail_memory(err);
-    p->put += 1 + size;
-    p->entries[p->entry_count++] = (struct pcf_press_entry){p->put, pcf_checksum(out, 1 + size)};
+    p->stored += 1 + size;
+    p->entries[p->entry_count++] = (struct pcf_press_entry){p->stored, pcf_checksum(out, 1 + size)};
     return put(context, out, 1 + size, err);
 }
 
-pcol_status pci_archive_writer_add(struct pci_archive_writer *press, const void *data, size_t size,
+pcol_status pci_archive_writer_add(struct pci_archive_writer *writer, const void *data, size_t size,
                                    pci_archive_writer_put put, void *context, pcol_error *err)
 {
-    size_t block = (size_t)pcf_press_block(press->transform << 4);
+    size_t block = (size_t)pcf_press_block(writer->transform << 4);
     const uint8_t *from = data;
     while (size) {
-        size_t n = block - press->fill;
+        size_t n = block - writer->fill;
         if (n == 0) {
-            PCI_TRY(put_block(press, put, context, 0, err));
-            press->raw += press->fill;
-            press->fill = 0;
+            PCI_TRY(put_block(writer, put, context, 0, err));
+            writer->raw += writer->fill;
+            writer->fill = 0;
             continue;
         }
         n = n < size ? n : size;
-        memcpy(press->block + press->fill, from, n);
-        press->fill += n;
+        memcpy(writer->block + writer->fill, from, n);
+        writer->fill += n;
         from += n;
         size -= n;
     }
     return PCOL_OK;
 }
 
-pcol_status pci_archive_writer_end(struct pci_archive_writer *press, pci_archive_writer_put put,
+pcol_status pci_archive_writer_end(struct pci_archive_writer *writer, pci_archive_writer_put put,
                                    void *context, uint8_t *codec, uint64_t *raw_size,
                                    pcol_error *err)
 {
-    *raw_size = press->raw + press->fill;
-    if (press->fill)
-        PCI_TRY(put_block(press, put, context, 1, err));
-    *codec = (uint8_t)(press->codec ? press->codec | press->transform << 4 : PCF_CODEC_NONE);
-    if (press->entry_count < 2)
+    *raw_size = writer->raw + writer->fill;
+    if (writer->fill)
+        PCI_TRY(put_block(writer, put, context, 1, err));
+    *codec = (uint8_t)(writer->codec ? writer->codec | writer->transform << 4 : PCF_CODEC_NONE);
+    if (writer->entry_count < 2)
         return PCOL_OK;
-    return put(context, press->entries, press->entry_count * sizeof *press->entries, err);
+    return put(context, writer->entries, writer->entry_count * sizeof *writer->entries, err);
 }
 
-pcol_status pci_archive_writer_index(struct pci_archive_writer *press, const void *data,
+pcol_status pci_archive_writer_index(struct pci_archive_writer *writer, const void *data,
                                      size_t size, uint8_t **out, size_t *out_size, pcol_error *err)
 {
-    z_stream *z = &press->best;
-    uLong room;
+    z_stream *z = &writer->best;
+    uLong bound;
     deflateReset(z);
-    room = deflateBound(z, (uLong)size);
+    bound = deflateBound(z, (uLong)size);
     *out_size = 0;
-    *out = pci_malloc((size_t)room + 1, 1);
+    *out = pci_malloc((size_t)bound + 1, 1);
     if (!*out)
         return pci_fail_memory(err);
     z->next_in = data;
-    z->avail_in = (uInt)size; /* an index has less than 1 GiB */
+    z->avail_in = (uInt)size; /* an index is smaller than 1 GiB */
     z->next_out = *out;
-    z->avail_out = (uInt)room;
+    z->avail_out = (uInt)bound;
     deflate(z, Z_FINISH);
-    *out_size = (size_t)(room - z->avail_out);
+    *out_size = (size_t)(bound - z->avail_out);
     return PCOL_OK;
 }

@@ -1,11 +1,14 @@
 /*
- * bit_writer.c - packed bits into a section
+ * bit_writer.c - bit packing into a section, least significant bit first
+ *
+ * Appends to a 64-bit word, flushed to a buffer and then to the section.
+ * Tests: tests/unit/test_encode.c.
  */
 #include "encode/encode.h"
 
 #include "util/simd_kernels.h"
 
-#define PART 256u
+#define BATCH 256u
 
 pcol_status pci_bits_begin(struct pci_bits *bits, struct pci_container *writer, uint32_t column,
                            uint8_t role, pcol_error *err)
@@ -23,14 +26,14 @@ pcol_status pci_bits_flush(struct pci_bits *bits, pcol_error *err)
     return pci_section_append(&bits->section, bits->buffer, used, err);
 }
 
-/* Numbers of few bits are laid side by side first, two and two, as long as pairs fit. */
+/* Merges pairs of narrow numbers with SIMD, doubling the width, before appending them. */
 pcol_status pci_bits_put_many(struct pci_bits *bits, const uint64_t *numbers, size_t n,
                               unsigned width, pcol_error *err)
 {
-    uint64_t pairs[2][PART / 2];
-    for (size_t part; n; numbers += part, n -= part) {
+    uint64_t pairs[2][BATCH / 2];
+    for (size_t batch; n; numbers += batch, n -= batch) {
         const uint64_t *from = numbers;
-        size_t count = part = n < PART ? n : PART;
+        size_t count = batch = n < BATCH ? n : BATCH;
         unsigned wide = width;
         for (int to = 0; wide && wide <= 28 && count % 2 == 0; to = !to) {
             pci_simd_pair(from, count, wide, pairs[to]);
@@ -53,7 +56,7 @@ pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err)
     bits->used += bytes;
     bits->word = 0;
     bits->fill = 0;
-    /* pci_bits_put stores whole words: keep room for one */
+    /* pci_bits_put() stores whole words, so leave space for one. */
     return bits->used > sizeof bits->buffer - 8 ? pci_bits_flush(bits, err) : PCOL_OK;
 }
 

@@ -1,5 +1,8 @@
 /*
- * column_stats.c - one pass over a column that gathers what each encoding would cost
+ * column_stats.c - one-pass statistics of a column (column_stats.h)
+ *
+ * Range, scale (gcd), runs, histograms of differences, and Boyer-Moore majority votes on the values
+ * and on value - row. Blocks without nulls are processed by the SIMD kernels.
  */
 #include "encode/column_stats.h"
 
@@ -34,13 +37,13 @@ unsigned pci_width_of(uint64_t range)
     return width > PCF_MAX_PACKED_WIDTH ? 64 : width;
 }
 
-/* Bits from the lowest to the highest that is set, of numbers below 2^63. */
-static unsigned bits_of(uint64_t x)
+/* Number of significant bits of a number below 2^63. */
+static unsigned significant_bits(uint64_t x)
 {
     return 63u - (unsigned)__builtin_clzll(2 * x + 1);
 }
 
-/* Values mapped so that unsigned comparison gives the type's order. */
+/* Order-preserving map of values to unsigned keys; value_of() is its inverse. */
 static uint64_t key_of(int64_t value, uint8_t type)
 {
     return (uint64_t)value ^ (type == PCF_U64 ? 0 : UINT64_C(1) << 63);
@@ -51,7 +54,7 @@ static int64_t value_of(uint64_t key, uint8_t type)
     return (int64_t)(key ^ (type == PCF_U64 ? 0 : UINT64_C(1) << 63));
 }
 
-/* What turns values into signed numbers in the type's order. */
+/* XOR mask that maps values to signed numbers in the type's order. */
 static int64_t flip_of(uint8_t type)
 {
     return type == PCF_U64 ? INT64_MIN : 0;
@@ -64,8 +67,8 @@ static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
     return (struct pci_fit){least ^ flip, 0, (uint64_t)greatest - (uint64_t)least};
 }
 
-/* Whether residuals from a slope are surely no narrower than `flat`: those of two neighbours are as
- * far apart as their rise is from the slope, but for 1 by rounding. */
+/* Lower bound: whether residuals from a slope cannot be narrower than `flat`. Residuals of two
+ * neighbours differ by the distance of their difference from the slope, up to 1 by rounding. */
 static int is_steep(const struct pci_range_stats *rises, int64_t slope, const struct pci_fit *flat)
 {
     unsigned width = pci_width_of(flat->range);
@@ -76,8 +79,8 @@ static int is_steep(const struct pci_range_stats *rises, int64_t slope, const st
     return rises->high - step > half || step - rises->low >= half;
 }
 
-/* The slope through the first and the last value, if its residuals are narrower than `flat`. rises:
- * NULL if they are not known. */
+/* The slope through the first and the last value, if its residuals are narrower than `flat`.
+ * rises: range of the differences, or NULL. */
 static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pci_fit *flat,
                                 const struct pci_range_stats *rises)
 {
@@ -86,7 +89,7 @@ static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pc
     if (n < 3 || !flat->range)
         return *flat;
     int64_t distance = (int64_t)((uint64_t)values[n - 1] - (uint64_t)values[0]);
-    /* Past 2^46 the slope times 2^16 would leave 64 bits. */
+    /* From 2^46 on the slope times 2^16 may overflow. */
     if (distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
         return *flat;
     fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
@@ -104,7 +107,7 @@ struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int 
     return try_slope ? fit_slope(values, n, &flat, NULL) : flat;
 }
 
-/* Boyer-Moore: the value that more than half of the rows have, if there is one. */
+/* Boyer-Moore majority vote. */
 struct vote {
     int64_t value;
     uint64_t weight;
@@ -133,24 +136,24 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 }
 
 struct pass {
-    struct pci_column_stats *shape;
+    struct pci_column_stats *stats;
     uint8_t type;
     int leaf;
     struct vote common, start;
-    uint64_t common_slack, start_slack; /* what blocks that were not asked might add to the lead */
+    uint64_t common_slack, start_slack; /* maximum lead of candidates in skipped blocks */
     int64_t last;
-    uint64_t present;
+    uint64_t present; /* non-null values so far */
 };
 
 static void add_value(struct pass *pass, uint64_t row, int64_t value)
 {
-    struct pci_column_stats *s = pass->shape;
+    struct pci_column_stats *s = pass->stats;
     if (!pass->present++) {
         s->first = value;
         s->runs = 1;
     } else {
         uint64_t k = key_of(value, pass->type), l = key_of(pass->last, pass->type);
-        /* Keys are in the order of the type and as far apart as the values, up to 2^64 - 1. */
+        /* Distances of keys are those of the values, up to 2^64 - 1. */
         uint64_t f = key_of(s->first, pass->type), distance = k > f ? k - f : f - k;
         s->runs += value != pass->last;
         s->constant &= value == s->first;
@@ -170,7 +173,7 @@ static void add_value(struct pass *pass, uint64_t row, int64_t value)
 
 static void add_integer_stats(struct pass *pass, const struct pci_fit *fit)
 {
-    struct pci_column_stats *s = pass->shape;
+    struct pci_column_stats *s = pass->stats;
     int64_t max = (int64_t)((uint64_t)fit->base + fit->range);
     if (!s->has_stats || key_of(fit->base, pass->type) < key_of(s->min, pass->type))
         s->min = fit->base;
@@ -185,7 +188,7 @@ static void add_double_stats(struct pci_column_stats *s, int64_t bits)
     memcpy(&value, &bits, sizeof value);
     memcpy(&min, &s->min, sizeof min);
     memcpy(&max, &s->max, sizeof max);
-    if (value != value) /* NaN orders nowhere */
+    if (value != value) /* NaN is unordered */
         return;
     if (!s->has_stats || value < min)
         s->min = bits;
@@ -194,7 +197,7 @@ static void add_double_stats(struct pci_column_stats *s, int64_t bits)
     s->has_stats = 1;
 }
 
-static int never_falls(const struct pass *pass, const int64_t *values, size_t n)
+static int is_ascending(const struct pass *pass, const int64_t *values, size_t n)
 {
     for (size_t k = 1; k < n; k++)
         if (key_of(values[k], pass->type) < key_of(values[k - 1], pass->type))
@@ -202,28 +205,28 @@ static int never_falls(const struct pass *pass, const int64_t *values, size_t n)
     return 1;
 }
 
-/* What a sweep says of all values so far. */
-static void add_sweep(const struct pass *pass, const struct pci_range_stats *w,
-                      const int64_t *values, size_t n)
+/* Adds the range statistics of a block. */
+static void add_range_stats(const struct pass *pass, const struct pci_range_stats *w,
+                            const int64_t *values, size_t n)
 {
-    struct pci_column_stats *s = pass->shape;
+    struct pci_column_stats *s = pass->stats;
     int64_t first = s->first ^ flip_of(pass->type);
     s->runs += w->changes;
     s->constant &= w->least == first && w->greatest == first;
     s->linear &= w->low == s->step && w->high == s->step;
-    if ((uint64_t)w->greatest - (uint64_t)w->least <=
-        INT64_MAX) /* then a rise is what it looks like */
+    if ((uint64_t)w->greatest - (uint64_t)w->least <= INT64_MAX) /* differences do not wrap */
         s->ascending &= w->low >= 0;
     else
-        s->ascending &= never_falls(pass, values, n);
+        s->ascending &= is_ascending(pass, values, n);
 }
 
-/* least: of the values, in the type's order, so that no distance to it wraps. */
-static void find_scale(const struct pass *pass, const int64_t *values, size_t n, int64_t least)
+/* Updates the gcd of the distances. least: the minimum in the type's order, so that distances to it
+ * do not wrap. */
+static void update_scale(const struct pass *pass, const int64_t *values, size_t n, int64_t least)
 {
-    struct pci_column_stats *s = pass->shape;
+    struct pci_column_stats *s = pass->stats;
     uint64_t flip = key_of(0, pass->type), first = (uint64_t)s->first ^ flip;
-    if (s->scale > 1) { /* which mostly stays as it is */
+    if (s->scale > 1) { /* common case: the scale does not change */
         uint64_t key = (uint64_t)least ^ flip;
         uint64_t distance = key > first ? key - first : first - key;
         struct pci_divisor divisor = pci_divisor_of(s->scale);
@@ -238,11 +241,11 @@ static void find_scale(const struct pass *pass, const int64_t *values, size_t n,
     }
 }
 
-/* Whether n values may give one of them a lead. Each value that is another takes part in two
- * changes at most, so none is there more than n - changes / 2 times (of the changes, one may be
- * that to the first of them). Where nearly all values differ from the one before, what they might
- * add to a lead is taken as added: it stays an upper bound, and a majority of all is one of the
- * rest too. */
+/* Whether a majority vote over n values is worth it. A value takes part in at most two changes per
+ * occurrence, so it occurs at most n - changes / 2 times (one change may be that to the first
+ * value). If nearly all values differ from the previous one, the vote is skipped and the maximum
+ * lead added to *slack, which keeps the upper bound valid; a majority of all rows is then also one
+ * of the remaining rows. */
 static int may_lead(size_t n, uint64_t changes, uint64_t *slack)
 {
     if (changes + n / 32 < n)
@@ -251,7 +254,7 @@ static int may_lead(size_t n, uint64_t changes, uint64_t *slack)
     return 0;
 }
 
-/* Two votes over different rows as one: what they lead by adds up, or cancels out. */
+/* Merges two votes over disjoint rows: equal candidates add their weights, others cancel out. */
 static void vote_join(struct vote *vote, int64_t value, uint64_t weight)
 {
     if (vote->value == value) {
@@ -264,7 +267,7 @@ static void vote_join(struct vote *vote, int64_t value, uint64_t weight)
     }
 }
 
-/* Values less base + step * k. */
+/* Votes on values[k] - (base + step * k). */
 static void vote_add_many(struct vote *vote, const int64_t *values, size_t n, uint64_t base,
                           uint64_t step)
 {
@@ -283,21 +286,21 @@ static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, si
         vote_add_many(&pass->start, values, n, row, 1);
 }
 
-#define FORESEEN_RISE (INT64_C(1) << 51) /* as far as lanes tell their bits */
+#define MAX_SIMD_RISE (INT64_C(1) << 51) /* limit of pci_simd_rise_bits() */
 
-/* Differences to the row before of a block without nulls. Two counts for each number of bits: one
- * that is raised again at once waits for itself. */
+/* Histogram of the differences of a block without nulls. Two interleaved histograms avoid
+ * store-to-load dependencies between consecutive increments. */
 static void count_rises(struct pci_column_stats *s, const int64_t *values, size_t n,
                         const struct pci_range_stats *sweep)
 {
-    uint32_t even[128] = {0}, odd[128] = {0}; /* falls behind rises */
+    uint32_t even[128] = {0}, odd[128] = {0}; /* rises, then falls */
     uint64_t codes[PCF_BLOCK_ROWS + 1];
-    if (sweep && sweep->low > -FORESEEN_RISE && sweep->high < FORESEEN_RISE) {
+    if (sweep && sweep->low > -MAX_SIMD_RISE && sweep->high < MAX_SIMD_RISE) {
         pci_simd_rise_bits(values, n, codes);
     } else {
         for (size_t k = 1; k < n; k++) {
             uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1], falls = rise >> 63;
-            codes[k] = bits_of(rise ^ (0 - falls)) | falls << 6;
+            codes[k] = significant_bits(rise ^ (0 - falls)) | falls << 6;
         }
     }
     for (size_t row = 0; row < n; row += 64) {
@@ -315,11 +318,11 @@ static void count_rises(struct pci_column_stats *s, const int64_t *values, size_
     }
 }
 
-/* What blocks of integers take as they are packed. */
+/* Cost of a block of integers for BLOCKED, with and without slope. */
 static void add_fits(struct pass *pass, const int64_t *values, size_t n, const struct pci_fit *flat,
                      const struct pci_range_stats *rises)
 {
-    struct pci_column_stats *s = pass->shape;
+    struct pci_column_stats *s = pass->stats;
     struct pci_fit best = fit_slope(values, n, flat, rises);
     add_integer_stats(pass, flat);
     if (!flat->range)
@@ -330,7 +333,7 @@ static void add_fits(struct pass *pass, const int64_t *values, size_t n, const s
     s->slope_bits += (uint64_t)n * pci_width_of(best.range);
 }
 
-/* Whether all values are the one before them. */
+/* Whether all values equal the last value of the previous block. */
 static int is_flat(const struct pass *pass, const int64_t *values, size_t n)
 {
     return pass->present >= 2 && values[0] == pass->last && values[n - 1] == pass->last &&
@@ -339,18 +342,18 @@ static int is_flat(const struct pass *pass, const int64_t *values, size_t n)
 
 static void add_flat(struct pass *pass, size_t n)
 {
-    struct pci_column_stats *s = pass->shape;
+    struct pci_column_stats *s = pass->stats;
     s->constant &= pass->last == s->first;
     s->linear &= s->step == 0;
     vote_join(&pass->common, pass->last, n);
-    pass->start_slack++; /* value - row is another in each row */
+    pass->start_slack++; /* value - row differs in each row */
     pass->present += n;
     const struct pci_fit flat = {pass->last, 0, 0};
     if (pass->type != PCF_F64)
         add_fits(pass, NULL, n, &flat, NULL);
 }
 
-/* A block without nulls, at few instructions a value. */
+/* A block without nulls. */
 static void add_values(struct pass *pass, uint64_t row, const int64_t *values, size_t n)
 {
     size_t i = 0;
@@ -364,14 +367,14 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
     int64_t flip = flip_of(pass->type);
     struct pci_range_stats sweep;
     pci_simd_sweep(values, n, flip, &sweep);
-    if (i == 2) { /* counted already */
+    if (i == 2) { /* add_value() has counted the first difference */
         sweep.changes -= values[1] != values[0];
         sweep.steps -= (uint64_t)values[1] - (uint64_t)values[0] == 1;
     }
     if (i < n)
-        add_sweep(pass, &sweep, values, n);
+        add_range_stats(pass, &sweep, values, n);
     if (i < n)
-        find_scale(pass, values + i, n - i, sweep.least ^ flip);
+        update_scale(pass, values + i, n - i, sweep.least ^ flip);
     if (!pass->leaf && i < n)
         add_votes(pass, row + i, values + i, n - i, &sweep);
     pass->present += n - i;
@@ -381,10 +384,10 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
         add_fits(pass, values, n, &flat, &sweep);
 }
 
-void pci_add_stats(struct pci_column_stats *shape, uint8_t type, const int64_t *values,
+void pci_add_stats(struct pci_column_stats *stats, uint8_t type, const int64_t *values,
                    const uint8_t *valid, size_t n)
 {
-    struct pass pass = {.shape = shape, .type = type};
+    struct pass pass = {.stats = stats, .type = type};
     struct pci_fit all = {0};
     uint64_t least = UINT64_MAX, greatest = 0;
     size_t present = 0;
@@ -396,7 +399,7 @@ void pci_add_stats(struct pci_column_stats *shape, uint8_t type, const int64_t *
         greatest = k > greatest ? k : greatest;
         present++;
         if (type == PCF_F64)
-            add_double_stats(shape, values[i]);
+            add_double_stats(stats, values[i]);
     }
     if (!present || type == PCF_F64)
         return;
@@ -405,13 +408,13 @@ void pci_add_stats(struct pci_column_stats *shape, uint8_t type, const int64_t *
     add_integer_stats(&pass, &all);
 }
 
-/* Nulls are left out by moving the values that are there together. */
-static void add_some(struct pass *pass, struct pci_block_reader *r)
+/* A block with nulls: compacts the non-null values. */
+static void add_nullable(struct pass *pass, struct pci_block_reader *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++) {
         if (!r->valid[i]) {
-            pass->shape->nulls++;
+            pass->stats->nulls++;
             continue;
         }
         add_value(pass, r->row + i, r->values[i]);
@@ -426,13 +429,13 @@ static void add_some(struct pass *pass, struct pci_block_reader *r)
 
 static void add_block(struct pass *pass, struct pci_block_reader *r)
 {
-    struct pci_column_stats *s = pass->shape;
+    struct pci_column_stats *s = pass->stats;
     size_t n = r->n;
     s->ranges[s->block_count] = 0;
     if (!memchr(r->valid, 0, n))
         add_values(pass, r->row, r->values, n);
     else
-        add_some(pass, r);
+        add_nullable(pass, r);
     for (size_t i = 0; i < r->n && pass->type == PCF_F64; i++)
         add_double_stats(s, r->values[i]);
     r->n = n;
@@ -440,18 +443,18 @@ static void add_block(struct pass *pass, struct pci_block_reader *r)
 }
 
 pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf,
-                                struct pci_column_stats *shape, pcol_error *err)
+                                struct pci_column_stats *stats, pcol_error *err)
 {
-    struct pass pass = {.shape = shape, .type = source->type, .leaf = leaf};
+    struct pass pass = {.stats = stats, .type = source->type, .leaf = leaf};
     struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
     size_t blocks = (size_t)(source->rows / PCF_BLOCK_ROWS + 1);
     pcol_status status;
-    *shape =
+    *stats =
         (struct pci_column_stats){.rows = source->rows, .constant = 1, .linear = 1, .ascending = 1};
-    shape->ranges = pci_malloc(blocks, sizeof *shape->ranges);
-    if (!reader || !shape->ranges) {
+    stats->ranges = pci_malloc(blocks, sizeof *stats->ranges);
+    if (!reader || !stats->ranges) {
         pci_free(reader);
-        pci_column_stats_clear(shape);
+        pci_column_stats_clear(stats);
         return pci_fail_memory(err);
     }
     pci_block_reader_init(reader, source);
@@ -459,45 +462,45 @@ pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf,
         add_block(&pass, reader);
     pci_free(reader);
     if (status != PCOL_OK) {
-        pci_column_stats_clear(shape);
+        pci_column_stats_clear(stats);
         return status;
     }
-    shape->common = pass.common.value;
-    shape->common_start = pass.start.value;
-    shape->common_lead = pass.common.weight + pass.common_slack;
-    shape->start_lead = pass.start.weight + pass.start_slack;
-    if (shape->nulls)
-        shape->linear = shape->ascending = 0;
-    if (!shape->scale)
-        shape->scale = 1;
+    stats->common = pass.common.value;
+    stats->common_start = pass.start.value;
+    stats->common_lead = pass.common.weight + pass.common_slack;
+    stats->start_lead = pass.start.weight + pass.start_slack;
+    if (stats->nulls)
+        stats->linear = stats->ascending = 0;
+    if (!stats->scale)
+        stats->scale = 1;
     return PCOL_OK;
 }
 
-void pci_column_stats_clear(struct pci_column_stats *shape)
+void pci_column_stats_clear(struct pci_column_stats *stats)
 {
-    pci_free(shape->ranges);
-    shape->ranges = NULL;
+    pci_free(stats->ranges);
+    stats->ranges = NULL;
 }
 
-uint64_t pci_cost_packed(const struct pci_column_stats *shape)
+uint64_t pci_cost_packed(const struct pci_column_stats *stats)
 {
-    uint64_t range = (uint64_t)shape->max - (uint64_t)shape->min;
-    return shape->rows * pci_width_of(range / shape->scale) + 64 + PCI_SECTION_BITS;
+    uint64_t range = (uint64_t)stats->max - (uint64_t)stats->min;
+    return stats->rows * pci_width_of(range / stats->scale) + 64 + PCI_SECTION_BITS;
 }
 
-uint64_t pci_cost_blocked(const struct pci_column_stats *shape)
+uint64_t pci_cost_blocked(const struct pci_column_stats *stats)
 {
     uint64_t bits = 64 + 2 * PCI_SECTION_BITS;
-    for (size_t i = 0; i < shape->block_count; i++) {
-        uint64_t left = shape->rows - (uint64_t)i * PCF_BLOCK_ROWS;
+    for (size_t i = 0; i < stats->block_count; i++) {
+        uint64_t left = stats->rows - (uint64_t)i * PCF_BLOCK_ROWS;
         uint64_t n = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
-        bits += sizeof(struct pcf_block) * 8 + n * pci_width_of(shape->ranges[i] / shape->scale);
+        bits += sizeof(struct pcf_block) * 8 + n * pci_width_of(stats->ranges[i] / stats->scale);
     }
     return bits;
 }
 
-uint64_t pci_cost_sloped(const struct pci_column_stats *shape)
+uint64_t pci_cost_sloped(const struct pci_column_stats *stats)
 {
-    return 64 + 2 * PCI_SECTION_BITS + shape->slope_bits +
-           shape->block_count * sizeof(struct pcf_block) * 8;
+    return 64 + 2 * PCI_SECTION_BITS + stats->slope_bits +
+           stats->block_count * sizeof(struct pcf_block) * 8;
 }

@@ -1,5 +1,5 @@
 /*
- * container_writer.c - sections, descriptors, and the layout of the file
+ * container_writer.c - sections, descriptors and layout of a pcol file (container_writer.h)
  */
 #include "encode/container_writer.h"
 
@@ -34,7 +34,7 @@ static pcol_status add_name(struct pci_container *writer, const char *name, uint
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "name of a table or column is not 1 to 255 bytes of printable UTF-8");
     if (writer->names_size + n > PCF_MAX_RECORDS)
-        return pci_fail(err, PCOL_E_LIMIT, "names and columns take too many bytes together");
+        return pci_fail(err, PCOL_E_LIMIT, "names and columns exceed the index size limit");
     if (pci_grow((void **)&writer->names, &writer->names_capacity, writer->names_size + n, 1))
         return pci_fail_memory(err);
     memcpy(writer->names + writer->names_size, name, n);
@@ -113,7 +113,7 @@ pcol_status pci_section_begin(struct pci_section *section, struct pci_container 
     return PCOL_OK;
 }
 
-/* Bytes as they lie in the file. */
+/* Appends stored bytes to the spill buffer and the checksum. */
 static pcol_status put_bytes(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct pci_section *section = context;
@@ -135,9 +135,9 @@ void pci_section_abort(struct pci_section *section)
     section->state = NULL;
 }
 
-/* log2; a tenth of a small file would be padding if all sections began at a cache line. Nobody maps
- * compressed ones. */
-static uint8_t align_of(const struct pci_container *writer, uint64_t size)
+/* log2 of a section's alignment. Cache line alignment of all sections would cost a small file a
+ * tenth of its size; compressed sections are not mapped. */
+static uint8_t choose_alignment(const struct pci_container *writer, uint64_t size)
 {
     if (writer->press)
         return 3;
@@ -172,7 +172,7 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
                              .checksum = checksum,
                              .role = section->role,
                              .codec = codec,
-                             .align_log2 = align_of(writer, size),
+                             .align_log2 = choose_alignment(writer, size),
                              .column = section->column};
     return PCOL_OK;
 }
@@ -191,21 +191,22 @@ pcol_status pci_container_begin_part(struct pci_container *part, const struct pc
     return PCOL_OK;
 }
 
-/* Numbers of columns in a part: 0 is the column itself, the others stand behind one another. */
-static uint32_t whole_number(uint32_t number, uint32_t column, uint32_t first)
+/* Column number in the whole container: number 0 of a part is `column`, its children begin at
+ * `first`. */
+static uint32_t map_column(uint32_t number, uint32_t column, uint32_t first)
 {
     return number ? first + number - 1 : column;
 }
 
-static pcol_status copy_spool(struct pci_spill *to, const struct pci_spill *from, pcol_error *err)
+static pcol_status copy_spill(struct pci_spill *to, const struct pci_spill *from, pcol_error *err)
 {
     struct pci_spill_view view = {0};
     uint64_t size = pci_spill_size(from);
     pcol_status status = PCOL_OK;
-    for (uint64_t at = 0; at < size && status == PCOL_OK; at += PCI_PAGE_BYTES) {
-        uint64_t n = size - at < PCI_PAGE_BYTES ? size - at : PCI_PAGE_BYTES;
+    for (uint64_t offset = 0; offset < size && status == PCOL_OK; offset += PCI_PAGE_BYTES) {
+        uint64_t n = size - offset < PCI_PAGE_BYTES ? size - offset : PCI_PAGE_BYTES;
         const uint8_t *data;
-        status = pci_spill_look(from, &view, at, (size_t)n, &data, err);
+        status = pci_spill_look(from, &view, offset, (size_t)n, &data, err);
         if (status == PCOL_OK)
             status = pci_spill_append(to, data, (size_t)n, err);
     }
@@ -222,17 +223,17 @@ pcol_status pci_container_take_part(struct pci_container *writer, uint32_t colum
                  writer->section_count + part->section_count, sizeof *writer->sections))
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < part->column_count; i++) {
-        struct pcf_column *c = &writer->columns[whole_number(i, column, first)];
+        struct pcf_column *c = &writer->columns[map_column(i, column, first)];
         *c = part->columns[i];
-        c->first_child = c->child_count ? whole_number(c->first_child, column, first) : 0;
+        c->first_child = c->child_count ? map_column(c->first_child, column, first) : 0;
         c->first_section = c->section_count ? c->first_section + sections : 0;
     }
     for (size_t i = 0; i < part->section_count; i++) {
         struct pcf_section *s = &writer->sections[writer->section_count++];
         *s = part->sections[i];
-        s->column = whole_number(s->column, column, first);
+        s->column = map_column(s->column, column, first);
     }
-    return copy_spool(&writer->out, &part->out, err);
+    return copy_spill(&writer->out, &part->out, err);
 }
 
 /* ---- the file ---- */
@@ -243,8 +244,8 @@ static uint64_t align_up(uint64_t offset, unsigned log2)
     return (offset + mask) & ~mask;
 }
 
-/* What the header says of the index. Its children are all columns behind those of the tables. */
-static struct pcf_index index_of(const struct pci_container *w, const struct pcf_header *h)
+/* The index with the counts in its header. Children are all columns after those of the tables. */
+static struct pcf_index describe_index(const struct pci_container *w, const struct pcf_header *h)
 {
     struct pcf_index index = {*h, w->tables, w->columns, w->sections, w->names};
     index.header.table_count = (uint32_t)w->table_count;
@@ -255,8 +256,8 @@ static struct pcf_index index_of(const struct pci_container *w, const struct pcf
     return index;
 }
 
-/* The sections one behind the other from `offset` on; the end of the last. */
-static uint64_t place_sections(struct pci_container *w, uint64_t offset)
+/* Sets aligned section offsets from `offset` on; returns the end of the last section. */
+static uint64_t set_section_offsets(struct pci_container *w, uint64_t offset)
 {
     for (size_t i = 0; i < w->section_count; i++) {
         offset = align_up(offset, w->sections[i].align_log2);
@@ -266,15 +267,15 @@ static uint64_t place_sections(struct pci_container *w, uint64_t offset)
     return offset;
 }
 
-/* The index as it lies in the file, and what the header says of it. */
-static pcol_status make_index(struct pci_container *w, struct pcf_header *h, uint8_t **index,
-                              pcol_error *err)
+/* Encodes, and in an archive compresses, the index; sets the header's fields about it. */
+static pcol_status encode_index(struct pci_container *w, struct pcf_header *h, uint8_t **index,
+                                pcol_error *err)
 {
-    struct pcf_index x = index_of(w, h);
+    struct pcf_index x = describe_index(w, h);
     uint64_t records;
     size_t size = (size_t)pcf_index_store(&x, NULL, &records);
     if (records > PCF_MAX_RECORDS)
-        return pci_fail(err, PCOL_E_LIMIT, "names and columns take too many bytes together");
+        return pci_fail(err, PCOL_E_LIMIT, "names and columns exceed the index size limit");
     *index = pci_malloc(size + 1, 1);
     if (!*index)
         return pci_fail_memory(err);
@@ -293,7 +294,7 @@ static pcol_status make_index(struct pci_container *w, struct pcf_header *h, uin
     h->index_offset = sizeof *h;
     h->index_size = size;
     h->index_checksum = pcf_checksum(*index, size);
-    h->file_size = align_up(place_sections(w, sizeof *h + size), 3) + sizeof(struct pcf_end);
+    h->file_size = align_up(set_section_offsets(w, sizeof *h + size), 3) + sizeof(struct pcf_end);
     return PCOL_OK;
 }
 
@@ -303,7 +304,7 @@ static pcol_status put_padding(pcol_sink sink, uint64_t size, pcol_error *err)
     return size ? pci_sink_write(sink, zeros, (size_t)size, err) : PCOL_OK;
 }
 
-/* The sections from the spool to the sink, page by page; *position follows the file. */
+/* Copies the sections from the spill buffer to the sink; *position: offset in the file. */
 static pcol_status put_sections(struct pci_container *w, pcol_sink sink, uint64_t *position,
                                 pcol_error *err)
 {
@@ -316,8 +317,8 @@ static pcol_status put_sections(struct pci_container *w, pcol_sink sink, uint64_
         status = put_padding(sink, s->offset - *position, err);
         *position = s->offset;
         for (uint64_t left = s->size; left && status == PCOL_OK;) {
-            size_t room = PCI_PAGE_BYTES - (size_t)(from % PCI_PAGE_BYTES);
-            size_t n = left < room ? (size_t)left : room;
+            size_t page_left = PCI_PAGE_BYTES - (size_t)(from % PCI_PAGE_BYTES);
+            size_t n = left < page_left ? (size_t)left : page_left;
             status = pci_spill_look(&w->out, &view, from, n, &data, err);
             if (status == PCOL_OK)
                 status = pci_sink_write(sink, data, n, err);
@@ -330,7 +331,7 @@ static pcol_status put_sections(struct pci_container *w, pcol_sink sink, uint64_
     return status;
 }
 
-/* A file that readers would reject is not written. */
+/* Fails for row counts that readers would reject as implausible. */
 static pcol_status check_rows(const struct pci_container *w, uint64_t file_size, pcol_error *err)
 {
     for (size_t i = 0; i < w->table_count; i++) {
@@ -358,7 +359,7 @@ pcol_status pci_container_finish(struct pci_container *writer, pcol_sink sink, p
     struct pcf_end end = {.mark = PCF_END_MARK};
     uint8_t *index = NULL;
     uint64_t position;
-    pcol_status status = make_index(writer, &header, &index, err);
+    pcol_status status = encode_index(writer, &header, &index, err);
     if (status == PCOL_OK)
         status = check_rows(writer, header.file_size, err);
     if (status != PCOL_OK)

@@ -1,9 +1,9 @@
 /*
- * encode.c - choosing an encoding
+ * encode.c - choice of the encoding of a column by estimated cost in bits
  *
- * The order of preference is that of the costs in bits; a richer encoding must save at least a
- * twentieth of the simpler one. Sparse columns and runs keep their values in a child column, which
- * is encoded by the same rules, one level deeper.
+ * A more complex encoding must save at least 1/20 of a simpler one. Children are encoded by the
+ * same rules, one level deeper. In archives the encoding competes with PLAIN under each transform,
+ * by the compressed size of the first rows. Tests: tests/unit/test_encode.c, tests/columns.
  */
 #include "encode/encode_leaf.h"
 
@@ -18,87 +18,90 @@ static struct pcf_column *column_of(struct pci_container *writer, uint32_t colum
 
 /* ---- sparse ---- */
 
-static void mark_rest(const void *context, const struct pci_block_reader *block, uint8_t *marks)
+static void mark_exceptions(const void *context, const struct pci_block_reader *block,
+                            uint8_t *marks)
 {
-    const struct pci_exceptions *rest = context;
-    uint64_t base = rest->base + rest->step * block->row;
-    if (!rest->null_default) {
-        pci_simd_other(block->values, block->n, base, rest->step, marks);
+    const struct pci_exceptions *e = context;
+    uint64_t base = e->base + e->step * block->row;
+    if (!e->null_default) {
+        pci_simd_other(block->values, block->n, base, e->step, marks);
         return;
     }
     for (size_t i = 0; i < block->n; i++)
         marks[i] = block->valid[i] != 0;
 }
 
-/* A rest over `all`; its rows are counted in one pass. Freed with pci_free(). */
-static pcol_status rest_new(const struct pci_value_source *all, int null_default, uint64_t base,
-                            uint64_t step, struct pci_exceptions **out, pcol_error *err)
+/* Finds the exceptions to a default in one pass. Free with pci_free(). */
+static pcol_status new_exceptions(const struct pci_value_source *source, int null_default,
+                                  uint64_t base, uint64_t step, struct pci_exceptions **out,
+                                  pcol_error *err)
 {
-    struct pci_exceptions *rest = pci_malloc(1, sizeof *rest);
+    struct pci_exceptions *e = pci_malloc(1, sizeof *e);
     pcol_status status;
     *out = NULL;
-    if (!rest)
+    if (!e)
         return pci_fail_memory(err);
-    pci_row_part_init(&rest->own, all, mark_rest, rest, PCI_PART_MARKED, 0);
-    rest->null_default = null_default;
-    rest->base = base;
-    rest->step = step;
-    status = pci_row_part_count(&rest->own, err);
+    pci_row_part_init(&e->marked, source, mark_exceptions, e, PCI_PART_MARKED, 0);
+    e->null_default = null_default;
+    e->base = base;
+    e->step = step;
+    status = pci_row_part_count(&e->marked, err);
     if (status != PCOL_OK)
-        pci_free(rest);
+        pci_free(e);
     else
-        *out = rest;
+        *out = e;
     return status;
 }
 
 /* ---- the choice ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* What the sparse form over a default costs; UINT64_MAX if it cannot be the best. */
+/* Cost of SPARSE with these exceptions; UINT64_MAX if they are more than half of the rows. */
 static pcol_status cost_sparse(const struct pci_value_source *source,
-                               const struct pci_exceptions *rest, uint64_t *bits, pcol_error *err)
+                               const struct pci_exceptions *e, uint64_t *bits, pcol_error *err)
 {
-    struct pci_column_stats shape;
+    struct pci_column_stats stats;
     *bits = UINT64_MAX;
-    if (rest->own.source.rows > source->rows / 2)
+    if (e->marked.source.rows > source->rows / 2)
         return PCOL_OK;
-    PCI_TRY(pci_column_stats_of(&rest->own.source, 1, &shape, err));
+    PCI_TRY(pci_column_stats_of(&e->marked.source, 1, &stats, err));
     *bits = pci_cost_marks(source->rows) +
-            (source->type == PCF_F64 ? shape.rows * 64
-                                     : least(pci_cost_packed(&shape), pci_cost_blocked(&shape)));
-    pci_column_stats_clear(&shape);
+            (source->type == PCF_F64 ? stats.rows * 64
+                                     : min_u64(pci_cost_packed(&stats), pci_cost_blocked(&stats)));
+    pci_column_stats_clear(&stats);
     return PCOL_OK;
 }
 
-/* The better of the two defaults, a constant and row + something. */
-static pcol_status best_rest(const struct pci_value_source *source,
-                             const struct pci_column_stats *shape, struct pci_exceptions **out,
-                             uint64_t *bits, pcol_error *err)
+/* The cheaper of two SPARSE defaults: a constant, and row + constant. *out is NULL if both are
+ * unlikely to pay. */
+static pcol_status choose_default(const struct pci_value_source *source,
+                                  const struct pci_column_stats *stats, struct pci_exceptions **out,
+                                  uint64_t *bits, pcol_error *err)
 {
     *out = NULL;
     *bits = UINT64_MAX;
     for (unsigned step = 0; step <= (source->type != PCF_F64); step++) {
-        struct pci_exceptions *rest;
+        struct pci_exceptions *exceptions;
         uint64_t cost;
-        int64_t base = step ? shape->common_start : shape->common;
+        int64_t base = step ? stats->common_start : stats->common;
         pcol_status status = PCOL_OK;
-        /* A passing over the column is saved where the vote says that barely half of it agrees. */
-        if ((step ? shape->start_lead : shape->common_lead) < shape->rows / 16)
+        /* Skip the pass over the column if at most about half of the rows match the candidate. */
+        if ((step ? stats->start_lead : stats->common_lead) < stats->rows / 16)
             continue;
-        status = rest_new(source, 0, (uint64_t)base, step, &rest, err);
+        status = new_exceptions(source, 0, (uint64_t)base, step, &exceptions, err);
         if (status == PCOL_OK)
-            status = cost_sparse(source, rest, &cost, err);
+            status = cost_sparse(source, exceptions, &cost, err);
         if (status == PCOL_OK && cost < *bits) {
             struct pci_exceptions *worse = *out;
-            *out = rest;
+            *out = exceptions;
             *bits = cost;
-            rest = worse;
+            exceptions = worse;
         }
-        pci_free(rest);
+        pci_free(exceptions);
         if (status != PCOL_OK) {
             pci_free(*out);
             *out = NULL;
@@ -108,106 +111,107 @@ static pcol_status best_rest(const struct pci_value_source *source,
     return PCOL_OK;
 }
 
-static uint64_t cost_runs(const struct pci_column_stats *shape)
+static uint64_t cost_runs(const struct pci_column_stats *stats)
 {
     uint64_t width =
-        pci_width_of((uint64_t)shape->max - (uint64_t)shape->min) + pci_width_of(shape->rows);
-    return shape->runs * width + 2 * (64 + PCI_SECTION_BITS + PCI_CHILD_BITS);
+        pci_width_of((uint64_t)stats->max - (uint64_t)stats->min) + pci_width_of(stats->rows);
+    return stats->runs * width + 2 * (64 + PCI_SECTION_BITS + PCI_CHILD_BITS);
 }
 
-/* Below this a richer encoding is worth it. */
-static uint64_t worthwhile(uint64_t bits)
+/* Costs below this justify a more complex encoding. */
+static uint64_t cost_limit(uint64_t bits)
 {
     return bits - bits / 20;
 }
 
-enum way { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN, TREE };
+/* Candidates; SLOPED is BLOCKED with slopes. */
+enum candidate { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN, TREE };
 
-/* A way, and what some of them were found to need. */
+/* The best candidate so far, its cost, and the data that some candidates have computed. */
 struct plan {
-    enum way way;
+    enum candidate candidate;
     uint64_t bits;
-    struct pci_exceptions *rest;
-    struct pci_successors *links;
+    struct pci_exceptions *exceptions;
+    struct pci_successors *successors;
     struct pci_tree_steps *steps;
     struct pci_patch_choice split;
 };
 
-static pcol_status put_way(struct pci_container *writer, uint32_t column,
-                           const struct pci_value_source *source,
-                           const struct pci_column_stats *shape, const struct plan *plan, int depth,
-                           pcol_error *err)
+static pcol_status write_candidate(struct pci_container *writer, uint32_t column,
+                                   const struct pci_value_source *source,
+                                   const struct pci_column_stats *stats, const struct plan *plan,
+                                   int depth, pcol_error *err)
 {
-    switch (plan->way) {
+    switch (plan->candidate) {
     case PLAIN:
         return pci_emit_plain(writer, column, source, 0, NULL, err);
     case PACKED:
-        return pci_emit_packed(writer, column, source, shape, err);
+        return pci_emit_packed(writer, column, source, stats, err);
     case BLOCKED:
     case SLOPED:
-        return pci_emit_blocked(writer, column, source, shape, plan->way == SLOPED, err);
+        return pci_emit_blocked(writer, column, source, stats, plan->candidate == SLOPED, err);
     case DELTAS:
-        return pci_encode_delta(writer, column, source, shape, depth, err);
+        return pci_encode_delta(writer, column, source, stats, depth, err);
     case SPARSE:
-        return pci_encode_sparse(writer, column, plan->rest, depth, err);
+        return pci_encode_sparse(writer, column, plan->exceptions, depth, err);
     case RUNS:
-        return pci_encode_runs(writer, column, source, shape, depth, err);
+        return pci_encode_runs(writer, column, source, stats, depth, err);
     case SPLIT:
-        return pci_encode_patched(writer, column, source, shape, &plan->split, depth, err);
+        return pci_encode_patched(writer, column, source, stats, &plan->split, depth, err);
     case TREE:
         return pci_encode_tree(writer, column, source, plan->steps, depth, err);
     case CHAIN:
         break;
     }
-    return pci_encode_successor(writer, column, plan->links, depth, err);
+    return pci_encode_successor(writer, column, plan->successors, depth, err);
 }
 
-static void consider(struct plan *plan, enum way way, uint64_t bits)
+static void consider(struct plan *plan, enum candidate candidate, uint64_t bits)
 {
-    if (bits < worthwhile(plan->bits)) {
-        plan->way = way;
+    if (bits < cost_limit(plan->bits)) {
+        plan->candidate = candidate;
         plan->bits = bits;
     }
 }
 
-/* Large values apart from small ones. If the small ones are all the same, SPARSE says as much. */
+/* SPLIT; or SPARSE if all small values are equal. */
 static pcol_status consider_split(struct plan *plan, const struct pci_value_source *source,
-                                  const struct pci_column_stats *shape, int depth, pcol_error *err)
+                                  const struct pci_column_stats *stats, int depth, pcol_error *err)
 {
-    PCI_TRY(pci_patch_choose(source, shape, depth + 1 < PCI_MAX_DEPTH, worthwhile(plan->bits),
+    PCI_TRY(pci_patch_choose(source, stats, depth + 1 < PCI_MAX_DEPTH, cost_limit(plan->bits),
                              &plan->split, err));
     if (plan->split.bits == UINT64_MAX)
         return PCOL_OK;
     consider(plan, plan->split.width ? SPLIT : SPARSE, plan->split.bits);
-    if (plan->way != SPARSE || plan->bits != plan->split.bits)
+    if (plan->candidate != SPARSE || plan->bits != plan->split.bits)
         return PCOL_OK;
-    pci_free(plan->rest);
-    return rest_new(source, 0, (uint64_t)shape->min, 0, &plan->rest, err);
+    pci_free(plan->exceptions);
+    return new_exceptions(source, 0, (uint64_t)stats->min, 0, &plan->exceptions, err);
 }
 
-/* What may have children. What their marks alone cost tells of most that they need not be tried. */
-static pcol_status consider_deeper(struct plan *plan, const struct pci_value_source *source,
-                                   const struct pci_column_stats *shape, int press, int depth,
+/* Candidates with children. The cost of the marks alone rules out most of them. */
+static pcol_status consider_nested(struct plan *plan, const struct pci_value_source *source,
+                                   const struct pci_column_stats *stats, int is_archive, int depth,
                                    pcol_error *err)
 {
     int is_double = source->type == PCF_F64;
     uint64_t cost;
     if (!is_double)
-        consider(plan, DELTAS, pci_cost_deltas(shape));
-    if (shape->rows >= 64 && pci_cost_marks(shape->rows) < worthwhile(plan->bits)) {
-        PCI_TRY(best_rest(source, shape, &plan->rest, &cost, err));
+        consider(plan, DELTAS, pci_cost_deltas(stats));
+    if (stats->rows >= 64 && pci_cost_marks(stats->rows) < cost_limit(plan->bits)) {
+        PCI_TRY(choose_default(source, stats, &plan->exceptions, &cost, err));
         consider(plan, SPARSE, cost);
     }
     if (!is_double)
-        consider(plan, RUNS, cost_runs(shape));
+        consider(plan, RUNS, cost_runs(stats));
     if (!is_double)
-        PCI_TRY(consider_split(plan, source, shape, depth, err));
+        PCI_TRY(consider_split(plan, source, stats, depth, err));
     if (depth == 0) {
-        PCI_TRY(
-            pci_successors_new(source, shape, worthwhile(plan->bits), &plan->links, &cost, err));
+        PCI_TRY(pci_successors_new(source, stats, cost_limit(plan->bits), &plan->successors, &cost,
+                                   err));
         consider(plan, CHAIN, cost);
-        if (!press) { /* archives know trees by a transform, which compresses better */
-            PCI_TRY(pci_tree_steps_new(source, shape, worthwhile(plan->bits), &plan->steps, &cost,
+        if (!is_archive) { /* in archives PCF_TRANSFORM_PARENT compresses better */
+            PCI_TRY(pci_tree_steps_new(source, stats, cost_limit(plan->bits), &plan->steps, &cost,
                                        err));
             consider(plan, TREE, cost);
         }
@@ -215,71 +219,71 @@ static pcol_status consider_deeper(struct plan *plan, const struct pci_value_sou
     return PCOL_OK;
 }
 
-static pcol_status put_best(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source,
-                            const struct pci_column_stats *shape, int depth, pcol_error *err)
+static pcol_status write_best(struct pci_container *writer, uint32_t column,
+                              const struct pci_value_source *source,
+                              const struct pci_column_stats *stats, int depth, pcol_error *err)
 {
-    struct plan plan = {.way = PLAIN, .bits = shape->rows * 64};
+    struct plan plan = {.candidate = PLAIN, .bits = stats->rows * 64};
     pcol_status status = PCOL_OK;
     if (source->type != PCF_F64) {
-        plan.way = PACKED;
-        plan.bits = pci_cost_packed(shape);
-        consider(&plan, BLOCKED, pci_cost_blocked(shape));
-        consider(&plan, SLOPED, pci_cost_sloped(shape));
+        plan.candidate = PACKED;
+        plan.bits = pci_cost_packed(stats);
+        consider(&plan, BLOCKED, pci_cost_blocked(stats));
+        consider(&plan, SLOPED, pci_cost_sloped(stats));
     }
-    /* At the greatest depth stand successors and rises, which may have a block's cost at most. */
+    /* Successors and differences are at the maximum depth: they need O(1) access. */
     if (depth < PCI_MAX_DEPTH)
-        status = consider_deeper(&plan, source, shape, writer->press != NULL, depth, err);
+        status = consider_nested(&plan, source, stats, writer->press != NULL, depth, err);
     if (status == PCOL_OK)
-        status = put_way(writer, column, source, shape, &plan, depth, err);
-    pci_free(plan.rest);
-    pci_successors_free(plan.links);
+        status = write_candidate(writer, column, source, stats, &plan, depth, err);
+    pci_free(plan.exceptions);
+    pci_successors_free(plan.successors);
     pci_tree_steps_free(plan.steps);
     return status;
 }
 
-static pcol_status put_nullable(struct pci_container *writer, uint32_t column,
-                                const struct pci_value_source *source, int depth, pcol_error *err)
+static pcol_status write_nullable(struct pci_container *writer, uint32_t column,
+                                  const struct pci_value_source *source, int depth, pcol_error *err)
 {
-    struct pci_exceptions *rest;
+    struct pci_exceptions *exceptions;
     pcol_status status;
-    PCI_TRY(rest_new(source, 1, 0, 0, &rest, err));
-    status = pci_encode_sparse(writer, column, rest, depth, err);
-    pci_free(rest);
+    PCI_TRY(new_exceptions(source, 1, 0, 0, &exceptions, err));
+    status = pci_encode_sparse(writer, column, exceptions, depth, err);
+    pci_free(exceptions);
     return status;
 }
 
-static pcol_status put_encoded(struct pci_container *writer, uint32_t column,
-                               const struct pci_value_source *source,
-                               const struct pci_column_stats *shape, int depth, pcol_error *err)
+static pcol_status write_encoded(struct pci_container *writer, uint32_t column,
+                                 const struct pci_value_source *source,
+                                 const struct pci_column_stats *stats, int depth, pcol_error *err)
 {
-    if (shape->nulls)
-        return put_nullable(writer, column, source, depth, err);
-    return put_best(writer, column, source, shape, depth, err);
+    if (stats->nulls)
+        return write_nullable(writer, column, source, depth, err);
+    return write_best(writer, column, source, stats, depth, err);
 }
 
 /* ---- archives ---- */
 
 #define TRIAL_ROWS 65536u
-#define ENCODED \
-    UINT8_MAX /* not plain under a transform, but the encoding that is best uncompressed */
+/* Form of a column: a PCF_TRANSFORM_ of PLAIN, or ENCODED: the smallest encoding, untransformed. */
+#define ENCODED UINT8_MAX
 
-static pcol_status put_form(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source,
-                            const struct pci_column_stats *shape, uint8_t form, int depth,
-                            pcol_error *err)
+static pcol_status write_form(struct pci_container *writer, uint32_t column,
+                              const struct pci_value_source *source,
+                              const struct pci_column_stats *stats, uint8_t form, int depth,
+                              pcol_error *err)
 {
     pcol_status status;
     if (form == ENCODED)
-        return put_encoded(writer, column, source, shape, depth, err);
+        return write_encoded(writer, column, source, stats, depth, err);
     writer->transform = form;
-    status = pci_emit_plain(writer, column, source, shape->nulls, NULL, err);
+    status = pci_emit_plain(writer, column, source, stats->nulls, NULL, err);
     writer->transform = PCF_TRANSFORM_NONE;
     return status;
 }
 
-/* A writer of one column of a source, which is number 0. */
-static pcol_status trial_begin(struct pci_container *trial, const struct pci_container *writer,
+/* Begins a temporary container with one column, number 0. */
+static pcol_status begin_trial(struct pci_container *trial, const struct pci_container *writer,
                                const struct pci_value_source *source, pcol_error *err)
 {
     uint32_t column;
@@ -291,108 +295,111 @@ static pcol_status trial_begin(struct pci_container *trial, const struct pci_con
     return pci_container_column(trial, "trial", source->type, 0, &column, err);
 }
 
-static uint64_t trial_end(struct pci_container *trial)
+/* Releases the container and returns the size of its sections and records. */
+static uint64_t end_trial(struct pci_container *trial)
 {
-    uint64_t bytes = 16 * (trial->column_count - 1); /* descriptors compress well */
+    uint64_t bytes = 16 * (trial->column_count - 1); /* estimate for compressed records */
     for (size_t i = 0; i < trial->section_count; i++)
         bytes += trial->sections[i].size + 8;
     pci_container_clear(trial);
     return bytes;
 }
 
-/* What a form of a column costs: it is written to nowhere. */
-static pcol_status measure(struct pci_container *writer, const struct pci_value_source *source,
-                           const struct pci_column_stats *shape, uint8_t form, int depth,
-                           uint64_t *bytes, pcol_error *err)
+/* Measures the compressed size of a form of a column. */
+static pcol_status measure_form(struct pci_container *writer, const struct pci_value_source *source,
+                                const struct pci_column_stats *stats, uint8_t form, int depth,
+                                uint64_t *bytes, pcol_error *err)
 {
     struct pci_container trial;
-    pcol_status status = trial_begin(&trial, writer, source, err);
+    pcol_status status = begin_trial(&trial, writer, source, err);
     if (status == PCOL_OK)
-        status = put_form(&trial, 0, source, shape, form, depth, err);
-    *bytes = trial_end(&trial);
+        status = write_form(&trial, 0, source, stats, form, depth, err);
+    *bytes = end_trial(&trial);
     return status;
 }
 
-/* The forms of a column compared by its first rows: what packs best does not always compress
- * best. */
-static pcol_status best_form(struct pci_container *writer, const struct pci_value_source *all,
-                             int depth, uint8_t *form, pcol_error *err)
+/* Compares the forms of a column by the compressed size of its first rows: the smallest encoding
+ * does not always compress best. */
+static pcol_status choose_form(struct pci_container *writer, const struct pci_value_source *all,
+                               int depth, uint8_t *form, pcol_error *err)
 {
     struct pci_value_source first = *all;
-    struct pci_column_stats shape;
+    struct pci_column_stats stats;
     uint64_t best, bytes;
     pcol_status status;
     int tree = depth == 0 && writer->tree.transform;
     first.done = NULL;
     first.rows = all->rows < TRIAL_ROWS ? all->rows : TRIAL_ROWS;
     *form = ENCODED;
-    PCI_TRY(pci_column_stats_of(&first, 0, &shape, err));
-    status = measure(writer, &first, &shape, ENCODED, depth, &best, err);
-    best -= best / 32; /* a plain column takes more memory */
+    PCI_TRY(pci_column_stats_of(&first, 0, &stats, err));
+    status = measure_form(writer, &first, &stats, ENCODED, depth, &best, err);
+    best -= best / 32; /* a PLAIN column takes more memory, so it must save 1/32 */
     for (uint8_t t = 0; status == PCOL_OK && t <= PCF_TRANSFORM_LAST; t++) {
         if (t >= PCF_TRANSFORM_PARENT && (!tree || t != writer->tree.transform))
             continue;
-        status = measure(writer, &first, &shape, t, depth, &bytes, err);
+        status = measure_form(writer, &first, &stats, t, depth, &bytes, err);
         if (status == PCOL_OK && bytes < best) {
             best = bytes;
             *form = t;
         }
     }
-    pci_column_stats_clear(&shape);
+    pci_column_stats_clear(&stats);
     return status;
 }
 
-static pcol_status put_archived(struct pci_container *writer, uint32_t column,
-                                const struct pci_value_source *source,
-                                const struct pci_column_stats *shape, int depth, pcol_error *err)
+static pcol_status write_archived(struct pci_container *writer, uint32_t column,
+                                  const struct pci_value_source *source,
+                                  const struct pci_column_stats *stats, int depth, pcol_error *err)
 {
     uint8_t form;
-    PCI_TRY(best_form(writer, source, depth, &form, err));
-    return put_form(writer, column, source, shape, form, depth, err);
+    PCI_TRY(choose_form(writer, source, depth, &form, err));
+    return write_form(writer, column, source, stats, form, depth, err);
 }
 
-static void describe(struct pcf_column *c, const struct pci_column_stats *shape, uint8_t type)
+static void set_statistics(struct pcf_column *c, const struct pci_column_stats *stats, uint8_t type)
 {
-    c->null_count = shape->nulls;
-    if (shape->nulls)
+    c->null_count = stats->nulls;
+    if (stats->nulls)
         c->flags |= PCF_COLUMN_NULLABLE;
-    if (!c->name_size) /* nobody asks what a child holds */
+    if (!c->name_size) /* children have no statistics */
         return;
-    if (shape->has_stats) {
+    if (stats->has_stats) {
         c->flags |= PCF_COLUMN_STATS;
-        c->min = shape->min;
-        c->max = shape->max;
+        c->min = stats->min;
+        c->max = stats->max;
     }
-    if (shape->ascending && shape->rows && type != PCF_F64)
+    if (stats->ascending && stats->rows && type != PCF_F64)
         c->flags |= PCF_COLUMN_ASCENDING;
 }
 
-static pcol_status encode_shape(struct pci_container *writer, uint32_t column,
-                                const struct pci_value_source *source,
-                                const struct pci_column_stats *shape, int depth, pcol_error *err)
+/* Encodes a column with known statistics: trivial cases, else by cost. */
+static pcol_status encode_with_stats(struct pci_container *writer, uint32_t column,
+                                     const struct pci_value_source *source,
+                                     const struct pci_column_stats *stats, int depth,
+                                     pcol_error *err)
 {
     struct pcf_column *c = column_of(writer, column);
-    describe(c, shape, source->type);
-    if (!shape->rows) {
+    set_statistics(c, stats, source->type);
+    if (!stats->rows) {
         c->encoding = PCF_LINEAR;
         return PCOL_OK;
     }
     if (writer->plain)
-        return pci_emit_plain(writer, column, source, shape->nulls, NULL, err);
-    if (shape->nulls == shape->rows) {
+        return pci_emit_plain(writer, column, source, stats->nulls, NULL, err);
+    if (stats->nulls == stats->rows) {
         c->encoding = PCF_LINEAR;
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
         return PCOL_OK;
     }
-    if (!shape->nulls && (shape->constant || (shape->linear && source->type != PCF_F64))) {
+    if (!stats->nulls && (stats->constant || (stats->linear && source->type != PCF_F64))) {
         c->encoding = PCF_LINEAR;
-        c->base = shape->first;
-        c->step = shape->constant ? 0 : shape->step;
+        c->base = stats->first;
+        c->step = stats->constant ? 0 : stats->step;
         return PCOL_OK;
     }
     if (writer->press && source->type != PCF_BOOL)
-        return put_archived(writer, column, source, shape, depth, err);
-    return put_encoded(writer, column, source, shape, depth, err);
+        return write_archived(writer, column, source, stats, depth, err);
+    return write_encoded(writer, column, source, stats, depth, err);
 }
 
 pcol_status pci_encode_quick(struct pci_container *writer, uint32_t column,
@@ -400,21 +407,21 @@ pcol_status pci_encode_quick(struct pci_container *writer, uint32_t column,
                              const int64_t *constant, pcol_error *err)
 {
     static const uint8_t valid = 1;
-    struct pci_column_stats shape = {.rows = source->rows, .nulls = nulls};
+    struct pci_column_stats stats = {.rows = source->rows, .nulls = nulls};
     struct pcf_column *c = column_of(writer, column);
     int is_signed = source->type == PCF_I64 || source->type == PCF_F64;
     if (nulls && nulls == source->rows) {
         c->flags |= PCF_COLUMN_DEFAULT_NULL;
     } else if (source->rows && (nulls || !constant)) {
-        PCI_TRY(pci_emit_plain(writer, column, source, nulls, is_signed ? &shape : NULL, err));
-        describe(column_of(writer, column), &shape, source->type);
+        PCI_TRY(pci_emit_plain(writer, column, source, nulls, is_signed ? &stats : NULL, err));
+        set_statistics(column_of(writer, column), &stats, source->type);
         return PCOL_OK;
     } else if (source->rows) {
         c->base = *constant;
-        pci_add_stats(&shape, source->type, constant, &valid, 1);
+        pci_add_stats(&stats, source->type, constant, &valid, 1);
     }
     c->encoding = PCF_LINEAR;
-    describe(c, &shape, source->type);
+    set_statistics(c, &stats, source->type);
     return PCOL_OK;
 }
 
@@ -423,24 +430,24 @@ pcol_status pci_encode_constant(struct pci_container *writer, uint32_t column,
                                 pcol_error *err)
 {
     static const uint8_t valid = 1;
-    struct pci_column_stats shape = {
+    struct pci_column_stats stats = {
         .rows = source->rows, .first = value, .constant = 1, .ascending = 1, .scale = 1};
     if (writer->plain || !source->rows)
         return pci_encode(writer, column, source, err);
-    pci_add_stats(&shape, source->type, &value, &valid, 1);
-    return encode_shape(writer, column, source, &shape, 0, err);
+    pci_add_stats(&stats, source->type, &value, &valid, 1);
+    return encode_with_stats(writer, column, source, &stats, 0, err);
 }
 
 pcol_status pci_encode_at(struct pci_container *writer, uint32_t column,
                           const struct pci_value_source *source, int depth, pcol_error *err)
 {
-    struct pci_column_stats shape;
+    struct pci_column_stats stats;
     pcol_status status;
-    if (writer->quick) /* no source but a builder's column has nulls */
+    if (writer->quick) /* only columns of the builder have nulls; it calls pci_encode_quick() */
         return pci_encode_quick(writer, column, source, 0, NULL, err);
-    PCI_TRY(pci_column_stats_of(source, depth >= PCI_MAX_DEPTH, &shape, err));
-    status = encode_shape(writer, column, source, &shape, depth, err);
-    pci_column_stats_clear(&shape);
+    PCI_TRY(pci_column_stats_of(source, depth >= PCI_MAX_DEPTH, &stats, err));
+    status = encode_with_stats(writer, column, source, &stats, depth, err);
+    pci_column_stats_clear(&stats);
     return status;
 }
 
@@ -460,9 +467,9 @@ pcol_status pci_encode_measure(struct pci_container *writer, const struct pci_va
                                uint64_t *bytes, pcol_error *err)
 {
     struct pci_container trial;
-    pcol_status status = trial_begin(&trial, writer, source, err);
+    pcol_status status = begin_trial(&trial, writer, source, err);
     if (status == PCOL_OK)
         status = pci_encode_at(&trial, 0, source, 0, err);
-    *bytes = trial_end(&trial);
+    *bytes = end_trial(&trial);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * encode.h - a column's values into the smallest of the encodings
+ * encode.h - encoding of a column's values, choice of the smallest encoding; bit writer
  */
 #ifndef PCI_ENCODE_ENCODE_H
 #define PCI_ENCODE_ENCODE_H
@@ -7,27 +7,27 @@
 #include "encode/column_stats.h"
 #include "encode/container_writer.h"
 
-/* Choose by cost and write. The column is one that pci_container_column() gave. With writer->plain:
- * PLAIN and a validity bitmap. */
+/* Chooses the encoding with the lowest cost and writes it. `column`: of pci_container_column().
+ * With writer->plain: PLAIN and a validity bitmap. */
 pcol_status pci_encode(struct pci_container *writer, uint32_t column,
                        const struct pci_value_source *source, pcol_error *err);
-/* The same for a column all of whose rows are `value`, none null: nothing has to be read. */
+/* The same for a column of equal, non-null values, without reading the source. */
 pcol_status pci_encode_constant(struct pci_container *writer, uint32_t column,
                                 const struct pci_value_source *source, int64_t value,
                                 pcol_error *err);
-/* The values as they are, in one pass, with minimum and maximum where values may be negative, which
- * those who read ask: so many rows are null, and all
- * others are *constant (NULL: they are not). What pci_encode() does with writer->quick. */
+/* Encodes in one pass without a choice: LINEAR if all rows are null or, without nulls, *constant
+ * (NULL: not constant), else PLAIN. Sets minimum and maximum of types that may be negative, which
+ * readers require. pci_encode() with writer->quick uses this. */
 pcol_status pci_encode_quick(struct pci_container *writer, uint32_t column,
                              const struct pci_value_source *source, uint64_t nulls,
                              const int64_t *constant, pcol_error *err);
 
-/* What a source takes as a column of a file like the writer's, which is left alone. */
+/* *bytes: size of the encoded source in a file with the writer's options; writes nothing. */
 pcol_status pci_encode_measure(struct pci_container *writer, const struct pci_value_source *source,
                                uint64_t *bytes, pcol_error *err);
 
-/* A column of bytes (encode_bytes.c): `offsets` has rows + 1 values of type u64; read() copies out
- * data. `valid` may be NULL: no nulls; else one byte per row. */
+/* A column of type bytes (encode_bytes.c). `offsets`: rows + 1 values of type u64; read() copies
+ * data. */
 struct pci_bytes_source {
     uint64_t rows;
     const struct pci_value_source *offsets;
@@ -37,19 +37,17 @@ struct pci_bytes_source {
     void *context;
     const struct pci_value_source *validity; /* bool values, or NULL */
     uint64_t null_count;
-    const struct pci_value_source
-        *shared; /* FRONT: how many bytes are those of the row before; or NULL */
+    const struct pci_value_source *shared; /* FRONT: lengths of shared prefixes; else NULL */
 };
 pcol_status pci_encode_bytes(struct pci_container *writer, uint32_t column,
                              const struct pci_bytes_source *source, pcol_error *err);
 
-/* The pool, in order (builder/encode_strings.c): whole strings, or without what they share with
- * the one before. */
+/* The sorted string pool (builder/encode_strings.c): PLAIN or FRONT, whichever is smaller. */
 struct pci_string_pool;
 pcol_status pci_encode_strings(const struct pci_string_pool *table, struct pci_container *writer,
                                uint32_t column, pcol_error *err);
 
-/* bit_writer.c: packed bits into a section, least significant first. */
+/* Bit writer of a section, least significant bit first (bit_writer.c). */
 struct pci_bits {
     struct pci_section section;
     uint64_t word;
@@ -60,10 +58,10 @@ struct pci_bits {
 pcol_status pci_bits_begin(struct pci_bits *bits, struct pci_container *writer, uint32_t column,
                            uint8_t role, pcol_error *err);
 pcol_status pci_bits_flush(struct pci_bits *bits, pcol_error *err); /* buffer to section */
-pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err); /* to a byte */
+pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err); /* to the next byte */
 pcol_status pci_bits_end(struct pci_bits *bits, size_t padding, pcol_error *err);
 
-/* `n` numbers of `width` bits each, which they have no more than. */
+/* Appends n numbers below 2^width. */
 pcol_status pci_bits_put_many(struct pci_bits *bits, const uint64_t *numbers, size_t n,
                               unsigned width, pcol_error *err);
 

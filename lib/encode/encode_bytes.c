@@ -1,8 +1,8 @@
 /*
- * encode_bytes.c - a column of byte strings into sections and children
+ * encode_bytes.c - encoder of columns of type bytes: whole (PLAIN) or front-coded (FRONT)
  *
- * Whether the strings stand whole or share bytes with the one before is the source's choice; their
- * offsets and what they share are columns of integers, encoded as any other.
+ * The source decides which; offsets and shared prefix lengths are integer columns, encoded like any
+ * other. Tests: tests/unit/test_front.c.
  */
 #include "encode/encode_leaf.h"
 
@@ -20,13 +20,13 @@ static pcol_status put_data(struct pci_container *writer, uint32_t column,
         pci_free(buffer);
         return status;
     }
-    for (uint64_t at = 0; at < source->data_size && status == PCOL_OK;) {
-        uint64_t left = source->data_size - at;
+    for (uint64_t offset = 0; offset < source->data_size && status == PCOL_OK;) {
+        uint64_t left = source->data_size - offset;
         size_t n = left < PCI_PAGE_BYTES ? (size_t)left : PCI_PAGE_BYTES;
-        status = source->read(source->context, at, buffer, n, err);
+        status = source->read(source->context, offset, buffer, n, err);
         if (status == PCOL_OK)
             status = pci_section_append(&section, buffer, n, err);
-        at += n;
+        offset += n;
     }
     if (status == PCOL_OK)
         status = pci_section_end(&section, err);

@@ -1,8 +1,8 @@
 /*
- * encode_leaf.c - one column's values into sections: plain, packed, blocked
+ * encode_leaf.c - writers of PLAIN, PACKED, BLOCKED, of validity and marks; subsets of rows
  *
- * All of them are bits of some width, block after block of 1024 rows; what differs is how a block's
- * values become bits. put_bits() is the loop that they share.
+ * PACKED and BLOCKED are frame-of-reference encodings. Sections are bits of some width, written in
+ * blocks of 1024 rows; write_section() is the common loop. Tests: tests/unit/test_encode.c.
  */
 #include "encode/encode_leaf.h"
 
@@ -10,10 +10,10 @@
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
 
-/* All blocks of a source into one section, then `padding` zero bytes. */
-static pcol_status put_bits(struct pci_container *writer, uint32_t column, uint8_t role,
-                            const struct pci_value_source *source, pci_write_block put,
-                            void *context, size_t padding, pcol_error *err)
+/* Writes all blocks of a source into one section, then `padding` zero bytes. */
+static pcol_status write_section(struct pci_container *writer, uint32_t column, uint8_t role,
+                                 const struct pci_value_source *source, pci_write_block put,
+                                 void *context, size_t padding, pcol_error *err)
 {
     struct pci_bits *bits = pci_malloc(1, sizeof *bits);
     struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
@@ -42,7 +42,8 @@ pcol_status pci_emit_blocks(struct pci_container *writer, uint32_t column,
                             const struct pci_value_source *source, pci_write_block put,
                             void *context, pcol_error *err)
 {
-    return put_bits(writer, column, PCF_ROLE_VALUES, source, put, context, PCF_PACK_PADDING, err);
+    return write_section(writer, column, PCF_ROLE_VALUES, source, put, context, PCF_PACK_PADDING,
+                         err);
 }
 
 /* ---- plain ---- */
@@ -50,7 +51,7 @@ pcol_status pci_emit_blocks(struct pci_container *writer, uint32_t column,
 struct plain {
     unsigned width;
     uint8_t type;
-    struct pci_column_stats *stats; /* NULL: they are known */
+    struct pci_column_stats *min_max; /* receives minimum and maximum; may be NULL */
 };
 
 static pcol_status put_plain(struct pci_bits *bits, const struct pci_block_reader *block,
@@ -60,9 +61,9 @@ static pcol_status put_plain(struct pci_bits *bits, const struct pci_block_reade
     unsigned width = plain->width;
     uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
     uint32_t narrow[PCF_BLOCK_ROWS];
-    if (plain->stats)
-        pci_add_stats(plain->stats, plain->type, block->values, block->valid, block->n);
-    /* Values are 0 under a null, and whole words need no shifting. */
+    if (plain->min_max)
+        pci_add_stats(plain->min_max, plain->type, block->values, block->valid, block->n);
+    /* Fast paths: nulls are 0 already, and whole words need no bit packing. */
     if (width == 64)
         return pci_section_append(&bits->section, block->values, block->n * 8, err);
     if (width == 32) {
@@ -96,25 +97,25 @@ static unsigned plain_width(uint8_t type)
 pcol_status pci_emit_validity(struct pci_container *writer, uint32_t column,
                               const struct pci_value_source *source, pcol_error *err)
 {
-    return put_bits(writer, column, PCF_ROLE_VALIDITY, source, put_valid, NULL, 0, err);
+    return write_section(writer, column, PCF_ROLE_VALIDITY, source, put_valid, NULL, 0, err);
 }
 
 pcol_status pci_emit_plain(struct pci_container *writer, uint32_t column,
                            const struct pci_value_source *source, uint64_t nulls,
-                           struct pci_column_stats *stats, pcol_error *err)
+                           struct pci_column_stats *min_max, pcol_error *err)
 {
-    struct plain plain = {plain_width(source->type), source->type, stats};
+    struct plain plain = {plain_width(source->type), source->type, min_max};
     writer->columns[column].encoding = PCF_PLAIN;
     if (nulls)
         PCI_TRY(pci_emit_validity(writer, column, source, err));
-    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_plain, &plain, 0, err);
+    return write_section(writer, column, PCF_ROLE_VALUES, source, put_plain, &plain, 0, err);
 }
 
 /* ---- packed ---- */
 
 struct packed {
     const struct pcf_column *column;
-    struct pci_divisor divisor; /* its scale */
+    struct pci_divisor divisor; /* column->scale */
 };
 
 static pcol_status put_packed(struct pci_bits *bits, const struct pci_block_reader *block,
@@ -130,16 +131,16 @@ static pcol_status put_packed(struct pci_bits *bits, const struct pci_block_read
 
 pcol_status pci_emit_packed(struct pci_container *writer, uint32_t column,
                             const struct pci_value_source *source,
-                            const struct pci_column_stats *shape, pcol_error *err)
+                            const struct pci_column_stats *stats, pcol_error *err)
 {
     struct pcf_column *c = &writer->columns[column];
     c->encoding = PCF_PACKED;
-    c->base = shape->min;
-    c->scale = shape->scale;
-    c->width = (uint8_t)pci_width_of(((uint64_t)shape->max - (uint64_t)shape->min) / c->scale);
+    c->base = stats->min;
+    c->scale = stats->scale;
+    c->width = (uint8_t)pci_width_of(((uint64_t)stats->max - (uint64_t)stats->min) / c->scale);
     struct packed packed = {c, pci_divisor_of(c->scale)};
-    return put_bits(writer, column, PCF_ROLE_VALUES, source, put_packed, &packed, PCF_PACK_PADDING,
-                    err);
+    return write_section(writer, column, PCF_ROLE_VALUES, source, put_packed, &packed,
+                         PCF_PACK_PADDING, err);
 }
 
 /* ---- blocked ---- */
@@ -149,7 +150,7 @@ struct blocks {
     size_t count;
     uint64_t offset; /* of the next block's bits */
     uint64_t scale;
-    struct pci_divisor divisor; /* that */
+    struct pci_divisor divisor; /* scale */
     uint8_t type;
     int slopes;
 };
@@ -187,15 +188,15 @@ pcol_status pci_emit_array(struct pci_container *writer, uint32_t column, uint8_
 
 pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
                              const struct pci_value_source *source,
-                             const struct pci_column_stats *shape, int slopes, pcol_error *err)
+                             const struct pci_column_stats *stats, int slopes, pcol_error *err)
 {
     struct pcf_column *c = &writer->columns[column];
     struct blocks b = {.type = source->type, .slopes = slopes};
     pcol_status status;
     c->encoding = PCF_BLOCKED;
-    c->scale = b.scale = slopes ? 1 : shape->scale;
+    c->scale = b.scale = slopes ? 1 : stats->scale;
     b.divisor = pci_divisor_of(b.scale);
-    b.all = pci_malloc(shape->block_count + 1, sizeof *b.all);
+    b.all = pci_malloc(stats->block_count + 1, sizeof *b.all);
     if (!b.all)
         return pci_fail_memory(err);
     status = pci_emit_blocks(writer, column, source, put_blocked, &b, err);
@@ -206,14 +207,13 @@ pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
     return status;
 }
 
-/* ---- marks: which rows have a value of their own ---- */
+/* ---- marks: bit vector with rank directory ---- */
 
 struct marks {
     pci_mark_block mark;
     const void *context;
-    struct pci_partition_capture *const *keepings; /* of rows by their marks, NULL at the end; or
-                                                      NULL */
-    uint64_t count;                                /* of the blocks before */
+    struct pci_partition_capture *const *captures; /* NULL-terminated; may be NULL */
+    uint64_t count;                                /* marks so far */
     uint8_t block[PCF_BLOCK_ROWS];
 };
 
@@ -221,18 +221,18 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_block_reade
                              void *context, pcol_error *err)
 {
     struct marks *m = context;
-    if (block->row) { /* 1024 bits stand before, so this begins at a byte */
+    if (block->row) { /* after 1024 bits: byte-aligned */
         PCI_TRY(pci_bits_put(bits, m->count & UINT32_MAX, 32, err));
         PCI_TRY(pci_bits_put(bits, m->count >> 32, 32, err));
     }
     m->mark(m->context, block, m->block);
-    for (struct pci_partition_capture *const *k = m->keepings; k && *k; k++)
+    for (struct pci_partition_capture *const *k = m->captures; k && *k; k++)
         PCI_TRY(pci_partition_capture_block(*k, block, m->block, err));
     memset(m->block + block->n, 0, PCF_BLOCK_ROWS - block->n);
     for (size_t i = 0, bits_left = block->n; bits_left; i += 32) {
         uint64_t word = 0;
         unsigned n = bits_left < 32 ? (unsigned)bits_left : 32;
-        for (unsigned k = 0; k < 32; k += 8) /* the low bits of eight bytes come together on top */
+        for (unsigned k = 0; k < 32; k += 8) /* the product gathers 8 low bits in the top byte */
             word |= (pcf_load64(m->block + i + k) * UINT64_C(0x0102040810204080) >> 56) << k;
         m->count += (uint64_t)__builtin_popcountll(word);
         bits_left -= n;
@@ -243,111 +243,112 @@ static pcol_status put_marks(struct pci_bits *bits, const struct pci_block_reade
 
 pcol_status pci_emit_marks(struct pci_container *writer, uint32_t column,
                            const struct pci_value_source *source, pci_mark_block mark,
-                           const void *context, struct pci_partition_capture *const *keepings,
+                           const void *context, struct pci_partition_capture *const *captures,
                            pcol_error *err)
 {
-    struct marks m = {.mark = mark, .context = context, .keepings = keepings};
-    return put_bits(writer, column, PCF_ROLE_MARKS, source, put_marks, &m, 0, err);
+    struct marks m = {.mark = mark, .context = context, .captures = captures};
+    return write_section(writer, column, PCF_ROLE_MARKS, source, put_marks, &m, 0, err);
 }
 
-/* ---- rows that are marked, and rises of the others ---- */
+/* ---- subsets of rows ---- */
 
-/* Cells of a block from `at` on, up to n of them. Each is written, and the place for it moves on if
- * it is wanted. Returns the first cell that was not looked at. */
-static size_t gather_marked(const struct pci_block_reader *block, const uint8_t *marks, size_t at,
-                            size_t n, int64_t *values, size_t *got)
+/* Branch-free compaction: each value is written, and the output index advances if it is in the
+ * subset. One loop for each kind. */
+static size_t gather_marked(const struct pci_block_reader *block, const uint8_t *marks, size_t row,
+                            size_t n, int64_t *values, size_t *count)
 {
-    size_t count = *got, end = block->n;
-    for (; at < end && count < n; at++) {
-        values[count] = block->values[at];
-        count += marks[at];
+    size_t k = *count, end = block->n;
+    for (; row < end && k < n; row++) {
+        values[k] = block->values[row];
+        k += marks[row];
     }
-    *got = count;
-    return at;
+    *count = k;
+    return row;
 }
 
-static size_t gather_others(const struct pci_block_reader *block, const uint8_t *marks, size_t at,
-                            size_t n, int64_t *values, size_t *got)
+static size_t gather_unmarked(const struct pci_block_reader *block, const uint8_t *marks,
+                              size_t row, size_t n, int64_t *values, size_t *count)
 {
-    size_t count = *got, end = block->n;
-    for (; at < end && count < n; at++) {
-        values[count] = block->values[at];
-        count += !marks[at];
+    size_t k = *count, end = block->n;
+    for (; row < end && k < n; row++) {
+        values[k] = block->values[row];
+        k += !marks[row];
     }
-    *got = count;
-    return at;
+    *count = k;
+    return row;
 }
 
-static size_t gather_rises(const struct pci_block_reader *block, const uint8_t *marks, size_t at,
-                           size_t n, int64_t *values, size_t *got)
+static size_t gather_deltas(const struct pci_block_reader *block, const uint8_t *marks, size_t row,
+                            size_t n, int64_t *values, size_t *count)
 {
-    size_t count = *got, end = block->n;
-    for (; at < end && count < n; at++) {
-        uint64_t before = (uint64_t)block->values[at ? at - 1 : 0];
-        values[count] = (int64_t)((uint64_t)block->values[at] - before);
-        count += !marks[at];
+    size_t k = *count, end = block->n;
+    for (; row < end && k < n; row++) {
+        uint64_t previous = (uint64_t)block->values[row ? row - 1 : 0];
+        values[k] = (int64_t)((uint64_t)block->values[row] - previous);
+        k += !marks[row];
     }
-    *got = count;
-    return at;
+    *count = k;
+    return row;
 }
 
-size_t pci_part_compact(enum pci_part_rows what, const struct pci_block_reader *block,
-                        const uint8_t *marks, size_t at, size_t n, int64_t *values, size_t *got)
+size_t pci_part_compact(enum pci_part_rows kind, const struct pci_block_reader *block,
+                        const uint8_t *marks, size_t row, size_t n, int64_t *values, size_t *count)
 {
-    return what == PCI_PART_MARKED     ? gather_marked(block, marks, at, n, values, got)
-           : what == PCI_PART_UNMARKED ? gather_others(block, marks, at, n, values, got)
-                                       : gather_rises(block, marks, at, n, values, got);
+    return kind == PCI_PART_MARKED     ? gather_marked(block, marks, row, n, values, count)
+           : kind == PCI_PART_UNMARKED ? gather_unmarked(block, marks, row, n, values, count)
+                                       : gather_deltas(block, marks, row, n, values, count);
 }
 
-static pcol_status next_block(struct pci_row_part *g, pcol_error *err)
+static pcol_status next_block(struct pci_row_part *part, pcol_error *err)
 {
-    PCI_TRY(pci_block_reader_next(&g->reader, err));
-    g->at = 0;
-    g->mark(g->context, &g->reader, g->marks);
+    PCI_TRY(pci_block_reader_next(&part->reader, err));
+    part->next = 0;
+    part->mark(part->context, &part->reader, part->marks);
     return PCOL_OK;
 }
 
 static pcol_status read_part(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                              pcol_error *err)
 {
-    struct pci_row_part *g = context;
-    size_t got = 0;
+    struct pci_row_part *part = context;
+    size_t count = 0;
     if (row == 0) {
-        pci_block_reader_init(&g->reader, g->all);
-        g->at = 0;
+        pci_block_reader_init(&part->reader, part->all);
+        part->next = 0;
     }
-    while (got < n) {
-        if (g->at >= g->reader.n) {
-            PCI_TRY(next_block(g, err));
-            if (!g->reader.n)
+    while (count < n) {
+        if (part->next >= part->reader.n) {
+            PCI_TRY(next_block(part, err));
+            if (!part->reader.n)
                 return pci_fail(err, PCOL_E_STATE, "column changed while it was written");
         }
-        g->at = pci_part_compact(g->what, &g->reader, g->marks, g->at, n, values, &got);
+        part->next =
+            pci_part_compact(part->kind, &part->reader, part->marks, part->next, n, values, &count);
     }
     memset(valid, 1, n);
     return PCOL_OK;
 }
 
 void pci_row_part_init(struct pci_row_part *part, const struct pci_value_source *all,
-                       pci_mark_block mark, const void *context, enum pci_part_rows what,
+                       pci_mark_block mark, const void *context, enum pci_part_rows kind,
                        uint64_t rows)
 {
-    uint8_t type = what == PCI_PART_DELTAS ? PCF_I64 : all->type;
+    uint8_t type = kind == PCI_PART_DELTAS ? PCF_I64 : all->type;
     part->source = (struct pci_value_source){rows, type, read_part, part, NULL};
     part->all = all;
     part->mark = mark;
     part->context = context;
-    part->what = what;
+    part->kind = kind;
 }
 
-pcol_status pci_row_part_count(struct pci_row_part *g, pcol_error *err)
+pcol_status pci_row_part_count(struct pci_row_part *part, pcol_error *err)
 {
     uint64_t marked = 0;
     pcol_status status;
-    pci_block_reader_init(&g->reader, g->all);
-    while ((status = next_block(g, err)) == PCOL_OK && g->reader.n)
-        for (size_t i = 0; i < g->reader.n; i++)
-            marked += g->marks[i];
-    g->source.rows = marked;
+    pci_block_reader_init(&part->reader, part->all);
+    while ((status = next_block(part, err)) == PCOL_OK && part->reader.n)
+        for (size_t i = 0; i < part->reader.n; i++)
+            marked += part->marks[i];
+    part->source.rows = marked;
     return status;
 }

@@ -1,10 +1,10 @@
 /*
- * encode_patched.c - a column of mostly small values with large ones between them
+ * encode_patched.c - planner of SPLIT: patched bit-packing
  *
- * Codes that are ranked by how often they occur, and counts and sizes of most programs, need few
- * bits each but for some rows. These are marked and stand apart, so that they do not widen the
- * others; they may be split once more. Where "large" begins is what costs fewest bits, which a
- * count of the values by their bits tells.
+ * For columns of mostly small values, such as codes by descending frequency, counts and sizes. Rows
+ * with large values are marked and stored in a child, which may be split once more, so they do not
+ * widen the others. The threshold minimizes the cost in bits, from a histogram of value widths.
+ * Tests: tests/unit/test_encode.c.
  */
 #include "encode/encode_leaf.h"
 
@@ -14,7 +14,7 @@
 #define MIN_ROWS 256u
 #define SAMPLE_ROWS 4096u
 
-/* Rows with marks, a section, two children with a section each. */
+/* Cost of the marks of `rows` rows and the overhead of two children with a section each. */
 static uint64_t cost_of_marks(uint64_t rows)
 {
     return rows + rows / 16 + 2 * 64 + 3 * PCI_SECTION_BITS + 2 * PCI_CHILD_BITS;
@@ -27,13 +27,13 @@ uint64_t pci_patch_cost(const uint64_t *counts, unsigned whole, int again, unsig
         rows += counts[b];
     for (unsigned w = 0; w < whole; w++) {
         small += counts[w];
-        uint64_t large = rows - small, rest = large * whole, middle = 0;
+        uint64_t large = rows - small, large_cost = large * whole, middle = 0;
         for (unsigned v = w + 1; again && v < whole; v++) {
             middle += counts[v];
             uint64_t cost = cost_of_marks(large) + middle * v + (large - middle) * whole;
-            rest = cost < rest ? cost : rest;
+            large_cost = cost < large_cost ? cost : large_cost;
         }
-        uint64_t cost = cost_of_marks(rows) + small * w + rest;
+        uint64_t cost = cost_of_marks(rows) + small * w + large_cost;
         if (cost < best) {
             best = cost;
             *width = w;
@@ -42,19 +42,19 @@ uint64_t pci_patch_cost(const uint64_t *counts, unsigned whole, int again, unsig
     return best;
 }
 
-/* Bits that a scale saves. */
-static unsigned bits_less(const struct pci_column_stats *shape)
+/* Bits per value saved by the scale, rounded down. */
+static unsigned scale_bits(const struct pci_column_stats *stats)
 {
-    return 63u - (unsigned)__builtin_clzll(shape->scale);
+    return 63u - (unsigned)__builtin_clzll(stats->scale);
 }
 
-/* How many of the first `rows` values, above the least, have how many bits. Two counts: one that is
- * raised again at once waits for itself. */
+/* Histogram of the widths of value - min of the first `rows` rows. Two interleaved histograms avoid
+ * store-to-load dependencies between consecutive increments. */
 static pcol_status count_bits(const struct pci_value_source *source,
-                              const struct pci_column_stats *shape, uint64_t rows, unsigned whole,
+                              const struct pci_column_stats *stats, uint64_t rows, unsigned whole,
                               uint64_t *counts, pcol_error *err)
 {
-    unsigned less = bits_less(shape);
+    unsigned less = scale_bits(stats);
     uint64_t odd[65] = {0};
     struct pci_block_reader *r = pci_malloc(1, sizeof *r);
     pcol_status status = PCOL_OK;
@@ -64,13 +64,13 @@ static pcol_status count_bits(const struct pci_value_source *source,
     pci_block_reader_init(r, source);
     while (r->row + r->n < rows && (status = pci_block_reader_next(r, err)) == PCOL_OK && r->n) {
         for (size_t i = 0; i < r->n; i++) {
-            uint64_t value = ((uint64_t)r->values[i] - (uint64_t)shape->min) >> less;
+            uint64_t value = ((uint64_t)r->values[i] - (uint64_t)stats->min) >> less;
             (i % 2 ? odd : counts)[value ? 64 - __builtin_clzll(value) : 0]++;
         }
     }
     for (size_t b = 0; b < 65; b++)
         counts[b] += odd[b];
-    /* A scale that is no power of two saves more bits than were taken off. */
+    /* A scale that is not a power of two saves more than `less` bits. */
     for (size_t b = whole + 1; b < 65; b++)
         counts[whole] += counts[b];
     pci_free(r);
@@ -78,21 +78,21 @@ static pcol_status count_bits(const struct pci_value_source *source,
 }
 
 pcol_status pci_patch_choose(const struct pci_value_source *source,
-                             const struct pci_column_stats *shape, int again, uint64_t limit,
+                             const struct pci_column_stats *stats, int again, uint64_t limit,
                              struct pci_patch_choice *choice, pcol_error *err)
 {
     uint64_t counts[65], rows = source->rows < SAMPLE_ROWS ? source->rows : SAMPLE_ROWS, bits;
-    unsigned whole = pci_width_of(((uint64_t)shape->max - (uint64_t)shape->min) / shape->scale);
+    unsigned whole = pci_width_of(((uint64_t)stats->max - (uint64_t)stats->min) / stats->scale);
     *choice = (struct pci_patch_choice){.bits = UINT64_MAX};
-    if (source->rows < MIN_ROWS || shape->nulls || shape->ascending || whole < 2)
+    if (source->rows < MIN_ROWS || stats->nulls || stats->ascending || whole < 2)
         return PCOL_OK;
-    /* The first rows, before all are looked at: most columns have no such values. */
-    PCI_TRY(count_bits(source, shape, rows, whole, counts, err));
+    /* A sample first: SPLIT does not pay for most columns. */
+    PCI_TRY(count_bits(source, stats, rows, whole, counts, err));
     bits = pci_patch_cost(counts, whole, again, &choice->width);
     if (rows < source->rows) {
         if (bits / rows > limit / source->rows)
             return PCOL_OK;
-        PCI_TRY(count_bits(source, shape, source->rows, whole, counts, err));
+        PCI_TRY(count_bits(source, stats, source->rows, whole, counts, err));
         bits = pci_patch_cost(counts, whole, again, &choice->width);
     }
     for (unsigned b = 0; b <= choice->width; b++)
@@ -110,7 +110,7 @@ void pci_mark_large(const void *context, const struct pci_block_reader *block, u
 }
 
 pcol_status pci_patch_new(const struct pci_value_source *source,
-                          const struct pci_column_stats *shape,
+                          const struct pci_column_stats *stats,
                           const struct pci_patch_choice *choice, struct pci_patch_plan **split,
                           pcol_error *err)
 {
@@ -118,8 +118,8 @@ pcol_status pci_patch_new(const struct pci_value_source *source,
     *split = NULL;
     if (!s)
         return pci_fail_memory(err);
-    s->base = (uint64_t)shape->min;
-    s->most = (UINT64_C(1) << (choice->width + bits_less(shape))) - 1;
+    s->base = (uint64_t)stats->min;
+    s->most = (UINT64_C(1) << (choice->width + scale_bits(stats))) - 1;
     pci_row_part_init(&s->large, source, pci_mark_large, s, PCI_PART_MARKED,
                       source->rows - choice->small_rows);
     pci_row_part_init(&s->small, source, pci_mark_large, s, PCI_PART_UNMARKED, choice->small_rows);

@@ -1,9 +1,10 @@
 /*
- * encode_tree.c - a column of parents as steps up their tree
+ * encode_tree.c - planner of TREE: parents of a pre-order tree as steps up
  *
- * In pre-order a row's parent is the row before, which takes a bit, or an ancestor of that, which
- * is some steps up. The steps of all rows are found in one pass, block by block as they are read
- * again; a column that is no such tree shows that mostly in its first rows.
+ * In pre-order the parent of a row is the previous row (one mark bit) or an ancestor of it (a
+ * number of steps). One pass computes all steps, restarting in each block of 1024 rows as the
+ * decoder does, and stops at the first row that shows that the column is not such a tree.
+ * Tests: tests/unit/test_tree.c.
  */
 #include "encode/encode_leaf.h"
 
@@ -12,12 +13,12 @@
 
 #define MIN_ROWS 64u
 
-/* Adds the steps of a block's marked rows; 0 if there are none that lead to a row's value. */
+/* Appends the steps of a block's marked rows; returns 0 if a value is not an ancestor. */
 static int add_block(struct pci_tree_steps *steps, const struct pci_block_reader *block)
 {
     uint64_t first = block->row;
     for (size_t i = first ? 0 : 1; i < block->n; i++) {
-        uint64_t row = first + i, parent = (uint64_t)block->values[i], at, n = 0;
+        uint64_t row = first + i, parent = (uint64_t)block->values[i], ancestor, n = 0;
         if (parent == row - 1)
             continue;
         if (parent >= row)
@@ -25,9 +26,9 @@ static int add_block(struct pci_tree_steps *steps, const struct pci_block_reader
         if (parent < first) {
             n = parent + PCF_TREE_FAR;
         } else {
-            for (at = (uint64_t)block->values[i - 1]; at > parent; n++)
-                at = at < first ? 0 : (uint64_t)block->values[at - first];
-            if (at != parent)
+            for (ancestor = (uint64_t)block->values[i - 1]; ancestor > parent; n++)
+                ancestor = ancestor < first ? 0 : (uint64_t)block->values[ancestor - first];
+            if (ancestor != parent)
                 return 0;
         }
         steps->values[steps->source.rows++] = (int64_t)n;
@@ -45,7 +46,7 @@ static pcol_status read_steps(void *context, uint64_t row, size_t n, int64_t *va
     return PCOL_OK;
 }
 
-/* All steps; *found is 0 if the column is no tree. */
+/* Computes all steps; *found is 0 if the column is not a tree in pre-order. */
 static pcol_status find_steps(struct pci_tree_steps *steps, const struct pci_value_source *source,
                               int *found, pcol_error *err)
 {
@@ -70,7 +71,7 @@ static pcol_status find_steps(struct pci_tree_steps *steps, const struct pci_val
     return status;
 }
 
-/* In front of the root stands nothing, and its bit is 0. */
+/* The root has no previous row; its mark is 0. */
 void pci_mark_tree_steps(const void *context, const struct pci_block_reader *block, uint8_t *marks)
 {
     (void)context;
@@ -81,15 +82,15 @@ void pci_mark_tree_steps(const void *context, const struct pci_block_reader *blo
 }
 
 pcol_status pci_tree_steps_new(const struct pci_value_source *source,
-                               const struct pci_column_stats *shape, uint64_t limit,
+                               const struct pci_column_stats *stats, uint64_t limit,
                                struct pci_tree_steps **steps, uint64_t *bits, pcol_error *err)
 {
     struct pci_tree_steps *s;
-    struct pci_column_stats of;
+    struct pci_column_stats steps_stats;
     int found;
     *steps = NULL;
     *bits = UINT64_MAX;
-    if (source->type != PCF_U32 || source->rows < MIN_ROWS || shape->first != 0 ||
+    if (source->type != PCF_U32 || source->rows < MIN_ROWS || stats->first != 0 ||
         pci_cost_marks(source->rows) >= limit)
         return PCOL_OK;
     if (!(s = pci_calloc(1, sizeof *s)))
@@ -97,16 +98,16 @@ pcol_status pci_tree_steps_new(const struct pci_value_source *source,
     s->source = (struct pci_value_source){0, PCF_U64, read_steps, s, NULL};
     pcol_status status = find_steps(s, source, &found, err);
     if (status == PCOL_OK && found)
-        status = pci_column_stats_of(&s->source, 1, &of, err);
+        status = pci_column_stats_of(&s->source, 1, &steps_stats, err);
     if (status != PCOL_OK || !found) {
         pci_tree_steps_free(s);
         return status;
     }
-    uint64_t packed = pci_cost_packed(&of), blocked = pci_cost_blocked(&of);
+    uint64_t packed = pci_cost_packed(&steps_stats), blocked = pci_cost_blocked(&steps_stats);
     uint64_t whole = packed < blocked ? packed : blocked;
     struct pci_patch_choice split;
-    status = pci_patch_choose(&s->source, &of, 1, whole, &split, err);
-    pci_column_stats_clear(&of);
+    status = pci_patch_choose(&s->source, &steps_stats, 1, whole, &split, err);
+    pci_column_stats_clear(&steps_stats);
     if (status != PCOL_OK) {
         pci_tree_steps_free(s);
         return status;
