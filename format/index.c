@@ -156,9 +156,9 @@ int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
     if (check_version(&h, fault))
         return -1;
     if (file_size < h.file_size)
-        return fault_number(fault, PCF_FAULT_TRUNCATED, file_size,
-                            "file is truncated: bytes missing at its end:",
-                            h.file_size - file_size);
+        return fault_number(
+            fault, PCF_FAULT_TRUNCATED, file_size,
+            "file is truncated: bytes missing at its end:", h.file_size - file_size);
     if (file_size > h.file_size)
         return fault_number(fault, PCF_FAULT_CORRUPT, h.file_size,
                             "bytes after the end of the pcol file:", file_size - h.file_size);

@@ -189,7 +189,8 @@ static void fill_columns(pcol_file *f)
         c->supported = f->data[i].type != 0;
         c->data = &f->data[i];
         c->desc = desc;
-        atomic_init(&c->frozen, c->supported && has_compressed_data(f, i) ? PCI_COLUMN_COMPRESSED : 0);
+        atomic_init(&c->frozen,
+                    c->supported && has_compressed_data(f, i) ? PCI_COLUMN_COMPRESSED : 0);
         atomic_init(&c->unverified, 1);
         atomic_init(&c->touched, 0);
         atomic_init(&c->order, 0);
