@@ -1,11 +1,9 @@
 /*
- * alloc.c - the one seam through which the library allocates
+ * alloc.c - allocator of the library: overflow checks, budget, huge pages
  *
- * Products are checked for overflow here and nowhere else; a hook can make any allocation fail.
- *
- * Large blocks ask for huge pages. The kernel clears memory page by page as it is first touched,
- * and a fault for each 4 KiB costs more than most of what is done with them here: a question about
- * a profile of a quarter of a million stacks spent a quarter of its time so.
+ * The only place that checks products for overflow; a hook can make any allocation fail. Large
+ * blocks request huge pages (madvise): the kernel clears memory on first touch, and a fault for each
+ * 4 KiB took a quarter of the time of a query of a profile with a quarter of a million stacks.
  */
 #define _DEFAULT_SOURCE /* madvise(), here only */
 #include "util/alloc.h"
@@ -20,19 +18,19 @@
 #include <malloc.h>
 #endif
 
-/* Arrays that grow beyond this are moved by the kernel: a copy would need the memory of both. */
-#define MOST_COPIED ((size_t)32 << 20)
-#define HUGE_BYTES PCI_MAP_BYTES /* of a huge page of most machines; where not, a hint is lost */
+/* Arrays beyond this size grow by mremap() in realloc(): a copy would need the memory of both. */
+#define MAX_COPIED_BYTES ((size_t)32 << 20)
+#define HUGE_PAGE_BYTES PCI_MAP_BYTES /* of most machines; elsewhere the hint has no effect */
 
-/* Arrays that grow to less do without huge pages: the one that they end in, most of which is
- * cleared for nothing, would be a tenth and more of the memory of packing 10 MB. */
-#define LEAST_GROWN (4 * HUGE_BYTES)
+/* Arrays that grow to less do without huge pages: their last one, mostly unused, would be a tenth
+ * and more of the memory of packing 10 MB. */
+#define MIN_HUGE_GROWN_BYTES (4 * HUGE_PAGE_BYTES)
 
 int (*pci_alloc_hook)(void);
 
-/* Bytes of a request, at least 1; 0 if it cannot be met. Objects stay below PTRDIFF_MAX, so that
- * differences of pointers are defined. */
-static size_t request(size_t count, size_t size)
+/* Bytes of a request, at least 1; 0 if it overflows or the hook rejects it. Objects stay below
+ * PTRDIFF_MAX, so that differences of pointers are defined. */
+static size_t checked_bytes(size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
@@ -42,7 +40,7 @@ static size_t request(size_t count, size_t size)
     return bytes ? bytes : 1;
 }
 
-/* Bytes that a block takes. Systems that do not tell charge no blocks to budgets. */
+/* Usable bytes of a block. On systems without malloc_usable_size() budgets are not charged. */
 static size_t block_bytes(void *memory)
 {
 #ifdef __linux__
@@ -53,8 +51,8 @@ static size_t block_bytes(void *memory)
 #endif
 }
 
-/* A new block, or NULL if the budget refuses it. */
-static void *charged(void *memory)
+/* Charge a new block; NULL, and the block is freed, if that exceeds the budget. */
+static void *charge_block(void *memory)
 {
     if (!pci_budget_now || !memory || pci_budget_charge(block_bytes(memory)) == 0)
         return memory;
@@ -62,67 +60,68 @@ static void *charged(void *memory)
     return NULL;
 }
 
-/* Huge pages for a block, the last of them only if half of it is wanted: what is cleared for
- * nothing counts as the process's memory. */
+/* A block on huge pages. The last one is used only if at least half of it is: cleared bytes count
+ * as the process's memory. */
 static void *allocate_large(size_t bytes)
 {
     void *memory;
-    size_t whole = (bytes + HUGE_BYTES / 2) / HUGE_BYTES * HUGE_BYTES;
-    if (posix_memalign(&memory, HUGE_BYTES, bytes < whole ? whole : bytes) != 0)
+    size_t whole = (bytes + HUGE_PAGE_BYTES / 2) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    if (posix_memalign(&memory, HUGE_PAGE_BYTES, bytes < whole ? whole : bytes) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    (void)madvise(memory, whole, MADV_HUGEPAGE); /* a hint: a kernel without them refuses */
+    (void)madvise(memory, whole, MADV_HUGEPAGE); /* a hint: kernels without huge pages fail */
 #endif
     return memory;
 }
 
 static int is_large(size_t bytes)
 {
-    return bytes >= HUGE_BYTES / 2 && bytes < PTRDIFF_MAX - HUGE_BYTES;
+    return bytes >= HUGE_PAGE_BYTES / 2 && bytes < PTRDIFF_MAX - HUGE_PAGE_BYTES;
 }
 
 void *pci_malloc(size_t count, size_t size)
 {
-    size_t bytes = request(count, size);
-    return charged(is_large(bytes) ? allocate_large(bytes) : bytes ? malloc(bytes) : NULL);
+    size_t bytes = checked_bytes(count, size);
+    return charge_block(is_large(bytes) ? allocate_large(bytes) : bytes ? malloc(bytes) : NULL);
 }
 
-/* Huge pages for what of a block is whole ones. */
-static void advise(uint8_t *memory, size_t bytes)
+/* Request huge pages for the part of a block that consists of whole ones. */
+static void advise_huge_pages(uint8_t *memory, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    size_t skipped = HUGE_BYTES - (uintptr_t)memory % HUGE_BYTES;
+    size_t skipped = HUGE_PAGE_BYTES - (uintptr_t)memory % HUGE_PAGE_BYTES;
     if (bytes > skipped)
-        (void)madvise(memory + skipped, (bytes - skipped) / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
+        (void)madvise(memory + skipped, (bytes - skipped) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES,
+                      MADV_HUGEPAGE);
 #else
     (void)memory, (void)bytes;
 #endif
 }
 
-/* Up to some size it is cheaper to clear huge pages twice than to leave the edges without them. */
+/* Below 4 huge pages, clearing them twice is cheaper than the faults of the edges without them. */
 void *pci_calloc(size_t count, size_t size)
 {
-    size_t bytes = request(count, size);
+    size_t bytes = checked_bytes(count, size);
     uint8_t *memory;
     if (!is_large(bytes))
-        return bytes ? charged(calloc(1, bytes)) : NULL;
-    if (bytes < 4 * HUGE_BYTES) {
-        memory = charged(allocate_large(bytes));
+        return bytes ? charge_block(calloc(1, bytes)) : NULL;
+    if (bytes < 4 * HUGE_PAGE_BYTES) {
+        memory = charge_block(allocate_large(bytes));
         return memory ? memset(memory, 0, bytes) : NULL;
     }
-    memory = charged(calloc(1, bytes));
+    memory = charge_block(calloc(1, bytes));
     if (memory) /* still untouched if it is fresh from the kernel */
-        advise(memory, bytes);
+        advise_huge_pages(memory, bytes);
     return memory;
 }
 
 void *pci_realloc(void *memory, size_t count, size_t size)
 {
-    size_t bytes = request(count, size), before, more;
+    size_t bytes = checked_bytes(count, size), before, more;
     if (!bytes || !pci_budget_now)
         return bytes ? realloc(memory, bytes) : NULL;
     before = block_bytes(memory);
-    more = bytes > before ? bytes - before : 0; /* refused before the old block is gone */
+    more = bytes > before ? bytes - before : 0; /* rejected before the old block is freed */
     if (pci_budget_charge(more) != 0)
         return NULL;
     void *grown = realloc(memory, bytes);
@@ -141,7 +140,7 @@ void pci_free(void *memory)
     free(memory);
 }
 
-/* The old elements are copied: cheaper than the faults that a block moved in place has. */
+/* A copy is cheaper than the page faults of a block that grows in place. */
 static void *grow_large(void *array, size_t old_bytes, size_t bytes)
 {
     void *grown = pci_malloc(bytes, 1);
@@ -164,11 +163,11 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
     if (wanted < needed)
         wanted = needed;
     void *grown;
-    if (__builtin_mul_overflow(wanted, size, &bytes) || bytes < LEAST_GROWN ||
-        bytes > MOST_COPIED) {
+    if (__builtin_mul_overflow(wanted, size, &bytes) || bytes < MIN_HUGE_GROWN_BYTES ||
+        bytes > MAX_COPIED_BYTES) {
         grown = pci_realloc(*array, wanted, size);
-        if (grown && bytes > MOST_COPIED)
-            advise(grown, bytes);
+        if (grown && bytes > MAX_COPIED_BYTES)
+            advise_huge_pages(grown, bytes);
     } else {
         grown = grow_large(*array, *capacity * size, wanted * size);
     }
@@ -179,12 +178,11 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
     return 0;
 }
 
-/* More is mapped than wanted, and what lies before the first multiple and behind the last byte is
- * given back. */
+/* Maps HUGE_PAGE_BYTES more than requested and unmaps both ends around the aligned range. */
 void *pci_map(size_t bytes)
 {
-    size_t wanted = request(bytes, 1), more;
-    if (!wanted || __builtin_add_overflow(wanted, HUGE_BYTES, &more) ||
+    size_t wanted = checked_bytes(bytes, 1), more;
+    if (!wanted || __builtin_add_overflow(wanted, HUGE_PAGE_BYTES, &more) ||
         pci_budget_charge(wanted) != 0)
         return NULL;
     uint8_t *all = mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -192,11 +190,11 @@ void *pci_map(size_t bytes)
         pci_budget_credit(wanted);
         return NULL;
     }
-    size_t before = (HUGE_BYTES - (uintptr_t)all % HUGE_BYTES) % HUGE_BYTES;
+    size_t before = (HUGE_PAGE_BYTES - (uintptr_t)all % HUGE_PAGE_BYTES) % HUGE_PAGE_BYTES;
     if (before)
         munmap(all, before);
-    if (before < HUGE_BYTES)
-        munmap(all + before + wanted, HUGE_BYTES - before);
+    if (before < HUGE_PAGE_BYTES)
+        munmap(all + before + wanted, HUGE_PAGE_BYTES - before);
 #ifdef MADV_HUGEPAGE
     (void)madvise(all + before, wanted, MADV_HUGEPAGE);
 #endif
@@ -211,7 +209,7 @@ void pci_unmap(void *memory, size_t bytes)
 
 void *pci_reserve(size_t bytes)
 {
-    size_t wanted = request(bytes, 1);
+    size_t wanted = checked_bytes(bytes, 1);
     if (!wanted)
         return NULL;
     void *all = mmap(NULL, wanted, PROT_READ | PROT_WRITE,

@@ -1,5 +1,5 @@
 /*
- * arena.c - blocks that are filled in turn; a text never spans two
+ * arena.c - arena allocator: blocks of 64 KiB or one large text, filled in turn
  */
 #include "util/arena.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define BLOCK 65536u
+#define BLOCK_BYTES 65536u
 
 pcol_status pci_arena_take(struct pci_arena *arena, size_t size, char **text, pcol_error *err)
 {
@@ -25,12 +25,12 @@ pcol_status pci_arena_take(struct pci_arena *arena, size_t size, char **text, pc
     if (pci_grow(&blocks, &arena->block_capacity, arena->block_count + 1, sizeof(char *)))
         return pci_fail_memory(err);
     arena->blocks = blocks;
-    size_t room = size < BLOCK ? BLOCK : size;
-    char *block = pci_malloc(room, 1);
+    size_t capacity = size < BLOCK_BYTES ? BLOCK_BYTES : size;
+    char *block = pci_malloc(capacity, 1);
     if (!block)
         return pci_fail_memory(err);
     arena->blocks[arena->block_count++] = block;
-    arena->size = room;
+    arena->size = capacity;
     arena->used = size;
     *text = block;
     return PCOL_OK;

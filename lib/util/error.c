@@ -1,8 +1,8 @@
 /*
- * error.c - filling a pcol_error, and the names of things
+ * error.c - constructors of a pcol_error, texts of statuses and error positions
  *
- * Every error starts from a blank one, so that a field which says nothing is always PCOL_NOWHERE,
- * 0 or "". Names that do not fit are cut before a character, never within one.
+ * Every error is first reset, so that an unknown field is always PCOL_NOWHERE, 0 or "". Names and
+ * messages that are too long are cut at a character boundary of UTF-8.
  */
 #include "util/error.h"
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What error.h tells the analyzer is about callers. */
+/* The macros of error.h are for callers only. */
 #undef pci_fail
 #undef pci_fail_at_byte
 #undef pci_fail_text
@@ -50,16 +50,16 @@ const char *pcol_status_text(pcol_status status)
     return "unknown error";
 }
 
-/* Cut text that ends within a UTF-8 character: drop the unfinished one. */
-static void cut_whole(char *text)
+/* Drop a UTF-8 character that was cut off at the end. */
+static void drop_partial_character(char *text)
 {
     size_t size = strlen(text), lead = size;
     while (lead > 0 && size - lead < 4) {
         unsigned char c = (unsigned char)text[--lead];
         if ((c & 0xc0) == 0x80)
             continue;
-        size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
-        if (size - lead < need)
+        size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+        if (size - lead < length)
             text[lead] = '\0';
         return;
     }
@@ -74,10 +74,10 @@ static void copy_name(char *to, size_t size, const char *from)
     }
     memcpy(to, from, size - 1);
     to[size - 1] = '\0';
-    cut_whole(to);
+    drop_partial_character(to);
 }
 
-/* Format aside first: the arguments may point into the old error. */
+/* Formatted into a local buffer first: the arguments may point into *err. */
 __attribute__((format(printf, 3, 0))) static void fill(pcol_error *err, pcol_status status,
                                                        const char *format, va_list arguments)
 {
@@ -86,7 +86,7 @@ __attribute__((format(printf, 3, 0))) static void fill(pcol_error *err, pcol_sta
     if (length < 0)
         message[0] = '\0';
     else if ((size_t)length >= sizeof message)
-        cut_whole(message);
+        drop_partial_character(message);
     memset(err, 0, sizeof *err);
     err->status = status;
     err->offset = PCOL_NOWHERE;
@@ -135,7 +135,7 @@ pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, ui
 
 pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err)
 {
-    pcol_error error; /* what a sink says that fails without a word */
+    pcol_error error; /* default, for a sink that fails without filling its error */
     (void)pci_fail(&error, PCOL_E_IO, "the output could not be written: its sink failed");
     pcol_status status = sink.write(sink.context, data, size, &error);
     if (status == PCOL_OK)
@@ -165,18 +165,18 @@ pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table
     return status;
 }
 
-pcol_status pci_fail_errno(pcol_error *err, const char *what)
+pcol_status pci_fail_errno(pcol_error *err, const char *action)
 {
     char reason[128];
     int number = errno;
     if (strerror_r(number, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "error %d", number);
-    return pci_fail(err, number == ENOMEM ? PCOL_E_NO_MEMORY : PCOL_E_IO, "cannot %s: %s", what,
+    return pci_fail(err, number == ENOMEM ? PCOL_E_NO_MEMORY : PCOL_E_IO, "cannot %s: %s", action,
                     reason);
 }
 
-/* "table T, column C, row R" with what is known of it. */
-static void place_cell(const pcol_error *err, char *text, size_t size)
+/* "table T, column C, row R", without the unknown parts. */
+static void format_cell(const pcol_error *err, char *text, size_t size)
 {
     char row[32] = "";
     if (err->row != PCOL_NOWHERE)
@@ -198,7 +198,7 @@ const char *pcol_error_place(const pcol_error *err, char *text, size_t size)
     else if (err->line)
         snprintf(text, size, "%" PRIu64, err->line);
     else if (err->table[0] || err->column[0] || err->row != PCOL_NOWHERE)
-        place_cell(err, text, size);
+        format_cell(err, text, size);
     else if (err->offset != PCOL_NOWHERE && err->inflated_offset != PCOL_NOWHERE)
         snprintf(text, size, "byte %" PRIu64 " (inflated %" PRIu64 ")", err->offset,
                  err->inflated_offset);

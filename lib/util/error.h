@@ -1,6 +1,9 @@
 /*
- * error.h - filling a pcol_error; each function returns the status, so that a caller can write
+ * error.h - constructors of a pcol_error
+ *
+ * Each returns its status, so that a caller can write
  *     return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist", column);
+ * `err` may be NULL. Tests: tests/unit/test_core.c.
  */
 #ifndef PCI_UTIL_ERROR_H
 #define PCI_UTIL_ERROR_H
@@ -10,31 +13,31 @@
 #define PCI_PRINTF(f, a) __attribute__((format(printf, f, a), cold))
 
 pcol_status pci_fail(pcol_error *err, pcol_status status, const char *format, ...) PCI_PRINTF(3, 4);
-/* at a byte of the file or input */
+/* Error at a byte offset of the file or input. */
 pcol_status pci_fail_at_byte(pcol_error *err, pcol_status status, uint64_t offset,
                              const char *format, ...) PCI_PRINTF(4, 5);
-/* at line:column of a text, both from 1 */
+/* Error at line:column of a text, both from 1. */
 pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, uint64_t column,
                           const char *format, ...) PCI_PRINTF(5, 6);
-/* at a cell; column may be NULL, row PCOL_NOWHERE */
+/* Error at a cell; column may be NULL, row PCOL_NOWHERE. */
 pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table,
                           const char *column, uint64_t row, const char *format, ...)
     PCI_PRINTF(6, 7);
-/* E_IO with the text of errno: "cannot WHAT: No such file or directory" */
-pcol_status pci_fail_errno(pcol_error *err, const char *what);
-/* Bytes to a sink of the caller's, whose error is complete even if it fills none. */
+/* E_IO with the text of errno: "cannot ACTION: No such file or directory"; E_NO_MEMORY for
+ * ENOMEM. */
+pcol_status pci_fail_errno(pcol_error *err, const char *action);
+/* Write bytes to a sink of the caller. A failure always fills *err, even if the sink does not. */
 pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err);
 #ifdef __clang_analyzer__
-/* The analyzer does not see into error.c: that what is returned is not PCOL_OK. */
+/* Macros for the analyzer, which does not see that error.c returns `s` and thus never PCOL_OK. */
 #define pci_fail(e, s, ...) ((void)pci_fail(e, s, __VA_ARGS__), (s))
 #define pci_fail_at_byte(e, s, ...) ((void)pci_fail_at_byte(e, s, __VA_ARGS__), (s))
 #define pci_fail_text(e, s, ...) ((void)pci_fail_text(e, s, __VA_ARGS__), (s))
 #define pci_fail_cell(e, s, ...) ((void)pci_fail_cell(e, s, __VA_ARGS__), (s))
 #endif
 
-/* An allocation failed: E_NO_MEMORY, or E_LIMIT if the import's budget (import_budget.h) refused
- * it.
- * Inline, so that compilers and analyzers see that it is never PCOL_OK. */
+/* Error of a failed allocation: E_NO_MEMORY, or E_LIMIT if it exceeded the import budget
+ * (import_budget.h). Inline, so that compilers and analyzers see that it is never PCOL_OK. */
 pcol_status pci_memory_failed(pcol_error *err) __attribute__((cold));
 static inline pcol_status pci_fail_memory(pcol_error *err)
 {

@@ -1,9 +1,8 @@
 /*
- * hash.c - the hash table's seed and its growth
+ * hash.c - hash table: seed, insertion and growth
  *
- * The seed is drawn once, before main (or when the shared library is loaded), so that the hot path
- * reads it without asking whether it is there and threads cannot meet it half made. It never
- * reaches a file: ids are given out in order of insertion.
+ * The seed is drawn once, before main or when the shared library is loaded: readers need no check
+ * and no lock.
  */
 #define _DEFAULT_SOURCE /* getrandom(), here only */
 #define XXH_INLINE_ALL
@@ -15,10 +14,10 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
-#define SMALLEST 64u
-#define GROWN_BY_FOUR \
-    (UINT64_C(1) << 17)             /* slots: from 512 KiB on to 2 MiB, which is a huge page */
-#define LARGEST (UINT64_C(1) << 32) /* slots; the place comes from 32 bits of hash */
+#define MIN_SLOTS 64u
+/* Slots, below which a table grows fourfold: from 512 KiB to 2 MiB, a huge page. */
+#define MAX_SLOTS_GROWN_FOURFOLD (UINT64_C(1) << 17)
+#define MAX_SLOTS (UINT64_C(1) << 32) /* 32 bits of hash select a slot */
 
 uint64_t pci_hash_seed[2];
 
@@ -26,10 +25,11 @@ __attribute__((constructor)) static void draw_seed(void)
 {
     uint64_t seed[2] = {0, 0};
     if (getrandom(seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) {
-        /* Too early in the boot, or not allowed: where the loader put us is the next best. */
-        uint64_t places[2] = {(uint64_t)(uintptr_t)&pci_hash_seed, (uint64_t)(uintptr_t)seed};
-        seed[0] = XXH3_64bits_withSeed(places, sizeof places, 1);
-        seed[1] = XXH3_64bits_withSeed(places, sizeof places, 2);
+        /* No entropy yet early in the boot, or a system call filter: the addresses that the loader
+         * chose. */
+        uint64_t addresses[2] = {(uint64_t)(uintptr_t)&pci_hash_seed, (uint64_t)(uintptr_t)seed};
+        seed[0] = XXH3_64bits_withSeed(addresses, sizeof addresses, 1);
+        seed[1] = XXH3_64bits_withSeed(addresses, sizeof addresses, 2);
     }
     pci_hash_seed[0] = seed[0];
     pci_hash_seed[1] = seed[1];
@@ -40,21 +40,21 @@ uint64_t pci_hash_bytes(const void *data, size_t size)
     return XXH3_64bits_withSeed(data, size, pci_hash_seed[0]);
 }
 
-static void insert(uint64_t *slots, size_t mask, uint64_t slot)
+static void insert(uint64_t *slots, size_t mask, uint64_t entry)
 {
-    size_t at = (size_t)(slot >> 32) & mask;
-    while (slots[at])
-        at = (at + 1) & mask;
-    slots[at] = slot;
+    size_t i = (size_t)(entry >> 32) & mask;
+    while (slots[i])
+        i = (i + 1) & mask;
+    slots[i] = entry;
 }
 
-/* Cleared here and not by the allocator: fresh memory that is looked at first and written to later
- * is mapped twice, and the second time all threads have to be told. */
+/* memset() and not calloc(): the kernel maps fresh memory twice that is read before it is written,
+ * and the second mapping interrupts all threads. */
 static pcol_status grow(struct pci_hash *h, pcol_error *err)
 {
     size_t old = h->slots ? h->mask + 1 : 0;
-    size_t wanted = old ? old < GROWN_BY_FOUR ? 4 * old : 2 * old : SMALLEST;
-    if (wanted > LARGEST)
+    size_t wanted = old ? old < MAX_SLOTS_GROWN_FOURFOLD ? 4 * old : 2 * old : MIN_SLOTS;
+    if (wanted > MAX_SLOTS)
         return pci_fail(err, PCOL_E_LIMIT, "more than %zu distinct entries", h->count);
     uint64_t *slots = pci_malloc(wanted, sizeof *slots);
     if (!slots)

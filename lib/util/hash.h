@@ -1,10 +1,11 @@
 /*
- * hash.h - the one hash table: from a key that lives elsewhere to a dense u32 id
+ * hash.h - hash table from keys, stored by the caller, to dense 32-bit ids
  *
- * Open addressing over 8-byte slots (32 bits of hash, id + 1), grown at 5/8, fourfold while small.
- * Keys are compared by the caller, so the table costs 13 to 26 bytes an entry whatever the key is,
- * a small one 51 at most. Hashes are seeded per process: an input cannot be made that collides. Ids
- * are given out in order of insertion, so the order in the table never reaches a file.
+ * Open addressing with linear probing; a slot of 8 bytes is 32 bits of hash and id + 1. Tables grow
+ * at a load of 5/8, fourfold while small, so an entry takes 13 to 26 bytes (at most 51 in a small
+ * table). The caller compares keys. Hashes are seeded per process, so inputs cannot be crafted to
+ * collide. Ids follow the order of insertion: the order of slots never affects a file. Tests:
+ * tests/unit/test_core.c.
  */
 #ifndef PCI_UTIL_HASH_H
 #define PCI_UTIL_HASH_H
@@ -26,8 +27,8 @@ extern uint64_t pci_hash_seed[2];
 /* Seeded hash of bytes. */
 uint64_t pci_hash_bytes(const void *data, size_t size);
 
-/* Both halves of a 128-bit product folded together: each bit of the result depends on all bits of
- * both factors. */
+/* The halves of the 128-bit product, XORed: each bit of the result depends on all bits of both
+ * factors. */
 static inline uint64_t pci_hash_fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -42,7 +43,7 @@ static inline uint64_t pci_hash_pair(uint64_t a, uint64_t b)
     return pci_hash_fold(mixed ^ pci_hash_seed[0], UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Seeded hash of a text that is mostly short: up to 32 bytes are loaded as two or four words that
+/* Seeded hash of a text that is mostly short: 8 to 32 bytes are loaded as two or four words that
  * may overlap, without a call. */
 static inline uint64_t pci_hash_text(const void *text, size_t size)
 {
@@ -55,7 +56,7 @@ static inline uint64_t pci_hash_text(const void *text, size_t size)
     return hash;
 }
 
-/* Are the `size` bytes at both places the same? */
+/* memcmp() == 0 of `size` bytes, without a call for 8 to 16 bytes. */
 static inline int pci_same_text(const void *a, const void *b, size_t size)
 {
     const uint8_t *p = a, *q = b;
@@ -65,29 +66,30 @@ static inline int pci_same_text(const void *a, const void *b, size_t size)
             (pcf_load64(p + size - 8) ^ pcf_load64(q + size - 8))) == 0;
 }
 
-/* Iterate candidates: start with *at = pci_hash_start(h, hash), then call pci_hash_next until it
- * gives PCI_HASH_NONE; each id it gives has the same 32 hash bits and is to be compared. */
+/* Iteration over candidates: start with *slot = pci_hash_start(h, hash), then call pci_hash_next()
+ * until it returns PCI_HASH_NONE. Each id returned has the same upper 32 bits of hash; the caller
+ * compares the key. */
 static inline size_t pci_hash_start(const struct pci_hash *h, uint64_t hash)
 {
     return (size_t)(hash >> 32) & h->mask;
 }
 
-static inline uint32_t pci_hash_next(const struct pci_hash *h, uint64_t hash, size_t *at)
+static inline uint32_t pci_hash_next(const struct pci_hash *h, uint64_t hash, size_t *slot)
 {
     if (!h->slots)
         return PCI_HASH_NONE;
     for (;;) {
-        uint64_t slot = h->slots[*at];
-        if (!slot)
+        uint64_t entry = h->slots[*slot];
+        if (!entry)
             return PCI_HASH_NONE;
-        *at = (*at + 1) & h->mask;
-        if (slot >> 32 == hash >> 32)
-            return (uint32_t)slot - 1;
+        *slot = (*slot + 1) & h->mask;
+        if (entry >> 32 == hash >> 32)
+            return (uint32_t)entry - 1;
     }
 }
 
-/* Add an id that pci_hash_next did not find. Slot and place both come from the hash's high half, so
- * growing needs no key. */
+/* Insert an id whose key pci_hash_next() did not find. The slot depends on the upper 32 bits of
+ * hash only, so that growing needs no keys. */
 pcol_status pci_hash_add(struct pci_hash *h, uint64_t hash, uint32_t id, pcol_error *err);
 void pci_hash_clear(struct pci_hash *h);
 

@@ -1,5 +1,5 @@
 /*
- * import_budget.c - import budget: counters with limits (import_budget.h)
+ * import_budget.c - import budget: atomic counters with limits
  */
 #include "util/import_budget.h"
 
@@ -13,14 +13,14 @@ _Thread_local struct pci_budget *pci_budget_now;
 
 struct pci_budget *pci_budget_enter(struct pci_budget *budget)
 {
-    struct pci_budget *before = pci_budget_now;
+    struct pci_budget *enclosing = pci_budget_now;
     pci_budget_now = budget;
-    return before;
+    return enclosing;
 }
 
-void pci_budget_leave(struct pci_budget *before)
+void pci_budget_leave(struct pci_budget *enclosing)
 {
-    pci_budget_now = before;
+    pci_budget_now = enclosing;
 }
 
 void pci_budget_grant(struct pci_budget *budget, uint64_t bytes)
@@ -38,18 +38,18 @@ pcol_status pci_budget_expand(struct pci_budget *budget, uint64_t bytes, pcol_er
 {
     if (!budget || budget->trusted)
         return PCOL_OK;
-    uint64_t all =
+    uint64_t total =
         atomic_fetch_add_explicit(&budget->expanded, bytes, memory_order_relaxed) + bytes;
-    if (all <= PCI_BUDGET_EXPANDED ||
-        (all - PCI_BUDGET_EXPANDED) / PCI_BUDGET_EXPANDED_PER_BYTE <= input_bytes(budget))
+    if (total <= PCI_BUDGET_EXPANDED ||
+        (total - PCI_BUDGET_EXPANDED) / PCI_BUDGET_EXPANDED_PER_BYTE <= input_bytes(budget))
         return PCOL_OK;
     return pci_fail(err, PCOL_E_LIMIT,
                     "the input expands to more than 64 MiB and %u times its size" TRUST,
                     PCI_BUDGET_EXPANDED_PER_BYTE);
 }
 
-/* Bytes of memory that all inputs so far may take. */
-static int64_t allowed(struct pci_budget *budget)
+/* Memory limit in bytes for total inputs so far. */
+static int64_t memory_limit(struct pci_budget *budget)
 {
     uint64_t bytes = input_bytes(budget), most = INT64_MAX / 2 / PCI_BUDGET_MEMORY_PER_BYTE;
     return PCI_BUDGET_MEMORY + PCI_BUDGET_MEMORY_PER_BYTE * (int64_t)(bytes < most ? bytes : most);
@@ -61,8 +61,8 @@ int pci_budget_charge(size_t bytes)
     int64_t more = (int64_t)bytes;
     if (!budget)
         return 0;
-    int64_t all = atomic_fetch_add_explicit(&budget->memory, more, memory_order_relaxed) + more;
-    if (all <= PCI_BUDGET_MEMORY || budget->trusted || all <= allowed(budget))
+    int64_t total = atomic_fetch_add_explicit(&budget->memory, more, memory_order_relaxed) + more;
+    if (total <= PCI_BUDGET_MEMORY || budget->trusted || total <= memory_limit(budget))
         return 0;
     pci_budget_credit(bytes);
     atomic_store_explicit(&budget->exceeded, 1, memory_order_relaxed);
@@ -89,5 +89,5 @@ pcol_status pci_memory_failed(pcol_error *err)
     return pci_fail(err, PCOL_E_LIMIT,
                     "the input takes more than %" PRId64
                     " MiB of memory, which is too much for its %" PRIu64 " bytes" TRUST,
-                    allowed(budget) >> 20, input_bytes(budget));
+                    memory_limit(budget) >> 20, input_bytes(budget));
 }

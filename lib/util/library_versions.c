@@ -1,7 +1,8 @@
 /*
- * library_versions.c - which versions of other libraries the program runs with
+ * library_versions.c - versions of the compression, hash and protobuf libraries at run time
  *
- * A shared library may be newer than its header was when this was compiled: its own answer counts.
+ * Asked of the libraries: a shared one may be newer than the header that this file was compiled
+ * with.
  */
 #include "pcol.h"
 

@@ -1,5 +1,5 @@
 /*
- * message.c - one-sentence notices to the caller of a long operation
+ * message.c - formatting of one-sentence warnings and notes
  */
 #include "util/message.h"
 

@@ -1,5 +1,5 @@
 /*
- * pair_set.c - pairs of numbers, each of them once
+ * pair_set.c - ordered set of pairs of integers
  */
 #include "util/pair_set.h"
 
@@ -8,22 +8,22 @@
 uint32_t pci_pair_set_find(const struct pci_pair_set *pairs, uint64_t first, uint64_t second)
 {
     uint64_t hash = pci_hash_pair(first, second);
-    size_t at = pci_hash_start(&pairs->hash, hash);
+    size_t slot = pci_hash_start(&pairs->hash, hash);
     uint32_t id;
-    while ((id = pci_hash_next(&pairs->hash, hash, &at)) != PCI_HASH_NONE) {
-        const struct pci_pair *have = &pairs->pairs[id];
-        if (have->first == first && have->second == second)
+    while ((id = pci_hash_next(&pairs->hash, hash, &slot)) != PCI_HASH_NONE) {
+        const struct pci_pair *candidate = &pairs->pairs[id];
+        if (candidate->first == first && candidate->second == second)
             return id;
     }
     return PCI_HASH_NONE;
 }
 
 pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second,
-                             int *again, pcol_error *err)
+                             int *found, pcol_error *err)
 {
     uint64_t hash = pci_hash_pair(first, second);
-    *again = pci_pair_set_has(pairs, first, second);
-    if (*again)
+    *found = pci_pair_set_has(pairs, first, second);
+    if (*found)
         return PCOL_OK;
     if (pairs->count >= PCI_HASH_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 pairs of rows");

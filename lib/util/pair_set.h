@@ -1,5 +1,5 @@
 /*
- * pair_set.h - pairs of numbers, each of them once, in the order in which they were met
+ * pair_set.h - ordered set of pairs of integers: a vector in order of insertion with a hash index
  */
 #ifndef PCI_UTIL_PAIR_SET_H
 #define PCI_UTIL_PAIR_SET_H
@@ -10,17 +10,17 @@ struct pci_pair {
     uint64_t first, second;
 };
 
-/* Empty if it is zero. */
+/* An empty set is all zero. */
 struct pci_pair_set {
     struct pci_pair *pairs;
     size_t count, capacity;
     struct pci_hash hash;
 };
 
-/* *again: the pair was there already; else it is added. */
+/* Insert a pair unless it is present; *found tells which. */
 pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second,
-                             int *again, pcol_error *err);
-/* The index of a pair in `pairs`; PCI_HASH_NONE if it is not there. */
+                             int *found, pcol_error *err);
+/* Index of a pair in `pairs`, or PCI_HASH_NONE. */
 uint32_t pci_pair_set_find(const struct pci_pair_set *pairs, uint64_t first, uint64_t second);
 static inline int pci_pair_set_has(const struct pci_pair_set *pairs, uint64_t first,
                                    uint64_t second)

@@ -1,5 +1,5 @@
 /*
- * raw_deflate.c - zlib with the library's allocator: raw deflate streams, of archives
+ * raw_deflate.c - raw deflate streams by zlib with the library's allocator
  */
 #include "util/raw_deflate.h"
 
@@ -32,28 +32,28 @@ int pci_deflate_raw_begin(z_stream *z)
 }
 
 int64_t pci_deflate_raw_next(z_stream *z, const uint8_t *from, uint64_t size, uint8_t *to,
-                             uint64_t room, int *memory)
+                             uint64_t capacity, int *no_memory)
 {
-    *memory = 0;
-    if (size > UINT_MAX || room > UINT_MAX || inflateReset(z) != Z_OK)
+    *no_memory = 0;
+    if (size > UINT_MAX || capacity > UINT_MAX || inflateReset(z) != Z_OK)
         return -1;
     z->next_in = from;
     z->avail_in = (uInt)size;
     z->next_out = to;
-    z->avail_out = (uInt)room;
+    z->avail_out = (uInt)capacity;
     int end = inflate(z, Z_FINISH);
-    *memory = end == Z_MEM_ERROR;
-    return end == Z_STREAM_END && z->avail_in == 0 ? (int64_t)(room - z->avail_out) : -1;
+    *no_memory = end == Z_MEM_ERROR;
+    return end == Z_STREAM_END && z->avail_in == 0 ? (int64_t)(capacity - z->avail_out) : -1;
 }
 
-int64_t pci_deflate_raw_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t room,
-                                int *memory)
+int64_t pci_deflate_raw_inflate(const uint8_t *from, uint64_t size, uint8_t *to, uint64_t capacity,
+                                int *no_memory)
 {
     z_stream z;
-    *memory = 1;
+    *no_memory = 1;
     if (pci_deflate_raw_begin(&z) != 0)
         return -1;
-    int64_t got = pci_deflate_raw_next(&z, from, size, to, room, memory);
+    int64_t written = pci_deflate_raw_next(&z, from, size, to, capacity, no_memory);
     inflateEnd(&z);
-    return got;
+    return written;
 }

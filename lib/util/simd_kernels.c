@@ -1,9 +1,9 @@
 /*
- * simd_kernels.c - loops that become vector code
+ * simd_kernels.c - data-parallel loops, vectorized by the compiler (-O3, lib/rules.mk)
  *
- * Each stands here once, as an inline function, and is compiled twice: for every processor, and for
- * those with AVX2, which handle four values at a time and compare numbers of 64 bits. Which one
- * runs decides nothing but the time. This file is compiled with -O3 (lib/rules.mk).
+ * Each loop is an inline function, compiled twice: for the baseline processor and for AVX2, which
+ * handles four 64-bit values at a time. The choice is made at run time and affects nothing but
+ * speed.
  */
 #include "util/simd_kernels.h"
 
@@ -11,13 +11,14 @@
 
 #define SLOPE_SHIFT 16
 
+int pci_simd_plain;
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 #include <stdatomic.h>
 
-/* What __builtin_cpu_supports("avx2") says, asked when somebody wants to know: the compiler's own
- * asks at every start of a program, which in a virtual machine takes as long as reading a small
- * file. */
+/* __builtin_cpu_supports("avx2") on first use. The compiler's own detection runs at every start of
+ * a program, which in a virtual machine takes as long as reading a small file. */
 static int has_avx2(void)
 {
     unsigned a, b, c, d, low, high;
@@ -25,72 +26,70 @@ static int has_avx2(void)
         return 0;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     (void)high;
-    return (low & 6) == 6 /* the system keeps these registers */
+    return (low & 6) == 6 /* the system saves the XMM and YMM registers */
            && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2);
 }
 
-enum { NOT_ASKED, IS_NARROW, IS_WIDE };
+enum { UNKNOWN, BASELINE, AVX2 };
 
-static int has_wide(void)
+static int use_avx2(void)
 {
-    static _Atomic int known;
-    int state = atomic_load_explicit(&known, memory_order_relaxed);
-    if (state == NOT_ASKED) { /* two threads may both ask: the same answer */
-        state = has_avx2() ? IS_WIDE : IS_NARROW;
-        atomic_store_explicit(&known, state, memory_order_relaxed);
+    static _Atomic int detected;
+    int state = atomic_load_explicit(&detected, memory_order_relaxed);
+    if (state == UNKNOWN) { /* two threads may both detect: the same result */
+        state = has_avx2() ? AVX2 : BASELINE;
+        atomic_store_explicit(&detected, state, memory_order_relaxed);
     }
-    return state == IS_WIDE;
+    return state == AVX2 && !pci_simd_plain;
 }
 
-#define HAS_WIDE has_wide()
-#define WIDE __attribute__((target("avx2")))
+#define USE_AVX2 use_avx2()
+#define TARGET_AVX2 __attribute__((target("avx2")))
 #else
-#define HAS_WIDE 0
-#define WIDE
+#define USE_AVX2 0
+#define TARGET_AVX2
 #endif
-int pci_simd_plain;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A function that is body_NAME for the processor at hand. */
-#define AS(head, name, parameters, arguments) \
-    WIDE static void wide_##name parameters   \
-    {                                         \
-        body_##name arguments;                \
-    }                                         \
-    static void any_##name parameters         \
-    {                                         \
-        body_##name arguments;                \
-    }                                         \
-    head parameters                           \
-    {                                         \
-        if (HAS_WIDE && !pci_simd_plain)      \
-            wide_##name arguments;            \
-        else                                  \
-            any_##name arguments;             \
+/* Define the function `head`, which calls body_NAME, compiled for the running processor. */
+#define KERNEL(head, name, parameters, arguments)  \
+    TARGET_AVX2 static void avx2_##name parameters \
+    {                                              \
+        body_##name arguments;                     \
+    }                                              \
+    static void baseline_##name parameters         \
+    {                                              \
+        body_##name arguments;                     \
+    }                                              \
+    head parameters                                \
+    {                                              \
+        if (USE_AVX2)                              \
+            avx2_##name arguments;                 \
+        else                                       \
+            baseline_##name arguments;             \
     }
-#define TWICE(name, parameters, arguments) AS(void pci_simd_##name, name, parameters, arguments)
-/* For this file alone. */
-#define TWICE_HERE(name, parameters, arguments) AS(static void name, name, parameters, arguments)
 
-INLINE void body_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_range_stats *sweep)
+INLINE void body_range_stats(const int64_t *values, size_t n, int64_t flip,
+                             struct pci_range_stats *stats)
 {
     int64_t least = values[0] ^ flip, greatest = least, low = INT64_MAX, high = INT64_MIN;
     uint64_t changes = 0, steps = 0;
     for (size_t k = 1; k < n; k++) {
         int64_t value = values[k] ^ flip;
-        int64_t rise = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
-        changes += rise != 0;
-        steps += rise == 1;
+        int64_t delta = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
+        changes += delta != 0;
+        steps += delta == 1;
         least = value < least ? value : least;
         greatest = value > greatest ? value : greatest;
-        low = rise < low ? rise : low;
-        high = rise > high ? rise : high;
+        low = delta < low ? delta : low;
+        high = delta > high ? delta : high;
     }
-    *sweep = (struct pci_range_stats){changes, steps, least, greatest, low, high};
+    *stats = (struct pci_range_stats){changes, steps, least, greatest, low, high};
 }
-TWICE(sweep, (const int64_t *values, size_t n, int64_t flip, struct pci_range_stats *sweep),
-      (values, n, flip, sweep))
+KERNEL(void pci_simd_sweep, range_stats,
+       (const int64_t *values, size_t n, int64_t flip, struct pci_range_stats *stats),
+       (values, n, flip, stats))
 
 INLINE void body_range(const int64_t *values, size_t n, int64_t flip, int64_t *least,
                        int64_t *greatest)
@@ -104,53 +103,55 @@ INLINE void body_range(const int64_t *values, size_t n, int64_t flip, int64_t *l
     *least = min;
     *greatest = max;
 }
-TWICE(range, (const int64_t *values, size_t n, int64_t flip, int64_t *least, int64_t *greatest),
-      (values, n, flip, least, greatest))
+KERNEL(void pci_simd_range, range,
+       (const int64_t *values, size_t n, int64_t flip, int64_t *least, int64_t *greatest),
+       (values, n, flip, least, greatest))
 
-INLINE void body_unlike(const int64_t *values, size_t n, int64_t value, int64_t *unlike)
+INLINE void body_differing_bits(const int64_t *values, size_t n, int64_t value, int64_t *bits)
 {
-    int64_t other = 0;
+    int64_t differing = 0;
     for (size_t k = 0; k < n; k++)
-        other |= values[k] ^ value;
-    *unlike = other;
+        differing |= values[k] ^ value;
+    *bits = differing;
 }
-TWICE_HERE(unlike, (const int64_t *values, size_t n, int64_t value, int64_t *unlike),
-           (values, n, value, unlike))
+KERNEL(static void differing_bits, differing_bits,
+       (const int64_t *values, size_t n, int64_t value, int64_t *bits), (values, n, value, bits))
 
 int pci_simd_same(const int64_t *values, size_t n, int64_t value)
 {
-    int64_t other;
-    unlike(values, n, value, &other);
-    return !other;
+    int64_t bits;
+    differing_bits(values, n, value, &bits);
+    return !bits;
 }
 
-/* Four voters at once, without branches: which of two values one meets cannot be foreseen. What
- * compares equal is -1. */
+/* Two vectors of four lanes, without branches, as the outcome of a vote is unpredictable. Vector
+ * comparisons yield -1 for true. */
 #define HALF (PCI_VOTERS / 2)
-typedef uint64_t voters __attribute__((vector_size(HALF * sizeof(uint64_t))));
+typedef uint64_t lanes __attribute__((vector_size(HALF * sizeof(uint64_t))));
 
-INLINE void body_ask(voters *of, voters *lead, const int64_t *values, voters *line, uint64_t rise)
+INLINE void body_vote_step(lanes *candidate, lanes *lead, const int64_t *values, lanes *line,
+                           uint64_t rise)
 {
-    voters value;
+    lanes value;
     memcpy(&value, values, sizeof value);
     value -= *line;
     *line += rise;
-    voters none = (voters)(*lead == 0);
-    *of = (value & none) | (*of & ~none);
-    *lead -= ((voters)(*of == value) << 1) + 1;
+    lanes none = (lanes)(*lead == 0);
+    *candidate = (value & none) | (*candidate & ~none);
+    *lead -= ((lanes)(*candidate == value) << 1) + 1;
 }
 
 INLINE void body_vote(const int64_t *values, size_t n, uint64_t base, uint64_t step,
                       int64_t *restrict candidates, int64_t *restrict leads)
 {
-    voters of[2] = {{0}}, lead[2] = {{0}}, line[2];
+    lanes candidate[2] = {{0}}, lead[2] = {{0}}, line[2];
     for (size_t j = 0; j < PCI_VOTERS; j++)
         line[j / HALF][j % HALF] = base + step * j;
     for (; n >= PCI_VOTERS; n -= PCI_VOTERS, values += PCI_VOTERS) {
-        body_ask(&of[0], &lead[0], values, &line[0], step * PCI_VOTERS);
-        body_ask(&of[1], &lead[1], values + HALF, &line[1], step * PCI_VOTERS);
+        body_vote_step(&candidate[0], &lead[0], values, &line[0], step * PCI_VOTERS);
+        body_vote_step(&candidate[1], &lead[1], values + HALF, &line[1], step * PCI_VOTERS);
     }
-    memcpy(candidates, of, sizeof of);
+    memcpy(candidates, candidate, sizeof candidate);
     memcpy(leads, lead, sizeof lead);
     for (size_t j = 0; j < n; j++) {
         int64_t value = (int64_t)((uint64_t)values[j] - line[j / HALF][j % HALF]);
@@ -158,13 +159,13 @@ INLINE void body_vote(const int64_t *values, size_t n, uint64_t base, uint64_t s
         leads[j] += candidates[j] == value ? 1 : -1;
     }
 }
-TWICE(vote,
-      (const int64_t *values, size_t n, uint64_t base, uint64_t step, int64_t *restrict candidates,
-       int64_t *restrict leads),
-      (values, n, base, step, candidates, leads))
+KERNEL(void pci_simd_vote, vote,
+       (const int64_t *values, size_t n, uint64_t base, uint64_t step, int64_t *restrict candidates,
+        int64_t *restrict leads),
+       (values, n, base, step, candidates, leads))
 
-/* Newton: each step doubles the bits of an odd number's inverse that are right, of which 3d ^ 2 has
- * 5. */
+/* Inverse modulo 2^64 by Newton's iteration: each step doubles the number of correct low bits, of
+ * which 3d ^ 2 has 5. */
 struct pci_divisor pci_divisor_of(uint64_t number)
 {
     unsigned shift = (unsigned)__builtin_ctzll(number);
@@ -174,27 +175,27 @@ struct pci_divisor pci_divisor_of(uint64_t number)
     return (struct pci_divisor){inverse, UINT64_MAX / number, shift};
 }
 
-INLINE void body_beyond(const int64_t *values, size_t n, uint64_t base, uint64_t inverse,
-                        uint64_t most, unsigned shift, int *any)
+INLINE void body_any_remainder(const int64_t *values, size_t n, uint64_t base, uint64_t inverse,
+                               uint64_t most, unsigned shift, int *any)
 {
-    uint64_t beyond = 0;
-    unsigned back = (64 - shift) & 63;
+    uint64_t found = 0;
+    unsigned left_shift = (64 - shift) & 63;
     for (size_t k = 0; k < n; k++) {
         uint64_t product = ((uint64_t)values[k] - base) * inverse;
-        beyond |= (product >> shift | product << back) > most;
+        found |= (product >> shift | product << left_shift) > most;
     }
-    *any = beyond != 0;
+    *any = found != 0;
 }
-TWICE_HERE(beyond,
-           (const int64_t *values, size_t n, uint64_t base, uint64_t inverse, uint64_t most,
-            unsigned shift, int *any),
-           (values, n, base, inverse, most, shift, any))
+KERNEL(static void any_remainder, any_remainder,
+       (const int64_t *values, size_t n, uint64_t base, uint64_t inverse, uint64_t most,
+        unsigned shift, int *any),
+       (values, n, base, inverse, most, shift, any))
 
 int pci_simd_multiples(const int64_t *values, size_t n, uint64_t base,
                        const struct pci_divisor *divisor)
 {
     int any;
-    beyond(values, n, base, divisor->inverse, divisor->most, divisor->shift, &any);
+    any_remainder(values, n, base, divisor->inverse, divisor->most, divisor->shift, &any);
     return !any;
 }
 
@@ -203,78 +204,83 @@ INLINE void body_quotients(uint64_t *numbers, size_t n, uint64_t inverse, unsign
     for (size_t k = 0; k < n; k++)
         numbers[k] = (numbers[k] >> shift) * inverse;
 }
-TWICE_HERE(quotients, (uint64_t * numbers, size_t n, uint64_t inverse, unsigned shift),
-           (numbers, n, inverse, shift))
+KERNEL(static void quotients, quotients,
+       (uint64_t * numbers, size_t n, uint64_t inverse, unsigned shift),
+       (numbers, n, inverse, shift))
 
 void pci_simd_divide(uint64_t *numbers, size_t n, const struct pci_divisor *divisor)
 {
     quotients(numbers, n, divisor->inverse, divisor->shift);
 }
 
-INLINE void body_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
-                       int64_t *greatest)
+INLINE void body_residuals(const int64_t *values, size_t n, int64_t slope, int64_t *least,
+                           int64_t *greatest)
 {
     int64_t min = 0, max = 0, line = 0;
     for (size_t k = 0; k < n; k++) {
-        uint64_t above = (uint64_t)values[k] - (uint64_t)values[0];
-        int64_t rest = (int64_t)(above - (uint64_t)(line >> SLOPE_SHIFT));
-        min = rest < min ? rest : min;
-        max = rest > max ? rest : max;
+        uint64_t offset = (uint64_t)values[k] - (uint64_t)values[0];
+        int64_t residual = (int64_t)(offset - (uint64_t)(line >> SLOPE_SHIFT));
+        min = residual < min ? residual : min;
+        max = residual > max ? residual : max;
         line += slope;
     }
     *least = min;
     *greatest = max;
 }
-TWICE(rests, (const int64_t *values, size_t n, int64_t slope, int64_t *least, int64_t *greatest),
-      (values, n, slope, least, greatest))
+KERNEL(void pci_simd_rests, residuals,
+       (const int64_t *values, size_t n, int64_t slope, int64_t *least, int64_t *greatest),
+       (values, n, slope, least, greatest))
 
-/* A number below 2^51 laid into a double's fraction, less what the exponent adds, is that number;
- * with one half more, so that 0 has an exponent too, its exponent tells the bits. */
-INLINE void body_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes)
+/* Bit length by the exponent of a double: a number below 2^51 in the fraction of 2^52, minus 2^52,
+ * is that number. One half is added, so that 0 has an exponent, too. */
+INLINE void body_delta_bits(const int64_t *values, size_t n, uint64_t *restrict codes)
 {
     const uint64_t two52 = UINT64_C(0x4330000000000000);
     for (size_t k = 1; k < n; k++) {
-        int64_t rise = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
-        int64_t falls = rise < 0 ? -1 : 0;
-        uint64_t bits = (uint64_t)(rise ^ falls) | two52;
+        int64_t delta = (int64_t)((uint64_t)values[k] - (uint64_t)values[k - 1]);
+        int64_t sign = delta < 0 ? -1 : 0;
+        uint64_t bits = (uint64_t)(delta ^ sign) | two52;
         double number;
         memcpy(&number, &bits, sizeof number);
         number = (number - 0x1p52) + 0.5;
         memcpy(&bits, &number, sizeof bits);
-        codes[k] = ((bits >> 52) - 1022) | ((uint64_t)falls & 64);
+        codes[k] = ((bits >> 52) - 1022) | ((uint64_t)sign & 64);
     }
 }
-TWICE(rise_bits, (const int64_t *values, size_t n, uint64_t *restrict codes), (values, n, codes))
+KERNEL(void pci_simd_rise_bits, delta_bits,
+       (const int64_t *values, size_t n, uint64_t *restrict codes), (values, n, codes))
 
-INLINE void body_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
-                     uint8_t *restrict marks)
+INLINE void body_mark_deltas(const int64_t *values, size_t n, uint64_t low, uint64_t most,
+                             uint8_t *restrict marks)
 {
     for (size_t k = 1; k < n; k++) {
-        uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1];
-        marks[k] = rise - low > most;
+        uint64_t delta = (uint64_t)values[k] - (uint64_t)values[k - 1];
+        marks[k] = delta - low > most;
     }
 }
-TWICE(far, (const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks),
-      (values, n, low, most, marks))
+KERNEL(void pci_simd_far, mark_deltas,
+       (const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks),
+       (values, n, low, most, marks))
 
-INLINE void body_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
-                       uint8_t *restrict marks)
+INLINE void body_mark_exceptions(const int64_t *values, size_t n, uint64_t base, uint64_t step,
+                                 uint8_t *restrict marks)
 {
     for (size_t k = 0; k < n; k++)
         marks[k] = (uint64_t)values[k] != base + step * k;
 }
-TWICE(other,
-      (const int64_t *values, size_t n, uint64_t base, uint64_t step, uint8_t *restrict marks),
-      (values, n, base, step, marks))
+KERNEL(void pci_simd_other, mark_exceptions,
+       (const int64_t *values, size_t n, uint64_t base, uint64_t step, uint8_t *restrict marks),
+       (values, n, base, step, marks))
 
-INLINE void body_look(const uint32_t *table, const int64_t *numbers, size_t n,
-                      int64_t *restrict values)
+INLINE void body_gather(const uint32_t *table, const int64_t *numbers, size_t n,
+                        int64_t *restrict values)
 {
     for (size_t k = 0; k < n; k++)
         values[k] = table[numbers[k]];
 }
-TWICE(look, (const uint32_t *table, const int64_t *numbers, size_t n, int64_t *restrict values),
-      (table, numbers, n, values))
+KERNEL(void pci_simd_look, gather,
+       (const uint32_t *table, const int64_t *numbers, size_t n, int64_t *restrict values),
+       (table, numbers, n, values))
 
 INLINE void body_widen(const uint8_t *from, size_t n, int64_t *restrict values)
 {
@@ -284,60 +290,68 @@ INLINE void body_widen(const uint8_t *from, size_t n, int64_t *restrict values)
         values[k] = value;
     }
 }
-TWICE(widen, (const uint8_t *from, size_t n, int64_t *restrict values), (from, n, values))
+KERNEL(void pci_simd_widen, widen, (const uint8_t *from, size_t n, int64_t *restrict values),
+       (from, n, values))
 
 INLINE void body_widen_u32(const uint32_t *from, size_t n, int64_t *restrict values)
 {
     for (size_t k = 0; k < n; k++)
         values[k] = from[k];
 }
-TWICE(widen_u32, (const uint32_t *from, size_t n, int64_t *restrict values), (from, n, values))
+KERNEL(void pci_simd_widen_u32, widen_u32,
+       (const uint32_t *from, size_t n, int64_t *restrict values), (from, n, values))
 
-INLINE void body_narrowed(const int64_t *values, size_t n, int32_t *restrict narrow, int64_t *lost)
+INLINE void body_narrow(const int64_t *values, size_t n, int32_t *restrict narrowed, int64_t *lost)
 {
-    int64_t other = 0;
+    int64_t differing = 0;
     for (size_t k = 0; k < n; k++) {
-        narrow[k] = (int32_t)values[k];
-        other |= (int64_t)narrow[k] ^ values[k];
+        narrowed[k] = (int32_t)values[k];
+        differing |= (int64_t)narrowed[k] ^ values[k];
     }
-    *lost = other;
+    *lost = differing;
 }
-TWICE_HERE(narrowed, (const int64_t *values, size_t n, int32_t *restrict narrow, int64_t *lost),
-           (values, n, narrow, lost))
+KERNEL(static void narrow, narrow,
+       (const int64_t *values, size_t n, int32_t *restrict narrowed, int64_t *lost),
+       (values, n, narrowed, lost))
 
-int pci_simd_narrow(const int64_t *values, size_t n, int32_t *restrict narrow)
+int pci_simd_narrow(const int64_t *values, size_t n, int32_t *restrict narrowed)
 {
     int64_t lost;
-    narrowed(values, n, narrow, &lost);
+    narrow(values, n, narrowed, &lost);
     return !lost;
 }
 
-INLINE void body_lower(const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers)
+INLINE void body_subtract_u32(const int64_t *values, size_t n, uint64_t base,
+                              uint32_t *restrict numbers)
 {
     for (size_t k = 0; k < n; k++)
         numbers[k] = (uint32_t)((uint64_t)values[k] - base);
 }
-TWICE(lower, (const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers),
-      (values, n, base, numbers))
+KERNEL(void pci_simd_lower, subtract_u32,
+       (const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers),
+       (values, n, base, numbers))
 
-INLINE void body_raise(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values)
+INLINE void body_add_u32(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values)
 {
     for (size_t k = 0; k < n; k++)
         values[k] = (int64_t)(base + numbers[k]);
 }
-TWICE(raise, (const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values),
-      (numbers, n, base, values))
+KERNEL(void pci_simd_raise, add_u32,
+       (const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values),
+       (numbers, n, base, values))
 
-INLINE void body_less(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers)
+INLINE void body_subtract(const int64_t *values, size_t n, uint64_t base,
+                          uint64_t *restrict numbers)
 {
     for (size_t k = 0; k < n; k++)
         numbers[k] = (uint64_t)values[k] - base;
 }
-TWICE(less, (const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers),
-      (values, n, base, numbers))
+KERNEL(void pci_simd_less, subtract,
+       (const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers),
+       (values, n, base, numbers))
 
-INLINE void body_less_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
-                           uint64_t *restrict numbers)
+INLINE void body_subtract_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
+                               uint64_t *restrict numbers)
 {
     int64_t line = 0;
     for (size_t k = 0; k < n; k++) {
@@ -345,25 +359,26 @@ INLINE void body_less_line(const int64_t *values, size_t n, uint64_t base, int64
         line += slope;
     }
 }
-TWICE(less_line,
-      (const int64_t *values, size_t n, uint64_t base, int64_t slope, uint64_t *restrict numbers),
-      (values, n, base, slope, numbers))
+KERNEL(void pci_simd_less_line, subtract_line,
+       (const int64_t *values, size_t n, uint64_t base, int64_t slope, uint64_t *restrict numbers),
+       (values, n, base, slope, numbers))
 
 INLINE void body_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs)
 {
     for (size_t k = 0; k < n / 2; k++)
         pairs[k] = numbers[2 * k] | numbers[2 * k + 1] << width;
 }
-TWICE(pair, (const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs),
-      (numbers, n, width, pairs))
+KERNEL(void pci_simd_pair, pair,
+       (const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs),
+       (numbers, n, width, pairs))
 
-/* To a number below 2^51, 2^52 is added: its fraction is then the nearest whole number. */
-INLINE void body_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,
+/* Rounding by addition of 2^52 to a number below 2^51: the fraction is then the nearest integer. */
+INLINE void body_ms_to_ns(const int64_t *bits, size_t n, int64_t *restrict ns,
                           int64_t *restrict ulps)
 {
     for (size_t k = 0; k < n; k++) {
         double ms, whole;
-        int64_t code, sign, back;
+        int64_t code, sign, rounded_bits;
         memcpy(&ms, &bits[k], sizeof ms);
         double number = ms * 1e6;
         memcpy(&code, &number, sizeof code);
@@ -373,7 +388,7 @@ INLINE void body_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,
         number += 0.5;
         double near = number + 0x1p52;
         whole = near - 0x1p52;
-        near -= whole > number ? 1.0 : 0.0; /* what is above goes to 0 */
+        near -= whole > number ? 1.0 : 0.0; /* floor(): `number` has one half added */
         whole = near - 0x1p52;
         memcpy(&code, &near, sizeof code);
         code -= INT64_C(0x4330000000000000);
@@ -381,15 +396,16 @@ INLINE void body_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns,
         memcpy(&code, &whole, sizeof code);
         code |= sign & INT64_MIN;
         memcpy(&whole, &code, sizeof whole);
-        whole = (whole + 0.0) / 1e6; /* 0 has no sign */
-        memcpy(&back, &whole, sizeof back);
-        ulps[k] = (int64_t)((uint64_t)bits[k] - (uint64_t)back);
+        whole = (whole + 0.0) / 1e6; /* -0 becomes 0 */
+        memcpy(&rounded_bits, &whole, sizeof rounded_bits);
+        ulps[k] = (int64_t)((uint64_t)bits[k] - (uint64_t)rounded_bits);
     }
 }
-TWICE(small_ms, (const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps),
-      (bits, n, ns, ulps))
+KERNEL(void pci_simd_small_ms, ms_to_ns,
+       (const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps),
+       (bits, n, ns, ulps))
 
-INLINE void body_outside(const int64_t *bits, size_t n, double most, int *any)
+INLINE void body_any_outside(const int64_t *bits, size_t n, double most, int *any)
 {
     int64_t outside = 0;
     for (size_t k = 0; k < n; k++) {
@@ -399,28 +415,30 @@ INLINE void body_outside(const int64_t *bits, size_t n, double most, int *any)
     }
     *any = outside != 0;
 }
-TWICE_HERE(outside, (const int64_t *bits, size_t n, double most, int *any), (bits, n, most, any))
+KERNEL(static void any_outside, any_outside, (const int64_t *bits, size_t n, double most, int *any),
+       (bits, n, most, any))
 
 int pci_simd_within(const int64_t *bits, size_t n, double most)
 {
     int any;
-    outside(bits, n, most, &any);
+    any_outside(bits, n, most, &any);
     return !any;
 }
 
-INLINE void body_united(const int64_t *values, size_t n, int64_t *all)
+INLINE void body_or_all(const int64_t *values, size_t n, int64_t *all)
 {
     int64_t bits = 0;
     for (size_t k = 0; k < n; k++)
         bits |= values[k];
     *all = bits;
 }
-TWICE_HERE(united, (const int64_t *values, size_t n, int64_t *all), (values, n, all))
+KERNEL(static void or_all, or_all, (const int64_t *values, size_t n, int64_t *all),
+       (values, n, all))
 
 int64_t pci_simd_or(const int64_t *values, size_t n)
 {
     int64_t all;
-    united(values, n, &all);
+    or_all(values, n, &all);
     return all;
 }
 
@@ -429,5 +447,6 @@ INLINE void body_times(const int64_t *values, size_t n, int64_t factor, int64_t 
     for (size_t k = 0; k < n; k++)
         products[k] = (int64_t)((uint64_t)values[k] * (uint64_t)factor);
 }
-TWICE(times, (const int64_t *values, size_t n, int64_t factor, int64_t *restrict products),
-      (values, n, factor, products))
+KERNEL(void pci_simd_times, times,
+       (const int64_t *values, size_t n, int64_t factor, int64_t *restrict products),
+       (values, n, factor, products))

@@ -1,8 +1,8 @@
 /*
- * simd_kernels.h - loops over many values at once, the same for each of them
+ * simd_kernels.h - data-parallel loops over arrays, compiled for AVX2 and for the baseline
  *
- * What the encoder asks of every value of every column, kept apart as plain loops without branches,
- * so that the compiler makes vector code of them.
+ * Loops without branches that the encoder runs over every value of every column. Results do not
+ * depend on the processor. Arithmetic is modulo 2^64. Thread-safe. Tests: tests/unit/test_lanes.c.
  */
 #ifndef PCI_UTIL_SIMD_KERNELS_H
 #define PCI_UTIL_SIMD_KERNELS_H
@@ -10,73 +10,73 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tests: not 0: as on a processor that has nothing beyond what all have. */
+/* Tests: not 0 forces the baseline code. */
 extern int pci_simd_plain;
 
-/* What one pass over values finds. Values are compared as signed numbers once `flip` was applied to
- * them by exclusive or; rises are differences to the value before, modulo 2^64. */
+/* Statistics of a range of values in one pass. Values are compared as signed numbers after XOR with
+ * `flip`; a delta is the difference to the previous value. */
 struct pci_range_stats {
-    uint64_t changes, steps; /* values that differ from the one before; by exactly 1 */
+    uint64_t changes, steps; /* deltas other than 0; deltas of 1 */
     int64_t least, greatest;
-    int64_t low, high; /* least and greatest rise */
+    int64_t low, high; /* least and greatest delta */
 };
 
-/* Values [1, n) against those before them; n is at least 2. */
-void pci_simd_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_range_stats *sweep);
+/* Statistics of values [0, n) and of their n - 1 deltas; n is at least 2. */
+void pci_simd_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_range_stats *stats);
 /* Least and greatest value; n is at least 1. */
 void pci_simd_range(const int64_t *values, size_t n, int64_t flip, int64_t *least,
                     int64_t *greatest);
-/* Whether all are this one. */
+/* Whether all values equal `value`. */
 int pci_simd_same(const int64_t *values, size_t n, int64_t value);
-/* Votes (Boyer and Moore) of values less base + step * k, those of every eighth value apart: a
- * candidate of each, and by how much it leads at most: PCI_VOTERS of them. */
+/* Boyer-Moore majority vote over values[k] - base - step * k, in PCI_VOTERS independent lanes (k
+ * modulo PCI_VOTERS). Of each lane: its candidate and the candidate's lead, an upper bound of its
+ * surplus. */
 #define PCI_VOTERS 8
 void pci_simd_vote(const int64_t *values, size_t n, uint64_t base, uint64_t step,
                    int64_t *restrict candidates, int64_t *restrict leads);
-/* A divisor, at least 1, as what to multiply by: a multiple of it, shifted right and multiplied
- * modulo 2^64, is the quotient, and nothing but multiples becomes `most` or less (rotated
- * instead). */
+/* Exact division by a constant of at least 1, by multiplication: a multiple shifted right by
+ * `shift` and multiplied by `inverse` (modulo 2^64) is the quotient. With a rotation instead of the
+ * shift, the product is at most `most` exactly for multiples. */
 struct pci_divisor {
     uint64_t inverse, most;
     unsigned shift;
 };
 struct pci_divisor pci_divisor_of(uint64_t number);
-/* Whether all values are multiples of the divisor above `base`. */
+/* Whether all values[k] - base are multiples of the divisor. */
 int pci_simd_multiples(const int64_t *values, size_t n, uint64_t base,
                        const struct pci_divisor *divisor);
-/* Multiples of the divisor become quotients. */
+/* Replace multiples of the divisor by their quotients. */
 void pci_simd_divide(uint64_t *numbers, size_t n, const struct pci_divisor *divisor);
-/* Least and greatest distance from the line of `slope` / 2^16 through the first value; 0 is among
- * them. */
+/* Least and greatest residual from the line through the first value with slope / 2^16; the range
+ * includes 0. */
 void pci_simd_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
                     int64_t *greatest);
-/* By k, n at most 1024: the bits that rise k (from value k - 1 to k) takes, and 64 if it falls.
- * Exact for rises within +-2^51. code[0] stays. */
+/* codes[k] for k from 1, n at most 1024: bit length of delta k (zigzag without its sign bit), plus
+ * 64 if it is negative. Exact for deltas within +-2^51. */
 void pci_simd_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes);
-/* By k from 1 on: 1 if rise k, less `low`, is more than `most` as an unsigned number. */
+/* marks[k] for k from 1: 1 if delta k - low exceeds `most` as an unsigned number, else 0. */
 void pci_simd_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
                   uint8_t *restrict marks);
-/* By k: 1 if the value is not base + step * k. */
+/* marks[k]: 1 if values[k] != base + step * k, else 0. */
 void pci_simd_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
                     uint8_t *restrict marks);
-/* The value that stands at numbers[k] of a table; each number is below the table's size. Values may
- * take the place of the numbers. */
+/* values[k] = table[numbers[k]]; numbers are below the table's size. `values` may be `numbers`. */
 void pci_simd_look(const uint32_t *table, const int64_t *numbers, size_t n, int64_t *values);
-/* Milliseconds as doubles (their bits), within +-2e9, to nanoseconds, rounded to the nearest,
- * halves away from 0, and how many doubles each lies above ns / 1e6. */
+/* Milliseconds as doubles (their bits), within +-2e9: converted to nanoseconds, rounded half away
+ * from 0, and the distance of each double from ns / 1e6 in units in the last place. */
 void pci_simd_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps);
-/* Whether all doubles are within +-most. */
+/* Whether all doubles are within +-most; false for NaN. */
 int pci_simd_within(const int64_t *bits, size_t n, double most);
-/* All bits that any of them has. */
+/* Bitwise or of all values. */
 int64_t pci_simd_or(const int64_t *values, size_t n);
 /* products[k] = values[k] * factor. */
 void pci_simd_times(const int64_t *values, size_t n, int64_t factor, int64_t *restrict products);
-/* Values of four bytes each, from wherever they lie. */
+/* Sign-extend values of four bytes at any alignment. */
 void pci_simd_widen(const uint8_t *from, size_t n, int64_t *restrict values);
 void pci_simd_widen_u32(const uint32_t *from, size_t n, int64_t *restrict values);
-/* Whether all fit an int32; then they are in `narrow`. */
+/* Convert to int32 in `narrow`; false if any value does not fit. */
 int pci_simd_narrow(const int64_t *values, size_t n, int32_t *restrict narrow);
-/* Values less a base, in four bytes, and back. */
+/* numbers[k] = values[k] - base in 32 bits; values[k] = base + numbers[k]. */
 void pci_simd_lower(const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers);
 void pci_simd_raise(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values);
 /* numbers[k] = values[k] - base. */
@@ -84,8 +84,8 @@ void pci_simd_less(const int64_t *values, size_t n, uint64_t base, uint64_t *res
 /* numbers[k] = values[k] - base - (slope * k >> 16). */
 void pci_simd_less_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
                         uint64_t *restrict numbers);
-/* Two numbers of `width` bits, at most 32, become one of twice as many, the first below; n is
- * even. */
+/* Pack pairs of numbers of `width` bits, at most 32, into one of twice the width, the first in the
+ * low bits; n is even. */
 void pci_simd_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs);
 
 #endif

@@ -10,20 +10,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FIRST_TAIL 512u
+#define FIRST_TAIL_BYTES 512u
 
 pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_limit,
-                                 const char *folder, pcol_error *err)
+                                 const char *directory, pcol_error *err)
 {
-    size_t size = strlen(folder) + 1;
+    size_t size = strlen(directory) + 1;
     *store = (struct pci_spill_store){.memory_limit = memory_limit, .fd = -1};
-    store->folder = pci_malloc(size, 1);
-    if (!store->folder)
+    store->directory = pci_malloc(size, 1);
+    if (!store->directory)
         return pci_fail_memory(err);
-    memcpy(store->folder, folder, size);
+    memcpy(store->directory, directory, size);
     if (pthread_mutex_init(&store->lock, NULL) != 0) {
-        pci_free(store->folder);
-        store->folder = NULL;
+        pci_free(store->directory);
+        store->directory = NULL;
         return pci_fail_memory(err);
     }
     return PCOL_OK;
@@ -31,26 +31,26 @@ pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_
 
 void pci_spill_store_close(struct pci_spill_store *store)
 {
-    if (!store->folder)
+    if (!store->directory)
         return;
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;
     pthread_mutex_destroy(&store->lock);
-    pci_free(store->folder);
-    store->folder = NULL;
+    pci_free(store->directory);
+    store->directory = NULL;
 }
 
-/* The file has no name from the start of its use, so nothing is left behind whatever happens. */
+/* The file is unlinked at once, so that nothing remains after a crash. */
 static pcol_status open_file(struct pci_spill_store *store, pcol_error *err)
 {
     static const char name[] = "/.pcol-spool-XXXXXX";
-    size_t folder = strlen(store->folder);
-    char *path = pci_malloc(folder + sizeof name, 1);
+    size_t size = strlen(store->directory);
+    char *path = pci_malloc(size + sizeof name, 1);
     if (!path)
         return pci_fail_memory(err);
-    memcpy(path, store->folder, folder);
-    memcpy(path + folder, name, sizeof name);
+    memcpy(path, store->directory, size);
+    memcpy(path + size, name, sizeof name);
     store->fd = mkstemp(path);
     if (store->fd >= 0)
         unlink(path);
@@ -75,12 +75,12 @@ static pcol_status write_page(const struct pci_spill_store *store, const uint8_t
     return PCOL_OK;
 }
 
-void pci_spill_init(struct pci_spill *spool, struct pci_spill_store *store)
+void pci_spill_init(struct pci_spill *buffer, struct pci_spill_store *store)
 {
-    *spool = (struct pci_spill){.store = store};
+    *buffer = (struct pci_spill){.store = store};
 }
 
-static void give_back(struct pci_spill_store *store, uint64_t bytes)
+static void release_memory(struct pci_spill_store *store, uint64_t bytes)
 {
     pthread_mutex_lock(&store->lock);
     store->memory_used -= bytes;
@@ -93,21 +93,22 @@ static void free_page(struct pci_spill_store *store, struct pci_page *page)
         return;
     pci_free(page->memory);
     page->memory = NULL;
-    give_back(store, PCI_PAGE_BYTES);
+    release_memory(store, PCI_PAGE_BYTES);
 }
 
-void pci_spill_clear(struct pci_spill *spool)
+void pci_spill_clear(struct pci_spill *buffer)
 {
-    for (size_t i = 0; i < spool->page_count; i++)
-        free_page(spool->store, &spool->pages[i]);
-    pci_free(spool->tail);
-    pci_free(spool->pages);
-    pci_spill_init(spool, spool->store);
+    for (size_t i = 0; i < buffer->page_count; i++)
+        free_page(buffer->store, &buffer->pages[i]);
+    pci_free(buffer->tail);
+    pci_free(buffer->pages);
+    pci_spill_init(buffer, buffer->store);
 }
 
-/* Where a full page goes: into memory while the budget lasts, else to *offset in the file. */
-static pcol_status place_page(struct pci_spill_store *store, int *in_memory, uint64_t *offset,
-                              pcol_error *err)
+/* Reserve memory for a full page while the budget lasts, else PCI_PAGE_BYTES at *offset of the
+ * file. */
+static pcol_status reserve_page(struct pci_spill_store *store, int *in_memory, uint64_t *offset,
+                                pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     pthread_mutex_lock(&store->lock);
@@ -125,66 +126,66 @@ static pcol_status place_page(struct pci_spill_store *store, int *in_memory, uin
     return status;
 }
 
-/* Put the full tail among the pages. */
-static pcol_status turn_page(struct pci_spill *spool, pcol_error *err)
+/* Append the full tail to the pages and begin a new one. */
+static pcol_status finish_page(struct pci_spill *buffer, pcol_error *err)
 {
-    struct pci_spill_store *store = spool->store;
-    struct pci_page page = {.memory = spool->tail};
+    struct pci_spill_store *store = buffer->store;
+    struct pci_page page = {.memory = buffer->tail};
     uint64_t offset;
     int in_memory;
-    if (pci_grow((void **)&spool->pages, &spool->page_capacity, spool->page_count + 1,
-                 sizeof *spool->pages))
+    if (pci_grow((void **)&buffer->pages, &buffer->page_capacity, buffer->page_count + 1,
+                 sizeof *buffer->pages))
         return pci_fail_memory(err);
-    PCI_TRY(place_page(store, &in_memory, &offset, err));
+    PCI_TRY(reserve_page(store, &in_memory, &offset, err));
     if (in_memory) {
         uint8_t *tail = pci_malloc(PCI_PAGE_BYTES, 1);
         if (!tail) {
-            give_back(store, PCI_PAGE_BYTES);
+            release_memory(store, PCI_PAGE_BYTES);
             return pci_fail_memory(err);
         }
-        spool->tail = tail;
+        buffer->tail = tail;
     } else {
-        PCI_TRY(write_page(store, spool->tail, offset, err));
+        PCI_TRY(write_page(store, buffer->tail, offset, err));
         page = (struct pci_page){.file_offset = offset};
     }
-    spool->pages[spool->page_count++] = page;
-    spool->tail_used = 0;
+    buffer->pages[buffer->page_count++] = page;
+    buffer->tail_used = 0;
     return PCOL_OK;
 }
 
-/* A short spool stays short: the first page grows from 512 bytes. */
-static pcol_status make_room(struct pci_spill *spool, pcol_error *err)
+/* Grow the tail, or finish it. Growth from 512 bytes on makes short buffers cheap. */
+static pcol_status grow_tail(struct pci_spill *buffer, pcol_error *err)
 {
-    size_t capacity = spool->tail_capacity ? spool->tail_capacity * 4 : FIRST_TAIL;
+    size_t capacity = buffer->tail_capacity ? buffer->tail_capacity * 4 : FIRST_TAIL_BYTES;
     uint8_t *tail;
-    if (spool->tail_capacity == PCI_PAGE_BYTES)
-        return turn_page(spool, err);
+    if (buffer->tail_capacity == PCI_PAGE_BYTES)
+        return finish_page(buffer, err);
     if (capacity > PCI_PAGE_BYTES)
         capacity = PCI_PAGE_BYTES;
-    tail = pci_realloc(spool->tail, capacity, 1);
+    tail = pci_realloc(buffer->tail, capacity, 1);
     if (!tail)
         return pci_fail_memory(err);
-    spool->tail = tail;
-    spool->tail_capacity = capacity;
+    buffer->tail = tail;
+    buffer->tail_capacity = capacity;
     return PCOL_OK;
 }
 
-pcol_status pci_spill_append(struct pci_spill *spool, const void *data, size_t size,
+pcol_status pci_spill_append(struct pci_spill *buffer, const void *data, size_t size,
                              pcol_error *err)
 {
     const uint8_t *from = data;
     while (size) {
-        size_t room = spool->tail_capacity - spool->tail_used;
-        if (!room) {
-            PCI_TRY(make_room(spool, err));
+        size_t n = buffer->tail_capacity - buffer->tail_used;
+        if (!n) {
+            PCI_TRY(grow_tail(buffer, err));
             continue;
         }
-        if (room > size)
-            room = size;
-        memcpy(spool->tail + spool->tail_used, from, room);
-        spool->tail_used += room;
-        from += room;
-        size -= room;
+        if (n > size)
+            n = size;
+        memcpy(buffer->tail + buffer->tail_used, from, n);
+        buffer->tail_used += n;
+        from += n;
+        size -= n;
     }
     return PCOL_OK;
 }
@@ -204,19 +205,19 @@ static pcol_status read_file(const struct pci_spill_store *store, uint64_t offse
     return PCOL_OK;
 }
 
-pcol_status pci_spill_read(const struct pci_spill *spool, uint64_t offset, void *data, size_t size,
+pcol_status pci_spill_read(const struct pci_spill *buffer, uint64_t offset, void *data, size_t size,
                            pcol_error *err)
 {
     uint8_t *to = data;
     while (size) {
-        size_t page = (size_t)(offset / PCI_PAGE_BYTES), at = (size_t)(offset % PCI_PAGE_BYTES);
-        size_t n = PCI_PAGE_BYTES - at < size ? PCI_PAGE_BYTES - at : size;
-        if (page == spool->page_count)
-            memcpy(to, spool->tail + at, n);
-        else if (spool->pages[page].memory)
-            memcpy(to, spool->pages[page].memory + at, n);
+        size_t page = (size_t)(offset / PCI_PAGE_BYTES), start = (size_t)(offset % PCI_PAGE_BYTES);
+        size_t n = PCI_PAGE_BYTES - start < size ? PCI_PAGE_BYTES - start : size;
+        if (page == buffer->page_count)
+            memcpy(to, buffer->tail + start, n);
+        else if (buffer->pages[page].memory)
+            memcpy(to, buffer->pages[page].memory + start, n);
         else
-            PCI_TRY(read_file(spool->store, spool->pages[page].file_offset + at, to, n, err));
+            PCI_TRY(read_file(buffer->store, buffer->pages[page].file_offset + start, to, n, err));
         to += n;
         offset += n;
         size -= n;
@@ -224,8 +225,8 @@ pcol_status pci_spill_read(const struct pci_spill *spool, uint64_t offset, void 
     return PCOL_OK;
 }
 
-/* The page from the file that holds a range, read once for all ranges in it. */
-static pcol_status load_page(const struct pci_spill *spool, struct pci_spill_view *view,
+/* Read page `page` of the file into the view, unless it is there already. */
+static pcol_status load_page(const struct pci_spill *buffer, struct pci_spill_view *view,
                              size_t page, pcol_error *err)
 {
     if (view->page && view->page_number == page)
@@ -236,28 +237,28 @@ static pcol_status load_page(const struct pci_spill *spool, struct pci_spill_vie
         return pci_fail_memory(err);
     view->page_number = SIZE_MAX;
     PCI_TRY(
-        read_file(spool->store, spool->pages[page].file_offset, view->page, PCI_PAGE_BYTES, err));
+        read_file(buffer->store, buffer->pages[page].file_offset, view->page, PCI_PAGE_BYTES, err));
     view->page_number = page;
     return PCOL_OK;
 }
 
-pcol_status pci_spill_look(const struct pci_spill *spool, struct pci_spill_view *view,
+pcol_status pci_spill_look(const struct pci_spill *buffer, struct pci_spill_view *view,
                            uint64_t offset, size_t size, const uint8_t **data, pcol_error *err)
 {
-    size_t page = (size_t)(offset / PCI_PAGE_BYTES), at = (size_t)(offset % PCI_PAGE_BYTES);
-    if (page == spool->page_count) {
-        *data = spool->tail + at;
-    } else if (size <= PCI_PAGE_BYTES - at) {
-        if (!spool->pages[page].memory)
-            PCI_TRY(load_page(spool, view, page, err));
-        *data = (spool->pages[page].memory ? spool->pages[page].memory : view->page) + at;
+    size_t page = (size_t)(offset / PCI_PAGE_BYTES), start = (size_t)(offset % PCI_PAGE_BYTES);
+    if (page == buffer->page_count) {
+        *data = buffer->tail + start;
+    } else if (size <= PCI_PAGE_BYTES - start) {
+        if (!buffer->pages[page].memory)
+            PCI_TRY(load_page(buffer, view, page, err));
+        *data = (buffer->pages[page].memory ? buffer->pages[page].memory : view->page) + start;
     } else {
         void *joined = view->joined;
         if (pci_grow(&joined, &view->capacity, size, 1))
             return pci_fail_memory(err);
         view->joined = joined;
         *data = joined;
-        return pci_spill_read(spool, offset, joined, size, err);
+        return pci_spill_read(buffer, offset, joined, size, err);
     }
     return PCOL_OK;
 }
@@ -269,10 +270,11 @@ void pci_spill_view_clear(struct pci_spill_view *view)
     *view = (struct pci_spill_view){0};
 }
 
-void pci_spill_drop(struct pci_spill *spool, uint64_t offset)
+void pci_spill_drop(struct pci_spill *buffer, uint64_t offset)
 {
-    for (; spool->dropped < spool->page_count && spool->dropped < (size_t)(offset / PCI_PAGE_BYTES);
-         spool->dropped++) {
-        free_page(spool->store, &spool->pages[spool->dropped]);
+    for (; buffer->dropped < buffer->page_count &&
+           buffer->dropped < (size_t)(offset / PCI_PAGE_BYTES);
+         buffer->dropped++) {
+        free_page(buffer->store, &buffer->pages[buffer->dropped]);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * strbuf.c - text that grows, and names with a number
+ * strbuf.c - growable text and numbered names
  */
 #include "util/strbuf.h"
 

@@ -1,5 +1,5 @@
 /*
- * strbuf.h - text that grows, whether two texts are one, and names with a number
+ * strbuf.h - growable text, comparison of texts, numbered names
  */
 #ifndef PCI_UTIL_STRBUF_H
 #define PCI_UTIL_STRBUF_H
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* An empty text may have no place. */
+/* Equality of two texts; the data of an empty one may be NULL. */
 static inline int pci_str_equal(pcol_str a, pcol_str b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
@@ -19,17 +19,19 @@ static inline int pci_str_is(pcol_str text, const char *word)
     return pci_str_equal(text, (pcol_str){word, strlen(word)});
 }
 
-/* Zero it to begin; `size` may be set to less, to use the memory anew. */
+/* All zero: empty. `size` may be reduced to reuse the memory. */
 struct pci_strbuf {
     char *data;
     size_t size, capacity;
 };
 
-/* Append; linear in all that is put. `data` is not NULL afterwards, even of nothing. */
+/* Append in amortized constant time per byte. `data` is not NULL afterwards, even for 0 bytes. */
 pcol_status pci_strbuf_put(struct pci_strbuf *text, const void *data, size_t size, pcol_error *err);
+/* Release the memory. */
 void pci_strbuf_clear(struct pci_strbuf *text);
 
-/* K of the name PREFIX K, in decimal as a number is written; -1 if it is another name. */
+/* The number K of a name PREFIX K in canonical decimal (no leading zeros, at most 18 digits), else
+ * -1. */
 int64_t pci_name_number(const char *name, const char *prefix);
 
 #endif

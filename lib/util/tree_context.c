@@ -1,10 +1,9 @@
 /*
- * tree_context.c - the values of a tree's rows as ranks among what their parents' values were
- * followed by
+ * tree_context.c - context coding of a tree's values
  *
- * A rank below the number of ranks that its context has is that of a value seen before; at or above
- * it, the rest is a value that is new there and gets the next rank. Each block starts anew. Memory
- * follows the distinct pairs.
+ * A code below the number of ranks of its context is the rank of a known value. Otherwise the
+ * excess is a value that is new in this context and gets the next rank. Blocks are independent.
+ * Memory is linear in the number of distinct (context, value) pairs.
  */
 #include "util/tree_context.h"
 
@@ -12,24 +11,23 @@
 #include "format/transform.h"
 #include "util/alloc.h"
 
-/* The context of rows whose parent lies before the block: blocks do not know each other's
- * values. */
-#define OUTSIDE (UINT64_C(1) << 32)
+/* Context of rows whose parent is before the block. */
+#define OUTSIDE_CONTEXT (UINT64_C(1) << 32)
 
-/* The result of (context, key); NULL: unknown. Valid until the next put(). */
-static uint32_t *look(struct pci_tree_context_set *set, uint64_t context, uint32_t key)
+/* The result of (context, key); NULL: unknown. Valid until the next insert(). */
+static uint32_t *find(struct pci_tree_context_set *set, uint64_t context, uint32_t key)
 {
     uint64_t hash = pci_hash_pair(context, key);
-    size_t at = pci_hash_start(&set->hash, hash);
+    size_t slot = pci_hash_start(&set->hash, hash);
     uint32_t id;
-    while ((id = pci_hash_next(&set->hash, hash, &at)) != PCI_HASH_NONE)
+    while ((id = pci_hash_next(&set->hash, hash, &slot)) != PCI_HASH_NONE)
         if (set->entries[id].context == context && set->entries[id].key == key)
             return &set->entries[id].result;
     return NULL;
 }
 
-static pcol_status put(struct pci_tree_context_set *set, uint64_t context, uint32_t key,
-                       uint32_t result, pcol_error *err)
+static pcol_status insert(struct pci_tree_context_set *set, uint64_t context, uint32_t key,
+                          uint32_t result, pcol_error *err)
 {
     uint32_t id = (uint32_t)set->hash.count;
     if (pci_grow((void **)&set->entries, &set->capacity, set->hash.count + 1, sizeof *set->entries))
@@ -38,44 +36,44 @@ static pcol_status put(struct pci_tree_context_set *set, uint64_t context, uint3
     return pci_hash_add(&set->hash, pci_hash_pair(context, key), id, err);
 }
 
-/* A new pair of a context that has `length` ranks: the next one of them. */
-static pcol_status add(struct pci_tree_context *rank, uint64_t context, uint32_t key,
-                       uint32_t result, uint32_t length, pcol_error *err)
+/* Add a pair to a context that has `rank_count` ranks. */
+static pcol_status add_pair(struct pci_tree_context *state, uint64_t context, uint32_t key,
+                            uint32_t result, uint32_t rank_count, pcol_error *err)
 {
-    PCI_TRY(put(&rank->pairs, context, key, result, err));
-    if (length == 0)
-        return put(&rank->contexts, context, 0, 1, err);
-    *look(&rank->contexts, context, 0) = length + 1;
+    PCI_TRY(insert(&state->pairs, context, key, result, err));
+    if (rank_count == 0)
+        return insert(&state->contexts, context, 0, 1, err);
+    *find(&state->contexts, context, 0) = rank_count + 1;
     return PCOL_OK;
 }
 
-pcol_status pci_tree_context_apply(struct pci_tree_context *rank, const uint32_t *parents,
+pcol_status pci_tree_context_apply(struct pci_tree_context *state, const uint32_t *parents,
                                    const uint32_t *values, uint64_t first, size_t count,
                                    uint8_t *stream, size_t *size, pcol_error *err)
 {
     *size = 0;
     for (uint64_t row = first > 0 ? first : 1; row < first + count; row++) {
-        uint64_t context = parents[row] < first ? OUTSIDE : values[parents[row]];
+        uint64_t context = parents[row] < first ? OUTSIDE_CONTEXT : values[parents[row]];
         uint32_t value = values[row];
-        const uint32_t *known = look(&rank->pairs, context, value);
+        const uint32_t *known = find(&state->pairs, context, value);
         if (known) {
             *size += pcf_varint_put(stream + *size, *known);
             continue;
         }
-        const uint32_t *ranks = look(&rank->contexts, context, 0);
-        uint32_t length = ranks ? *ranks : 0;
-        *size += pcf_varint_put(stream + *size, (uint64_t)length + value);
-        PCI_TRY(add(rank, context, value, length, length, err));
+        const uint32_t *ranks = find(&state->contexts, context, 0);
+        uint32_t rank_count = ranks ? *ranks : 0;
+        *size += pcf_varint_put(stream + *size, (uint64_t)rank_count + value);
+        PCI_TRY(add_pair(state, context, value, rank_count, rank_count, err));
     }
     return PCOL_OK;
 }
 
-pcol_status pci_tree_context_undo(struct pci_tree_context *rank, const int64_t *parents,
+pcol_status pci_tree_context_undo(struct pci_tree_context *state, const int64_t *parents,
                                   uint8_t *values, uint64_t first, uint64_t row, size_t count,
-                                  const uint8_t *stream, size_t size, size_t *used, int *sound,
+                                  const uint8_t *stream, size_t size, size_t *used, int *valid,
                                   pcol_error *err)
 {
-    *sound = 0;
+    *valid = 0;
     for (size_t i = 0; i < count; i++, row++) {
         uint64_t code;
         uint32_t value = 0;
@@ -85,29 +83,30 @@ pcol_status pci_tree_context_undo(struct pci_tree_context *rank, const int64_t *
                 return PCOL_OK;
             *used += n;
             uint64_t parent = (uint64_t)parents[i];
-            uint64_t context = parent < first ? OUTSIDE : pcf_load32(values + 4 * (parent - first));
-            const uint32_t *ranks = look(&rank->contexts, context, 0);
-            uint32_t length = ranks ? *ranks : 0;
-            if (code < length) {
-                value = *look(&rank->pairs, context, (uint32_t)code);
+            uint64_t context =
+                parent < first ? OUTSIDE_CONTEXT : pcf_load32(values + 4 * (parent - first));
+            const uint32_t *ranks = find(&state->contexts, context, 0);
+            uint32_t rank_count = ranks ? *ranks : 0;
+            if (code < rank_count) {
+                value = *find(&state->pairs, context, (uint32_t)code);
             } else {
-                if (code - length > UINT32_MAX)
+                if (code - rank_count > UINT32_MAX)
                     return PCOL_OK;
-                value = (uint32_t)(code - length);
-                PCI_TRY(add(rank, context, length, value, length, err));
+                value = (uint32_t)(code - rank_count);
+                PCI_TRY(add_pair(state, context, rank_count, value, rank_count, err));
             }
         }
         memcpy(values + 4 * (row - first), &value, sizeof value);
     }
-    *sound = 1;
+    *valid = 1;
     return PCOL_OK;
 }
 
-void pci_tree_context_clear(struct pci_tree_context *rank)
+void pci_tree_context_clear(struct pci_tree_context *state)
 {
-    pci_hash_clear(&rank->contexts.hash);
-    pci_hash_clear(&rank->pairs.hash);
-    pci_free(rank->contexts.entries);
-    pci_free(rank->pairs.entries);
-    *rank = (struct pci_tree_context){0};
+    pci_hash_clear(&state->contexts.hash);
+    pci_hash_clear(&state->pairs.hash);
+    pci_free(state->contexts.entries);
+    pci_free(state->pairs.entries);
+    *state = (struct pci_tree_context){0};
 }

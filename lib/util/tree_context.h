@@ -1,9 +1,10 @@
 /*
- * tree_context.h - the values of a tree's rows as ranks among what their parents' values were
- * followed by
+ * tree_context.h - context coding of a tree's values: move-to-rank codes conditioned on the
+ * parent's value
  *
- * In a tree of stacks most places call few others. The places seen below a place are numbered in
- * order of first appearance, so a row is a small number, and one that is often the same.
+ * In a tree of stacks most functions call few others. The distinct values below each parent value
+ * (the context) get ranks in order of first appearance, so that a row becomes a small and often
+ * repeated number. Tests: tests/unit/test_tree.c.
  */
 #ifndef PCI_UTIL_TREE_CONTEXT_H
 #define PCI_UTIL_TREE_CONTEXT_H
@@ -21,26 +22,26 @@ struct pci_tree_context_set {
     size_t capacity;
 };
 
-/* Of one block; starts zeroed. Writing, pairs know the rank of (context, value); reading, the value
- * of (context, rank). */
+/* State of one block; starts zeroed. `pairs` maps (context, value) to a rank when encoding and
+ * (context, rank) to a value when decoding; `contexts` maps a context to its number of ranks. */
 struct pci_tree_context {
     struct pci_tree_context_set contexts, pairs;
 };
 
-/* The block of rows [first, first + count) of a tree of which `parents` and `values` are all rows.
- * *size of the stream is at most 5 * count. */
-pcol_status pci_tree_context_apply(struct pci_tree_context *rank, const uint32_t *parents,
+/* Encode rows [first, first + count), a block of the tree with all rows in `parents` and `values`,
+ * as varints. *size of the stream is at most 5 * count. */
+pcol_status pci_tree_context_apply(struct pci_tree_context *state, const uint32_t *parents,
                                    const uint32_t *values, uint64_t first, size_t count,
                                    uint8_t *stream, size_t *size, pcol_error *err);
 
-/* The way back, for rows [row, row + count) of the block `values`, which begins at row `first` and
- * holds what was undone before. `parents`: those of the rows alone, each less than its row. *sound
- * is 0 if the stream is none. */
-pcol_status pci_tree_context_undo(struct pci_tree_context *rank, const int64_t *parents,
+/* Decode rows [row, row + count) of the block that begins at row `first`; `values` contains the
+ * rows decoded before. `parents`: of these rows only, each less than its row. *valid is 0 if the
+ * stream is malformed. */
+pcol_status pci_tree_context_undo(struct pci_tree_context *state, const int64_t *parents,
                                   uint8_t *values, uint64_t first, uint64_t row, size_t count,
-                                  const uint8_t *stream, size_t size, size_t *used, int *sound,
+                                  const uint8_t *stream, size_t size, size_t *used, int *valid,
                                   pcol_error *err);
 
-void pci_tree_context_clear(struct pci_tree_context *rank);
+void pci_tree_context_clear(struct pci_tree_context *state);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * utc_text.c - civil dates by Hinnant's algorithm
  *
- * Years are counted from March, so that the leap day is the last of its year; 400 years have
- * 146,097 days.
+ * Years begin in March, so that the leap day is the last day of its year; 400 years have 146,097
+ * days.
  */
 #include "util/utc_text.h"
 

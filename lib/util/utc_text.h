@@ -9,8 +9,8 @@
 
 #define PCI_UTC_TEXT_BYTES 48
 
-/* "2024-05-01T12:00:00.125Z" for seconds since 1970 and nanoseconds (0 to 999,999,999), with
- * `digits` digits of the second's fraction; -1: as many as are not 0. */
+/* "2024-05-01T12:00:00.125Z" of seconds since 1970 and nanoseconds (0 to 999,999,999) with `digits`
+ * digits of the fraction; -1: without trailing zeros. */
 void pci_utc_text(int64_t second, uint32_t nanosecond, int digits, char text[PCI_UTC_TEXT_BYTES]);
 
 /* The same for nanoseconds since 1970, with as many digits as are not 0. */
