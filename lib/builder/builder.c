@@ -1,5 +1,8 @@
 /*
- * builder.c - taking strings, functions, locations, stacks and samples in
+ * builder.c - interning of functions, groups, stacks and sample types; sources and samples
+ *
+ * Rows are interned through hash tables over arrays of structs; every reference is checked against
+ * the rows that exist. Tests: tests/unit/test_builder.c.
  */
 #include "builder/builder.h"
 
@@ -30,7 +33,7 @@ static const char *const known_tables[PCI_T_COUNT] = {
     [PCI_T_SAMPLE_LOCATIONS] = "sample_locations",
 };
 
-/* Columns that the builder's own calls fill, beside those made at the end. */
+/* Columns filled by the builder's own functions. */
 static const struct known_column {
     uint8_t table, type, references, drop;
     const char *name;
@@ -61,7 +64,7 @@ static const struct known_column {
     [PCI_C_SAMPLE_CPU] = {PCI_T_SAMPLES, PCF_I64, 0, PCI_DROP_NULL, "cpu_delta"},
 };
 
-static pcol_status add_known(pcol_builder *b, pcol_error *err)
+static pcol_status add_known_tables(pcol_builder *b, pcol_error *err)
 {
     uint32_t column;
     for (size_t i = 0; i < PCI_T_COUNT; i++)
@@ -78,27 +81,27 @@ pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder *
                              pcol_error *err)
 {
     PCI_REQUIRE(builder, err);
-    pcol_builder_options known = {0};
+    pcol_builder_options used = {0};
     pcol_builder *b;
     pcol_status status;
     *builder = NULL;
     if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_builder_options is not set");
     if (options)
-        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
-    uint64_t memory = known.memory_bytes ? known.memory_bytes : DEFAULT_MEMORY;
-    const char *folder = known.temporary_folder ? known.temporary_folder : "/tmp";
+        memcpy(&used, options, options->size < sizeof used ? options->size : sizeof used);
+    uint64_t memory = used.memory_bytes ? used.memory_bytes : DEFAULT_MEMORY;
+    const char *directory = used.temporary_folder ? used.temporary_folder : "/tmp";
     b = pci_calloc(1, sizeof *b);
     if (!b)
         return pci_fail_memory(err);
-    b->threads = known.threads;
-    status = pci_spill_store_init(&b->store, memory, folder, err);
+    b->threads = used.threads;
+    status = pci_spill_store_init(&b->store, memory, directory, err);
     if (status == PCOL_OK)
         status = pci_call_tree_init(&b->tree, err);
     pci_node_store_init(&b->nodes, &b->store);
     pci_source_order_init(&b->order);
     if (status == PCOL_OK)
-        status = add_known(b, err);
+        status = add_known_tables(b, err);
     if (status != PCOL_OK)
         pcol_builder_free(b);
     else
@@ -162,8 +165,8 @@ static int has_string(const pcol_builder *b, uint32_t string)
     return string == PCOL_NONE || string < b->strings.count;
 }
 
-/* A struct that a caller fills has at least the members that this version reads; what a later
- * version's has behind them is not looked at. */
+/* Verify that a caller's struct has all members that this version reads; further ones, of a later
+ * version, are ignored. */
 static pcol_status check_size(size_t size, size_t known, const char *name, pcol_error *err)
 {
     return size >= known ? PCOL_OK
@@ -180,7 +183,7 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
     pcol_builder *b = builder;
     struct pci_function_record f;
     uint64_t hash;
-    size_t at;
+    size_t slot;
     uint32_t id;
     PCI_TRY(check_size(function->size, sizeof *function, "function", err));
     f = (struct pci_function_record){.name = function->name,
@@ -194,10 +197,10 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
     if (function->has_start_line)
         f.bits |= 1, f.start_line = function->start_line;
     hash = pci_hash_bytes(&f, sizeof f);
-    if (function->has_id) /* stored as it came first, and no part of what the row is */
+    if (function->has_id) /* not part of the key: the first id is stored */
         f.bits |= 2, f.id = function->id;
-    at = pci_hash_start(&b->function_hash, hash);
-    while ((id = pci_hash_next(&b->function_hash, hash, &at)) != PCI_HASH_NONE)
+    slot = pci_hash_start(&b->function_hash, hash);
+    while ((id = pci_hash_next(&b->function_hash, hash, &slot)) != PCI_HASH_NONE)
         if (same_function(&b->functions[id], &f)) {
             *row = id;
             return PCOL_OK;
@@ -219,16 +222,16 @@ static int same_line(const pcol_line *a, const pcol_line *b)
            a->column == b->column && a->has_line == b->has_line && a->has_column == b->has_column;
 }
 
-/* A line with nothing undefined in it, padding included: it is hashed bytewise. */
-static void clean_line(pcol_line *clean, const pcol_line *line)
+/* Copy a line with all other bytes 0, padding included, as it is hashed bytewise. */
+static void normalize_line(pcol_line *normal, const pcol_line *line)
 {
-    memset(clean, 0, sizeof *clean);
-    clean->function = line->function;
-    clean->filename = line->function == PCOL_NONE ? line->filename : PCOL_NONE;
-    clean->has_line = line->has_line;
-    clean->has_column = line->has_column;
-    clean->line = line->has_line ? line->line : 0;
-    clean->column = line->has_column ? line->column : 0;
+    memset(normal, 0, sizeof *normal);
+    normal->function = line->function;
+    normal->filename = line->function == PCOL_NONE ? line->filename : PCOL_NONE;
+    normal->has_line = line->has_line;
+    normal->has_column = line->has_column;
+    normal->line = line->has_line ? line->line : 0;
+    normal->column = line->has_column ? line->column : 0;
 }
 
 static int same_group(const pcol_builder *b, uint32_t id, const struct pci_group_record *g,
@@ -269,7 +272,7 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     pcol_builder *b = builder;
     struct pci_group_record g;
     uint64_t hash;
-    size_t at;
+    size_t slot;
     uint32_t id;
     pcol_line *lines;
     PCI_TRY(check_size(group->size, sizeof *group, "group", err));
@@ -283,17 +286,17 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
         group->has_address | (unsigned)group->has_file_number << 2 | (unsigned)group->folded << 3;
     g.address = group->has_address ? group->address : 0;
     g.file_number = group->has_file_number ? group->file_number : 0;
-    /* The lines are put behind those of all groups first, and taken back if the group is known. */
+    /* The lines are appended first, and not kept if the group is known. */
     if (pci_grow((void **)&b->lines, &b->line_capacity, b->line_count + g.line_count + 1,
                  sizeof *b->lines))
         return pci_fail_memory(err);
     lines = b->lines + b->line_count;
     for (size_t i = 0; i < g.line_count; i++)
-        clean_line(&lines[i], &group->lines[i]);
+        normalize_line(&lines[i], &group->lines[i]);
     hash = pci_hash_pair(pci_hash_bytes(&g, sizeof g),
                          pci_hash_bytes(lines, g.line_count * sizeof *lines));
-    at = pci_hash_start(&b->group_hash, hash);
-    while ((id = pci_hash_next(&b->group_hash, hash, &at)) != PCI_HASH_NONE)
+    slot = pci_hash_start(&b->group_hash, hash);
+    while ((id = pci_hash_next(&b->group_hash, hash, &slot)) != PCI_HASH_NONE)
         if (same_group(b, id, &g, lines)) {
             *row = id;
             return PCOL_OK;
@@ -337,9 +340,9 @@ static pcol_status set_text(pcol_builder *b, enum pci_known_column column, uint6
 }
 
 static pcol_status set_number(pcol_builder *b, enum pci_known_column column, uint64_t row,
-                              int given, int64_t value, pcol_error *err)
+                              int has_value, int64_t value, pcol_error *err)
 {
-    return given ? pci_column_buffer_set(b->columns[column], row, value, err) : PCOL_OK;
+    return has_value ? pci_column_buffer_set(b->columns[column], row, value, err) : PCOL_OK;
 }
 
 pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source, uint32_t *row,
@@ -353,7 +356,7 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
     uint32_t r = builder->source_count;
     PCI_TRY(check_size(source->size, sizeof *source, "source", err));
     if (!s->type)
-        return pci_fail(err, PCOL_E_ARGUMENT, "a source needs a type");
+        return pci_fail(err, PCOL_E_ARGUMENT, "the type of a source is NULL");
     if (r >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 sources");
     if (r)
@@ -373,8 +376,8 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
     return PCOL_OK;
 }
 
-/* Types that are named before there is a source become those of the sources that use them. */
-static pcol_status note_type(pcol_builder *b, uint32_t type, pcol_error *err)
+/* Types named before the first source belong to the sources whose samples use them. */
+static pcol_status record_type(pcol_builder *b, uint32_t type, pcol_error *err)
 {
     if (b->source_count == 0 || b->types[type].noted == b->source_count)
         return PCOL_OK;
@@ -387,12 +390,12 @@ pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t uni
     struct pci_sample_type_record t = {
         .type = type, .unit = unit, .flags = flags, .ordinal = ordinal};
     uint64_t hash = pci_hash_pair((uint64_t)type << 32 | unit, (uint64_t)flags << 32 | ordinal);
-    size_t at = pci_hash_start(&b->type_hash, hash);
+    size_t slot = pci_hash_start(&b->type_hash, hash);
     char name[32];
-    while ((*row = pci_hash_next(&b->type_hash, hash, &at)) != PCI_HASH_NONE) {
+    while ((*row = pci_hash_next(&b->type_hash, hash, &slot)) != PCI_HASH_NONE) {
         const struct pci_sample_type_record *o = &b->types[*row];
         if (o->type == t.type && o->unit == t.unit && o->flags == flags && o->ordinal == ordinal)
-            return note_type(b, *row, err);
+            return record_type(b, *row, err);
     }
     *row = 0;
     if (b->type_count >= PCF_MAX_COLUMNS / 2)
@@ -406,7 +409,7 @@ pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t uni
     PCI_TRY(pci_hash_add(&b->type_hash, hash, (uint32_t)b->type_count, err));
     *row = (uint32_t)b->type_count;
     b->types[b->type_count++] = t;
-    return note_type(b, *row, err);
+    return record_type(b, *row, err);
 }
 
 pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, const char *unit,
@@ -444,7 +447,7 @@ static pcol_status check_sample(const pcol_builder *b, const pcol_sample *s, pco
     return PCOL_OK;
 }
 
-/* Before anything is added, so that one sample that is refused does not spoil those behind it. */
+/* Checked before anything is appended, so that a rejected sample does not affect later ones. */
 static pcol_status check_values(pcol_builder *b, const pcol_sample *s, pcol_error *err)
 {
     PCI_REQUIRE_MANY(s->values, s->value_count, err);

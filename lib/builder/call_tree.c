@@ -1,5 +1,5 @@
 /*
- * call_tree.c - the prefix tree of call stacks
+ * call_tree.c - prefix tree of call stacks: insertion and pre-order numbering
  */
 #include "builder/call_tree.h"
 
@@ -24,7 +24,7 @@ void pci_call_tree_clear(struct pci_call_tree *tree)
     *tree = (struct pci_call_tree){0};
 }
 
-static pcol_status too_many(pcol_error *err)
+static pcol_status fail_too_many(pcol_error *err)
 {
     return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
 }
@@ -34,7 +34,7 @@ static pcol_status add_node(struct pci_call_tree *tree, uint32_t parent, uint32_
 {
     *node = 0;
     if (tree->count >= PCOL_NONE - 1)
-        return too_many(err);
+        return fail_too_many(err);
     if (tree->count == tree->capacity &&
         pci_grow((void **)&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
         return pci_fail_memory(err);
@@ -48,7 +48,7 @@ pcol_status pci_call_tree_append(struct pci_call_tree *tree, const uint32_t *gro
 {
     size_t first = tree->count;
     if (count > PCOL_NONE - 1 - first)
-        return too_many(err);
+        return fail_too_many(err);
     if (pci_grow((void **)&tree->nodes, &tree->capacity, first + count, sizeof *tree->nodes))
         return pci_fail_memory(err);
     uint32_t hash = tree->nodes[first - 1].hash;
@@ -64,14 +64,14 @@ pcol_status pci_call_tree_append(struct pci_call_tree *tree, const uint32_t *gro
 pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uint32_t group,
                                 uint32_t *node, pcol_error *err)
 {
-    const struct pci_node *behind = &tree->nodes[parent + 1];
+    const struct pci_node *following = &tree->nodes[parent + 1];
     uint64_t hash = pci_call_tree_hash(tree->nodes[parent].hash, group);
-    /* A stack is added from the root inwards, so a node's first child mostly stands behind it. Such
-     * a child is found by its place, and needs no entry in the hash table: most nodes are such. The
-     * node added last has no children, so all of a stack's nodes behind a new one are new too. */
+    /* Stacks are inserted from the root, so that a node's first child usually follows it directly.
+     * Such a child needs no hash entry, and most nodes are such. The node added last has no
+     * children, so that all nodes below a new one are new, too. */
     if (parent + 1 == tree->count)
         return add_node(tree, parent, group, hash, node, err);
-    if (behind->parent == parent && behind->group == group) {
+    if (following->parent == parent && following->group == group) {
         *node = parent + 1;
         return PCOL_OK;
     }
@@ -82,9 +82,9 @@ pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uin
     return pci_hash_add(&tree->hash, hash, *node, err);
 }
 
-/* A node's place is behind its parent and behind the whole subtrees of its elder siblings. So the
- * sizes of all subtrees, added up from the last node to the first, give every place in one pass
- * from the first to the last: both touch a node and its parent, which mostly stands beside it. */
+/* The preorder index of a node follows its parent and the subtrees of its earlier siblings. Subtree
+ * sizes, summed from the last node to the first, yield all indices in one pass from the first to
+ * the last. */
 pcol_status pci_call_tree_finish(struct pci_call_tree *tree, pcol_error *err)
 {
     size_t n = tree->count;
@@ -98,22 +98,22 @@ pcol_status pci_call_tree_finish(struct pci_call_tree *tree, pcol_error *err)
     for (size_t i = n; i-- > 1;)
         size[tree->nodes[i].parent] += size[i];
     tree->place[0] = 0;
-    next[0] = 1; /* place of the next child */
+    next[0] = 1; /* by node: preorder index of its next child */
     for (uint32_t i = 1; i < n; i++) {
         uint32_t *place = &next[tree->nodes[i].parent];
         tree->place[i] = *place;
         next[i] = *place + 1;
         *place += size[i];
     }
-    /* From here on the nodes are read in order, many times. */
+    /* From here on, only the arrays by preorder index are needed. */
     for (uint32_t i = 0; i < n; i++) {
-        const struct pci_node *from = &tree->nodes[i];
-        size[tree->place[i]] = tree->place[from->parent];
-        next[tree->place[i]] = from->group;
+        const struct pci_node *node = &tree->nodes[i];
+        size[tree->place[i]] = tree->place[node->parent];
+        next[tree->place[i]] = node->group;
     }
     tree->parents = size;
     tree->groups = next;
-    /* A merge of many profiles has most of its memory here: the nodes have said what they know. */
+    /* In a merge of many profiles the nodes take most of the memory. */
     pci_free(tree->nodes);
     tree->nodes = NULL;
     tree->capacity = 0;

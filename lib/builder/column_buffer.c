@@ -1,5 +1,9 @@
 /*
- * column_buffer.c - a column that is being filled
+ * column_buffer.c - append-only column with run-length encoded validity
+ *
+ * Present values are int32 until the first that does not fit, int64 from there on, and not stored
+ * at all while they are equal. Runs of present and null rows alternate. Tests:
+ * tests/unit/test_builder.c.
  */
 #include "builder/builder.h"
 
@@ -7,17 +11,17 @@
 #include "util/alloc.h"
 #include "util/simd_kernels.h"
 
-static uint64_t hash_of(uint32_t table, const char *name)
+static uint64_t hash_column(uint32_t table, const char *name)
 {
     return pci_hash_pair(table, pci_hash_bytes(name, strlen(name)));
 }
 
 uint32_t pci_column_buffer_find(const pcol_builder *b, uint32_t table, const char *name)
 {
-    uint64_t hash = hash_of(table, name);
-    size_t at = pci_hash_start(&b->column_hash, hash);
+    uint64_t hash = hash_column(table, name);
+    size_t slot = pci_hash_start(&b->column_hash, hash);
     uint32_t id;
-    while ((id = pci_hash_next(&b->column_hash, hash, &at)) != PCI_HASH_NONE)
+    while ((id = pci_hash_next(&b->column_hash, hash, &slot)) != PCI_HASH_NONE)
         if (b->columns[id]->table == table && strcmp(b->columns[id]->name, name) == 0)
             return id;
     return PCI_HASH_NONE;
@@ -51,13 +55,13 @@ pcol_status pci_column_buffer_new(pcol_builder *b, uint32_t table, const char *n
 {
     *column = 0;
     if (pci_column_buffer_find(b, table, name) != PCI_HASH_NONE)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s of %.40s is one that the builder makes",
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s of %.40s is created by the builder",
                         name, b->tables[table].name);
     struct pci_column_buffer *c = pci_column_buffer_make(b, table, name, type, references, drop);
     if (!c ||
         pci_grow((void **)&b->columns, &b->column_capacity, b->column_count + 1,
                  sizeof(struct pci_column_buffer *)) ||
-        pci_hash_add(&b->column_hash, hash_of(table, name), (uint32_t)b->column_count, err) !=
+        pci_hash_add(&b->column_hash, hash_column(table, name), (uint32_t)b->column_count, err) !=
             PCOL_OK) {
         pci_column_buffer_free(c);
         return pci_fail_memory(err);
@@ -96,8 +100,8 @@ static pcol_status append_run(struct pci_column_buffer *c, uint64_t run, pcol_er
     return pci_spill_append(&c->runs, bytes, pcf_varint_put(bytes, run), err);
 }
 
-static pcol_status count_rows(struct pci_column_buffer *c, int valid, uint64_t rows,
-                              pcol_error *err)
+static pcol_status append_validity(struct pci_column_buffer *c, int valid, uint64_t rows,
+                                   pcol_error *err)
 {
     if (valid != c->run_valid) {
         PCI_TRY(append_run(c, c->run, err));
@@ -109,7 +113,7 @@ static pcol_status count_rows(struct pci_column_buffer *c, int valid, uint64_t r
     return PCOL_OK;
 }
 
-/* Four bytes while all values so far fit an int32, eight from the first on that does not. */
+/* int32 while all values so far fit, int64 from the first on that does not. */
 static pcol_status append_value(struct pci_column_buffer *c, int64_t value, pcol_error *err)
 {
     struct pci_spill *s = &c->values;
@@ -126,6 +130,15 @@ static pcol_status append_value(struct pci_column_buffer *c, int64_t value, pcol
     return PCOL_OK;
 }
 
+/* Store the value that all rows had so far once for each, as others follow. */
+static pcol_status store_constant(struct pci_column_buffer *c, pcol_error *err)
+{
+    for (uint64_t i = 0; i < c->present; i++)
+        PCI_TRY(append_value(c, c->first, err));
+    c->constant = 0;
+    return PCOL_OK;
+}
+
 static pcol_status append(struct pci_column_buffer *c, int64_t value, pcol_error *err)
 {
     if (c->constant) {
@@ -133,9 +146,7 @@ static pcol_status append(struct pci_column_buffer *c, int64_t value, pcol_error
             c->first = value;
         if (value == c->first)
             return PCOL_OK;
-        for (uint64_t i = 0; i < c->present; i++)
-            PCI_TRY(append_value(c, c->first, err));
-        c->constant = 0;
+        PCI_TRY(store_constant(c, err));
     }
     return append_value(c, value, err);
 }
@@ -145,19 +156,19 @@ pcol_status pci_column_buffer_fill(struct pci_column_buffer *column, uint64_t ro
     if (rows <= column->rows)
         return PCOL_OK;
     if (column->drop != PCI_DROP_ZERO)
-        return count_rows(column, 0, rows - column->rows, err);
+        return append_validity(column, 0, rows - column->rows, err);
     if (column->constant && (!column->present || !column->first)) {
         column->present += rows - column->rows;
-        return count_rows(column, 1, rows - column->rows, err);
+        return append_validity(column, 1, rows - column->rows, err);
     }
     while (column->rows < rows)
         PCI_TRY(pci_column_buffer_set(column, column->rows, 0, err));
     return PCOL_OK;
 }
 
-/* The usual value: behind one that is there, the same as all others or one for which there is room,
- * of the width that values have had. 0: it is not such. */
-static inline int append_usual(struct pci_column_buffer *c, uint64_t row, int64_t value)
+/* Fast path: the row follows a present one, and its value is the constant or fits the width and the
+ * free space of the tail. Returns 0 otherwise. */
+static inline int append_fast(struct pci_column_buffer *c, uint64_t row, int64_t value)
 {
     struct pci_spill *s = &c->values;
     int32_t narrow = (int32_t)value;
@@ -189,7 +200,7 @@ static inline int append_usual(struct pci_column_buffer *c, uint64_t row, int64_
 pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row, int64_t value,
                                   pcol_error *err)
 {
-    if (append_usual(column, row, value))
+    if (append_fast(column, row, value))
         return PCOL_OK;
     if (row != column->rows) {
         if (row < column->rows)
@@ -200,15 +211,15 @@ pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row
     PCI_TRY(append(column, value, err));
     column->all_bits |= value;
     column->present++;
-    return count_rows(column, 1, 1, err);
+    return append_validity(column, 1, 1, err);
 }
 
 /* ---- many rows at once ---- */
 
-#define PART 256u
+#define BATCH 256u
 
-/* Rows up to `row`, which must not have been set. */
-static pcol_status go_to(struct pci_column_buffer *c, uint64_t row, pcol_error *err)
+/* Extend to `row` rows; E_ARGUMENT if `row` was set. */
+static pcol_status fill_to(struct pci_column_buffer *c, uint64_t row, pcol_error *err)
 {
     if (row < c->rows)
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %llu was set before", c->name,
@@ -216,21 +227,12 @@ static pcol_status go_to(struct pci_column_buffer *c, uint64_t row, pcol_error *
     return pci_column_buffer_fill(c, row, err);
 }
 
-/* `count` times the value that all have had so far, so that others can follow. */
-static pcol_status write_constant(struct pci_column_buffer *c, pcol_error *err)
-{
-    for (uint64_t i = 0; i < c->present; i++)
-        PCI_TRY(append_value(c, c->first, err));
-    c->constant = 0;
-    return PCOL_OK;
-}
-
 static pcol_status append_many(struct pci_column_buffer *c, const int64_t *values, size_t n,
                                pcol_error *err)
 {
-    int32_t narrow[PART];
+    int32_t narrow[BATCH];
     for (size_t part; n; values += part, n -= part) {
-        part = n < PART ? n : PART;
+        part = n < BATCH ? n : BATCH;
         int fits = !c->wide && pci_simd_narrow(values, part, narrow);
         if (c->wide) {
             PCI_TRY(pci_spill_append(&c->values, values, part * sizeof *values, err));
@@ -248,45 +250,45 @@ static pcol_status append_many(struct pci_column_buffer *c, const int64_t *value
 pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row,
                                        const int64_t *values, size_t n, pcol_error *err)
 {
-    size_t same = 0;
+    size_t equal = 0;
     if (!n)
         return PCOL_OK;
-    PCI_TRY(go_to(column, row, err));
+    PCI_TRY(fill_to(column, row, err));
     if (column->constant) {
         if (!column->present)
             column->first = values[0];
-        while (same < n && values[same] == column->first)
-            same++;
-        if (same < n) {
-            column->present += same;
-            PCI_TRY(write_constant(column, err));
-            column->present -= same;
+        while (equal < n && values[equal] == column->first)
+            equal++;
+        if (equal < n) {
+            column->present += equal;
+            PCI_TRY(store_constant(column, err));
+            column->present -= equal;
         }
     }
     if (!column->constant)
-        PCI_TRY(append_many(column, values + same, n - same, err));
+        PCI_TRY(append_many(column, values + equal, n - equal, err));
     column->all_bits |= pci_simd_or(values, n);
     column->present += n;
-    return count_rows(column, 1, n, err);
+    return append_validity(column, 1, n, err);
 }
 
 pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value,
                                      uint64_t n, pcol_error *err)
 {
-    int64_t values[PART];
+    int64_t values[BATCH];
     if (!n)
         return PCOL_OK;
-    PCI_TRY(go_to(column, row, err));
+    PCI_TRY(fill_to(column, row, err));
     if (column->constant && (!column->present || column->first == value)) {
         column->first = value;
         column->all_bits |= value;
         column->present += n;
-        return count_rows(column, 1, n, err);
+        return append_validity(column, 1, n, err);
     }
-    for (size_t i = 0; i < PART; i++)
+    for (size_t i = 0; i < BATCH; i++)
         values[i] = value;
     for (uint64_t part; n; n -= part) {
-        part = n < PART ? n : PART;
+        part = n < BATCH ? n : BATCH;
         PCI_TRY(pci_column_buffer_set_many(column, column->rows, values, (size_t)part, err));
     }
     return PCOL_OK;
@@ -295,7 +297,7 @@ pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t 
 pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row,
                                         const char *data, size_t size, pcol_error *err)
 {
-    PCI_TRY(go_to(column, row, err)); /* else the bytes would become part of the next row */
+    PCI_TRY(fill_to(column, row, err)); /* otherwise the bytes became part of the next row */
     PCI_TRY(pci_spill_append(&column->data, data, size, err));
     return pci_column_buffer_set(column, row, (int64_t)pci_spill_size(&column->data), err);
 }
@@ -322,7 +324,7 @@ static pcol_status next_run(struct pci_column_buffer_source *s, pcol_error *err)
     unsigned shift = 0;
     s->run_valid = !s->run_valid;
     if (s->run_used == s->run_count && s->run_at == pci_spill_size(&s->column->runs)) {
-        s->run_left = s->column->run; /* the one that is being counted */
+        s->run_left = s->column->run; /* the current run, not stored yet */
         return PCOL_OK;
     }
     s->run_left = 0;
@@ -334,52 +336,52 @@ static pcol_status next_run(struct pci_column_buffer_source *s, pcol_error *err)
     return PCOL_OK;
 }
 
-/* `n` values from number `at` on. */
-static pcol_status fetch(const struct pci_column_buffer *c, uint64_t at, int64_t *values, size_t n,
-                         pcol_error *err)
+/* Read `n` present values from index `index` on. */
+static pcol_status read_stored(const struct pci_column_buffer *c, uint64_t index, int64_t *values,
+                               size_t n, pcol_error *err)
 {
     int32_t narrow[1024];
     size_t size;
-    while (n && at < c->narrow) {
+    while (n && index < c->narrow) {
         size_t part = sizeof narrow / sizeof *narrow;
         part = part < n ? part : n;
-        part = part < c->narrow - at ? part : (size_t)(c->narrow - at);
-        const uint8_t *from = pci_spill_at(&c->values, at * sizeof *narrow, &size);
+        part = part < c->narrow - index ? part : (size_t)(c->narrow - index);
+        const uint8_t *from = pci_spill_at(&c->values, index * sizeof *narrow, &size);
         if (!from) {
-            PCI_TRY(pci_spill_read(&c->values, at * sizeof *narrow, narrow, part * sizeof *narrow,
-                                   err));
+            PCI_TRY(pci_spill_read(&c->values, index * sizeof *narrow, narrow,
+                                   part * sizeof *narrow, err));
             from = (const uint8_t *)narrow;
         } else if (size / sizeof *narrow < part) {
             part = size / sizeof *narrow;
         }
         pci_simd_widen(from, part, values);
         values += part;
-        at += part;
+        index += part;
         n -= part;
     }
     if (!n)
         return PCOL_OK;
-    uint64_t offset = c->narrow * sizeof *narrow + (at - c->narrow) * sizeof *values;
+    uint64_t offset = c->narrow * sizeof *narrow + (index - c->narrow) * sizeof *values;
     return pci_spill_read(&c->values, offset, values, n * sizeof *values, err);
 }
 
-/* Many values at once come straight from the spool, few by few through the window. */
-static pcol_status read_spool(struct pci_column_buffer_source *s, int64_t *values, size_t n,
-                              pcol_error *err)
+/* Large requests are read directly, small ones through the window. */
+static pcol_status read_buffered(struct pci_column_buffer_source *s, int64_t *values, size_t n,
+                                 pcol_error *err)
 {
     const struct pci_column_buffer *c = s->column;
     size_t size = sizeof s->window / sizeof *s->window;
     if (n >= size)
-        return fetch(c, s->value, values, n, err);
+        return read_stored(c, s->value, values, n, err);
     for (size_t i = 0; i < n; i++) {
-        uint64_t at = s->value + i;
-        if (at - s->window_first >= s->window_count) {
-            uint64_t left = c->present - at;
+        uint64_t index = s->value + i;
+        if (index - s->window_first >= s->window_count) {
+            uint64_t left = c->present - index;
             s->window_count = left < size ? (size_t)left : size;
-            s->window_first = at;
-            PCI_TRY(fetch(c, at, s->window, s->window_count, err));
+            s->window_first = index;
+            PCI_TRY(read_stored(c, index, s->window, s->window_count, err));
         }
-        values[i] = s->window[at - s->window_first];
+        values[i] = s->window[index - s->window_first];
     }
     return PCOL_OK;
 }
@@ -392,7 +394,7 @@ static pcol_status read_values(struct pci_column_buffer_source *s, int64_t *valu
         for (size_t i = 0; i < n; i++)
             values[i] = c->first;
     } else {
-        PCI_TRY(read_spool(s, values, n, err));
+        PCI_TRY(read_buffered(s, values, n, err));
     }
     s->value += n;
     if (s->map)
@@ -407,7 +409,7 @@ static pcol_status read_column(void *context, uint64_t row, size_t n, int64_t *v
     if (row == 0) {
         s->value = s->run_at = s->run_left = 0;
         s->run_used = s->run_count = s->window_count = 0;
-        s->run_valid = 0; /* the first run is one of values */
+        s->run_valid = 0; /* the first run is one of present rows */
     }
     for (size_t done = 0; done < n;) {
         size_t part;

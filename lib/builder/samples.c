@@ -1,8 +1,7 @@
 /*
- * samples.c - many samples at once, column by column
+ * samples.c - appending many samples at once, column by column
  *
- * Columnar sources have runs of rows with the same columns present. Those go from array to spool
- * without a call for each cell.
+ * For columnar sources whose rows have the same columns present: no call per cell.
  */
 #include "builder/builder.h"
 
@@ -26,7 +25,7 @@ static pcol_status check_samples(const pcol_builder *b, const struct pci_sample_
     return PCOL_OK;
 }
 
-static pcol_status put_values(pcol_builder *b, const struct pci_sample_rows *s, pcol_error *err)
+static pcol_status append_values(pcol_builder *b, const struct pci_sample_rows *s, pcol_error *err)
 {
     const struct pci_sample_type_record *type = &b->types[s->sample_type];
     struct pci_column_buffer *column = b->columns[type->column];
@@ -60,7 +59,7 @@ pcol_status pci_builder_samples(pcol_builder *builder, const struct pci_sample_r
         PCI_TRY(pci_column_buffer_set_many(b->columns[PCI_C_SAMPLE_CPU], r, s->cpu_deltas_ns,
                                            s->count, err));
     if (s->values || s->has_value)
-        PCI_TRY(put_values(b, s, err));
+        PCI_TRY(append_values(b, s, err));
     b->sample_count += s->count;
     return PCOL_OK;
 }

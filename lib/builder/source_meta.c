@@ -1,21 +1,21 @@
 /*
- * source_meta.c - what is known of a source beyond the columns that it has: a key once, and a value
+ * source_meta.c - metadata of sources as unique key-value pairs, and their sampling intervals
  */
 #include "builder/builder.h"
 #include "util/message.h"
 
 #include <inttypes.h>
 
-pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *again,
+pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *exists,
                                  pcol_error *err)
 {
     uint32_t code;
     PCI_TRY(pci_string_pool_intern(&b->meta_keys, key.data, key.size, &code, err));
-    return pci_pair_set_add(&b->metas, source, code, again, err);
+    return pci_pair_set_add(&b->metas, source, code, exists, err);
 }
 
-static pcol_status set(pcol_builder *b, enum pci_known_column column, uint64_t row,
-                       const char *text, pcol_error *err)
+static pcol_status set_string(pcol_builder *b, enum pci_known_column column, uint64_t row,
+                              const char *text, pcol_error *err)
 {
     uint32_t code;
     PCI_TRY(pcol_builder_string(b, text, strlen(text), &code, err));
@@ -28,17 +28,17 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
     PCI_TRY(pci_builder_check_open(builder, err));
     struct pci_column_buffer *sources = builder->columns[PCI_C_META_SOURCE];
     uint64_t row = sources->rows;
-    int again;
+    int exists;
     if (source >= builder->source_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "source %u does not exist", source);
     if (!key || !value)
-        return pci_fail(err, PCOL_E_ARGUMENT, "what is known of a source needs a key and a value");
-    PCI_TRY(pci_source_meta_note(builder, source, (pcol_str){key, strlen(key)}, &again, err));
-    if (again)
+        return pci_fail(err, PCOL_E_ARGUMENT, "metadata of a source needs a key and a value");
+    PCI_TRY(pci_source_meta_note(builder, source, (pcol_str){key, strlen(key)}, &exists, err));
+    if (exists)
         return pci_fail(err, PCOL_E_ARGUMENT, "source %u has the key '%s' already", source, key);
     PCI_TRY(pci_column_buffer_set(sources, row, source, err));
-    PCI_TRY(set(builder, PCI_C_META_KEY, row, key, err));
-    return set(builder, PCI_C_META_VALUE, row, value, err);
+    PCI_TRY(set_string(builder, PCI_C_META_KEY, row, key, err));
+    return set_string(builder, PCI_C_META_VALUE, row, value, err);
 }
 
 void pci_builder_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,

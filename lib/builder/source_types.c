@@ -1,9 +1,8 @@
 /*
- * source_types.c - which sample types each source has, in its order
+ * source_types.c - table of the sample types of each source, in the order of the source
  *
- * A source has the types that are named while it is the newest source, and behind them those that
- * its samples use all the same: a value whose type its source does not have would be in the file
- * and shown nowhere.
+ * A source has the types that were named while it was the latest source, followed by the types that
+ * its samples use without that: a value of another type would be in the file but never shown.
  */
 #include "builder/builder.h"
 
@@ -11,13 +10,13 @@
 
 pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err)
 {
-    int again;
+    int known;
     b->types[type].noted = source + 1;
-    return pci_pair_set_add(&b->source_types, source, type, &again, err);
+    return pci_pair_set_add(&b->source_types, source, type, &known, err);
 }
 
-/* By source, those of one source in the order in which they were noted. */
-static pcol_status sort(const pcol_builder *b, struct pci_pair **sorted, pcol_error *err)
+/* Counting sort by source; stable. */
+static pcol_status sort_by_source(const pcol_builder *b, struct pci_pair **sorted, pcol_error *err)
 {
     size_t *next = pci_calloc((size_t)b->source_count + 1, sizeof *next);
     struct pci_pair *to = pci_malloc(b->source_types.count + 1, sizeof *to);
@@ -37,8 +36,8 @@ static pcol_status sort(const pcol_builder *b, struct pci_pair **sorted, pcol_er
     return PCOL_OK;
 }
 
-/* Whether every source has all types in the order of their rows: then nothing need be said. */
-static int says_nothing(const pcol_builder *b, const struct pci_pair *sorted)
+/* Whether every source has all types in row order, which is what a missing table means. */
+static int is_default(const pcol_builder *b, const struct pci_pair *sorted)
 {
     if (b->source_types.count == 0)
         return 1;
@@ -55,9 +54,9 @@ pcol_status pci_source_types_finish(pcol_builder *b, pcol_error *err)
 {
     struct pci_pair *sorted;
     pcol_status status;
-    PCI_TRY(sort(b, &sorted, err));
+    PCI_TRY(sort_by_source(b, &sorted, err));
     status = PCOL_OK;
-    size_t rows = says_nothing(b, sorted) ? 0 : b->source_types.count;
+    size_t rows = is_default(b, sorted) ? 0 : b->source_types.count;
     for (size_t i = 0; i < rows && status == PCOL_OK; i++) {
         status =
             pci_column_buffer_set(b->columns[PCI_C_TYPES_SOURCE], i, (int64_t)sorted[i].first, err);

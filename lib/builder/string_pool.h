@@ -1,9 +1,8 @@
 /*
- * string_pool.h - the pool of distinct strings while a file is built
+ * string_pool.h - interned strings of a file under construction
  *
- * Codes are given in order of first appearance; pci_string_pool_sort() yields the final code of
- * each,
- * its rank in bytewise order.
+ * Codes follow the order of first appearance; pci_string_pool_sort() computes the final code of
+ * each string, its rank in bytewise order.
  */
 #ifndef PCI_BUILDER_STRING_POOL_H
 #define PCI_BUILDER_STRING_POOL_H
@@ -20,13 +19,13 @@ struct pci_string_pool {
     uint32_t *order; /* provisional code by rank */
 };
 
-pcol_status pci_string_pool_intern(struct pci_string_pool *table, const char *data, size_t size,
+pcol_status pci_string_pool_intern(struct pci_string_pool *pool, const char *data, size_t size,
                                    uint32_t *code, pcol_error *err);
-/* PCOL_NONE if the table does not have it. */
-uint32_t pci_string_pool_find(const struct pci_string_pool *table, pcol_str text);
-/* Valid until the next intern. */
-pcol_str pci_string_pool_get(const struct pci_string_pool *table, uint32_t code);
-pcol_status pci_string_pool_sort(struct pci_string_pool *table, pcol_error *err);
-void pci_string_pool_clear(struct pci_string_pool *table);
+/* The code of a text; PCI_HASH_NONE (PCOL_NONE) if it is not in the pool. */
+uint32_t pci_string_pool_find(const struct pci_string_pool *pool, pcol_str text);
+/* Valid until the next pci_string_pool_intern(). */
+pcol_str pci_string_pool_get(const struct pci_string_pool *pool, uint32_t code);
+pcol_status pci_string_pool_sort(struct pci_string_pool *pool, pcol_error *err);
+void pci_string_pool_clear(struct pci_string_pool *pool);
 
 #endif
