@@ -1,12 +1,12 @@
 /*
- * derived_tables.c - tables that follow from others, made when the file is written
+ * derived_tables.c - tables computed from others when the file is written
  *
- *   stack_sums        per stack that ends samples, the sum of each additive value, where it pays
+ *   stack_sums        per stack with samples, the sum of each additive value, if it is small enough
  *   function_sums     (function_sums.c)
- *   sample_zones      where the rows of sample_locations and sample_values of a sample begin
- *   sample_values, sample_locations   as real columns, for plain files
+ *   sample_zones      first rows of sample_locations and sample_values of each zone of samples
+ *   sample_values, sample_locations   stored as columns, for plain files
  *
- * All of them come from one pass over the samples each; memory is a few bytes per stack.
+ * Each takes one pass over the samples; memory is a few bytes per stack.
  */
 #include "builder/builder.h"
 
@@ -16,8 +16,8 @@
 
 #define ZONE_ROWS 8192u
 
-/* Reads the stack of each sample, 1024 at a time, beside the values of all types. Stacks are
- * places: what is kept of them lies in the order of the tree, which it is made in, too. */
+/* Joint iteration over stacks and values of all types, one block of samples at a time. Stacks are
+ * preorder indices, so that results are in the order of the file. */
 struct pass {
     struct pci_column_buffer_source stack_source;
     struct pci_block_reader stack;
@@ -71,12 +71,12 @@ static pcol_status pass_next(struct pass *pass, pcol_error *err)
 /* ---- sums ---- */
 
 struct sums {
-    uint32_t *rank;  /* by place: 1 + number among those that end stacks, 0: it ends none */
-    uint32_t *nodes; /* by such a number */
-    size_t ends;
-    int64_t *value; /* by type and rank; doubles as bits */
-    uint8_t *seen;
-    uint8_t *stored; /* by type: additive, and has not overflowed */
+    uint32_t *rank;     /* by preorder index: 1 + rank among stacks with samples; 0: no samples */
+    uint32_t *nodes;    /* by rank */
+    size_t stack_count; /* number of stacks with samples */
+    int64_t *value;     /* by type and rank; doubles as bits */
+    uint8_t *seen;      /* by type and rank: there is a value */
+    uint8_t *stored;    /* by type: additive and without overflow */
 };
 
 static void sums_clear(struct sums *s)
@@ -88,7 +88,7 @@ static void sums_clear(struct sums *s)
     pci_free(s->stored);
 }
 
-static pcol_status mark_ends(pcol_builder *b, struct sums *s, pcol_error *err)
+static pcol_status mark_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
 {
     struct pci_column_buffer_source source;
     struct pci_block_reader *r = pci_malloc(1, sizeof *r);
@@ -104,18 +104,18 @@ static pcol_status mark_ends(pcol_builder *b, struct sums *s, pcol_error *err)
         for (size_t i = 0; i < r->n; i++) {
             uint32_t *rank = r->valid[i] ? &s->rank[b->tree.place[r->values[i]]] : NULL;
             if (rank && !*rank) {
-                *rank = (uint32_t)r->values[i] + 1; /* the node, until it has its rank */
-                s->ends++;
+                *rank = (uint32_t)r->values[i] + 1; /* the node, replaced by rank_stacks() */
+                s->stack_count++;
             }
         }
     pci_free(r);
     return status;
 }
 
-static pcol_status rank_ends(pcol_builder *b, struct sums *s, pcol_error *err)
+static pcol_status rank_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
 {
     uint32_t rank = 0;
-    s->nodes = pci_malloc(s->ends, sizeof *s->nodes);
+    s->nodes = pci_malloc(s->stack_count, sizeof *s->nodes);
     if (!s->nodes)
         return pci_fail_memory(err);
     for (size_t p = 0; p < b->tree.count; p++)
@@ -126,9 +126,9 @@ static pcol_status rank_ends(pcol_builder *b, struct sums *s, pcol_error *err)
     return PCOL_OK;
 }
 
-static void add_to_sum(struct sums *s, size_t type, size_t at, int is_double, int64_t bits)
+static void add_to_sum(struct sums *s, size_t type, size_t cell, int is_double, int64_t bits)
 {
-    int64_t *sum = &s->value[at];
+    int64_t *sum = &s->value[cell];
     if (is_double) {
         double total, value;
         memcpy(&total, sum, sizeof total);
@@ -136,9 +136,9 @@ static void add_to_sum(struct sums *s, size_t type, size_t at, int is_double, in
         total += value;
         memcpy(sum, &total, sizeof total);
     } else if (__builtin_add_overflow(*sum, bits, sum)) {
-        s->stored[type] = 0; /* no sum rather than a wrong one */
+        s->stored[type] = 0; /* omitted, as it overflowed */
     }
-    s->seen[at] = 1;
+    s->seen[cell] = 1;
 }
 
 static pcol_status add_samples(pcol_builder *b, struct sums *s, pcol_error *err)
@@ -154,21 +154,21 @@ static pcol_status add_samples(pcol_builder *b, struct sums *s, pcol_error *err)
                 continue;
             for (size_t i = 0; i < v->n; i++)
                 if (v->valid[i] && pass->stack.valid[i])
-                    add_to_sum(s, k, k * s->ends + s->rank[pass->stack.values[i]] - 1, is_double,
-                               v->values[i]);
+                    add_to_sum(s, k, k * s->stack_count + s->rank[pass->stack.values[i]] - 1,
+                               is_double, v->values[i]);
         }
     }
     pass_free(pass);
     return status;
 }
 
-static pcol_status put_sums(pcol_builder *b, const struct sums *s, pcol_error *err)
+static pcol_status append_sums(pcol_builder *b, const struct sums *s, pcol_error *err)
 {
     uint32_t column;
     char name[32];
     PCI_TRY(pci_column_buffer_new(b, PCI_T_STACK_SUMS, "stack", PCF_U32, PCI_T_STACKS + 1,
                                   PCI_DROP_NEVER, &column, err));
-    for (size_t i = 0; i < s->ends; i++)
+    for (size_t i = 0; i < s->stack_count; i++)
         PCI_TRY(pci_column_buffer_set(b->columns[column], i, s->nodes[i], err));
     for (size_t k = 0; k < b->type_count; k++) {
         if (!s->stored[k])
@@ -178,11 +178,11 @@ static pcol_status put_sums(pcol_builder *b, const struct sums *s, pcol_error *e
             pci_column_buffer_new(b, PCI_T_STACK_SUMS, name,
                                   b->types[k].flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64,
                                   0, PCI_DROP_NEVER, &column, err));
-        for (size_t i = 0; i < s->ends; i++)
-            if (s->seen[k * s->ends + i])
-                PCI_TRY(
-                    pci_column_buffer_set(b->columns[column], i, s->value[k * s->ends + i], err));
-        PCI_TRY(pci_column_buffer_fill(b->columns[column], s->ends, err));
+        for (size_t i = 0; i < s->stack_count; i++)
+            if (s->seen[k * s->stack_count + i])
+                PCI_TRY(pci_column_buffer_set(b->columns[column], i,
+                                              s->value[k * s->stack_count + i], err));
+        PCI_TRY(pci_column_buffer_fill(b->columns[column], s->stack_count, err));
     }
     return PCOL_OK;
 }
@@ -192,10 +192,10 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
     struct sums s = {0};
     size_t cells;
     int additive = 0;
-    pcol_status status = mark_ends(b, &s, err);
-    if (status != PCOL_OK || !s.ends || s.ends > b->sample_count / 4)
+    pcol_status status = mark_stacks(b, &s, err);
+    if (status != PCOL_OK || !s.stack_count || s.stack_count > b->sample_count / 4)
         goto cleanup;
-    status = rank_ends(b, &s, err);
+    status = rank_stacks(b, &s, err);
     if (status != PCOL_OK)
         goto cleanup;
     s.stored = pci_calloc(b->type_count, 1);
@@ -207,7 +207,7 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
         additive |= s.stored[k] = !(b->types[k].flags & PCOL_SAMPLE_TYPE_LEVEL);
     if (!additive)
         goto cleanup;
-    if (__builtin_mul_overflow(b->type_count, s.ends, &cells))
+    if (__builtin_mul_overflow(b->type_count, s.stack_count, &cells))
         cells = SIZE_MAX;
     s.value = pci_calloc(cells, sizeof *s.value);
     s.seen = pci_calloc(cells, 1);
@@ -217,7 +217,7 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
     }
     status = add_samples(b, &s, err);
     if (status == PCOL_OK)
-        status = put_sums(b, &s, err);
+        status = append_sums(b, &s, err);
 cleanup:
     sums_clear(&s);
     return status;
@@ -225,8 +225,8 @@ cleanup:
 
 /* ---- zones ---- */
 
-/* Lines on the path from the root to each row of the tree. */
-static pcol_status depths(const pcol_builder *b, uint32_t **out, pcol_error *err)
+/* Number of lines on the path from the root to each row of the call tree. */
+static pcol_status compute_depths(const pcol_builder *b, uint32_t **out, pcol_error *err)
 {
     uint32_t *depth = pci_malloc(b->tree.count, sizeof *depth);
     *out = depth;
@@ -242,8 +242,8 @@ static pcol_status depths(const pcol_builder *b, uint32_t **out, pcol_error *err
     return PCOL_OK;
 }
 
-static pcol_status put_zones(pcol_builder *b, const uint32_t *depth, uint32_t c_location,
-                             uint32_t c_value, pcol_error *err)
+static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t c_location,
+                                uint32_t c_value, pcol_error *err)
 {
     struct pass *pass;
     uint64_t locations = 0, values = 0, zone = 0;
@@ -286,9 +286,9 @@ static pcol_status derive_zones(pcol_builder *b, pcol_error *err)
                                   &c_location, err));
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_ZONES, "value_row", PCF_U64, 0, PCI_DROP_NEVER,
                                   &c_value, err));
-    status = depths(b, &depth, err);
+    status = compute_depths(b, &depth, err);
     if (status == PCOL_OK)
-        status = put_zones(b, depth, c_location, c_value, err);
+        status = append_zones(b, depth, c_location, c_value, err);
     pci_free(depth);
     return status;
 }
@@ -301,8 +301,8 @@ struct value_columns {
     int any_double;
 };
 
-static pcol_status put_value(struct value_columns *c, uint64_t sample, size_t type, int is_double,
-                             int64_t bits, pcol_error *err)
+static pcol_status append_value(struct value_columns *c, uint64_t sample, size_t type,
+                                int is_double, int64_t bits, pcol_error *err)
 {
     if (c->any_double && !is_double) {
         double value = (double)bits;
@@ -313,8 +313,8 @@ static pcol_status put_value(struct value_columns *c, uint64_t sample, size_t ty
     return pci_column_buffer_set(c->value, c->row++, bits, err);
 }
 
-/* The sample types of each source in its order: entries [start[s], start[s + 1]) of list; all types
- * in row order if start is NULL. */
+/* Sample types of each source in its order: list[start[s]] to list[start[s + 1] - 1]; start ==
+ * NULL: all types in row order. */
 struct type_lists {
     uint32_t *start, *list;
 };
@@ -367,26 +367,26 @@ static pcol_status type_lists_init(pcol_builder *b, struct type_lists *lists, pc
     return status;
 }
 
-/* One sample's values, in its source's order of types. */
-static pcol_status put_values(pcol_builder *b, struct value_columns *c, const struct pass *pass,
-                              const struct type_lists *lists, size_t i, int64_t source,
-                              pcol_error *err)
+/* Append the values of sample `i` of the block, in its source's order of types. */
+static pcol_status append_values(pcol_builder *b, struct value_columns *c, const struct pass *pass,
+                                 const struct type_lists *lists, size_t i, int64_t source,
+                                 pcol_error *err)
 {
     size_t first = lists->start ? lists->start[source] : 0;
     size_t end = lists->start ? lists->start[source + 1] : b->type_count;
     for (size_t k = first; k < end; k++) {
         size_t type = lists->start ? lists->list[k] : k;
         if (pass->values[type].valid[i])
-            PCI_TRY(put_value(c, pass->stack.row + i, type,
-                              (b->types[type].flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0,
-                              pass->values[type].values[i], err));
+            PCI_TRY(append_value(c, pass->stack.row + i, type,
+                                 (b->types[type].flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0,
+                                 pass->values[type].values[i], err));
     }
     return PCOL_OK;
 }
 
-static pcol_status put_all_values(pcol_builder *b, struct value_columns *c,
-                                  const struct type_lists *lists, struct pci_block_reader *sources,
-                                  pcol_error *err)
+static pcol_status append_all_values(pcol_builder *b, struct value_columns *c,
+                                     const struct type_lists *lists,
+                                     struct pci_block_reader *sources, pcol_error *err)
 {
     struct pci_column_buffer_source source;
     struct pass *pass;
@@ -397,7 +397,7 @@ static pcol_status put_all_values(pcol_builder *b, struct value_columns *c,
     while ((status = pass_next(pass, err)) == PCOL_OK && pass->stack.n) {
         status = pci_block_reader_next(sources, err);
         for (size_t i = 0; i < pass->stack.n && status == PCOL_OK; i++)
-            status = put_values(b, c, pass, lists, i, sources->values[i], err);
+            status = append_values(b, c, pass, lists, i, sources->values[i], err);
         if (status != PCOL_OK)
             break;
     }
@@ -405,7 +405,7 @@ static pcol_status put_all_values(pcol_builder *b, struct value_columns *c,
     return status;
 }
 
-static pcol_status plain_values(pcol_builder *b, pcol_error *err)
+static pcol_status store_values(pcol_builder *b, pcol_error *err)
 {
     struct value_columns c = {0};
     struct type_lists lists;
@@ -428,14 +428,14 @@ static pcol_status plain_values(pcol_builder *b, pcol_error *err)
         return pci_fail_memory(err);
     status = type_lists_init(b, &lists, err);
     if (status == PCOL_OK)
-        status = put_all_values(b, &c, &lists, sources, err);
+        status = append_all_values(b, &c, &lists, sources, err);
     type_lists_clear(&lists);
     pci_free(sources);
     return status;
 }
 
-/* First row of `locations` of each group. */
-static pcol_status first_locations(const pcol_builder *b, uint32_t **out, pcol_error *err)
+/* First row of `locations` by group. */
+static pcol_status compute_first_locations(const pcol_builder *b, uint32_t **out, pcol_error *err)
 {
     uint32_t *first = pci_malloc(b->group_count, sizeof *first), next = 0;
     *out = first;
@@ -448,11 +448,11 @@ static pcol_status first_locations(const pcol_builder *b, uint32_t **out, pcol_e
     return PCOL_OK;
 }
 
-static pcol_status put_stack(pcol_builder *b, const uint32_t *first, uint32_t columns,
-                             uint64_t sample, uint32_t place, uint64_t *row, pcol_error *err)
+static pcol_status append_stack(pcol_builder *b, const uint32_t *first, uint32_t columns,
+                                uint64_t sample, uint32_t stack, uint64_t *row, pcol_error *err)
 {
     uint32_t depth = 0;
-    for (uint32_t p = place; p; p = b->tree.parents[p]) {
+    for (uint32_t p = stack; p; p = b->tree.parents[p]) {
         uint32_t group = b->tree.groups[p];
         const struct pci_group_record *g = &b->groups[group];
         uint32_t lines = g->line_count ? g->line_count : 1;
@@ -466,7 +466,7 @@ static pcol_status put_stack(pcol_builder *b, const uint32_t *first, uint32_t co
     return PCOL_OK;
 }
 
-static pcol_status plain_locations(pcol_builder *b, pcol_error *err)
+static pcol_status store_locations(pcol_builder *b, pcol_error *err)
 {
     uint32_t *first = NULL, columns, last;
     struct pass *pass = NULL;
@@ -478,14 +478,14 @@ static pcol_status plain_locations(pcol_builder *b, pcol_error *err)
                                   &last, err));
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "location", PCF_U32,
                                   PCI_T_LOCATIONS + 1, PCI_DROP_NEVER, &last, err));
-    status = first_locations(b, &first, err);
+    status = compute_first_locations(b, &first, err);
     if (status == PCOL_OK)
         status = pass_new(b, &pass, err);
     while (status == PCOL_OK && (status = pass_next(pass, err)) == PCOL_OK && pass->stack.n)
         for (size_t i = 0; i < pass->stack.n && status == PCOL_OK; i++)
             if (pass->stack.valid[i])
-                status = put_stack(b, first, columns, pass->stack.row + i,
-                                   (uint32_t)pass->stack.values[i], &row, err);
+                status = append_stack(b, first, columns, pass->stack.row + i,
+                                      (uint32_t)pass->stack.values[i], &row, err);
     pass_free(pass);
     pci_free(first);
     return status;
@@ -500,6 +500,6 @@ pcol_status pci_build_derived_tables(pcol_builder *b, int plain, pcol_error *err
         PCI_TRY(derive_sums(b, err));
     if (!plain)
         return PCOL_OK;
-    PCI_TRY(plain_values(b, err));
-    return plain_locations(b, err);
+    PCI_TRY(store_values(b, err));
+    return store_locations(b, err);
 }

@@ -1,11 +1,10 @@
 /*
- * dictionary_groups.c - which columns of a table are written as codes that they share
+ * dictionary_groups.c - greedy choice of columns that are dictionary encoded with common codes
  *
- * Tables of profiles repeat whole tuples: allocations of the same count and size, labels of the
- * same request. The first rows of each table are looked at. A column is a candidate until it has
- * shown too many distinct values, mostly within its first block. Candidates, those that take most
- * bytes first, join the group with which they take less than by themselves: that is guessed by how
- * often tuples occur, and believed when the rows encoded either way say the same.
+ * Tables of profiles repeat whole tuples: allocations of the same count and size, labels of one
+ * request. The first SAMPLE_ROWS rows of each table are tried. A column is a candidate unless it
+ * has too many distinct values. Candidates, largest first, join the group that saves most:
+ * estimated from the frequencies of tuples, confirmed by encoding the sampled rows both ways.
  */
 #include "builder/dictionary_groups.h"
 
@@ -16,45 +15,45 @@
 #define MIN_ROWS 1024u
 #define SAMPLE_ROWS 4096u
 #define GUESS_ROWS 1024u
-#define SPARSE 128u    /* where fewer rows than one of so many have a value, codes save nothing */
+#define SPARSE 128u    /* codes save nothing if fewer than 1 in so many rows have a value */
 #define MIN_BYTES 128u /* of a candidate */
 #define MAX_CANDIDATES 64u
-#define MAX_GROUPS 8u /* that a candidate is tried with */
+#define MAX_GROUPS 8u /* tried for each candidate */
 #define CHILD_BYTES 24u
 
-/* The first rows of a column. */
+/* The sampled rows of a column. */
 struct candidate {
     struct pci_value_source source;
     uint32_t column; /* of the builder */
     int64_t *values;
     uint8_t *valid;
-    uint32_t *numbers; /* of distinct cells, by row */
+    uint32_t *numbers; /* ids of cells, by row */
     struct pci_value_ids distinct;
-    size_t half;    /* distinct in the first half */
-    uint64_t bytes; /* encoded by itself */
+    size_t half;    /* distinct values in the first half */
+    uint64_t bytes; /* encoded alone */
 };
 
-/* Rows of candidates that would share codes. */
+/* A tentative group of candidates. */
 struct trial {
     uint32_t members[PCI_CODES_COLUMNS]; /* candidates */
     size_t member_count;
-    uint32_t *numbers;              /* of their tuples, by row */
-    size_t count, half;             /* tuples; those of the first half */
-    uint64_t code_bits, code_bytes; /* at most, by counts; encoded */
-    uint64_t entry_bits;            /* of all dictionaries */
-    uint64_t plain, total;          /* projected to all rows: column by column; with codes */
+    uint32_t *numbers;              /* tuple ids, by row */
+    size_t count, half;             /* distinct tuples; in the first half */
+    uint64_t code_bits, code_bytes; /* upper bound by frequencies; encoded */
+    uint64_t entry_bits;            /* of a tuple in all dictionaries */
+    uint64_t plain, total;          /* bytes projected to all rows: encoded alone; as a group */
 };
 
 struct choice {
     pcol_builder *b;
     struct pci_container *w;
     uint64_t rows; /* of the table */
-    size_t n;      /* that are looked at */
+    size_t n;      /* sampled */
     struct candidate *candidates;
     size_t candidate_count;
     struct trial trials[MAX_CANDIDATES];
     size_t trial_count;
-    /* for one trial after the other: */
+    /* Work space of one trial: */
     struct pci_value_ids pairs;
     uint64_t counts[SAMPLE_ROWS];
     uint32_t ranks[SAMPLE_ROWS];
@@ -81,13 +80,13 @@ static void candidate_clear(struct candidate *c)
     memset(c, 0, sizeof *c);
 }
 
-/* How many distinct values so many rows may have. */
+/* Whether the number of distinct values exceeds the limit for so many rows. */
 static int too_many(size_t distinct, size_t rows)
 {
     return distinct > rows / 4 + 192;
 }
 
-static int never_falls(const struct candidate *c, size_t n)
+static int is_ascending(const struct candidate *c, size_t n)
 {
     for (size_t i = 1; i < n; i++)
         if (c->values[i] < c->values[i - 1])
@@ -95,7 +94,8 @@ static int never_falls(const struct candidate *c, size_t n)
     return memchr(c->valid, 0, n) == NULL;
 }
 
-/* Read the first rows; *ok: they are few values, and not in order, which other encodings serve. */
+/* Read the sampled rows; *ok: few distinct values, and not ascending, which other encodings
+ * handle. */
 static pcol_status candidate_read(const struct choice *choice, struct candidate *c, int *ok,
                                   pcol_error *err)
 {
@@ -112,7 +112,7 @@ static pcol_status candidate_read(const struct choice *choice, struct candidate 
             c->half = c->distinct.count;
         *ok = !too_many(c->distinct.count, row + n);
     }
-    *ok = *ok && c->distinct.count > 1 && !never_falls(c, choice->n);
+    *ok = *ok && c->distinct.count > 1 && !is_ascending(c, choice->n);
     return PCOL_OK;
 }
 
@@ -134,7 +134,7 @@ static pcol_status candidate_new(struct choice *choice, uint32_t column, pcol_er
         status = candidate_read(choice, c, &ok, err);
     if (status == PCOL_OK && ok)
         status = pci_encode_measure(choice->w, &c->source, &c->bytes, err);
-    /* What takes little more than a bit a row is nearly all one value, and read in no time. */
+    /* A column of little more than a bit per row is mostly one value and fast to read anyway. */
     if (status == PCOL_OK && ok && c->bytes >= MIN_BYTES && c->bytes > n / 32 * 5)
         choice->candidate_count++;
     else
@@ -148,10 +148,11 @@ static pcol_status find_candidates(struct choice *choice, const struct pci_table
     pcol_builder *b = choice->b;
     for (uint32_t i = 0; i < b->column_count && choice->candidate_count < MAX_CANDIDATES; i++) {
         struct pci_column_buffer *c = b->columns[i];
+        /* Few rows have equal stacks, and all queries read them. */
         if (c->table != table || plan->columns[i] == PCOL_NONE || c->type == PCF_BYTES ||
-            c->references == PCI_T_STACKS + 1) /* which few rows share, and all queries read */
+            c->references == PCI_T_STACKS + 1)
             continue;
-        if (c->present < plan->rows[table] / SPARSE) /* many such columns are not to be looked at */
+        if (c->present < plan->rows[table] / SPARSE)
             continue;
         PCI_TRY(pci_column_buffer_fill(c, plan->rows[table], err));
         if (!c->constant || c->present < c->rows)
@@ -171,22 +172,22 @@ static void trial_clear(struct trial *t)
 /* Bits of a candidate's cell in a dictionary. */
 static uint64_t entry_bits(const struct choice *choice, const struct candidate *c)
 {
-    struct pci_column_stats shape = {0};
+    struct pci_column_stats stats = {0};
     uint64_t bits = c->distinct.null != PCI_HASH_NONE;
     if (c->source.type == PCF_F64)
         return bits + 64;
-    pci_add_stats(&shape, c->source.type, c->values, c->valid, choice->n);
-    return bits + pci_width_of((uint64_t)shape.max - (uint64_t)shape.min);
+    pci_add_stats(&stats, c->source.type, c->values, c->valid, choice->n);
+    return bits + pci_width_of((uint64_t)stats.max - (uint64_t)stats.min);
 }
 
-/* What is so many bytes or bits of the sample, of all rows. */
-static uint64_t projected(const struct choice *choice, uint64_t size)
+/* A size in bytes or bits of the sample, projected to all rows. */
+static uint64_t project(const struct choice *choice, uint64_t size)
 {
     return (uint64_t)((double)size * (double)choice->rows / (double)choice->n);
 }
 
-/* Bytes of the dictionaries of all rows, if twice the rows mean each time as many new tuples as the
- * second half of those that were looked at. */
+/* Projected bytes of the dictionaries: each doubling of the rows adds as many new tuples as the
+ * second half of the sample did. */
 static uint64_t dictionary_bytes(const struct choice *choice, const struct trial *t)
 {
     uint64_t count = t->count;
@@ -212,9 +213,10 @@ static pcol_status read_ranked(void *context, uint64_t row, size_t n, int64_t *v
     return PCOL_OK;
 }
 
-/* What `rows` codes take at most. `counts` has a place for each. */
-static pcol_status guess(const struct trial *t, size_t rows, uint64_t *counts, uint64_t *bits,
-                         pcol_error *err)
+/* Upper bound of the bits of the codes of the first `rows` rows. `counts`: work space of
+ * t->count. */
+static pcol_status estimate_bits(const struct trial *t, size_t rows, uint64_t *counts,
+                                 uint64_t *bits, pcol_error *err)
 {
     memset(counts, 0, t->count * sizeof *counts);
     for (size_t i = 0; i < rows; i++)
@@ -222,24 +224,24 @@ static pcol_status guess(const struct trial *t, size_t rows, uint64_t *counts, u
     return pci_dictionary_bits(counts, t->count, bits, err);
 }
 
-static void add_up(const struct choice *choice, struct trial *t)
+static void project_total(const struct choice *choice, struct trial *t)
 {
-    t->total = projected(choice, t->code_bytes) + dictionary_bytes(choice, t);
+    t->total = project(choice, t->code_bytes) + dictionary_bytes(choice, t);
 }
 
-/* What the codes take, and with that all of it. */
-static pcol_status weigh(struct choice *choice, struct trial *t, pcol_error *err)
+/* Encode the codes of the sample and project the total. */
+static pcol_status measure(struct choice *choice, struct trial *t, pcol_error *err)
 {
     struct ranked codes = {.numbers = t->numbers, .ranks = choice->ranks};
     codes.source = (struct pci_value_source){choice->n, PCF_U32, read_ranked, &codes, NULL};
-    PCI_TRY(guess(t, choice->n, choice->counts, &t->code_bits, err));
+    PCI_TRY(estimate_bits(t, choice->n, choice->counts, &t->code_bits, err));
     PCI_TRY(pci_ranks_by_frequency(choice->counts, t->count, choice->ranks, err));
     PCI_TRY(pci_encode_measure(choice->w, &codes.source, &t->code_bytes, err));
-    add_up(choice, t);
+    project_total(choice, t);
     return PCOL_OK;
 }
 
-/* A candidate by itself: its codes are weighed only if nothing joins them. */
+/* A trial of a single candidate. Its codes are only estimated; measured if it stays alone. */
 static pcol_status trial_new(struct choice *choice, uint32_t number, pcol_error *err)
 {
     struct candidate *c = &choice->candidates[number];
@@ -249,22 +251,23 @@ static pcol_status trial_new(struct choice *choice, uint32_t number, pcol_error 
     t->count = c->distinct.count;
     t->half = c->half;
     t->entry_bits = entry_bits(choice, c);
-    t->plain = projected(choice, c->bytes);
+    t->plain = project(choice, c->bytes);
     c->numbers = NULL;
-    PCI_TRY(guess(t, choice->n, choice->counts, &t->code_bits, err));
+    PCI_TRY(estimate_bits(t, choice->n, choice->counts, &t->code_bits, err));
     t->code_bytes = t->code_bits / 8 < c->bytes ? t->code_bits / 8 : c->bytes;
-    add_up(choice, t);
+    project_total(choice, t);
     return PCOL_OK;
 }
 
-/* What a trial takes as it is written. */
-static uint64_t best_of(const struct trial *t)
+/* Bytes of a trial in its best encoding. */
+static uint64_t best_bytes(const struct trial *t)
 {
     return t->member_count == 1 && t->plain < t->total ? t->plain : t->total;
 }
 
-/* Tuples of two trials; *ok: they are few, and their codes do not seem to take more than both. */
-static pcol_status number_pairs(struct choice *choice, const struct trial *a, const struct trial *b,
+/* Ids of the tuples of two trials; *ok: few, and their estimated codes are not larger than those of
+ * both. */
+static pcol_status assign_pairs(struct choice *choice, const struct trial *a, const struct trial *b,
                                 struct trial *t, int *ok, pcol_error *err)
 {
     struct pci_value_ids *pairs = &choice->pairs;
@@ -279,16 +282,16 @@ static pcol_status number_pairs(struct choice *choice, const struct trial *a, co
         *ok = !too_many(t->count, row + n);
         if (row == 0 && *ok) {
             uint64_t both = (a->code_bytes + b->code_bytes) * 8 * n / choice->n, bits;
-            PCI_TRY(guess(t, n, choice->counts, &bits, err));
+            PCI_TRY(estimate_bits(t, n, choice->counts, &bits, err));
             *ok = bits < both + both / 4;
         }
     }
     return PCOL_OK;
 }
 
-/* Both trials as one; without numbers if that cannot be. */
-static pcol_status joined(struct choice *choice, const struct trial *a, const struct trial *b,
-                          struct trial *t, pcol_error *err)
+/* The union of two trials; numbers == NULL: rejected. */
+static pcol_status join_trials(struct choice *choice, const struct trial *a, const struct trial *b,
+                               struct trial *t, pcol_error *err)
 {
     int ok = a->member_count + b->member_count <= PCI_CODES_COLUMNS;
     pcol_status status = PCOL_OK;
@@ -302,28 +305,28 @@ static pcol_status joined(struct choice *choice, const struct trial *a, const st
     t->numbers = pci_malloc(choice->n, sizeof *t->numbers);
     if (!t->numbers)
         return pci_fail_memory(err);
-    status = number_pairs(choice, a, b, t, &ok, err);
+    status = assign_pairs(choice, a, b, t, &ok, err);
     if (status == PCOL_OK && ok)
-        status = weigh(choice, t, err);
+        status = measure(choice, t, err);
     if (status != PCOL_OK || !ok)
         trial_clear(t);
     return status;
 }
 
-/* The candidate at the end joins the trial with which it takes least, or stays alone. */
-static pcol_status place_last(struct choice *choice, pcol_error *err)
+/* Merge the last trial into the one with which it saves most, if any saves 1/16. */
+static pcol_status merge_last(struct choice *choice, pcol_error *err)
 {
     struct trial *last = &choice->trials[choice->trial_count - 1], best = {0};
     size_t with = choice->trial_count, most = with - 1 < MAX_GROUPS ? with - 1 : MAX_GROUPS;
     uint64_t saved = 0;
     for (size_t i = 0; i < most; i++) {
         struct trial *other = &choice->trials[i], both;
-        pcol_status status = joined(choice, other, last, &both, err);
-        uint64_t apart = best_of(other) + best_of(last);
-        if (status == PCOL_OK && both.numbers && both.total < apart - apart / 16 &&
-            apart - both.total > saved) {
+        pcol_status status = join_trials(choice, other, last, &both, err);
+        uint64_t separate = best_bytes(other) + best_bytes(last);
+        if (status == PCOL_OK && both.numbers && both.total < separate - separate / 16 &&
+            separate - both.total > saved) {
             struct trial worse = best;
-            saved = apart - both.total;
+            saved = separate - both.total;
             best = both;
             both = worse;
             with = i;
@@ -345,7 +348,7 @@ static pcol_status place_last(struct choice *choice, pcol_error *err)
 
 /* ---- groups ---- */
 
-static int by_number(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -362,17 +365,17 @@ static pcol_status group_new(const struct choice *choice, const struct trial *t,
                             .code_bits = t->code_bits,
                             .sample_rows = choice->n,
                             .plain_bytes = t->plain,
-                            .code_bytes = projected(choice, t->code_bytes),
+                            .code_bytes = project(choice, t->code_bytes),
                             .entry_bits = t->entry_bits,
                             .used = 1};
     for (size_t i = 0; i < t->member_count; i++)
         g->columns[i] = choice->candidates[t->members[i]].column;
-    qsort(g->columns, g->column_count, sizeof *g->columns, by_number);
+    qsort(g->columns, g->column_count, sizeof *g->columns, compare_numbers);
     pci_spill_init(&g->numbers, &choice->b->store);
     return PCOL_OK;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_bytes_descending(const void *a, const void *b)
 {
     const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
     if (x->bytes != y->bytes)
@@ -386,26 +389,25 @@ static pcol_status form_groups(struct choice *choice, struct pci_code_groups *gr
     struct candidate *order[MAX_CANDIDATES];
     for (size_t i = 0; i < choice->candidate_count; i++)
         order[i] = &choice->candidates[i];
-    qsort(order, choice->candidate_count, sizeof *order, by_bytes);
+    qsort(order, choice->candidate_count, sizeof *order, compare_bytes_descending);
     for (size_t i = 0; i < choice->candidate_count; i++) {
         PCI_TRY(trial_new(choice, (uint32_t)(order[i] - choice->candidates), err));
-        PCI_TRY(place_last(choice, err));
+        PCI_TRY(merge_last(choice, err));
     }
     for (size_t i = 0; i < choice->trial_count; i++) {
         struct trial *t = &choice->trials[i];
         if (t->member_count == 1 && t->total < t->plain)
-            PCI_TRY(weigh(choice, t, err));
-        /* Codes take longer to read: a column alone is to save more than several that share
-         * them. */
+            PCI_TRY(measure(choice, t, err));
+        /* Codes are slower to read: a single column must save a third, a group a quarter. */
         if (t->total < t->plain - t->plain / (t->member_count > 1 ? 4 : 3))
             PCI_TRY(group_new(choice, t, groups, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status choose_of_table(pcol_builder *b, struct pci_container *w,
-                                   const struct pci_table_plan *plan, uint32_t table,
-                                   struct pci_code_groups *groups, pcol_error *err)
+static pcol_status choose_for_table(pcol_builder *b, struct pci_container *w,
+                                    const struct pci_table_plan *plan, uint32_t table,
+                                    struct pci_code_groups *groups, pcol_error *err)
 {
     uint64_t rows = plan->rows[table];
     struct choice *choice = pci_calloc(1, sizeof *choice);
@@ -436,7 +438,7 @@ pcol_status pci_code_groups_choose(pcol_builder *b, struct pci_container *w,
 {
     for (uint32_t t = 0; t < b->table_count; t++)
         if (t != PCI_T_STRINGS && plan->table_number[t] && plan->rows[t] >= MIN_ROWS)
-            PCI_TRY(choose_of_table(b, w, plan, t, groups, err));
+            PCI_TRY(choose_for_table(b, w, plan, t, groups, err));
     return PCOL_OK;
 }
 
@@ -459,12 +461,12 @@ void pci_code_groups_clear(struct pci_code_groups *groups)
 }
 
 const struct pci_codes *pci_code_group_of(const struct pci_code_groups *groups, uint32_t column,
-                                          size_t *place)
+                                          size_t *index)
 {
     for (size_t i = 0; i < groups->count; i++)
         for (size_t k = 0; k < groups->groups[i].column_count; k++)
             if (groups->groups[i].used && groups->groups[i].columns[k] == column) {
-                *place = k;
+                *index = k;
                 return &groups->groups[i];
             }
     return NULL;

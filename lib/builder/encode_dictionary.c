@@ -1,9 +1,9 @@
 /*
- * encode_dictionary.c - columns as codes, and a dictionary for each
+ * encode_dictionary.c - dictionary encoding of a group of columns
  *
- * All rows of a group are read beside each other and their tuples numbered as they come; codes are
- * the ranks of tuples by how often they occur, so that frequent ones are small numbers. A column's
- * dictionary is its cell of each tuple.
+ * Tuples of a group's columns get ids in one pass over all rows. Codes are ranks of tuples by
+ * descending frequency, so that frequent ones are small. Each column's dictionary is its cell of
+ * every tuple. Tests: tests/columns.
  */
 #include "builder/dictionary_groups.h"
 
@@ -12,14 +12,14 @@
 
 #include <stdlib.h>
 
-#define MOST_ENTRIES 131072u
+#define MAX_ENTRIES 131072u
 #define ROWS_PER_ENTRY 4u
 
 /* ---- the codes of all rows ---- */
 
 struct rows {
     struct pci_column_buffer_source sources[PCI_CODES_COLUMNS];
-    struct pci_block_reader reader; /* room for a block of each */
+    struct pci_block_reader reader; /* used as a buffer of one block */
     uint32_t numbers[2][PCF_BLOCK_ROWS];
 };
 
@@ -36,8 +36,8 @@ static pcol_status count_numbers(struct pci_codes *g, const uint32_t *numbers, s
     return PCOL_OK;
 }
 
-/* Rows [row, row + n): the numbers of their tuples, column after column. */
-static pcol_status number_block(struct pci_codes *g, struct rows *rows, uint64_t row, size_t n,
+/* Assign ids to the tuples of rows [row, row + n), column by column. */
+static pcol_status assign_block(struct pci_codes *g, struct rows *rows, uint64_t row, size_t n,
                                 pcol_error *err)
 {
     struct pci_block_reader *r = &rows->reader;
@@ -53,22 +53,22 @@ static pcol_status number_block(struct pci_codes *g, struct rows *rows, uint64_t
     return pci_spill_append(&g->numbers, tuples, n * sizeof *tuples, err);
 }
 
-static pcol_status number_rows(const pcol_builder *b, struct pci_codes *g, struct rows *rows,
+static pcol_status assign_rows(const pcol_builder *b, struct pci_codes *g, struct rows *rows,
                                pcol_error *err)
 {
     uint64_t all = b->columns[g->columns[0]]->rows, limit = all / ROWS_PER_ENTRY, n;
-    limit = limit < MOST_ENTRIES ? limit : MOST_ENTRIES;
+    limit = limit < MAX_ENTRIES ? limit : MAX_ENTRIES;
     for (size_t k = 0; k < g->column_count; k++)
         pci_column_source(b, b->columns[g->columns[k]], &rows->sources[k]);
     for (uint64_t row = 0; row < all && g->used; row += n) {
         n = all - row < PCF_BLOCK_ROWS ? all - row : PCF_BLOCK_ROWS;
-        PCI_TRY(number_block(g, rows, row, (size_t)n, err));
+        PCI_TRY(assign_block(g, rows, row, (size_t)n, err));
         g->used = g->count <= limit;
     }
     return PCOL_OK;
 }
 
-static int falling(const void *a, const void *b)
+static int compare_descending(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? 1 : x > y ? -1 : 0;
@@ -83,7 +83,7 @@ pcol_status pci_dictionary_bits(const uint64_t *counts, size_t count, uint64_t *
     if (!sorted)
         return pci_fail_memory(err);
     memcpy(sorted, counts, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, falling);
+    qsort(sorted, count, sizeof *sorted, compare_descending);
     for (size_t i = 0; i < count; i++) {
         by_width[pci_width_of(i)] += sorted[i];
         rows += sorted[i];
@@ -94,12 +94,12 @@ pcol_status pci_dictionary_bits(const uint64_t *counts, size_t count, uint64_t *
     return PCOL_OK;
 }
 
-/* Rows further on may be of another kind than those by which the group was chosen. */
-static pcol_status fill_all(const pcol_builder *b, struct pci_codes *g, struct rows *rows,
-                            pcol_error *err)
+/* Verify the choice of the group with all rows: later rows may differ from the sampled ones. */
+static pcol_status assign_all(const pcol_builder *b, struct pci_codes *g, struct rows *rows,
+                              pcol_error *err)
 {
     uint64_t bits;
-    PCI_TRY(number_rows(b, g, rows, err));
+    PCI_TRY(assign_rows(b, g, rows, err));
     if (!g->used)
         return PCOL_OK;
     PCI_TRY(pci_dictionary_bits(g->counts, g->count, &bits, err));
@@ -125,7 +125,7 @@ pcol_status pci_codes_fill(const pcol_builder *b, struct pci_codes *group, pcol_
         pci_value_ids_init(&group->values[i]);
         pci_value_ids_init(&group->pairs[i]);
     }
-    pcol_status status = fill_all(b, group, rows, err);
+    pcol_status status = assign_all(b, group, rows, err);
     pci_free(rows);
     return status;
 }
@@ -147,9 +147,9 @@ static pcol_status read_codes(void *context, uint64_t row, size_t n, int64_t *va
 
 struct entries {
     struct pci_value_source source;
-    int64_t *values; /* by code; under a null the least value: so it is packed as 0 */
+    int64_t *values; /* by code; null entries get the minimum, which packs as 0 */
     uint8_t *valid;
-    int whole; /* nulls are not told */
+    int all_valid; /* read null entries as values */
 };
 
 static pcol_status read_entries(void *context, uint64_t row, size_t n, int64_t *values,
@@ -159,48 +159,48 @@ static pcol_status read_entries(void *context, uint64_t row, size_t n, int64_t *
     (void)err;
     memcpy(values, e->values + row, n * sizeof *values);
     memcpy(valid, e->valid + row, n);
-    if (e->whole)
+    if (e->all_valid)
         memset(valid, 1, n);
     return PCOL_OK;
 }
 
-/* Cells in the order of their codes; minimum, maximum and nulls of the rows. */
-static void list_entries(const struct pci_codes *g, size_t place, struct entries *e,
-                         struct pci_column_stats *shape)
+/* Fill the dictionary of column `index`; statistics and null count are those of the rows. */
+static void fill_entries(const struct pci_codes *g, size_t index, struct entries *e,
+                         struct pci_column_stats *stats)
 {
-    const struct pci_value_ids *values = &g->values[place];
+    const struct pci_value_ids *values = &g->values[index];
     for (size_t i = 0; i < g->count; i++) {
         uint32_t number = (uint32_t)i, code = g->ranks[i];
-        for (size_t k = g->column_count - 1; k > place; k--)
+        for (size_t k = g->column_count - 1; k > index; k--)
             number = (uint32_t)((uint64_t)g->pairs[k].keys[number] >> 32);
-        if (place)
-            number = (uint32_t)g->pairs[place].keys[number];
+        if (index)
+            number = (uint32_t)g->pairs[index].keys[number];
         e->values[code] = values->keys[number];
         e->valid[code] = number != values->null;
-        shape->rows += g->counts[i];
-        shape->nulls += e->valid[code] ? 0 : g->counts[i];
+        stats->rows += g->counts[i];
+        stats->nulls += e->valid[code] ? 0 : g->counts[i];
     }
-    pci_add_stats(shape, e->source.type, e->values, e->valid, g->count);
+    pci_add_stats(stats, e->source.type, e->values, e->valid, g->count);
 }
 
-/* Entries without nulls: packed, which is looked up in fewest steps. */
-static pcol_status put_whole(struct pci_container *w, uint32_t child, const struct entries *e,
-                             pcol_error *err)
+/* Encode entries without nulls, bit-packed if possible, which is the fastest to look up. */
+static pcol_status encode_all_valid(struct pci_container *w, uint32_t child,
+                                    const struct entries *e, pcol_error *err)
 {
-    struct pci_column_stats shape;
+    struct pci_column_stats stats;
     pcol_status status = PCOL_OK;
-    PCI_TRY(pci_column_stats_of(&e->source, 1, &shape, err));
-    if (shape.constant || shape.linear || shape.nulls || e->source.type == PCF_F64)
+    PCI_TRY(pci_column_stats_of(&e->source, 1, &stats, err));
+    if (stats.constant || stats.linear || stats.nulls || e->source.type == PCF_F64)
         status = pci_encode_leaf(w, child, &e->source, err);
     else
-        status = pci_emit_packed(w, child, &e->source, &shape, err);
-    pci_column_stats_clear(&shape);
+        status = pci_emit_packed(w, child, &e->source, &stats, err);
+    pci_column_stats_clear(&stats);
     return status;
 }
 
-/* With nulls: bits that say where they are, and any values there. */
-static pcol_status put_nullable(struct pci_container *w, uint32_t child, struct entries *e,
-                                int64_t least, pcol_error *err)
+/* Encode entries with nulls: validity bits, and packed values with the minimum for nulls. */
+static pcol_status encode_nullable(struct pci_container *w, uint32_t child, struct entries *e,
+                                   int64_t least, pcol_error *err)
 {
     uint64_t nulls = 0;
     for (uint64_t i = 0; i < e->source.rows; i++)
@@ -212,34 +212,35 @@ static pcol_status put_nullable(struct pci_container *w, uint32_t child, struct 
     PCI_TRY(pci_emit_validity(w, child, &e->source, err));
     for (uint64_t i = 0; i < e->source.rows; i++)
         e->values[i] = e->valid[i] ? e->values[i] : least;
-    e->whole = 1;
-    return put_whole(w, child, e, err);
+    e->all_valid = 1;
+    return encode_all_valid(w, child, e, err);
 }
 
-static pcol_status put_entries(struct pci_container *w, uint32_t number, uint32_t child,
-                               const struct pci_codes *group, size_t place, struct entries *e,
-                               pcol_error *err)
+static pcol_status encode_entries(struct pci_container *w, uint32_t number, uint32_t child,
+                                  const struct pci_codes *group, size_t index, struct entries *e,
+                                  pcol_error *err)
 {
-    struct pci_column_stats shape = {0};
+    struct pci_column_stats stats = {0};
     struct pcf_column *c = &w->columns[number];
-    list_entries(group, place, e, &shape);
-    c->null_count = shape.nulls;
-    if (shape.nulls)
+    fill_entries(group, index, e, &stats);
+    c->null_count = stats.nulls;
+    if (stats.nulls)
         c->flags |= PCF_COLUMN_NULLABLE;
-    if (shape.has_stats) {
+    if (stats.has_stats) {
         c->flags |= PCF_COLUMN_STATS;
-        c->min = shape.min;
-        c->max = shape.max;
+        c->min = stats.min;
+        c->max = stats.max;
     }
     w->columns[child].type = e->source.type;
     w->columns[child].rows = e->source.rows;
-    if (shape.nulls && shape.nulls < shape.rows)
-        return put_nullable(w, child, e, shape.min, err);
-    return w->press ? pci_encode_leaf(w, child, &e->source, err) : put_whole(w, child, e, err);
+    if (stats.nulls && stats.nulls < stats.rows)
+        return encode_nullable(w, child, e, stats.min, err);
+    return w->press ? pci_encode_leaf(w, child, &e->source, err)
+                    : encode_all_valid(w, child, e, err);
 }
 
 pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number,
-                                  const struct pci_codes *group, size_t place, uint32_t distance,
+                                  const struct pci_codes *group, size_t index, uint32_t distance,
                                   pcol_error *err)
 {
     size_t count = group->count;
@@ -253,7 +254,7 @@ pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number,
     if (status == PCOL_OK)
         status = pci_container_children(w, number, distance ? 1 : 2, &child, err);
     if (status == PCOL_OK)
-        status = put_entries(w, number, child, group, place, &e, err);
+        status = encode_entries(w, number, child, group, index, &e, err);
     pci_free(e.values);
     pci_free(e.valid);
     if (status != PCOL_OK || distance)

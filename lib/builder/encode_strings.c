@@ -1,9 +1,9 @@
 /*
- * encode_strings.c - the pool of strings as a column
+ * encode_strings.c - the string pool as a column, front coded if that saves enough
  *
- * Strings in order begin like the one before: symbols of one package, files of one folder. Where
- * that saves bytes they are written without what they share (FRONT), which takes a tenth to a half
- * of them.
+ * Front coding (incremental encoding): sorted strings share prefixes, such as packages and
+ * directories. Only the rest is stored, which saves a tenth to a half of the bytes. Tests:
+ * tests/unit/test_front.c.
  */
 #include "builder/builder.h"
 
@@ -12,14 +12,14 @@
 struct pool {
     struct pci_value_source offsets, shares;
     const struct pci_string_pool *table;
-    uint32_t *shared; /* by rank; NULL: whole strings */
-    uint64_t next;    /* offset of the next row, in order */
-    uint32_t string;  /* rank at which `at` lies, for reading bytes in order */
-    uint64_t at;
+    uint32_t *shared; /* by rank: length of the common prefix; NULL: no front coding */
+    uint64_t next;    /* offset of the next row, for reading offsets in order */
+    uint32_t string;  /* rank of the string at offset `start`, for reading bytes in order */
+    uint64_t start;
 };
 
-/* A string's own bytes, by its rank. */
-static pcol_str own_bytes(const struct pool *p, uint64_t rank)
+/* The bytes of a string that are stored, by its rank. */
+static pcol_str stored_bytes(const struct pool *p, uint64_t rank)
 {
     pcol_str string = pci_string_pool_get(p->table, p->table->order[rank]);
     uint32_t shared = p->shared ? p->shared[rank] : 0;
@@ -36,7 +36,7 @@ static pcol_status read_offsets(void *context, uint64_t row, size_t n, int64_t *
     for (size_t i = 0; i < n; i++) {
         values[i] = (int64_t)p->next;
         if (row + i < p->table->count)
-            p->next += own_bytes(p, row + i).size;
+            p->next += stored_bytes(p, row + i).size;
     }
     memset(valid, 1, n);
     return PCOL_OK;
@@ -59,25 +59,25 @@ static pcol_status read_bytes(void *context, uint64_t offset, uint8_t *data, siz
     struct pool *p = context;
     (void)err;
     if (offset == 0)
-        p->string = 0, p->at = 0;
+        p->string = 0, p->start = 0;
     while (size) {
-        pcol_str own = own_bytes(p, p->string);
-        size_t from = (size_t)(offset - p->at), n = own.size - from;
+        pcol_str stored = stored_bytes(p, p->string);
+        size_t from = (size_t)(offset - p->start), n = stored.size - from;
         if (n > size)
             n = size;
-        memcpy(data, own.data + from, n);
+        memcpy(data, stored.data + from, n);
         data += n;
         offset += n;
         size -= n;
-        if (from + n == own.size) {
+        if (from + n == stored.size) {
             p->string++;
-            p->at = offset;
+            p->start = offset;
         }
     }
     return PCOL_OK;
 }
 
-static uint32_t common(pcol_str a, pcol_str b)
+static uint32_t common_prefix(pcol_str a, pcol_str b)
 {
     size_t n = a.size < b.size ? a.size : b.size, i = 0;
     n = n < UINT32_MAX ? n : UINT32_MAX;
@@ -86,8 +86,8 @@ static uint32_t common(pcol_str a, pcol_str b)
     return (uint32_t)i;
 }
 
-/* p->shared, where that makes the column smaller; *own: bytes that remain. */
-static pcol_status share(struct pool *p, int press, uint64_t *own, pcol_error *err)
+/* Compute p->shared if that makes the column smaller; *stored: bytes that remain. */
+static pcol_status apply_front_coding(struct pool *p, int press, uint64_t *stored, pcol_error *err)
 {
     size_t count = p->table->count;
     uint32_t *shared = pci_malloc(count, sizeof *shared), most = 0;
@@ -97,19 +97,19 @@ static pcol_status share(struct pool *p, int press, uint64_t *own, pcol_error *e
         return pci_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         pcol_str string = pci_string_pool_get(p->table, p->table->order[i]);
-        shared[i] = i % PCF_FRONT_ROWS ? common(before, string) : 0;
+        shared[i] = i % PCF_FRONT_ROWS ? common_prefix(before, string) : 0;
         most = shared[i] > most ? shared[i] : most;
         saved += shared[i];
         before = string;
     }
     uint64_t cost = count * pci_width_of(most) / 8 + (PCI_SECTION_BITS + PCI_CHILD_BITS) / 8;
-    /* What an archive compresses shrinks either way. */
+    /* Compression of an archive removes most of the repetition anyway. */
     if (saved <= cost || saved - cost < p->table->size / (press ? 5 : 16)) {
         pci_free(shared);
         return PCOL_OK;
     }
     p->shared = shared;
-    *own -= saved;
+    *stored -= saved;
     return PCOL_OK;
 }
 
@@ -126,7 +126,7 @@ pcol_status pci_encode_strings(const struct pci_string_pool *table, struct pci_c
     p.shares = (struct pci_value_source){table->count, PCF_U32, read_shares, &p, NULL};
     if (!writer->plain && !writer->quick &&
         (!writer->press || table->size <= PCF_FRONT_ARCHIVE_BYTES))
-        PCI_TRY(share(&p, writer->press != NULL, &bytes.data_size, err));
+        PCI_TRY(apply_front_coding(&p, writer->press != NULL, &bytes.data_size, err));
     if (p.shared)
         bytes.shared = &p.shares;
     pcol_status status = pci_encode_bytes(writer, column, &bytes, err);

@@ -1,13 +1,11 @@
 /*
- * encode_tables.c - all columns of a filled builder through the encoder, beside each other if
- * threads may
- * be used
+ * encode_tables.c - encoding of all columns of a builder, in parallel if threads are available
  *
- * A column depends on nothing but the builder, which stays as it is meanwhile, and on its own
- * spools. So each is a task that encodes into a writer of its own, and what comes out is put
- * together in the order of the columns: the file has the same bytes as if one had followed the
- * other. Which columns share codes is found out beside strings and the columns of the tree, which
- * never do.
+ * A column depends only on the builder, which does not change meanwhile. Each one is a task that
+ * encodes into a container part of its own; parts are appended to the writer in column order, so
+ * that the file does not depend on the number of threads. The choice of dictionary groups runs in
+ * parallel with strings and the columns of the call tree, which are never in a group. Tests:
+ * tests/threads, tests/reproducible.
  */
 #include "builder/builder.h"
 
@@ -20,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* ---- columns of the tree ---- */
+/* ---- columns of the call tree ---- */
 
 struct tree_source {
     struct pci_value_source source;
@@ -66,13 +64,13 @@ static pcol_status read_ends(void *context, uint64_t row, size_t n, int64_t *val
         PCI_TRY(pci_block_reader_next(&s->reader, err));
     }
     for (; i < n; i++) {
-        size_t at = (size_t)(row + i - 1 - s->reader.row);
-        if (at >= s->reader.n) {
+        size_t index = (size_t)(row + i - 1 - s->reader.row);
+        if (index >= s->reader.n) {
             PCI_TRY(pci_block_reader_next(&s->reader, err));
-            at = 0;
+            index = 0;
         }
-        if (s->reader.valid[at])
-            s->last = s->reader.values[at];
+        if (s->reader.valid[index])
+            s->last = s->reader.values[index];
         values[i] = s->last;
     }
     memset(valid, 1, n);
@@ -108,8 +106,8 @@ static pcol_status encode_bytes(struct pci_column_buffer *c, struct pci_containe
     return status;
 }
 
-/* Where the rows that a column names end up; NULL: they stay. */
-static const uint32_t *final_of(const pcol_builder *b, const struct pci_column_buffer *c)
+/* Final rows of the table that a column refers to; NULL: unchanged. */
+static const uint32_t *final_rows_of(const pcol_builder *b, const struct pci_column_buffer *c)
 {
     if (c->type == PCF_STRING)
         return b->strings.rank;
@@ -119,25 +117,25 @@ static const uint32_t *final_of(const pcol_builder *b, const struct pci_column_b
 void pci_column_source(const pcol_builder *b, const struct pci_column_buffer *column,
                        struct pci_column_buffer_source *source)
 {
-    pci_column_buffer_source_init(source, column, final_of(b, column));
+    pci_column_buffer_source_init(source, column, final_rows_of(b, column));
 }
 
-static void forget(struct pci_column_buffer *c)
+static void release_values(struct pci_column_buffer *c)
 {
     pci_spill_clear(&c->values);
     pci_spill_clear(&c->runs);
     pci_spill_clear(&c->data);
 }
 
-/* A column that is let go as soon as its values are somewhere else. */
+/* A column that is released as soon as the encoder has read its values for the last time. */
 struct last_reading {
     struct pci_column_buffer_source source;
     struct pci_column_buffer *column;
 };
 
-static void has_been_read(void *context)
+static void release_after_reading(void *context)
 {
-    forget(((struct last_reading *)context)->column);
+    release_values(((struct last_reading *)context)->column);
 }
 
 static pcol_status encode_column(pcol_builder *b, struct pci_column_buffer *c,
@@ -147,9 +145,9 @@ static pcol_status encode_column(pcol_builder *b, struct pci_column_buffer *c,
     struct pci_value_source *source = &last.source.source;
     if (c->type == PCF_BYTES)
         return encode_bytes(c, w, number, err);
-    const uint32_t *map = final_of(b, c);
+    const uint32_t *map = final_rows_of(b, c);
     pci_column_source(b, c, &last.source);
-    source->done = has_been_read;
+    source->done = release_after_reading;
     int64_t first = c->present && map ? map[c->first] : c->first;
     if (w->quick)
         return pci_encode_quick(w, number, source, c->rows - c->present,
@@ -159,31 +157,31 @@ static pcol_status encode_column(pcol_builder *b, struct pci_column_buffer *c,
     return pci_encode(w, number, source, err);
 }
 
-/* ---- all of them ---- */
+/* ---- all columns ---- */
 
-/* One column of the file: a task of its own. */
+/* A column of the file: one task. */
 struct job {
-    uint32_t number;                  /* in the file */
+    uint32_t number;                  /* index in the file */
     uint32_t index;                   /* of the column in the builder */
-    struct pci_column_buffer *column; /* NULL: strings or a column of the tree */
-    const uint32_t *tree;
-    unsigned transform; /* of archives, for that column of the tree */
+    struct pci_column_buffer *column; /* NULL: strings or a column of the call tree */
+    const uint32_t *tree;             /* values of a column of the call tree, or NULL */
+    unsigned transform;               /* of that column in archives */
     uint64_t rows;
-    const struct pci_codes *codes; /* NULL: a column by itself */
-    size_t place;                  /* in the group */
-    uint32_t distance;             /* behind the column that has the codes */
+    const struct pci_codes *codes; /* dictionary group; NULL: none */
+    size_t index_in_group;         /* index in the group */
+    uint32_t distance;             /* to the column before it that has the codes */
     struct pci_container part;
     int done;
 };
 
-/* When a job is begun. */
+/* Order in which jobs are started. */
 struct turn {
     uint32_t number;
-    uint64_t work; /* about how long it takes: values */
+    uint64_t work; /* estimated number of values */
 };
 
-/* Columns are encoded beside each other, each into a part of its own; parts are taken over in
- * order, by whichever thread has just finished the next one. */
+/* State of the tasks. Parts are appended to the writer in order, by the thread that finishes the
+ * next one. */
 struct jobs {
     pcol_builder *b;
     struct pci_container *writer;
@@ -191,12 +189,12 @@ struct jobs {
     struct job *all;
     size_t count;
     struct pci_code_groups groups;
-    struct turn *order;       /* those that never share codes come first */
-    size_t first;             /* so many */
-    struct pci_latch *chosen; /* open: which columns share codes is known, or nobody will know */
-    struct pci_latch *filled; /* open: their tuples are numbered, or will not be */
-    atomic_size_t filling;    /* parts of that which have not ended */
-    pthread_mutex_t lock;     /* of what follows, and of the writer */
+    struct turn *order;       /* jobs that are never in a group come first */
+    size_t first;             /* number of those */
+    struct pci_latch *chosen; /* open: groups are chosen, or that failed */
+    struct pci_latch *filled; /* open: tuples of all groups have ids, or that failed */
+    atomic_size_t filling;    /* tasks that fill groups and have not ended */
+    pthread_mutex_t lock;     /* protects `taken` and the writer */
     size_t taken;
 };
 
@@ -212,14 +210,14 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
     if (!c)
         return pci_encode_strings(&b->strings, w, number, err);
     PCI_TRY(pci_column_buffer_fill(c, job->rows, err));
-    PCI_TRY(job->codes
-                ? pci_encode_dictionary(w, number, job->codes, job->place, job->distance, err)
-                : encode_column(b, c, w, number, err));
-    forget(c);
+    PCI_TRY(job->codes ? pci_encode_dictionary(w, number, job->codes, job->index_in_group,
+                                               job->distance, err)
+                       : encode_column(b, c, w, number, err));
+    release_values(c);
     return PCOL_OK;
 }
 
-static pcol_status take_parts(struct jobs *jobs, struct job *job, pcol_error *err)
+static pcol_status append_parts(struct jobs *jobs, struct job *job, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     pthread_mutex_lock(&jobs->lock);
@@ -234,11 +232,11 @@ static pcol_status take_parts(struct jobs *jobs, struct job *job, pcol_error *er
     return status;
 }
 
-/* Let a column be one of its group, if it is in one. */
-static void share_codes(const struct jobs *jobs, struct job *job)
+/* Set the dictionary group of a column, if it is in one. */
+static void assign_group(const struct jobs *jobs, struct job *job)
 {
     const uint32_t *numbers = jobs->plan->columns;
-    job->codes = pci_code_group_of(&jobs->groups, job->index, &job->place);
+    job->codes = pci_code_group_of(&jobs->groups, job->index, &job->index_in_group);
     if (job->codes)
         job->distance = numbers[job->index] - numbers[job->codes->columns[0]];
 }
@@ -247,8 +245,8 @@ static pcol_status run_job(struct jobs *jobs, struct job *job, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     if (job->column)
-        share_codes(jobs, job);
-    if (jobs->writer->press) /* compressors are of a thread */
+        assign_group(jobs, job);
+    if (jobs->writer->press) /* a compressor is not thread-safe */
         status = pci_archive_writer_new(pci_archive_writer_flags(jobs->writer->press),
                                         &job->part.press, err);
     if (status == PCOL_OK)
@@ -257,7 +255,7 @@ static pcol_status run_job(struct jobs *jobs, struct job *job, pcol_error *err)
     job->part.press = NULL;
     if (status != PCOL_OK)
         return status;
-    return take_parts(jobs, job, err);
+    return append_parts(jobs, job, err);
 }
 
 static void list_jobs(struct jobs *jobs)
@@ -286,13 +284,13 @@ static void list_jobs(struct jobs *jobs)
     jobs->count = (size_t)(job - jobs->all);
 }
 
-static uint64_t work_of(const struct pci_column_buffer *c)
+static uint64_t estimate_work(const struct pci_column_buffer *c)
 {
     return c->constant ? 0 : pci_spill_size(&c->values) / sizeof(int32_t);
 }
 
-/* What takes longest is begun first: no thread is left with it while others have nothing to do. */
-static int by_work(const void *a, const void *b)
+/* Longest job first, so that no thread is busy with it while the others are idle. */
+static int compare_work_descending(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
     if (x->work != y->work)
@@ -309,13 +307,14 @@ static void order_jobs(struct jobs *jobs)
     last = jobs->first;
     for (size_t i = 0; i < jobs->count; i++)
         if (jobs->all[i].column)
-            jobs->order[last++] = (struct turn){(uint32_t)i, work_of(jobs->all[i].column)};
-    qsort(jobs->order + jobs->first, last - jobs->first, sizeof *jobs->order, by_work);
+            jobs->order[last++] = (struct turn){(uint32_t)i, estimate_work(jobs->all[i].column)};
+    qsort(jobs->order + jobs->first, last - jobs->first, sizeof *jobs->order,
+          compare_work_descending);
 }
 
-#define FILLERS 4u /* tasks that share the groups */
+#define FILLERS 4u /* tasks that fill groups */
 
-static pcol_status choose(struct jobs *jobs, pcol_error *err)
+static pcol_status choose_groups(struct jobs *jobs, pcol_error *err)
 {
     struct pci_container *w = jobs->writer;
     return w->plain || w->quick
@@ -331,14 +330,14 @@ static pcol_status fill_groups(struct jobs *jobs, size_t first, size_t step, pco
     return status;
 }
 
-/* In this order: the choice, what does not wait for it, the tuples of what was chosen, all columns.
- * Whoever waits at a gate has a higher number than those that open it, so these have been begun. */
+/* Tasks in this order: choice of groups, jobs that are never in a group, filling of groups, all
+ * other jobs. A task that waits for a latch has a higher number than those that open it. */
 static pcol_status run_task(void *context, size_t number, pcol_error *err)
 {
     struct jobs *jobs = context;
     pcol_status status;
     if (number == 0) {
-        status = choose(jobs, err);
+        status = choose_groups(jobs, err);
         if (status != PCOL_OK)
             jobs->groups.count = 0;
         pci_latch_open(jobs->chosen);
@@ -357,8 +356,9 @@ static pcol_status run_task(void *context, size_t number, pcol_error *err)
     return run_job(jobs, &jobs->all[jobs->order[number - FILLERS + jobs->first].number], err);
 }
 
-/* All parts are begun before any is taken over: that moves the writer's descriptors. */
-static pcol_status run_beside(struct jobs *jobs, pcol_error *err)
+/* All parts are initialized before the first is appended, as that moves the writer's
+ * descriptors. */
+static pcol_status run_parallel(struct jobs *jobs, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     if (pthread_mutex_init(&jobs->lock, NULL) != 0)
@@ -384,22 +384,22 @@ static pcol_status run_beside(struct jobs *jobs, pcol_error *err)
     return status;
 }
 
-/* One job after the other, straight into the writer. */
-static pcol_status run_here(struct jobs *jobs, pcol_error *err)
+/* Encode one column after the other directly into the writer. */
+static pcol_status run_sequential(struct jobs *jobs, pcol_error *err)
 {
-    PCI_TRY(choose(jobs, err));
+    PCI_TRY(choose_groups(jobs, err));
     PCI_TRY(fill_groups(jobs, 0, 1, err));
     for (size_t i = 0; i < jobs->count; i++) {
         struct job *job = &jobs->all[i];
         if (job->column)
-            share_codes(jobs, job);
+            assign_group(jobs, job);
         PCI_TRY(encode_job(jobs->b, job, jobs->writer, job->number, err));
     }
     return PCOL_OK;
 }
 
-/* Fewer rows than these are encoded before a thread has begun. */
-#define ROWS_BESIDE 16384u
+/* Fewer rows are encoded before a thread has started. */
+#define MIN_PARALLEL_ROWS 16384u
 
 pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
                                const struct pci_table_plan *plan, pcol_error *err)
@@ -413,9 +413,9 @@ pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
     else
         status = pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = b->threads > 1 && b->sample_count + b->tree.count >= ROWS_BESIDE
-                     ? run_beside(&jobs, err)
-                     : run_here(&jobs, err);
+        status = b->threads > 1 && b->sample_count + b->tree.count >= MIN_PARALLEL_ROWS
+                     ? run_parallel(&jobs, err)
+                     : run_sequential(&jobs, err);
     pci_code_groups_clear(&jobs.groups);
     pci_free(jobs.all);
     pci_free(jobs.order);

@@ -1,13 +1,11 @@
 /*
- * function_sums.c - self and total of each function, made when the file is written
+ * function_sums.c - self and total values of each function, by prefix sums over the call tree
  *
- * What most people ask first, and what otherwise takes a walk over all stacks. A function is a name
- * here, as it is shown: stacks of functions that are called the same are not told apart, and code
- * without a function goes by the binary that it is in. The rows of the tree stand in pre-order, so
- * what is below a row are the rows behind it up to its end, and what samples of these weigh
- * together is the difference of two running sums. A name counts where it stands on the path for the
- * first time, so that recursion counts once: that is where a row lies behind the end of the row
- * that counted last.
+ * Answers the most frequent query without a walk over all stacks. Functions with equal names are
+ * one row; code without a function is named after its binary. Rows of the tree are in pre-order, so
+ * that the subtree of a row is a range, and its weight the difference of two prefix sums. Recursion
+ * counts once: a row counts for a name only if it is not in the subtree that was counted last for
+ * this name. Tests: tests/unit/test_top.c, tests/query.
  */
 #include "builder/builder.h"
 
@@ -16,43 +14,44 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* Small files answer soon enough, and would grow; so do those whose functions are many. */
-#define LEAST_STACKS 16384u
-#define STACKS_OF_CELL 16u
-#define LINES_OF_STACK 16u
+/* No table for files that are small, for which it would not pay, or for many functions per
+ * stack. */
+#define MIN_STACKS 16384u
+#define MIN_STACKS_PER_CELL 16u
+#define MAX_LINES_PER_STACK 16u
 #define LARGE_TREE (UINT32_C(1) << 18)
 
 struct name {
-    uint32_t covered;    /* end of the row that counted last; 0: no row shows it */
-    int64_t self, total; /* of the type that is added up */
+    uint32_t covered;    /* end of the subtree that was counted last; 0: none */
+    int64_t self, total; /* of the current sample type */
 };
 
 struct pci_function_sums {
     pcol_builder *b;
     const struct pci_column_buffer *stack; /* samples.stack */
-    uint32_t *binary_names;                /* by mapping; one more: of code without */
+    uint32_t *binary_names; /* string by mapping; the last one: code without a mapping */
     uint64_t binary_count;
-    uint32_t *name_of_code;  /* 1 + name, by string; 0: none */
-    uint32_t *name_of_group; /* SEVERAL: see its lines */
-    uint32_t *name_of_line;  /* of groups with several */
-    int nameless;            /* a group shows no name at all */
-    size_t count;            /* of names; one more, without a string: samples that show none */
-    uint8_t *shown;          /* by name: some row of the tree does */
-    uint32_t *end;           /* by row of the tree: of what is below it; NULL: it does not pay */
-    uint32_t *leaf;          /* by row: the innermost name on the path; only if nameless */
-    size_t *types;           /* those that are summed */
+    uint32_t *name_of_code;  /* by string: 1 + name; 0: none */
+    uint32_t *name_of_group; /* by group; SEVERAL: by its lines */
+    uint32_t *name_of_line;  /* of groups with several lines */
+    int nameless;            /* some group has no name at all */
+    size_t count;            /* of names; the last one: samples without any name */
+    uint8_t *shown;          /* by name: a row of the tree has it */
+    uint32_t *end;  /* by row of the tree: end of its subtree; NULL: the table does not pay */
+    uint32_t *leaf; /* by row: innermost name on the path; only if nameless */
+    size_t *types;  /* sample types that are summed */
     const struct pci_column_buffer **values; /* by entry of types */
-    uint8_t *good; /* by entry of types: all values and their sum can be had */
+    uint8_t *good; /* by entry of types: no value is negative, and the sum does not overflow */
     size_t type_count;
-    atomic_size_t next;    /* of types: the one that is summed next */
+    atomic_size_t next;    /* next entry of types to be summed */
     int64_t *self, *total; /* by entry of types and name */
 };
 
-/* What one thread needs to add up one type after the other. */
+/* State of one thread, for one sample type at a time. */
 struct adder {
     struct pci_function_sums *w;
-    struct name *names; /* those of w, with amounts of the type */
-    int64_t *before;    /* by row, and one more: what samples of rows before it weigh */
+    struct name *names; /* by name */
+    int64_t *before;    /* by row, and one more: weight, then the sum of all rows before it */
     struct pci_block_reader readers[2]; /* of stacks and of values */
 };
 
@@ -77,9 +76,9 @@ void pci_function_sums_free(struct pci_function_sums *w)
     pci_free(w);
 }
 
-/* ---- names of binaries, while strings may still come */
+/* ---- names of binaries, before strings are sorted */
 
-/* "[NAME]" of a path's last part; "<unknown>" if there is none. */
+/* "[NAME]" of the last component of a path; "<unknown>" if it is empty. */
 static pcol_status name_binary(pcol_builder *b, uint32_t path, uint32_t *code, pcol_error *err)
 {
     pcol_str text = path == PCOL_NONE ? (pcol_str){"", 0} : pci_string_pool_get(&b->strings, path);
@@ -108,18 +107,18 @@ static int has_name(const pcol_builder *b, uint32_t function)
     return name != PCOL_NONE && pci_string_pool_get(&b->strings, name).size > 0;
 }
 
-/* Whether a line goes by its binary. NULL: the line of a group without lines. */
-static int is_of_binary(const pcol_builder *b, const pcol_line *line)
+/* Whether a line is named after its binary. NULL: the line of a group without lines. */
+static int is_named_by_binary(const pcol_builder *b, const pcol_line *line)
 {
     if (line && line->function != PCOL_NONE)
         return !has_name(b, line->function);
     return !line || line->filename == PCOL_NONE;
 }
 
-static int group_is_of_binary(const pcol_builder *b, const struct pci_group_record *group)
+static int has_line_named_by_binary(const pcol_builder *b, const struct pci_group_record *group)
 {
     for (uint32_t l = 0; l < group->line_count; l++)
-        if (is_of_binary(b, &b->lines[group->first_line + l]))
+        if (is_named_by_binary(b, &b->lines[group->first_line + l]))
             return 1;
     return !group->line_count;
 }
@@ -132,7 +131,7 @@ static const struct pci_column_buffer *find_paths(const pcol_builder *b)
     return NULL;
 }
 
-/* Paths of all mappings. */
+/* Strings of the paths of all mappings. */
 static pcol_status read_paths(pcol_builder *b, uint32_t *paths, uint64_t count, pcol_error *err)
 {
     struct pci_column_buffer_source source;
@@ -170,9 +169,10 @@ static pcol_status name_binaries(struct pci_function_sums *w, pcol_error *err)
     if (status == PCOL_OK)
         memset(names, 0xff, ((size_t)count + 1) * sizeof *names); /* PCOL_NONE */
     for (size_t g = 0; g < b->group_count && status == PCOL_OK; g++) {
-        uint64_t at = binary_of(w, &b->groups[g]);
-        if (names[at] == PCOL_NONE && group_is_of_binary(b, &b->groups[g]))
-            status = name_binary(b, at < count ? paths[at] : PCOL_NONE, &names[at], err);
+        uint64_t binary = binary_of(w, &b->groups[g]);
+        if (names[binary] == PCOL_NONE && has_line_named_by_binary(b, &b->groups[g]))
+            status =
+                name_binary(b, binary < count ? paths[binary] : PCOL_NONE, &names[binary], err);
     }
     pci_free(paths);
     return status;
@@ -192,15 +192,15 @@ static uint32_t name_of(struct pci_function_sums *w, const struct pci_group_reco
                         const pcol_line *line)
 {
     const pcol_builder *b = w->b;
-    if (is_of_binary(b, line))
+    if (is_named_by_binary(b, line))
         return name_of_string(w, w->binary_names[binary_of(w, group)]);
     if (line->function == PCOL_NONE)
         return PCOL_NONE;
     return name_of_string(w, b->functions[line->function].name);
 }
 
-/* The first line of a group is the innermost; PCOL_NONE: none of them shows a name. */
-static uint32_t innermost(const struct pci_function_sums *w, size_t number)
+/* The innermost name of a group, whose first line is the innermost; PCOL_NONE: none. */
+static uint32_t innermost_name(const struct pci_function_sums *w, size_t number)
 {
     const struct pci_group_record *group = &w->b->groups[number];
     uint32_t name = w->name_of_group[number];
@@ -222,7 +222,7 @@ static void name_group(struct pci_function_sums *w, size_t number)
         names[l] = name_of(w, group, &lines[l]);
     if (group->line_count < 2)
         w->name_of_group[number] = name_of(w, group, group->line_count ? lines : NULL);
-    w->nameless |= innermost(w, number) == PCOL_NONE;
+    w->nameless |= innermost_name(w, number) == PCOL_NONE;
 }
 
 static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
@@ -235,13 +235,13 @@ static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
         return pci_fail_memory(err);
     for (size_t g = 0; g < b->group_count; g++)
         name_group(w, g);
-    w->count++; /* that of samples that show none */
+    w->count++; /* samples without any name */
     return PCOL_OK;
 }
 
 /* ---- rows of the tree */
 
-/* The last child of a row ends where the row does. */
+/* A row's subtree ends where that of its last child does. */
 static void find_ends(struct pci_function_sums *w)
 {
     const struct pci_call_tree *tree = &w->b->tree;
@@ -258,7 +258,7 @@ static void find_leaves(struct pci_function_sums *w)
     const struct pci_call_tree *tree = &w->b->tree;
     w->leaf[0] = PCOL_NONE;
     for (size_t row = 1; row < tree->count; row++) {
-        uint32_t name = innermost(w, tree->groups[row]);
+        uint32_t name = innermost_name(w, tree->groups[row]);
         w->leaf[row] = name == PCOL_NONE ? w->leaf[tree->parents[row]] : name;
     }
 }
@@ -267,19 +267,19 @@ static inline uint32_t leaf_of(const struct pci_function_sums *w, size_t row)
 {
     if (w->leaf)
         return w->leaf[row];
-    return row ? innermost(w, w->b->tree.groups[row]) : PCOL_NONE;
+    return row ? innermost_name(w, w->b->tree.groups[row]) : PCOL_NONE;
 }
 
 /* ---- adding up */
 
-/* Adds up one type. It is not good if a value is negative, since those who ask want the magnitudes
- * of samples beside their sums, or if the sum of all does not fit. */
-static pcol_status weigh(struct adder *a, size_t type, pcol_error *err)
+/* Add up the weight of each row for one type. The type is omitted (not good) if a value is
+ * negative, since queries also show magnitudes of samples, or if the sum of all overflows. */
+static pcol_status sum_rows(struct adder *a, size_t type, pcol_error *err)
 {
     const struct pci_function_sums *w = a->w;
     struct pci_block_reader *stacks = &a->readers[0], *values = &a->readers[1];
     struct pci_column_buffer_source of_stacks, of_values;
-    int64_t whole = 0;
+    int64_t total = 0;
     pcol_status status;
     pci_column_buffer_source_init(&of_stacks, w->stack, w->b->tree.place);
     pci_block_reader_init(stacks, &of_stacks.source);
@@ -291,7 +291,7 @@ static pcol_status weigh(struct adder *a, size_t type, pcol_error *err)
             int64_t value = values->values[i];
             if (!stacks->valid[i] || !values->valid[i])
                 continue;
-            if (value < 0 || __builtin_add_overflow(whole, value, &whole))
+            if (value < 0 || __builtin_add_overflow(total, value, &total))
                 return PCOL_OK;
             a->before[stacks->values[i]] += value;
         }
@@ -300,26 +300,25 @@ static pcol_status weigh(struct adder *a, size_t type, pcol_error *err)
     return status;
 }
 
-/* What each row weighs becomes what all rows before it weigh. */
+/* Sum the weights by leaf name, and replace them by their exclusive prefix sums. */
 static void add_self(struct adder *a)
 {
     const struct pci_function_sums *w = a->w;
     struct name *none = &a->names[w->count - 1];
     int64_t sum = 0;
     for (size_t row = 0; row <= w->b->tree.count; row++) {
-        int64_t own = a->before[row];
+        int64_t weight = a->before[row];
         a->before[row] = sum;
-        if (!own)
+        if (!weight)
             continue;
         uint32_t leaf = leaf_of(w, row);
-        (leaf == PCOL_NONE ? none : &a->names[leaf])->self += own;
-        sum += own;
+        (leaf == PCOL_NONE ? none : &a->names[leaf])->self += weight;
+        sum += weight;
     }
 }
 
-/* A row shows a name: if not within a row that does, what is below it is what the name has
- * there. */
-static inline void show(struct adder *a, size_t row, uint32_t name)
+/* Count a row for a name: its subtree is added to the total unless the row is in one that was. */
+static inline void count_row(struct adder *a, size_t row, uint32_t name)
 {
     struct name *n = &a->names[name];
     uint32_t end = a->w->end[row];
@@ -337,25 +336,25 @@ static void add_total(struct adder *a)
     for (size_t row = 1; row < tree->count; row++) {
         uint32_t name = w->name_of_group[tree->groups[row]];
         if (name < SEVERAL) {
-            show(a, row, name);
+            count_row(a, row, name);
         } else if (name == SEVERAL) {
             const struct pci_group_record *g = &w->b->groups[tree->groups[row]];
             for (uint32_t l = 0; l < g->line_count; l++)
                 if (w->name_of_line[g->first_line + l] != PCOL_NONE)
-                    show(a, row, w->name_of_line[g->first_line + l]);
+                    count_row(a, row, w->name_of_line[g->first_line + l]);
         }
     }
     none->total = none->self;
 }
 
-static pcol_status add_up(struct adder *a, size_t type, pcol_error *err)
+static pcol_status sum_type(struct adder *a, size_t type, pcol_error *err)
 {
     struct pci_function_sums *w = a->w;
     size_t rows = w->b->tree.count + 1;
     memset(a->before, 0, rows * sizeof *a->before);
     memset(a->names, 0, w->count * sizeof *a->names);
-    PCI_TRY(weigh(a, type, err));
-    if (!w->good[type]) /* but for that, which names there are */
+    PCI_TRY(sum_rows(a, type, err));
+    if (!w->good[type]) /* only to find out which names have rows */
         memset(a->before, 0, rows * sizeof *a->before);
     add_self(a);
     add_total(a);
@@ -366,16 +365,16 @@ static pcol_status add_up(struct adder *a, size_t type, pcol_error *err)
     return PCOL_OK;
 }
 
-/* One or two types of a large tree are left to one lane: with what a second one needs, this would
- * be where packing takes most memory. */
-static size_t lanes_of(const struct pci_function_sums *w)
+/* A large tree with one or two types has one lane: the memory of a second one would be the peak of
+ * packing. */
+static size_t lane_count(const struct pci_function_sums *w)
 {
     return w->type_count > 2 || w->b->tree.count < LARGE_TREE ? PCI_SUM_LANES : 1;
 }
 
 pcol_status pci_function_sums_add(struct pci_function_sums *w, size_t lane, pcol_error *err)
 {
-    if (!w->end || lane >= w->type_count || lane >= lanes_of(w))
+    if (!w->end || lane >= w->type_count || lane >= lane_count(w))
         return PCOL_OK;
     struct adder *a = pci_malloc(1, sizeof *a);
     size_t t;
@@ -385,10 +384,10 @@ pcol_status pci_function_sums_add(struct pci_function_sums *w, size_t lane, pcol
     a->names = pci_malloc(w->count, sizeof *a->names);
     a->before = pci_malloc(w->b->tree.count + 1, sizeof *a->before);
     pcol_status status = a->names && a->before ? PCOL_OK : pci_fail_memory(err);
-    if (lane == 0 && status == PCOL_OK) /* whatever the other one is quick enough to take */
-        status = add_up(a, 0, err);
+    if (lane == 0 && status == PCOL_OK) /* always, as this lane fills w->shown */
+        status = sum_type(a, 0, err);
     while (status == PCOL_OK && (t = atomic_fetch_add(&w->next, 1)) < w->type_count)
-        status = add_up(a, t, err);
+        status = sum_type(a, t, err);
     for (size_t i = 0; lane == 0 && i < w->count && status == PCOL_OK; i++)
         w->shown[i] = a->names[i].covered != 0;
     pci_free(a->names);
@@ -397,7 +396,7 @@ pcol_status pci_function_sums_add(struct pci_function_sums *w, size_t lane, pcol
     return status;
 }
 
-/* ---- beginning and adding up */
+/* ---- construction */
 
 static pcol_status find_types(struct pci_function_sums *w, pcol_error *err)
 {
@@ -420,15 +419,17 @@ pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **su
 {
     const struct pci_column_buffer *paths = find_paths(b);
     *sums = NULL;
-    if (b->tree.count < LEAST_STACKS || !b->columns[PCI_C_SAMPLE_STACK]->present)
+    if (b->tree.count < MIN_STACKS || !b->columns[PCI_C_SAMPLE_STACK]->present)
         return PCOL_OK;
-    if (paths && paths->type != PCF_STRING) /* of another file's own bytes: no codes */
+    if (paths &&
+        paths->type !=
+            PCF_STRING) /* a copied file may have bytes, which are not strings of the builder */
         return PCOL_OK;
     struct pci_function_sums *w = pci_calloc(1, sizeof *w);
     if (!w)
         return pci_fail_memory(err);
     w->b = b;
-    atomic_init(&w->next, 1); /* the first lane begins with type 0 */
+    atomic_init(&w->next, 1); /* the first lane starts with type 0 */
     w->stack = b->columns[PCI_C_SAMPLE_STACK];
     pcol_status status = find_types(w, err);
     if (status == PCOL_OK && w->type_count)
@@ -441,25 +442,25 @@ pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **su
     return status;
 }
 
-/* Whether the table is small beside the stacks, and the walk not longer than them: a group may have
- * any number of lines. */
-static int pays(const struct pci_function_sums *w)
+/* Whether the table is small compared to the stacks, and so is the number of lines to visit, as a
+ * group may have any number of them. */
+static int is_worthwhile(const struct pci_function_sums *w)
 {
     const struct pci_call_tree *tree = &w->b->tree;
     uint64_t lines = 0;
-    if (w->count - 1 > tree->count / STACKS_OF_CELL / w->type_count)
+    if (w->count - 1 > tree->count / MIN_STACKS_PER_CELL / w->type_count)
         return 0;
     for (size_t row = 1; row < tree->count; row++)
         if (w->name_of_group[tree->groups[row]] == SEVERAL)
             lines += w->b->groups[tree->groups[row]].line_count;
-    return lines / LINES_OF_STACK < tree->count;
+    return lines / MAX_LINES_PER_STACK < tree->count;
 }
 
 pcol_status pci_function_sums_begin(struct pci_function_sums *w, pcol_error *err)
 {
     size_t rows = w->b->tree.count;
     PCI_TRY(name_lines(w, err));
-    if (!pays(w))
+    if (!is_worthwhile(w))
         return PCOL_OK;
     if (w->nameless)
         w->leaf = pci_malloc(rows, sizeof *w->leaf);
@@ -467,7 +468,7 @@ pcol_status pci_function_sums_begin(struct pci_function_sums *w, pcol_error *err
     w->self = pci_malloc(w->type_count * w->count, sizeof *w->self);
     w->total = pci_malloc(w->type_count * w->count, sizeof *w->total);
     uint32_t *end = pci_malloc(rows, sizeof *end);
-    w->end = end; /* freed with the rest, whatever is missing */
+    w->end = end; /* released with the rest on failure */
     if (!end || (w->nameless && !w->leaf) || !w->shown || !w->self || !w->total)
         return pci_fail_memory(err);
     find_ends(w);
@@ -478,10 +479,10 @@ pcol_status pci_function_sums_begin(struct pci_function_sums *w, pcol_error *err
 
 /* ---- columns */
 
-/* Rows are in the order of their strings, which is that of their bytes; samples that show no name
- * come last, if they have anything. *rows of name_of_row are filled in. */
-static pcol_status put_names(struct pci_function_sums *w, uint32_t *name_of_row, uint64_t *rows,
-                             pcol_error *err)
+/* Append rows in the order of their names; samples without a name come last, if their sum is not 0.
+ * Fills *rows entries of name_of_row. */
+static pcol_status append_names(struct pci_function_sums *w, uint32_t *name_of_row, uint64_t *rows,
+                                pcol_error *err)
 {
     pcol_builder *b = w->b;
     uint32_t column, none = (uint32_t)w->count - 1;
@@ -503,17 +504,17 @@ static pcol_status put_names(struct pci_function_sums *w, uint32_t *name_of_row,
     return pci_column_buffer_fill(b->columns[column], *rows, err);
 }
 
-static pcol_status put_amounts(struct pci_function_sums *w, const char *what, size_t type,
-                               const int64_t *amounts, const uint32_t *name_of_row, uint64_t rows,
+static pcol_status append_sums(struct pci_function_sums *w, const char *prefix, size_t type,
+                               const int64_t *sums, const uint32_t *name_of_row, uint64_t rows,
                                pcol_error *err)
 {
     uint32_t column;
     char name[32];
-    snprintf(name, sizeof name, "%s.%zu", what, w->types[type]);
+    snprintf(name, sizeof name, "%s.%zu", prefix, w->types[type]);
     PCI_TRY(pci_column_buffer_new(w->b, PCI_T_FUNCTION_SUMS, name, PCF_I64, 0, PCI_DROP_NEVER,
                                   &column, err));
     for (uint64_t row = 0; row < rows; row++)
-        PCI_TRY(pci_column_buffer_set(w->b->columns[column], row, amounts[name_of_row[row]], err));
+        PCI_TRY(pci_column_buffer_set(w->b->columns[column], row, sums[name_of_row[row]], err));
     return PCOL_OK;
 }
 
@@ -525,13 +526,13 @@ pcol_status pci_function_sums_put(struct pci_function_sums *w, pcol_error *err)
     pcol_status status = name_of_row ? PCOL_OK : pci_fail_memory(err);
     uint64_t rows = 0;
     if (status == PCOL_OK)
-        status = put_names(w, name_of_row, &rows, err);
+        status = append_names(w, name_of_row, &rows, err);
     for (size_t t = 0; t < w->type_count && status == PCOL_OK; t++) {
         if (!w->good[t])
             continue;
-        status = put_amounts(w, "self", t, w->self + t * w->count, name_of_row, rows, err);
+        status = append_sums(w, "self", t, w->self + t * w->count, name_of_row, rows, err);
         if (status == PCOL_OK)
-            status = put_amounts(w, "total", t, w->total + t * w->count, name_of_row, rows, err);
+            status = append_sums(w, "total", t, w->total + t * w->count, name_of_row, rows, err);
     }
     pci_free(name_of_row);
     return status;

@@ -1,5 +1,5 @@
 /*
- * idle_samples.c - joining samples, and taking them apart
+ * idle_samples.c - merging and expanding of idle samples
  */
 #include "builder/idle_samples.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST_PARTS 1e9 /* more are not written one by one */
+#define MAX_PARTS 1e9 /* above it, a sample expands to two */
 
 static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_value *values,
                       const pcol_sample *next, int commit)
@@ -48,7 +48,7 @@ void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t
         run->end_ns = INT64_MAX;
 }
 
-/* Whether a sample is one, and no more. */
+/* Whether a sample has the value 1 of one type, that is, was not merged before. */
 static int is_single(const pcol_builder *b, const pcol_sample *sample, const pcol_value *values)
 {
     if (sample->value_count != 1 || values[0].sample_type >= b->type_count)
@@ -58,21 +58,22 @@ static int is_single(const pcol_builder *b, const pcol_sample *sample, const pco
     return values[0].as.i64 == 1;
 }
 
-/* Whether all times so far are where even distances up to the next would put them. */
-static int is_even(const pcol_builder *b, const pcol_sample *first, const pcol_value *values,
-                   const struct pci_idle_run *run, const pcol_sample *next)
+/* Whether all times so far agree with equal intervals up to the next sample. */
+static int has_equal_intervals(const pcol_builder *b, const pcol_sample *first,
+                               const pcol_value *values, const struct pci_idle_run *run,
+                               const pcol_sample *next)
 {
-    double distance;
+    double interval;
     if (!run->tolerance_ns)
         return 1;
     if (next->has_duration || !is_single(b, next, next->values) ||
         (run->count == 1 && (first->has_duration || !is_single(b, first, values))))
         return 0;
-    distance = ((double)next->time_ns - (double)first->time_ns) / (double)run->count;
-    return distance >= run->least && distance <= run->most;
+    interval = ((double)next->time_ns - (double)first->time_ns) / (double)run->count;
+    return interval >= run->least && interval <= run->most;
 }
 
-static void go_on(struct pci_idle_run *run, const pcol_sample *first, const pcol_sample *next)
+static void extend_run(struct pci_idle_run *run, const pcol_sample *first, const pcol_sample *next)
 {
     double after = (double)next->time_ns - (double)first->time_ns;
     double least = (after - (double)run->tolerance_ns) / (double)run->count;
@@ -106,10 +107,11 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
         __builtin_add_overflow(end, next->duration_ns, &end))
         return 0;
     if (__builtin_sub_overflow(end, first->time_ns, &duration) ||
-        !is_even(builder, first, values, run, next) || !add_values(builder, first, values, next, 0))
+        !has_equal_intervals(builder, first, values, run, next) ||
+        !add_values(builder, first, values, next, 0))
         return 0;
     add_values(builder, first, values, next, 1);
-    go_on(run, first, next);
+    extend_run(run, first, next);
     run->end_ns = end;
     first->has_duration = 1;
     first->duration_ns = duration;
@@ -126,16 +128,16 @@ pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration
                          (long long)duration_ns);
 }
 
-static int one_by_one(double value)
+static int is_expandable(double value)
 {
-    return value < MOST_PARTS && value == floor(value);
+    return value < MAX_PARTS && value == floor(value);
 }
 
 uint64_t pci_idle_parts(int64_t duration_ns, double value, int all)
 {
     if (duration_ns <= 0 || !(value > 1))
         return 1;
-    return all && one_by_one(value) ? (uint64_t)value : 2;
+    return all && is_expandable(value) ? (uint64_t)value : 2;
 }
 
 struct pci_idle_part pci_idle_part(int64_t duration_ns, double value, uint64_t parts, uint64_t part,
@@ -147,10 +149,10 @@ struct pci_idle_part pci_idle_part(int64_t duration_ns, double value, uint64_t p
     if (part) {
         double share = (double)part / (double)(parts - 1);
         double after = floor((double)duration_ns * share + 0.5);
-        /* As a double the duration may be more than it is, and more than 64 bits. */
+        /* The duration as a double may be rounded up, beyond 64 bits. */
         p.after_ns = after < (double)duration_ns ? (int64_t)after : duration_ns;
     }
-    p.rest = part && !(all && one_by_one(value));
+    p.rest = part && !(all && is_expandable(value));
     p.value = p.rest ? value - 1 : 1;
     return p;
 }

@@ -1,17 +1,17 @@
 /*
- * intern.c - rows that are unique by content
+ * intern.c - rows that are unique by content, through a hash table of cell lists
  *
- * A row is the list of its cells that say something, by ascending column: nulls, and zeros of
- * columns whose zeros are not written, are left out, so that two importers which fill different
- * columns of a table agree on what is equal. The list is put behind those of all rows first, and
- * taken back if it is known. Functions and location groups are structs to the builder; what other
- * columns say of them is interned here on its own, and its number is their variant.
+ * The key of a row is the list of its cells by ascending column. Nulls, and zeros of columns whose
+ * zeros are not stored, are omitted, so that importers with different columns of a table agree on
+ * equality. A list is appended tentatively and not kept if it is known. Functions and location
+ * groups are structs; their cells in further columns are interned here, and the id becomes their
+ * variant.
  */
 #include "builder/builder.h"
 
 #include "util/alloc.h"
 
-#define VARIANT_CELLS (UINT32_C(1) << 31) /* variants from here on stand for cells */
+#define VARIANT_CELLS (UINT32_C(1) << 31) /* variants from here on are ids of cell lists */
 
 void pci_intern_clear(struct pci_intern *intern)
 {
@@ -37,7 +37,7 @@ void pci_interned_free(pcol_builder *builder)
     builder->interned_capacity = 0;
 }
 
-static pcol_status make_room(struct pci_intern *in, size_t cells, pcol_error *err)
+static pcol_status reserve(struct pci_intern *in, size_t cells, pcol_error *err)
 {
     if (pci_grow((void **)&in->starts, &in->start_capacity, in->count + 2, sizeof *in->starts) ||
         pci_grow((void **)&in->variants, &in->variant_capacity, in->count + 1,
@@ -51,10 +51,10 @@ static pcol_status make_room(struct pci_intern *in, size_t cells, pcol_error *er
     return PCOL_OK;
 }
 
-/* The cells that say something, behind those of all rows, by column; mostly they come so. */
-static pcol_status put_cells(struct pci_intern *in, pcol_builder *b, uint32_t table,
-                             const uint32_t *columns, const struct pci_cell_value *cells,
-                             size_t count, size_t *size, pcol_error *err)
+/* Append the significant cells tentatively. Insertion sort by column; they are mostly sorted. */
+static pcol_status append_cells(struct pci_intern *in, pcol_builder *b, uint32_t table,
+                                const uint32_t *columns, const struct pci_cell_value *cells,
+                                size_t count, size_t *size, pcol_error *err)
 {
     uint32_t *to = in->columns + in->cell_count;
     int64_t *bits = in->bits + in->cell_count;
@@ -78,7 +78,7 @@ static pcol_status put_cells(struct pci_intern *in, pcol_builder *b, uint32_t ta
     return PCOL_OK;
 }
 
-static int same_cells(const struct pci_intern *in, uint32_t id, uint32_t variant, size_t size)
+static int has_cells(const struct pci_intern *in, uint32_t id, uint32_t variant, size_t size)
 {
     size_t start = (size_t)in->starts[id], new = in->cell_count;
     return in->variants[id] == variant && in->starts[id + 1] - start == size &&
@@ -86,21 +86,22 @@ static int same_cells(const struct pci_intern *in, uint32_t id, uint32_t variant
            !memcmp(in->bits + start, in->bits + new, size * sizeof *in->bits);
 }
 
-static pcol_status intern(struct pci_intern *in, pcol_builder *b, uint32_t table,
-                          const uint32_t *columns, const struct pci_cell_value *cells, size_t count,
-                          uint32_t variant, uint32_t *id, int *is_new, pcol_error *err)
+static pcol_status intern_cells(struct pci_intern *in, pcol_builder *b, uint32_t table,
+                                const uint32_t *columns, const struct pci_cell_value *cells,
+                                size_t count, uint32_t variant, uint32_t *id, int *is_new,
+                                pcol_error *err)
 {
     uint64_t hash;
     size_t size, at;
-    PCI_TRY(make_room(in, count, err));
-    PCI_TRY(put_cells(in, b, table, columns, cells, count, &size, err));
+    PCI_TRY(reserve(in, count, err));
+    PCI_TRY(append_cells(in, b, table, columns, cells, count, &size, err));
     hash = pci_hash_pair(pci_hash_bytes(in->columns + in->cell_count, size * sizeof *in->columns) +
                              variant,
                          pci_hash_bytes(in->bits + in->cell_count, size * sizeof *in->bits));
     at = pci_hash_start(&in->hash, hash);
     *is_new = 0;
     while ((*id = pci_hash_next(&in->hash, hash, &at)) != PCI_HASH_NONE)
-        if (same_cells(in, *id, variant, size))
+        if (has_cells(in, *id, variant, size))
             return PCOL_OK;
     *id = 0;
     if (in->count >= VARIANT_CELLS - 1)
@@ -114,8 +115,8 @@ static pcol_status intern(struct pci_intern *in, pcol_builder *b, uint32_t table
     return PCOL_OK;
 }
 
-static pcol_status interned(pcol_builder *b, uint32_t table, struct pci_interned **out,
-                            pcol_error *err)
+static pcol_status get_interned(pcol_builder *b, uint32_t table, struct pci_interned **out,
+                                pcol_error *err)
 {
     size_t before = b->interned_capacity;
     struct pci_interned *in;
@@ -137,9 +138,10 @@ static pcol_status interned(pcol_builder *b, uint32_t table, struct pci_interned
     return PCOL_OK;
 }
 
-/* The row that a new one becomes: after all that the table has. A source either interns its rows of
- * a table or appends them, so rows are counted again for each source that interns. */
-static pcol_status new_row(pcol_builder *b, struct pci_interned *in, uint32_t id, pcol_error *err)
+/* Assign the next row of the table. A source either interns its rows of a table or appends them, so
+ * that the rows are counted again for each source that interns. */
+static pcol_status assign_row(pcol_builder *b, struct pci_interned *in, uint32_t id,
+                              pcol_error *err)
 {
     if (!in->next || in->source_count != b->source_count)
         in->next = pci_builder_rows(b, in->table);
@@ -169,7 +171,7 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
     struct pci_interned *in = NULL;
     uint32_t id;
     int added;
-    pcol_status status = interned(builder, table, &in, err);
+    pcol_status status = get_interned(builder, table, &in, err);
     *row = 0;
     if (is_new)
         *is_new = 0;
@@ -177,9 +179,10 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
         return status;
     if (pci_grow((void **)&in->at, &in->at_capacity, in->rows.count + 1, sizeof *in->at))
         return pci_fail_memory(err);
-    PCI_TRY(intern(&in->rows, builder, table, columns, cells, count, variant, &id, &added, err));
+    PCI_TRY(
+        intern_cells(&in->rows, builder, table, columns, cells, count, variant, &id, &added, err));
     if (added)
-        PCI_TRY(new_row(builder, in, id, err));
+        PCI_TRY(assign_row(builder, in, id, err));
     *row = in->at[id];
     if (!added)
         return PCOL_OK;
@@ -188,118 +191,118 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
     return set_cells(builder, columns, cells, count, *row, err);
 }
 
-/* ---- functions and groups with further cells */
+/* ---- functions and groups with cells in further columns */
 
-static pcol_status variant_of(pcol_builder *b, uint32_t table, const uint32_t *columns,
-                              const struct pci_cell_value *cells, size_t count, uint32_t *variant,
-                              pcol_error *err)
+static pcol_status find_variant(pcol_builder *b, uint32_t table, const uint32_t *columns,
+                                const struct pci_cell_value *cells, size_t count, uint32_t *variant,
+                                pcol_error *err)
 {
     uint32_t id;
     int is_new;
-    size_t says = 0;
+    size_t significant = 0;
     if (*variant >= VARIANT_CELLS)
         return pci_fail(err, PCOL_E_ARGUMENT, "variant %u is too large", *variant);
     for (size_t i = 0; i < count; i++) {
         const struct pci_column_buffer *c = pci_builder_get_column(b, table, columns[i], err);
         if (!c)
             return PCOL_E_ARGUMENT;
-        says += cells[i].valid && (c->drop != PCI_DROP_ZERO || cells[i].bits);
+        significant += cells[i].valid && (c->drop != PCI_DROP_ZERO || cells[i].bits);
     }
-    if (!says)
-        return PCOL_OK; /* the plain number, as of rows that never had further cells */
-    PCI_TRY(intern(&b->variants, b, table, columns, cells, count, *variant, &id, &is_new, err));
+    if (!significant)
+        return PCOL_OK; /* the given variant, as for rows without further cells */
+    PCI_TRY(
+        intern_cells(&b->variants, b, table, columns, cells, count, *variant, &id, &is_new, err));
     *variant = VARIANT_CELLS + id;
     return PCOL_OK;
 }
 
-/* Which repetition of row `row` of a table this source has now: 0 for the first. */
-static pcol_status repeat(struct pci_row_uses *repeats, uint32_t row, uint32_t *number,
-                          pcol_error *err)
+/* Number of earlier uses of row `row` by this source. */
+static pcol_status count_use(struct pci_row_uses *uses, uint32_t row, uint32_t *number,
+                             pcol_error *err)
 {
-    size_t before = repeats->capacity;
-    if (pci_grow((void **)&repeats->count, &repeats->capacity, (size_t)row + 1,
-                 sizeof *repeats->count))
+    size_t before = uses->capacity;
+    if (pci_grow((void **)&uses->count, &uses->capacity, (size_t)row + 1, sizeof *uses->count))
         return pci_fail_memory(err);
-    memset(repeats->count + before, 0, (repeats->capacity - before) * sizeof *repeats->count);
-    *number = repeats->count[row]++;
+    memset(uses->count + before, 0, (uses->capacity - before) * sizeof *uses->count);
+    *number = uses->count[row]++;
     return PCOL_OK;
 }
 
-void pci_row_uses_clear(struct pci_row_uses *repeats)
+void pci_row_uses_clear(struct pci_row_uses *uses)
 {
-    pci_free(repeats->count);
-    *repeats = (struct pci_row_uses){0};
+    pci_free(uses->count);
+    *uses = (struct pci_row_uses){0};
 }
 
-pcol_status pci_builder_intern_distinct(pcol_builder *builder, struct pci_row_uses *repeats,
+pcol_status pci_builder_intern_distinct(pcol_builder *builder, struct pci_row_uses *uses,
                                         uint32_t table, const uint32_t *columns,
                                         const struct pci_cell_value *cells, size_t count,
                                         uint32_t *row, int *is_new, pcol_error *err)
 {
     uint32_t number = 0;
     PCI_TRY(pci_builder_intern(builder, table, columns, cells, count, 0, row, is_new, err));
-    PCI_TRY(repeat(repeats, *row, &number, err));
+    PCI_TRY(count_use(uses, *row, &number, err));
     return number
                ? pci_builder_intern(builder, table, columns, cells, count, number, row, is_new, err)
                : PCOL_OK;
 }
 
-static pcol_status function_row(pcol_builder *b, const pcol_function *function, uint32_t variant,
+static pcol_status add_function(pcol_builder *b, const pcol_function *function, uint32_t variant,
                                 const uint32_t *columns, const struct pci_cell_value *cells,
                                 size_t count, uint32_t *row, int *is_new, pcol_error *err)
 {
     pcol_function f = *function;
     size_t before = b->function_count;
     f.variant = variant;
-    PCI_TRY(variant_of(b, PCI_T_FUNCTIONS, columns, cells, count, &f.variant, err));
+    PCI_TRY(find_variant(b, PCI_T_FUNCTIONS, columns, cells, count, &f.variant, err));
     PCI_TRY(pcol_builder_function(b, &f, row, err));
     *is_new = b->function_count > before;
     return *is_new ? set_cells(b, columns, cells, count, *row, err) : PCOL_OK;
 }
 
-pcol_status pci_builder_function(pcol_builder *builder, struct pci_row_uses *repeats,
+pcol_status pci_builder_function(pcol_builder *builder, struct pci_row_uses *uses,
                                  const pcol_function *function, const uint32_t *columns,
                                  const struct pci_cell_value *cells, size_t count, uint32_t *row,
                                  int *is_new, pcol_error *err)
 {
     uint32_t number = 0;
-    int unasked;
-    is_new = is_new ? is_new : &unasked;
+    int ignored;
+    is_new = is_new ? is_new : &ignored;
     *row = 0;
-    PCI_TRY(function_row(builder, function, repeats ? 0 : function->variant, columns, cells, count,
+    PCI_TRY(add_function(builder, function, uses ? 0 : function->variant, columns, cells, count,
                          row, is_new, err));
-    if (repeats)
-        PCI_TRY(repeat(repeats, *row, &number, err));
-    return number ? function_row(builder, function, number, columns, cells, count, row, is_new, err)
+    if (uses)
+        PCI_TRY(count_use(uses, *row, &number, err));
+    return number ? add_function(builder, function, number, columns, cells, count, row, is_new, err)
                   : PCOL_OK;
 }
 
-static pcol_status group_row(pcol_builder *b, const pcol_group *group, uint32_t variant,
+static pcol_status add_group(pcol_builder *b, const pcol_group *group, uint32_t variant,
                              const uint32_t *columns, const struct pci_cell_value *cells,
                              size_t count, uint32_t *row, int *is_new, pcol_error *err)
 {
     pcol_group g = *group;
     size_t before = b->group_count;
     g.variant = variant;
-    PCI_TRY(variant_of(b, PCI_T_GROUPS, columns, cells, count, &g.variant, err));
+    PCI_TRY(find_variant(b, PCI_T_GROUPS, columns, cells, count, &g.variant, err));
     PCI_TRY(pcol_builder_group(b, &g, row, err));
     *is_new = b->group_count > before;
     return *is_new ? set_cells(b, columns, cells, count, *row, err) : PCOL_OK;
 }
 
-pcol_status pci_builder_group(pcol_builder *builder, struct pci_row_uses *repeats,
+pcol_status pci_builder_group(pcol_builder *builder, struct pci_row_uses *uses,
                               const pcol_group *group, const uint32_t *columns,
                               const struct pci_cell_value *cells, size_t count, uint32_t *row,
                               int *is_new, pcol_error *err)
 {
     uint32_t number = 0;
-    int unasked;
-    is_new = is_new ? is_new : &unasked;
+    int ignored;
+    is_new = is_new ? is_new : &ignored;
     *row = 0;
-    PCI_TRY(group_row(builder, group, repeats ? 0 : group->variant, columns, cells, count, row,
-                      is_new, err));
-    if (repeats)
-        PCI_TRY(repeat(repeats, *row, &number, err));
-    return number ? group_row(builder, group, number, columns, cells, count, row, is_new, err)
+    PCI_TRY(add_group(builder, group, uses ? 0 : group->variant, columns, cells, count, row, is_new,
+                      err));
+    if (uses)
+        PCI_TRY(count_use(uses, *row, &number, err));
+    return number ? add_group(builder, group, number, columns, cells, count, row, is_new, err)
                   : PCOL_OK;
 }

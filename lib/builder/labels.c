@@ -1,12 +1,11 @@
 /*
- * labels.c - a row's open-ended keys as typed columns
+ * labels.c - a row's open-ended keys as typed columns, with interned row shapes
  *
- * Row K of label_keys belongs to column label.K of its table. One lookup finds the row with
- * occurrence 0 of (table, key, unit, kind); further occurrences in the same row hang on it as a
- * list, so that a row of n labels costs O(n) whatever its keys are. In the usual case not even
- * that: rows have the keys of the row before, in the same order, and each entry is compared with
- * that one's. Which keys a row has, in which order, is its shape; it is interned, and left out
- * where the order is that of K.
+ * Row K of label_keys belongs to column label.K of its table. A hash lookup finds the row of
+ * occurrence 0 of (table, key, unit, kind); further occurrences are a linked list, so that a row of
+ * n labels takes O(n). Usually rows have the keys of the previous row in the same order: a
+ * comparison with it avoids the lookup. The sequence of a row's keys is its shape, which is
+ * interned, and omitted if it is the order of K. Tests: tests/unit/test_rows.c.
  */
 #include "builder/builder.h"
 
@@ -16,9 +15,9 @@
 
 #define MAX_COLUMNS 512u /* label columns of a table */
 #define NATURAL_KEYS \
-    64u                 /* beyond, shapes are always given: null ones are found by looking at all */
-#define ENTRY_EXTRA 0u  /* of a shape, without its bit 0 (joined) */
-#define EXTRA PCOL_NONE /* number of an entry that has no row of label_keys */
+    64u                /* with more label columns, shapes are never omitted, as readers check all */
+#define ENTRY_EXTRA 0u /* entry of a shape, without bit 0 (joined) */
+#define EXTRA PCOL_NONE /* number of an entry without a row of label_keys */
 #define MAX_KEYS 0x40000000u
 
 const char *const pci_label_kind_names[PCI_LABEL_KIND_COUNT] = {
@@ -59,7 +58,7 @@ void pci_label_store_clear(struct pci_label_store *labels)
     *labels = (struct pci_label_store){0};
 }
 
-/* The three tables, always in this order. */
+/* Create the three tables, always in this order. */
 pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err)
 {
     static const char *const names[] = {"label_keys", "label_shapes", "label_shape_keys"};
@@ -69,8 +68,8 @@ pcol_status pci_label_tables(pcol_builder *builder, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status table_of(pcol_builder *b, uint32_t table, struct pci_label_table **out,
-                            pcol_error *err)
+static pcol_status get_table(pcol_builder *b, uint32_t table, struct pci_label_table **out,
+                             pcol_error *err)
 {
     struct pci_label_store *l = &b->labels;
     for (size_t i = 0; i < l->table_count; i++)
@@ -92,8 +91,8 @@ static pcol_status table_of(pcol_builder *b, uint32_t table, struct pci_label_ta
 
 /* ---- keys */
 
-static pcol_status new_key(pcol_builder *b, const struct pci_label_key_record *key,
-                           uint32_t *number, pcol_error *err)
+static pcol_status append_key(pcol_builder *b, const struct pci_label_key_record *key,
+                              uint32_t *number, pcol_error *err)
 {
     struct pci_label_store *l = &b->labels;
     if (l->count >= MAX_KEYS)
@@ -113,13 +112,13 @@ static uint64_t hash_key(uint32_t table, uint32_t key, uint32_t unit, uint8_t ki
     return pci_hash_pair((uint64_t)table << 32 | key, (uint64_t)kind << 32 | unit);
 }
 
-/* The row with occurrence 0, or PCOL_NONE. */
+/* The row of occurrence 0, or PCOL_NONE. */
 static uint32_t find_base(const struct pci_label_store *l, uint64_t hash, uint32_t table,
                           uint32_t key, uint32_t unit, uint8_t kind)
 {
-    size_t at = pci_hash_start(&l->hash, hash);
+    size_t slot = pci_hash_start(&l->hash, hash);
     uint32_t id;
-    while ((id = pci_hash_next(&l->hash, hash, &at)) != PCI_HASH_NONE) {
+    while ((id = pci_hash_next(&l->hash, hash, &slot)) != PCI_HASH_NONE) {
         const struct pci_label_key_record *k = &l->keys[id];
         if (k->table == table && k->key == key && k->unit == unit && k->kind == kind)
             return id;
@@ -127,28 +126,29 @@ static uint32_t find_base(const struct pci_label_store *l, uint64_t hash, uint32
     return PCOL_NONE;
 }
 
-/* A new row for the occurrence behind `before`, PCOL_NONE for occurrence 0; EXTRA if the table has
- * `most` label columns already. */
+/* Add the occurrence after `previous`, PCOL_NONE for occurrence 0. *number is EXTRA if the table
+ * has `most` label columns already. */
 static pcol_status add_key(pcol_builder *b, uint32_t table, uint32_t key, uint32_t unit,
-                           uint8_t kind, uint32_t before, uint32_t most, uint32_t *number,
+                           uint8_t kind, uint32_t previous, uint32_t most, uint32_t *number,
                            pcol_error *err)
 {
     struct pci_label_store *l = &b->labels;
     struct pci_label_key_record new = {.table = table, .key = key, .unit = unit, .kind = kind};
     struct pci_label_table *t;
-    PCI_TRY(table_of(b, table, &t, err));
+    PCI_TRY(get_table(b, table, &t, err));
     *number = EXTRA;
-    /* A depth means nothing in `extra`, so it always has a column: a row has few of them. */
+    /* Depths (OWNFRAME, OWNNAME) cannot be represented in `extra`: always a column, which are
+     * few. */
     if (kinds[kind].type && kind < PCI_LABEL_OWNFRAME && t->column_count >= most)
         return PCOL_OK;
-    if (before != PCOL_NONE) {
-        new.base = l->keys[before].base;
-        new.occurrence = l->keys[before].occurrence + 1;
-        PCI_TRY(new_key(b, &new, number, err));
-        l->keys[before].next = *number;
+    if (previous != PCOL_NONE) {
+        new.base = l->keys[previous].base;
+        new.occurrence = l->keys[previous].occurrence + 1;
+        PCI_TRY(append_key(b, &new, number, err));
+        l->keys[previous].next = *number;
     } else {
         new.base = (uint32_t)l->count;
-        PCI_TRY(new_key(b, &new, number, err));
+        PCI_TRY(append_key(b, &new, number, err));
         PCI_TRY(pci_hash_add(&l->hash, hash_key(table, key, unit, kind), *number, err));
     }
     t->column_count += kinds[kind].type != 0;
@@ -159,25 +159,25 @@ pcol_status pci_label_number(pcol_builder *builder, uint32_t table, uint32_t key
                              uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err)
 {
     struct pci_label_store *l = &builder->labels;
-    uint32_t at = find_base(l, hash_key(table, key, unit, kind), table, key, unit, kind);
-    uint32_t before = PCOL_NONE, n = 0;
-    /* Occurrences are asked for one behind the other: the last one is near. */
-    if (at != PCOL_NONE && l->keys[at].current != EXTRA &&
-        l->keys[l->keys[at].current].occurrence <= occurrence) {
-        at = l->keys[at].current;
-        n = l->keys[at].occurrence;
+    uint32_t found = find_base(l, hash_key(table, key, unit, kind), table, key, unit, kind);
+    uint32_t previous = PCOL_NONE, n = 0;
+    /* Callers ascend through occurrences: the search starts from the last one. */
+    if (found != PCOL_NONE && l->keys[found].current != EXTRA &&
+        l->keys[l->keys[found].current].occurrence <= occurrence) {
+        found = l->keys[found].current;
+        n = l->keys[found].occurrence;
     }
     for (;; n++) {
-        if (at == PCOL_NONE)
-            PCI_TRY(add_key(builder, table, key, unit, kind, before, MAX_KEYS, &at, err));
-        if (at == EXTRA || n == occurrence)
+        if (found == PCOL_NONE)
+            PCI_TRY(add_key(builder, table, key, unit, kind, previous, MAX_KEYS, &found, err));
+        if (found == EXTRA || n == occurrence)
             break;
-        before = at;
-        at = l->keys[at].next;
+        previous = found;
+        found = l->keys[found].next;
     }
-    *number = at;
-    if (at != EXTRA)
-        l->keys[l->keys[at].base].current = at;
+    *number = found;
+    if (found != EXTRA)
+        l->keys[l->keys[found].base].current = found;
     return PCOL_OK;
 }
 
@@ -202,8 +202,8 @@ pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size
 {
     struct pci_label_store *l = &builder->labels;
     uint64_t hash = pci_hash_bytes(entries, count * sizeof *entries);
-    size_t at = pci_hash_start(&l->shape_hash, hash);
-    while ((*shape = pci_hash_next(&l->shape_hash, hash, &at)) != PCI_HASH_NONE) {
+    size_t slot = pci_hash_start(&l->shape_hash, hash);
+    while ((*shape = pci_hash_next(&l->shape_hash, hash, &slot)) != PCI_HASH_NONE) {
         uint64_t start = l->shape_starts[*shape], end = l->shape_starts[*shape + 1];
         if (end - start == count &&
             (!count || !memcmp(l->shape_entries + start, entries, count * sizeof *entries)))
@@ -227,7 +227,7 @@ pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size
     return PCOL_OK;
 }
 
-/* Whether a row without a shape reads the same: columns in order of K, then the members of
+/* Whether a row without a shape means the same: columns in order of K, then the members of
  * extra. */
 static int is_natural(const struct pci_label_store *l, const struct pci_label_table *t,
                       size_t count)
@@ -251,29 +251,29 @@ struct label_row {
     uint32_t table;
     uint64_t row;
     uint64_t *extra;
-    int same;   /* so far the keys are those of the row before */
-    int shaped; /* the shape differs from that of the row before */
+    int same;   /* all keys so far equal those of the previous row */
+    int shaped; /* the shape differs from that of the previous row */
 };
 
-/* Which occurrence of its key an entry is, and so its row of label_keys. */
+/* The row of label_keys of a label: its key with the next occurrence in this row. */
 static pcol_status next_occurrence(struct label_row *r, const struct pci_label *label,
                                    uint32_t *number, pcol_error *err)
 {
     struct pci_label_store *l = &r->b->labels;
     uint64_t hash = hash_key(r->table, label->key, label->unit, label->kind);
     uint32_t base = find_base(l, hash, r->table, label->key, label->unit, label->kind);
-    uint32_t before = PCOL_NONE;
+    uint32_t previous = PCOL_NONE;
     if (base == PCOL_NONE) {
-        PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, before, MAX_COLUMNS,
+        PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, previous, MAX_COLUMNS,
                         number, err));
         base = *number;
     } else if (l->keys[base].row_serial != l->serial) {
         *number = base;
     } else {
-        before = l->keys[base].current;
-        *number = before == EXTRA ? EXTRA : l->keys[before].next;
-        if (before != EXTRA && *number == PCOL_NONE)
-            PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, before,
+        previous = l->keys[base].current;
+        *number = previous == EXTRA ? EXTRA : l->keys[previous].next;
+        if (previous != EXTRA && *number == PCOL_NONE)
+            PCI_TRY(add_key(r->b, r->table, label->key, label->unit, label->kind, previous,
                             MAX_COLUMNS, number, err));
     }
     if (base != EXTRA) {
@@ -283,23 +283,24 @@ static pcol_status next_occurrence(struct label_row *r, const struct pci_label *
     return PCOL_OK;
 }
 
-/* The keys parted from the row before's at entry `count`: note what was used up to there. */
-static void replay(struct label_row *r, const struct pci_label_table *t, size_t count)
+/* The keys differ from the previous row's from entry `count` on: record the occurrences used
+ * before. */
+static void record_occurrences(struct label_row *r, const struct pci_label_table *t, size_t count)
 {
     struct pci_label_store *l = &r->b->labels;
     r->same = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t number = t->last[i].number;
         if (number == EXTRA)
-            continue; /* occurrences beyond the table's columns stay beyond them */
+            continue; /* further occurrences have no column either */
         uint32_t base = l->keys[number].base;
         l->keys[base].row_serial = l->serial;
         l->keys[base].current = number;
     }
 }
 
-static pcol_status number_of(struct label_row *r, struct pci_label_table *t, size_t i,
-                             const struct pci_label *label, uint32_t *number, pcol_error *err)
+static pcol_status find_number(struct label_row *r, struct pci_label_table *t, size_t i,
+                               const struct pci_label *label, uint32_t *number, pcol_error *err)
 {
     struct pci_label_previous *last = &t->last[i];
     if (r->same && i < t->last_count && last->key == label->key && last->unit == label->unit &&
@@ -308,7 +309,7 @@ static pcol_status number_of(struct label_row *r, struct pci_label_table *t, siz
         return PCOL_OK;
     }
     if (r->same)
-        replay(r, t, i);
+        record_occurrences(r, t, i);
     *number = EXTRA;
     if (label->kind != PCI_LABEL_EXTRA)
         PCI_TRY(next_occurrence(r, label, number, err));
@@ -332,7 +333,7 @@ static pcol_status check_label(const pcol_builder *b, const struct pci_label *la
     if (label->kind == PCI_LABEL_EXTRA)
         return PCOL_OK;
     return pci_fail(err, PCOL_E_ARGUMENT,
-                    "a label names a string, group or stack that is not there");
+                    "a label refers to a string, group or stack that does not exist");
 }
 
 static int64_t bits_of(const struct pci_label *label)
@@ -347,9 +348,8 @@ static int64_t bits_of(const struct pci_label *label)
     return label->kind == PCI_LABEL_BOOL ? bits != 0 : bits;
 }
 
-/* A label that has no column becomes a member of `extra`; the unit of a number is the node's
- * text. */
-static pcol_status put_extra(struct label_row *r, const struct pci_label *label, pcol_error *err)
+/* Add a label without a column to `extra`; the unit of a number is the node's text. */
+static pcol_status append_extra(struct label_row *r, const struct pci_label *label, pcol_error *err)
 {
     static const uint8_t tags[] = {
         [PCI_LABEL_STRING] = PCI_NODE_STRING, [PCI_LABEL_INTEGER] = PCI_NODE_INTEGER,
@@ -381,19 +381,19 @@ static pcol_status put_extra(struct label_row *r, const struct pci_label *label,
     return pci_builder_node(r->b, &node, &row, err);
 }
 
-static pcol_status put_label(struct label_row *r, struct pci_label_table *t, size_t i,
+static pcol_status set_label(struct label_row *r, struct pci_label_table *t, size_t i,
                              const struct pci_label *label, pcol_error *err)
 {
     uint32_t number, column, entry;
     PCI_TRY(check_label(r->b, label, err));
-    PCI_TRY(number_of(r, t, i, label, &number, err));
+    PCI_TRY(find_number(r, t, i, label, &number, err));
     entry = (number == EXTRA ? ENTRY_EXTRA : 2 * (number + 1)) + (label->joined != 0);
     r->shaped |= i >= t->last_count || t->entries[i] != entry;
     t->entries[i] = entry;
     if (label->kind == PCI_LABEL_EXTRA)
         return PCOL_OK;
     if (number == EXTRA)
-        return put_extra(r, label, err);
+        return append_extra(r, label, err);
     column = r->b->labels.keys[number].column;
     if (column == PCOL_NONE)
         PCI_TRY(pci_label_column(r->b, number, &column, err));
@@ -402,7 +402,7 @@ static pcol_status put_label(struct label_row *r, struct pci_label_table *t, siz
                : pci_column_buffer_set(r->b->columns[column], r->row, bits_of(label), err);
 }
 
-static pcol_status put_shape(struct label_row *r, struct pci_label_table *t, size_t count,
+static pcol_status set_shape(struct label_row *r, struct pci_label_table *t, size_t count,
                              pcol_error *err)
 {
     pcol_builder *b = r->b;
@@ -427,14 +427,14 @@ pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t r
                                const struct pci_label *labels, size_t count, uint64_t *extra,
                                pcol_error *err)
 {
-    uint64_t own = PCI_NO_NODE;
-    struct label_row r = {builder, table, row, extra ? extra : &own, 1, 0};
+    uint64_t root = PCI_NO_NODE;
+    struct label_row r = {builder, table, row, extra ? extra : &root, 1, 0};
     struct pci_label_table *t = NULL;
-    pcol_status status = table_of(builder, table, &t, err);
+    pcol_status status = get_table(builder, table, &t, err);
     if (!t)
         return status;
     if (row < t->next_row)
-        return pci_fail(err, PCOL_E_ARGUMENT, "labels of row %llu were given before",
+        return pci_fail(err, PCOL_E_ARGUMENT, "labels of row %llu were set before",
                         (unsigned long long)row);
     t->next_row = row + 1;
     if (pci_grow((void **)&t->last, &t->last_capacity, count + 1, sizeof *t->last) ||
@@ -442,30 +442,30 @@ pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t r
         return pci_fail_memory(err);
     builder->labels.serial++;
     for (size_t i = 0; i < count; i++)
-        PCI_TRY(put_label(&r, t, i, &labels[i], err));
-    PCI_TRY(put_shape(&r, t, count, err));
-    return !extra && own != PCI_NO_NODE ? pci_builder_extra(builder, table, row, own, err)
-                                        : PCOL_OK;
+        PCI_TRY(set_label(&r, t, i, &labels[i], err));
+    PCI_TRY(set_shape(&r, t, count, err));
+    return !extra && root != PCI_NO_NODE ? pci_builder_extra(builder, table, row, root, err)
+                                         : PCOL_OK;
 }
 
-/* ---- to columns */
+/* ---- conversion to columns */
 
 static pcol_status finish_keys(pcol_builder *b, uint32_t table, pcol_error *err)
 {
     static const struct {
         const char *name;
         uint8_t type, drop;
-    } made[] = {{"table", PCF_STRING, PCI_DROP_NEVER},
-                {"key", PCF_STRING, PCI_DROP_NEVER},
-                {"kind", PCF_STRING, PCI_DROP_NEVER},
-                {"unit", PCF_STRING, PCI_DROP_NULL},
-                {"occurrence", PCF_U32, PCI_DROP_ZERO}};
+    } columns[] = {{"table", PCF_STRING, PCI_DROP_NEVER},
+                   {"key", PCF_STRING, PCI_DROP_NEVER},
+                   {"kind", PCF_STRING, PCI_DROP_NEVER},
+                   {"unit", PCF_STRING, PCI_DROP_NULL},
+                   {"occurrence", PCF_U32, PCI_DROP_ZERO}};
     const struct pci_label_store *l = &b->labels;
     struct pci_column_buffer *c[5];
     uint32_t number, text;
     for (size_t i = 0; i < 5; i++) {
-        PCI_TRY(pci_column_buffer_new(b, table, made[i].name, made[i].type, 0, made[i].drop,
-                                      &number, err));
+        PCI_TRY(pci_column_buffer_new(b, table, columns[i].name, columns[i].type, 0,
+                                      columns[i].drop, &number, err));
         c[i] = b->columns[number];
     }
     for (size_t i = 0; i < l->count; i++) {

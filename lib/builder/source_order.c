@@ -1,8 +1,8 @@
 /*
- * source_order.c - source rows: in which order a source had the rows, and under which ids
+ * source_order.c - tables source_rows and source_columns: order and ids of the rows in a source
  *
- * Columns from the start. What `row` counts differs from run to run, so rows of tables that are
- * rearranged at the end (strings, stacks, nodes) are translated when that is done.
+ * Appended to columns directly. `row` refers to different tables, so that rows of tables that are
+ * reordered when the file is written (strings, stacks, nodes) are translated at the end.
  */
 #include "builder/builder.h"
 
@@ -11,12 +11,12 @@
 enum { R_SOURCE, R_THREAD, R_TABLE, R_TARGET, R_ORDINAL, R_ROW, R_ID, R_COUNT };
 enum { F_SOURCE, F_THREAD, F_TABLE, F_COLUMN, F_FORM, F_COUNT };
 
-struct made {
+struct column_schema {
     const char *name;
     uint8_t type, references, drop;
 };
 
-static const struct made row_columns[R_COUNT] = {
+static const struct column_schema row_columns[R_COUNT] = {
     [R_SOURCE] = {"source", PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER},
     [R_THREAD] = {"thread", PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL},
     [R_TABLE] = {"table", PCF_STRING, 0, PCI_DROP_NEVER},
@@ -26,7 +26,7 @@ static const struct made row_columns[R_COUNT] = {
     [R_ID] = {"id", PCF_U64, 0, PCI_DROP_NULL},
 };
 
-static const struct made form_columns[F_COUNT] = {
+static const struct column_schema form_columns[F_COUNT] = {
     [F_SOURCE] = {"source", PCF_U32, PCI_T_SOURCES + 1, PCI_DROP_NEVER},
     [F_THREAD] = {"thread", PCF_U32, PCI_T_THREADS + 1, PCI_DROP_NULL},
     [F_TABLE] = {"table", PCF_STRING, 0, PCI_DROP_NEVER},
@@ -49,51 +49,52 @@ void pci_source_order_clear(struct pci_source_order *order)
     order->said = NULL;
 }
 
-static pcol_status make(pcol_builder *b, const char *name, const struct made *made, size_t count,
-                        uint32_t *columns, pcol_error *err)
+static pcol_status create_table(pcol_builder *b, const char *name,
+                                const struct column_schema *schema, size_t count, uint32_t *columns,
+                                pcol_error *err)
 {
     uint32_t table;
     PCI_TRY(pcol_builder_table(b, name, &table, err));
-    for (size_t i = 0; i < count; i++) { /* a copied table may have brought them */
-        PCI_TRY(pcol_builder_column(b, table, made[i].name, (pcol_type)made[i].type,
-                                    made[i].references, &columns[i], err));
-        b->columns[columns[i]]->drop = made[i].drop;
+    for (size_t i = 0; i < count; i++) { /* a copied table may have them already */
+        PCI_TRY(pcol_builder_column(b, table, schema[i].name, (pcol_type)schema[i].type,
+                                    schema[i].references, &columns[i], err));
+        b->columns[columns[i]]->drop = schema[i].drop;
     }
     return PCOL_OK;
 }
 
-static pcol_status check_place(const pcol_builder *b, uint32_t source, uint32_t thread,
-                               uint32_t table, pcol_error *err)
+static pcol_status check_references(const pcol_builder *b, uint32_t source, uint32_t thread,
+                                    uint32_t table, pcol_error *err)
 {
     if (source < b->source_count && table < b->strings.count &&
         (thread == PCOL_NONE || thread < pci_builder_rows(b, PCI_T_THREADS)))
         return PCOL_OK;
     return pci_fail(err, PCOL_E_ARGUMENT,
-                    "a source row names a source, thread or table that does not exist");
+                    "a source row refers to a source, thread or table that does not exist");
 }
 
-/* Columns, and what is the same for all rows of a table; *name: the target's. */
+/* Validate rows, create the table and record the source's table; *name: string of the target. */
 static pcol_status begin_rows(pcol_builder *b, const struct pci_source_row *row, uint32_t *name,
                               pcol_error *err)
 {
     struct pci_source_order *o = &b->order;
     const char *target;
-    int again = o->columns[0] != PCOL_NONE && o->last.source == row->source &&
-                o->last.thread == row->thread && o->last.table == row->table;
+    int continued = o->columns[0] != PCOL_NONE && o->last.source == row->source &&
+                    o->last.thread == row->thread && o->last.table == row->table;
     if (row->target == 0 || row->target > b->table_count)
-        return pci_fail(err, PCOL_E_ARGUMENT, "a source row needs the table that it is a row of");
-    if (!again)
-        PCI_TRY(check_place(b, row->source, row->thread, row->table, err));
-    if (row->ordinal != (again ? o->last.ordinal + 1 : 0))
+        return pci_fail(err, PCOL_E_ARGUMENT, "a source row needs a target table");
+    if (!continued)
+        PCI_TRY(check_references(b, row->source, row->thread, row->table, err));
+    if (row->ordinal != (continued ? o->last.ordinal + 1 : 0))
         return pci_fail(err, PCOL_E_ARGUMENT, "ordinals of source rows must count from 0");
     if (o->columns[0] == PCOL_NONE)
-        PCI_TRY(make(b, "source_rows", row_columns, R_COUNT, o->columns, err));
+        PCI_TRY(create_table(b, "source_rows", row_columns, R_COUNT, o->columns, err));
     target = b->tables[row->target - 1].name;
-    if (again && o->last.target == row->target)
+    if (continued && o->last.target == row->target)
         *name = o->target_name;
     else
         PCI_TRY(pcol_builder_string(b, target, strlen(target), name, err));
-    if (!again) {
+    if (!continued) {
         if (pci_grow((void **)&o->said, &o->said_capacity, o->said_count + 1, sizeof *o->said))
             return pci_fail_memory(err);
         o->said[o->said_count++] = (struct pci_source_table){row->source, row->table};
@@ -158,8 +159,8 @@ pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_sour
     return PCOL_OK;
 }
 
-static pcol_status put_table(pcol_builder *b, const struct pci_source_order_table *table,
-                             pcol_error *err)
+static pcol_status append_table(pcol_builder *b, const struct pci_source_order_table *table,
+                                pcol_error *err)
 {
     struct pci_source_row row = table->first;
     row.has_id = 0;
@@ -189,7 +190,7 @@ pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_sou
 {
     struct pci_source_order_table table = {*row, count, NULL};
     if (builder->source_count > 1)
-        return put_table(builder, &table, err);
+        return append_table(builder, &table, err);
     return pci_source_order_defer(builder, row, NULL, count, err);
 }
 
@@ -197,7 +198,7 @@ pcol_status pci_source_order_flush(pcol_builder *builder, pcol_error *err)
 {
     struct pci_source_order *o = &builder->order;
     for (size_t i = 0; i < o->waiting_count; i++)
-        PCI_TRY(put_table(builder, &o->waiting[i], err));
+        PCI_TRY(append_table(builder, &o->waiting[i], err));
     o->waiting_count = 0;
     return PCOL_OK;
 }
@@ -209,11 +210,12 @@ pcol_status pci_builder_source_column(pcol_builder *builder, uint32_t source, ui
     pcol_builder *b = builder;
     uint32_t *c = b->order.form_columns;
     uint64_t to;
-    PCI_TRY(check_place(b, source, thread, table, err));
+    PCI_TRY(check_references(b, source, thread, table, err));
     if (column >= b->strings.count || (form != PCOL_NONE && form >= b->strings.count))
-        return pci_fail(err, PCOL_E_ARGUMENT, "a source column names a string that does not exist");
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "a source column refers to a string that does not exist");
     if (c[0] == PCOL_NONE)
-        PCI_TRY(make(b, "source_columns", form_columns, F_COUNT, c, err));
+        PCI_TRY(create_table(b, "source_columns", form_columns, F_COUNT, c, err));
     to = b->columns[c[F_SOURCE]]->rows;
     PCI_TRY(pci_column_buffer_set(b->columns[c[F_SOURCE]], to, source, err));
     if (thread != PCOL_NONE)
@@ -235,15 +237,15 @@ const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table)
     return table == builder->nodes.table ? builder->nodes.place : NULL;
 }
 
-/* By string: the map of the table of that name. Few names, so the last one is mostly right. */
-struct targets {
+/* Final rows of the target table `name`, a string. Consecutive rows mostly have the same target. */
+struct target_map {
     const pcol_builder *builder;
     int64_t name;
     const uint32_t *map;
     uint64_t rows;
 };
 
-static void find_target(struct targets *t, int64_t name)
+static void find_target(struct target_map *t, int64_t name)
 {
     const pcol_builder *b = t->builder;
     pcol_str text = pci_string_pool_get(&b->strings, (uint32_t)name);
@@ -264,7 +266,7 @@ static pcol_status translate(pcol_builder *b, struct pci_column_buffer *from,
 {
     struct pci_block_reader *r = pci_malloc(2, sizeof *r);
     struct pci_column_buffer_source sources[2];
-    struct targets t = {.builder = b, .name = -1};
+    struct target_map t = {.builder = b, .name = -1};
     pcol_status status = r ? PCOL_OK : pci_fail_memory(err);
     if (!r)
         return status;
@@ -303,7 +305,7 @@ pcol_status pci_source_order_finish(pcol_builder *builder, pcol_error *err)
         pci_column_buffer_free(translated);
         return status;
     }
-    b->columns[old] = translated; /* of the same name, so that it is found */
+    b->columns[old] = translated; /* same name: the hash index stays valid */
     pci_column_buffer_free(column);
     return PCOL_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * tables.c - tables and columns of any kind, cell by cell
+ * tables.c - arbitrary tables and columns, set cell by cell, and verification of references
  */
 #include "builder/builder.h"
 
@@ -38,8 +38,8 @@ pcol_status pcol_builder_table(pcol_builder *builder, const char *name, uint32_t
     return pci_builder_add_table(b, name, err);
 }
 
-/* Columns of which no struct pci_column_buffer tells that they are there. */
-static int is_made_at_end(uint32_t table, const char *name)
+/* Columns without a column buffer, computed when the file is written. */
+static int is_computed(uint32_t table, const char *name)
 {
     return table == PCI_T_STRINGS  ? strcmp(name, "value") == 0
            : table == PCI_T_STACKS ? strcmp(name, "parent") == 0 || strcmp(name, "group") == 0
@@ -60,8 +60,8 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: no such table or type", name);
     if (references && type != PCOL_U32 && type != PCOL_U64 && type != PCOL_I64)
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: only integers refer to rows", name);
-    if (is_made_at_end(table, name))
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s is one that the builder makes", name);
+    if (is_computed(table, name))
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s is created by the builder", name);
     uint32_t known = pci_column_buffer_find(b, table, name);
     if (known != PCI_HASH_NONE) {
         const struct pci_column_buffer *c = b->columns[known];
@@ -102,7 +102,7 @@ struct pci_column_buffer *pci_builder_get_column(pcol_builder *builder, uint32_t
     struct pci_column_buffer *c = column < builder->column_count ? builder->columns[column] : NULL;
     if (c && c->table == table)
         return c;
-    pci_fail(err, PCOL_E_ARGUMENT, "the table has no column %u", column);
+    pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist in this table", column);
     return NULL;
 }
 
@@ -116,7 +116,7 @@ static pcol_status check_row(const struct pci_column_buffer *c, uint64_t row, pc
     return PCOL_OK;
 }
 
-/* Whether 64 bits are a value of the column's type. */
+/* Verify that 64 bits are a value of the column's type, and record references. */
 static pcol_status check_bits(const pcol_builder *b, struct pci_column_buffer *c, uint64_t row,
                               int64_t bits, pcol_error *err)
 {
@@ -127,8 +127,8 @@ static pcol_status check_bits(const pcol_builder *b, struct pci_column_buffer *c
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
                         c->name, (long long)bits);
     if (c->references && (uint64_t)bits >= PCF_MAX_ROWS)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: there is no row %lld to refer to",
-                        c->name, (long long)bits);
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %lld cannot exist", c->name,
+                        (long long)bits);
     if (c->references && row >= c->rows && (uint64_t)bits >= c->named)
         c->named = (uint64_t)bits + 1;
     return PCOL_OK;
@@ -144,9 +144,9 @@ pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_
     return pci_column_buffer_set(c, row, bits, err);
 }
 
-/* NULL and an error if the column does not exist or is of another kind. */
-static struct pci_column_buffer *typed_column(pcol_builder *b, uint32_t column, int is_text,
-                                              int is_double, pcol_error *err)
+/* A column of the given kind; NULL and an error if it does not exist or is of another kind. */
+static struct pci_column_buffer *get_typed_column(pcol_builder *b, uint32_t column, int is_text,
+                                                  int is_double, pcol_error *err)
 {
     struct pci_column_buffer *c = column < b->column_count ? b->columns[column] : NULL;
     int text = c && (c->type == PCF_STRING || c->type == PCF_BYTES);
@@ -160,7 +160,7 @@ pcol_status pcol_builder_set_i64(pcol_builder *builder, uint32_t column, uint64_
                                  int64_t value, pcol_error *err)
 {
     PCI_TRY(pci_builder_check_open(builder, err));
-    struct pci_column_buffer *c = typed_column(builder, column, 0, 0, err);
+    struct pci_column_buffer *c = get_typed_column(builder, column, 0, 0, err);
     if (!c)
         return PCOL_E_ARGUMENT;
     PCI_TRY(check_bits(builder, c, row, value, err));
@@ -171,7 +171,7 @@ pcol_status pcol_builder_set_f64(pcol_builder *builder, uint32_t column, uint64_
                                  pcol_error *err)
 {
     PCI_TRY(pci_builder_check_open(builder, err));
-    struct pci_column_buffer *c = typed_column(builder, column, 0, 1, err);
+    struct pci_column_buffer *c = get_typed_column(builder, column, 0, 1, err);
     int64_t bits;
     if (!c)
         return PCOL_E_ARGUMENT;
@@ -185,7 +185,7 @@ pcol_status pcol_builder_set_str(pcol_builder *builder, uint32_t column, uint64_
 {
     PCI_TRY(pci_builder_check_open(builder, err));
     PCI_REQUIRE_MANY(data, size, err);
-    struct pci_column_buffer *c = typed_column(builder, column, 1, 0, err);
+    struct pci_column_buffer *c = get_typed_column(builder, column, 1, 0, err);
     uint32_t code;
     if (!c)
         return PCOL_E_ARGUMENT;
@@ -196,10 +196,10 @@ pcol_status pcol_builder_set_str(pcol_builder *builder, uint32_t column, uint64_
     return pci_column_buffer_set(c, row, code, err);
 }
 
-/* ---- whether what callers gave goes together ---- */
+/* ---- verification of references ---- */
 
-/* Tables whose rows are counted by calls of their own. */
-static int is_counted(uint32_t table)
+/* Tables whose rows are appended by functions of their own, so that a column cannot add rows. */
+static int has_fixed_rows(uint32_t table)
 {
     return table == PCI_T_STRINGS || table == PCI_T_SOURCES || table == PCI_T_SAMPLE_TYPES ||
            table == PCI_T_FUNCTIONS || table == PCI_T_LOCATIONS || table == PCI_T_GROUPS ||
@@ -210,7 +210,7 @@ static pcol_status fail_row(const pcol_builder *b, uint32_t table, const char *c
                             uint64_t named, uint32_t of, uint64_t rows, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_ARGUMENT, b->tables[table].name, column, PCOL_NOWHERE,
-                         "column %.40s has row %llu of %.40s, which has %llu rows", column,
+                         "column %.40s refers to row %llu of %.40s, which has %llu rows", column,
                          (unsigned long long)named, b->tables[of].name, (unsigned long long)rows);
 }
 
@@ -224,7 +224,7 @@ pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, 
         uint32_t of = c->references - 1;
         if (c->references && c->named > rows[of])
             return fail_row(b, c->table, c->name, c->named - 1, of, rows[of], err);
-        if (is_counted(c->table) && c->present && c->rows > rows[c->table])
+        if (has_fixed_rows(c->table) && c->present && c->rows > rows[c->table])
             return fail_row(b, c->table, c->name, c->rows - 1, c->table, rows[c->table], err);
     }
     return PCOL_OK;

@@ -1,10 +1,11 @@
 /*
- * value_tree.c - the generic tree while a file is built
+ * value_tree.c - nodes: generic trees (JSON-like values) as records, sorted into pre-order at the
+ * end
  *
- * Trees may grow side by side (a document's own while those of its parts come and go): a node is a
- * record of 24 bytes in a spool, in order of arrival, and becomes a row in depth-first pre-order at
- * the end. While they arrive in that order, which the path from the root to the last node tells,
- * nothing has to be moved. Elements of typed arrays go straight into their column.
+ * Several trees may grow at the same time, such as a document's and those of its parts. A node is a
+ * record of 32 bytes in order of arrival. While nodes arrive in pre-order, which the path from the
+ * root to the latest node shows, no sorting is necessary. Elements of typed arrays are appended to
+ * their column directly. Tests: tests/unit/test_nodes.c.
  */
 #include "builder/builder.h"
 
@@ -37,7 +38,7 @@ void pci_node_store_clear(struct pci_node_store *nodes)
     nodes->path = nodes->place = NULL;
 }
 
-static pcol_status first_node(pcol_builder *b, pcol_error *err)
+static pcol_status create_tables(pcol_builder *b, pcol_error *err)
 {
     PCI_TRY(pcol_builder_table(b, "nodes", &b->nodes.table, err));
     for (int i = 0; i < 2; i++)
@@ -58,7 +59,7 @@ static int has_text(const struct pci_new_node *node)
            node->tag == PCI_NODE_ROW || node->has_unit;
 }
 
-/* Also says whether the node is a member of an object, which has a key. */
+/* Validate a node; *keyed: it is a member of an object, which has a key. */
 static pcol_status check_node(const pcol_builder *b, const struct pci_new_node *node, int *keyed,
                               pcol_error *err)
 {
@@ -81,9 +82,9 @@ static pcol_status check_node(const pcol_builder *b, const struct pci_new_node *
                     "a member of an object needs a key, and only objects and arrays have members");
 }
 
-/* Keep the path from the root to the node that is about to be added. */
-static pcol_status follow(struct pci_node_store *n, const struct pci_new_node *node,
-                          pcol_error *err)
+/* Update the path from the root to the node that is about to be appended. */
+static pcol_status update_path(struct pci_node_store *n, const struct pci_new_node *node,
+                               pcol_error *err)
 {
     if (!n->ordered)
         return PCOL_OK;
@@ -101,21 +102,21 @@ static pcol_status follow(struct pci_node_store *n, const struct pci_new_node *n
     return PCOL_OK;
 }
 
-static pcol_status put_range(struct pci_node_store *n, int kind, uint64_t first, uint64_t count,
-                             pcol_error *err)
+static pcol_status append_range(struct pci_node_store *n, int kind, uint64_t first, uint64_t count,
+                                pcol_error *err)
 {
     PCI_TRY(pci_spill_append_u64(&n->arrays[kind], first, err));
     return pci_spill_append_u64(&n->arrays[kind], count, err);
 }
 
-/* The array that takes elements has all of them now. */
+/* Store the range of the open array, which is complete. */
 static pcol_status close_array(struct pci_node_store *n, int kind, pcol_error *err)
 {
     if (n->open[kind] == PCOL_NONE)
         return PCOL_OK;
     n->open[kind] = PCOL_NONE;
-    return put_range(n, kind, n->open_first[kind], n->element_count[kind] - n->open_first[kind],
-                     err);
+    return append_range(n, kind, n->open_first[kind], n->element_count[kind] - n->open_first[kind],
+                        err);
 }
 
 static pcol_status add_node(pcol_builder *b, const struct pci_new_node *node, int64_t value,
@@ -126,8 +127,8 @@ static pcol_status add_node(pcol_builder *b, const struct pci_new_node *node, in
     int keyed;
     PCI_TRY(check_node(b, node, &keyed, err));
     if (n->table == PCOL_NONE)
-        PCI_TRY(first_node(b, err));
-    PCI_TRY(follow(n, node, err));
+        PCI_TRY(create_tables(b, err));
+    PCI_TRY(update_path(n, node, err));
     memset(&record, 0, sizeof record);
     record.parent = node->parent == PCI_NO_NODE ? PCOL_NONE : (uint32_t)node->parent;
     record.key = keyed ? node->key : PCOL_NONE;
@@ -173,14 +174,14 @@ pcol_status pci_node_array_copy(pcol_builder *builder, const struct pci_new_node
     PCI_TRY(close_array(n, kind, err));
     PCI_TRY(add_node(builder, node, (int64_t)(pci_spill_size(&n->arrays[kind]) / RANGE_BYTES), row,
                      err));
-    return put_range(n, kind, first, count, err);
+    return append_range(n, kind, first, count, err);
 }
 
-static pcol_status put_element(pcol_builder *b, int kind, int64_t bits, pcol_error *err)
+static pcol_status append_element(pcol_builder *b, int kind, int64_t bits, pcol_error *err)
 {
     struct pci_node_store *n = &b->nodes;
     if (n->table == PCOL_NONE)
-        PCI_TRY(first_node(b, err));
+        PCI_TRY(create_tables(b, err));
     if (n->value_column[kind] == PCOL_NONE)
         PCI_TRY(pci_column_buffer_new(b, n->value_table[kind], "value", value_types[kind], 0,
                                       PCI_DROP_NEVER, &n->value_column[kind], err));
@@ -191,7 +192,7 @@ static pcol_status put_element(pcol_builder *b, int kind, int64_t bits, pcol_err
 pcol_status pci_node_element_copy(pcol_builder *builder, int kind, int64_t bits, pcol_error *err)
 {
     PCI_TRY(close_array(&builder->nodes, kind, err));
-    return put_element(builder, kind, bits, err);
+    return append_element(builder, kind, bits, err);
 }
 
 static pcol_status add_element(pcol_builder *b, int kind, uint64_t node, int64_t bits,
@@ -199,8 +200,8 @@ static pcol_status add_element(pcol_builder *b, int kind, uint64_t node, int64_t
 {
     const struct pci_node_store *n = &b->nodes;
     if (n->open[kind] == PCOL_NONE || n->open[kind] != node)
-        return pci_fail(err, PCOL_E_ARGUMENT, "only the array begun last takes elements");
-    return put_element(b, kind, bits, err);
+        return pci_fail(err, PCOL_E_ARGUMENT, "the node is not the latest array of its type");
+    return append_element(b, kind, bits, err);
 }
 
 pcol_status pci_builder_node_integer(pcol_builder *builder, uint64_t node, int64_t value,
@@ -228,9 +229,9 @@ pcol_status pci_builder_extra(pcol_builder *builder, uint32_t table, uint64_t ro
     return pci_column_buffer_set(builder->columns[column], row, (int64_t)node, err);
 }
 
-/* ---- to columns */
+/* ---- conversion to columns */
 
-/* Reads records forward in batches. */
+/* Sequential reader of records, in batches. */
 struct record_reader {
     const struct pci_node_store *nodes;
     uint64_t first;
@@ -252,9 +253,10 @@ static pcol_status read_record(struct record_reader *r, uint64_t row,
     return PCOL_OK;
 }
 
-/* The size of each node's tree, from the last to the first; then where each begins. */
-static pcol_status place_nodes(struct pci_node_store *n, struct record_reader *r, uint32_t **order,
-                               pcol_error *err)
+/* Compute n->place, final rows in pre-order, and *order, the node by final row: subtree sizes from
+ * the last node to the first, then offsets from the first to the last. */
+static pcol_status sort_nodes(struct pci_node_store *n, struct record_reader *r, uint32_t **order,
+                              pcol_error *err)
 {
     size_t count = (size_t)n->count;
     uint32_t *size = pci_malloc(count, sizeof *size), next_root = 0;
@@ -276,9 +278,9 @@ static pcol_status place_nodes(struct pci_node_store *n, struct record_reader *r
         if (parent[i] != PCOL_NONE)
             size[parent[i]] += size[i];
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
-        uint32_t *at = parent[i] == PCOL_NONE ? &next_root : &next[parent[i]];
-        n->place[i] = *at;
-        *at += size[i];
+        uint32_t *row = parent[i] == PCOL_NONE ? &next_root : &next[parent[i]];
+        n->place[i] = *row;
+        *row += size[i];
         next[i] = n->place[i] + 1;
     }
     for (size_t i = 0; i < count && status == PCOL_OK; i++)
@@ -292,31 +294,31 @@ struct node_columns {
     struct pci_column_buffer *parent, *key, *tag, *integer, *number, *text, *first;
 };
 
-static pcol_status node_columns(pcol_builder *b, struct node_columns *c, pcol_error *err)
+static pcol_status create_node_columns(pcol_builder *b, struct node_columns *c, pcol_error *err)
 {
     uint32_t t = b->nodes.table, references = t + 1;
     struct {
         const char *name;
         uint8_t type, drop;
         struct pci_column_buffer **to;
-    } made[] = {{"parent", PCF_U64, PCI_DROP_NULL, &c->parent},
-                {"key", PCF_STRING, PCI_DROP_NULL, &c->key},
-                {"tag", PCF_U32, PCI_DROP_NEVER, &c->tag},
-                {"integer", PCF_I64, PCI_DROP_NULL, &c->integer},
-                {"number", PCF_F64, PCI_DROP_NULL, &c->number},
-                {"text", PCF_STRING, PCI_DROP_NULL, &c->text},
-                {"first", PCF_U64, PCI_DROP_NULL, &c->first}};
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+    } columns[] = {{"parent", PCF_U64, PCI_DROP_NULL, &c->parent},
+                   {"key", PCF_STRING, PCI_DROP_NULL, &c->key},
+                   {"tag", PCF_U32, PCI_DROP_NEVER, &c->tag},
+                   {"integer", PCF_I64, PCI_DROP_NULL, &c->integer},
+                   {"number", PCF_F64, PCI_DROP_NULL, &c->number},
+                   {"text", PCF_STRING, PCI_DROP_NULL, &c->text},
+                   {"first", PCF_U64, PCI_DROP_NULL, &c->first}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         uint32_t column;
-        PCI_TRY(pci_column_buffer_new(b, t, made[i].name, made[i].type, i ? 0 : references,
-                                      made[i].drop, &column, err));
-        *made[i].to = b->columns[column];
+        PCI_TRY(pci_column_buffer_new(b, t, columns[i].name, columns[i].type, i ? 0 : references,
+                                      columns[i].drop, &column, err));
+        *columns[i].to = b->columns[column];
     }
     return PCOL_OK;
 }
 
-static pcol_status put_array(const struct pci_node_store *n, const struct node_columns *c,
-                             const struct pci_node_record *r, uint64_t row, pcol_error *err)
+static pcol_status write_array(const struct pci_node_store *n, const struct node_columns *c,
+                               const struct pci_node_record *r, uint64_t row, pcol_error *err)
 {
     int kind = r->tag == PCI_NODE_DOUBLES;
     uint64_t range[2];
@@ -326,9 +328,9 @@ static pcol_status put_array(const struct pci_node_store *n, const struct node_c
     return pci_column_buffer_set(c->first, row, (int64_t)range[0], err);
 }
 
-/* A row of a table of ours moves with that table. */
-static pcol_status put_row(const pcol_builder *b, const struct node_columns *c,
-                           const struct pci_node_record *r, uint64_t row, pcol_error *err)
+/* A reference to a row of one of our tables, translated to the final row. */
+static pcol_status write_row(const pcol_builder *b, const struct node_columns *c,
+                             const struct pci_node_record *r, uint64_t row, pcol_error *err)
 {
     static const double one = 1;
     pcol_str name = pci_string_pool_get(&b->strings, r->text);
@@ -347,8 +349,8 @@ static pcol_status put_row(const pcol_builder *b, const struct node_columns *c,
     return pci_column_buffer_set(c->integer, row, value, err);
 }
 
-static pcol_status put_node(const pcol_builder *b, const struct node_columns *c,
-                            const struct pci_node_record *r, uint64_t row, pcol_error *err)
+static pcol_status write_node(const pcol_builder *b, const struct node_columns *c,
+                              const struct pci_node_record *r, uint64_t row, pcol_error *err)
 {
     if (r->parent != PCOL_NONE)
         PCI_TRY(pci_column_buffer_set(c->parent, row, r->parent, err));
@@ -362,8 +364,8 @@ static pcol_status put_node(const pcol_builder *b, const struct node_columns *c,
     if (r->tag == PCI_NODE_DOUBLE)
         return pci_column_buffer_set(c->number, row, r->value, err);
     if (r->tag == PCI_NODE_INTEGERS || r->tag == PCI_NODE_DOUBLES)
-        return put_array(&b->nodes, c, r, row, err);
-    return r->tag == PCI_NODE_ROW ? put_row(b, c, r, row, err) : PCOL_OK;
+        return write_array(&b->nodes, c, r, row, err);
+    return r->tag == PCI_NODE_ROW ? write_row(b, c, r, row, err) : PCOL_OK;
 }
 
 pcol_status pci_node_store_finish(pcol_builder *builder, pcol_error *err)
@@ -378,18 +380,18 @@ pcol_status pci_node_store_finish(pcol_builder *builder, pcol_error *err)
     PCI_TRY(close_array(n, 0, err));
     PCI_TRY(close_array(n, 1, err));
     builder->tables[n->table].flags |= PCF_TABLE_PREORDER;
-    PCI_TRY(node_columns(builder, &c, err));
+    PCI_TRY(create_node_columns(builder, &c, err));
     r = pci_malloc(1, sizeof *r);
     if (!r)
         return pci_fail_memory(err);
     r->nodes = n;
     r->first = r->count = 0;
-    status = n->ordered ? PCOL_OK : place_nodes(n, r, &order, err);
+    status = n->ordered ? PCOL_OK : sort_nodes(n, r, &order, err);
     for (uint64_t row = 0; row < n->count && status == PCOL_OK; row++) {
         const struct pci_node_record *record;
         status = read_record(r, order ? order[row] : row, &record, err);
         if (status == PCOL_OK)
-            status = put_node(builder, &c, record, row, err);
+            status = write_node(builder, &c, record, row, err);
     }
     pci_free(order);
     pci_free(r);

@@ -1,9 +1,9 @@
 /*
- * write_file.c - from a filled builder to the bytes of a file
+ * write_file.c - conversion of a builder to a file
  *
- * What is kept as structs becomes columns, strings get their rank, stacks their place in pre-order;
- * then tables and columns that say nothing are left out, the rest is declared to the writer and
- * encoded (encode_tables.c).
+ * Structs become columns, strings get their ranks, stacks their preorder indices. Tables and
+ * columns without content are omitted; the others are declared to the container writer and encoded
+ * (encode_tables.c). Tests: tests/unit/test_builder.c, tests/bounds.
  */
 #include "builder/builder.h"
 
@@ -12,9 +12,9 @@
 
 /* ---- structs to columns ---- */
 
-static pcol_status column(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
-                          uint32_t references, uint8_t drop, struct pci_column_buffer **out,
-                          pcol_error *err)
+static pcol_status add_column(pcol_builder *b, uint32_t table, const char *name, uint8_t type,
+                              uint32_t references, uint8_t drop, struct pci_column_buffer **out,
+                              pcol_error *err)
 {
     uint32_t c;
     *out = NULL;
@@ -29,16 +29,18 @@ static pcol_status set_string(struct pci_column_buffer *c, uint64_t row, uint32_
     return string == PCOL_NONE ? PCOL_OK : pci_column_buffer_set(c, row, string, err);
 }
 
-static pcol_status put_functions(pcol_builder *b, pcol_error *err)
+static pcol_status add_functions(pcol_builder *b, pcol_error *err)
 {
     struct pci_column_buffer *name, *system_name, *filename, *start_line, *id;
     int other_system_name = 0;
-    PCI_TRY(column(b, PCI_T_FUNCTIONS, "name", PCF_STRING, 0, PCI_DROP_NULL, &name, err));
+    PCI_TRY(add_column(b, PCI_T_FUNCTIONS, "name", PCF_STRING, 0, PCI_DROP_NULL, &name, err));
+    PCI_TRY(add_column(b, PCI_T_FUNCTIONS, "system_name", PCF_STRING, 0, PCI_DROP_NULL,
+                       &system_name, err));
     PCI_TRY(
-        column(b, PCI_T_FUNCTIONS, "system_name", PCF_STRING, 0, PCI_DROP_NULL, &system_name, err));
-    PCI_TRY(column(b, PCI_T_FUNCTIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &filename, err));
-    PCI_TRY(column(b, PCI_T_FUNCTIONS, "start_line", PCF_I64, 0, PCI_DROP_NULL, &start_line, err));
-    PCI_TRY(column(b, PCI_T_FUNCTIONS, "id", PCF_U64, 0, PCI_DROP_NULL, &id, err));
+        add_column(b, PCI_T_FUNCTIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &filename, err));
+    PCI_TRY(
+        add_column(b, PCI_T_FUNCTIONS, "start_line", PCF_I64, 0, PCI_DROP_NULL, &start_line, err));
+    PCI_TRY(add_column(b, PCI_T_FUNCTIONS, "id", PCF_U64, 0, PCI_DROP_NULL, &id, err));
     for (size_t i = 0; i < b->function_count; i++)
         other_system_name |= b->functions[i].system_name != b->functions[i].name;
     for (size_t i = 0; i < b->function_count; i++) {
@@ -61,25 +63,27 @@ struct location_columns {
     struct pci_column_buffer *first, *mapping, *address, *folded, *id, *file_number;
 };
 
-static pcol_status location_columns(pcol_builder *b, struct location_columns *c, pcol_error *err)
+static pcol_status add_location_columns(pcol_builder *b, struct location_columns *c,
+                                        pcol_error *err)
 {
-    PCI_TRY(column(b, PCI_T_LOCATIONS, "function", PCF_U32, PCI_T_FUNCTIONS + 1, PCI_DROP_NULL,
-                   &c->function, err));
-    PCI_TRY(column(b, PCI_T_LOCATIONS, "line", PCF_I64, 0, PCI_DROP_NULL, &c->line, err));
-    PCI_TRY(column(b, PCI_T_LOCATIONS, "column", PCF_I64, 0, PCI_DROP_NULL, &c->column, err));
-    PCI_TRY(
-        column(b, PCI_T_LOCATIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &c->filename, err));
-    PCI_TRY(column(b, PCI_T_GROUPS, "first_location", PCF_U32, PCI_T_LOCATIONS + 1, PCI_DROP_NULL,
-                   &c->first, err));
-    PCI_TRY(column(b, PCI_T_GROUPS, "mapping", PCF_U32, PCI_T_MAPPINGS + 1, PCI_DROP_NULL,
-                   &c->mapping, err));
-    PCI_TRY(column(b, PCI_T_GROUPS, "address", PCF_U64, 0, PCI_DROP_NULL, &c->address, err));
-    PCI_TRY(column(b, PCI_T_GROUPS, "folded", PCF_BOOL, 0, PCI_DROP_ZERO, &c->folded, err));
-    PCI_TRY(column(b, PCI_T_GROUPS, "id", PCF_U64, 0, PCI_DROP_NULL, &c->id, err));
-    return column(b, PCI_T_GROUPS, "file_number", PCF_I64, 0, PCI_DROP_NULL, &c->file_number, err);
+    PCI_TRY(add_column(b, PCI_T_LOCATIONS, "function", PCF_U32, PCI_T_FUNCTIONS + 1, PCI_DROP_NULL,
+                       &c->function, err));
+    PCI_TRY(add_column(b, PCI_T_LOCATIONS, "line", PCF_I64, 0, PCI_DROP_NULL, &c->line, err));
+    PCI_TRY(add_column(b, PCI_T_LOCATIONS, "column", PCF_I64, 0, PCI_DROP_NULL, &c->column, err));
+    PCI_TRY(add_column(b, PCI_T_LOCATIONS, "filename", PCF_STRING, 0, PCI_DROP_NULL, &c->filename,
+                       err));
+    PCI_TRY(add_column(b, PCI_T_GROUPS, "first_location", PCF_U32, PCI_T_LOCATIONS + 1,
+                       PCI_DROP_NULL, &c->first, err));
+    PCI_TRY(add_column(b, PCI_T_GROUPS, "mapping", PCF_U32, PCI_T_MAPPINGS + 1, PCI_DROP_NULL,
+                       &c->mapping, err));
+    PCI_TRY(add_column(b, PCI_T_GROUPS, "address", PCF_U64, 0, PCI_DROP_NULL, &c->address, err));
+    PCI_TRY(add_column(b, PCI_T_GROUPS, "folded", PCF_BOOL, 0, PCI_DROP_ZERO, &c->folded, err));
+    PCI_TRY(add_column(b, PCI_T_GROUPS, "id", PCF_U64, 0, PCI_DROP_NULL, &c->id, err));
+    return add_column(b, PCI_T_GROUPS, "file_number", PCF_I64, 0, PCI_DROP_NULL, &c->file_number,
+                      err);
 }
 
-static pcol_status put_group(const struct location_columns *c, const struct pci_group_record *g,
+static pcol_status set_group(const struct location_columns *c, const struct pci_group_record *g,
                              uint64_t row, pcol_error *err)
 {
     if (g->mapping != PCOL_NONE)
@@ -95,7 +99,7 @@ static pcol_status put_group(const struct location_columns *c, const struct pci_
     return PCOL_OK;
 }
 
-static pcol_status put_line(const struct location_columns *c, const pcol_line *l, uint64_t row,
+static pcol_status set_line(const struct location_columns *c, const pcol_line *l, uint64_t row,
                             pcol_error *err)
 {
     if (l->function != PCOL_NONE)
@@ -107,22 +111,22 @@ static pcol_status put_line(const struct location_columns *c, const pcol_line *l
     return set_string(c->filename, row, l->filename, err);
 }
 
-/* A group without lines has one row of locations all the same, of nulls. */
-static pcol_status put_locations(pcol_builder *b, pcol_error *err)
+/* A group without lines has one row of locations, of nulls. */
+static pcol_status add_locations(pcol_builder *b, pcol_error *err)
 {
     struct location_columns c;
     uint64_t row = 0;
     int one_to_one = 1;
-    PCI_TRY(location_columns(b, &c, err));
+    PCI_TRY(add_location_columns(b, &c, err));
     for (size_t i = 0; i < b->group_count; i++)
         one_to_one &= b->groups[i].line_count <= 1;
     for (size_t i = 0; i < b->group_count; i++) {
         const struct pci_group_record *g = &b->groups[i];
         if (!one_to_one)
             PCI_TRY(pci_column_buffer_set(c.first, i, (int64_t)row, err));
-        PCI_TRY(put_group(&c, g, i, err));
+        PCI_TRY(set_group(&c, g, i, err));
         for (uint32_t l = 0; l < g->line_count; l++)
-            PCI_TRY(put_line(&c, &b->lines[g->first_line + l], row + l, err));
+            PCI_TRY(set_line(&c, &b->lines[g->first_line + l], row + l, err));
         row += g->line_count ? g->line_count : 1;
     }
     if (row >= PCOL_NONE)
@@ -132,13 +136,13 @@ static pcol_status put_locations(pcol_builder *b, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status put_types(pcol_builder *b, pcol_error *err)
+static pcol_status add_types(pcol_builder *b, pcol_error *err)
 {
     struct pci_column_buffer *type, *unit, *level, *ordinal;
-    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "type", PCF_STRING, 0, PCI_DROP_NEVER, &type, err));
-    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "unit", PCF_STRING, 0, PCI_DROP_NEVER, &unit, err));
-    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "level", PCF_BOOL, 0, PCI_DROP_ZERO, &level, err));
-    PCI_TRY(column(b, PCI_T_SAMPLE_TYPES, "ordinal", PCF_U32, 0, PCI_DROP_ZERO, &ordinal, err));
+    PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "type", PCF_STRING, 0, PCI_DROP_NEVER, &type, err));
+    PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "unit", PCF_STRING, 0, PCI_DROP_NEVER, &unit, err));
+    PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "level", PCF_BOOL, 0, PCI_DROP_ZERO, &level, err));
+    PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "ordinal", PCF_U32, 0, PCI_DROP_ZERO, &ordinal, err));
     for (size_t i = 0; i < b->type_count; i++) {
         const struct pci_sample_type_record *t = &b->types[i];
         PCI_TRY(pci_column_buffer_set(type, i, t->type, err));
@@ -149,9 +153,9 @@ static pcol_status put_types(pcol_builder *b, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- which tables and columns there are ---- */
+/* ---- layout: tables and columns of the file ---- */
 
-static int says_nothing(const struct pci_column_buffer *c)
+static int is_omitted(const struct pci_column_buffer *c)
 {
     switch (c->drop) {
     case PCI_DROP_NULL:
@@ -177,7 +181,8 @@ static void count_rows(const pcol_builder *b, struct pci_table_plan *plan)
     plan->rows[PCI_T_LOCATIONS] = b->tables[PCI_T_LOCATIONS].rows;
     plan->rows[PCI_T_STRINGS] = b->strings.count;
     plan->rows[PCI_T_STACKS] = b->tree.count > 1 ? b->tree.count : 0;
-    for (size_t c = 0; c < b->column_count; c++) /* the root alone is there if something names it */
+    for (size_t c = 0; c < b->column_count;
+         c++) /* a root without children only if it is referred to */
         if (b->columns[c]->references == PCI_T_STACKS + 1 && b->columns[c]->present)
             plan->rows[PCI_T_STACKS] = b->tree.count;
     plan->rows[PCI_T_SAMPLES] = b->sample_count;
@@ -192,7 +197,7 @@ static void number_tables(const pcol_builder *b, struct pci_table_plan *plan)
     plan->table_number[PCI_T_SOURCES] = plan->table_number[PCI_T_SAMPLES] = 1;
     for (size_t c = 0; c < b->column_count; c++) {
         const struct pci_column_buffer *col = b->columns[c];
-        if (col->references && plan->rows[col->table] && !says_nothing(col))
+        if (col->references && plan->rows[col->table] && !is_omitted(col))
             plan->table_number[col->references - 1] = 1;
     }
     for (size_t t = 0; t < b->table_count; t++)
@@ -209,8 +214,8 @@ static pcol_status declare_tree(struct pci_container *w, struct pci_table_plan *
                                 err);
 }
 
-static pcol_status declare(pcol_builder *b, struct pci_container *w, struct pci_table_plan *plan,
-                           pcol_error *err)
+static pcol_status declare_tables(pcol_builder *b, struct pci_container *w,
+                                  struct pci_table_plan *plan, pcol_error *err)
 {
     for (uint32_t t = 0; t < b->table_count; t++) {
         if (!plan->table_number[t])
@@ -225,7 +230,7 @@ static pcol_status declare(pcol_builder *b, struct pci_container *w, struct pci_
             PCI_TRY(declare_tree(w, plan, err));
         for (size_t c = 0; c < b->column_count; c++) {
             struct pci_column_buffer *col = b->columns[c];
-            if (col->table != t || !plan->rows[t] || says_nothing(col))
+            if (col->table != t || !plan->rows[t] || is_omitted(col))
                 continue;
             PCI_TRY(
                 pci_container_column(w, col->name, col->type,
@@ -236,18 +241,18 @@ static pcol_status declare(pcol_builder *b, struct pci_container *w, struct pci_
     return PCOL_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- preparation, in parallel tasks ---- */
 
-struct preparing {
+struct preparation {
     pcol_builder *b;
     struct pci_function_sums *sums;
     int plain;
-    struct pci_latch *placed; /* open: stacks have their places, or have failed to */
-    struct pci_latch *begun;  /* open: sums can be added up, or that has failed */
+    struct pci_latch *placed; /* open: stacks have preorder indices, or that failed */
+    struct pci_latch *begun;  /* open: sums can be computed, or that failed */
     pcol_status place_status, sum_status;
 };
 
-static pcol_status place_stacks(pcol_builder *b, pcol_error *err)
+static pcol_status order_stacks(pcol_builder *b, pcol_error *err)
 {
     PCI_TRY(pci_call_tree_finish(&b->tree, err));
     PCI_TRY(pci_column_buffer_fill(b->columns[PCI_C_SAMPLE_STACK], b->sample_count, err));
@@ -256,20 +261,20 @@ static pcol_status place_stacks(pcol_builder *b, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status put_all(pcol_builder *b, int plain, pcol_error *err)
+static pcol_status convert_tables(pcol_builder *b, int plain, pcol_error *err)
 {
     PCI_TRY(pci_node_store_finish(b, err));
     PCI_TRY(pci_source_order_finish(b, err));
-    PCI_TRY(put_types(b, err));
+    PCI_TRY(add_types(b, err));
     PCI_TRY(pci_source_types_finish(b, err));
-    PCI_TRY(put_functions(b, err));
-    PCI_TRY(put_locations(b, err));
+    PCI_TRY(add_functions(b, err));
+    PCI_TRY(add_locations(b, err));
     return pci_build_derived_tables(b, plain, err);
 }
 
-static pcol_status place_and_begin(struct preparing *p, pcol_error *err)
+static pcol_status order_and_begin_sums(struct preparation *p, pcol_error *err)
 {
-    p->place_status = place_stacks(p->b, err);
+    p->place_status = order_stacks(p->b, err);
     pci_latch_open(p->placed);
     p->sum_status = p->place_status;
     if (p->sums && p->sum_status == PCOL_OK)
@@ -278,32 +283,32 @@ static pcol_status place_and_begin(struct preparing *p, pcol_error *err)
     return p->sum_status;
 }
 
-static pcol_status sort_and_put(struct preparing *p, pcol_error *err)
+static pcol_status sort_and_convert(struct preparation *p, pcol_error *err)
 {
     pcol_builder *b = p->b;
     PCI_TRY(pci_string_pool_sort(&b->strings, err));
     pci_hash_clear(&b->function_hash);
     pci_hash_clear(&b->group_hash);
     pci_latch_wait(p->placed);
-    return p->place_status == PCOL_OK ? put_all(b, p->plain, err) : PCOL_OK;
+    return p->place_status == PCOL_OK ? convert_tables(b, p->plain, err) : PCOL_OK;
 }
 
-static pcol_status add_up(struct preparing *p, size_t lane, pcol_error *err)
+static pcol_status compute_sums(struct preparation *p, size_t lane, pcol_error *err)
 {
     pci_latch_wait(p->begun);
     return p->sum_status == PCOL_OK ? pci_function_sums_add(p->sums, lane, err) : PCOL_OK;
 }
 
-/* The first task changes stacks and samples, the second one strings and, once stacks are what they
- * stay, all else; those behind them change nothing. */
-static pcol_status prepare_part(void *context, size_t number, pcol_error *err)
+/* Task 0 changes stacks and samples; task 1 strings and, after stacks are final, everything else;
+ * the others only read stacks and samples. */
+static pcol_status run_preparation(void *context, size_t number, pcol_error *err)
 {
-    return number == 0   ? place_and_begin(context, err)
-           : number == 1 ? sort_and_put(context, err)
-                         : add_up(context, number - 2, err);
+    return number == 0   ? order_and_begin_sums(context, err)
+           : number == 1 ? sort_and_convert(context, err)
+                         : compute_sums(context, number - 2, err);
 }
 
-static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
+static pcol_status prepare_all(struct preparation *p, int quick, pcol_error *err)
 {
     pcol_builder *b = p->b;
     b->tables[PCI_T_SOURCES].rows = b->source_count;
@@ -315,14 +320,14 @@ static pcol_status prepare_all(struct preparing *p, int quick, pcol_error *err)
     if (!p->placed || !p->begun)
         return pci_fail_memory(err);
     size_t lanes = p->sums ? PCI_SUM_LANES : 0;
-    PCI_TRY(pci_parallel_for(p->sums ? b->threads : 1, 2 + lanes, prepare_part, p, err));
+    PCI_TRY(pci_parallel_for(p->sums ? b->threads : 1, 2 + lanes, run_preparation, p, err));
     return pci_function_sums_put(p->sums, err);
 }
 
-/* quick: nobody will read the file again, so what helps those who do is not made. */
+/* quick: the file will be read once at most, so that tables that speed up queries do not pay. */
 static pcol_status prepare(pcol_builder *b, int plain, int quick, pcol_error *err)
 {
-    struct preparing p = {.b = b, .plain = plain};
+    struct preparation p = {.b = b, .plain = plain};
     pcol_status status = prepare_all(&p, quick, err);
     pci_function_sums_free(p.sums);
     pci_latch_free(p.placed);
@@ -346,8 +351,7 @@ static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pc
                   PCOL_WRITE_ARCHIVE_ZLIB) ||
         (flags & PCOL_WRITE_ARCHIVE ? flags & (PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK)
                                     : flags & (PCOL_WRITE_ARCHIVE_LZ4 | PCOL_WRITE_ARCHIVE_ZLIB)))
-        return pci_fail(err, PCOL_E_ARGUMENT, "flags for writing that do not go together: 0x%x",
-                        flags);
+        return pci_fail(err, PCOL_E_ARGUMENT, "write flags 0x%x cannot be combined", flags);
     if (b->written)
         return pci_fail(err, PCOL_E_STATE, "the builder has been written before");
     b->written = 1;
@@ -371,7 +375,7 @@ static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pc
     number_tables(b, &plan);
     status = pci_builder_check_rows(b, plan.rows, err);
     if (status == PCOL_OK)
-        status = declare(b, &w, &plan, err);
+        status = declare_tables(b, &w, &plan, err);
     if (status == PCOL_OK)
         status = pci_encode_columns(b, &w, &plan, err);
     if (status == PCOL_OK)
@@ -384,7 +388,7 @@ cleanup:
     return status;
 }
 
-/* Of imported profiles within the budget of their import. */
+/* Allocations are charged to the import budget if the builder has imported profiles. */
 pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink sink,
                                pcol_error *err)
 {
@@ -397,7 +401,7 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     return status;
 }
 
-/* ---- into memory ---- */
+/* ---- output to memory ---- */
 
 struct memory {
     uint8_t *data;
@@ -410,7 +414,7 @@ static pcol_status write_memory(void *context, const void *data, size_t size, pc
     size_t needed = m->size + size;
     if (size > SIZE_MAX - m->size)
         return pci_fail_memory(err);
-    if (!m->size && size == sizeof(struct pcf_header)) { /* it says how much will come */
+    if (!m->size && size == sizeof(struct pcf_header)) { /* the header has the size of the file */
         uint64_t whole;
         memcpy(&whole, (const uint8_t *)data + offsetof(struct pcf_header, file_size),
                sizeof whole);
