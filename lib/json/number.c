@@ -1,10 +1,10 @@
 /*
  * number.c - decimal text to double and back
  *
- * The usual numbers (at most 19 digits and a power of ten within +-19) are converted exactly in
- * 128-bit integers: digits * 10^n or digits / 10^n to 64 bits and a sticky bit, rounded once. All
- * others, and the way back, go through the C library under the C locale, which is installed for the
- * calling thread only: a host program may have chosen another one.
+ * Common numbers (at most 19 digits, powers of ten within +-19) are converted exactly in 128-bit
+ * integers: digits * 10^n or digits / 10^n to 64 bits and a sticky bit, rounded once. All others,
+ * and formatting, use the C library with the C locale, set for the calling thread only, as the
+ * program may use another one. Thread-safe. Tests: tests/unit/test_json.c.
  */
 #include "json/number.h"
 
@@ -45,7 +45,8 @@ static int leading_zeros(u128 value)
     return high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)value);
 }
 
-/* value * 2^exponent, a little more if sticky; value is not 0 and the result is a normal double. */
+/* value * 2^exponent, slightly more if sticky; value is not 0, and the result is a normal
+ * double. */
 static double round_binary(u128 value, int exponent, int sticky)
 {
     int zeros = leading_zeros(value);
@@ -57,7 +58,7 @@ static double round_binary(u128 value, int exponent, int sticky)
     if (rest > half || (rest == half && (sticky || (mantissa & 1))))
         mantissa++;
     exponent += 75;
-    /* A carry to 2^53 moves into the exponent by itself: the implicit bit is added, not set. */
+    /* A carry to 2^53 increments the exponent, as the implicit bit is added and not set. */
     uint64_t bits = ((uint64_t)(exponent + 1075 - 1) << 52) + mantissa;
     double result;
     memcpy(&result, &bits, sizeof result);
@@ -89,7 +90,7 @@ double pci_number_read(const char *text, char **end)
     return value;
 }
 
-static double parse_unusual(const char *text, size_t size, char *scratch)
+static double parse_with_strtod(const char *text, size_t size, char *scratch)
 {
     memcpy(scratch, text, size);
     scratch[size] = 0;
@@ -112,10 +113,10 @@ double pci_number_parse(const char *text, size_t size, char *scratch)
         if (c < '0' || c > '9')
             break;
         if ((significant += significant > 0 || c != '0') > 19)
-            return parse_unusual(text, size, scratch);
+            return parse_with_strtod(text, size, scratch);
         digits = digits * 10 + (unsigned)(c - '0');
         if ((power -= point) < -400)
-            return parse_unusual(text, size, scratch);
+            return parse_with_strtod(text, size, scratch);
     }
     if (i < size) {
         int sign = 1, exponent = 0;
@@ -127,7 +128,7 @@ double pci_number_parse(const char *text, size_t size, char *scratch)
         power += sign * exponent;
     }
     if (digits && (power < -PCI_MAX_POWER || power > PCI_MAX_POWER))
-        return parse_unusual(text, size, scratch);
+        return parse_with_strtod(text, size, scratch);
     double value = digits ? pci_number_scale(digits, power) : 0;
     return negative ? -value : value;
 }
@@ -137,7 +138,7 @@ size_t pci_number_format(double value, char text[PCI_NUMBER_SIZE])
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t old = c ? uselocale(c) : (locale_t)0;
     int size = 0;
-    /* Below the normal doubles there are fewer digits to begin with. */
+    /* Subnormal numbers may have fewer than 15 significant digits. */
     int least = value > -2.3e-308 && value < 2.3e-308 ? 1 : 15;
     for (int precision = least; precision <= 17; precision++) {
         size = snprintf(text, PCI_NUMBER_SIZE, "%.*g", precision, value);

@@ -1,5 +1,5 @@
 /*
- * number.h - decimal text to double and back, the same on every machine and in every locale
+ * number.h - exact conversion of decimal text to double and back, independent of machine and locale
  */
 #ifndef PCI_NUMBER_H
 #define PCI_NUMBER_H
@@ -7,25 +7,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PCI_NUMBER_SIZE 32 /* the longest text of a double, with its end */
+#define PCI_NUMBER_SIZE 32 /* longest text of a double, including the NUL */
 
-/* The double nearest to a decimal number `[-]digits[.digits][e[+-]digits]`, ties to even; too large
- * gives an infinity. @text need not be terminated and must be of that form. @scratch is for numbers
- * of unusual size: at least @size + 1 bytes. */
+/* The double nearest to a decimal number `[-]digits[.digits][e[+-]digits]`, ties to even; overflow
+ * yields infinity. `text` must have this form and need not be terminated. `scratch` has at least
+ * size + 1 bytes, for numbers of unusual size. */
 double pci_number_parse(const char *text, size_t size, char *scratch);
 
-/* As strtod() in the C locale, whatever the locale of the program. */
+/* strtod() in the C locale, regardless of the locale of the program. */
 double pci_number_read(const char *text, char **end);
 
-/* 10^0 to 10^19, all that 64 bits hold. */
+/* 10^0 to 10^19, all powers that fit 64 bits. */
 #define PCI_MAX_POWER 19
 extern const uint64_t pci_powers_of_ten[PCI_MAX_POWER + 1];
 
 /* The double nearest to digits * 10^power, |power| <= 19, ties to even. */
 double pci_number_scale(uint64_t digits, int power);
 
-/* The shortest text that gives the same double back; returns its length. Others than finite numbers
- * are "inf", "-inf" and "nan". */
+/* Shortest text that parses to the same double, "inf", "-inf" or "nan"; returns its length. */
 size_t pci_number_format(double value, char text[PCI_NUMBER_SIZE]);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * read.c - the JSON reader: a pull tokenizer over the window of an input
+ * read.c - JSON reader: pull tokenizer (finite state machine) over the window of an input
  *
- * A token always lies whole in the window: the window is asked to keep it from its first byte on
- * and to read more behind it. Strings without escapes are handed out in place, the others are
- * decoded into a scratch buffer. `state` says what may come next, a bit per level what is open.
+ * A token is always completely within the window, which is refilled from the token's first byte on.
+ * Strings without escapes are returned in place, others are decoded into a scratch buffer. `state`
+ * is the set of tokens that may come next; open containers are a bit stack, so that nothing
+ * recurses. Tests: tests/unit/test_json.c.
  */
 #include "json/json.h"
 
@@ -51,14 +52,14 @@ pcol_status pci_json_fail(const struct pci_json *json, pcol_error *err, const ch
     return pci_fail_text(err, PCOL_E_SYNTAX, json->line, json->column, "%s", text);
 }
 
-/* The same at the next byte. */
+/* E_SYNTAX at the next byte. */
 static pcol_status fail_here(struct pci_json *json, pcol_error *err, const char *what)
 {
     uint64_t column = json->input->offset + json->at - json->line_start + 1;
     return pci_fail_text(err, PCOL_E_SYNTAX, json->line, column, "%s", what);
 }
 
-/* More bytes behind the window, the token's kept. *more is 0 at the end of the input. */
+/* Read more bytes, keeping the token. *more is 0 at the end of the input. */
 static pcol_status refill(struct pci_json *json, int *more, pcol_error *err)
 {
     struct pci_input *input = json->input;
@@ -73,7 +74,7 @@ static pcol_status refill(struct pci_json *json, int *more, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The next byte that is not a blank into *c, or -1 at the end; the token begins there. */
+/* *c: the next byte that is not a blank, or -1 at the end; the token starts there. */
 static pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error *err)
 {
     struct pci_input *input = json->input;
@@ -108,7 +109,7 @@ found:
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* Whether one of eight bytes ends a plain stretch of a string: a quote, a backslash, a control. */
+/* Whether one of eight bytes is special: a quote, a backslash or a control character (SWAR). */
 static int has_special(uint64_t word)
 {
     uint64_t quote = word ^ ONES * '"', backslash = word ^ ONES * '\\';
@@ -117,7 +118,7 @@ static int has_special(uint64_t word)
     return (hit & HIGHS) != 0;
 }
 
-static size_t plain_stretch(const uint8_t *data, size_t at, size_t size)
+static size_t skip_plain_bytes(const uint8_t *data, size_t at, size_t size)
 {
     while (size - at >= 8) {
         uint64_t word;
@@ -131,7 +132,7 @@ static size_t plain_stretch(const uint8_t *data, size_t at, size_t size)
     return at;
 }
 
-static pcol_status make_scratch(struct pci_json *json, size_t size, pcol_error *err)
+static pcol_status reserve_scratch(struct pci_json *json, size_t size, pcol_error *err)
 {
     void *scratch = json->scratch;
     if (pci_grow(&scratch, &json->scratch_capacity, size, 1))
@@ -140,7 +141,7 @@ static pcol_status make_scratch(struct pci_json *json, size_t size, pcol_error *
     return PCOL_OK;
 }
 
-static int hex4(const uint8_t *p, const uint8_t *end, unsigned *value)
+static int parse_hex4(const uint8_t *p, const uint8_t *end, unsigned *value)
 {
     if (end - p < 4)
         return -1;
@@ -158,7 +159,7 @@ static int hex4(const uint8_t *p, const uint8_t *end, unsigned *value)
     return 0;
 }
 
-static char *put_utf8(char *out, unsigned c)
+static char *append_utf8(char *out, unsigned c)
 {
     if (c < 0x80) {
         *out++ = (char)c;
@@ -178,15 +179,16 @@ static char *put_utf8(char *out, unsigned c)
     return out;
 }
 
-/* \uXXXX behind *at (at its X), with the second half of a pair. 0, or -1 if it is none. */
+/* Decode \uXXXX at its first X, or a surrogate pair of two escapes; advances *at. 0, or -1:
+ * malformed. */
 static int decode_unicode(struct pci_json *json, const uint8_t **at, const uint8_t *end, char **out)
 {
     unsigned c, low;
-    if (hex4(*at, end, &c))
+    if (parse_hex4(*at, end, &c))
         return -1;
     *at += 4;
     if (c >= 0xd800 && c < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u' &&
-        !hex4(*at + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+        !parse_hex4(*at + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
         *at += 6;
     } else if (c >= 0xdc80 && c <= 0xdcff && json->options.flags & PCI_JSON_SURROGATE_BYTES) {
@@ -195,15 +197,16 @@ static int decode_unicode(struct pci_json *json, const uint8_t **at, const uint8
     } else if (c >= 0xd800 && c < 0xe000) {
         json->lone_surrogate = 1;
     }
-    *out = put_utf8(*out, c);
+    *out = append_utf8(*out, c);
     return 0;
 }
 
-/* Decode the string between two quotes into the scratch buffer; never longer than its source. */
-static pcol_status decode(struct pci_json *json, const uint8_t *p, size_t size, pcol_error *err)
+/* Decode a string with escapes into the scratch buffer; the result is never longer. */
+static pcol_status decode_string(struct pci_json *json, const uint8_t *p, size_t size,
+                                 pcol_error *err)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    PCI_TRY(make_scratch(json, size, err));
+    PCI_TRY(reserve_scratch(json, size, err));
     const uint8_t *begin = p, *end = p + size;
     char *out = json->scratch;
     while (p < end) {
@@ -213,7 +216,7 @@ static pcol_status decode(struct pci_json *json, const uint8_t *p, size_t size, 
         out += plain;
         if (!stop)
             break;
-        p = stop + 2; /* a backslash is never the last byte: the scan passed two at once */
+        p = stop + 2; /* a backslash is never the last byte, as the scan skips two bytes */
         const char *simple = memchr(from, stop[1], sizeof from - 1);
         if (simple) {
             *out++ = to[simple - from];
@@ -244,19 +247,19 @@ static int is_utf8(pcol_str text)
     return 1;
 }
 
-/* The string whose opening quote is the next byte. */
+/* Read the string whose opening quote is the next byte. */
 static pcol_status read_string(struct pci_json *json, pcol_error *err)
 {
     struct pci_input *input = json->input;
     int escapes = 0;
     json->at = json->start + 1;
     for (;;) {
-        json->at = plain_stretch(input->data, json->at, input->size);
+        json->at = skip_plain_bytes(input->data, json->at, input->size);
         if (json->at < input->size && input->data[json->at] == '"')
             break;
         if (json->at < input->size && input->data[json->at] < 0x20)
             return fail_here(json, err, "control character in a string");
-        if (json->at + 1 < input->size) { /* a backslash and what it escapes */
+        if (json->at + 1 < input->size) { /* a backslash and the byte after it */
             escapes = 1;
             json->at += 2;
             continue;
@@ -265,28 +268,28 @@ static pcol_status read_string(struct pci_json *json, pcol_error *err)
         size_t rest = input->size - json->at;
         PCI_TRY(refill(json, &more, err));
         if (!more || input->size - json->at == rest)
-            return pci_json_fail(json, err, "string without an end");
+            return pci_json_fail(json, err, "string is not terminated");
     }
     size_t begin = json->start + 1, size = json->at - begin;
     json->lone_surrogate = 0;
     if (escapes) {
-        PCI_TRY(decode(json, input->data + begin, size, err));
+        PCI_TRY(decode_string(json, input->data + begin, size, err));
         json->at = begin + size;
         if (json->lone_surrogate && json->options.flags & PCI_JSON_SOUND)
-            return pci_json_fail(json, err, "half of a surrogate pair in a string");
+            return pci_json_fail(json, err, "lone surrogate in a string");
     } else {
         json->text.data = (const char *)input->data + begin;
         json->text.size = size;
     }
     json->at++;
     if (json->options.flags & PCI_JSON_SOUND && !is_utf8(json->text))
-        return pci_json_fail(json, err, "a string that is not UTF-8");
+        return pci_json_fail(json, err, "string is not UTF-8");
     return PCOL_OK;
 }
 
 /* ---- numbers and words */
 
-static size_t digits(const char *text, size_t at, size_t size)
+static size_t skip_digits(const char *text, size_t at, size_t size)
 {
     while (at < size && text[at] >= '0' && text[at] <= '9')
         at++;
@@ -297,13 +300,13 @@ static size_t digits(const char *text, size_t at, size_t size)
 static int is_number(const char *text, size_t size, int *integer)
 {
     size_t at = size && text[0] == '-', begin = at;
-    at = digits(text, at, size);
+    at = skip_digits(text, at, size);
     if (at == begin || (at > begin + 1 && text[begin] == '0'))
         return 0;
     *integer = at == size;
     if (at < size && text[at] == '.') {
         begin = ++at;
-        at = digits(text, at, size);
+        at = skip_digits(text, at, size);
         if (at == begin)
             return 0;
     }
@@ -312,14 +315,14 @@ static int is_number(const char *text, size_t size, int *integer)
         if (at < size && (text[at] == '+' || text[at] == '-'))
             at++;
         begin = at;
-        at = digits(text, at, size);
+        at = skip_digits(text, at, size);
         if (at == begin)
             return 0;
     }
     return at == size;
 }
 
-static int to_i64(const char *text, size_t size, int64_t *value)
+static int parse_i64(const char *text, size_t size, int64_t *value)
 {
     int negative = text[0] == '-';
     uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (unsigned)negative;
@@ -338,26 +341,26 @@ static pcol_status read_number(struct pci_json *json, pcol_error *err)
     int integer;
     if (!is_number(json->text.data, json->text.size, &integer))
         return pci_json_fail(json, err, "malformed number");
-    if (integer && !to_i64(json->text.data, json->text.size, &json->integer)) {
+    if (integer && !parse_i64(json->text.data, json->text.size, &json->integer)) {
         json->type = PCI_JSON_INT;
         json->number = (double)json->integer;
         return PCOL_OK;
     }
     json->type = integer ? PCI_JSON_BIG : PCI_JSON_DOUBLE;
-    PCI_TRY(make_scratch(json, json->text.size + 1, err));
+    PCI_TRY(reserve_scratch(json, json->text.size + 1, err));
     json->number = pci_number_parse(json->text.data, json->text.size, json->scratch);
     if (json->options.flags & PCI_JSON_SOUND && !isfinite(json->number))
         return pci_json_fail(json, err, "number out of range");
     return PCOL_OK;
 }
 
-static int word_byte(uint8_t c)
+static int is_word_byte(uint8_t c)
 {
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-' ||
            c == '+' || c == '.';
 }
 
-/* A number or a bare word. */
+/* Read a number or a bare word. */
 static pcol_status read_word(struct pci_json *json, pcol_error *err)
 {
     static const struct {
@@ -366,7 +369,7 @@ static pcol_status read_word(struct pci_json *json, pcol_error *err)
     } words[] = {{"true", PCI_JSON_TRUE}, {"false", PCI_JSON_FALSE}, {"null", PCI_JSON_NULL}};
     struct pci_input *input = json->input;
     for (int more = 1; more;) {
-        while (json->at < input->size && word_byte(input->data[json->at]))
+        while (json->at < input->size && is_word_byte(input->data[json->at]))
             json->at++;
         if (json->at < input->size)
             break;
@@ -400,13 +403,13 @@ static pcol_status read_word(struct pci_json *json, pcol_error *err)
 
 /* ---- structure */
 
-static int in_object(const struct pci_json *json)
+static int is_in_object(const struct pci_json *json)
 {
     uint32_t level = json->depth - 1;
     return json->nesting[level / 8] >> (level % 8) & 1;
 }
 
-static void after_value(struct pci_json *json)
+static void finish_value(struct pci_json *json)
 {
     json->state = json->depth ? PCI_JSON_AT_AFTER : PCI_JSON_AT_DONE;
 }
@@ -430,10 +433,10 @@ static pcol_status open_container(struct pci_json *json, int object, pcol_error 
 
 static pcol_status close_container(struct pci_json *json)
 {
-    json->type = in_object(json) ? PCI_JSON_OBJECT_END : PCI_JSON_ARRAY_END;
+    json->type = is_in_object(json) ? PCI_JSON_OBJECT_END : PCI_JSON_ARRAY_END;
     json->depth--;
     json->at++;
-    after_value(json);
+    finish_value(json);
     return PCOL_OK;
 }
 
@@ -447,7 +450,7 @@ static pcol_status read_value(struct pci_json *json, int c, pcol_error *err)
     } else {
         PCI_TRY(read_word(json, err));
     }
-    after_value(json);
+    finish_value(json);
     return PCOL_OK;
 }
 
@@ -460,7 +463,7 @@ static pcol_status read_key(struct pci_json *json, int c, pcol_error *err)
     return read_string(json, err);
 }
 
-/* At the very first byte: pass over a byte order mark. */
+/* At the first byte of the input: skip a byte order mark. */
 static pcol_status skip_mark(struct pci_json *json, pcol_error *err)
 {
     int more = 1;
@@ -481,13 +484,13 @@ pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
     PCI_TRY(skip_blanks(json, &c, err));
     if (json->state == PCI_JSON_AT_DONE) {
         if (c >= 0)
-            return pci_json_fail(json, err, "text behind the end of the value");
+            return pci_json_fail(json, err, "text after the end of the value");
         json->type = PCI_JSON_END;
         return PCOL_OK;
     }
     if (c < 0)
         return pci_json_fail(json, err, json->depth ? "input ends inside %s" : "no value",
-                             json->depth && in_object(json) ? "an object" : "an array");
+                             json->depth && is_in_object(json) ? "an object" : "an array");
     if (json->state == PCI_JSON_AT_COLON) {
         if (c != ':')
             return pci_json_fail(json, err, "expected ':' after the key");
@@ -495,12 +498,12 @@ pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
         json->state = PCI_JSON_AT_VALUE;
         PCI_TRY(skip_blanks(json, &c, err));
     } else if (json->state == PCI_JSON_AT_AFTER) {
-        if (c == (in_object(json) ? '}' : ']'))
+        if (c == (is_in_object(json) ? '}' : ']'))
             return close_container(json);
         if (c != ',')
-            return pci_json_fail(json, err, "expected ',' or '%c'", in_object(json) ? '}' : ']');
+            return pci_json_fail(json, err, "expected ',' or '%c'", is_in_object(json) ? '}' : ']');
         json->at++;
-        json->state = in_object(json) ? PCI_JSON_AT_KEY : PCI_JSON_AT_VALUE;
+        json->state = is_in_object(json) ? PCI_JSON_AT_KEY : PCI_JSON_AT_VALUE;
         PCI_TRY(skip_blanks(json, &c, err));
     } else if ((json->state == PCI_JSON_AT_FIRST_KEY && c == '}') ||
                (json->state == PCI_JSON_AT_FIRST_VALUE && c == ']')) {
@@ -508,7 +511,7 @@ pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
     }
     if (c < 0)
         return pci_json_fail(json, err, "input ends inside %s",
-                             in_object(json) ? "an object" : "an array");
+                             is_in_object(json) ? "an object" : "an array");
     if (json->state == PCI_JSON_AT_KEY || json->state == PCI_JSON_AT_FIRST_KEY)
         return read_key(json, c, err);
     return read_value(json, c, err);

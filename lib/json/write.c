@@ -1,9 +1,9 @@
 /*
- * write.c - the JSON writer and the one escaper
+ * write.c - JSON writer and string escaping
  *
- * Text gathers in a buffer of 64 KiB before it goes to the sink. Punctuation follows from three
- * flags (an element stands before, a key waits for its value, a new line is wanted); since a closed
- * container is itself an element, no stack is needed for them.
+ * Output is buffered in 64 KiB. Punctuation depends on three flags: the container has an element, a
+ * key waits for its value, a line feed is pending. As a closed container is an element itself, no
+ * stack is needed. Tests: tests/unit/test_json.c.
  */
 #include "json/json.h"
 
@@ -49,8 +49,8 @@ static void put(struct pci_json_writer *w, const char *data, size_t size, pcol_e
     }
 }
 
-/* What stands before an element: comma, new line. */
-static void before(struct pci_json_writer *w, pcol_error *err)
+/* Write the comma and line feed before an element. */
+static void begin_element(struct pci_json_writer *w, pcol_error *err)
 {
     if (w->keyed) {
         w->keyed = 0;
@@ -103,7 +103,7 @@ void pci_json_put_newline(struct pci_json_writer *w)
 
 void pci_json_put_begin(struct pci_json_writer *w, char bracket, pcol_error *err)
 {
-    before(w, err);
+    begin_element(w, err);
     put(w, &bracket, 1, err);
     w->depth++;
     w->comma = 0;
@@ -119,7 +119,7 @@ void pci_json_put_end(struct pci_json_writer *w, char bracket, pcol_error *err)
     w->comma = 1;
 }
 
-static void put_unit(struct pci_json_writer *w, unsigned unit, pcol_error *err)
+static void put_unicode_escape(struct pci_json_writer *w, unsigned unit, pcol_error *err)
 {
     static const char hex[] = "0123456789abcdef";
     char text[6] = {
@@ -127,25 +127,25 @@ static void put_unit(struct pci_json_writer *w, unsigned unit, pcol_error *err)
     put(w, text, sizeof text, err);
 }
 
-static void put_control(struct pci_json_writer *w, uint8_t c, pcol_error *err)
+static void put_escape(struct pci_json_writer *w, uint8_t c, pcol_error *err)
 {
     static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
     const char *simple = memchr(from, c, sizeof from - 1);
     if (!simple) {
-        put_unit(w, c, err);
+        put_unicode_escape(w, c, err);
         return;
     }
     char text[2] = {'\\', to[simple - from]};
     put(w, text, 2, err);
 }
 
-static void put_odd_byte(struct pci_json_writer *w, uint8_t c, pcol_error *err)
+static void put_invalid_byte(struct pci_json_writer *w, uint8_t c, pcol_error *err)
 {
     if (w->flags & PCI_JSON_REPLACE) {
         put(w, "\xef\xbf\xbd", 3, err);
         w->replaced = 1;
     } else {
-        put_unit(w, 0xdc00u + c, err);
+        put_unicode_escape(w, 0xdc00u + c, err);
     }
 }
 
@@ -168,11 +168,12 @@ static void put_quoted(struct pci_json_writer *w, const char *text, size_t size,
         }
         put(w, text + plain, i - plain, err);
         if (surrogate)
-            put_unit(w, 0xd000u | (data[i + 1] & 0x3fu) << 6 | (data[i + 2] & 0x3fu), err);
+            put_unicode_escape(w, 0xd000u | (data[i + 1] & 0x3fu) << 6 | (data[i + 2] & 0x3fu),
+                               err);
         else if (step)
-            put_control(w, c, err);
+            put_escape(w, c, err);
         else
-            put_odd_byte(w, c, err);
+            put_invalid_byte(w, c, err);
         i += step ? step : 1;
         plain = i;
     }
@@ -183,7 +184,7 @@ static void put_quoted(struct pci_json_writer *w, const char *text, size_t size,
 
 void pci_json_put_key_bytes(struct pci_json_writer *w, pcol_str key, pcol_error *err)
 {
-    before(w, err);
+    begin_element(w, err);
     put_quoted(w, key.data, key.size, err);
     put(w, ":", 1, err);
     w->comma = 0;
@@ -197,29 +198,28 @@ void pci_json_put_key(struct pci_json_writer *w, const char *key, pcol_error *er
 
 void pci_json_put_string(struct pci_json_writer *w, pcol_str text, pcol_error *err)
 {
-    before(w, err);
+    begin_element(w, err);
     put_quoted(w, text.data, text.size, err);
     w->comma = 1;
 }
 
 void pci_json_put_raw(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)
 {
-    before(w, err);
+    begin_element(w, err);
     put(w, text, size, err);
     w->comma = 1;
 }
 
 void pci_json_put_int(struct pci_json_writer *w, int64_t value, pcol_error *err)
 {
-    char text[24];
-    size_t at = sizeof text;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char text[24], *end = text + sizeof text, *p = end;
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
-        text[--at] = (char)('0' + rest % 10);
-    while (rest /= 10);
+        *--p = (char)('0' + magnitude % 10);
+    while (magnitude /= 10);
     if (value < 0)
-        text[--at] = '-';
-    pci_json_put_raw(w, text + at, sizeof text - at, err);
+        *--p = '-';
+    pci_json_put_raw(w, p, (size_t)(end - p), err);
 }
 
 void pci_json_put_double(struct pci_json_writer *w, double value, pcol_error *err)

@@ -1,9 +1,9 @@
 /*
- * export.c - a file in another format, its stacks as a query shows them
+ * export.c - public export function: applies drop_frames and keep_frames, then calls the exporter
  *
- * drop_frames and keep_frames of a pprof take frames away when it is read. Only pprof has a place
- * for them: a target that has none gets a copy of the file without these frames, made as
- * pcol_filter() makes it. It is here because it needs both io and query.
+ * drop_frames and keep_frames of a pprof profile remove frames when it is read. Only pprof can
+ * represent them: other targets are written from a filtered copy in memory (pcol_filter()). Tests:
+ * tests/cli, tests/pprof.
  */
 #include "builder/builder.h"
 #include "model/table.h"
@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Options as this version knows them: what the caller's lacks is 0. */
-static pcol_status known_options(const pcol_export_options *given, pcol_export_options *options,
-                                 pcol_error *err)
+/* Copy the caller's options; members unknown to it are 0. */
+static pcol_status copy_options(const pcol_export_options *given, pcol_export_options *options,
+                                pcol_error *err)
 {
     memset(options, 0, sizeof *options);
     if (given && given->size < sizeof given->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_export_options is not set");
     if (given)
         memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
     options->size = sizeof *options;
@@ -29,38 +29,39 @@ static pcol_status known_options(const pcol_export_options *given, pcol_export_o
 }
 
 /* Whether an exported source has drop_frames. */
-static pcol_status has_drops(const pcol_file *file, const pcol_export_options *options, int *drops,
-                             pcol_error *err)
+static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_options *options,
+                                    int *has_drop_frames, pcol_error *err)
 {
     const struct pci_column *column;
     uint64_t first = 0, end = pci_rows(file, "sources");
-    *drops = 0;
+    *has_drop_frames = 0;
     PCI_TRY(pci_plausible_all(file, err));
     PCI_TRY(pci_want_whole(file, "sources", "drop_frames", PCI_TYPES_TEXT, &column, err));
     if (options->source_id > end)
-        return PCOL_OK; /* which is an error of the export */
+        return PCOL_OK; /* reported by pci_export() */
     if (options->source_id) {
         first = options->source_id - 1;
         end = options->source_id;
     }
-    for (uint64_t row = first; column && row < end && !*drops; row++) {
+    for (uint64_t row = first; column && row < end && !*has_drop_frames; row++) {
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(file, column, row, &text, &valid, err));
-        *drops = valid && text.size;
+        *has_drop_frames = valid && text.size;
     }
     return PCOL_OK;
 }
 
-/* Anything that the filter leaves behind is lost. */
-static void loss_of_filter(void *context, const char *message)
+/* Forward messages of the filter as losses. */
+static void report_filter_loss(void *context, const char *message)
 {
     const pcol_export_options *options = context;
     if (options->loss)
         options->loss(options->context, message);
 }
 
-/* The exported sources without the frames that are dropped. The caller closes and frees both. */
+/* Filter the exported sources into *part, a file in memory at *data. The caller closes and frees
+ * both. */
 static pcol_status drop_frames(const pcol_file *file, pcol_export_options *options,
                                pcol_builder *builder, void **data, pcol_file **part,
                                pcol_error *err)
@@ -71,7 +72,7 @@ static pcol_status drop_frames(const pcol_file *file, pcol_export_options *optio
     size_t size;
     filter.selection.size = sizeof filter.selection;
     filter.apply_drop_frames = 1;
-    filter.message = loss_of_filter;
+    filter.message = report_filter_loss;
     filter.context = options;
     if (options->source_id) {
         snprintf(source, sizeof source, "%" PRIu64, options->source_id);
@@ -80,7 +81,7 @@ static pcol_status drop_frames(const pcol_file *file, pcol_export_options *optio
     }
     PCI_TRY(pcol_filter(builder, file, &filter, err));
     PCI_TRY(pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, data, &size, err));
-    open.flags = PCOL_OPEN_UNVERIFIED; /* packed just now */
+    open.flags = PCOL_OPEN_UNVERIFIED; /* written by this process */
     return pcol_file_open_memory(*data, size, &open, part, err);
 }
 
@@ -103,19 +104,19 @@ static pcol_status export_dropped(const pcol_file *file, const char *format,
 pcol_status pcol_export(const pcol_file *file, const char *format,
                         const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
-    pcol_export_options known;
-    int drops = 0;
+    pcol_export_options copy;
+    int has_drop_frames = 0;
     if (!file || !format || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
-    PCI_TRY(known_options(options, &known, err));
+    PCI_TRY(copy_options(options, &copy, err));
     const struct pci_holds *holds = pci_format_holds(format);
-    if (holds && !(holds->any & PCI_HOLDS(DROP_FRAMES)) && !known.keep_dropped)
-        PCI_TRY(has_drops(file, &known, &drops, err));
-    if (!drops)
-        return pci_export(file, format, &known, sink, err);
-    PCI_TRY(export_dropped(file, format, &known, sink, err));
-    if (known.loss)
-        pci_export_lost(&(struct pci_export){.options = &known, .holds = holds},
+    if (holds && !(holds->any & PCI_HOLDS(DROP_FRAMES)) && !copy.keep_dropped)
+        PCI_TRY(find_drop_frames(file, &copy, &has_drop_frames, err));
+    if (!has_drop_frames)
+        return pci_export(file, format, &copy, sink, err);
+    PCI_TRY(export_dropped(file, format, &copy, sink, err));
+    if (copy.loss)
+        pci_export_lost(&(struct pci_export){.options = &copy, .holds = holds},
                         PCI_KIND_DROP_FRAMES);
     return PCOL_OK;
 }

@@ -1,5 +1,8 @@
 /*
- * import.c - importing a profile: open the input, recognise its format, call its importer
+ * import.c - public import functions: open the input, recognise its format, call the importer
+ *
+ * All allocations of an import are charged to the builder's budget. Tests:
+ * tests/unit/test_budget.c, tests/cli.
  */
 #include "registry/registry.h"
 #include "stream/input_open.h"
@@ -9,14 +12,14 @@
 
 #include <string.h>
 
-/* Options as this version knows them: what the caller's lacks is 0. */
-static pcol_status import_options(const pcol_import_options *given, pcol_import_options *options,
-                                  pcol_error *err)
+/* Copy and validate the caller's options; members unknown to it are 0. */
+static pcol_status copy_options(const pcol_import_options *given, pcol_import_options *options,
+                                pcol_error *err)
 {
     memset(options, 0, sizeof *options);
     if (given) {
         if (given->size < sizeof given->size)
-            return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+            return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_import_options is not set");
         memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
     }
     options->size = sizeof *options;
@@ -26,14 +29,14 @@ static pcol_status import_options(const pcol_import_options *given, pcol_import_
         if (!options->meta || !options->meta[2 * i] || !options->meta[2 * i + 1])
             return pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the options is NULL");
     if (options->start_size && !options->start)
-        return pci_fail(err, PCOL_E_ARGUMENT, "the options have a size but no start");
+        return pci_fail(err, PCOL_E_ARGUMENT, "start_size is set, but start is NULL");
     if (options->flags & ~PCOL_IMPORT_TRUSTED)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of an import: 0x%x", options->flags);
     return PCOL_OK;
 }
 
-static pcol_status choose(struct pci_input *input, const char *name,
-                          const struct pci_format **format, pcol_error *err)
+static pcol_status choose_format(struct pci_input *input, const char *name,
+                                 const struct pci_format **format, pcol_error *err)
 {
     char names[160];
     if (!name)
@@ -45,7 +48,7 @@ static pcol_status choose(struct pci_input *input, const char *name,
     return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be read (%s can)", name, names);
 }
 
-/* Convert the input to another format's bytes, and import these. */
+/* Convert the input to the bytes of another format in memory, and import those. */
 static pcol_status import_converted(const struct pci_format *format, struct pci_import *import,
                                     pcol_error *err)
 {
@@ -69,7 +72,7 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
                                 const pcol_import_options *options, pcol_error *err)
 {
     const struct pci_format *format;
-    pcol_status status = choose(input, options->format, &format, err);
+    pcol_status status = choose_format(input, options->format, &format, err);
     if (status == PCOL_OK) {
         struct pci_import import = {builder,           input,       options,
                                     format->info.name, pci_schemas, PCOL_NONE};
@@ -84,7 +87,7 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
     return status;
 }
 
-/* Where the bytes come from. */
+/* Source of the bytes: `path`, `data` or `fd`. */
 struct origin {
     const char *path, *name;
     const void *data;
@@ -92,36 +95,37 @@ struct origin {
     int fd;
 };
 
-static pcol_status open_origin(struct pci_input *input, const struct origin *from,
-                               const struct pci_input_options *how, pcol_error *err)
+static pcol_status open_origin(struct pci_input *input, const struct origin *origin,
+                               const struct pci_input_options *options, pcol_error *err)
 {
-    return from->path   ? pci_input_open_path(input, from->path, how, err)
-           : from->data ? pci_input_open_memory(input, from->data, from->size, from->name, how, err)
-                        : pci_input_open_fd(input, from->fd, from->name, how, err);
+    return origin->path   ? pci_input_open_path(input, origin->path, options, err)
+           : origin->data ? pci_input_open_memory(input, origin->data, origin->size, origin->name,
+                                                  options, err)
+                          : pci_input_open_fd(input, origin->fd, origin->name, options, err);
 }
 
-/* All that an import allocates and frees is within one scope of the builder's budget. */
-static pcol_status import_within(pcol_builder *builder, const struct origin *from,
+/* Import within one scope of the builder's budget. */
+static pcol_status import_origin(pcol_builder *builder, const struct origin *origin,
                                  const pcol_import_options *given, pcol_error *err)
 {
     pcol_import_options options;
     struct pci_input input;
     struct pci_budget *budget = &builder->budget;
-    PCI_TRY(import_options(given, &options, err));
-    struct pci_input_options how = {.max_bytes = options.max_input_bytes,
-                                    .progress = options.progress,
-                                    .context = options.context,
-                                    .threads = options.threads,
-                                    .budget = budget,
-                                    .start = options.start,
-                                    .start_size = options.start_size};
+    PCI_TRY(copy_options(given, &options, err));
+    struct pci_input_options input_options = {.max_bytes = options.max_input_bytes,
+                                              .progress = options.progress,
+                                              .context = options.context,
+                                              .threads = options.threads,
+                                              .budget = budget,
+                                              .start = options.start,
+                                              .start_size = options.start_size};
     budget->used = 1;
     budget->trusted |= (options.flags & PCOL_IMPORT_TRUSTED) != 0;
-    struct pci_budget *before = pci_budget_enter(budget);
-    pcol_status status = open_origin(&input, from, &how, err);
+    struct pci_budget *enclosing = pci_budget_enter(budget);
+    pcol_status status = open_origin(&input, origin, &input_options, err);
     if (status == PCOL_OK)
         status = import_input(builder, &input, &options, err);
-    pci_budget_leave(before);
+    pci_budget_leave(enclosing);
     return status;
 }
 
@@ -131,14 +135,14 @@ pcol_status pcol_import_path(pcol_builder *builder, const char *path,
     if (!builder || !path)
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no path");
     PCI_TRY(pci_builder_check_open(builder, err));
-    return import_within(builder, &(struct origin){.path = path}, options, err);
+    return import_origin(builder, &(struct origin){.path = path}, options, err);
 }
 
 pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
                            const pcol_import_options *options, pcol_error *err)
 {
     PCI_TRY(pci_builder_check_open(builder, err));
-    return import_within(builder, &(struct origin){.fd = fd, .name = name}, options, err);
+    return import_origin(builder, &(struct origin){.fd = fd, .name = name}, options, err);
 }
 
 pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t size,
@@ -149,5 +153,5 @@ pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t s
         return pci_fail(err, PCOL_E_ARGUMENT, "no builder or no data");
     PCI_TRY(pci_builder_check_open(builder, err));
     struct origin from = {.data = data ? data : "", .size = size, .name = name};
-    return import_within(builder, &from, options, err);
+    return import_origin(builder, &from, options, err);
 }

@@ -1,5 +1,5 @@
 /*
- * open.c - opening a pcol file, with the schemas of all formats
+ * open.c - opening of pcol files with the schemas of all formats
  */
 #include "registry/registry.h"
 

@@ -1,7 +1,8 @@
 /*
- * registry.c - the list of outside formats, and recognising the format of an input
+ * registry.c - the ordered list of outside formats, and recognition of an input's format
  *
- * Recognition asks each format in the list's order, then compares suffixes of the input's name.
+ * Recognition calls the sniffer of each format in order, then compares suffixes of the input's
+ * name. Tests: tests/unit/test_unsupported.c, tests/cli.
  */
 #include "registry/registry.h"
 
@@ -11,9 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* One line a format: the constant pci_NAME_format of lib/formats. The order is that of `pcol
- * formats`
- * and of recognition. */
+/* One line per format: the constant pci_NAME_format of lib/formats. The order is that of `pcol
+ * formats` and of recognition. */
 #define FORMATS(X) \
     X(rprof)       \
     X(rprofmem)    \
@@ -63,25 +63,24 @@ void pci_format_list(int writable, char *text, size_t size)
         if (!(writable ? formats[i]->info.writes : formats[i]->info.reads))
             continue;
         left--;
-        const char *behind = left > 1 ? ", " : left ? " or " : "";
-        int n = snprintf(text + used, size - used, "%s%s", formats[i]->info.name, behind);
+        const char *separator = left > 1 ? ", " : left ? " or " : "";
+        int n = snprintf(text + used, size - used, "%s%s", formats[i]->info.name, separator);
         used += n > 0 ? (size_t)n : size;
     }
 }
 
-/* Whether a name ends in one of the blank-separated suffixes, letters of either case; a ".gz" at
- * its end does not count. */
+/* Whether a name ends in one of the blank-separated suffixes, ignoring case and a final ".gz". */
 static int has_suffix(const char *name, const char *suffixes)
 {
     size_t size = strlen(name);
     if (size > 3 && !strcasecmp(name + size - 3, ".gz"))
         size -= 3;
-    for (const char *at = suffixes; *at;) {
-        size_t length = strcspn(at, " ");
-        if (length < size && !strncasecmp(name + size - length, at, length))
+    for (const char *suffix = suffixes; *suffix;) {
+        size_t length = strcspn(suffix, " ");
+        if (length < size && !strncasecmp(name + size - length, suffix, length))
             return 1;
-        at += length;
-        at += *at == ' ';
+        suffix += length;
+        suffix += *suffix == ' ';
     }
     return 0;
 }
@@ -94,8 +93,8 @@ pcol_status pci_format_recognise(struct pci_input *input, const struct pci_forma
     *format = NULL;
     while (input->size < SNIFF_SIZE && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
-    const char *other = pci_unsupported(input->data, input->size, input->end, 1);
-    for (size_t i = 0; !other && i < FORMAT_COUNT; i++) {
+    const char *unsupported = pci_unsupported(input->data, input->size, input->end, 1);
+    for (size_t i = 0; !unsupported && i < FORMAT_COUNT; i++) {
         int sure = input->size && formats[i]->sniff
                        ? formats[i]->sniff(input->data, input->size, input->end)
                        : 0;
@@ -110,11 +109,11 @@ pcol_status pci_format_recognise(struct pci_input *input, const struct pci_forma
         if (suffix && !named)
             named = formats[i];
     }
-    if (!other && !maybe)
-        other = pci_unsupported(input->data, input->size, input->end, 0);
-    if (other)
-        return pci_fail(err, PCOL_E_FORMAT, "this is %s", other);
-    *format = maybe ? maybe : named; /* its reader then says what is wrong with the content */
+    if (!unsupported && !maybe)
+        unsupported = pci_unsupported(input->data, input->size, input->end, 0);
+    if (unsupported)
+        return pci_fail(err, PCOL_E_FORMAT, "this is %s", unsupported);
+    *format = maybe ? maybe : named; /* its importer then reports errors of the content */
     if (*format)
         return PCOL_OK;
     if (!input->size)

@@ -1,10 +1,10 @@
 /*
- * unsupported.c - files of other tools, which pcol recognises but cannot read
+ * unsupported.c - recognition of files of other tools by tables of signatures
  *
- * Two tables of signatures. Those at the start of a file are certain: no supported format begins
- * so, although the readers of text would accept some of these files (folded stacks are any lines
- * that end in a number). Marks anywhere near the start may also be a function's name, so they are
- * looked for only in files that no reader recognises. Tests: tests/unit/test_unsupported.c.
+ * Signatures at the start of a file are certain: no supported format begins with them, although
+ * lenient text formats would accept some of these files (folded stacks are any lines that end in a
+ * number). Marks anywhere in the first 64 KiB may also be part of a function's name, so that they
+ * are used only for files that no sniffer recognises. Tests: tests/unit/test_unsupported.c.
  */
 #include "registry/unsupported.h"
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define LOOKED_AT 65536u
+#define SEARCHED_BYTES 65536u
 
 struct mark {
     const char *data;
@@ -29,8 +29,8 @@ struct mark {
 
 static const struct signature {
     struct mark start;
-    struct mark also; /* anywhere behind the start; size 0: nothing */
-    const char *words;
+    struct mark also; /* anywhere in the searched bytes; size 0: none */
+    const char *description;
 } signatures[] = {
     {MARK("PERFILE2"), {0}, "a perf.data file: pcol reads the output of `perf script`"},
     {MARK("PERFFILE"), {0}, "a perf.data file: pcol reads the output of `perf script`"},
@@ -133,10 +133,10 @@ static const struct signature {
     {MARK("<?xml"), {0}, "an XML document, which pcol cannot read"},
 };
 
-/* JSON and documents; both marks, anywhere. */
+/* JSON and documents: both marks must occur anywhere. */
 static const struct {
     struct mark marks[2];
-    const char *words;
+    const char *description;
 } contents[] = {
     {{MARK("speedscope.app/file-format-schema")},
      "speedscope: pcol writes this format and does not read it; use the profile it was made from"},
@@ -164,26 +164,26 @@ static const struct {
     {{MARK("<svg")}, "a picture: use the profile it was made from"},
 };
 
-static int has(const uint8_t *data, size_t size, const struct mark *mark)
+static int contains(const uint8_t *data, size_t size, const struct mark *mark)
 {
-    const uint8_t *at = data, *end = data + size;
-    while ((size_t)(end - at) >= mark->size &&
-           (at = memchr(at, mark->data[0], (size_t)(end - at) - mark->size + 1)) != NULL) {
-        if (memcmp(at, mark->data, mark->size) == 0)
+    const uint8_t *found = data, *end = data + size;
+    while ((size_t)(end - found) >= mark->size &&
+           (found = memchr(found, mark->data[0], (size_t)(end - found) - mark->size + 1)) != NULL) {
+        if (memcmp(found, mark->data, mark->size) == 0)
             return 1;
-        at++;
+        found++;
     }
     return 0;
 }
 
-static int starts(const uint8_t *data, size_t size, const struct mark *mark)
+static int starts_with(const uint8_t *data, size_t size, const struct mark *mark)
 {
     return size >= mark->size && !memcmp(data, mark->data, mark->size);
 }
 
 /* ---- stacks with several numbers ---- */
 
-/* The last word of [text, *size), which is taken off with the blanks before it. */
+/* The last word of [text, *size), which is removed with the blanks before it. */
 static pcol_str last_word(const uint8_t *text, size_t *size)
 {
     size_t end = *size;
@@ -196,8 +196,8 @@ static pcol_str last_word(const uint8_t *text, size_t *size)
     return (pcol_str){(const char *)text + start, end - start};
 }
 
-/* How many integers a word is: "12" 1, "12,0,-5" 3, anything else 0. */
-static size_t integers(pcol_str word)
+/* Number of integers in a word: "12" 1, "12,0,-5" 3, anything else 0. */
+static size_t count_integers(pcol_str word)
 {
     size_t count = 1, digits = 0;
     for (size_t i = 0; i < word.size; i++) {
@@ -211,22 +211,22 @@ static size_t integers(pcol_str word)
     return digits ? count : 0;
 }
 
-/* Do all lines at hand have a semicolon and two or more integers at the end? */
+/* Whether all complete lines have a semicolon and end in two or more integers. */
 static int has_several_numbers(const uint8_t *data, size_t size, int all)
 {
     int found = 0;
-    for (size_t at = 0; at < size;) {
-        const uint8_t *text = data + at, *feed = memchr(text, '\n', size - at);
-        size_t length = feed ? (size_t)(feed - text) : size - at;
-        at += length + 1;
+    for (size_t next = 0; next < size;) {
+        const uint8_t *text = data + next, *feed = memchr(text, '\n', size - next);
+        size_t length = feed ? (size_t)(feed - text) : size - next;
+        next += length + 1;
         if (!feed && !all)
             break;
         length -= length && text[length - 1] == '\r';
         if (!length || text[0] == '#')
             continue;
-        size_t count = integers(last_word(text, &length));
+        size_t count = count_integers(last_word(text, &length));
         if (count == 1)
-            count += integers(last_word(text, &length)) > 0;
+            count += count_integers(last_word(text, &length)) > 0;
         if (count < 2 || !memchr(text, ';', length))
             return 0;
         found = 1;
@@ -236,8 +236,8 @@ static int has_several_numbers(const uint8_t *data, size_t size, int all)
 
 /* ---- OpenTelemetry ---- */
 
-/* Protobuf whose first field is a message that begins with a message: resource_profiles. The first
- * field of profile.proto is a message of numbers. */
+/* Whether the first field of a protobuf message is a message that begins with a message, as
+ * resource_profiles. The first field of profile.proto is a message of numbers. */
 static int is_opentelemetry(const uint8_t *data, size_t size)
 {
     size_t at = 1;
@@ -251,21 +251,20 @@ static int is_opentelemetry(const uint8_t *data, size_t size)
 
 const char *pci_unsupported(const uint8_t *data, size_t size, int all, int certain)
 {
-    all = all && size <= LOOKED_AT;
-    size = size < LOOKED_AT ? size : LOOKED_AT;
+    all = all && size <= SEARCHED_BYTES;
+    size = size < SEARCHED_BYTES ? size : SEARCHED_BYTES;
     for (size_t i = 0; certain && i < sizeof signatures / sizeof *signatures; i++)
-        if (starts(data, size, &signatures[i].start) &&
-            (!signatures[i].also.size || has(data, size, &signatures[i].also)))
-            return signatures[i].words;
+        if (starts_with(data, size, &signatures[i].start) &&
+            (!signatures[i].also.size || contains(data, size, &signatures[i].also)))
+            return signatures[i].description;
     if (certain && has_several_numbers(data, size, all))
         return "a text of call stacks with several numbers per line (Austin -f, difffolded.pl): "
-               "pcol reads "
-               "folded stacks with one; --from folded takes the last number and leaves the others "
-               "in the names";
+               "pcol reads folded stacks with one; --from folded takes the last number and leaves "
+               "the others in the names";
     for (size_t i = 0; !certain && i < sizeof contents / sizeof *contents; i++)
-        if (has(data, size, &contents[i].marks[0]) &&
-            (!contents[i].marks[1].size || has(data, size, &contents[i].marks[1])))
-            return contents[i].words;
+        if (contains(data, size, &contents[i].marks[0]) &&
+            (!contents[i].marks[1].size || contains(data, size, &contents[i].marks[1])))
+            return contents[i].description;
     if (!certain && is_opentelemetry(data, size))
         return "perhaps an OpenTelemetry profile, which pcol cannot read; use pprof";
     return NULL;

@@ -1,5 +1,5 @@
 /*
- * unsupported.h - files of other tools, which pcol recognises but cannot read
+ * unsupported.h - recognition of files of other tools that pcol cannot read
  */
 #ifndef PCI_UNSUPPORTED_H
 #define PCI_UNSUPPORTED_H
@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the input is and what to do instead, for an error message that begins with "this is"; NULL
- * if it is no known file. `certain`: only by signatures that no supported format can begin with, so
- * that they come before the readers' own recognition. `all`: the data is the whole input. */
+/* Description of the input and advice, for an error message that begins with "this is"; NULL if it
+ * is unknown. `certain`: use only signatures with which no supported format can begin; checked
+ * before the sniffers of formats. `all`: the data is the whole input. */
 const char *pci_unsupported(const uint8_t *data, size_t size, int all, int certain);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * write_format.c - calling the exporter of a format, compressing its output if asked
+ * write_format.c - calls the exporter of a format, with compression in a second thread
  */
 #include "registry/registry.h"
 
@@ -12,20 +12,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PIECE_BEHIND ((size_t)1 << 16)
-#define PIECES_BEHIND 8u
+#define PIPE_PIECE ((size_t)1 << 16)
+#define PIPE_PIECES 8u
 
-/* The target writes to a ring, and another thread takes from there to the sink. */
-static pcol_status write_beside(const struct pci_format *target, struct pci_export *export,
-                                pcol_error *err)
+/* Run the exporter into a pipe, whose thread writes to the sink, that is, compresses. */
+static pcol_status write_through_pipe(const struct pci_format *target, struct pci_export *export,
+                                      pcol_error *err)
 {
-    struct pci_write_pipe *behind;
-    PCI_TRY(pci_write_pipe_new(export->sink, PIECE_BEHIND, PIECES_BEHIND, &behind, err));
-    export->sink = pci_write_pipe_sink(behind);
+    struct pci_write_pipe *pipe;
+    PCI_TRY(pci_write_pipe_new(export->sink, PIPE_PIECE, PIPE_PIECES, &pipe, err));
+    export->sink = pci_write_pipe_sink(pipe);
     pcol_status status = target->write(export, err);
     if (status == PCOL_OK)
-        status = pci_write_pipe_finish(behind, err);
-    pci_write_pipe_free(behind);
+        status = pci_write_pipe_finish(pipe, err);
+    pci_write_pipe_free(pipe);
     return status;
 }
 
@@ -33,11 +33,12 @@ static pcol_status write_compressed(const struct pci_format *target, struct pci_
                                     pcol_error *err)
 {
     struct pci_gzip_writer *gz;
-    int beside =
+    int parallel =
         export->options->threads > 1 && pcol_file_size(export->file) >= PCI_PARALLEL_MIN_BYTES / 4;
     PCI_TRY(pci_gzip_writer_new(export->sink, &gz, err));
     export->sink = pci_gzip_writer_sink(gz);
-    pcol_status status = beside ? write_beside(target, export, err) : target->write(export, err);
+    pcol_status status =
+        parallel ? write_through_pipe(target, export, err) : target->write(export, err);
     if (status == PCOL_OK)
         status = pci_gzip_writer_finish(gz, err);
     pci_gzip_writer_free(gz);
@@ -54,15 +55,15 @@ pcol_status pci_export(const pcol_file *file, const char *format,
                        const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
     char names[160];
-    pcol_export_options known = {0};
+    pcol_export_options copy = {0};
     if (!file || !format || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
     if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_export_options is not set");
     if (options)
-        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
-    if (known.compress > PCOL_COMPRESS_GZIP)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no such compression: %u", known.compress);
+        memcpy(&copy, options, options->size < sizeof copy ? options->size : sizeof copy);
+    if (copy.compress > PCOL_COMPRESS_GZIP)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown compression: %u", copy.compress);
     const struct pci_format *target = pci_format_find(format);
     if (!target || !target->write) {
         pci_format_list(1, names, sizeof names);
@@ -73,17 +74,17 @@ pcol_status pci_export(const pcol_file *file, const char *format,
     PCI_TRY(pci_schema_verify(file, err));
     const struct pci_table *sources = pci_table_find(file, "sources");
     uint64_t count = sources ? sources->rows : 0;
-    if (known.source_id > count)
+    if (copy.source_id > count)
         return pci_fail(err, PCOL_E_NOT_FOUND,
-                        "there is no source %" PRIu64 ": the file has %" PRIu64, known.source_id,
+                        "there is no source %" PRIu64 ": the file has %" PRIu64, copy.source_id,
                         count);
-    struct pci_export export = {file, &known, 0, (uint32_t)count - 1, sink, target->holds};
+    struct pci_export export = {file, &copy, 0, (uint32_t)count - 1, sink, target->holds};
     if (!count)
         export.first_source = 1, export.last_source = 0;
-    if (known.source_id)
-        export.first_source = export.last_source = (uint32_t)known.source_id - 1;
-    int gzip = known.compress == PCOL_COMPRESS_AUTO ? target->info.writes == PCOL_WRITES_COMPRESSED
-                                                    : known.compress == PCOL_COMPRESS_GZIP;
+    if (copy.source_id)
+        export.first_source = export.last_source = (uint32_t)copy.source_id - 1;
+    int gzip = copy.compress == PCOL_COMPRESS_AUTO ? target->info.writes == PCOL_WRITES_COMPRESSED
+                                                   : copy.compress == PCOL_COMPRESS_GZIP;
     PCI_TRY(gzip ? write_compressed(target, &export, err) : target->write(&export, err));
     return pci_kept(file, err);
 }

@@ -1,37 +1,20 @@
 /*
- * deflate.c - compressing what an exporter writes, piece by piece
- *
- * Exporters write in pieces of any size; zlib gathers them itself, so they are handed on as they
- * are.
+ * deflate.c - gzip writer by zlib, which buffers its input itself
  */
 #include "stream/deflate.h"
 
 #include "util/alloc.h"
+#include "util/raw_deflate.h"
 
-#define ZLIB_CONST
-#include <zlib.h>
-
-#define PIECE 65536u
+#define OUTPUT_BYTES 65536u
 #define LEVEL 6
 #define MEMORY 8 /* zlib's default */
 
 struct pci_gzip_writer {
     pcol_sink to;
     z_stream z;
-    uint8_t out[PIECE];
+    uint8_t out[OUTPUT_BYTES];
 };
-
-static voidpf allocate(voidpf unused, uInt count, uInt size)
-{
-    (void)unused;
-    return pci_calloc(count, size);
-}
-
-static void release(voidpf unused, voidpf memory)
-{
-    (void)unused;
-    pci_free(memory);
-}
 
 pcol_status pci_gzip_writer_new(pcol_sink to, struct pci_gzip_writer **gz, pcol_error *err)
 {
@@ -40,14 +23,14 @@ pcol_status pci_gzip_writer_new(pcol_sink to, struct pci_gzip_writer **gz, pcol_
     if (!new)
         return pci_fail_memory(err);
     new->to = to;
-    new->z.zalloc = allocate;
-    new->z.zfree = release;
+    new->z.zalloc = pci_zlib_alloc;
+    new->z.zfree = pci_zlib_free;
     if (deflateInit2(&new->z, LEVEL, Z_DEFLATED, 15 + 16, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
         pci_free(new);
         return pci_fail_memory(err);
     }
     new->z.next_out = new->out;
-    new->z.avail_out = PIECE;
+    new->z.avail_out = OUTPUT_BYTES;
     *gz = new;
     return PCOL_OK;
 }
@@ -60,11 +43,11 @@ void pci_gzip_writer_free(struct pci_gzip_writer *gz)
     pci_free(gz);
 }
 
-static pcol_status hand_over(struct pci_gzip_writer *gz, pcol_error *err)
+static pcol_status flush_output(struct pci_gzip_writer *gz, pcol_error *err)
 {
-    size_t size = PIECE - gz->z.avail_out;
+    size_t size = OUTPUT_BYTES - gz->z.avail_out;
     gz->z.next_out = gz->out;
-    gz->z.avail_out = PIECE;
+    gz->z.avail_out = OUTPUT_BYTES;
     return size ? pci_sink_write(gz->to, gz->out, size, err) : PCOL_OK;
 }
 
@@ -77,9 +60,9 @@ static pcol_status write_piece(void *context, const void *data, size_t size, pco
         gz->z.next_in = from;
         gz->z.avail_in = part;
         while (gz->z.avail_in) {
-            deflate(&gz->z, Z_NO_FLUSH); /* cannot fail: the stream is sound and there is room */
+            deflate(&gz->z, Z_NO_FLUSH); /* cannot fail: the stream is valid, the buffer not full */
             if (!gz->z.avail_out)
-                PCI_TRY(hand_over(gz, err));
+                PCI_TRY(flush_output(gz, err));
         }
         from += part;
         size -= part;
@@ -99,7 +82,7 @@ pcol_status pci_gzip_writer_finish(struct pci_gzip_writer *gz, pcol_error *err)
     gz->z.avail_in = 0;
     do {
         result = deflate(&gz->z, Z_FINISH);
-        PCI_TRY(hand_over(gz, err));
+        PCI_TRY(flush_output(gz, err));
     } while (result != Z_STREAM_END);
     return PCOL_OK;
 }

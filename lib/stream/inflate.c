@@ -1,18 +1,14 @@
 /*
- * inflate.c - gzip and zlib data as a filter between two byte streams
+ * inflate.c - gzip and zlib reader
  *
- * A file is one zlib stream or any number of gzip members, each proved by its checksum and length,
- * and nothing else: bytes behind the last member or a member that breaks off are errors that name
- * both offsets. Output is made in steps, and the reader remembers where in the compressed bytes
- * steps began, up to 1024 of them in even distances, so that an error which an importer finds later
- * can name a byte of the file.
+ * A file is one zlib stream or any number of gzip members, each verified by its checksum and
+ * length. Bytes after the last member and a truncated member are errors with both offsets,
+ * compressed and decompressed. Tests: tests/unit/test_input.c.
  */
 #include "stream/inflate.h"
 
 #include "util/alloc.h"
-
-#define ZLIB_CONST
-#include <zlib.h>
+#include "util/raw_deflate.h"
 
 #include <string.h>
 
@@ -20,32 +16,20 @@ struct pci_inflate {
     struct pci_raw raw;
     z_stream z;
     enum pci_wrap wrap;
-    uint64_t raw_offset, inflated; /* of the bytes handed to and taken from zlib */
-    int ended;                     /* between members, or at the end */
+    uint64_t raw_offset, inflated; /* bytes passed to zlib; bytes decompressed */
+    int ended;                     /* the current member has ended */
 };
 
-static voidpf allocate(voidpf unused, uInt count, uInt size)
-{
-    (void)unused;
-    return pci_malloc(count, size);
-}
-
-static void release(voidpf unused, voidpf memory)
-{
-    (void)unused;
-    pci_free(memory);
-}
-
-/* Could the bytes go on as zlib's, up to TRIED of them? A profile of protobuf whose first field is
- * doc_url begins with the same byte, and a few bytes of it are no deflated data any more. */
+/* Whether the first TRIED bytes are a valid zlib stream. A protobuf profile whose first field is
+ * doc_url begins with the same byte, but is not valid deflate data after a few bytes. */
 #define TRIED 256u
 
-static int goes_on(const uint8_t *data, size_t size)
+static int is_zlib_stream(const uint8_t *data, size_t size)
 {
     uint8_t out[1024];
-    z_stream z = {.zalloc = allocate, .zfree = release};
+    z_stream z = {.zalloc = pci_zlib_alloc, .zfree = pci_zlib_free};
     if (inflateInit2(&z, 15) != Z_OK)
-        return 1; /* whoever inflates it says that memory is out */
+        return 1; /* out of memory, which the actual decompression reports */
     z.next_in = data;
     z.avail_in = (uInt)(size < TRIED ? size : TRIED);
     int result;
@@ -67,10 +51,10 @@ enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size)
     if (data[0] != 0x78)
         return PCI_WRAP_NONE;
     if (data[1] == 0x01 || data[1] == 0x9c || data[1] == 0xda)
-        return goes_on(data, size) ? PCI_WRAP_ZLIB : PCI_WRAP_NONE;
+        return is_zlib_stream(data, size) ? PCI_WRAP_ZLIB : PCI_WRAP_NONE;
     for (size_t i = 2; data[1] == 0x5e && i < size && i < 64; i++)
         if (data[i] >= 0x7f || data[i] < 0x09)
-            return goes_on(data, size) ? PCI_WRAP_ZLIB : PCI_WRAP_NONE;
+            return is_zlib_stream(data, size) ? PCI_WRAP_ZLIB : PCI_WRAP_NONE;
     return PCI_WRAP_NONE;
 }
 
@@ -83,9 +67,9 @@ pcol_status pci_inflate_new(struct pci_raw raw, enum pci_wrap wrap, struct pci_i
         return pci_fail_memory(err);
     new->raw = raw;
     new->wrap = wrap;
-    new->z.zalloc = allocate;
-    new->z.zfree = release;
-    /* The largest window; 16 more: gzip instead of zlib. */
+    new->z.zalloc = pci_zlib_alloc;
+    new->z.zfree = pci_zlib_free;
+    /* The largest window; + 16: gzip instead of zlib. */
     if (inflateInit2(&new->z, wrap == PCI_WRAP_GZIP ? 15 + 16 : 15) != Z_OK) {
         pci_free(new);
         return pci_fail_memory(err);
@@ -102,19 +86,19 @@ void pci_inflate_free(struct pci_inflate *inflate)
     pci_free(inflate);
 }
 
-/* "BEFOREgzip dataAFTER" */
-static pcol_status fail(const struct pci_inflate *gz, pcol_error *err, const char *before,
-                        const char *after)
+/* Error at the current offsets: "PREFIXgzip dataSUFFIX". */
+static pcol_status fail(const struct pci_inflate *gz, pcol_error *err, const char *prefix,
+                        const char *suffix)
 {
-    pci_fail_at_byte(err, PCOL_E_SYNTAX, gz->raw_offset - gz->z.avail_in, "%s%s data%s", before,
-                     gz->wrap == PCI_WRAP_GZIP ? "gzip" : "zlib", after);
+    pci_fail_at_byte(err, PCOL_E_SYNTAX, gz->raw_offset - gz->z.avail_in, "%s%s data%s", prefix,
+                     gz->wrap == PCI_WRAP_GZIP ? "gzip" : "zlib", suffix);
     if (err)
         err->inflated_offset = gz->inflated;
     return PCOL_E_SYNTAX;
 }
 
-/* Compressed bytes for zlib, if it has none; none at all only at their end. */
-static pcol_status feed(struct pci_inflate *gz, pcol_error *err)
+/* Provide input for zlib if it has none; no bytes only at the end of the stream. */
+static pcol_status fill_input(struct pci_inflate *gz, pcol_error *err)
 {
     if (gz->z.avail_in)
         return PCOL_OK;
@@ -127,9 +111,9 @@ static pcol_status feed(struct pci_inflate *gz, pcol_error *err)
     return PCOL_OK;
 }
 
-/* One call of zlib. */
-static pcol_status step(struct pci_inflate *gz, uint8_t *data, size_t size, size_t *got,
-                        pcol_error *err)
+/* One call of zlib's inflate(). */
+static pcol_status inflate_step(struct pci_inflate *gz, uint8_t *data, size_t size, size_t *got,
+                                pcol_error *err)
 {
     z_stream *z = &gz->z;
     z->next_out = data;
@@ -154,18 +138,18 @@ static pcol_status step(struct pci_inflate *gz, uint8_t *data, size_t size, size
     return fail(gz, err, "damaged ", "");
 }
 
-/* Behind a member: the next one, or the end (*end). */
+/* After a member: begin the next one, or set *end. */
 static pcol_status next_member(struct pci_inflate *gz, int *end, pcol_error *err)
 {
     z_stream *z = &gz->z;
     *end = 0;
-    PCI_TRY(feed(gz, err));
+    PCI_TRY(fill_input(gz, err));
     if (!z->avail_in) {
         *end = 1;
         return PCOL_OK;
     }
     if (gz->wrap != PCI_WRAP_GZIP || z->next_in[0] != 0x1f)
-        return fail(gz, err, "bytes behind the end of the ", "");
+        return fail(gz, err, "bytes after the end of the ", "");
     if (inflateReset(z) != Z_OK)
         return fail(gz, err, "damaged ", "");
     gz->ended = 0;
@@ -185,11 +169,11 @@ pcol_status pci_inflate_read(struct pci_inflate *gz, void *data, size_t size, si
             if (end)
                 return PCOL_OK;
         }
-        PCI_TRY(feed(gz, err));
-        int cut = !gz->z.avail_in; /* zlib may still have output to give */
-        PCI_TRY(step(gz, data, size, got, err));
-        if (cut && !*got && !gz->ended)
-            return fail(gz, err, "", " is cut");
+        PCI_TRY(fill_input(gz, err));
+        int at_end = !gz->z.avail_in; /* zlib may still have pending output */
+        PCI_TRY(inflate_step(gz, data, size, got, err));
+        if (at_end && !*got && !gz->ended)
+            return fail(gz, err, "", " is truncated");
     }
     return PCOL_OK;
 }

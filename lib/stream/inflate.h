@@ -1,5 +1,5 @@
 /*
- * inflate.h - gzip and zlib data as a filter between two byte streams
+ * inflate.h - gzip and zlib reader: decompression of one byte stream into another
  */
 #ifndef PCI_STREAM_INFLATE_H
 #define PCI_STREAM_INFLATE_H
@@ -16,19 +16,19 @@ struct pci_inflate;
 
 #define PCI_GZIP_MAGIC "\x1f\x8b"
 
-/* How compressed bytes are wrapped. */
+/* Container of compressed bytes. */
 enum pci_wrap { PCI_WRAP_NONE, PCI_WRAP_GZIP, PCI_WRAP_ZLIB };
-/* By the first bytes. zlib has no magic number, only a header of two bytes whose check leaves four
- * usual ones; the one of them that is text ("x^") counts only if bytes follow that are not. And
- * what follows has to be deflated data, as far as the first few hundred bytes show. */
+/* Container by the first bytes. zlib has no magic number, only a header of two bytes with a check,
+ * which leaves four common values. The one that is text ("x^") requires a byte that is not text
+ * after it. The first few hundred bytes must be a valid deflate stream. */
 enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size);
 
-/* wrap: not NONE. */
+/* `wrap` must not be NONE. */
 pcol_status pci_inflate_new(struct pci_raw raw, enum pci_wrap wrap, struct pci_inflate **inflate,
                             pcol_error *err);
 void pci_inflate_free(struct pci_inflate *inflate);
-/* Up to `size` inflated bytes, 64 KiB at most; *got is 0 only at the end of the last member, which
- * is proved to be whole. Errors: E_SYNTAX, E_NO_MEMORY and those of the raw stream. */
+/* Read up to `size` decompressed bytes, 64 KiB at most. *got is 0 only after the last member, whose
+ * checksum and length were verified. Errors: E_SYNTAX, E_NO_MEMORY and those of the raw stream. */
 pcol_status pci_inflate_read(struct pci_inflate *inflate, void *data, size_t size, size_t *got,
                              pcol_error *err);
 #define PCI_INFLATE_STEP 65536u

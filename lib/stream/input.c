@@ -1,13 +1,12 @@
 /*
- * input.c - the window over a file, a pipe or memory
+ * input.c - sliding window over a file, a pipe or memory
  *
- * The window is a stretch of one buffer. Consuming moves its begin; when there is no room for
- * another piece behind it, what is left (mostly part of a line) is moved to the buffer's front.
- * Only if more than half of the buffer is left does the buffer grow, so that a byte is moved once
- * on average. Memory that is not compressed needs no buffer: it is the window.
- *
- * What is compressed may be inflated ahead by another thread. All that counts, limits, places and
- * progress, goes by what was taken from it, so nothing depends on how far ahead it is.
+ * The window is a range of one buffer. Consuming advances its start. Without space for another
+ * piece after it, the rest (usually part of a line) is moved to the start of the buffer, or the
+ * buffer doubles if the rest is more than half of it: amortized, each byte is moved once.
+ * Uncompressed memory is used directly. Compressed data may be decompressed by another thread;
+ * counters, limits, offsets and progress advance with the bytes taken from it, so that they do not
+ * depend on its read-ahead.
  */
 #include "stream/input_open.h"
 
@@ -24,50 +23,50 @@
 #include <unistd.h>
 
 #define DEFAULT_PIECE ((size_t)1 << 18)
-#define PART_PIECE ((size_t)1 << 16) /* which stays in a near cache until it was used */
+#define PART_PIECE ((size_t)1 << 16) /* fits the L2 cache */
 #define DEFAULT_LIMIT (UINT64_C(1) << 36)
 #define MAX_WINDOW ((size_t)1 << 26)
-#define STEP_BEHIND ((size_t)1 << 12)
-#define STEP_SKIPPED ((size_t)1 << 14)  /* who skips much may soon skip again */
-#define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib counts in unsigned int */
+#define MIN_STEP_AFTER_PAUSE ((size_t)1 << 12)
+#define STEP_SKIPPED ((size_t)1 << 14)  /* after a skip, another one is likely */
+#define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib's counters are unsigned int */
 
 struct pci_input_state {
     int fd;     /* -1: memory */
-    int own_fd; /* close it */
+    int own_fd; /* closed with the input */
     int file;
-    uint64_t place;       /* parts: of the byte in the file that is read next; else UINT64_MAX */
-    uint64_t start, stop; /* parts: where in the file the input begins, and where the part ends */
-    const uint8_t *raw;   /* bytes as they come: read ahead from fd, or the caller's memory */
+    uint64_t position;    /* parts: file offset of the next read; else UINT64_MAX */
+    uint64_t start, stop; /* parts: file offsets of the input's start and of the part's end */
+    const uint8_t *raw;   /* raw bytes: read from fd, or the caller's memory */
     size_t raw_at, raw_size;
     uint8_t *raw_buffer; /* owns `raw` if it comes from fd */
     struct pci_inflate *inflate;
     uint8_t *buffer;
     size_t capacity, piece;
-    size_t step; /* so much is read next, then more each time up to a piece; 0: a piece */
+    size_t step; /* bytes of the next read, quadrupled each time up to a piece; 0: a piece */
     uint64_t limit, total;
     struct pci_budget *budget;       /* NULL: none */
-    uint64_t granted;                /* bytes as they came that it knows of */
-    uint64_t read_bytes, file_bytes; /* as they come; 0: not a file */
+    uint64_t granted;                /* raw bytes that were added to the budget */
+    uint64_t read_bytes, file_bytes; /* raw; file_bytes is 0 if this is not a file */
     pcol_progress_fn progress;
     void *context;
-    struct pci_input_state *whole; /* parts: whose progress this is; else NULL */
+    struct pci_input_state *whole; /* parts: input whose progress to report; else NULL */
     unsigned threads;
-    /* Once a thread inflates, it has all above but the limits, total and progress for itself. */
+    /* Once a thread decompresses, it owns the members above except limit, total and progress. */
     int is_ahead;
     struct pci_read_pipe *ahead;
-    const uint8_t *rest; /* what is left of the piece taken last */
-    size_t rest_size;
-    uint64_t consumed; /* compressed bytes, up to the end of that piece */
+    const uint8_t *pending; /* rest of the current piece of the pipe */
+    size_t pending_size;
+    uint64_t consumed; /* compressed bytes up to the end of that piece */
 };
 
-/* In front of each piece: how far the input had been consumed and read behind it. */
+/* Prefix of each piece of the pipe: raw bytes consumed and read by the end of the piece. */
 struct piece_head {
     uint64_t consumed, read_bytes;
 };
 
 #define PIECES_AHEAD 8u
 
-/* So many bytes of an input were read through a part; some may be read again. */
+/* Report bytes that a part has read; some may be read again. */
 static void report_part(struct pci_input_state *s, size_t bytes)
 {
     uint64_t left = s->file_bytes > s->read_bytes ? s->file_bytes - s->read_bytes : 0;
@@ -80,17 +79,17 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
                            pcol_error *err)
 {
     ssize_t n;
-    if (s->place != UINT64_MAX && (s->place >= s->stop || s->stop - s->place < size))
-        size = s->place < s->stop ? (size_t)(s->stop - s->place) : 0;
+    if (s->position != UINT64_MAX && (s->position >= s->stop || s->stop - s->position < size))
+        size = s->position < s->stop ? (size_t)(s->stop - s->position) : 0;
     do
-        n = s->place == UINT64_MAX ? read(s->fd, data, size)
-                                   : pread(s->fd, data, size, (off_t)s->place);
+        n = s->position == UINT64_MAX ? read(s->fd, data, size)
+                                      : pread(s->fd, data, size, (off_t)s->position);
     while (n < 0 && errno == EINTR);
     *got = n > 0 ? (size_t)n : 0;
     if (n < 0)
         return pci_fail_errno(err, "read");
-    if (s->place != UINT64_MAX)
-        s->place += *got;
+    if (s->position != UINT64_MAX)
+        s->position += *got;
     s->read_bytes += *got;
     if (s->whole)
         report_part(s->whole, *got);
@@ -99,7 +98,7 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
     return PCOL_OK;
 }
 
-/* What zlib is fed with. */
+/* Raw bytes for pci_inflate_read(). */
 static pcol_status read_raw(void *context, const uint8_t **data, size_t *size, pcol_error *err)
 {
     struct pci_input_state *s = context;
@@ -115,7 +114,7 @@ static pcol_status read_raw(void *context, const uint8_t **data, size_t *size, p
     return PCOL_OK;
 }
 
-/* In the other thread. */
+/* Producer of the pipe; runs in its thread. */
 static pcol_status make_piece(void *context, void *data, size_t capacity, size_t *size,
                               pcol_error *err)
 {
@@ -136,34 +135,34 @@ static pcol_status read_ahead(const struct pci_input *input, uint8_t *data, size
     struct pci_input_state *s = input->state;
     struct piece_head head;
     *got = 0;
-    if (!s->rest_size) {
+    if (!s->pending_size) {
         while (input->meanwhile && pci_read_pipe_waits(s->ahead))
             if (!input->meanwhile(input->meanwhile_context))
                 break;
-        PCI_TRY(pci_read_pipe_take(s->ahead, &s->rest, &s->rest_size, err));
-        if (!s->rest_size)
+        PCI_TRY(pci_read_pipe_take(s->ahead, &s->pending, &s->pending_size, err));
+        if (!s->pending_size)
             return PCOL_OK;
-        memcpy(&head, s->rest, sizeof head);
+        memcpy(&head, s->pending, sizeof head);
         s->consumed = head.consumed;
-        s->rest += sizeof head;
-        s->rest_size -= sizeof head;
+        s->pending += sizeof head;
+        s->pending_size -= sizeof head;
         if (s->progress)
             s->progress(s->context, head.read_bytes, s->file_bytes);
     }
-    *got = size < s->rest_size ? size : s->rest_size;
-    memcpy(data, s->rest, *got);
-    s->rest += *got;
-    s->rest_size -= *got;
+    *got = size < s->pending_size ? size : s->pending_size;
+    memcpy(data, s->pending, *got);
+    s->pending += *got;
+    s->pending_size -= *got;
     return PCOL_OK;
 }
 
-static uint64_t consumed(const struct pci_input_state *s)
+static uint64_t consumed_raw(const struct pci_input_state *s)
 {
     return s->is_ahead ? s->consumed : pci_inflate_consumed(s->inflate);
 }
 
-/* 64 KiB take longer to inflate than a thread to start. A pipe is not read ahead: after a failure
- * somewhere else nobody could call the thread back that waits for its next byte. */
+/* 64 KiB take longer to decompress than a thread to start. Pipes are not read ahead: a thread that
+ * waits for the next byte could not be stopped after a failure elsewhere. */
 static int is_worth_a_thread(const struct pci_input_state *s)
 {
     uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;
@@ -201,8 +200,8 @@ static pcol_status read_source(const struct pci_input *input, uint8_t *data, siz
     return read_fd(s, data, size, got, err);
 }
 
-/* Room for a piece behind the window, or for some bytes at least. */
-static pcol_status make_room(struct pci_input *input, pcol_error *err)
+/* Make space for a piece after the window, or at least for some bytes. */
+static pcol_status reserve(struct pci_input *input, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
     size_t start = s->buffer ? (size_t)(input->data - s->buffer) : 0;
@@ -224,19 +223,20 @@ static pcol_status make_room(struct pci_input *input, pcol_error *err)
         memmove(s->buffer, input->data, input->size);
     } else {
         return pci_fail_at_byte(err, PCOL_E_LIMIT, input->offset,
-                                "a piece of the input is longer than %zu MiB", MAX_WINDOW >> 20);
+                                "a token or line of the input is longer than %zu MiB",
+                                MAX_WINDOW >> 20);
     }
     input->data = s->buffer;
     return PCOL_OK;
 }
 
-static pcol_status too_large(const struct pci_input_state *s, pcol_error *err)
+static pcol_status fail_too_large(const struct pci_input_state *s, pcol_error *err)
 {
     return pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
                     s->limit);
 }
 
-static void grant(struct pci_input_state *s, uint64_t bytes)
+static void raise_budget(struct pci_input_state *s, uint64_t bytes)
 {
     if (bytes <= s->granted)
         return;
@@ -244,11 +244,11 @@ static void grant(struct pci_input_state *s, uint64_t bytes)
     s->granted = bytes;
 }
 
-/* Another `got` bytes are in the window. */
-static pcol_status charge(const struct pci_input *input, size_t got, pcol_error *err)
+/* Update the budget after `got` bytes were added to the window. */
+static pcol_status charge_budget(const struct pci_input *input, size_t got, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
-    grant(s, pci_input_consumed(input));
+    raise_budget(s, pci_input_consumed(input));
     pcol_status status = s->inflate ? pci_budget_expand(s->budget, got, err) : PCOL_OK;
     if (status != PCOL_OK && err)
         err->offset = input->offset;
@@ -268,29 +268,30 @@ uint64_t pci_input_characters(const struct pci_input *input)
     return input->characters + count_characters(input->data, input->size);
 }
 
-/* How much of `room` to read at once: a byte more than is allowed shows that there is one; up to a
- * pause, then only what the last line may need, twice as much each time. */
-static size_t room_for(const struct pci_input *input, size_t room)
+/* Bytes of the next read, at most `available`. One byte more than the limit allows is read, to
+ * detect a larger input. Up to a pause; after it only what the last line may need, doubling each
+ * time. */
+static size_t read_size(const struct pci_input *input, size_t available)
 {
     struct pci_input_state *s = input->state;
-    if (s->step && s->step < room) {
-        room = s->step;
+    if (s->step && s->step < available) {
+        available = s->step;
         s->step *= 4;
     }
-    if (s->limit - s->total < room)
-        room = (size_t)(s->limit - s->total) + 1;
+    if (s->limit - s->total < available)
+        available = (size_t)(s->limit - s->total) + 1;
     if (!input->pause)
-        return room;
-    uint64_t wanted =
-        input->pause > s->total ? input->pause - s->total : s->total - input->pause + STEP_BEHIND;
-    return wanted < room ? (size_t)wanted : room;
+        return available;
+    uint64_t wanted = input->pause > s->total ? input->pause - s->total
+                                              : s->total - input->pause + MIN_STEP_AFTER_PAUSE;
+    return wanted < available ? (size_t)wanted : available;
 }
 
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
     if (consumed > input->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "more consumed than the window holds");
+        return pci_fail(err, PCOL_E_ARGUMENT, "more bytes consumed than are in the window");
     if (input->counting)
         input->characters += count_characters(input->data, consumed);
     input->data += consumed;
@@ -298,16 +299,16 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
     input->offset += consumed;
     if (input->end)
         return PCOL_OK;
-    PCI_TRY(make_room(input, err));
+    PCI_TRY(reserve(input, err));
     size_t used = (size_t)(input->data - s->buffer) + input->size, got;
-    size_t room = room_for(input, s->capacity - used < s->piece ? s->capacity - used : s->piece);
-    PCI_TRY(read_source(input, s->buffer + used, room, &got, err));
+    size_t wanted = read_size(input, s->capacity - used < s->piece ? s->capacity - used : s->piece);
+    PCI_TRY(read_source(input, s->buffer + used, wanted, &got, err));
     s->total += got;
     if (s->total > s->limit)
-        return too_large(s, err);
+        return fail_too_large(s, err);
     input->size += got;
     input->end = !got;
-    return charge(input, got, err);
+    return charge_budget(input, got, err);
 }
 
 /* ---- opening */
@@ -323,7 +324,7 @@ static pcol_status new_state(struct pci_input *input, const char *name,
         return pci_fail_memory(err);
     struct pci_input_state *s = input->state;
     s->fd = -1;
-    s->place = UINT64_MAX;
+    s->position = UINT64_MAX;
     s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
     s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
     s->progress = options ? options->progress : NULL;
@@ -331,11 +332,11 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     s->threads = options ? options->threads : 0;
     s->budget = options ? options->budget : NULL;
     if (s->limit == UINT64_MAX)
-        s->limit--; /* room for the byte that shows that there is more */
+        s->limit--; /* so that limit + 1 bytes can be counted */
     return PCOL_OK;
 }
 
-/* With the first raw bytes at hand: unwrap them if they are compressed, and fill the window. */
+/* After the first raw bytes were read: set up decompression if necessary, and fill the window. */
 static pcol_status begin(struct pci_input *input, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
@@ -345,17 +346,17 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
         PCI_TRY(pci_inflate_new(raw, wrap, &s->inflate, err));
     } else if (s->fd < 0) {
         if (s->raw_size > s->limit)
-            return too_large(s, err);
+            return fail_too_large(s, err);
         input->data = s->raw;
         input->size = s->raw_size;
         input->end = 1;
-        grant(s, s->raw_size);
+        raise_budget(s, s->raw_size);
     }
     while (input->size < 2 && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
     if (s->inflate && pci_wrap_of(input->data, input->size) == PCI_WRAP_GZIP)
         return pci_fail(err, PCOL_E_FORMAT, "gzip inside gzip; unpack it once first");
-    if (!s->inflate && s->fd >= 0) { /* read ahead no longer needed: it is in the window, or soon */
+    if (!s->inflate && s->fd >= 0) { /* move the raw bytes to the window */
         while (s->raw_at < s->raw_size)
             PCI_TRY(pci_input_more(input, 0, err));
         pci_free(s->raw_buffer);
@@ -375,21 +376,21 @@ static pcol_status begin_fd(struct pci_input *input, const struct pci_input_opti
         return pci_fail(err, PCOL_E_IO, "is a directory");
     s->file = S_ISREG(info.st_mode) && s->own_fd;
     s->file_bytes = S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
-    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint: a pipe refuses it */
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint: fails for pipes */
     s->raw_buffer = pci_malloc(s->piece > 2 ? s->piece : 2, 1);
     if (!s->raw_buffer)
         return pci_fail_memory(err);
     s->raw = s->raw_buffer;
     if (options && options->start_size) {
         if (options->start_size > s->piece)
-            return pci_fail(err, PCOL_E_ARGUMENT, "more than a piece was read before");
+            return pci_fail(err, PCOL_E_ARGUMENT, "start_size is larger than a piece");
         memcpy(s->raw_buffer, options->start, options->start_size);
         s->raw_size = options->start_size;
         s->read_bytes = options->start_size;
     }
     for (size_t got = 1; s->raw_size < 2 && got; s->raw_size += got) {
-        size_t room = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
-        PCI_TRY(read_fd(s, s->raw_buffer + s->raw_size, room, &got, err));
+        size_t wanted = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
+        PCI_TRY(read_fd(s, s->raw_buffer + s->raw_size, wanted, &got, err));
     }
     return begin(input, err);
 }
@@ -447,15 +448,16 @@ pcol_status pci_input_open_memory(struct pci_input *input, const void *data, siz
 
 /* ---- parts */
 
-/* Where in the file the input began; UINT64_MAX if it is none that can be read out of turn. */
+/* File offset of the input's start; UINT64_MAX without random access. */
 static uint64_t find_start(const struct pci_input_state *s)
 {
     if (s->fd < 0 || s->inflate || !s->file_bytes)
         return UINT64_MAX;
-    if (s->place != UINT64_MAX)
+    if (s->position != UINT64_MAX)
         return s->start;
-    off_t at = lseek(s->fd, 0, SEEK_CUR);
-    return at >= 0 && (uint64_t)at >= s->total ? (uint64_t)at - s->total : UINT64_MAX;
+    off_t current = lseek(s->fd, 0, SEEK_CUR);
+    return current >= 0 && (uint64_t)current >= s->total ? (uint64_t)current - s->total
+                                                         : UINT64_MAX;
 }
 
 uint64_t pci_input_bytes(const struct pci_input *input)
@@ -475,7 +477,7 @@ pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *
     uint64_t start = find_start(of->state);
     PCI_TRY(new_state(part, of->name, &options, err));
     part->state->fd = of->state->fd;
-    part->state->place = part->state->start = start;
+    part->state->position = part->state->start = start;
     part->state->stop = UINT64_MAX;
     part->state->file_bytes = of->state->file_bytes;
     return PCOL_OK;
@@ -494,22 +496,22 @@ void pci_input_cut(struct pci_input *part, uint64_t offset)
 pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
-    uint64_t behind = input->offset + input->size;
-    if (offset >= input->offset && offset <= behind) {
+    uint64_t end = input->offset + input->size;
+    if (offset >= input->offset && offset <= end) {
         input->data += offset - input->offset;
-        input->size = (size_t)(behind - offset);
+        input->size = (size_t)(end - offset);
         input->offset = offset;
         return PCOL_OK;
     }
-    if (s->place == UINT64_MAX) { /* only forwards, within the file that pci_input_bytes() found */
-        if (lseek(s->fd, (off_t)(offset - behind), SEEK_CUR) < 0)
+    if (s->position == UINT64_MAX) { /* forwards only, within the size of pci_input_bytes() */
+        if (lseek(s->fd, (off_t)(offset - end), SEEK_CUR) < 0)
             return pci_fail_errno(err, "read");
-        s->read_bytes += offset - behind;
+        s->read_bytes += offset - end;
     } else {
-        s->place += offset - behind; /* modulo 2^64 */
+        s->position += offset - end; /* modulo 2^64 */
         input->end = 0;
     }
-    s->total += offset - behind;
+    s->total += offset - end;
     s->step = STEP_SKIPPED;
     input->offset = offset;
     input->data = s->buffer ? s->buffer : (const uint8_t *)"";
@@ -535,12 +537,12 @@ void pci_input_close(struct pci_input *input)
 uint64_t pci_input_consumed(const struct pci_input *input)
 {
     const struct pci_input_state *s = input->state;
-    return s->inflate ? consumed(s) : input->offset + input->size;
+    return s->inflate ? consumed_raw(s) : input->offset + input->size;
 }
 
 void pci_input_grant(const struct pci_input *input)
 {
-    grant(input->state, input->state->file_bytes);
+    raise_budget(input->state, input->state->file_bytes);
 }
 
 int pci_input_is_file(const struct pci_input *input)
@@ -548,21 +550,21 @@ int pci_input_is_file(const struct pci_input *input)
     return input->state->file && !input->state->inflate;
 }
 
-#define MOST_FORESEEN (UINT64_C(1) << 30)
+#define MAX_PREALLOCATED (UINT64_C(1) << 30)
 
-/* What the rest will take, if it is that of a plain file: no more is asked for then. */
-static size_t foreseen(const struct pci_input *input)
+/* Size of the remaining input if it is that of an uncompressed file, else 0. */
+static size_t expected_rest(const struct pci_input *input)
 {
     const struct pci_input_state *s = input->state;
     uint64_t size = s->inflate ? 0 : s->file_bytes;
-    return size > input->offset && size - input->offset <= MOST_FORESEEN
+    return size > input->offset && size - input->offset <= MAX_PREALLOCATED
                ? (size_t)(size - input->offset)
                : 0;
 }
 
 pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err)
 {
-    size_t capacity = 0, used = 0, wanted = foreseen(input);
+    size_t capacity = 0, used = 0, wanted = expected_rest(input);
     void *all = NULL;
     *data = NULL;
     *size = 0;

@@ -1,5 +1,5 @@
 /*
- * input_open.h - making and closing the input of input.h
+ * input_open.h - opening and closing of inputs (input.h)
  */
 #ifndef PCI_STREAM_INPUT_OPEN_H
 #define PCI_STREAM_INPUT_OPEN_H
@@ -7,26 +7,24 @@
 #include "stream/input.h"
 
 struct pci_input_options {
-    uint64_t max_bytes;        /* of the (inflated) input; 0: 64 GiB */
-    size_t piece;              /* bytes asked for at once; 0: 256 KiB */
+    uint64_t max_bytes;        /* of the decompressed input; 0: 64 GiB */
+    size_t piece;              /* bytes per read; 0: 256 KiB */
     pcol_progress_fn progress; /* called after each piece of a file or pipe; may be NULL */
     void *context;
-    unsigned threads; /* 2 or more: what is compressed is inflated by a thread of its own */
-    struct pci_budget *budget; /* charged for what is read; NULL: none */
-    const void *start; /* pci_input_open_fd(): bytes that were taken from the descriptor already */
-    size_t start_size; /* at most a piece */
+    unsigned threads;          /* 2 or more: a thread of its own decompresses */
+    struct pci_budget *budget; /* charged for bytes read; NULL: none */
+    const void *start; /* pci_input_open_fd(): bytes that the caller has read from the descriptor */
+    size_t start_size; /* at most `piece` */
 };
 
-/*
- * All three look at the first bytes, unwrap gzip and leave a first piece in the window (all of it
- * if it is short). Names are borrowed until pci_input_close().
- * Errors: E_IO, E_NO_MEMORY, E_LIMIT, E_SYNTAX (gzip), E_FORMAT (gzip inside gzip).
- */
+/* All three detect compression by the first bytes and fill the window with a first piece, or all of
+ * a shorter input. Names are borrowed until pci_input_close(). Errors: E_IO, E_NO_MEMORY, E_LIMIT,
+ * E_SYNTAX (gzip), E_FORMAT (gzip inside gzip). */
 pcol_status pci_input_open_path(struct pci_input *input, const char *path,
                                 const struct pci_input_options *options, pcol_error *err);
 pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
                               const struct pci_input_options *options, pcol_error *err);
-/* Memory that is not compressed becomes the window as it is. */
+/* Uncompressed memory is the window itself, without a copy. */
 pcol_status pci_input_open_memory(struct pci_input *input, const void *data, size_t size,
                                   const char *name, const struct pci_input_options *options,
                                   pcol_error *err);
@@ -34,10 +32,10 @@ void pci_input_close(struct pci_input *input);
 
 /* Whether the input is an uncompressed regular file that was opened by its name. */
 int pci_input_is_file(const struct pci_input *input);
-/* The rest of the input in one piece; the caller frees *data with pci_free(). */
+/* The remaining input as one block; the caller frees *data with pci_free(). */
 pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err);
-/* After a failed import: the offset of an error in a compressed input is one of the decompressed
- * bytes. */
+/* After a failed import of a compressed input: convert the error's offset into one of the
+ * decompressed bytes. */
 void pci_input_place(const struct pci_input *input, pcol_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * lines.c - the lines of a text input (lines.h)
+ * lines.c - iteration over the lines of a text input
  */
 #include "stream/lines.h"
 
@@ -9,19 +9,19 @@ pcol_status pci_lines_next(struct pci_lines *lines, struct pci_line *line, int *
                            pcol_error *err)
 {
     struct pci_input *input = lines->input;
-    size_t at = lines->consumed, seen = 0;
+    size_t start = lines->consumed, searched = 0;
     const uint8_t *feed;
     for (;;) {
-        size_t left = input->size - at - seen;
-        feed = left ? memchr(input->data + at + seen, '\n', left) : NULL;
+        size_t left = input->size - start - searched;
+        feed = left ? memchr(input->data + start + searched, '\n', left) : NULL;
         if (feed || input->end)
             break;
-        seen = input->size - at; /* looked through already */
-        PCI_TRY(pci_input_more(input, at, err));
-        at = 0;
+        searched = input->size - start;
+        PCI_TRY(pci_input_more(input, start, err));
+        start = 0;
     }
-    line->text = input->data + at;
-    line->size = feed ? (size_t)(feed - line->text) : input->size - at;
+    line->text = input->data + start;
+    line->size = feed ? (size_t)(feed - line->text) : input->size - start;
     line->whole = line->size + (feed != NULL);
     line->end = feed ? PCI_LINE_LF : PCI_LINE_CUT;
     if (feed && line->size && line->text[line->size - 1] == '\r') {
@@ -29,7 +29,7 @@ pcol_status pci_lines_next(struct pci_lines *lines, struct pci_line *line, int *
         line->end = PCI_LINE_CRLF;
     }
     *got = line->whole > 0;
-    lines->consumed = at + line->whole;
+    lines->consumed = start + line->whole;
     lines->number += (unsigned)*got;
     line->number = lines->number;
     return PCOL_OK;

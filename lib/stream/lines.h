@@ -1,6 +1,5 @@
 /*
- * lines.h - the lines of a text input, one after the other
- *
+ * lines.h - iteration over the lines of a text input
  *     struct pci_lines lines = {.input = import->input};
  *     for (;;) {
  *         struct pci_line line;
@@ -17,18 +16,18 @@
 
 enum pci_line_end { PCI_LINE_CUT, PCI_LINE_LF, PCI_LINE_CRLF };
 
-/* A line lies in the input's window: it is valid until the next one is asked for. */
+/* A line within the input's window, valid until the next call of pci_lines_next(). */
 struct pci_line {
     const uint8_t *text;
-    size_t size;           /* without its end */
-    size_t whole;          /* with its end */
-    enum pci_line_end end; /* CUT: the input's last line, without a line feed */
+    size_t size;           /* without the line ending */
+    size_t whole;          /* with the line ending */
+    enum pci_line_end end; /* CUT: the last line of the input, without a line feed */
     uint64_t number;       /* from 1 */
 };
 
 struct pci_lines {
     struct pci_input *input;
-    size_t consumed; /* bytes of the window that the last line took */
+    size_t consumed; /* bytes of the window up to the end of the last line */
     uint64_t number; /* of the last line */
 };
 

@@ -1,5 +1,5 @@
 /*
- * out_buffer.c - text on its way to a sink (out_buffer.h)
+ * out_buffer.c - buffered text output to a sink
  */
 #include "stream/out_buffer.h"
 
@@ -42,12 +42,12 @@ pcol_status pci_put_line_end(struct pci_out *to, pcol_error *err)
 uint8_t *pci_out_digits(uint8_t *to, int64_t value)
 {
     uint8_t text[20], *p = text + sizeof text;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     if (value < 0)
         *to++ = '-';
     do
-        *--p = (uint8_t)('0' + rest % 10);
-    while (rest /= 10);
+        *--p = (uint8_t)('0' + magnitude % 10);
+    while (magnitude /= 10);
     size_t size = (size_t)(text + sizeof text - p);
     memcpy(to, p, size);
     return to + size;

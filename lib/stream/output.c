@@ -1,11 +1,11 @@
 /*
- * output.c - a file that appears whole or not at all
+ * output.c - atomic file output: a temporary file that is renamed when it is complete
  *
- * Bytes go to ".NAME.pcol-XXXXXX" beside the target; commit syncs it and gives it its name: by
- * rename() where replacing is allowed, else by link(), which fails if the name was taken meanwhile;
- * the temporary name is then removed.
- * Then the folder is synced. Symbolic links are followed first, so that their target is replaced
- * and not the link. Character devices and FIFOs are no files to replace: they are written directly.
+ * Bytes are written to ".NAME.pcol-XXXXXX" in the target's directory. Commit syncs the file, then
+ * renames it if overwriting is allowed, else uses link(), which fails if the target was created
+ * meanwhile, and removes the temporary name. Then the directory is synced. Symbolic links are
+ * resolved first, so that their target is replaced. Character devices and FIFOs are written
+ * directly. Tests: tests/unit/test_output.c, tests/sinks.
  */
 #include "pcol.h"
 
@@ -26,15 +26,15 @@
 #define MAX_WRITE ((size_t)1 << 30)
 #define MAX_LINKS 40
 #define MAX_TRIES 100
-#define MAX_NAME 200 /* of the target's name within the temporary one: that stays below NAME_MAX */
+#define MAX_NAME 200 /* of the target in the temporary name, which then is shorter than NAME_MAX */
 
 struct pcol_output {
-    char *target;    /* links followed */
-    char *temporary; /* "" if the target is written directly */
+    char *target;    /* without symbolic links */
+    char *temporary; /* NULL if the target is written directly */
     int fd;
-    int folder; /* for syncing; -1: not wanted */
+    int folder; /* for syncing; -1: not synced */
     unsigned flags;
-    pcol_status status; /* first failure of a write: commit repeats it */
+    pcol_status status; /* first failed write; repeated by commit */
     uint8_t *buffer;
     size_t used;
 };
@@ -51,15 +51,15 @@ static char *copy_text(const char *text, size_t size)
     return copy;
 }
 
-/* Bytes of a path's folder with its last slash; 0: the working folder. */
+/* Length of a path's directory including the last slash; 0: the working directory. */
 static size_t folder_size(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* One link of a chain: *path becomes what it points to. */
-static pcol_status follow(char **path, pcol_error *err)
+/* Replace *path by the destination of the link that it is. */
+static pcol_status follow_link(char **path, pcol_error *err)
 {
     char text[PATH_MAX];
     ssize_t size = readlink(*path, text, sizeof text);
@@ -88,22 +88,24 @@ static pcol_status resolve(const char *path, char **target, pcol_error *err)
     for (int links = 0; !lstat(*target, &info) && S_ISLNK(info.st_mode); links++) {
         if (links == MAX_LINKS)
             return pci_fail(err, PCOL_E_IO, "too many symbolic links");
-        PCI_TRY(follow(target, err));
+        PCI_TRY(follow_link(target, err));
     }
     return PCOL_OK;
 }
 
-/* What failed in the output's folder; a missing one is named, since it is often a slip. */
-static pcol_status fail_folder(const pcol_output *o, const char *what, pcol_error *err)
+/* Error of a system call in the output's directory; a missing one is named, as it is often a
+ * typo. */
+static pcol_status fail_folder(const pcol_output *o, const char *action, pcol_error *err)
 {
     size_t size = folder_size(o->target);
     if (errno == ENOENT && size)
         return pci_fail(err, PCOL_E_IO, "there is no folder %.*s", size < 200 ? (int)size : 200,
                         o->target);
-    return pci_fail_errno(err, what);
+    return pci_fail_errno(err, action);
 }
 
-/* ".NAME.pcol-XXXXXX" beside the target. It need not be secret: O_EXCL keeps what is there. */
+/* Create ".NAME.pcol-XXXXXX" next to the target. The name need not be secret: O_EXCL protects
+ * existing files. */
 static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -116,17 +118,17 @@ static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
         return pci_fail_memory(err);
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         uint64_t random = pci_hash_pair((uint64_t)getpid(), atomic_fetch_add(&counter, 1));
-        char *at = o->temporary;
-        memcpy(at, o->target, folder);
-        at += folder;
-        *at++ = '.';
-        memcpy(at, o->target + folder, name);
-        at += name;
-        memcpy(at, ".pcol-", 6);
-        at += 6;
+        char *end = o->temporary;
+        memcpy(end, o->target, folder);
+        end += folder;
+        *end++ = '.';
+        memcpy(end, o->target + folder, name);
+        end += name;
+        memcpy(end, ".pcol-", 6);
+        end += 6;
         for (int i = 0; i < 6; i++, random >>= 5)
-            *at++ = letters[random & 31];
-        *at = 0;
+            *end++ = letters[random & 31];
+        *end = 0;
         do
             o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         while (o->fd < 0 && errno == EINTR);
@@ -136,7 +138,7 @@ static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
             break;
     }
     int failure = errno;
-    pci_free(o->temporary); /* what has this name is not ours to remove */
+    pci_free(o->temporary); /* a file of this name is not ours and must not be removed */
     o->temporary = NULL;
     errno = failure;
     return fail_folder(o, "create a file in the output's folder", err);
@@ -144,7 +146,7 @@ static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
 
 /* ---- opening */
 
-/* A device or a FIFO. */
+/* Open a device or a FIFO. */
 static pcol_status open_directly(pcol_output *o, const char *path, pcol_error *err)
 {
     do
@@ -169,8 +171,8 @@ static pcol_status open_folder(pcol_output *o, pcol_error *err)
     return o->folder < 0 ? fail_folder(o, "open the output's folder", err) : PCOL_OK;
 }
 
-static pcol_status open_aside(pcol_output *o, const char *path, const struct stat *old,
-                              pcol_error *err)
+static pcol_status open_temporary(pcol_output *o, const char *path, const struct stat *old,
+                                  pcol_error *err)
 {
     PCI_TRY(resolve(path, &o->target, err));
     size_t folder = folder_size(o->target);
@@ -178,8 +180,8 @@ static pcol_status open_aside(pcol_output *o, const char *path, const struct sta
         return pci_fail(err, PCOL_E_IO, "the output is a folder");
     if (!(o->flags & PCOL_OUTPUT_NO_SYNC))
         PCI_TRY(open_folder(o, err));
-    /* What replaces a file is open to the same people and at no time to more; where a file system
-     * has no permissions to set, nothing is lost. */
+    /* A replacement has the permissions of the old file, and never more before that. A failed
+     * fchmod() is ignored: the file system has no permissions. */
     if (o->flags & PCOL_OUTPUT_PRIVATE)
         return make_temporary(o, 0600, err);
     PCI_TRY(make_temporary(o, old ? old->st_mode & 0666 : 0666, err));
@@ -199,7 +201,7 @@ static pcol_status open_any(pcol_output *o, const char *path, pcol_error *err)
     if (stat(path, &info)) {
         if (errno != ENOENT)
             return pci_fail_errno(err, "open for writing");
-        return open_aside(o, path, NULL, err);
+        return open_temporary(o, path, NULL, err);
     }
     if (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode))
         return open_directly(o, path, err);
@@ -209,7 +211,7 @@ static pcol_status open_any(pcol_output *o, const char *path, pcol_error *err)
         return pci_fail(err, PCOL_E_IO, "the output is not a regular file");
     if (!(o->flags & PCOL_OUTPUT_OVERWRITE))
         return pci_fail(err, PCOL_E_EXISTS, "the output exists");
-    return open_aside(o, path, &info, err);
+    return open_temporary(o, path, &info, err);
 }
 
 static void free_output(pcol_output *o)
@@ -228,7 +230,7 @@ pcol_status pcol_output_open(const char *path, unsigned flags, pcol_output **out
                              pcol_error *err)
 {
     if (!output)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the output");
+        return pci_fail(err, PCOL_E_ARGUMENT, "no output given");
     *output = NULL;
     if (!path || flags & ~(PCOL_OUTPUT_OVERWRITE | PCOL_OUTPUT_NO_SYNC | PCOL_OUTPUT_PRIVATE))
         return pci_fail(err, PCOL_E_ARGUMENT, "no path, or unknown flags");
@@ -278,8 +280,8 @@ static pcol_status flush(pcol_output *o, pcol_error *err)
     return write_all(o, o->buffer, used, err);
 }
 
-/* Always as many bytes as the buffer has: pages that are written together are kept together, and
- * mapping the file later takes less time. */
+/* Writes whole buffers only: the page cache then keeps large folios, and mapping the file later is
+ * faster. */
 static pcol_status sink_write(void *context, const void *data, size_t size, pcol_error *err)
 {
     pcol_output *o = context;
@@ -311,7 +313,7 @@ pcol_sink pcol_output_sink(pcol_output *output)
     return (pcol_sink){sink_write, output};
 }
 
-/* ---- putting in place */
+/* ---- commit */
 
 static pcol_status sync_file(int fd, pcol_error *err)
 {
@@ -322,8 +324,8 @@ static pcol_status sync_file(int fd, pcol_error *err)
     return result ? pci_fail_errno(err, "write to the disk") : PCOL_OK;
 }
 
-/* File systems without hard links: claim the name with an empty file, then replace that. */
-static pcol_status place_by_claim(pcol_output *o, pcol_error *err)
+/* For file systems without hard links: create an empty target exclusively, then replace it. */
+static pcol_status rename_to_claimed(pcol_output *o, pcol_error *err)
 {
     int fd = open(o->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST)
@@ -338,7 +340,7 @@ static pcol_status place_by_claim(pcol_output *o, pcol_error *err)
     return status;
 }
 
-static pcol_status place(pcol_output *o, pcol_error *err)
+static pcol_status rename_to_target(pcol_output *o, pcol_error *err)
 {
     if (o->flags & PCOL_OUTPUT_OVERWRITE) {
         if (rename(o->temporary, o->target))
@@ -350,7 +352,7 @@ static pcol_status place(pcol_output *o, pcol_error *err)
     if (errno == EEXIST)
         return pci_fail(err, PCOL_E_EXISTS, "the output has appeared meanwhile");
     if (errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK || errno == EACCES)
-        return place_by_claim(o, err);
+        return rename_to_claimed(o, err);
     return pci_fail_errno(err, "name the output");
 }
 
@@ -360,7 +362,7 @@ static pcol_status sync_folder(pcol_output *o, pcol_error *err)
     do
         result = fsync(o->folder);
     while (result && errno == EINTR);
-    if (!result || errno == EINVAL || errno == ENOTSUP) /* a file system that has no such thing */
+    if (!result || errno == EINVAL || errno == ENOTSUP) /* file systems without directory sync */
         return PCOL_OK;
     return pci_fail_errno(err, "sync the folder of the output, which is in place");
 }
@@ -378,8 +380,8 @@ static pcol_status commit(pcol_output *o, pcol_error *err)
         return pci_fail_errno(err, "write");
     if (!o->temporary)
         return PCOL_OK;
-    PCI_TRY(place(o, err));
-    /* After link() the file has two names; renamed, it has only the new one. */
+    PCI_TRY(rename_to_target(o, err));
+    /* After link() the temporary name still exists, after rename() it does not. */
     if (unlink(o->temporary) && errno != ENOENT)
         return pci_fail_errno(err, "remove the temporary name of the output, which is in place");
     pci_free(o->temporary);

@@ -7,13 +7,13 @@
 
 #include <limits.h>
 
-static voidpf allocate(voidpf unused, uInt count, uInt size)
+voidpf pci_zlib_alloc(voidpf unused, uInt count, uInt size)
 {
     (void)unused;
     return pci_calloc(count, size);
 }
 
-static void release(voidpf unused, voidpf memory)
+void pci_zlib_free(voidpf unused, voidpf memory)
 {
     (void)unused;
     pci_free(memory);
@@ -21,13 +21,13 @@ static void release(voidpf unused, voidpf memory)
 
 int pci_deflate_raw_deflate(z_stream *z, int level)
 {
-    *z = (z_stream){.zalloc = allocate, .zfree = release};
+    *z = (z_stream){.zalloc = pci_zlib_alloc, .zfree = pci_zlib_free};
     return deflateInit2(z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK ? 0 : -1;
 }
 
 int pci_deflate_raw_begin(z_stream *z)
 {
-    *z = (z_stream){.zalloc = allocate, .zfree = release};
+    *z = (z_stream){.zalloc = pci_zlib_alloc, .zfree = pci_zlib_free};
     return inflateInit2(z, -15) == Z_OK ? 0 : -1;
 }
 

@@ -11,6 +11,9 @@
 #include <zlib.h>
 
 /* Initialize a compressor. 0, or -1: out of memory. The caller calls deflateEnd(). */
+/* Hooks of a z_stream: the library's allocator. */
+voidpf pci_zlib_alloc(voidpf unused, uInt count, uInt size);
+void pci_zlib_free(voidpf unused, voidpf memory);
 int pci_deflate_raw_deflate(z_stream *z, int level);
 
 /* Initialize a decompressor. 0, or -1: out of memory. The caller calls inflateEnd(). */

@@ -187,7 +187,7 @@ Test(input, damaged_gzip)
     cr_assert_eq(read_memory(packed, size, 0, &err), PCOL_OK);
     for (size_t cut = 2; cut < size; cut++) {
         cr_assert_eq(read_memory(packed, cut, 0, &err), PCOL_E_SYNTAX, "cut at %zu", cut);
-        cr_assert_str_eq(err.message, "gzip data is cut");
+        cr_assert_str_eq(err.message, "gzip data is truncated");
         cr_assert_eq(err.offset, cut);
         cr_assert_leq(err.inflated_offset, sizeof data);
     }
@@ -207,7 +207,7 @@ Test(input, damaged_gzip)
     }
     packed[size] = 'x';
     cr_assert_eq(read_memory(packed, size + 1, 0, &err), PCOL_E_SYNTAX);
-    cr_assert_str_eq(err.message, "bytes behind the end of the gzip data");
+    cr_assert_str_eq(err.message, "bytes after the end of the gzip data");
     cr_assert_eq(err.offset, size);
     packed[size] = 0;
     cr_assert_eq(read_memory(packed, size + 1, 0, &err), PCOL_E_SYNTAX);
@@ -278,7 +278,7 @@ Test(input, endless_token)
         status = pci_input_more(&input, 0, &err);
     while (status == PCOL_OK);
     cr_assert_eq(status, PCOL_E_LIMIT);
-    cr_assert_str_eq(err.message, "a piece of the input is longer than 64 MiB");
+    cr_assert_str_eq(err.message, "a token or line of the input is longer than 64 MiB");
     cr_assert_eq(input.size, (size_t)64 << 20);
     pci_input_close(&input);
 }

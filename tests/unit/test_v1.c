@@ -198,7 +198,7 @@ Test(v1, every_rule)
         {WITH(S1, "", F1), PCOL_E_SYNTAX, 2, 36, "samples: 1 names no location"},
         {WITH(S1, L1, ""), PCOL_E_SYNTAX, 3, 45,
          "locations, row 1: function_id 1 names no function"},
-        {WITH(S1, L1, F1) "]", PCOL_E_SYNTAX, 4, 91, "text behind the end of the value"},
+        {WITH(S1, L1, F1) "]", PCOL_E_SYNTAX, 4, 91, "text after the end of the value"},
         {"{\"samples\":[" S1, PCOL_E_SYNTAX, 1, 40, "input ends inside an array"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
