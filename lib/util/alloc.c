@@ -2,8 +2,8 @@
  * alloc.c - allocator of the library: overflow checks, budget, huge pages
  *
  * The only place that checks products for overflow; a hook can make any allocation fail. Large
- * blocks request huge pages (madvise): the kernel clears memory on first touch, and a fault for each
- * 4 KiB took a quarter of the time of a query of a profile with a quarter of a million stacks.
+ * blocks request huge pages (madvise): the kernel clears memory on first touch, and a fault for
+ * each 4 KiB took a quarter of the time of a query of a profile with a quarter of a million stacks.
  */
 #define _DEFAULT_SOURCE /* madvise(), here only */
 #include "util/alloc.h"
