@@ -379,7 +379,7 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
 /* Types named before the first source belong to the sources whose samples use them. */
 static pcol_status record_type(pcol_builder *b, uint32_t type, pcol_error *err)
 {
-    if (b->source_count == 0 || b->types[type].noted == b->source_count)
+    if (b->source_count == 0 || b->types[type].recorded == b->source_count)
         return PCOL_OK;
     return pci_source_type_note(b, b->source_count - 1, type, err);
 }
@@ -456,10 +456,10 @@ static pcol_status check_values(pcol_builder *b, const pcol_sample *s, pcol_erro
         uint32_t type = s->values[i].sample_type;
         if (type >= b->type_count)
             return pci_fail(err, PCOL_E_ARGUMENT, "sample type %u does not exist", type);
-        if (b->types[type].turn == turn)
+        if (b->types[type].last_sample == turn)
             return pci_fail(err, PCOL_E_ARGUMENT, "a sample has two values of sample type %u",
                             type);
-        b->types[type].turn = turn;
+        b->types[type].last_sample = turn;
     }
     return PCOL_OK;
 }
@@ -492,7 +492,7 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
         PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_CPU], r, sample->cpu_delta_ns, err));
     for (size_t i = 0; i < sample->value_count; i++) {
         const pcol_value *v = &sample->values[i];
-        if (b->types[v->sample_type].noted != sample->source + 1)
+        if (b->types[v->sample_type].recorded != sample->source + 1)
             PCI_TRY(pci_source_type_note(b, sample->source, v->sample_type, err));
         PCI_TRY(
             pci_column_buffer_set(b->columns[b->types[v->sample_type].column], r, v->as.i64, err));

@@ -124,9 +124,9 @@ struct pci_group_record {
 
 struct pci_sample_type_record {
     uint32_t type, unit, flags, ordinal;
-    uint32_t column; /* of samples */
-    uint32_t noted;  /* 1 + a source for which source_types has this type */
-    uint64_t turn;   /* sample_turn of the latest sample with a value of it */
+    uint32_t column;      /* of samples */
+    uint32_t recorded;    /* 1 + a source for which source_types has this type */
+    uint64_t last_sample; /* sample_turn of the latest sample with a value of it */
 };
 
 /* Distinct lists of cells with dense ids (intern.c). */

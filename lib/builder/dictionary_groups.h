@@ -41,7 +41,7 @@ pcol_status pci_code_groups_choose(pcol_builder *b, struct pci_container *w,
 void pci_code_groups_clear(struct pci_code_groups *groups);
 /* The group of a column of the builder and the column's index in it; NULL: none. */
 const struct pci_codes *pci_code_group_of(const struct pci_code_groups *groups, uint32_t column,
-                                          size_t *place);
+                                          size_t *index);
 
 /* Assign ids to the tuples of all rows; group->used becomes 0 if there are too many
  * (encode_dictionary.c). */
@@ -49,7 +49,7 @@ pcol_status pci_codes_fill(const pcol_builder *b, struct pci_codes *group, pcol_
 /* Encode a column of the group. The first one has the codes, the others refer to the column
  * `distance` before them. */
 pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number,
-                                  const struct pci_codes *group, size_t place, uint32_t distance,
+                                  const struct pci_codes *group, size_t index, uint32_t distance,
                                   pcol_error *err);
 
 /* Upper bound of the bits of codes, by the number of rows of each code. */

@@ -11,7 +11,7 @@
 pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err)
 {
     int known;
-    b->types[type].noted = source + 1;
+    b->types[type].recorded = source + 1;
     return pci_pair_set_add(&b->source_types, source, type, &known, err);
 }
 
