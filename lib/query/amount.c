@@ -1,5 +1,5 @@
 /*
- * amount.c - what is said of sums that do not fit
+ * amount.c - the error of an integer overflow in a sum
  */
 #include "query/amount.h"
 

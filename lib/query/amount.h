@@ -1,7 +1,8 @@
 /*
- * amount.h - arithmetic on values that are int64 or double, by a flag beside them
+ * amount.h - arithmetic on values that are int64 or double
  *
- * One set of loops serves both kinds. Integer sums that do not fit are noticed, never wrapped.
+ * The caller passes the kind as a flag, so that one loop serves both. Integer overflow is reported,
+ * never wrapped.
  */
 #ifndef PCI_AMOUNT_H
 #define PCI_AMOUNT_H
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* *sum += value; non-zero if it does not fit. */
+/* *sum += value; non-zero on overflow. */
 static inline int pci_amount_add(int is_double, pcol_amount *sum, pcol_amount value)
 {
     if (is_double) {
@@ -26,31 +27,36 @@ static inline int pci_amount_is_zero(int is_double, pcol_amount value)
     return is_double ? value.f64 == 0 : value.i64 == 0;
 }
 
-/* The magnitude as an unsigned number: INT64_MIN has one, too. */
+static inline double pci_amount_to_double(pcol_amount amount, int is_double)
+{
+    return is_double ? amount.f64 : (double)amount.i64;
+}
+
+/* Absolute value as an unsigned number; defined for INT64_MIN. */
 static inline uint64_t pci_amount_magnitude(pcol_amount value)
 {
     return value.i64 < 0 ? 0 - (uint64_t)value.i64 : (uint64_t)value.i64;
 }
 
-/* A number that orders amounts of one kind by magnitude. */
+/* Sort key that orders amounts of one kind by magnitude. */
 static inline uint64_t pci_amount_key(int is_double, pcol_amount value)
 {
     uint64_t bits;
     if (!is_double)
         return pci_amount_magnitude(value);
-    value.f64 = fabs(value.f64); /* without a sign the bits are in order, too */
+    value.f64 = fabs(value.f64); /* IEEE 754 doubles without a sign order like their bits */
     memcpy(&bits, &value.f64, sizeof bits);
     return bits;
 }
 
-/* Order by magnitude: -1, 0, 1. */
+/* Compares magnitudes: -1, 0 or 1. */
 static inline int pci_amount_compare(int is_double, pcol_amount a, pcol_amount b)
 {
     uint64_t x = pci_amount_key(is_double, a), y = pci_amount_key(is_double, b);
     return (x > y) - (x < y);
 }
 
-/* "the sums of TYPE do not fit into 64 bits" */
+/* "a sum of 'TYPE' does not fit into 64 bits" */
 pcol_status pci_amount_overflow(pcol_str type, pcol_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * bytes.c - sets of bytes: classes, ranges, brackets
+ * bytes.c - byte sets: classes, ranges and bracket expressions
  *
- * POSIX says what stands in brackets; an escape there is one of RE2, or refused where POSIX would
- * take the backslash for itself. A character beyond ASCII is several bytes, which no set can hold.
+ * Syntax of POSIX. An escape in brackets is one of RE2, or rejected where POSIX reads the backslash
+ * as itself. A non-ASCII character is several bytes and cannot be in a set.
  */
 #include "query/bytes.h"
 
@@ -43,43 +43,43 @@ static void negate(struct pci_bytes *set)
 
 int pci_bytes_add_shorthand(struct pci_bytes *set, uint8_t letter)
 {
-    struct pci_bytes these = {{0}};
+    struct pci_bytes members = {{0}};
     switch (letter | 32) {
     case 'd':
-        add_range(&these, '0', '9');
+        add_range(&members, '0', '9');
         break;
     case 'w':
         for (unsigned i = 0; i < 256; i++)
             if (pci_is_word((uint8_t)i))
-                pci_bytes_add(&these, (uint8_t)i);
+                pci_bytes_add(&members, (uint8_t)i);
         break;
     case 's':
-        add_range(&these, '\t', '\r');
-        pci_bytes_add(&these, ' ');
+        add_range(&members, '\t', '\r');
+        pci_bytes_add(&members, ' ');
         break;
     default:
         return 0;
     }
     if (!(letter & 32))
-        negate(&these);
+        negate(&members);
     for (int i = 0; i < 4; i++)
-        set->bits[i] |= these.bits[i];
+        set->bits[i] |= members.bits[i];
     return 1;
 }
 
 uint8_t pci_control_of(uint8_t letter)
 {
     static const char letters[] = "atnvfr", meant[] = "\a\t\n\v\f\r";
-    const char *at = letter ? strchr(letters, letter) : NULL;
-    return at ? (uint8_t)meant[at - letters] : 0;
+    const char *letter_found = letter ? strchr(letters, letter) : NULL;
+    return letter_found ? (uint8_t)meant[letter_found - letters] : 0;
 }
 
-/* Where a bracket is read. */
-struct reading {
+/* Parser position in a bracket expression. */
+struct bracket_parser {
     const uint8_t *at, *end;
 };
 
-/* [:alpha:] and its like, as pairs of bytes from and to. */
+/* Adds a POSIX class such as [:alpha:]; `bytes` are pairs (first, last). */
 static int add_class(struct pci_bytes *set, const uint8_t *name, size_t size)
 {
     static const struct {
@@ -101,8 +101,8 @@ static int add_class(struct pci_bytes *set, const uint8_t *name, size_t size)
     return 0;
 }
 
-/* [:name:], [.c.] or [=c=]. *byte: the one it stands for, -1 for a class. */
-static const char *named(struct reading *p, struct pci_bytes *set, int *byte)
+/* Parses [:name:], [.c.] or [=c=]. *byte: the single byte, -1 for a class. */
+static const char *parse_named(struct bracket_parser *p, struct pci_bytes *set, int *byte)
 {
     uint8_t kind = p->at[1];
     const uint8_t *name = p->at + 2, *end = name;
@@ -113,23 +113,22 @@ static const char *named(struct reading *p, struct pci_bytes *set, int *byte)
     *byte = -1;
     p->at = end + 2;
     if (kind == ':')
-        return add_class(set, name, (size_t)(end - name))
-                   ? NULL
-                   : "has a class of characters that is not known";
+        return add_class(set, name, (size_t)(end - name)) ? NULL
+                                                          : "has an unknown class of characters";
     if (end - name != 1)
-        return "names a collating element, which only a single character can be";
+        return "has a collating element of several characters: only one is supported";
     *byte = *name;
     return NULL;
 }
 
-/* The next one of a bracket: a byte, or something that is added at once, and *byte is -1. */
-static const char *member(struct reading *p, struct pci_bytes *set, int *byte)
+/* Parses the next member: *byte is a single byte, or -1 for a set, which is added. */
+static const char *parse_member(struct bracket_parser *p, struct pci_bytes *set, int *byte)
 {
     uint8_t c = *p->at;
     if (c == '[' && p->end - p->at > 2 && strchr(".:=", p->at[1]) && p->at[1])
-        return named(p, set, byte);
+        return parse_named(p, set, byte);
     if (c == '\\' && p->end - p->at > 1) {
-        /* POSIX knows no escape here, and takes a backslash for itself; RE2 has them. */
+        /* POSIX has no escapes in brackets; RE2 has. */
         c = p->at[1];
         if (c == ']' || c == '[' || c == '-')
             return "has an escape within brackets: put ] first and - last instead";
@@ -139,46 +138,46 @@ static const char *member(struct reading *p, struct pci_bytes *set, int *byte)
             return NULL;
         *byte = pci_control_of(c) ? pci_control_of(c) : c;
         if (!pci_control_of(c) && (pci_is_word(c) && c != '_'))
-            return "has an escape within brackets that is not known";
+            return "has an unknown escape within brackets";
         return NULL;
     }
     if (c >= 0x80)
-        return "has a character beyond ASCII within brackets: write (x|y) instead";
+        return "has a non-ASCII character within brackets: write (x|y) instead";
     p->at++;
     *byte = c;
     return NULL;
 }
 
-static int closes(const struct reading *p)
+static int is_closing(const struct bracket_parser *p)
 {
     return p->at < p->end && *p->at == ']';
 }
 
-/* Does a range go on here? A - before the closing bracket is itself. */
-static int is_range(const struct reading *p)
+/* 1 if a range continues here. A - before the closing bracket is a literal. */
+static int is_range(const struct bracket_parser *p)
 {
     return p->end - p->at > 1 && p->at[0] == '-' && p->at[1] != ']';
 }
 
 const char *pci_bytes_read(const uint8_t **at, const uint8_t *end, int fold, struct pci_bytes *set)
 {
-    struct reading p = {*at + 1, end};
-    const char *why = NULL;
-    int not = 0, first = 1;
+    struct bracket_parser p = {*at + 1, end};
+    const char *problem = NULL;
+    int negated = 0, first = 1;
     memset(set, 0, sizeof *set);
     if (p.at < end && *p.at == '^')
-        not = 1, p.at++;
-    for (; first || !closes(&p); first = 0) {
+        negated = 1, p.at++;
+    for (; first || !is_closing(&p); first = 0) {
         int from, to;
         if (p.at == end)
             return "has an unmatched [";
-        if ((why = member(&p, set, &from)) != NULL)
-            return why;
+        if ((problem = parse_member(&p, set, &from)) != NULL)
+            return problem;
         to = from;
         if (is_range(&p)) {
             p.at++;
-            if ((why = member(&p, set, &to)) != NULL)
-                return why;
+            if ((problem = parse_member(&p, set, &to)) != NULL)
+                return problem;
             if (from < 0 || to < from)
                 return "has a range of characters that ends before it begins";
             if (is_range(&p))
@@ -190,7 +189,7 @@ const char *pci_bytes_read(const uint8_t **at, const uint8_t *end, int fold, str
     *at = p.at + 1;
     if (fold)
         pci_bytes_fold(set);
-    if (not )
+    if (negated)
         negate(set);
     return NULL;
 }

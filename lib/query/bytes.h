@@ -1,5 +1,5 @@
 /*
- * bytes.h - sets of bytes, as patterns write them: [a-z], \w
+ * bytes.h - byte sets and bracket expressions of patterns: [a-z], \w
  */
 #ifndef PCI_BYTES_H
 #define PCI_BYTES_H
@@ -22,18 +22,18 @@ static inline void pci_bytes_add(struct pci_bytes *set, uint8_t byte)
     set->bits[byte >> 6] |= UINT64_C(1) << (byte & 63);
 }
 
-int pci_is_letter(uint8_t byte); /* of ASCII */
-int pci_is_word(uint8_t byte);   /* letters, digits and _ are what words are made of */
+int pci_is_letter(uint8_t byte); /* ASCII letters */
+int pci_is_word(uint8_t byte);   /* ASCII letters, digits and _ */
 
-/* Small and large letters are each other's. */
+/* Adds the other case of each ASCII letter in the set. */
 void pci_bytes_fold(struct pci_bytes *set);
-/* \d \w \s, and \D \W \S for all others. 0: it is none of them. */
+/* Adds \d \w \s or their complements \D \W \S. 0: another letter. */
 int pci_bytes_add_shorthand(struct pci_bytes *set, uint8_t letter);
-/* What \t and its like mean; 0: it is none of them. */
+/* The control character of an escape such as \t; 0: another letter. */
 uint8_t pci_control_of(uint8_t letter);
 
-/* A bracket [...] at *at, and past it. `fold`: letters mean large and small. NULL, or what is wrong
- * with the pattern. */
+/* Parses a bracket expression at *at and moves *at after it. fold: ignore case. Returns NULL or the
+ * error in the pattern. */
 const char *pci_bytes_read(const uint8_t **at, const uint8_t *end, int fold, struct pci_bytes *set);
 
 #endif

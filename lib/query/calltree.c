@@ -1,10 +1,10 @@
 /*
- * calltree.c - the call tree of what is selected, equal frames of siblings joined
+ * calltree.c - call tree of the selected samples; siblings with the same frame are merged
  *
- * Top-down, the walk over all stacks is a walk over the new tree as well: entering a frame goes to
- * a child, leaving it goes back. Bottom-up, each stack with weight is followed from its innermost
- * frame outwards. Nodes are numbered as they appear, so a parent comes before its children; totals
- * are one pass from the back, and one sort puts siblings in order.
+ * Top-down, the tree is a trie that the walk over all stacks builds: entering a frame moves to a
+ * child, leaving it to the parent. Bottom-up, each stack with weight is inserted from its innermost
+ * frame outwards. Nodes are numbered in order of creation, so parents precede children; totals are
+ * one backward pass, then siblings are sorted. Tests: tests/unit/test_query.c, tests/answers.
  */
 #include "query/query.h"
 
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STEPS (UINT64_C(1) << 28) /* of a bottom-up tree: seconds */
-/* A location of many lines, often in one stack, makes a tree of the square of a file's size. So
- * many nodes any file may have, and so many more for each of its stacks. */
+#define MAX_STEPS (UINT64_C(1) << 28) /* limit of a bottom-up tree: some seconds */
+/* Limit of nodes for any file, and more for each of its stacks: a location of many lines that
+ * occurs in many stacks would yield a tree of quadratic size. */
 #define FREE_NODES (UINT64_C(1) << 22)
 #define NODES_PER_STACK 256u
 
@@ -28,11 +28,11 @@ struct node {
     int cut;
 };
 
-/* Sums of a node while the tree is built. */
+/* Sums of a node during construction. */
 struct sums {
     pcol_amount self;
-    pcol_amount total; /* at first of what is deeper than max_depth alone */
-    uint8_t cut;       /* some of its weight is */
+    pcol_amount total; /* before add_totals(): only the weight deeper than max_depth */
+    uint8_t cut;       /* part of its weight is deeper than max_depth */
 };
 
 struct pcol_calltree {
@@ -41,75 +41,74 @@ struct pcol_calltree {
     struct pci_frames frames;
 };
 
-struct building {
+struct builder {
     const pcol_query *query;
     const struct pci_frames *frames;
-    struct pci_call_tree tree; /* its groups are frames */
+    struct pci_call_tree tree; /* nodes are keyed by frame */
     struct sums *sums;         /* by node */
     size_t capacity;
-    uint64_t most; /* nodes */
+    uint64_t max_nodes; /* limit of nodes */
     uint32_t max_depth;
-    struct pci_stack_table calls; /* bottom-up */
-    /* the walk */
+    struct pci_stack_table calls; /* for bottom-up trees */
+    /* state of the walk */
     uint32_t node, depth, skipped;
 };
 
 /* ---- nodes */
 
-static pcol_status go_down(struct building *b, uint32_t frame, pcol_error *err)
+static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *err)
 {
-    size_t before = b->tree.count, room = b->capacity;
+    size_t before = b->tree.count, capacity = b->capacity;
     PCI_TRY(pci_call_tree_child(&b->tree, b->node, frame, &b->node, err));
     if (b->tree.count == before)
         return PCOL_OK;
-    if (before >= b->most)
-        return pci_fail(err, PCOL_E_LIMIT,
-                        "the call tree has more than %llu nodes; a depth makes it smaller",
-                        (unsigned long long)b->most);
+    if (before >= b->max_nodes)
+        return pci_fail(err, PCOL_E_LIMIT, "the call tree has more than %llu nodes; give a depth",
+                        (unsigned long long)b->max_nodes);
     if (pci_grow((void **)&b->sums, &b->capacity, b->tree.count, sizeof *b->sums))
         return pci_fail_memory(err);
-    memset(b->sums + room, 0, (b->capacity - room) * sizeof *b->sums);
+    memset(b->sums + capacity, 0, (b->capacity - capacity) * sizeof *b->sums);
     return PCOL_OK;
 }
 
-static pcol_status add(const struct building *b, pcol_amount *sum, pcol_amount amount,
-                       pcol_error *err)
+static pcol_status add_amount(const struct builder *b, pcol_amount *sum, pcol_amount amount,
+                              pcol_error *err)
 {
     if (pci_amount_add(b->query->measure.is_double, sum, amount))
         return pci_amount_overflow(b->query->measure.type, err);
     return PCOL_OK;
 }
 
-/* The weight of a stack goes to the node that is open. deeper: its innermost frames are below
- * max_depth, so that the weight is not the node's own. */
-static pcol_status add_weight(struct building *b, uint32_t row, int deeper, pcol_error *err)
+/* Adds the weight of a stack to the current node. deeper: the innermost frames are below max_depth,
+ * so the weight is not the node's own. */
+static pcol_status add_weight(struct builder *b, uint32_t row, int deeper, pcol_error *err)
 {
     struct sums *sums = &b->sums[b->node];
     pcol_amount weight = b->query->weight[row];
     if (!deeper)
-        return add(b, &sums->self, weight, err);
+        return add_amount(b, &sums->self, weight, err);
     sums->cut |= !pci_amount_is_zero(b->query->measure.is_double, weight);
-    return add(b, &sums->total, weight, err);
+    return add_amount(b, &sums->total, weight, err);
 }
 
 /* ---- top-down */
 
-static pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
+static pcol_status enter_frame(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
 {
-    struct building *b = context;
+    struct builder *b = context;
     (void)caller;
     if (b->max_depth && b->depth == b->max_depth) {
         b->skipped++;
         return PCOL_OK;
     }
     b->depth++;
-    return go_down(b, frame, err);
+    return enter_child(b, frame, err);
 }
 
-static pcol_status leave(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
-                         pcol_error *err)
+static pcol_status leave_frame(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
+                               pcol_error *err)
 {
-    struct building *b = context;
+    struct builder *b = context;
     (void)frame;
     (void)caller;
     (void)sum;
@@ -123,48 +122,49 @@ static pcol_status leave(void *context, uint32_t frame, uint32_t caller, pcol_am
     return PCOL_OK;
 }
 
-static pcol_status stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
-                         pcol_error *err)
+static pcol_status add_stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
+                             pcol_error *err)
 {
-    struct building *b = context;
+    struct builder *b = context;
     (void)leaf;
     (void)caller;
     return add_weight(b, row, b->skipped > 0, err);
 }
 
-static pcol_status build_top_down(struct building *b, pcol_error *err)
+static pcol_status build_top_down(struct builder *b, pcol_error *err)
 {
-    const struct pci_walker walker = {b, b->query->measure.is_double, enter, stack, leave};
+    const struct pci_walker walker = {b, b->query->measure.is_double, enter_frame, add_stack,
+                                      leave_frame};
     return pci_walk(b->query, b->frames, &walker, err);
 }
 
 /* ---- bottom-up */
 
-static pcol_status add_turned(struct building *b, uint32_t row, uint64_t *steps, pcol_error *err)
+static pcol_status add_bottom_up(struct builder *b, uint32_t row, uint64_t *steps, pcol_error *err)
 {
     const struct pci_stack_table *calls = &b->calls;
     uint32_t depth = 0;
     b->node = 0;
-    for (uint32_t at = row; at; at = calls->parent[at]) {
-        uint32_t group = calls->group[at];
-        for (uint32_t l = calls->first[group]; l < calls->first[group + 1]; l++) {
-            uint32_t frame = b->frames->of_location[l];
+    for (uint32_t node = row; node; node = calls->parent[node]) {
+        uint32_t group = calls->group[node];
+        for (uint32_t line = calls->first[group]; line < calls->first[group + 1]; line++) {
+            uint32_t frame = b->frames->of_location[line];
             if (frame == PCOL_NONE)
                 continue;
             if (b->max_depth && depth == b->max_depth)
                 return add_weight(b, row, 1, err);
             depth++;
-            PCI_TRY(go_down(b, frame, err));
+            PCI_TRY(enter_child(b, frame, err));
         }
         *steps += 1 + (calls->first[group + 1] - calls->first[group]);
-        if (*steps > MOST_STEPS)
+        if (*steps > MAX_STEPS)
             return pci_fail(err, PCOL_E_LIMIT,
-                            "the stacks are too deep to be turned round whole; give a depth");
+                            "the stacks are too deep for a whole bottom-up tree; give a depth");
     }
     return add_weight(b, row, 0, err);
 }
 
-static pcol_status build_bottom_up(struct building *b, pcol_error *err)
+static pcol_status build_bottom_up(struct builder *b, pcol_error *err)
 {
     int is_double = b->query->measure.is_double;
     uint64_t steps = 0;
@@ -172,23 +172,23 @@ static pcol_status build_bottom_up(struct building *b, pcol_error *err)
     PCI_TRY(pci_stack_table_load(&b->calls, err));
     for (uint32_t row = 1; row < b->calls.count; row++) {
         if (!pci_amount_is_zero(is_double, b->query->weight[row]))
-            PCI_TRY(add_turned(b, row, &steps, err));
+            PCI_TRY(add_bottom_up(b, row, &steps, err));
     }
     return PCOL_OK;
 }
 
-/* ---- in order */
+/* ---- order of siblings */
 
-/* A node in the order in which it is to stand: siblings together. */
-struct place {
+/* Sort key of a node: siblings are contiguous. */
+struct sort_entry {
     uint32_t parent, node;
-    uint64_t key; /* falling */
+    uint64_t key; /* descending */
     uint32_t rank;
 };
 
-static int by_place(const void *pa, const void *pb)
+static int compare_entries(const void *pa, const void *pb)
 {
-    const struct place *a = pa, *b = pb;
+    const struct sort_entry *a = pa, *b = pb;
     if (a->parent != b->parent)
         return a->parent < b->parent ? -1 : 1;
     if (a->key != b->key)
@@ -198,71 +198,71 @@ static int by_place(const void *pa, const void *pb)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-struct named {
+struct frame_name {
     const pcol_frame *frame;
     uint32_t id;
 };
 
-static int by_name(const void *pa, const void *pb)
+static int compare_names(const void *pa, const void *pb)
 {
-    const struct named *a = pa, *b = pb;
+    const struct frame_name *a = pa, *b = pb;
     return pci_frame_compare(a->frame, b->frame);
 }
 
-/* Rank of each frame by name. */
+/* Ranks the frames by name. */
 static pcol_status rank_frames(const struct pci_frames *frames, uint32_t **rank, pcol_error *err)
 {
-    struct named *named = pci_malloc((size_t)frames->count + 1, sizeof *named);
+    struct frame_name *frame_name = pci_malloc((size_t)frames->count + 1, sizeof *frame_name);
     *rank = pci_malloc((size_t)frames->count + 1, sizeof **rank);
-    if (!named || !*rank) {
-        pci_free(named);
+    if (!frame_name || !*rank) {
+        pci_free(frame_name);
         return pci_fail_memory(err);
     }
     for (uint32_t i = 0; i < frames->count; i++)
-        named[i] = (struct named){&frames->frames[i], i};
-    qsort(named, frames->count, sizeof *named, by_name);
+        frame_name[i] = (struct frame_name){&frames->frames[i], i};
+    qsort(frame_name, frames->count, sizeof *frame_name, compare_names);
     for (uint32_t i = 0; i < frames->count; i++)
-        (*rank)[named[i].id] = i;
-    pci_free(named);
+        (*rank)[frame_name[i].id] = i;
+    pci_free(frame_name);
     return PCOL_OK;
 }
 
-/* Totals, and whether a node or one below it has weight. */
-static pcol_status add_totals(struct building *b, uint8_t *alive, pcol_error *err)
+/* Computes totals; alive[i] = 1 if a node or a descendant has weight. */
+static pcol_status add_totals(struct builder *b, uint8_t *alive, pcol_error *err)
 {
     for (size_t i = b->tree.count; i-- > 0;) {
-        struct sums *own = &b->sums[i];
+        struct sums *sums = &b->sums[i];
         uint32_t parent = b->tree.nodes[i].parent;
-        alive[i] |= own->cut || !pci_amount_is_zero(b->query->measure.is_double, own->self);
-        PCI_TRY(add(b, &own->total, own->self, err));
+        alive[i] |= sums->cut || !pci_amount_is_zero(b->query->measure.is_double, sums->self);
+        PCI_TRY(add_amount(b, &sums->total, sums->self, err));
         if (i == 0 || !alive[i])
             continue;
         alive[parent] = 1;
-        PCI_TRY(add(b, &b->sums[parent].total, own->total, err));
+        PCI_TRY(add_amount(b, &b->sums[parent].total, sums->total, err));
     }
     alive[0] = 1;
     return PCOL_OK;
 }
 
-/* Most nodes are only children, and most others have few siblings. */
-static void sort_siblings(struct place *places, uint32_t count)
+/* Insertion sort for few siblings, the usual case; qsort() otherwise. */
+static void sort_siblings(struct sort_entry *entries, uint32_t count)
 {
     enum { FEW = 8 };
     if (count > FEW)
-        qsort(places, count, sizeof *places, by_place);
+        qsort(entries, count, sizeof *entries, compare_entries);
     for (uint32_t i = 1; count <= FEW && i < count; i++) {
-        struct place place = places[i];
-        uint32_t at = i;
-        for (; at > 0 && by_place(&places[at - 1], &place) > 0; at--)
-            places[at] = places[at - 1];
-        places[at] = place;
+        struct sort_entry sort_entry = entries[i];
+        uint32_t position = i;
+        for (; position > 0 && compare_entries(&entries[position - 1], &sort_entry) > 0; position--)
+            entries[position] = entries[position - 1];
+        entries[position] = sort_entry;
     }
 }
 
-/* The places of nodes that are alive, but for the root, siblings together and in order. next: by
- * node, zeroed. */
-static uint32_t sort_places(const struct building *b, const uint8_t *alive, const uint32_t *rank,
-                            pcol_order order, struct place *places, uint32_t *next)
+/* Sorts the nodes with weight, without the root, by parent and key. next: by node, zeroed;
+ * afterwards the end of its children. */
+static uint32_t sort_entries(const struct builder *b, const uint8_t *alive, const uint32_t *rank,
+                             pcol_order order, struct sort_entry *entries, uint32_t *next)
 {
     uint32_t count = 0, n = (uint32_t)b->tree.count;
     for (uint32_t i = 1; i < n; i++)
@@ -276,34 +276,34 @@ static uint32_t sort_places(const struct building *b, const uint8_t *alive, cons
         const struct pci_node *node = &b->tree.nodes[i];
         if (!alive[i])
             continue;
-        places[next[node->parent]++] =
-            (struct place){node->parent, i,
-                           order == PCOL_ORDER_NAME
-                               ? 0
-                               : pci_amount_key(b->query->measure.is_double, b->sums[i].total),
-                           rank[node->group]};
+        entries[next[node->parent]++] =
+            (struct sort_entry){node->parent, i,
+                                order == PCOL_ORDER_NAME
+                                    ? 0
+                                    : pci_amount_key(b->query->measure.is_double, b->sums[i].total),
+                                rank[node->group]};
     }
     for (uint32_t i = 0, first = 0; i < n; first = next[i++])
         if (next[i] - first > 1)
-            sort_siblings(places + first, next[i] - first);
+            sort_siblings(entries + first, next[i] - first);
     return count;
 }
 
-/* Nodes in pre-order out of the places. first: for each node the place behind its last child, from
- * which its children are taken forwards. */
-static pcol_status lay_out(const struct building *b, const struct place *places, uint32_t count,
-                           pcol_calltree *tree, pcol_error *err)
+/* Writes the nodes in pre-order. next, end: by node, the range of its remaining children in
+ * `entries`. */
+static pcol_status write_preorder(const struct builder *b, const struct sort_entry *entries,
+                                  uint32_t count, pcol_calltree *tree, pcol_error *err)
 {
     size_t n = b->tree.count;
     uint32_t *next = pci_calloc(n + 1, sizeof *next), *end = pci_calloc(n + 1, sizeof *end);
-    uint32_t at = 0; /* the node of the new tree that is open */
+    uint32_t current = 0; /* the current node of the new tree */
     tree->nodes = pci_malloc((size_t)count + 1, sizeof *tree->nodes);
     uint32_t *old = pci_malloc((size_t)count + 1, sizeof *old);
     pcol_status status = next && end && tree->nodes && old ? PCOL_OK : pci_fail_memory(err);
     for (uint32_t i = 0; status == PCOL_OK && i < count; i++) {
-        if (i == 0 || places[i].parent != places[i - 1].parent)
-            next[places[i].parent] = i;
-        end[places[i].parent] = i + 1;
+        if (i == 0 || entries[i].parent != entries[i - 1].parent)
+            next[entries[i].parent] = i;
+        end[entries[i].parent] = i + 1;
     }
     if (status == PCOL_OK) {
         tree->nodes[0] =
@@ -312,24 +312,24 @@ static pcol_status lay_out(const struct building *b, const struct place *places,
         old[0] = 0;
     }
     while (status == PCOL_OK) {
-        uint32_t from = old[at];
-        if (next[from] < end[from]) {
-            uint32_t child = places[next[from]++].node;
+        uint32_t old_current = old[current];
+        if (next[old_current] < end[old_current]) {
+            uint32_t child = entries[next[old_current]++].node;
             tree->nodes[tree->count] = (struct node){b->tree.nodes[child].group,
-                                                     at,
+                                                     current,
                                                      0,
-                                                     tree->nodes[at].depth + 1,
+                                                     tree->nodes[current].depth + 1,
                                                      b->sums[child].self,
                                                      b->sums[child].total,
                                                      b->sums[child].cut};
             old[tree->count] = child;
-            at = tree->count++;
+            current = tree->count++;
             continue;
         }
-        tree->nodes[at].end = tree->count;
-        if (at == 0)
+        tree->nodes[current].end = tree->count;
+        if (current == 0)
             break;
-        at = tree->nodes[at].parent;
+        current = tree->nodes[current].parent;
     }
     pci_free(next);
     pci_free(end);
@@ -337,61 +337,62 @@ static pcol_status lay_out(const struct building *b, const struct place *places,
     return status;
 }
 
-static pcol_status finish(struct building *b, pcol_order order, pcol_calltree *tree,
-                          pcol_error *err)
+static pcol_status sort_tree(struct builder *b, pcol_order order, pcol_calltree *tree,
+                             pcol_error *err)
 {
     size_t n = b->tree.count;
     uint8_t *alive = pci_calloc(n, 1);
-    struct place *places = pci_malloc(n, sizeof *places);
+    struct sort_entry *entries = pci_malloc(n, sizeof *entries);
     uint32_t *rank = NULL, *next = pci_calloc(n + 1, sizeof *next);
-    pcol_status status = alive && places && next ? PCOL_OK : pci_fail_memory(err);
+    pcol_status status = alive && entries && next ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
         status = add_totals(b, alive, err);
     if (status == PCOL_OK)
         status = rank_frames(b->frames, &rank, err);
     if (status == PCOL_OK) {
-        uint32_t count = sort_places(b, alive, rank, order, places, next);
-        status = lay_out(b, places, count, tree, err);
+        uint32_t count = sort_entries(b, alive, rank, order, entries, next);
+        status = write_preorder(b, entries, count, tree, err);
     }
     pci_free(alive);
-    pci_free(places);
+    pci_free(entries);
     pci_free(next);
     pci_free(rank);
     return status;
 }
 
-/* ---- all */
+/* ---- public functions */
 
 /* The samples of the empty stack are a node of their own. */
-static pcol_status add_empty(struct building *b, pcol_error *err)
+static pcol_status add_empty_stack(struct builder *b, pcol_error *err)
 {
     const pcol_query *query = b->query;
     if (!query->calls.count || pci_amount_is_zero(query->measure.is_double, query->weight[0]))
         return PCOL_OK;
-    PCI_TRY(go_down(b, b->frames->empty, err));
+    PCI_TRY(enter_child(b, b->frames->empty, err));
     PCI_TRY(add_weight(b, 0, 0, err));
     b->node = 0;
     return PCOL_OK;
 }
 
-static pcol_status build(const pcol_query *query, const pcol_calltree_options *options,
-                         pcol_calltree *tree, pcol_error *err)
+static pcol_status build_tree(const pcol_query *query, const pcol_calltree_options *options,
+                              pcol_calltree *tree, pcol_error *err)
 {
-    struct building b = {.query = query,
-                         .frames = &tree->frames,
-                         .max_depth = options->max_depth,
-                         .most = FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks")};
+    struct builder b = {.query = query,
+                        .frames = &tree->frames,
+                        .max_depth = options->max_depth,
+                        .max_nodes =
+                            FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks")};
     pcol_status status;
     PCI_TRY(pci_frames_open(query, options->by, 0, &tree->frames, err));
     PCI_TRY(pci_call_tree_init(&b.tree, err));
     b.sums = pci_calloc(b.capacity = 64, sizeof *b.sums);
     status = b.sums ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = add_empty(&b, err);
+        status = add_empty_stack(&b, err);
     if (status == PCOL_OK)
         status = options->bottom_up ? build_bottom_up(&b, err) : build_top_down(&b, err);
     if (status == PCOL_OK)
-        status = finish(&b, options->order, tree, err);
+        status = sort_tree(&b, options->order, tree, err);
     pci_call_tree_clear(&b.tree);
     pci_stack_table_close(&b.calls);
     pci_free(b.sums);
@@ -410,13 +411,14 @@ pcol_status pcol_query_calltree(const pcol_query *query, const pcol_calltree_opt
     if (!options)
         options = &defaults;
     if (options->size < sizeof *options || (unsigned)options->order > PCOL_ORDER_NAME)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set, or no such order");
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "size of the options is not set, or the order is unknown");
     t = pci_calloc(1, sizeof *t);
     if (!t)
         return pci_fail_memory(err);
     status = pci_query_load(query, err);
     if (status == PCOL_OK)
-        status = build(query, options, t, err);
+        status = build_tree(query, options, t, err);
     if (status == PCOL_OK)
         *tree = t;
     else

@@ -1,11 +1,11 @@
 /*
- * cpu.c - the CPU time that threads used in a range of time
+ * cpu.c - CPU time of threads in a range of time
  *
- * A sample's CPU delta was used between the end of the sample before it in its thread and its own
- * time, and is spread evenly over that interval: what of it lies in the range counts. The first
- * sample of a thread has no such interval, and one that does not come after the end of the sample
- * before has none either; theirs counts whole if their time is in the range. From a sample's time
- * to the end of its duration the CPU is idle.
+ * The CPU delta of a sample was used between the end of the previous sample of its thread and its
+ * own time; it is spread evenly over that interval, and its part in the range counts. The first
+ * sample of a thread, and one that does not start after the end of the previous one, have no
+ * interval: their delta counts whole if their time is in the range. The CPU is idle from the time
+ * of a sample to the end of its duration. Tests: tests/answers.
  */
 #include "query/query.h"
 
@@ -18,8 +18,8 @@ __extension__ typedef __int128 wide;
 
 struct thread {
     double cpu_ns;
-    uint64_t samples, without; /* in the range; of these without a delta */
-    int64_t end;               /* of the sample before */
+    uint64_t samples, without_delta; /* in the range; `without_delta`: those without a delta */
+    int64_t end;                     /* end of the previous sample */
     int has_end, seen;
 };
 
@@ -28,20 +28,21 @@ struct pcol_cpu {
     pcol_cpu_row *rows;
 };
 
-struct counting {
+struct cpu_counter {
     const pcol_query *query;
     struct pci_samples *samples;
     const struct pci_column *thread, *time, *duration, *delta;
     struct thread *threads; /* one more for samples without a thread */
     uint64_t thread_count;
     int64_t from, to;
-    /* a block of samples */
-    int64_t of_thread[PCI_BATCH], times[PCI_BATCH], durations[PCI_BATCH], deltas[PCI_BATCH];
+    /* the current batch of samples */
+    int64_t threads_of_samples[PCI_BATCH], times[PCI_BATCH], durations[PCI_BATCH],
+        deltas[PCI_BATCH];
     uint8_t has_thread[PCI_BATCH], has_time[PCI_BATCH], has_duration[PCI_BATCH],
         has_delta[PCI_BATCH], alive[PCI_BATCH];
 };
 
-static pcol_status read_cells(struct counting *c, const struct pci_column *column, uint64_t row,
+static pcol_status read_cells(struct cpu_counter *c, const struct pci_column *column, uint64_t row,
                               size_t n, int64_t *cells, uint8_t *valid, pcol_error *err)
 {
     if (column)
@@ -50,18 +51,18 @@ static pcol_status read_cells(struct counting *c, const struct pci_column *colum
     return PCOL_OK;
 }
 
-static pcol_status read_block(struct counting *c, uint64_t row, size_t n, pcol_error *err)
+static pcol_status read_batch(struct cpu_counter *c, uint64_t row, size_t n, pcol_error *err)
 {
-    PCI_TRY(read_cells(c, c->thread, row, n, c->of_thread, c->has_thread, err));
+    PCI_TRY(read_cells(c, c->thread, row, n, c->threads_of_samples, c->has_thread, err));
     PCI_TRY(read_cells(c, c->time, row, n, c->times, c->has_time, err));
     PCI_TRY(read_cells(c, c->duration, row, n, c->durations, c->has_duration, err));
     PCI_TRY(read_cells(c, c->delta, row, n, c->deltas, c->has_delta, err));
     return pci_samples_pick(c->samples, row, n, 0, c->alive, err);
 }
 
-/* The part of a delta that lies in the range. */
-static double share(const struct counting *c, const struct thread *thread, int64_t time,
-                    int64_t delta)
+/* The part of a delta that is in the range. */
+static double compute_share(const struct cpu_counter *c, const struct thread *thread, int64_t time,
+                            int64_t delta)
 {
     if (!thread->has_end || time <= thread->end)
         return time >= c->from && time < c->to ? (double)delta : 0;
@@ -74,38 +75,38 @@ static double share(const struct counting *c, const struct thread *thread, int64
                                 : (double)delta * (double)(end - begin) / (double)whole;
 }
 
-static void count_sample(struct counting *c, struct thread *thread, size_t i)
+static void count_sample(struct cpu_counter *c, struct thread *thread, size_t i)
 {
     int64_t time = c->times[i], duration = c->has_duration[i] ? c->durations[i] : 0;
     if (duration < 0)
         duration = 0;
     if (c->alive[i]) {
-        int inside = duration ? time < c->to && (wide)time + duration > c->from
-                              : time >= c->from && time < c->to;
+        int in_range = duration ? time < c->to && (wide)time + duration > c->from
+                                : time >= c->from && time < c->to;
         thread->seen = 1;
-        thread->samples += (uint64_t)inside;
+        thread->samples += (uint64_t)in_range;
         if (c->has_delta[i])
-            thread->cpu_ns += share(c, thread, time, c->deltas[i]);
+            thread->cpu_ns += compute_share(c, thread, time, c->deltas[i]);
         else
-            thread->without += (uint64_t)inside;
+            thread->without_delta += (uint64_t)in_range;
     }
     if (__builtin_add_overflow(time, duration, &thread->end))
         thread->end = INT64_MAX;
     thread->has_end = 1;
 }
 
-static pcol_status count_block(struct counting *c, uint64_t row, size_t n, pcol_error *err)
+static pcol_status count_batch(struct cpu_counter *c, uint64_t row, size_t n, pcol_error *err)
 {
-    PCI_TRY(read_block(c, row, n, err));
+    PCI_TRY(read_batch(c, row, n, err));
     for (size_t i = 0; i < n; i++) {
-        uint64_t thread = c->has_thread[i] ? (uint64_t)c->of_thread[i] : c->thread_count;
+        uint64_t thread = c->has_thread[i] ? (uint64_t)c->threads_of_samples[i] : c->thread_count;
         if (c->has_time[i])
             count_sample(c, &c->threads[thread], i);
     }
     return PCOL_OK;
 }
 
-static pcol_status count_all(struct counting *c, pcol_error *err)
+static pcol_status count_samples(struct cpu_counter *c, pcol_error *err)
 {
     const pcol_file *file = c->query->file;
     uint64_t rows = pci_rows(file, "samples");
@@ -121,14 +122,14 @@ static pcol_status count_all(struct counting *c, pcol_error *err)
     PCI_TRY(pci_want(file, "samples", "cpu_delta", PCI_TYPE(PCF_I64), &c->delta, err));
     for (uint64_t row = 0; c->time && c->delta && row < rows; row += PCI_BATCH) {
         size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
-        PCI_TRY(count_block(c, row, n, err));
+        PCI_TRY(count_batch(c, row, n, err));
     }
     return PCOL_OK;
 }
 
-/* A text cell of a row of threads; "" if there is none. */
-static pcol_status thread_text(const pcol_file *file, const char *column, uint64_t row,
-                               pcol_str *text, pcol_error *err)
+/* A text of a row of threads; "" if absent. */
+static pcol_status get_thread_text(const pcol_file *file, const char *column, uint64_t row,
+                                   pcol_str *text, pcol_error *err)
 {
     const struct pci_column *cells;
     int valid;
@@ -137,7 +138,7 @@ static pcol_status thread_text(const pcol_file *file, const char *column, uint64
     return cells ? pci_get_str(file, cells, row, text, &valid, err) : PCOL_OK;
 }
 
-static pcol_status take_rows(const struct counting *c, pcol_cpu *cpu, pcol_error *err)
+static pcol_status build_rows(const struct cpu_counter *c, pcol_cpu *cpu, pcol_error *err)
 {
     const pcol_file *file = c->query->file;
     cpu->rows = pci_malloc((size_t)c->thread_count + 1, sizeof *cpu->rows);
@@ -150,24 +151,24 @@ static pcol_status take_rows(const struct counting *c, pcol_cpu *cpu, pcol_error
             continue;
         *row = (pcol_cpu_row){.thread = i < c->thread_count ? (uint32_t)i : PCOL_NONE,
                               .samples = thread->samples,
-                              .samples_without = thread->without,
+                              .samples_without = thread->without_delta,
                               .cpu_ns = thread->cpu_ns};
         cpu->count++;
         row->name = row->tid = row->pid = (pcol_str){"", 0};
         if (i == c->thread_count)
             continue;
-        PCI_TRY(thread_text(file, "name", i, &row->name, err));
-        PCI_TRY(thread_text(file, "tid", i, &row->tid, err));
-        PCI_TRY(thread_text(file, "pid", i, &row->pid, err));
+        PCI_TRY(get_thread_text(file, "name", i, &row->name, err));
+        PCI_TRY(get_thread_text(file, "tid", i, &row->tid, err));
+        PCI_TRY(get_thread_text(file, "pid", i, &row->pid, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status make(struct counting *c, pcol_cpu *cpu, pcol_error *err)
+static pcol_status build_cpu(struct cpu_counter *c, pcol_cpu *cpu, pcol_error *err)
 {
     PCI_TRY(pci_query_samples(c->query, &c->samples, err));
-    PCI_TRY(count_all(c, err));
-    return take_rows(c, cpu, err);
+    PCI_TRY(count_samples(c, err));
+    return build_rows(c, cpu, err);
 }
 
 pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *err)
@@ -175,22 +176,22 @@ pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *
     PCI_REQUIRE(cpu, err);
     *cpu = NULL;
     PCI_REQUIRE(query, err);
-    struct counting *c = pci_calloc(1, sizeof *c);
-    pcol_cpu *made = pci_calloc(1, sizeof *made);
-    pcol_status status = c && made ? PCOL_OK : pci_fail_memory(err);
+    struct cpu_counter *c = pci_calloc(1, sizeof *c);
+    pcol_cpu *result = pci_calloc(1, sizeof *result);
+    pcol_status status = c && result ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK) {
         c->query = query;
         c->from = query->picks.has_time ? query->picks.from : INT64_MIN;
         c->to = query->picks.has_time ? query->picks.to : INT64_MAX;
-        status = make(c, made, err);
+        status = build_cpu(c, result, err);
         pci_samples_close(c->samples);
         pci_free(c->threads);
     }
     pci_free(c);
     if (status == PCOL_OK)
-        *cpu = made;
+        *cpu = result;
     else
-        pcol_cpu_free(made);
+        pcol_cpu_free(result);
     return status;
 }
 

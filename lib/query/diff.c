@@ -1,8 +1,9 @@
 /*
- * diff.c - what changed between two profiles
+ * diff.c - differences between two profiles
  *
- * Each side is asked the same question, and the rows of the two answers are matched by what they
- * show. A stack is matched name by name from the root, in one tree of both.
+ * Both queries are answered separately, and the rows of the two answers are matched by the frame
+ * they display. Stacks are matched name by name from the root in one tree of both profiles
+ * (tree_pair.c). Tests: tests/answers.
  */
 #include "query/query.h"
 #include "query/tree_pair.h"
@@ -16,29 +17,29 @@ struct pcol_diff {
     pcol_diff_info info;
     pcol_diff_row *rows;
     size_t count, capacity;
-    pcol_top *tops[2]; /* the rows' texts lie in these, */
-    char *paths;       /* or here */
+    pcol_top *tops[2]; /* own the texts of the rows, unless */
+    char *paths;       /* `paths` does (rows of stacks) */
     struct pci_hash hash;
 };
 
 /* ---- rows ---- */
 
-static uint64_t frame_hash(const pcol_frame *frame)
+static uint64_t hash_frame(const pcol_frame *frame)
 {
     uint64_t name = pci_hash_bytes(frame->name.data, frame->has_name ? frame->name.size : 0);
     uint64_t file = pci_hash_bytes(frame->file.data, frame->has_file ? frame->file.size : 0);
     return pci_hash_pair(pci_hash_pair(name, file), (uint64_t)frame->line ^ frame->address);
 }
 
-/* The row that shows `frame`. */
-static pcol_status row_of(struct pcol_diff *d, const pcol_frame *frame, pcol_diff_row **row,
-                          pcol_error *err)
+/* Finds or appends the row of `frame`. */
+static pcol_status find_row(struct pcol_diff *d, const pcol_frame *frame, pcol_diff_row **row,
+                            pcol_error *err)
 {
-    uint64_t hash = frame_hash(frame);
-    size_t at = pci_hash_start(&d->hash, hash);
+    uint64_t hash = hash_frame(frame);
+    size_t slot = pci_hash_start(&d->hash, hash);
     uint32_t id;
     *row = NULL;
-    while ((id = pci_hash_next(&d->hash, hash, &at)) != PCI_HASH_NONE) {
+    while ((id = pci_hash_next(&d->hash, hash, &slot)) != PCI_HASH_NONE) {
         *row = &d->rows[id];
         if (!pci_frame_compare(&(*row)->frame, frame))
             return PCOL_OK;
@@ -51,34 +52,34 @@ static pcol_status row_of(struct pcol_diff *d, const pcol_frame *frame, pcol_dif
     return pci_hash_add(&d->hash, hash, (uint32_t)d->count++, err);
 }
 
-static pcol_status add_top(struct pcol_diff *d, const pcol_query *query, int which,
+static pcol_status add_top(struct pcol_diff *d, const pcol_query *query, int side,
                            const pcol_diff_options *options, pcol_error *err)
 {
     PCI_TRY(
-        pcol_query_top(query, options->by, options->label, PCOL_ORDER_NAME, &d->tops[which], err));
-    size_t count = pcol_top_count(d->tops[which]);
+        pcol_query_top(query, options->by, options->label, PCOL_ORDER_NAME, &d->tops[side], err));
+    size_t count = pcol_top_count(d->tops[side]);
     pcol_query_info info;
     pcol_query_describe(query, &info);
     for (size_t i = 0; i < count; i++) {
-        pcol_top_row from;
+        pcol_top_row row_from;
         pcol_diff_row *row;
-        pcol_top_get(d->tops[which], i, &from);
-        /* The id of a thread or source is its row number in one file: it identifies nothing in the
-         * other. Threads or sources of one name are one row. */
-        from.frame.has_id = 0;
-        from.frame.id = 0;
-        PCI_TRY(row_of(d, &from.frame, &row, err));
-        if (pci_amount_add(info.is_double, &row->self[which], from.self) ||
-            pci_amount_add(info.is_double, &row->total[which], from.total))
+        pcol_top_get(d->tops[side], i, &row_from);
+        /* The id of a thread or source is its row number in one file and identifies nothing in the
+         * other. Threads or sources of the same name are one row. */
+        row_from.frame.has_id = 0;
+        row_from.frame.id = 0;
+        PCI_TRY(find_row(d, &row_from.frame, &row, err));
+        if (pci_amount_add(info.is_double, &row->self[side], row_from.self) ||
+            pci_amount_add(info.is_double, &row->total[side], row_from.total))
             return pci_amount_overflow(info.type, err);
-        *(which ? &row->in_new : &row->in_base) = 1;
+        *(side ? &row->in_new : &row->in_base) = 1;
     }
     return PCOL_OK;
 }
 
 /* ---- stacks ---- */
 
-#define LONGEST_PATHS ((uint64_t)1 << 30) /* bytes of all paths together */
+#define MAX_PATH_BYTES ((uint64_t)1 << 30) /* limit of the bytes of all paths */
 
 static int has_self(const struct pci_tree_pair_node *node, const int is_double[2])
 {
@@ -86,9 +87,9 @@ static int has_self(const struct pci_tree_pair_node *node, const int is_double[2
            !pci_amount_is_zero(is_double[1], node->self[1]);
 }
 
-/* Bytes of each node's path; *bytes: of those that become rows, which lie one behind the other. */
-static pcol_status path_sizes(const struct pci_pair *pair, const int is_double[2], uint64_t *sizes,
-                              uint64_t *bytes, pcol_error *err)
+/* Computes the bytes of each node's path. *bytes: total of the nodes that become rows. */
+static pcol_status compute_path_sizes(const struct pci_pair *pair, const int is_double[2],
+                                      uint64_t *sizes, uint64_t *bytes, pcol_error *err)
 {
     const struct pci_call_tree *tree = &pair->tree;
     *bytes = 0;
@@ -97,21 +98,21 @@ static pcol_status path_sizes(const struct pci_pair *pair, const int is_double[2
         sizes[i] = sizes[parent] + (parent != 0) +
                    pci_string_pool_get(&pair->names, tree->nodes[i].group).size;
         *bytes += has_self(&pair->nodes[i], is_double) ? sizes[i] : 0;
-        if (*bytes > LONGEST_PATHS)
+        if (*bytes > MAX_PATH_BYTES)
             return pci_fail(err, PCOL_E_LIMIT, "the names of all stacks take more than 1 GiB");
     }
     return PCOL_OK;
 }
 
-static void write_path(const struct pci_pair *pair, uint32_t node, char *to, size_t size)
+static void write_path(const struct pci_pair *pair, uint32_t node, char *path, size_t size)
 {
-    char *end = to + size;
-    for (uint32_t up = node; up; up = pair->tree.nodes[up].parent) {
-        pcol_str name = pci_string_pool_get(&pair->names, pair->tree.nodes[up].group);
+    char *end = path + size;
+    for (uint32_t ancestor = node; ancestor; ancestor = pair->tree.nodes[ancestor].parent) {
+        pcol_str name = pci_string_pool_get(&pair->names, pair->tree.nodes[ancestor].group);
         end -= name.size;
         if (name.size)
             memcpy(end, name.data, name.size);
-        if (pair->tree.nodes[up].parent)
+        if (pair->tree.nodes[ancestor].parent)
             *--end = ';';
     }
 }
@@ -120,8 +121,8 @@ static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
                              const int is_double[2], const uint64_t *sizes, uint64_t bytes,
                              pcol_error *err)
 {
-    char *to = d->paths = pci_malloc((size_t)bytes + 1, 1);
-    if (!to)
+    char *path = d->paths = pci_malloc((size_t)bytes + 1, 1);
+    if (!path)
         return pci_fail_memory(err);
     for (size_t i = 1; i < pair->tree.count; i++) {
         const struct pci_tree_pair_node *node = &pair->nodes[i];
@@ -131,10 +132,10 @@ static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
             return pci_fail_memory(err);
         pcol_diff_row *row = &d->rows[d->count++];
         memset(row, 0, sizeof *row);
-        write_path(pair, (uint32_t)i, to, (size_t)sizes[i]);
+        write_path(pair, (uint32_t)i, path, (size_t)sizes[i]);
         row->frame.has_name = 1;
-        row->frame.name = (pcol_str){to, (size_t)sizes[i]};
-        to += sizes[i];
+        row->frame.name = (pcol_str){path, (size_t)sizes[i]};
+        path += sizes[i];
         memcpy(row->self, node->self, sizeof row->self);
         memcpy(row->total, node->total, sizeof row->total);
         row->in_base = node->in[0];
@@ -150,7 +151,7 @@ static pcol_status add_pair(struct pcol_diff *d, const struct pci_pair *pair,
     uint64_t *sizes = pci_calloc(pair->tree.count, sizeof *sizes);
     if (!sizes)
         return pci_fail_memory(err);
-    pcol_status status = path_sizes(pair, is_double, sizes, &bytes, err);
+    pcol_status status = compute_path_sizes(pair, is_double, sizes, &bytes, err);
     if (status == PCOL_OK)
         status = add_paths(d, pair, is_double, sizes, bytes, err);
     pci_free(sizes);
@@ -180,12 +181,7 @@ static pcol_status add_stacks(struct pcol_diff *d, const pcol_query *base, const
 
 /* ---- values ---- */
 
-static double to_double(pcol_amount amount, int is_double)
-{
-    return is_double ? amount.f64 : (double)amount.i64;
-}
-
-/* Both sides as numbers of one kind, and what is between them. */
+/* Converts both sides to one kind and computes the difference. */
 static pcol_status subtract(const struct pcol_diff *d, const int is_double[2],
                             pcol_amount values[2], pcol_amount *delta, pcol_error *err)
 {
@@ -194,61 +190,62 @@ static pcol_status subtract(const struct pcol_diff *d, const int is_double[2],
             return pci_fail(err, PCOL_E_LIMIT, "a difference does not fit into 64 bits");
         return PCOL_OK;
     }
-    values[0].f64 = to_double(values[0], is_double[0]);
-    values[1].f64 = to_double(values[1], is_double[1]) * d->info.scale;
+    values[0].f64 = pci_amount_to_double(values[0], is_double[0]);
+    values[1].f64 = pci_amount_to_double(values[1], is_double[1]) * d->info.scale;
     delta->f64 = values[1].f64 - values[0].f64;
     return PCOL_OK;
 }
 
 static int compare_changes(const pcol_diff_row *a, const pcol_diff_row *b, int is_double,
-                           int by_total)
+                           int compare_total)
 {
     int self = pci_amount_compare(is_double, b->self_delta, a->self_delta);
     int total = pci_amount_compare(is_double, b->total_delta, a->total_delta);
-    int first = by_total ? total : self, second = by_total ? self : total;
+    int first = compare_total ? total : self, second = compare_total ? self : total;
     if (first || second)
         return first ? first : second;
     return pci_frame_compare(&a->frame, &b->frame);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const pcol_diff_row *x = a, *y = b;
     return pci_frame_compare(&x->frame, &y->frame);
 }
 
-static int by_self(const void *a, const void *b)
+static int compare_self(const void *a, const void *b)
 {
     return compare_changes(a, b, 0, 0);
 }
 
-static int by_total(const void *a, const void *b)
+static int compare_total(const void *a, const void *b)
 {
     return compare_changes(a, b, 0, 1);
 }
 
-static int by_self_double(const void *a, const void *b)
+static int compare_self_double(const void *a, const void *b)
 {
     return compare_changes(a, b, 1, 0);
 }
 
-static int by_total_double(const void *a, const void *b)
+static int compare_total_double(const void *a, const void *b)
 {
     return compare_changes(a, b, 1, 1);
 }
 
-static void sort(struct pcol_diff *d, pcol_order order)
+static void sort_rows(struct pcol_diff *d, pcol_order order)
 {
-    int (*how)(const void *, const void *) = d->info.is_double ? by_self_double : by_self;
+    int (*compare)(const void *, const void *) =
+        d->info.is_double ? compare_self_double : compare_self;
     if (order == PCOL_ORDER_TOTAL)
-        how = d->info.is_double ? by_total_double : by_total;
+        compare = d->info.is_double ? compare_total_double : compare_total;
     else if (order == PCOL_ORDER_NAME)
-        how = by_name;
+        compare = compare_names;
     if (d->count)
-        qsort(d->rows, d->count, sizeof *d->rows, how);
+        qsort(d->rows, d->count, sizeof *d->rows, compare);
 }
 
-/* ---- the whole ---- */
+/* ---- public functions ---- */
 
 pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
                                     pcol_error *err)
@@ -265,37 +262,38 @@ pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_quer
                     text[3]->data);
 }
 
-static pcol_status measure(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
-                           int normalize, int is_double[2], pcol_error *err)
+static pcol_status describe_sides(struct pcol_diff *d, const pcol_query *base,
+                                  const pcol_query *other, int normalize, int is_double[2],
+                                  pcol_error *err)
 {
-    pcol_query_info of[2];
+    pcol_query_info info[2];
     pcol_amount ignored;
-    pcol_query_describe(base, &of[0]);
-    pcol_query_describe(other, &of[1]);
-    PCI_TRY(pci_tree_pair_same_type(&of[0], &of[1], err));
-    is_double[0] = of[0].is_double;
-    is_double[1] = of[1].is_double;
-    d->info.type = of[1].type;
-    d->info.unit = of[1].unit;
+    pcol_query_describe(base, &info[0]);
+    pcol_query_describe(other, &info[1]);
+    PCI_TRY(pci_tree_pair_same_type(&info[0], &info[1], err));
+    is_double[0] = info[0].is_double;
+    is_double[1] = info[1].is_double;
+    d->info.type = info[1].type;
+    d->info.unit = info[1].unit;
     d->info.is_double = is_double[0] || is_double[1] || normalize;
     d->info.scale = 1;
-    d->info.total[0] = of[0].total;
-    d->info.total[1] = of[1].total;
+    d->info.total[0] = info[0].total;
+    d->info.total[1] = info[1].total;
     if (normalize) {
-        double totals[2] = {to_double(of[0].total, is_double[0]),
-                            to_double(of[1].total, is_double[1])};
+        double totals[2] = {pci_amount_to_double(info[0].total, is_double[0]),
+                            pci_amount_to_double(info[1].total, is_double[1])};
         if (!(totals[0] > 0 && totals[1] > 0))
-            return pci_fail(err, PCOL_E_ARGUMENT, "a profile of total 0 cannot be scaled");
+            return pci_fail(err, PCOL_E_ARGUMENT, "a profile whose total is 0 cannot be scaled");
         d->info.scale = totals[0] / totals[1];
     }
     return subtract(d, is_double, d->info.total, &ignored, err);
 }
 
-static pcol_status compare(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
-                           const pcol_diff_options *options, pcol_error *err)
+static pcol_status build_diff(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
+                              const pcol_diff_options *options, pcol_error *err)
 {
     int is_double[2];
-    PCI_TRY(measure(d, base, other, options->normalize, is_double, err));
+    PCI_TRY(describe_sides(d, base, other, options->normalize, is_double, err));
     if (options->by_stack) {
         PCI_TRY(add_stacks(d, base, other, is_double, err));
     } else {
@@ -307,29 +305,29 @@ static pcol_status compare(struct pcol_diff *d, const pcol_query *base, const pc
         PCI_TRY(subtract(d, is_double, row->self, &row->self_delta, err));
         PCI_TRY(subtract(d, is_double, row->total, &row->total_delta, err));
     }
-    sort(d, options->order);
+    sort_rows(d, options->order);
     return PCOL_OK;
 }
 
 pcol_status pcol_diff_new(const pcol_query *base, const pcol_query *other,
                           const pcol_diff_options *options, pcol_diff **diff, pcol_error *err)
 {
-    pcol_diff_options known = PCOL_INIT(pcol_diff_options);
+    pcol_diff_options opts = PCOL_INIT(pcol_diff_options);
     if (!diff)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no place for the comparison");
+        return pci_fail(err, PCOL_E_ARGUMENT, "no diff given");
     *diff = NULL;
     if (!base || !other)
         return pci_fail(err, PCOL_E_ARGUMENT, "a comparison needs two queries");
     if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
     if (options)
-        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
-    if ((unsigned)known.order > PCOL_ORDER_NAME || (unsigned)known.by > PCOL_BY_LABEL)
-        return pci_fail(err, PCOL_E_ARGUMENT, "not a kind of rows, order or label");
+        memcpy(&opts, options, options->size < sizeof opts ? options->size : sizeof opts);
+    if ((unsigned)opts.order > PCOL_ORDER_NAME || (unsigned)opts.by > PCOL_BY_LABEL)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
     struct pcol_diff *d = pci_calloc(1, sizeof *d);
     if (!d)
         return pci_fail_memory(err);
-    pcol_status status = compare(d, base, other, &known, err);
+    pcol_status status = build_diff(d, base, other, &opts, err);
     if (status == PCOL_OK)
         *diff = d;
     else

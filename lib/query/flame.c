@@ -1,10 +1,10 @@
 /*
- * flame.c - a call tree laid out as a flame graph (flame.h)
+ * flame.c - layout of a call tree as a flame graph
  *
- * A frame is as wide as what it and all below it weigh, negative weights by their size. Against a
- * base the trees of both are laid out as one, since what is gone is half of what changed. Frames
- * too narrow to see are left out with all above them, so that a picture costs what it shows,
- * whatever the profile is.
+ * The width of a frame is its total; negative values count by magnitude. With a base, the trees of
+ * both profiles are laid out as one, so that removed frames are visible. Frames narrower than
+ * min_width_px are omitted with their descendants, so the cost of drawing depends on the picture,
+ * not on the profile. Tests: tests/cli/flame.test.
  */
 #include "query/flame.h"
 
@@ -15,22 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double to_double(pcol_amount amount, int is_double)
-{
-    return is_double ? amount.f64 : (double)amount.i64;
-}
-
 /* ---- nodes ---- */
 
 void pci_flame_node(const pcol_flame *flame, uint32_t i, struct pci_flame_node *node)
 {
-    pcol_calltree_node of;
+    pcol_calltree_node tree_node;
     if (flame->joined) {
         *node = flame->joined[i];
         return;
     }
-    pcol_calltree_get(flame->tree, i, &of);
-    *node = (struct pci_flame_node){of.parent, of.end, of.depth, 0};
+    pcol_calltree_get(flame->tree, i, &tree_node);
+    *node = (struct pci_flame_node){tree_node.parent, tree_node.end, tree_node.depth, 0};
 }
 
 pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i)
@@ -45,40 +40,40 @@ pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i)
     return node.frame.name;
 }
 
-pcol_amount pci_flame_total(const pcol_flame *flame, uint32_t i, int which)
+pcol_amount pci_flame_total(const pcol_flame *flame, uint32_t i, int side)
 {
     pcol_calltree_node node;
     if (flame->joined)
-        return flame->pair.nodes[flame->joined[i].pair].total[which];
+        return flame->pair.nodes[flame->joined[i].pair].total[side];
     pcol_calltree_get(flame->tree, i, &node);
     return node.total;
 }
 
-static pcol_amount self_of(const pcol_flame *f, uint32_t i, int which)
+static pcol_amount get_self(const pcol_flame *f, uint32_t i, int side)
 {
     pcol_calltree_node node;
     if (f->joined)
-        return f->pair.nodes[f->joined[i].pair].self[which];
+        return f->pair.nodes[f->joined[i].pair].self[side];
     pcol_calltree_get(f->tree, i, &node);
     return node.self;
 }
 
-/* ---- comparing ---- */
+/* ---- shares ---- */
 
-double pci_flame_share(const pcol_flame *flame, uint32_t i, int which)
+double pci_flame_share(const pcol_flame *flame, uint32_t i, int side)
 {
-    const pcol_query_info *info = which ? &flame->info : &flame->base_info;
-    double total = fabs(to_double(info->total, info->is_double));
-    double share = to_double(pci_flame_total(flame, i, which), info->is_double) / total;
-    return isfinite(share) ? share : 0; /* of nothing, or of what is no number */
+    const pcol_query_info *info = side ? &flame->info : &flame->base_info;
+    double total = fabs(pci_amount_to_double(info->total, info->is_double));
+    double share = pci_amount_to_double(pci_flame_total(flame, i, side), info->is_double) / total;
+    return isfinite(share) ? share : 0; /* total 0, infinite or NaN */
 }
 
-int pci_flame_is_in(const pcol_flame *flame, uint32_t i, int which)
+int pci_flame_is_in(const pcol_flame *flame, uint32_t i, int side)
 {
-    return flame->pair.nodes[flame->joined[i].pair].in[which];
+    return flame->pair.nodes[flame->joined[i].pair].in[side];
 }
 
-static void find_largest(pcol_flame *f)
+static void find_largest_change(pcol_flame *f)
 {
     for (uint32_t i = 0; i < f->drawn; i++) {
         double change =
@@ -88,7 +83,7 @@ static void find_largest(pcol_flame *f)
     }
 }
 
-/* ---- both trees as one ---- */
+/* ---- tree of both profiles ---- */
 
 struct sibling {
     uint32_t parent, node;
@@ -102,19 +97,19 @@ static int compare_siblings(const void *a, const void *b)
                                   : pci_str_compare(x->name, y->name);
 }
 
-/* The pair's nodes in pre-order, siblings by name. Parents have lower numbers, and so their places
- * are known before those of their children. By node of the pair: its place, the place of its next
- * child, the nodes of its subtree. */
-static void put_in_order(pcol_flame *f, struct sibling *list, uint32_t *place, uint32_t *next,
-                         uint32_t *size)
+/* Writes the pair's nodes in pre-order, siblings by name. Parents have lower numbers, so their
+ * positions are known first. By node of the pair: its position, the position of its next child, the
+ * size of its subtree. */
+static void order_pair(pcol_flame *f, struct sibling *siblings, uint32_t *position, uint32_t *next,
+                       uint32_t *size)
 {
     const struct pci_call_tree *tree = &f->pair.tree;
     uint32_t count = (uint32_t)tree->count;
     for (uint32_t i = 1; i < count; i++)
-        list[i - 1] = (struct sibling){tree->nodes[i].parent, i,
-                                       pci_string_pool_get(&f->pair.names, tree->nodes[i].group)};
+        siblings[i - 1] = (struct sibling){
+            tree->nodes[i].parent, i, pci_string_pool_get(&f->pair.names, tree->nodes[i].group)};
     if (count > 2)
-        qsort(list, count - 1, sizeof *list, compare_siblings);
+        qsort(siblings, count - 1, sizeof *siblings, compare_siblings);
     for (uint32_t i = count; i-- > 0;) {
         size[i]++;
         if (i)
@@ -123,96 +118,98 @@ static void put_in_order(pcol_flame *f, struct sibling *list, uint32_t *place, u
     f->joined[0] = (struct pci_flame_node){.end = count};
     next[0] = 1;
     for (uint32_t i = 0; i + 1 < count; i++) {
-        uint32_t node = list[i].node, parent = list[i].parent, at = next[parent];
-        f->joined[at] = (struct pci_flame_node){place[parent], at + size[node],
-                                                f->joined[place[parent]].depth + 1, node};
+        uint32_t node = siblings[i].node, parent = siblings[i].parent, index = next[parent];
+        f->joined[index] = (struct pci_flame_node){position[parent], index + size[node],
+                                                   f->joined[position[parent]].depth + 1, node};
         next[parent] += size[node];
-        place[node] = at;
-        next[node] = at + 1;
+        position[node] = index;
+        next[node] = index + 1;
     }
 }
 
-static pcol_status join(pcol_flame *f, pcol_error *err)
+static pcol_status order_trees(pcol_flame *f, pcol_error *err)
 {
     size_t count = f->pair.tree.count;
-    struct sibling *list = pci_malloc(count, sizeof *list);
+    struct sibling *siblings = pci_malloc(count, sizeof *siblings);
     uint32_t *numbers = pci_calloc(3 * count, sizeof *numbers);
     f->joined = pci_malloc(count, sizeof *f->joined);
-    pcol_status status = list && numbers && f->joined ? PCOL_OK : pci_fail_memory(err);
+    pcol_status status = siblings && numbers && f->joined ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
-        put_in_order(f, list, numbers, numbers + count, numbers + 2 * count);
+        order_pair(f, siblings, numbers, numbers + count, numbers + 2 * count);
     f->count = (uint32_t)count;
-    pci_free(list);
+    pci_free(siblings);
     pci_free(numbers);
     return status;
 }
 
 /* ---- layout ---- */
 
-/* A value as a width: what is no number has none, and infinity is the largest one. */
-static double width_of(double value)
+/* A value as a width: NaN is 0, infinity is the largest double. */
+static double to_width(double value)
 {
     return isnan(value) ? 0 : fmin(fabs(value), DBL_MAX);
 }
 
-/* How much a node weighs beyond its children: its self, and at the greatest depth also what is
- * deeper. What is gone weighs as much as its share of the base would here. */
-static double own_weight(const pcol_flame *f, uint32_t i)
+/* Weight of a node without its children: self, and at the greatest depth also all descendants. A
+ * removed frame has the weight that its share of the base would have in the profile. */
+static double get_own_weight(const pcol_flame *f, uint32_t i)
 {
     double totals[2], own;
     struct pci_flame_node node;
-    int which = !f->joined || pci_flame_is_in(f, i, 1);
+    int side = !f->joined || pci_flame_is_in(f, i, 1);
     pci_flame_node(f, i, &node);
-    pcol_amount part =
-        node.depth == PCI_FLAME_DEPTH ? pci_flame_total(f, i, which) : self_of(f, i, which);
-    if (which)
-        return ldexp(width_of(to_double(part, f->info.is_double)), f->exponent);
-    totals[0] = width_of(to_double(f->base_info.total, f->base_info.is_double));
-    totals[1] = width_of(to_double(f->info.total, f->info.is_double));
-    own = width_of(to_double(part, f->base_info.is_double));
+    pcol_amount amount =
+        node.depth == PCI_FLAME_DEPTH ? pci_flame_total(f, i, side) : get_self(f, i, side);
+    if (side)
+        return ldexp(to_width(pci_amount_to_double(amount, f->info.is_double)), f->exponent);
+    totals[0] = to_width(pci_amount_to_double(f->base_info.total, f->base_info.is_double));
+    totals[1] = to_width(pci_amount_to_double(f->info.total, f->info.is_double));
+    own = to_width(pci_amount_to_double(amount, f->base_info.is_double));
     if (totals[0] > 0 && totals[1] > 0)
-        own = width_of(own / totals[0] * totals[1]);
+        own = to_width(own / totals[0] * totals[1]);
     return ldexp(own, f->exponent);
 }
 
-/* The heaviest part weighs 1 to 2: sums of the largest doubles do not overflow, and those of the
- * smallest ones have all their bits. */
+/* Scales the largest weight to [1, 2): sums of large doubles do not overflow, and sums of denormals
+ * stay exact. */
 static void choose_exponent(pcol_flame *f)
 {
-    double most = 0;
+    double largest = 0;
     for (uint32_t i = 0; i < f->count; i++)
-        most = fmax(most, own_weight(f, i));
-    if (most > 0)
-        f->exponent = -ilogb(most);
+        largest = fmax(largest, get_own_weight(f, i));
+    if (largest > 0)
+        f->exponent = -ilogb(largest);
 }
 
-/* Weights and starts; parents come before their children. */
-static void lay_out(pcol_flame *f)
+/* Computes weights and start positions; parents precede children. */
+static void compute_positions(pcol_flame *f)
 {
     struct pci_flame_node node;
     choose_exponent(f);
     for (uint32_t i = f->count; i-- > 0;) {
         pci_flame_node(f, i, &node);
-        f->weight[i] += own_weight(f, i);
+        f->weight[i] += get_own_weight(f, i);
         if (i)
             f->weight[node.parent] += f->weight[i];
     }
-    /* start[parent] moves behind each child, and in the end back by all that they weigh. */
+    /* start[parent] advances past each child, and is reset at the end by the weight of all
+     * children. */
     for (uint32_t i = 1; i < f->count; i++) {
         pci_flame_node(f, i, &node);
         f->start[i] = f->start[node.parent];
         f->start[node.parent] += f->weight[i];
     }
     for (uint32_t i = 0; i < f->count; i++)
-        f->start[i] -= f->weight[i] - own_weight(f, i);
+        f->start[i] -= f->weight[i] - get_own_weight(f, i);
 }
+
 static int is_drawn(const pcol_flame *f, uint32_t node)
 {
     return f->weight[node] * f->scale >= f->options.min_width_px;
 }
 
-/* The nodes that are drawn, by depth. */
-static void choose(pcol_flame *f)
+/* Collects the drawn nodes by depth: a counting pass, then a filling pass. */
+static void collect_drawn(pcol_flame *f)
 {
     struct pci_flame_node node;
     for (int fill = 0; fill < 2; fill++) {
@@ -237,14 +234,14 @@ static void choose(pcol_flame *f)
             f->row[d + 1] += f->row[d];
         f->drawn = f->row[f->depth + 1];
     }
-    /* Filling moved each entry to the next one's place. */
+    /* The filling pass advanced each offset to the next depth's. */
     memmove(f->row + 1, f->row, ((size_t)f->depth + 1) * sizeof *f->row);
     f->row[0] = 0;
 }
 
-/* ---- the whole ---- */
+/* ---- public functions ---- */
 
-static pcol_status make_trees(pcol_flame *f, const pcol_query *query, pcol_error *err)
+static pcol_status build_trees(pcol_flame *f, const pcol_query *query, pcol_error *err)
 {
     pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
     options.order = PCOL_ORDER_NAME;
@@ -258,39 +255,39 @@ static pcol_status make_trees(pcol_flame *f, const pcol_query *query, pcol_error
     const int is_double[2] = {f->base_info.is_double, f->info.is_double};
     PCI_TRY(pcol_query_calltree(f->options.base, &options, &f->base_tree, err));
     PCI_TRY(pci_tree_pair_new(f->base_tree, f->tree, is_double, &f->pair, err));
-    return join(f, err);
+    return order_trees(f, err);
 }
 
-static pcol_status make(pcol_flame *f, const pcol_query *query, pcol_error *err)
+static pcol_status build_flame(pcol_flame *f, const pcol_query *query, pcol_error *err)
 {
-    PCI_TRY(make_trees(f, query, err));
+    PCI_TRY(build_trees(f, query, err));
     f->weight = pci_calloc(f->count, sizeof *f->weight);
     f->start = pci_calloc(f->count, sizeof *f->start);
     f->order = pci_calloc(f->count, sizeof *f->order);
     f->row = pci_calloc(PCI_FLAME_DEPTH + 3, sizeof *f->row);
     if (!f->weight || !f->start || !f->order || !f->row)
         return pci_fail_memory(err);
-    lay_out(f);
+    compute_positions(f);
     if (f->weight[0] > 0)
         f->scale = (f->options.width_px - 2 * PCI_FLAME_PAD) / f->weight[0];
-    choose(f);
+    collect_drawn(f);
     if (f->joined)
-        find_largest(f);
+        find_largest_change(f);
     f->options.base = NULL;
     return PCOL_OK;
 }
 
-static pcol_status take_options(pcol_flame *f, const pcol_flame_options *options, pcol_error *err)
+static pcol_status read_options(pcol_flame *f, const pcol_flame_options *options, pcol_error *err)
 {
     if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "options without a size");
+        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
     if (options)
         memcpy(&f->options, options,
                options->size < sizeof f->options ? options->size : sizeof f->options);
     if (!f->options.width_px)
         f->options.width_px = 1200;
     if (f->options.width_px < 40 || f->options.width_px > 100000)
-        return pci_fail(err, PCOL_E_ARGUMENT, "width %u is not within 40 to 100000",
+        return pci_fail(err, PCOL_E_ARGUMENT, "width %u is out of range: give 40 to 100000",
                         f->options.width_px);
     if (f->options.min_width_px == 0)
         f->options.min_width_px = 0.3;
@@ -301,17 +298,17 @@ pcol_status pcol_query_flame(const pcol_query *query, const pcol_flame_options *
                              pcol_flame **flame, pcol_error *err)
 {
     if (!query || !flame)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no query or no place for the flame graph");
+        return pci_fail(err, PCOL_E_ARGUMENT, "no query or no flame given");
     *flame = NULL;
     pcol_flame *f = pci_calloc(1, sizeof *f);
     if (!f)
         return pci_fail_memory(err);
-    pcol_status status = take_options(f, options, err);
+    pcol_status status = read_options(f, options, err);
     if (status == PCOL_OK) {
         pcol_query_describe(query, &f->info);
         if (f->options.base)
             pcol_query_describe(f->options.base, &f->base_info);
-        status = make(f, query, err);
+        status = build_flame(f, query, err);
     }
     if (status == PCOL_OK)
         *flame = f;
@@ -359,16 +356,16 @@ void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box
     const pcol_flame *f = flame;
     uint32_t i = f->order[index];
     struct pci_flame_node node;
-    pcol_calltree_node of;
+    pcol_calltree_node tree_node;
     pci_flame_node(f, i, &node);
     *box = (pcol_flame_box){.depth = node.depth,
                             .x_px = f->start[i] * f->scale,
                             .width_px = f->weight[i] * f->scale,
-                            .self = self_of(f, i, 1),
+                            .self = get_self(f, i, 1),
                             .total = pci_flame_total(f, i, 1)};
     if (!f->joined) {
-        pcol_calltree_get(f->tree, i, &of);
-        box->frame = of.frame;
+        pcol_calltree_get(f->tree, i, &tree_node);
+        box->frame = tree_node.frame;
         return;
     }
     box->frame.has_name = i != 0;

@@ -1,13 +1,12 @@
 /*
  * flame_svg.c - a flame graph as SVG
  *
- * Frames are written depth by depth:
- *
  *     <g class="r" transform="translate(0,36)">                              a depth
  *      <g><title>sort (12 samples, 3.97%)</title><rect x= width= class=/><text>sort</text></g>
  *
- * Against a base, colour says how the share of a frame changed: red for more, blue for less, in
- * five steps up to the largest change that is shown. What is new or gone has a dashed edge.
+ * With a base, the colour shows the change of a frame's share: red for more, blue for less, in five
+ * steps up to the largest change drawn. New and removed frames have a dashed edge. Tests:
+ * tests/cli/flame.test.
  */
 #include "query/flame.h"
 #include "query/svg.h"
@@ -19,20 +18,15 @@
 #include <string.h>
 
 enum { TOP = 56, BOTTOM = 30, ROW = 18 };
-#define WINDOW 900u    /* px that most screens show of a document */
-#define CHARACTER 7.25 /* px of a character, about */
-#define LONGEST_NAME 2000u
+#define WINDOW_HEIGHT 900u   /* px of a document that most screens show */
+#define CHARACTER_WIDTH 7.25 /* approximate px of a character */
+#define MAX_NAME 2000u
 
 struct drawing {
     const pcol_flame *flame;
     const char *title;
     struct pci_out *out;
 };
-
-static double to_double(pcol_amount amount, int is_double)
-{
-    return is_double ? amount.f64 : (double)amount.i64;
-}
 
 /* ---- frames ---- */
 
@@ -42,33 +36,39 @@ static int ends_with(pcol_str name, const char *end)
     return name.size >= size && !memcmp(name.data + name.size - size, end, size);
 }
 
-/* [libc.so.6], <GC>: no function of the program */
+/* [libc.so.6], <GC>: not a function of the program */
 static int is_bracketed(pcol_str name)
 {
     char first = name.size > 2 ? name.data[0] : 0, last = first ? name.data[name.size - 1] : 0;
     return (first == '[' && last == ']') || (first == '<' && last == '>');
 }
 
-/* A class of colour: the same name has the same everywhere. */
-static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str name, pcol_error *err)
+/* The class of a frame with a base: the sign of its change and the step of its size. */
+static pcol_status put_change_class(const struct drawing *d, uint32_t node, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
+    double change = pci_flame_share(f, node, 1) - pci_flame_share(f, node, 0);
+    /* The square root makes small changes visible next to a large one. */
+    double ratio = f->largest > 0 && fabs(change) >= 1e-9 ? fabs(change) / f->largest : 0;
+    /* NaN if values are infinite. */
+    int step = ratio <= 1 ? (int)ceil(5 * sqrt(ratio)) : ratio > 1 ? 5 : 0;
+    const char text[] = {(char)(step == 0    ? 'z'
+                                : change > 0 ? 'p'
+                                             : 'n'),
+                         (char)(step == 0 ? 0 : '0' + step), 0};
+    if (!pci_flame_is_in(f, node, 1))
+        return pci_svg_raw(d->out, "g", err);
+    PCI_TRY(pci_svg_raw(d->out, text, err));
+    return pci_flame_is_in(f, node, 0) ? PCOL_OK : pci_svg_raw(d->out, " w", err);
+}
+
+/* The class of a frame without a base: its kind, or one of eight colours by a hash (FNV-1a) of its
+ * name, so that equal names have equal colours. */
+static pcol_status put_name_class(const struct drawing *d, uint32_t node, pcol_str name,
+                                  pcol_error *err)
+{
     char text[8] = "c0";
     uint32_t hash = 2166136261u;
-    if (f->joined) {
-        double change = pci_flame_share(f, node, 1) - pci_flame_share(f, node, 0);
-        /* The square root brings out small changes beside a large one. */
-        double ratio = f->largest > 0 && fabs(change) >= 1e-9 ? fabs(change) / f->largest : 0;
-        /* Not a number where values are infinite. */
-        int step = ratio <= 1 ? (int)ceil(5 * sqrt(ratio)) : ratio > 1 ? 5 : 0;
-        text[0] = (char)(step == 0 ? 'z' : change > 0 ? 'p' : 'n');
-        text[1] = (char)(step == 0 ? 0 : '0' + step);
-        text[2] = 0;
-        if (!pci_flame_is_in(f, node, 1))
-            return pci_svg_raw(d->out, "g", err);
-        PCI_TRY(pci_svg_raw(d->out, text, err));
-        return pci_flame_is_in(f, node, 0) ? PCOL_OK : pci_svg_raw(d->out, " w", err);
-    }
     for (size_t i = 0; i < name.size; i++)
         hash = (hash ^ (uint8_t)name.data[i]) * 16777619u;
     unsigned shade = (hash >> 13) % 8;
@@ -83,7 +83,7 @@ static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str na
         text[1] = 'i';
     else if (is_bracketed(name))
         text[1] = 'u';
-    if (node && text[1] > '9' && shade % 4) /* one colour in four shades */
+    if (node && text[1] > '9' && shade % 4) /* a kind has one colour in four shades */
         memcpy(text + 2, " v0", 4), text[4] = (char)('0' + shade % 4);
     return pci_svg_raw(d->out, text, err);
 }
@@ -92,7 +92,7 @@ static pcol_status put_class(const struct drawing *d, uint32_t node, pcol_str na
 static pcol_status put_amount(const struct drawing *d, const pcol_query_info *info,
                               pcol_amount amount, pcol_error *err)
 {
-    double value = to_double(amount, info->is_double);
+    double value = pci_amount_to_double(amount, info->is_double);
     int is_count = pci_str_is(info->unit, "count");
     if (pci_str_is(info->unit, "bytes"))
         return pci_svg_bytes(d->out, value, err);
@@ -114,13 +114,13 @@ static pcol_status put_percent(const struct drawing *d, double part, pcol_error 
     return pci_svg_raw(d->out, "%", err);
 }
 
-/* What stands in the brackets behind the name. */
-static pcol_status put_side(const struct drawing *d, uint32_t i, int which, pcol_error *err)
+/* Amount and share of one side, in the parentheses after the name. */
+static pcol_status put_side(const struct drawing *d, uint32_t i, int side, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    PCI_TRY(put_amount(d, which ? &f->info : &f->base_info, pci_flame_total(f, i, which), err));
+    PCI_TRY(put_amount(d, side ? &f->info : &f->base_info, pci_flame_total(f, i, side), err));
     PCI_TRY(pci_svg_raw(d->out, ", ", err));
-    return put_percent(d, pci_flame_share(f, i, which), err);
+    return put_percent(d, pci_flame_share(f, i, side), err);
 }
 
 static pcol_status put_values(const struct drawing *d, uint32_t i, pcol_error *err)
@@ -146,11 +146,12 @@ static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *er
 {
     const pcol_flame *f = d->flame;
     struct pci_out *out = d->out;
-    pcol_str own = pci_flame_name(f, i);
-    pcol_str name = i && f->options.rename ? f->options.rename(f->options.context, own) : own;
+    pcol_str profile_name = pci_flame_name(f, i);
+    pcol_str name =
+        i && f->options.rename ? f->options.rename(f->options.context, profile_name) : profile_name;
     double width = f->weight[i] * f->scale, x = f->start[i] * f->scale;
     PCI_TRY(pci_svg_raw(out, "<g><title>", err));
-    PCI_TRY(pci_svg_text(out, name, LONGEST_NAME, err));
+    PCI_TRY(pci_svg_text(out, name, MAX_NAME, err));
     PCI_TRY(pci_svg_raw(out, " (", err));
     PCI_TRY(put_values(d, i, err));
     PCI_TRY(pci_svg_raw(out, ")</title><rect x=\"", err));
@@ -158,16 +159,16 @@ static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *er
     PCI_TRY(pci_svg_raw(out, "\" width=\"", err));
     PCI_TRY(pci_svg_number(out, width, 3, err));
     PCI_TRY(pci_svg_raw(out, "\" height=\"17\" class=\"", err));
-    PCI_TRY(put_class(d, i, own, err));
+    PCI_TRY(f->joined ? put_change_class(d, i, err) : put_name_class(d, i, profile_name, err));
     if (width < 2)
         PCI_TRY(pci_svg_raw(out, " t", err));
     PCI_TRY(pci_svg_raw(out, "\"/>", err));
-    size_t room = width > 6 ? (size_t)((width - 6) / CHARACTER) : 0;
-    if (pci_svg_has_room(name, room)) {
+    size_t characters = width > 6 ? (size_t)((width - 6) / CHARACTER_WIDTH) : 0;
+    if (pci_svg_has_room(name, characters)) {
         PCI_TRY(pci_svg_raw(out, "<text x=\"", err));
         PCI_TRY(pci_svg_number(out, x + 3, 2, err));
         PCI_TRY(pci_svg_raw(out, "\" y=\"13\">", err));
-        PCI_TRY(pci_svg_name(out, name, room, err));
+        PCI_TRY(pci_svg_name(out, name, characters, err));
         PCI_TRY(pci_svg_raw(out, "</text>", err));
     }
     return pci_svg_raw(out, "</g>\n", err);
@@ -193,15 +194,17 @@ static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
     PCI_TRY(put_amount(d, &f->info, f->info.selected, err));
     if (is_count && f->info.seconds_per_value > 0) {
         PCI_TRY(pci_svg_raw(out, ", ", err));
-        PCI_TRY(pci_svg_seconds(
-            out, to_double(f->info.selected, f->info.is_double) * f->info.seconds_per_value, err));
+        PCI_TRY(pci_svg_seconds(out,
+                                pci_amount_to_double(f->info.selected, f->info.is_double) *
+                                    f->info.seconds_per_value,
+                                err));
     }
     if (f->options.reverse)
-        PCI_TRY(pci_svg_raw(out, ", callers on what they call", err));
+        PCI_TRY(pci_svg_raw(out, ", bottom-up: callers on top of callees", err));
     if (f->joined)
         PCI_TRY(pci_svg_raw(out, legend, err));
     if (f->cut)
-        PCI_TRY(pci_svg_raw(out, "; deeper frames than 1000 are not shown", err));
+        PCI_TRY(pci_svg_raw(out, "; frames deeper than 1000 are not shown", err));
     return PCOL_OK;
 }
 
@@ -242,15 +245,15 @@ static pcol_status put_head(const struct drawing *d, unsigned height, pcol_error
                        err);
 }
 
-static unsigned height_of(const pcol_flame *f)
+static unsigned get_height(const pcol_flame *f)
 {
     return TOP + (f->depth + 1) * ROW + BOTTOM;
 }
 
-/* What does not fit a window shows the root first, and grows downwards. */
+/* By default, a graph that exceeds a window starts with the root at the top. */
 static int is_inverted(const pcol_flame *f)
 {
-    return f->options.inverted == 2 ? height_of(f) > WINDOW : f->options.inverted != 0;
+    return f->options.inverted == 2 ? get_height(f) > WINDOW_HEIGHT : f->options.inverted != 0;
 }
 
 static pcol_status put_rows(const struct drawing *d, pcol_error *err)
@@ -260,9 +263,9 @@ static pcol_status put_rows(const struct drawing *d, pcol_error *err)
     int inverted = is_inverted(f);
     PCI_TRY(pci_svg_raw(out, "<g transform=\"translate(10,56)\">\n", err));
     for (uint32_t depth = 0; depth <= f->depth; depth++) {
-        uint32_t at = inverted ? depth : f->depth - depth;
+        uint32_t row = inverted ? depth : f->depth - depth;
         PCI_TRY(pci_svg_raw(out, "<g class=\"r\" transform=\"translate(0,", err));
-        PCI_TRY(pci_out_int(out, (int64_t)at * ROW, err));
+        PCI_TRY(pci_out_int(out, (int64_t)row * ROW, err));
         PCI_TRY(pci_svg_raw(out, ")\">\n", err));
         for (uint32_t i = f->row[depth]; i < f->row[depth + 1]; i++)
             PCI_TRY(put_frame(d, f->order[i], err));
@@ -274,7 +277,7 @@ static pcol_status put_rows(const struct drawing *d, pcol_error *err)
 static pcol_status put_document(const struct drawing *d, pcol_error *err)
 {
     const pcol_flame *f = d->flame;
-    PCI_TRY(put_head(d, height_of(f), err));
+    PCI_TRY(put_head(d, get_height(f), err));
     PCI_TRY(put_rows(d, err));
     PCI_TRY(pci_svg_raw(d->out, "<script><![CDATA[\n", err));
     for (int i = 0; pci_svg_script[i]; i++)

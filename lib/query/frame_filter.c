@@ -1,17 +1,13 @@
 /*
- * frame_filter.c - what focus, ignore, hide, show and a pprof's drop_frames leave of the stacks
+ * frame_filter.c - focus, ignore, hide, show and pprof's drop_frames
  *
- * The rules are pprof's. They are applied to the weights before any answer is made:
- *
- *   drop_frames  Going inwards from the root, the first frame that is dropped after one that is not
- *                cuts the stack: it and all it calls are joined with their caller. A group whose
- *                inner lines match but not its outermost keeps its outer lines, everywhere.
- *   ignore       takes the weight of stacks with a matching frame,
- *   focus        of those without any.
- *   hide, show   take lines out of groups; a stack left without frames has no weight.
- *
- * Names are matched once for each row of functions and mappings; groups and stacks then only
- * combine bits, one pass each.
+ * The rules are those of pprof. They change the weights before any answer is computed:
+ *     drop_frames  from the root inwards, the first dropped frame after one that is not dropped is
+ *                  joined with its caller, and so are its descendants. A group whose inner lines
+ *                  match, but not its outermost, loses these lines everywhere.
+ *     ignore       clears the weight of stacks with a matching frame; focus: of those without one.
+ *     hide, show   remove lines of groups; a stack without any line left has no weight.
+ * Names are matched once per row of functions and mappings; groups and stacks combine bits.
  */
 #include "query/query.h"
 
@@ -21,26 +17,26 @@
 
 enum { DROP, KEEP, FOCUS, IGNORE, HIDE, SHOW, PATTERNS };
 
-/* function: it has no name; or nothing but an address, which frames show with their library */
-enum { UNNAMED = 1 << PATTERNS, BARE = UNNAMED << 1 };
+/* Flags of a function: no name; or a name that is only an address, displayed with its library. */
+enum { UNNAMED = 1 << PATTERNS, ADDRESS_ONLY = UNNAMED << 1 };
 
-/* What is known of a group, and of a stack. */
+/* State of a group or stack. */
 enum {
-    CUT = 1,   /* group: dropped; stack: joined with its caller */
-    BELOW = 2, /* what it calls is dropped */
-    FOUND = 4, /* stack: has a frame that is not dropped */
+    JOINED = 1,        /* group: dropped; stack: joined with its caller */
+    JOINS_CALLEES = 2, /* its callees are dropped */
+    NOT_DROPPED = 4,   /* stack: has a frame that is not dropped */
     FOCUSED = 8,
     IGNORED = 16,
-    SHOWN = 32 /* has a line that is shown */
+    SHOWN = 32 /* has a visible line */
 };
 
-struct filter {
+struct frame_filter {
     pcol_query *query;
     pcol_pattern *match[PATTERNS];
-    uint8_t *functions, *mappings; /* by row: a bit for each pattern */
+    uint8_t *functions, *mappings; /* by row: one bit per pattern */
     uint64_t function_count, mapping_count;
     struct pci_names names;
-    int seen;                 /* a bit for each pattern: something matches */
+    int matched;              /* one bit per pattern that matches some frame */
     uint8_t *groups, *stacks; /* by row */
     int drops;
 };
@@ -52,9 +48,9 @@ static int bit(int pattern)
 
 /* ---- patterns */
 
-/* What drop_frames is matched against: no leading dot, no list of arguments. "(anonymous
- * namespace)" and "operator()" are parts of names. */
-static pcol_str simplify(pcol_str name)
+/* The form of a name that drop_frames is matched with: no leading dot, no argument list.
+ * "(anonymous namespace)" and "operator()" do not start an argument list. */
+static pcol_str simplify_name(pcol_str name)
 {
     static const char *const parts[] = {"(anonymous namespace)", "operator()"};
     if (name.size && name.data[0] == '.') {
@@ -77,49 +73,49 @@ static pcol_str simplify(pcol_str name)
     return name;
 }
 
-static pcol_status test(struct filter *f, int pattern, pcol_str text, uint8_t *bits,
-                        pcol_error *err)
+static pcol_status test_pattern(struct frame_filter *f, int pattern, pcol_str text, uint8_t *bits,
+                                pcol_error *err)
 {
-    int yes = 0;
+    int matches = 0;
     if (!f->match[pattern] || (*bits & bit(pattern)))
         return PCOL_OK;
-    PCI_TRY(pcol_pattern_test(f->match[pattern], text, &yes, err));
-    if (yes)
+    PCI_TRY(pcol_pattern_test(f->match[pattern], text, &matches, err));
+    if (matches)
         *bits |= (uint8_t)bit(pattern);
-    f->seen |= *bits;
+    f->matched |= *bits;
     return PCOL_OK;
 }
 
-static pcol_status test_frame(struct filter *f, pcol_str text, uint8_t *bits, pcol_error *err)
+static pcol_status test_frame(struct frame_filter *f, pcol_str text, uint8_t *bits, pcol_error *err)
 {
     for (int p = FOCUS; p < PATTERNS; p++)
-        PCI_TRY(test(f, p, text, bits, err));
+        PCI_TRY(test_pattern(f, p, text, bits, err));
     return PCOL_OK;
 }
 
-/* Without the library that a frame may show. */
-static pcol_status match_function(struct filter *f, uint64_t row, pcol_error *err)
+/* Matches the name and path of a function; a library that is displayed with it is matched per line. */
+static pcol_status match_function(struct frame_filter *f, uint64_t row, pcol_error *err)
 {
     const pcol_file *file = f->query->file;
     uint8_t *bits = &f->functions[row];
-    pcol_str own = {"", 0}, path = own;
+    pcol_str name = {"", 0}, path = name;
     int valid;
     if (f->names.name)
-        PCI_TRY(pci_get_str(file, f->names.name, row, &own, &valid, err));
+        PCI_TRY(pci_get_str(file, f->names.name, row, &name, &valid, err));
     if (f->names.function_file)
         PCI_TRY(pci_get_str(file, f->names.function_file, row, &path, &valid, err));
-    if (own.size) {
-        PCI_TRY(test(f, DROP, simplify(own), bits, err));
-        PCI_TRY(test(f, KEEP, simplify(own), bits, err));
+    if (name.size) {
+        PCI_TRY(test_pattern(f, DROP, simplify_name(name), bits, err));
+        PCI_TRY(test_pattern(f, KEEP, simplify_name(name), bits, err));
     } else {
         *bits |= UNNAMED;
     }
-    *bits |= pci_address_names_is(own) ? BARE : 0;
-    PCI_TRY(test_frame(f, own, bits, err));
+    *bits |= pci_address_names_is(name) ? ADDRESS_ONLY : 0;
+    PCI_TRY(test_frame(f, name, bits, err));
     return test_frame(f, path, bits, err);
 }
 
-static pcol_status match_functions(struct filter *f, pcol_error *err)
+static pcol_status match_functions(struct frame_filter *f, pcol_error *err)
 {
     PCI_TRY(pci_plausible(f->query->file, "functions", err));
     f->functions = pci_calloc((size_t)f->names.functions + 1, 1);
@@ -130,7 +126,7 @@ static pcol_status match_functions(struct filter *f, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status match_mappings(struct filter *f, pcol_error *err)
+static pcol_status match_mappings(struct frame_filter *f, pcol_error *err)
 {
     PCI_TRY(pci_plausible(f->query->file, "mappings", err));
     f->mappings = pci_calloc((size_t)f->names.mappings + 1, 1);
@@ -146,8 +142,8 @@ static pcol_status match_mappings(struct filter *f, pcol_error *err)
     return PCOL_OK;
 }
 
-/* A pattern without effect is mostly a slip. */
-static void note_unmatched(struct filter *f)
+/* A pattern that matches nothing is probably a typing error. */
+static void note_unmatched(struct frame_filter *f)
 {
     static const char *const notes[PATTERNS] = {
         [FOCUS] = "--focus matches no frame",
@@ -156,17 +152,17 @@ static void note_unmatched(struct filter *f)
         [SHOW] = "--show matches no frame",
     };
     for (int p = FOCUS; p < PATTERNS; p++) {
-        if (f->match[p] && !(f->seen & bit(p)))
+        if (f->match[p] && !(f->matched & bit(p)))
             f->query->note = notes[p];
     }
 }
 
 /* ---- groups */
 
-/* Bits of a line. *named: it has a function or a file; else no pattern of --show was meant for it
- * unless one matches the name that it is shown with. */
-static pcol_status line_bits(struct filter *f, uint32_t location, uint32_t group, uint8_t *bits,
-                             int *named, pcol_error *err)
+/* Bits of a line. *named: it has a function or a file. Lines without either are subject to --show
+ * only if a pattern matches their displayed name. */
+static pcol_status get_line_bits(struct frame_filter *f, uint32_t location, uint32_t group,
+                                 uint8_t *bits, int *named, pcol_error *err)
 {
     const pcol_file *file = f->query->file;
     struct pci_name name;
@@ -178,7 +174,7 @@ static pcol_status line_bits(struct filter *f, uint32_t location, uint32_t group
     if (valid) {
         *bits = f->functions[function];
         *named = 1;
-        if (!(*bits & (UNNAMED | BARE)))
+        if (!(*bits & (UNNAMED | ADDRESS_ONLY)))
             return PCOL_OK;
     }
     PCI_TRY(pci_names_get(&f->names, location, group, &name, err));
@@ -190,7 +186,8 @@ static pcol_status line_bits(struct filter *f, uint32_t location, uint32_t group
     return test_frame(f, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), bits, err);
 }
 
-static pcol_status mapping_bits(struct filter *f, uint32_t group, uint8_t *bits, pcol_error *err)
+static pcol_status get_mapping_bits(struct frame_filter *f, uint32_t group, uint8_t *bits,
+                                    pcol_error *err)
 {
     int64_t mapping;
     int valid = 0;
@@ -203,42 +200,43 @@ static pcol_status mapping_bits(struct filter *f, uint32_t group, uint8_t *bits,
     return PCOL_OK;
 }
 
-/* drop_frames on one group: lines go from the innermost to the outermost that matches, unless that
- * is the outermost of all, where the whole group goes. */
-static void drop_lines(struct filter *f, uint32_t first, uint32_t end, const uint8_t *bits,
+/* Applies drop_frames to a group: hides the lines from the innermost to the outermost that matches,
+ * or drops the whole group if that is its outermost line. */
+static void drop_lines(struct frame_filter *f, uint32_t first, uint32_t end, const uint8_t *bits,
                        uint8_t *group)
 {
-    uint32_t at = end;
-    while (at > first &&
-           !((bits[at - 1 - first] & bit(DROP)) && !(bits[at - 1 - first] & bit(KEEP))))
-        at--;
-    if (at == first)
+    uint32_t line_end = end;
+    while (line_end > first &&
+           !((bits[line_end - 1 - first] & bit(DROP)) && !(bits[line_end - 1 - first] & bit(KEEP))))
+        line_end--;
+    if (line_end == first)
         return;
     f->drops = 1;
-    *group |= at == end ? CUT | BELOW : BELOW;
-    if (at < end)
-        memset(f->query->kept + first, 0, at - first);
+    *group |= line_end == end ? JOINED | JOINS_CALLEES : JOINS_CALLEES;
+    if (line_end < end)
+        memset(f->query->kept + first, 0, line_end - first);
 }
 
-/* focus, ignore, hide and show on one group. */
-static void look_at_lines(struct filter *f, uint32_t first, uint32_t end, const uint8_t *bits,
-                          const uint8_t *named, uint8_t of_mapping, uint8_t *group)
+/* Applies focus, ignore, hide and show to a group. */
+static void filter_lines(struct frame_filter *f, uint32_t first, uint32_t end, const uint8_t *bits,
+                         const uint8_t *named, uint8_t mapping_bits, uint8_t *group)
 {
     int has_lines = 0;
-    uint8_t all = of_mapping;
-    for (uint32_t at = first; at < end; at++) {
-        uint8_t *kept = &f->query->kept[at];
+    uint8_t all = mapping_bits;
+    for (uint32_t line = first; line < end; line++) {
+        uint8_t *kept = &f->query->kept[line];
         if (!*kept)
             continue;
-        has_lines |= named[at - first];
-        all |= bits[at - first];
-        if (f->match[HIDE] && ((of_mapping | bits[at - first]) & bit(HIDE)))
+        has_lines |= named[line - first];
+        all |= bits[line - first];
+        if (f->match[HIDE] && ((mapping_bits | bits[line - first]) & bit(HIDE)))
             *kept = 0;
-        if (f->match[SHOW] && !((of_mapping | bits[at - first]) & bit(SHOW)) && named[at - first])
+        if (f->match[SHOW] && !((mapping_bits | bits[line - first]) & bit(SHOW)) &&
+            named[line - first])
             *kept = 0;
         *group |= *kept ? SHOWN : 0;
     }
-    /* A group of which nothing is known but its address has no line that could be shown. */
+    /* A group that has only an address has no line to show. */
     if (!has_lines && end - first == 1 && f->match[SHOW] && !(bits[0] & bit(SHOW))) {
         f->query->kept[first] = 0;
         *group &= (uint8_t)~SHOWN;
@@ -249,25 +247,25 @@ static void look_at_lines(struct filter *f, uint32_t first, uint32_t end, const 
         *group |= FOCUSED;
 }
 
-static pcol_status filter_groups(struct filter *f, pcol_error *err)
+static pcol_status filter_groups(struct frame_filter *f, pcol_error *err)
 {
     const struct pci_stack_table *calls = &f->query->calls;
     uint8_t *bits = pci_malloc((size_t)calls->location_count + 1, 1);
     uint8_t *named = pci_malloc((size_t)calls->location_count + 1, 1);
     pcol_status status = bits && named ? PCOL_OK : pci_fail_memory(err);
-    for (uint32_t g = 0; g < calls->group_count && status == PCOL_OK; g++) {
-        uint32_t first = calls->first[g], end = calls->first[g + 1];
-        uint8_t of_mapping;
-        status = mapping_bits(f, g, &of_mapping, err);
-        for (uint32_t at = first; at < end && status == PCOL_OK; at++) {
+    for (uint32_t group = 0; group < calls->group_count && status == PCOL_OK; group++) {
+        uint32_t first = calls->first[group], end = calls->first[group + 1];
+        uint8_t mapping_bits;
+        status = get_mapping_bits(f, group, &mapping_bits, err);
+        for (uint32_t line = first; line < end && status == PCOL_OK; line++) {
             int has_name = 0;
-            status = line_bits(f, at, g, &bits[at - first], &has_name, err);
-            named[at - first] = (uint8_t)has_name;
+            status = get_line_bits(f, line, group, &bits[line - first], &has_name, err);
+            named[line - first] = (uint8_t)has_name;
         }
         if (status != PCOL_OK)
             break;
-        drop_lines(f, first, end, bits, &f->groups[g]);
-        look_at_lines(f, first, end, bits, named, of_mapping, &f->groups[g]);
+        drop_lines(f, first, end, bits, &f->groups[group]);
+        filter_lines(f, first, end, bits, named, mapping_bits, &f->groups[group]);
     }
     pci_free(bits);
     pci_free(named);
@@ -276,30 +274,30 @@ static pcol_status filter_groups(struct filter *f, pcol_error *err)
 
 /* ---- stacks */
 
-/* State of a stack from that of its caller and its group. */
-static uint8_t state_of(uint8_t caller, uint8_t group)
+/* State of a stack, from the states of its caller and its group. */
+static uint8_t compute_state(uint8_t caller, uint8_t group)
 {
-    uint8_t state = caller & (uint8_t)(FOUND | FOCUSED | IGNORED | SHOWN);
-    if (caller & (CUT | BELOW))
-        return state | CUT; /* cut, and so is what it calls */
-    if (!(group & (CUT | BELOW)))
-        state |= FOUND;
-    else if (caller & FOUND) {
-        if (group & CUT)
-            return state | CUT;
-        state |= BELOW;
+    uint8_t state = caller & (uint8_t)(NOT_DROPPED | FOCUSED | IGNORED | SHOWN);
+    if (caller & (JOINED | JOINS_CALLEES))
+        return state | JOINED; /* joined, and so are its callees */
+    if (!(group & (JOINED | JOINS_CALLEES)))
+        state |= NOT_DROPPED;
+    else if (caller & NOT_DROPPED) {
+        if (group & JOINED)
+            return state | JOINED;
+        state |= JOINS_CALLEES;
     }
     return state | (group & (uint8_t)(FOCUSED | IGNORED | SHOWN));
 }
 
-static pcol_status move_weights(struct filter *f, pcol_error *err)
+static pcol_status move_weights(struct frame_filter *f, pcol_error *err)
 {
     pcol_query *query = f->query;
     const struct pci_stack_table *calls = &query->calls;
     int is_double = query->measure.is_double;
-    /* From the back: a joined stack hands over what it has got from those below it. */
+    /* Backward pass: a joined stack includes the weight of its joined descendants. */
     for (uint32_t row = calls->count; f->drops && row-- > 1;) {
-        if (!(f->stacks[row] & CUT))
+        if (!(f->stacks[row] & JOINED))
             continue;
         if (pci_amount_add(is_double, &query->weight[calls->parent[row]], query->weight[row]))
             return pci_amount_overflow(query->measure.type, err);
@@ -308,8 +306,8 @@ static pcol_status move_weights(struct filter *f, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Like pprof, filters drop the empty stack; a focus on the name that it is shown with keeps it. */
-static pcol_status state_of_empty(struct filter *f, uint8_t *state, pcol_error *err)
+/* Like pprof, filters drop the empty stack, unless a focus matches its displayed name. */
+static pcol_status compute_empty_state(struct frame_filter *f, uint8_t *state, pcol_error *err)
 {
     uint8_t bits = 0;
     PCI_TRY(test_frame(f, (pcol_str)PCI_NAME(PCI_NAME_NO_STACK), &bits, err));
@@ -320,27 +318,27 @@ static pcol_status state_of_empty(struct filter *f, uint8_t *state, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status filter_stacks(struct filter *f, pcol_error *err)
+static pcol_status filter_stacks(struct frame_filter *f, pcol_error *err)
 {
     pcol_query *query = f->query;
     const struct pci_stack_table *calls = &query->calls;
     f->stacks[0] = 0;
     for (uint32_t row = 1; row < calls->count; row++)
-        f->stacks[row] = state_of(f->stacks[calls->parent[row]], f->groups[calls->group[row]]);
+        f->stacks[row] = compute_state(f->stacks[calls->parent[row]], f->groups[calls->group[row]]);
     PCI_TRY(move_weights(f, err));
     if (f->drops) {
         query->cut = pci_malloc((size_t)calls->count + 1, 1);
         if (!query->cut)
             return pci_fail_memory(err);
         for (uint32_t row = 0; row < calls->count; row++)
-            query->cut[row] = f->stacks[row] & CUT;
+            query->cut[row] = f->stacks[row] & JOINED;
     }
     if (!f->match[FOCUS] && !f->match[IGNORE] && !f->match[HIDE] && !f->match[SHOW])
         return PCOL_OK;
     query->passes = pci_malloc((size_t)calls->count + 1, 1);
     if (!query->passes)
         return pci_fail_memory(err);
-    PCI_TRY(state_of_empty(f, &f->stacks[0], err));
+    PCI_TRY(compute_empty_state(f, &f->stacks[0], err));
     for (uint32_t row = 0; row < calls->count; row++) {
         uint8_t state = f->stacks[row];
         query->passes[row] = (state & FOCUSED) && !(state & IGNORED) && (state & SHOWN);
@@ -352,36 +350,36 @@ static pcol_status filter_stacks(struct filter *f, pcol_error *err)
 
 /* ---- drop_frames of the sources */
 
-static pcol_status source_text(const pcol_file *file, const struct pci_column *column,
-                               uint64_t source, pcol_str *text, pcol_error *err)
+static pcol_status get_source_text(const pcol_file *file, const struct pci_column *column,
+                                   uint64_t source, pcol_str *text, pcol_error *err)
 {
     int valid;
     *text = (pcol_str){"", 0};
     return column ? pci_get_str(file, column, source, text, &valid, err) : PCOL_OK;
 }
 
-/* Whether a source has values of the sample type that is asked about. list: room for all types. */
-static pcol_status takes_part(const pcol_query *query, uint64_t source, uint32_t *list, int *part,
-                              pcol_error *err)
+/* *has_type: 1 if the source has values of the query's sample type. list: space for all types. */
+static pcol_status source_has_type(const pcol_query *query, uint64_t source, uint32_t *list,
+                                   int *has_type, pcol_error *err)
 {
     const struct pci_query_type *measure = &query->measure;
     uint32_t count;
-    *part = !query->picks.sources || query->picks.sources[source];
-    if (!*part || !measure->column_count)
+    *has_type = !query->picks.sources || query->picks.sources[source];
+    if (!*has_type || !measure->column_count)
         return PCOL_OK;
-    *part = 0;
+    *has_type = 0;
     PCI_TRY(pci_types_of(&query->types, source, list, &count, err));
-    for (uint32_t i = 0; i < count && !*part; i++)
+    for (uint32_t i = 0; i < count && !*has_type; i++)
         for (uint32_t k = 0; k < measure->column_count; k++)
-            *part |= list[i] == measure->columns[k];
+            *has_type |= list[i] == measure->columns[k];
     return PCOL_OK;
 }
 
-/* The patterns of the first source asked about, as pprof keeps those of the first profile where it
- * merges several. Where another one's differ the query says so: a stack that two sources share
- * cannot be cut for one of them only. */
-static pcol_status first_drops(pcol_query *query, uint32_t *list, pcol_str *drop, pcol_str *keep,
-                               pcol_error *err)
+/* Reads the patterns of the first source of the query, as pprof does when it merges profiles. A
+ * note reports different patterns of another source: a stack that both share cannot be joined for
+ * one of them only. */
+static pcol_status read_first_drops(pcol_query *query, uint32_t *list, pcol_str *drop,
+                                    pcol_str *keep, pcol_error *err)
 {
     const struct pci_column *drops, *keeps;
     int first = 1;
@@ -389,18 +387,18 @@ static pcol_status first_drops(pcol_query *query, uint32_t *list, pcol_str *drop
     PCI_TRY(pci_want(query->file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     PCI_TRY(pci_want(query->file, "sources", "keep_frames", PCI_TYPES_TEXT, &keeps, err));
     for (uint64_t source = 0; drops && source < query->picks.source_count; source++) {
-        pcol_str own_drop, own_keep;
-        int part;
-        PCI_TRY(takes_part(query, source, list, &part, err));
-        if (!part)
+        pcol_str source_drop, source_keep;
+        int has_type;
+        PCI_TRY(source_has_type(query, source, list, &has_type, err));
+        if (!has_type)
             continue;
-        PCI_TRY(source_text(query->file, drops, source, &own_drop, err));
-        PCI_TRY(source_text(query->file, keeps, source, &own_keep, err));
+        PCI_TRY(get_source_text(query->file, drops, source, &source_drop, err));
+        PCI_TRY(get_source_text(query->file, keeps, source, &source_keep, err));
         if (first) {
-            *drop = own_drop;
-            *keep = own_keep;
+            *drop = source_drop;
+            *keep = source_keep;
             first = 0;
-        } else if (pci_str_compare(*drop, own_drop) || pci_str_compare(*keep, own_keep)) {
+        } else if (pci_str_compare(*drop, source_drop) || pci_str_compare(*keep, source_keep)) {
             query->note =
                 "the sources of this sample type differ in their drop_frames; those of the "
                 "first one are applied, as pprof does";
@@ -413,14 +411,15 @@ static pcol_status first_drops(pcol_query *query, uint32_t *list, pcol_str *drop
 static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep, pcol_error *err)
 {
     uint32_t *list = pci_malloc((size_t)query->types.count + 1, sizeof *list);
-    pcol_status status = list ? first_drops(query, list, drop, keep, err) : pci_fail_memory(err);
+    pcol_status status =
+        list ? read_first_drops(query, list, drop, keep, err) : pci_fail_memory(err);
     pci_free(list);
     return status;
 }
 
-/* ---- all */
+/* ---- public functions */
 
-static int is_given(const char *pattern)
+static int is_set(const char *pattern)
 {
     return pattern && *pattern;
 }
@@ -429,22 +428,23 @@ pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *select
                                  pcol_error *err)
 {
     pcol_str drop = {"", 0}, keep;
-    *any = selection && (is_given(selection->focus) || is_given(selection->ignore) ||
-                         is_given(selection->hide) || is_given(selection->show));
+    *any = selection && (is_set(selection->focus) || is_set(selection->ignore) ||
+                         is_set(selection->hide) || is_set(selection->show));
     if (!*any && !(selection && selection->keep_dropped))
         PCI_TRY(find_drops(query, &drop, &keep, err));
     *any |= drop.size > 0;
     return PCOL_OK;
 }
 
-static pcol_status compile(struct filter *f, int pattern, const char *text, const char *what,
-                           pcol_error *err)
+static pcol_status compile_pattern(struct frame_filter *f, int pattern, const char *text,
+                                   const char *option, pcol_error *err)
 {
-    return is_given(text) ? pcol_pattern_new(text, strlen(text), what, 0, &f->match[pattern], err)
-                          : PCOL_OK;
+    return is_set(text) ? pcol_pattern_new(text, strlen(text), option, 0, &f->match[pattern], err)
+                        : PCOL_OK;
 }
 
-static pcol_status compile_all(struct filter *f, const pcol_selection *selection, pcol_error *err)
+static pcol_status compile_patterns(struct frame_filter *f, const pcol_selection *selection,
+                                    pcol_error *err)
 {
     pcol_str drop, keep;
     if (!selection || !selection->keep_dropped) {
@@ -458,13 +458,13 @@ static pcol_status compile_all(struct filter *f, const pcol_selection *selection
     }
     if (!selection)
         return PCOL_OK;
-    PCI_TRY(compile(f, FOCUS, selection->focus, "--focus", err));
-    PCI_TRY(compile(f, IGNORE, selection->ignore, "--ignore", err));
-    PCI_TRY(compile(f, HIDE, selection->hide, "--hide", err));
-    return compile(f, SHOW, selection->show, "--show", err);
+    PCI_TRY(compile_pattern(f, FOCUS, selection->focus, "--focus", err));
+    PCI_TRY(compile_pattern(f, IGNORE, selection->ignore, "--ignore", err));
+    PCI_TRY(compile_pattern(f, HIDE, selection->hide, "--hide", err));
+    return compile_pattern(f, SHOW, selection->show, "--show", err);
 }
 
-static pcol_status apply(struct filter *f, pcol_error *err)
+static pcol_status apply_patterns(struct frame_filter *f, pcol_error *err)
 {
     const struct pci_stack_table *calls = &f->query->calls;
     PCI_TRY(pci_stack_table_load(&f->query->calls, err));
@@ -486,13 +486,13 @@ static pcol_status apply(struct filter *f, pcol_error *err)
 
 pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
-    struct filter f = {.query = query};
-    pcol_status status = compile_all(&f, selection, err);
+    struct frame_filter f = {.query = query};
+    pcol_status status = compile_patterns(&f, selection, err);
     int any = 0;
     for (int p = 0; p < PATTERNS; p++)
         any |= f.match[p] != NULL;
     if (status == PCOL_OK && any)
-        status = apply(&f, err);
+        status = apply_patterns(&f, err);
     for (int p = 0; p < PATTERNS; p++)
         pcol_pattern_free(f.match[p]);
     pci_names_close(&f.names);

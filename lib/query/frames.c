@@ -1,9 +1,9 @@
 /*
- * frames.c - the distinct frames of a file at the granularity that is asked for
+ * frames.c - the distinct frames of a file at the granularity of a query
  *
- * Each row of `locations` gets the number of its frame; rows that look the same in the answer have
- * the same number. Texts are compared once for each function, which gives it a base; where lines or
- * addresses matter, a frame is a base and these numbers.
+ * Each row of `locations` gets the number of its frame; rows that are displayed the same have the
+ * same number. Names and paths are interned once per function as a base; for lines and addresses a
+ * frame is interned as (base, line, address).
  */
 #include "query/query.h"
 
@@ -13,42 +13,42 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text made here, in blocks that do not move. */
-struct pci_made {
-    struct pci_made *next;
+/* Block in a linked list of generated texts; blocks do not move. */
+struct pci_text_block {
+    struct pci_text_block *next;
     char text[];
 };
 
-enum { MOST_AHEAD = 3 };
+enum { MAX_CURSORS = 3 };
 
-#define BY_LOCATION (PCOL_NONE - 1) /* base of a function: that of each of its locations */
+#define BY_LOCATION (PCOL_NONE - 1) /* base of a function: it depends on the location */
 
-struct ahead;
+struct column_cursor;
 
-struct reading {
+struct frame_reader {
     const pcol_query *query;
     const pcol_file *file;
     struct pci_frames *frames;
     pcol_by by;
-    int places; /* lines outside functions are frames by function, too */
-    int plain;  /* a base is a frame */
-    /* frames under way */
+    int places;        /* PCOL_BY_FUNCTION includes lines outside functions */
+    int base_is_frame; /* a base is a frame */
+    /* tables under construction */
     pcol_frame *bases;
-    uint32_t base_count, *base_of;
-    size_t base_capacity, base_of_capacity;
+    uint32_t base_count, *frame_base;
+    size_t base_capacity, frame_base_capacity;
     struct pci_hash base_hash;
-    uint32_t *of_function; /* base of each function, or BY_LOCATION */
+    uint32_t *function_base; /* base by function, or BY_LOCATION */
     uint64_t function_count;
-    struct ahead *function, *line, *address; /* NULL: no such column */
-    struct ahead *all, *next;                /* MOST_AHEAD of them, and the one not used yet */
+    struct column_cursor *function, *line, *address; /* NULL: column is absent */
+    struct column_cursor *cursors, *next_cursor; /* MAX_CURSORS cursors, and the first unused one */
     const struct pci_column *filename;
 };
 
-/* A column whose cells are asked for in order of rows: read by the batch. */
-struct ahead {
+/* Reads a column in batches of ascending rows. */
+struct column_cursor {
     const struct pci_column *column;
     uint64_t first;
-    size_t n; /* rows there are */
+    size_t n; /* rows in the batch */
     int64_t values[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
 };
@@ -62,8 +62,8 @@ int pci_str_compare(pcol_str a, pcol_str b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Which members a frame has, as a number. */
-static int presence(const pcol_frame *frame)
+/* The members that a frame has, as a number. */
+static int get_presence(const pcol_frame *frame)
 {
     return frame->has_name << 4 | frame->has_file << 3 | frame->has_line << 2 | frame->has_id << 1 |
            frame->has_address;
@@ -80,16 +80,16 @@ int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
         order = (a->id > b->id) - (a->id < b->id);
     if (!order)
         order = (a->address > b->address) - (a->address < b->address);
-    /* An absent member goes after one that is empty or 0. */
-    return order ? order : presence(b) - presence(a);
+    /* An absent member sorts after an empty or 0 one. */
+    return order ? order : get_presence(b) - get_presence(a);
 }
 
 /* ---- texts */
 
-static pcol_status make_text(struct pci_frames *frames, pcol_str a, pcol_str b, pcol_str c,
-                             pcol_str *text, pcol_error *err)
+static pcol_status append_text(struct pci_frames *frames, pcol_str a, pcol_str b, pcol_str c,
+                               pcol_str *text, pcol_error *err)
 {
-    struct pci_made *made = pci_malloc(1, sizeof *made + a.size + b.size + c.size);
+    struct pci_text_block *made = pci_malloc(1, sizeof *made + a.size + b.size + c.size);
     const pcol_str parts[] = {a, b, c};
     size_t used = 0;
     if (!made)
@@ -107,15 +107,15 @@ static pcol_status make_text(struct pci_frames *frames, pcol_str a, pcol_str b, 
 
 /* ---- distinct bases and frames */
 
-/* copy: the name is valid only until the next one is made. */
-static pcol_status intern_base(struct reading *r, const pcol_frame *base, int copy, uint32_t *id,
-                               pcol_error *err)
+/* copy: the name is a temporary. */
+static pcol_status intern_base(struct frame_reader *r, const pcol_frame *base, int copy,
+                               uint32_t *id, pcol_error *err)
 {
     uint64_t hash = pci_hash_pair(pci_hash_bytes(base->name.data, base->name.size),
                                   pci_hash_bytes(base->file.data, base->file.size));
     const pcol_str none = {"", 0};
-    size_t at = pci_hash_start(&r->base_hash, hash);
-    while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &at)) != PCI_HASH_NONE) {
+    size_t slot = pci_hash_start(&r->base_hash, hash);
+    while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &slot)) != PCI_HASH_NONE) {
         const pcol_frame *other = &r->bases[*id];
         if (pci_str_equal(base->name, other->name) && pci_str_equal(base->file, other->file) &&
             base->has_file == other->has_file)
@@ -127,41 +127,41 @@ static pcol_status intern_base(struct reading *r, const pcol_frame *base, int co
     PCI_TRY(pci_hash_add(&r->base_hash, hash, r->base_count, err));
     r->bases[r->base_count] = *base;
     if (copy)
-        PCI_TRY(make_text(r->frames, base->name, none, none, &r->bases[r->base_count].name, err));
+        PCI_TRY(append_text(r->frames, base->name, none, none, &r->bases[r->base_count].name, err));
     *id = r->base_count++;
     return PCOL_OK;
 }
 
-static pcol_status intern_frame(struct reading *r, uint32_t base, const pcol_frame *place,
+static pcol_status intern_frame(struct frame_reader *r, uint32_t base, const pcol_frame *position,
                                 uint32_t *id, pcol_error *err)
 {
     struct pci_frames *frames = r->frames;
-    uint64_t hash = pci_hash_pair(pci_hash_pair(base, (uint64_t)place->line), place->address);
-    size_t at = pci_hash_start(&frames->hash, hash);
-    while ((*id = pci_hash_next(&frames->hash, hash, &at)) != PCI_HASH_NONE) {
+    uint64_t hash = pci_hash_pair(pci_hash_pair(base, (uint64_t)position->line), position->address);
+    size_t slot = pci_hash_start(&frames->hash, hash);
+    while ((*id = pci_hash_next(&frames->hash, hash, &slot)) != PCI_HASH_NONE) {
         const pcol_frame *other = &frames->frames[*id];
-        if (r->base_of[*id] == base && other->line == place->line &&
-            other->address == place->address && other->has_line == place->has_line &&
-            other->has_address == place->has_address)
+        if (r->frame_base[*id] == base && other->line == position->line &&
+            other->address == position->address && other->has_line == position->has_line &&
+            other->has_address == position->has_address)
             return PCOL_OK;
     }
     if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
                  sizeof *frames->frames) ||
-        pci_grow((void **)&r->base_of, &r->base_of_capacity, (size_t)frames->count + 1,
-                 sizeof *r->base_of))
+        pci_grow((void **)&r->frame_base, &r->frame_base_capacity, (size_t)frames->count + 1,
+                 sizeof *r->frame_base))
         return pci_fail_memory(err);
     PCI_TRY(pci_hash_add(&frames->hash, hash, frames->count, err));
-    frames->frames[frames->count] = *place;
+    frames->frames[frames->count] = *position;
     frames->frames[frames->count].name = r->bases[base].name;
     frames->frames[frames->count].file = r->bases[base].file;
     frames->frames[frames->count].has_name = 1;
     frames->frames[frames->count].has_file = r->bases[base].has_file;
-    r->base_of[frames->count] = base;
+    r->frame_base[frames->count] = base;
     *id = frames->count++;
     return PCOL_OK;
 }
 
-static pcol_status get_text(struct reading *r, const struct pci_column *column, uint64_t row,
+static pcol_status get_text(struct frame_reader *r, const struct pci_column *column, uint64_t row,
                             pcol_str *text, int *valid, pcol_error *err)
 {
     *text = (pcol_str){"", 0};
@@ -171,23 +171,24 @@ static pcol_status get_text(struct reading *r, const struct pci_column *column, 
 
 /* ---- cells */
 
-static pcol_status open_ahead(struct reading *r, const char *table, const char *name,
-                              uint32_t types, struct ahead **ahead, pcol_error *err)
+static pcol_status open_cursor(struct frame_reader *r, const char *table, const char *name,
+                               uint32_t types, struct column_cursor **column_cursor,
+                               pcol_error *err)
 {
     const struct pci_column *column;
     PCI_TRY(pci_want(r->file, table, name, types, &column, err));
     if (!column)
         return PCOL_OK;
-    *ahead = r->next++;
-    (*ahead)->column = column;
-    (*ahead)->first = 0;
-    (*ahead)->n = 0;
+    *column_cursor = r->next_cursor++;
+    (*column_cursor)->column = column;
+    (*column_cursor)->first = 0;
+    (*column_cursor)->n = 0;
     return PCOL_OK;
 }
 
-/* As pci_get(); no such column: not valid. */
-static pcol_status get_ahead(struct reading *r, struct ahead *a, uint64_t row, int64_t *value,
-                             int *valid, pcol_error *err)
+/* As pci_get(); not valid if the column is absent. */
+static pcol_status read_cell(struct frame_reader *r, struct column_cursor *a, uint64_t row,
+                             int64_t *value, int *valid, pcol_error *err)
 {
     *value = 0;
     *valid = 0;
@@ -210,14 +211,14 @@ static pcol_status get_ahead(struct reading *r, struct ahead *a, uint64_t row, i
 
 /* ---- bases */
 
-static int wants_name(pcol_by by)
+static int shows_function(pcol_by by)
 {
     return by == PCOL_BY_FUNCTION || by == PCOL_BY_LINE || by == PCOL_BY_LOCATION;
 }
 
-/* The base that a name and a file give; PCOL_NONE: nothing to go by, the mapping has to do. */
-static pcol_status base_of_texts(struct reading *r, pcol_str name, pcol_str file, int has_file,
-                                 int copy, uint32_t *base, pcol_error *err)
+/* Interns the base of a name and a file; PCOL_NONE: the mapping decides. */
+static pcol_status intern_texts(struct frame_reader *r, pcol_str name, pcol_str file, int has_file,
+                                int copy, uint32_t *base, pcol_error *err)
 {
     pcol_frame frame = {.name = name, .has_name = 1};
     *base = PCOL_NONE;
@@ -228,14 +229,15 @@ static pcol_status base_of_texts(struct reading *r, pcol_str name, pcol_str file
     if (r->by == PCOL_BY_FILE)
         frame.name = frame.file;
     else if (r->by == PCOL_BY_SRCLINE)
-        frame.name = (pcol_str){"", 0}; /* made from file and line at the end */
+        frame.name = (pcol_str){"", 0}; /* built from file and line at the end */
     if (!frame.name.size && r->by != PCOL_BY_SRCLINE)
         return PCOL_OK;
     return intern_base(r, &frame, copy, base, err);
 }
 
-static pcol_status get_texts(const struct reading *r, const struct pci_column *column, uint64_t row,
-                             size_t n, pcol_str *texts, uint8_t *valid, pcol_error *err)
+static pcol_status get_texts(const struct frame_reader *r, const struct pci_column *column,
+                             uint64_t row, size_t n, pcol_str *texts, uint8_t *valid,
+                             pcol_error *err)
 {
     if (column)
         return pci_read_str(r->file, column, row, n, texts, valid, err);
@@ -245,26 +247,26 @@ static pcol_status get_texts(const struct reading *r, const struct pci_column *c
     return PCOL_OK;
 }
 
-/* Rows [row, row + n), n <= PCI_BATCH. */
-static pcol_status read_some_functions(struct reading *r, const struct pci_column *name,
+/* Reads rows [row, row + n), n <= PCI_BATCH. */
+static pcol_status read_function_batch(struct frame_reader *r, const struct pci_column *name,
                                        const struct pci_column *file, uint64_t row, size_t n,
                                        pcol_error *err)
 {
     pcol_str texts[PCI_BATCH], paths[PCI_BATCH];
     uint8_t valid[PCI_BATCH], has_file[PCI_BATCH];
-    PCI_TRY(get_texts(r, wants_name(r->by) ? name : NULL, row, n, texts, valid, err));
+    PCI_TRY(get_texts(r, shows_function(r->by) ? name : NULL, row, n, texts, valid, err));
     PCI_TRY(get_texts(r, r->by != PCOL_BY_FUNCTION ? file : NULL, row, n, paths, has_file, err));
     for (size_t i = 0; i < n; i++) {
-        if (r->frames->names.mappings && wants_name(r->by) && pci_address_names_is(texts[i]))
-            r->of_function[row + i] = BY_LOCATION;
+        if (r->frames->names.mappings && shows_function(r->by) && pci_address_names_is(texts[i]))
+            r->function_base[row + i] = BY_LOCATION;
         else
-            PCI_TRY(base_of_texts(r, texts[i], paths[i], has_file[i], 0, &r->of_function[row + i],
-                                  err));
+            PCI_TRY(intern_texts(r, texts[i], paths[i], has_file[i], 0, &r->function_base[row + i],
+                                 err));
     }
     return PCOL_OK;
 }
 
-static pcol_status read_functions(struct reading *r, pcol_error *err)
+static pcol_status read_functions(struct frame_reader *r, pcol_error *err)
 {
     const struct pci_column *name, *file;
     PCI_TRY(pci_plausible(r->file, "functions", err));
@@ -275,13 +277,13 @@ static pcol_status read_functions(struct reading *r, pcol_error *err)
         PCI_TRY(pci_verify(r->file, name, err));
     if (file)
         PCI_TRY(pci_verify(r->file, file, err));
-    r->of_function = pci_malloc((size_t)r->function_count + 1, sizeof *r->of_function);
-    if (!r->of_function)
+    r->function_base = pci_malloc((size_t)r->function_count + 1, sizeof *r->function_base);
+    if (!r->function_base)
         return pci_fail_memory(err);
     r->frames->names.libraries = 1;
     for (uint64_t row = 0; row < r->function_count; row += PCI_BATCH) {
         uint64_t left = r->function_count - row;
-        PCI_TRY(read_some_functions(r, name, file, row, left < PCI_BATCH ? (size_t)left : PCI_BATCH,
+        PCI_TRY(read_function_batch(r, name, file, row, left < PCI_BATCH ? (size_t)left : PCI_BATCH,
                                     err));
     }
     return PCOL_OK;
@@ -289,9 +291,9 @@ static pcol_status read_functions(struct reading *r, pcol_error *err)
 
 /* ---- locations */
 
-/* The base of a location that has neither a named function nor, by file, a file. */
-static pcol_status base_of_code(struct reading *r, uint32_t location, uint32_t group,
-                                uint32_t *base, pcol_error *err)
+/* The base of a location without a named function or, by file, without a file. */
+static pcol_status find_code_base(struct frame_reader *r, uint32_t location, uint32_t group,
+                                  uint32_t *base, pcol_error *err)
 {
     struct pci_names *names = &r->frames->names;
     pcol_frame frame = {.has_name = 1};
@@ -307,80 +309,79 @@ static pcol_status base_of_code(struct reading *r, uint32_t location, uint32_t g
     return intern_base(r, &frame, 1, base, err);
 }
 
-/* The base of a location whose function is known only by an address: its name has the library. */
-static pcol_status base_of_address(struct reading *r, uint32_t location, uint32_t group,
-                                   uint32_t *base, pcol_error *err)
+/* The base of a location whose function is named by its address: the name includes the library. */
+static pcol_status find_address_base(struct frame_reader *r, uint32_t location, uint32_t group,
+                                     uint32_t *base, pcol_error *err)
 {
     struct pci_name name;
     PCI_TRY(pci_names_get(&r->frames->names, location, group, &name, err));
-    return base_of_texts(r, name.name, name.filename, name.has_filename, 1, base, err);
+    return intern_texts(r, name.name, name.filename, name.has_filename, 1, base, err);
 }
 
-/* The base of a location; PCOL_NONE: it has no frame of this kind. */
-static pcol_status base_of_location(struct reading *r, uint32_t location, uint32_t group,
-                                    uint32_t *base, pcol_error *err)
+/* The base of a location; PCOL_NONE: no frame of this kind. */
+static pcol_status find_base(struct frame_reader *r, uint32_t location, uint32_t group,
+                             uint32_t *base, pcol_error *err)
 {
     int64_t function;
     int valid = 0;
     pcol_str path;
     *base = PCOL_NONE;
-    PCI_TRY(get_ahead(r, r->function, location, &function, &valid, err));
+    PCI_TRY(read_cell(r, r->function, location, &function, &valid, err));
     if (valid) {
-        *base = r->of_function[function];
+        *base = r->function_base[function];
         if (*base == BY_LOCATION)
-            return base_of_address(r, location, group, base, err);
+            return find_address_base(r, location, group, base, err);
     } else {
-        /* Code outside any function is a place in a file, not a function. */
+        /* Code outside any function has a file and a line, but no function. */
         PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
         if (valid && r->by == PCOL_BY_FUNCTION && !r->places)
             return PCOL_OK;
         if (valid && r->by != PCOL_BY_FUNCTION)
-            PCI_TRY(
-                base_of_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, 0, base, err));
+            PCI_TRY(intern_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, 0, base, err));
     }
     if (*base == PCOL_NONE && r->by != PCOL_BY_SRCLINE)
-        return base_of_code(r, location, group, base, err);
+        return find_code_base(r, location, group, base, err);
     return PCOL_OK;
 }
 
-static pcol_status frame_of_location(struct reading *r, uint32_t location, uint32_t group,
-                                     uint32_t *frame, pcol_error *err)
+static pcol_status find_frame(struct frame_reader *r, uint32_t location, uint32_t group,
+                              uint32_t *frame, pcol_error *err)
 {
-    pcol_frame place = {0};
+    pcol_frame position = {0};
     uint32_t base;
     int64_t number;
     int valid = 0;
     *frame = PCOL_NONE;
-    PCI_TRY(base_of_location(r, location, group, &base, err));
-    if (r->plain || base == PCOL_NONE) {
+    PCI_TRY(find_base(r, location, group, &base, err));
+    if (r->base_is_frame || base == PCOL_NONE) {
         *frame = base;
         return PCOL_OK;
     }
-    PCI_TRY(get_ahead(r, r->line, location, &place.line, &valid, err));
-    place.has_line = valid != 0;
+    PCI_TRY(read_cell(r, r->line, location, &position.line, &valid, err));
+    position.has_line = valid != 0;
     if (!valid) {
-        place.line = 0;
+        position.line = 0;
         if (r->by == PCOL_BY_SRCLINE)
             return PCOL_OK;
     }
     if (r->by == PCOL_BY_LOCATION && r->address) {
-        PCI_TRY(get_ahead(r, r->address, group, &number, &valid, err));
-        place.has_address = valid != 0;
-        place.address = valid ? (uint64_t)number : 0;
+        PCI_TRY(read_cell(r, r->address, group, &number, &valid, err));
+        position.has_address = valid != 0;
+        position.address = valid ? (uint64_t)number : 0;
     }
-    return intern_frame(r, base, &place, frame, err);
+    return intern_frame(r, base, &position, frame, err);
 }
 
-static pcol_status read_locations(struct reading *r, pcol_error *err)
+static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
 {
     const struct pci_stack_table *calls = &r->query->calls;
     const uint8_t *kept = r->query->kept;
-    r->all = r->next = pci_malloc(MOST_AHEAD, sizeof *r->all);
-    if (!r->all)
+    r->cursors = r->next_cursor = pci_malloc(MAX_CURSORS, sizeof *r->cursors);
+    if (!r->cursors)
         return pci_fail_memory(err);
-    PCI_TRY(open_ahead(r, "locations", "function", PCI_TYPES_ROW, &r->function, err));
-    PCI_TRY(open_ahead(r, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
-    PCI_TRY(open_ahead(r, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
+    PCI_TRY(open_cursor(r, "locations", "function", PCI_TYPES_ROW, &r->function, err));
+    PCI_TRY(open_cursor(r, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
+    PCI_TRY(open_cursor(r, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
     PCI_TRY(pci_want(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
     r->frames->of_location =
         pci_malloc((size_t)calls->location_count + 1, sizeof *r->frames->of_location);
@@ -391,13 +392,13 @@ static pcol_status read_locations(struct reading *r, pcol_error *err)
             if (kept && !kept[row])
                 r->frames->of_location[row] = PCOL_NONE;
             else
-                PCI_TRY(frame_of_location(r, row, group, &r->frames->of_location[row], err));
+                PCI_TRY(find_frame(r, row, group, &r->frames->of_location[row], err));
         }
     }
     return PCOL_OK;
 }
 
-/* ---- finishing */
+/* ---- completion */
 
 static pcol_status add_frame(struct pci_frames *frames, const pcol_frame *frame, uint32_t *id,
                              pcol_error *err)
@@ -410,21 +411,22 @@ static pcol_status add_frame(struct pci_frames *frames, const pcol_frame *frame,
     return PCOL_OK;
 }
 
-/* "FILE#LINE" for source lines; one more for samples that have none. */
-static pcol_status name_lines(struct pci_frames *frames, pcol_error *err)
+/* Names source lines "FILE#LINE", and adds a frame for samples that have none. */
+static pcol_status name_source_lines(struct pci_frames *frames, pcol_error *err)
 {
     const pcol_frame none = {.name = PCI_NAME("<no location>"), .has_name = 1};
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_frame *frame = &frames->frames[i];
         char number[24];
         int size = snprintf(number, sizeof number, "%lld", (long long)frame->line);
-        PCI_TRY(make_text(frames, frame->has_file ? frame->file : (pcol_str){"?", 1},
-                          (pcol_str){"#", 1}, (pcol_str){number, (size_t)size}, &frame->name, err));
+        PCI_TRY(append_text(frames, frame->has_file ? frame->file : (pcol_str){"?", 1},
+                            (pcol_str){"#", 1}, (pcol_str){number, (size_t)size}, &frame->name,
+                            err));
     }
     return add_frame(frames, &none, &frames->stackless, err);
 }
 
-static pcol_status index_groups(struct reading *r, pcol_error *err)
+static pcol_status index_groups(struct frame_reader *r, pcol_error *err)
 {
     const struct pci_stack_table *calls = &r->query->calls;
     struct pci_frames *frames = r->frames;
@@ -438,7 +440,7 @@ static pcol_status index_groups(struct reading *r, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status read_frames(struct reading *r, pcol_error *err)
+static pcol_status read_frames(struct frame_reader *r, pcol_error *err)
 {
     struct pci_frames *frames = r->frames;
     const pcol_frame none = {.name = PCI_NAME(PCI_NAME_NO_STACK), .has_name = 1};
@@ -447,7 +449,7 @@ static pcol_status read_frames(struct reading *r, pcol_error *err)
     PCI_TRY(read_functions(r, err));
     PCI_TRY(read_locations(r, err));
     PCI_TRY(index_groups(r, err));
-    if (r->plain) {
+    if (r->base_is_frame) {
         PCI_TRY(intern_base(r, &none, 0, &frames->empty, err));
         frames->frames = r->bases;
         frames->count = r->base_count;
@@ -456,25 +458,25 @@ static pcol_status read_frames(struct reading *r, pcol_error *err)
         return PCOL_OK;
     }
     if (r->by == PCOL_BY_SRCLINE)
-        PCI_TRY(name_lines(frames, err));
+        PCI_TRY(name_source_lines(frames, err));
     return add_frame(frames, &none, &frames->empty, err);
 }
 
 pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
                             struct pci_frames *frames, pcol_error *err)
 {
-    struct reading r = {
+    struct frame_reader r = {
         .query = query, .file = query->file, .frames = frames, .by = by, .places = places};
     pcol_status status;
     *frames = (struct pci_frames){.stackless = PCOL_NONE};
     if ((unsigned)by > PCOL_BY_LOCATION)
-        return pci_fail(err, PCOL_E_ARGUMENT, "not a kind of frame");
-    r.plain = by == PCOL_BY_FUNCTION || by == PCOL_BY_FILE;
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of frame");
+    r.base_is_frame = by == PCOL_BY_FUNCTION || by == PCOL_BY_FILE;
     status = read_frames(&r, err);
     pci_free(r.bases);
-    pci_free(r.base_of);
-    pci_free(r.of_function);
-    pci_free(r.all);
+    pci_free(r.frame_base);
+    pci_free(r.function_base);
+    pci_free(r.cursors);
     pci_hash_clear(&r.base_hash);
     pci_hash_clear(&frames->hash);
     if (status != PCOL_OK)
@@ -485,7 +487,7 @@ pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
 void pci_frames_close(struct pci_frames *frames)
 {
     while (frames->made) {
-        struct pci_made *next = frames->made->next;
+        struct pci_text_block *next = frames->made->next;
         pci_free(frames->made);
         frames->made = next;
     }

@@ -2,17 +2,16 @@
  * label_members.c - labels without a column: members of a row's `extra`
  *
  * A table has at most 512 label columns (builder/labels.c); values of further keys are nodes.
- * Whether
- * any node has the key is found out once, so that rows are looked at only where it can matter.
- * Tests: tests/answers.
+ * pci_label_members_open() searches the nodes for the key once, so that rows are read only if it
+ * occurs. Tests: tests/answers.
  */
 #include "query/labels.h"
 
 #include <string.h>
 
-static int is_key(pcol_str key, pcol_str wanted)
+static int has_text(pcol_str text, pcol_str wanted)
 {
-    return key.size == wanted.size && (!key.size || !memcmp(key.data, wanted.data, key.size));
+    return text.size == wanted.size && (!text.size || !memcmp(text.data, wanted.data, text.size));
 }
 
 pcol_status pci_label_members_open(struct pci_label_members *members, const pcol_file *file,
@@ -33,15 +32,15 @@ pcol_status pci_label_members_open(struct pci_label_members *members, const pcol
         size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
         PCI_TRY(pci_read_str(file, keys, row, n, texts, valid, err));
         for (size_t i = 0; i < n; i++)
-            found |= valid[i] && is_key(texts[i], members->key);
+            found |= valid[i] && has_text(texts[i], members->key);
     }
     if (found)
         members->roots = roots;
     return PCOL_OK;
 }
 
-/* The kind of label that builder/labels.c made a node of; PCI_LABEL_EXTRA: the node is none. */
-static uint8_t kind_of(const struct pci_node_value *node, int has_members)
+/* The label kind of a node that builder/labels.c wrote; PCI_LABEL_EXTRA: not a label. */
+static uint8_t get_kind(const struct pci_node_value *node, int has_members)
 {
     switch ((enum pci_node_tag)node->tag) {
     case PCI_NODE_NULL:
@@ -60,8 +59,8 @@ static uint8_t kind_of(const struct pci_node_value *node, int has_members)
     case PCI_NODE_OBJECT:
         return has_members ? PCI_LABEL_EXTRA : PCI_LABEL_EMPTY;
     case PCI_NODE_ROW:
-        return is_key(node->text, (pcol_str){"location_groups", 15}) ? PCI_LABEL_FRAME
-                                                                     : PCI_LABEL_STACK;
+        return has_text(node->text, (pcol_str){"location_groups", 15}) ? PCI_LABEL_FRAME
+                                                                       : PCI_LABEL_STACK;
     case PCI_NODE_ARRAY:
     case PCI_NODE_INTEGERS:
     case PCI_NODE_DOUBLES:
@@ -72,7 +71,7 @@ static uint8_t kind_of(const struct pci_node_value *node, int has_members)
     return PCI_LABEL_EXTRA;
 }
 
-static pcol_status take_value(const struct pci_label_columns *columns,
+static pcol_status read_value(const struct pci_label_columns *columns,
                               const struct pci_node_value *node, struct pci_label_value *value,
                               pcol_error *err)
 {
@@ -98,12 +97,12 @@ pcol_status pci_label_members_next(const struct pci_label_columns *columns, uint
     while (value->member != PCI_NO_NODE) {
         uint64_t inner = PCI_NO_NODE;
         PCI_TRY(pci_nodes_get(nodes, value->member, &node, err));
-        if (node.has_key && is_key(node.key, columns->members.key)) {
+        if (node.has_key && has_text(node.key, columns->members.key)) {
             if (node.tag == PCI_NODE_OBJECT)
                 PCI_TRY(pci_nodes_first(nodes, value->member, &inner, err));
-            value->kind = kind_of(&node, inner != PCI_NO_NODE);
+            value->kind = get_kind(&node, inner != PCI_NO_NODE);
             if (value->kind != PCI_LABEL_EXTRA)
-                return take_value(columns, &node, value, err);
+                return read_value(columns, &node, value, err);
         }
         PCI_TRY(pci_nodes_next(nodes, root, &value->member, err));
     }

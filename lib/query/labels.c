@@ -1,10 +1,9 @@
 /*
- * labels.c - labels of samples: the tests KEY=VALUE and KEY~PATTERN, and labels as text
+ * labels.c - tests KEY=VALUE and KEY~PATTERN of sample labels, and labels as text
  *
- * A key has a column for each kind of value that it comes with, so a test is a few columns, and a
- * sample passes if any of them passes, or a value that has no column (label_members.c). The same
- * value is mostly asked about again and again: the outcome for the value before is kept, and for
- * strings of the pool that for every one.
+ * A key has a column per kind of value; a sample passes a test if a value in any of these columns
+ * passes, or one without a column (label_members.c). Results are cached: that of the previous value
+ * per column, and those of all strings of the string table. Tests: tests/answers.
  */
 #include "query/labels.h"
 
@@ -16,35 +15,35 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Values that are frames have their names. */
+/* Names of values that are frames. */
 struct pci_label_frames {
     struct pci_keyed samples;
     struct pci_stacks stacks;
     struct pci_names names;
 };
 
-struct tested {
+struct tested_column {
     struct pci_label_column column;
-    int64_t last; /* value asked about last, if any */
-    int has_last, last_yes;
-    uint8_t *known; /* by string: 0 not asked yet, 1 no, 2 yes */
-    uint64_t known_count;
+    int64_t last_value; /* value of the last test */
+    int has_last_value, last_passes;
+    uint8_t *results; /* by string: 0 untested, 1 fails, 2 passes */
+    uint64_t result_count;
     struct pci_strbuf with_unit;
 };
 
 struct pci_label_test {
-    pcol_pattern *match; /* KEY~PATTERN; else */
+    pcol_pattern *match; /* KEY~PATTERN; NULL for */
     const char *value;   /* KEY=VALUE */
     int is_integer, is_double;
     int64_t integer;
     double number;
-    struct pci_label_columns of_key;
-    struct tested *columns; /* of_key.count */
+    struct pci_label_columns key_columns;
+    struct tested_column *columns; /* key_columns.count */
 };
 
 /* ---- columns and text */
 
-/* Was the key of entry `index` named by one before it? */
+/* 1 if an earlier entry than `index` has the same key. */
 static int is_repeated(const struct pci_label_reader *reader, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
@@ -55,19 +54,20 @@ static int is_repeated(const struct pci_label_reader *reader, size_t index)
     return 0;
 }
 
-static pcol_status fail_key(const struct pci_label_reader *reader, const char *key, size_t size,
-                            pcol_error *err)
+static pcol_status fail_unknown_key(const struct pci_label_reader *reader, const char *key,
+                                    size_t size, pcol_error *err)
 {
     char list[200] = "";
     size_t used = 0;
     for (size_t i = 0; i < reader->key_count && used + 64 < sizeof list; i++) {
-        const struct pci_label_key *own = &reader->keys[i];
-        if (own->column && !is_repeated(reader, i))
+        const struct pci_label_key *label_key = &reader->keys[i];
+        if (label_key->column && !is_repeated(reader, i))
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "",
-                                     (int)(own->key.size > 50 ? 50 : own->key.size), own->key.data);
+                                     (int)(label_key->key.size > 50 ? 50 : label_key->key.size),
+                                     label_key->key.data);
     }
     return pci_fail(err, PCOL_E_ARGUMENT, "no sample has a label '%.*s'%s%s",
-                    (int)(size > 60 ? 60 : size), key, used ? "; there are: " : "", list);
+                    (int)(size > 60 ? 60 : size), key, used ? "; existing labels: " : "", list);
 }
 
 static int is_frame(int kind)
@@ -97,17 +97,19 @@ static pcol_status find_columns(const struct pci_label_reader *reader, const cha
     if (!c->columns)
         return pci_fail_memory(err);
     for (size_t i = 0; i < reader->key_count; i++) {
-        const struct pci_label_key *own = &reader->keys[i];
-        if (own->key.size != size || (size && memcmp(own->key.data, key, size)) || !own->column)
+        const struct pci_label_key *label_key = &reader->keys[i];
+        if (label_key->key.size != size || (size && memcmp(label_key->key.data, key, size)) ||
+            !label_key->column)
             continue;
-        c->columns[c->count++] = (struct pci_label_column){own->column, own->kind, own->unit};
-        if (is_frame(own->kind))
+        c->columns[c->count++] =
+            (struct pci_label_column){label_key->column, label_key->kind, label_key->unit};
+        if (is_frame(label_key->kind))
             PCI_TRY(open_frames(c, err));
     }
     PCI_TRY(pci_label_members_open(&c->members, c->file, key, size, err));
     if (c->members.roots)
         return open_frames(c, err);
-    return c->count ? PCOL_OK : fail_key(reader, key, size, err);
+    return c->count ? PCOL_OK : fail_unknown_key(reader, key, size, err);
 }
 
 pcol_status pci_label_columns_open(struct pci_label_columns *columns, const pcol_file *file,
@@ -147,14 +149,14 @@ pcol_status pci_label_read(const struct pci_label_columns *columns,
     return PCOL_OK;
 }
 
-static pcol_status frame_text(struct pci_label_frames *f, int kind, int64_t group, pcol_str *text,
-                              pcol_error *err)
+static pcol_status get_frame_text(struct pci_label_frames *f, int kind, int64_t group,
+                                  pcol_str *text, pcol_error *err)
 {
     struct pci_name name;
     uint64_t first, count;
     PCI_TRY(pci_stacks_group(&f->stacks, (uint64_t)group, &first, &count, err));
     PCI_TRY(pci_names_get(&f->names, first, (uint32_t)group, &name, err));
-    /* The function's own name, where it is that which is repeated. */
+    /* A repeated name is that of the function; a generated name is not. */
     *text = kind == PCI_LABEL_OWNNAME && name.is_made ? (pcol_str){"", 0} : name.name;
     return PCOL_OK;
 }
@@ -190,7 +192,7 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
     case PCI_LABEL_FRAME:
     case PCI_LABEL_OWNFRAME:
     case PCI_LABEL_OWNNAME:
-        return frame_text(columns->frames, column->kind, bits, text, err);
+        return get_frame_text(columns->frames, column->kind, bits, text, err);
     default: /* integers, and rows of stacks */
         text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%lld", (long long)bits);
         return PCOL_OK;
@@ -210,91 +212,94 @@ pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pc
 
 /* ---- tests */
 
-static pcol_status test_text(const struct pci_label_test *test, pcol_str text, int *yes,
+static pcol_status test_text(const struct pci_label_test *test, pcol_str text, int *passes,
                              pcol_error *err)
 {
     if (test->match)
-        return pcol_pattern_test(test->match, text, yes, err);
-    *yes = strlen(test->value) == text.size && !memcmp(test->value, text.data, text.size);
+        return pcol_pattern_test(test->match, text, passes, err);
+    *passes = strlen(test->value) == text.size && !memcmp(test->value, text.data, text.size);
     return PCOL_OK;
 }
 
-/* Tests a number, and gives 1; 0: the value is to be tested as text. */
-static int test_number(const struct pci_label_test *test, int kind, int64_t bits, int *yes)
+/* Tests a number. 0: the value is tested as text instead. */
+static int test_number(const struct pci_label_test *test, int kind, int64_t bits, int *passes)
 {
     double number;
     if (test->match || (kind != PCI_LABEL_INTEGER && kind != PCI_LABEL_DOUBLE))
         return 0;
     memcpy(&number, &bits, sizeof number);
-    *yes = kind == PCI_LABEL_INTEGER ? test->is_integer && bits == test->integer
-                                     : test->is_double && number == test->number;
+    *passes = kind == PCI_LABEL_INTEGER ? test->is_integer && bits == test->integer
+                                        : test->is_double && number == test->number;
     return 1;
 }
 
-/* With its unit or without. */
-static pcol_status test_cell(const struct pci_label_test *test, struct tested *tested, uint64_t row,
-                             int64_t bits, int *yes, pcol_error *err)
+/* Tests a cell without and with its unit. */
+static pcol_status test_cell(const struct pci_label_test *test, struct tested_column *tested_column,
+                             uint64_t row, int64_t bits, int *passes, pcol_error *err)
 {
     char room[PCI_LABEL_TEXT];
     pcol_str text;
-    int is_tested = test_number(test, tested->column.kind, bits, yes);
-    if (is_tested && (*yes || !tested->column.unit.size))
+    int is_tested = test_number(test, tested_column->column.kind, bits, passes);
+    if (is_tested && (*passes || !tested_column->column.unit.size))
         return PCOL_OK;
-    PCI_TRY(pci_label_text(&test->of_key, &tested->column, row, bits, room, &text, err));
+    PCI_TRY(
+        pci_label_text(&test->key_columns, &tested_column->column, row, bits, room, &text, err));
     if (!is_tested)
-        PCI_TRY(test_text(test, text, yes, err));
-    if (*yes || !tested->column.unit.size)
+        PCI_TRY(test_text(test, text, passes, err));
+    if (*passes || !tested_column->column.unit.size)
         return PCOL_OK;
-    PCI_TRY(pci_label_with_unit(&tested->column, &tested->with_unit, &text, err));
-    return test_text(test, text, yes, err);
+    PCI_TRY(pci_label_with_unit(&tested_column->column, &tested_column->with_unit, &text, err));
+    return test_text(test, text, passes, err);
 }
 
-/* Samples [row, row + n) by their values that have no column. */
+/* Tests the values without a column of samples [row, row + n). */
 static pcol_status test_members(const pcol_file *file, const struct pci_label_test *test,
                                 uint64_t row, size_t n, const uint8_t *alive, uint8_t *passed,
                                 pcol_error *err)
 {
     int64_t roots[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
-    if (!test->of_key.members.roots)
+    if (!test->key_columns.members.roots)
         return PCOL_OK;
-    PCI_TRY(pci_read(file, test->of_key.members.roots, row, n, roots, valid, err));
+    PCI_TRY(pci_read(file, test->key_columns.members.roots, row, n, roots, valid, err));
     for (size_t i = 0; i < n; i++) {
         struct pci_label_value value = {.member = PCI_NO_NODE};
-        int yes = 0;
+        int passes = 0;
         while (valid[i] && alive[i] && !passed[i]) {
-            PCI_TRY(pci_label_members_next(&test->of_key, (uint64_t)roots[i], &value, err));
+            PCI_TRY(pci_label_members_next(&test->key_columns, (uint64_t)roots[i], &value, err));
             if (value.member == PCI_NO_NODE)
                 break;
-            if (!test_number(test, value.kind, value.bits, &yes))
-                PCI_TRY(test_text(test, value.text, &yes, err));
-            passed[i] = (uint8_t)yes;
+            if (!test_number(test, value.kind, value.bits, &passes))
+                PCI_TRY(test_text(test, value.text, &passes, err));
+            passed[i] = (uint8_t)passes;
         }
     }
     return PCOL_OK;
 }
 
-/* The same through what is known of values asked about before. */
-static pcol_status ask(const struct pci_label_test *test, struct tested *tested, uint64_t row,
-                       int64_t bits, int *yes, pcol_error *err)
+/* Tests a cell through the cached results. */
+static pcol_status test_cached(const struct pci_label_test *test,
+                               struct tested_column *tested_column, uint64_t row, int64_t bits,
+                               int *passes, pcol_error *err)
 {
     uint64_t code = (uint64_t)bits;
-    if (tested->column.column->desc->type == PCF_BYTES)
-        return test_cell(test, tested, row, bits, yes, err);
-    if (tested->has_last && tested->last == bits) {
-        *yes = tested->last_yes;
+    if (tested_column->column.column->desc->type == PCF_BYTES)
+        return test_cell(test, tested_column, row, bits, passes, err);
+    if (tested_column->has_last_value && tested_column->last_value == bits) {
+        *passes = tested_column->last_passes;
         return PCOL_OK;
     }
-    if (tested->known && code < tested->known_count && tested->known[code]) {
-        *yes = tested->known[code] == 2;
+    if (tested_column->results && code < tested_column->result_count &&
+        tested_column->results[code]) {
+        *passes = tested_column->results[code] == 2;
     } else {
-        PCI_TRY(test_cell(test, tested, row, bits, yes, err));
-        if (tested->known && code < tested->known_count)
-            tested->known[code] = *yes ? 2 : 1;
+        PCI_TRY(test_cell(test, tested_column, row, bits, passes, err));
+        if (tested_column->results && code < tested_column->result_count)
+            tested_column->results[code] = *passes ? 2 : 1;
     }
-    tested->has_last = 1;
-    tested->last = bits;
-    tested->last_yes = *yes;
+    tested_column->has_last_value = 1;
+    tested_column->last_value = bits;
+    tested_column->last_passes = *passes;
     return PCOL_OK;
 }
 
@@ -303,24 +308,26 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
 {
     int64_t cells[PCI_BATCH];
     uint8_t valid[PCI_BATCH], passed[PCI_BATCH] = {0};
-    for (size_t c = 0; c < test->of_key.count; c++) {
-        struct tested *tested = &test->columns[c];
-        int is_bytes = tested->column.column->desc->type == PCF_BYTES;
+    for (size_t c = 0; c < test->key_columns.count; c++) {
+        struct tested_column *tested_column = &test->columns[c];
+        int is_bytes = tested_column->column.column->desc->type == PCF_BYTES;
         memset(valid, 1, n);
         memset(cells, 0, n * sizeof *cells);
         if (!is_bytes)
-            PCI_TRY(pci_label_read(&test->of_key, &tested->column, row, n, cells, valid, err));
+            PCI_TRY(pci_label_read(&test->key_columns, &tested_column->column, row, n, cells, valid,
+                                   err));
         for (size_t i = 0; i < n; i++) {
-            int yes = 0;
+            int passes = 0;
             pcol_str text;
-            int there = valid[i];
-            if (!alive[i] || passed[i] || !there)
+            int has_value = valid[i];
+            if (!alive[i] || passed[i] || !has_value)
                 continue;
             if (is_bytes)
-                PCI_TRY(pci_get_str(file, tested->column.column, row + i, &text, &there, err));
-            if (there)
-                PCI_TRY(ask(test, tested, row + i, cells[i], &yes, err));
-            passed[i] = (uint8_t)yes;
+                PCI_TRY(pci_get_str(file, tested_column->column.column, row + i, &text, &has_value,
+                                    err));
+            if (has_value)
+                PCI_TRY(test_cached(test, tested_column, row + i, cells[i], &passes, err));
+            passed[i] = (uint8_t)passes;
         }
     }
     PCI_TRY(test_members(file, test, row, n, alive, passed, err));
@@ -341,7 +348,7 @@ pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, cons
                                      pcol_error *err)
 {
     for (size_t i = 0; i < picks->label_count && !picks->has_time; i++) {
-        for (size_t c = 0; c < picks->labels[i].of_key.count; c++)
+        for (size_t c = 0; c < picks->labels[i].key_columns.count; c++)
             PCI_TRY(pci_verify(file, picks->labels[i].columns[c].column.column, err));
     }
     return PCOL_OK;
@@ -362,7 +369,7 @@ pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists
     return status;
 }
 
-/* ---- making tests */
+/* ---- parsing of tests */
 
 static void parse_value(struct pci_label_test *test, const char *value)
 {
@@ -375,11 +382,11 @@ static void parse_value(struct pci_label_test *test, const char *value)
         digits++;
     if (value[digits] || digits <= (*value == '-') || digits > 20)
         return;
-    /* Digit by digit: strtoll() cannot say without errno that it has cut a number off. */
+    /* Not strtoll(): it reports overflow only through errno. */
     test->is_integer = 1;
-    for (const char *at = value + (*value == '-'); *at; at++) {
+    for (const char *digit = value + (*value == '-'); *digit; digit++) {
         if (__builtin_mul_overflow(test->integer, 10, &test->integer) ||
-            __builtin_sub_overflow(test->integer, *at - '0', &test->integer))
+            __builtin_sub_overflow(test->integer, *digit - '0', &test->integer))
             test->is_integer = 0;
     }
     if (*value != '-' && __builtin_sub_overflow((int64_t)0, test->integer, &test->integer))
@@ -390,28 +397,28 @@ static pcol_status add_columns(const pcol_file *file, struct pci_label_test *tes
                                size_t size, pcol_error *err)
 {
     size_t count;
-    PCI_TRY(pci_label_columns_open(&test->of_key, file, key, size, err));
-    count = test->of_key.count;
+    PCI_TRY(pci_label_columns_open(&test->key_columns, file, key, size, err));
+    count = test->key_columns.count;
     test->columns = pci_calloc(count, sizeof *test->columns);
     if (!test->columns)
         return pci_fail_memory(err);
     for (size_t i = 0; i < count; i++)
-        test->columns[i].column = test->of_key.columns[i];
+        test->columns[i].column = test->key_columns.columns[i];
     for (size_t i = 0; test->match && i < count; i++) {
-        struct tested *tested = &test->columns[i];
-        if (tested->column.column->desc->type != PCF_STRING)
+        struct tested_column *tested_column = &test->columns[i];
+        if (tested_column->column.column->desc->type != PCF_STRING)
             continue;
         PCI_TRY(pci_plausible(file, "strings", err));
-        tested->known_count = pci_rows(file, "strings");
-        tested->known = pci_calloc((size_t)tested->known_count + 1, 1);
-        if (!tested->known)
+        tested_column->result_count = pci_rows(file, "strings");
+        tested_column->results = pci_calloc((size_t)tested_column->result_count + 1, 1);
+        if (!tested_column->results)
             return pci_fail_memory(err);
     }
     return PCOL_OK;
 }
 
-static pcol_status make_test(const pcol_file *file, const char *text, struct pci_label_test *test,
-                             pcol_error *err)
+static pcol_status parse_test(const pcol_file *file, const char *text, struct pci_label_test *test,
+                              pcol_error *err)
 {
     size_t size = strcspn(text, "=~");
     if (!text[size])
@@ -436,7 +443,7 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
         if (!texts[*made])
             return pci_fail(err, PCOL_E_ARGUMENT, "a label is NULL");
         ++*made;
-        PCI_TRY(make_test(file, texts[*made - 1], &(*tests)[*made - 1], err));
+        PCI_TRY(parse_test(file, texts[*made - 1], &(*tests)[*made - 1], err));
     }
     return PCOL_OK;
 }
@@ -444,12 +451,12 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
 void pci_label_tests_close(struct pci_label_test *tests, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t c = 0; tests[i].columns && c < tests[i].of_key.count; c++) {
-            pci_free(tests[i].columns[c].known);
+        for (size_t c = 0; tests[i].columns && c < tests[i].key_columns.count; c++) {
+            pci_free(tests[i].columns[c].results);
             pci_strbuf_clear(&tests[i].columns[c].with_unit);
         }
         pci_free(tests[i].columns);
-        pci_label_columns_close(&tests[i].of_key);
+        pci_label_columns_close(&tests[i].key_columns);
         pcol_pattern_free(tests[i].match);
     }
     pci_free(tests);

@@ -1,5 +1,9 @@
 /*
- * query.c - making a query: which samples, which type, the stacks' weights, then the filters
+ * query.c - construction of a query and its public accessors
+ *
+ * Order: samples, sample type, weights of the stacks, filter of frames (query.h). A query that the
+ * file's sums of functions answer reads no stacks before pci_query_load(). Tests:
+ * tests/unit/test_query.c.
  */
 #include "query/query.h"
 
@@ -11,7 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The caller's struct may be of an earlier version, which had fewer members. */
+/* A struct of an earlier version of the library is smaller. */
 static pcol_status check_selection(const pcol_selection *selection, pcol_error *err)
 {
     if (selection && selection->size < sizeof *selection)
@@ -30,8 +34,8 @@ pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samp
                             query->calls.count, samples, err);
 }
 
-/* Nanoseconds as ms with three decimals, in any locale. */
-static const char *print_ms(int64_t ns, char text[32])
+/* Formats nanoseconds as ms with three decimals, in any locale. */
+static const char *format_ms(int64_t ns, char text[32])
 {
     uint64_t us = ((ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) + 500) / 1000;
     snprintf(text, 32, "%s%llu.%03u", ns < 0 && us ? "-" : "", (unsigned long long)(us / 1000),
@@ -39,8 +43,8 @@ static const char *print_ms(int64_t ns, char text[32])
     return text;
 }
 
-/* An empty answer to a question about a range of time deserves a reason. */
-static pcol_status note_untimed(pcol_query *query, pcol_error *err)
+/* Sets a note with the reason if no sample can be in the requested range of time. */
+static pcol_status add_time_note(pcol_query *query, pcol_error *err)
 {
     const struct pci_column *time, *duration;
     if (!query->picks.has_time)
@@ -48,43 +52,44 @@ static pcol_status note_untimed(pcol_query *query, pcol_error *err)
     PCI_TRY(pci_want(query->file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
     PCI_TRY(pci_want(query->file, "samples", "duration", ~0u, &duration, err));
     if (!time && pci_rows(query->file, "samples"))
-        query->note = "no sample has a time, so none lies in the range";
+        query->note = "no sample has a time, so none is in the range";
     if (!time)
         return PCOL_OK;
     struct pci_column_range times;
     PCI_TRY(pci_column_range(query->file, time, NULL, 0, &times, err));
     int64_t first = times.min, last = times.max;
-    /* With durations, a sample from before the range may reach into it. */
+    /* A sample that starts before the range may extend into it if it has a duration. */
     if (first <= last && (first >= query->picks.to || (last < query->picks.from && !duration))) {
         char from[32], to[32];
         snprintf(query->note_text, sizeof query->note_text,
-                 "--time holds no sample: their times go from %s to %s ms", print_ms(first, from),
-                 print_ms(last, to));
+                 "--time selects no sample: the samples are from %s to %s ms",
+                 format_ms(first, from), format_ms(last, to));
         query->note = query->note_text;
     }
     return PCOL_OK;
 }
 
-/* Weights for all stacks, and what the filters leave of them. */
-static pcol_status weigh(pcol_query *query, const pcol_selection *selection, pcol_error *err)
+/* Computes the weights of all stacks and applies the filter of frames. */
+static pcol_status compute_weights(pcol_query *query, const pcol_selection *selection,
+                                   pcol_error *err)
 {
     PCI_TRY(pci_stack_table_open(query->file, &query->calls, err));
     PCI_TRY(pci_stack_weights(query, selection, err));
     return pci_frame_filter(query, selection, err);
 }
 
-/* A question about the whole file may be answered by the sums of functions alone; then the stacks
- * wait until somebody asks for more (pci_query_load()). */
+/* Uses the file's sums of functions if the query has no filter. The stacks are then read on demand
+ * by pci_query_load(). */
 static pcol_status find_function_sums(pcol_query *query, const pcol_selection *selection,
                                       pcol_error *err)
 {
-    int other;
+    int filtered;
     if (query->unweighed || pci_sample_filter_any(&query->picks))
         return PCOL_OK;
-    PCI_TRY(pci_frame_filter_any(query, selection, &other, err));
-    if (!other)
-        PCI_TRY(pci_label_exists(query->file, "pprof::base", &other, err));
-    if (other)
+    PCI_TRY(pci_frame_filter_any(query, selection, &filtered, err));
+    if (!filtered)
+        PCI_TRY(pci_label_exists(query->file, "pprof::base", &filtered, err));
+    if (filtered)
         return PCOL_OK;
     query->keep_dropped = selection && selection->keep_dropped;
     PCI_TRY(pci_function_sums_open(query, &query->function_sums, err));
@@ -102,8 +107,8 @@ pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
     selection.keep_dropped = q->keep_dropped;
     q->from_sums = 0;
     int64_t selected = q->selected.i64, total = q->total.i64;
-    pcol_status status = weigh(q, &selection, err);
-    /* Answers given before and those to come are of one profile. */
+    pcol_status status = compute_weights(q, &selection, err);
+    /* Earlier and later answers of the query must agree. */
     if (status == PCOL_OK && (q->selected.i64 != selected || q->total.i64 != total))
         status = pci_fail(err, PCOL_E_CORRUPT,
                           "table function_sums: its sum is %lld, that of the stacks %lld",
@@ -120,7 +125,7 @@ pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
     return status;
 }
 
-static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol_error *err)
+static pcol_status build_query(pcol_query *query, const pcol_selection *selection, pcol_error *err)
 {
     PCI_TRY(pci_schema_verify(query->file, err));
     PCI_TRY(pci_types_open(query->file, &query->types, err));
@@ -132,13 +137,13 @@ static pcol_status make(pcol_query *query, const pcol_selection *selection, pcol
     if (query->picks.has_time && query->picks.share == PCOL_SHARE_EXACT &&
         !query->measure.is_memory)
         query->measure.is_double = 1;
-    PCI_TRY(note_untimed(query, err));
+    PCI_TRY(add_time_note(query, err));
     PCI_TRY(find_function_sums(query, selection, err));
-    return query->function_sums ? PCOL_OK : weigh(query, selection, err);
+    return query->function_sums ? PCOL_OK : compute_weights(query, selection, err);
 }
 
-static pcol_status new_query(const pcol_file *file, const pcol_selection *selection, int unweighed,
-                             pcol_query **query, pcol_error *err)
+static pcol_status create_query(const pcol_file *file, const pcol_selection *selection,
+                                int unweighed, pcol_query **query, pcol_error *err)
 {
     pcol_query *q;
     pcol_status status;
@@ -149,7 +154,7 @@ static pcol_status new_query(const pcol_file *file, const pcol_selection *select
         return pci_fail_memory(err);
     q->file = file;
     q->unweighed = unweighed;
-    status = make(q, selection, err);
+    status = build_query(q, selection, err);
     if (status == PCOL_OK)
         *query = q;
     else
@@ -163,13 +168,13 @@ pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selectio
     PCI_REQUIRE(query, err);
     *query = NULL;
     PCI_REQUIRE(file, err);
-    return new_query(file, selection, 0, query, err);
+    return create_query(file, selection, 0, query, err);
 }
 
 pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
                            pcol_query **query, pcol_error *err)
 {
-    return new_query(file, selection, 1, query, err);
+    return create_query(file, selection, 1, query, err);
 }
 
 void pcol_query_free(pcol_query *query)

@@ -1,22 +1,14 @@
 /*
- * query.h - what the files of this room share
+ * query.h - declarations that the files of lib/query share
  *
- *     sample_type.c   which sample type, of which sources, and how long one unit of it lasts
- *     sample_filter.c     which samples: sources, threads, labels (labels.c), time
- * (model/time_overlap.c)
- *     samples.c   samples under a selection, batch by batch: (row, stack, amount)
- *     top_from_sums.c      the file's sums of functions, where they answer all that is asked
- *     weights.c   a weight for each row of `stacks`, from the file's sums or from samples
- *     frames.c    what the rows of an answer are: a small key for each row of `locations`
- *     frame_filter.c    focus, ignore, hide, show, drop_frames: on the weights, before any answer
- *     labels.c, label_members.c   labels of samples: tests, and values as text
- *     pattern.c, bytes.c, automaton.c   which names a pattern means
- *     walk.h      all stacks in one pass, each frame entered and left once
- *     top.c, calltree.c, peek.c; by what samples carry: top_by_sample.c, top_by_label.c
- *                 the answers; sort.c puts the rows of a top in order
+ * A query is made in this order (query.c): sample type (sample_type.c), filter of samples
+ * (sample_filter.c, labels.c), weight of each stack (weights.c), filter of frames (frame_filter.c).
+ * Answers read the weights (top.c, calltree.c, peek.c) or the samples (samples.c, top_by_sample.c,
+ * top_by_label.c, cpu.c); top_from_sums.c reads the file's own sums of functions.
  *
- * The call tree of the file is an array in pre-order in which parents come first, so totals are one
- * pass from the back, and a walk with a stack of rows enters each frame once. Nothing recurses.
+ * The rows of `stacks` are the nodes of a call tree in pre-order: parents precede children. Totals
+ * are therefore one backward pass, and a walk with an explicit stack (walk.h) enters each frame
+ * once. No function recurses. Tests: tests/unit/test_query.c, tests/answers.
  */
 #ifndef PCI_QUERY_H
 #define PCI_QUERY_H
@@ -29,20 +21,20 @@
 
 /* ---- sample_type.c */
 
-/* The sample type of a query: the columns that hold it. */
+/* The sample type of a query and the rows of `sample_types` that contain it. */
 struct pci_query_type {
     pcol_str type, unit;
     int is_double;
-    uint32_t *columns; /* rows of sample_types whose values are added up */
+    uint32_t *columns; /* rows of sample_types; their values are added up */
     uint32_t column_count;
-    uint8_t *alike; /* by row of sample_types: it is the type, with values or without; or NULL */
-    int is_memory;  /* derived: from the levels that follow */
+    uint8_t *alike; /* by row of sample_types: same type, with or without values; or NULL */
+    int is_memory;  /* derived from `levels` */
     uint32_t levels[PCI_MEMORY_LEVELS]; /* rows of sample_types */
-    double seconds_per_value;           /* 0: not known */
-    int64_t duration_ns;                /* 0: not known */
+    double seconds_per_value;           /* 0: unknown */
+    int64_t duration_ns;                /* 0: unknown */
 };
 
-/* `selected`: a byte for each source. name: NULL for the default. */
+/* selected: one byte for each source. name: NULL selects the default type. */
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
                                 uint64_t source_count, const char *name,
                                 struct pci_query_type *measure, pcol_error *err);
@@ -50,75 +42,78 @@ void pci_query_type_close(struct pci_query_type *measure);
 
 /* ---- samples.c */
 
-/* Which samples: all members NULL or 0 select all. */
+/* Filter of samples. Members that are NULL or 0 do not filter. */
 struct pci_label_test;
 struct pci_sample_filter {
     uint64_t source_count, thread_count;
-    uint8_t *sources; /* a byte for each; NULL: all */
+    uint8_t *sources; /* one byte for each source; NULL: all */
     uint8_t *threads;
     struct pci_label_test *labels;
     size_t label_count;
     int has_time;
-    int64_t from, to; /* ns, half open */
+    int64_t from, to; /* ns, half-open range */
     pcol_time_share share;
 };
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
                                    struct pci_sample_filter *picks, pcol_error *err);
 void pci_sample_filter_close(struct pci_sample_filter *picks);
-/* labels.c: tests KEY=VALUE and KEY~PATTERN; *made of them are there, also after a failure. */
+/* labels.c: parses the tests KEY=VALUE and KEY~PATTERN. *made counts the tests that the caller
+ * closes, also after a failure. */
 pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
                                  struct pci_label_test **tests, size_t *made, pcol_error *err);
-/* Whether samples have labels of this key. */
+/* *exists: 1 if the table of samples can contain labels of this key. */
 pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err);
 void pci_label_tests_close(struct pci_label_test *tests, size_t count);
-/* Checksums of the columns that label tests read. */
+/* Verifies the checksums of the columns that label tests read. */
 pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file,
                                      pcol_error *err);
-/* Samples [row, row + n) that fail a label test die. */
+/* Clears alive[i] of each sample [row, row + n) that fails a label test. */
 pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file,
                                      uint64_t row, size_t n, uint8_t *alive, pcol_error *err);
-/* Whether samples must be looked at one by one. */
+/* 1 if the filter has to be applied to single samples. */
 int pci_sample_filter_any(const struct pci_sample_filter *picks);
 
-/* Those that are selected, have a stack and a value, in order of rows. */
+/* Iterator over the selected samples with a stack and a value, in row order. */
 struct pci_samples;
 struct pci_sample_batch {
-    size_t count; /* 0: the end */
+    size_t count; /* 0: end of the table */
     uint64_t row[PCI_BATCH];
     uint32_t stack[PCI_BATCH];
     pcol_amount amount[PCI_BATCH];
 };
-/* stack_count: rows of `stacks`, which is what a stack is checked against. */
+/* stack_count: rows of `stacks`; a larger stack number is E_CORRUPT. */
 pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
                              const struct pci_query_type *measure,
                              const struct pci_sample_filter *picks, uint32_t stack_count,
                              struct pci_samples **samples, pcol_error *err);
 pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
                              pcol_error *err);
-/* Which of the rows [row, row + n), n <= PCI_BATCH, the selection takes by what they carry, values
- * and stacks aside. Not to be mixed with pci_samples_next(). */
+/* alive[i] = 1 if the filter selects sample row + i (n <= PCI_BATCH); values and stacks are not
+ * tested. Not to be combined with pci_samples_next() on the same iterator. */
 pcol_status pci_samples_pick(struct pci_samples *samples, uint64_t row, size_t n, int with_time,
                              uint8_t *alive, pcol_error *err);
-/* Of these, those whose stack passes; NULL: all do, even those without a stack. */
+/* Clears alive[i] of samples whose stack does not pass. passes: by stack; NULL: every sample
+ * passes, also one without a stack. */
 pcol_status pci_samples_pass(struct pci_samples *samples, uint64_t row, size_t n,
                              const uint8_t *passes, uint8_t *alive, pcol_error *err);
 void pci_samples_close(struct pci_samples *samples);
 
-/* Those of a query. */
+/* Iterator over the samples of a query. */
 pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samples,
                               pcol_error *err);
 
 /* ---- the query */
 
-/* The call tree. */
+/* The call tree of the file. */
 struct pci_stack_table {
     const pcol_file *file;
     uint32_t count, group_count, location_count; /* rows of stacks, location_groups, locations */
-    const struct pci_column *parents, *groups;   /* verified; NULL where count is 0 */
-    uint32_t *first;                             /* group_count + 1 rows of `locations`, rising */
-    /* By row of `stacks` after pci_stack_table_load(), checked: parents before children, groups in
-     * range. */
+    const struct pci_column *parents, *groups;   /* verified; NULL if count is 0 */
+    uint32_t *first;                             /* group_count + 1 rows of `locations`, ascending
+                                                  * */
+    /* By row of `stacks`, set and checked by pci_stack_table_load(): parents precede children,
+     * groups are in range. */
     uint32_t *parent, *group;
 };
 
@@ -128,30 +123,33 @@ struct pcol_query {
     struct pci_sample_filter picks;
     struct pci_query_type measure;
     struct pci_stack_table calls;
-    int from_sums, unweighed;    /* unweighed: all weights are 0, for those who only pick */
-    int function_sums;           /* the file's sums of functions are about what is asked */
-    struct pcol_query *unloaded; /* itself: `calls`, `weight` and what follows are not there yet */
-    int keep_dropped;            /* for loading */
-    pcol_amount *weight;         /* by stack, with all filters applied */
-    uint8_t *kept;               /* by location: 0 = hidden; NULL: all are kept */
-    uint8_t *cut;                /* by stack: 1 = drop_frames join it with its caller; NULL: none */
+    int from_sums, unweighed;    /* unweighed: all weights are 0; the query only selects */
+    int function_sums;           /* the file's sums of functions cover the query */
+    struct pcol_query *unloaded; /* the query itself until `calls`, `weight` and the members after
+                                  * it are read */
+    int keep_dropped;            /* argument of the deferred pci_query_load() */
+    pcol_amount *weight;         /* by stack, after all filters */
+    uint8_t *kept;               /* by location: 0 = hidden; NULL: all are shown */
+    uint8_t *cut;                /* by stack: 1 = joined with its caller by drop_frames; NULL: none
+                                  * */
     uint8_t *passes;             /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
-    int none_passes; /* no sample with a value other than 0 passes focus to show */
+    int none_passes; /* no sample with a value other than 0 passes focus, ignore, hide and show */
     const char *note;
-    char note_text[96];          /* for notes with numbers */
-    struct pci_samples *picking; /* of pcol_query_samples(); NULL: not made yet */
+    char note_text[96];          /* buffer for a note with numbers */
+    struct pci_samples *picking; /* iterator of pcol_query_samples(); NULL before its first call */
 };
 
-/* pcol_query_new() without weights: for pcol_query_samples() and what is hidden. */
+/* pcol_query_new() without weights: for pcol_query_samples() and hidden locations. */
 pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
                            pcol_query **query, pcol_error *err);
 
-/* What needs the call tree or weights begins with this: they may not have been read yet. */
+/* Reads the call tree and the weights if they are not read yet. Every function that needs them
+ * calls it first. */
 pcol_status pci_query_load(const pcol_query *query, pcol_error *err);
 
-/* top_from_sums.c: whether the file's sums of functions cover the sample type; if so, the query's
- * totals. */
+/* top_from_sums.c: *found: 1 if the file's sums of functions cover the sample type; the totals of
+ * the query are then set. */
 pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *err);
 
 /* stack_table.c */
@@ -162,13 +160,13 @@ void pci_stack_table_close(struct pci_stack_table *calls);
 
 /* weights.c */
 pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection, pcol_error *err);
-/* The sum of all weights, and `none_passes`, once the filters have changed the weights. */
+/* Sets the total of all weights and `none_passes` after the filters have changed the weights. */
 pcol_status pci_add_filtered(pcol_query *query, pcol_error *err);
 
-/* frame_filter.c: frames out, weights of samples without focus out, dropped frames joined with
- * callers */
+/* frame_filter.c: hides frames, clears the weights of stacks out of focus, joins dropped frames
+ * with their callers. */
 pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
-/* Whether there is anything to filter by. */
+/* *any: 1 if the selection or the file has a frame filter. */
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
                                  pcol_error *err);
 
@@ -176,24 +174,23 @@ pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *select
 
 #define PCI_SEVERAL (PCOL_NONE - 1)
 
-/* The distinct frames at one granularity. Texts of the file are borrowed, made ones are in
- * `made`. */
+/* The distinct frames at one granularity. Their texts belong to the file or to `made`. */
 struct pci_frames {
     uint32_t count;
     pcol_frame *frames;
     size_t capacity;
-    uint32_t *of_location; /* frame of each row of locations; PCOL_NONE: none, or hidden */
-    uint32_t *of_group;    /* of each group of one line; PCI_SEVERAL: look at its locations */
+    uint32_t *of_location; /* by row of locations; PCOL_NONE: no frame of this kind, or hidden */
+    uint32_t *of_group;    /* by group; PCI_SEVERAL: several lines, see their locations */
     uint32_t stackless;    /* frame of samples that have frames, but none of this kind */
-    uint32_t empty;        /* "<no stack>": frame of the empty stack */
+    uint32_t empty;        /* "<no stack>", the frame of the empty stack */
     struct pci_hash hash;
-    struct pci_made *made; /* blocks of text, linked */
+    struct pci_text_block *made; /* linked blocks of generated text */
     struct pci_names names;
 };
 int pci_str_compare(pcol_str a, pcol_str b);
-/* By name, file, line, id, address; 0: both show the same. */
+/* Compares name, file, line, id and address; 0: both are displayed the same. */
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
-/* places: with lines outside functions, which are not functions, for PCOL_BY_FUNCTION. */
+/* places: PCOL_BY_FUNCTION includes lines outside functions. */
 pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
                             struct pci_frames *frames, pcol_error *err);
 void pci_frames_close(struct pci_frames *frames);

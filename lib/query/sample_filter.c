@@ -1,8 +1,8 @@
 /*
- * sample_filter.c - which samples a selection takes: sources, threads and labels become sets
+ * sample_filter.c - filter of samples: sources, threads, labels and time
  *
- * Names are looked at here, once each; the samples are then held against a byte per source and
- * thread.
+ * Names are matched once per source and thread; samples are then filtered by one byte per source
+ * and thread.
  */
 #include "query/query.h"
 
@@ -10,34 +10,34 @@
 
 #include <string.h>
 
-/* "12": the id of a source. */
+/* Parses the id of a source, "12". */
 static int parse_id(const char *text, uint64_t *id)
 {
     *id = 0;
-    for (const char *at = text; *at; at++) {
-        if (*at < '0' || *at > '9' || *id > UINT64_MAX / 10 - 1)
+    for (const char *digit = text; *digit; digit++) {
+        if (*digit < '0' || *digit > '9' || *id > UINT64_MAX / 10 - 1)
             return 0;
-        *id = *id * 10 + (uint64_t)(*at - '0');
+        *id = *id * 10 + (uint64_t)(*digit - '0');
     }
     return *text != '\0';
 }
 
-/* The rows of a table whose text in `column` matches; a null matches as "". */
+/* Sets set[row] for the rows whose text in `column` matches; null matches as "". */
 static pcol_status match_rows(const pcol_file *file, const char *table, const char *column,
-                              pcol_pattern *match, uint8_t *set, uint64_t count, int *any,
+                              pcol_pattern *match, uint8_t *set, uint64_t count, int *has_match,
                               pcol_error *err)
 {
     const struct pci_column *cells;
     PCI_TRY(pci_want(file, table, column, PCI_TYPES_TEXT, &cells, err));
-    *any = 0;
+    *has_match = 0;
     for (uint64_t row = 0; row < count; row++) {
         pcol_str text = {"", 0};
-        int valid, yes;
+        int valid, matches;
         if (cells)
             PCI_TRY(pci_get_str(file, cells, row, &text, &valid, err));
-        PCI_TRY(pcol_pattern_test(match, text, &yes, err));
-        set[row] |= (uint8_t)yes;
-        *any |= yes;
+        PCI_TRY(pcol_pattern_test(match, text, &matches, err));
+        set[row] |= (uint8_t)matches;
+        *has_match |= matches;
     }
     return PCOL_OK;
 }
@@ -51,30 +51,30 @@ static pcol_status new_set(const pcol_file *file, const char *table, uint64_t *c
     return *set ? PCOL_OK : pci_fail_memory(err);
 }
 
-/* A set of the rows of `table` that a pattern leaves. */
-static pcol_status pick(const pcol_file *file, const char *table, const char *column,
-                        const char *pattern, const char *what, uint64_t *count, uint8_t **set,
-                        pcol_error *err)
+/* Builds the set of the rows of `table` that match a pattern. */
+static pcol_status select_rows(const pcol_file *file, const char *table, const char *column,
+                               const char *pattern, const char *option, uint64_t *count,
+                               uint8_t **set, pcol_error *err)
 {
     pcol_pattern *match;
     pcol_status status;
-    int any = 0;
+    int has_match = 0;
     PCI_TRY(new_set(file, table, count, set, err));
-    PCI_TRY(pcol_pattern_new(pattern, strlen(pattern), what, 0, &match, err));
-    status = match_rows(file, table, column, match, *set, *count, &any, err);
+    PCI_TRY(pcol_pattern_new(pattern, strlen(pattern), option, 0, &match, err));
+    status = match_rows(file, table, column, match, *set, *count, &has_match, err);
     pcol_pattern_free(match);
-    if (status == PCOL_OK && !any)
-        status = pci_fail(err, PCOL_E_ARGUMENT, "%s: nothing matches '%.100s'", what, pattern);
+    if (status == PCOL_OK && !has_match)
+        status = pci_fail(err, PCOL_E_ARGUMENT, "%s: nothing matches '%.100s'", option, pattern);
     return status;
 }
 
-static pcol_status pick_source(const pcol_file *file, const char *text,
-                               struct pci_sample_filter *picks, pcol_error *err)
+static pcol_status select_source(const pcol_file *file, const char *text,
+                                 struct pci_sample_filter *picks, pcol_error *err)
 {
     uint64_t id;
     if (!parse_id(text, &id))
-        return pick(file, "sources", "uri", text, "--source", &picks->source_count, &picks->sources,
-                    err);
+        return select_rows(file, "sources", "uri", text, "--source", &picks->source_count,
+                           &picks->sources, err);
     PCI_TRY(new_set(file, "sources", &picks->source_count, &picks->sources, err));
     if (id == 0 || id > picks->source_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "--source: there is no source %llu, only 1 to %llu",
@@ -92,22 +92,22 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
         return PCOL_OK;
     if (selection->has_time) {
         if (selection->time_to_ns < selection->time_from_ns)
-            return pci_fail(err, PCOL_E_ARGUMENT, "the range of time ends before it begins");
+            return pci_fail(err, PCOL_E_ARGUMENT, "the range of time ends before its start");
         if ((unsigned)selection->time_share > PCOL_SHARE_EXACT)
-            return pci_fail(err, PCOL_E_ARGUMENT, "there is no such share of time");
+            return pci_fail(err, PCOL_E_ARGUMENT, "unknown share of time");
         picks->has_time = 1;
         picks->from = selection->time_from_ns;
         picks->to = selection->time_to_ns;
         picks->share = selection->time_share;
     }
     if (selection->source)
-        PCI_TRY(pick_source(file, selection->source, picks, err));
+        PCI_TRY(select_source(file, selection->source, picks, err));
     if (selection->label_count)
         PCI_TRY(pci_label_tests_open(file, selection->labels, selection->label_count,
                                      &picks->labels, &picks->label_count, err));
     if (selection->thread)
-        PCI_TRY(pick(file, "threads", "name", selection->thread, "--thread", &picks->thread_count,
-                     &picks->threads, err));
+        PCI_TRY(select_rows(file, "threads", "name", selection->thread, "--thread",
+                            &picks->thread_count, &picks->threads, err));
     return PCOL_OK;
 }
 

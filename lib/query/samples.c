@@ -1,10 +1,10 @@
 /*
- * samples.c - the samples that a selection leaves, in order, with the amount that each counts for
+ * samples.c - iterator over the selected samples with their amounts
  *
- * Columns are read in blocks of 1024 rows, and only those that the selection and the sample type
- * need. Under a time range a block is passed over if the encoding of its times says that none of
- * them lies in the range: blocks of sorted times carry their bounds in their 24 bytes of directory,
- * so a range costs what it selects.
+ * Columns are read in batches of 1024 rows, and only those that the selection and the sample type
+ * require. With a range of time, a batch is skipped if the encoding of its times proves that none
+ * is in the range: blocks of sorted times have their bounds in the 24 bytes of their directory
+ * entry, so a range costs what it selects. Tests: tests/answers.
  */
 #include "query/query.h"
 
@@ -21,48 +21,49 @@ struct pci_samples {
     struct pci_range range;
     uint32_t stack_count;
     const struct pci_column *stack, *source, *thread, *time, *duration;
-    struct pci_memory *memory; /* of a derived type, else NULL */
+    struct pci_memory *memory; /* of the derived type `memory`, else NULL */
     uint64_t rows, next;
-    /* The block that was read. */
-    int64_t cells[PCI_BATCH], times[PCI_BATCH], durations[PCI_BATCH]; /* under a time range */
+    /* The current batch. */
+    int64_t cells[PCI_BATCH], times[PCI_BATCH], durations[PCI_BATCH]; /* set with a range of time */
     uint8_t valid[PCI_BATCH], alive[PCI_BATCH];
     pcol_amount amounts[PCI_BATCH];
 };
 
-/* ---- opening */
+/* ---- open */
 
-static pcol_status verify(struct pci_samples *s, const struct pci_column *column, pcol_error *err)
+static pcol_status verify_column(struct pci_samples *s, const struct pci_column *column,
+                                 pcol_error *err)
 {
     return column && !s->picks->has_time ? pci_verify(s->file, column, err) : PCOL_OK;
 }
 
-static pcol_status want(struct pci_samples *s, const char *name, unsigned types,
-                        const struct pci_column **column, pcol_error *err)
+static pcol_status find_column(struct pci_samples *s, const char *name, unsigned types,
+                               const struct pci_column **column, pcol_error *err)
 {
     PCI_TRY(pci_want(s->file, "samples", name, types, column, err));
-    return verify(s, *column, err);
+    return verify_column(s, *column, err);
 }
 
 static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
 {
     const struct pci_sample_filter *picks = s->picks;
     const struct pci_query_type *measure = s->measure;
-    PCI_TRY(want(s, "stack", PCI_TYPES_ROW, &s->stack, err));
+    PCI_TRY(find_column(s, "stack", PCI_TYPES_ROW, &s->stack, err));
     if (picks->sources || measure->is_memory)
-        PCI_TRY(want(s, "source", PCI_TYPES_ROW, &s->source, err));
+        PCI_TRY(find_column(s, "source", PCI_TYPES_ROW, &s->source, err));
     if (picks->threads)
-        PCI_TRY(want(s, "thread", PCI_TYPES_ROW, &s->thread, err));
+        PCI_TRY(find_column(s, "thread", PCI_TYPES_ROW, &s->thread, err));
     if (picks->has_time) {
-        PCI_TRY(want(s, "time", PCI_TYPE(PCF_I64), &s->time, err));
-        PCI_TRY(want(s, "duration", PCI_TYPE(PCF_I64), &s->duration, err));
+        PCI_TRY(find_column(s, "time", PCI_TYPE(PCF_I64), &s->time, err));
+        PCI_TRY(find_column(s, "duration", PCI_TYPE(PCF_I64), &s->duration, err));
     }
     for (uint32_t i = 0; i < measure->column_count; i++)
-        PCI_TRY(verify(s, s->types->columns[measure->columns[i]], err));
+        PCI_TRY(verify_column(s, s->types->columns[measure->columns[i]], err));
     PCI_TRY(pci_sample_filter_verify(picks, s->file, err));
     if (measure->is_memory)
         PCI_TRY(pci_memory_open(s->file, s->types, measure->levels, picks->source_count, &s->memory,
                                 err));
-    /* A selection that nothing can pass. */
+    /* No sample can pass. */
     if (!s->stack || (picks->has_time && !s->time) || (picks->threads && !s->thread))
         s->next = s->rows;
     return PCOL_OK;
@@ -102,12 +103,12 @@ void pci_samples_close(struct pci_samples *samples)
     pci_free(samples);
 }
 
-/* ---- a block */
+/* ---- one batch */
 
-/* Rows whose cell is not in a set die. A row without a cell is `missing`, or in no set. */
-static pcol_status pick_set(struct pci_samples *s, const struct pci_column *column,
-                            const uint8_t *set, uint64_t count, size_t n, int missing,
-                            pcol_error *err)
+/* Clears rows whose cell is not in the set. missing: rows without a cell belong to row 0. */
+static pcol_status apply_set(struct pci_samples *s, const struct pci_column *column,
+                             const uint8_t *set, uint64_t count, size_t n, int missing,
+                             pcol_error *err)
 {
     if (!set)
         return PCOL_OK;
@@ -127,8 +128,8 @@ static pcol_status pick_set(struct pci_samples *s, const struct pci_column *colu
     return PCOL_OK;
 }
 
-/* Times and durations of a block; rows outside the time range die. */
-static pcol_status pick_time(struct pci_samples *s, size_t n, pcol_error *err)
+/* Reads times and durations of a batch; clears rows outside of the range. */
+static pcol_status apply_time(struct pci_samples *s, size_t n, pcol_error *err)
 {
     uint8_t timed[PCI_BATCH];
     if (!s->time) {
@@ -148,16 +149,16 @@ static pcol_status pick_time(struct pci_samples *s, size_t n, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Reduce a value of row `i` of the block to its part in the time range. */
-static void share(const struct pci_samples *s, size_t i, int is_double, pcol_amount *value)
+/* Reduces a value of row `i` of the batch to its share in the range of time. */
+static void share_value(const struct pci_samples *s, size_t i, int is_double, pcol_amount *value)
 {
     if (s->picks->has_time)
         pci_time_overlap(&s->range, is_double, s->times[i], s->durations[i], value);
 }
 
-/* A cell as an amount. An integer is shared, and so rounded, as an integer, also where values of
- * other columns make the measure one of doubles: the same as in a file that was filtered. */
-static pcol_amount amount_of(const struct pci_samples *s, size_t i, int is_double, int64_t cell)
+/* Converts a cell to an amount. An integer is shared, and so rounded, as an integer, also if other
+ * columns make the sample type one of doubles: a filtered file yields the same values. */
+static pcol_amount to_amount(const struct pci_samples *s, size_t i, int is_double, int64_t cell)
 {
     pcol_amount value = {.i64 = cell};
     int as_double = is_double || (s->measure->is_double && s->range.share == PCOL_SHARE_EXACT);
@@ -165,35 +166,35 @@ static pcol_amount amount_of(const struct pci_samples *s, size_t i, int is_doubl
         memcpy(&value.f64, &cell, sizeof value.f64);
     else if (as_double)
         value.f64 = (double)cell;
-    share(s, i, as_double, &value);
+    share_value(s, i, as_double, &value);
     if (s->measure->is_double && !as_double)
         value.f64 = (double)value.i64;
     return value;
 }
 
-/* The cells of a block, which are integers, as amounts. */
-static void take_integers(struct pci_samples *s, size_t n)
+/* Converts the integer cells of a batch to amounts. */
+static void convert_integers(struct pci_samples *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         s->amounts[i].i64 = s->cells[i];
     for (size_t i = 0; s->picks->has_time && i < n; i++)
         if (s->alive[i])
-            share(s, i, 0, &s->amounts[i]);
+            share_value(s, i, 0, &s->amounts[i]);
 }
 
 static pcol_status read_memory(struct pci_samples *s, size_t n, pcol_error *err)
 {
     PCI_TRY(pci_memory_read(s->memory, s->next, n, s->cells, s->alive, err));
-    take_integers(s, n);
+    convert_integers(s, n);
     return PCOL_OK;
 }
 
-/* The amounts of one column of integers without nulls: nothing is to be added or looked at. */
+/* Reads the amounts of a single integer column without nulls. */
 static pcol_status read_integers(struct pci_samples *s, const struct pci_column *column, size_t n,
                                  pcol_error *err)
 {
     PCI_TRY(pci_read(s->file, column, s->next, n, s->cells, NULL, err));
-    take_integers(s, n);
+    convert_integers(s, n);
     return PCOL_OK;
 }
 
@@ -202,11 +203,11 @@ static int is_nullable(const struct pci_column *column)
     return (column->desc->flags & PCF_COLUMN_NULLABLE) != 0;
 }
 
-/* The amounts of a block; rows without a value die. */
+/* Reads the amounts of a batch; clears rows without a value. */
 static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err)
 {
     const struct pci_query_type *measure = s->measure;
-    uint8_t any[PCI_BATCH] = {0};
+    uint8_t has_value[PCI_BATCH] = {0};
     if (measure->column_count == 1 && !measure->is_double &&
         !is_nullable(s->types->columns[measure->columns[0]]))
         return read_integers(s, s->types->columns[measure->columns[0]], n, err);
@@ -218,20 +219,20 @@ static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err
         for (size_t i = 0; i < n; i++) {
             if (!s->valid[i] || !s->alive[i])
                 continue;
-            any[i] = 1;
+            has_value[i] = 1;
             if (pci_amount_add(measure->is_double, &s->amounts[i],
-                               amount_of(s, i, is_double, s->cells[i])))
+                               to_amount(s, i, is_double, s->cells[i])))
                 return pci_amount_overflow(measure->type, err);
         }
     }
     for (size_t i = 0; i < n; i++)
-        s->alive[i] &= any[i];
+        s->alive[i] &= has_value[i];
     return PCOL_OK;
 }
 
-/* Whether any sample of the block at `next` can lie in the range. One with a duration may begin
+/* 1 if a sample of the batch at `next` may be in the range. A sample with a duration may start
  * before it. */
-static int block_matters(const struct pci_samples *s)
+static int may_match(const struct pci_samples *s)
 {
     if (!s->picks->has_time || s->memory ||
         atomic_load_explicit(&s->time->frozen, memory_order_acquire))
@@ -240,56 +241,56 @@ static int block_matters(const struct pci_samples *s)
                            s->duration ? INT64_MIN : s->range.from, s->range.to);
 }
 
-/* The stack of row `i` of the block, which lies in `cells`. */
+/* Verifies the stack of row `i` of the batch, in `cells`. */
 static pcol_status check_stack(const struct pci_samples *s, size_t i, pcol_error *err)
 {
     if ((uint64_t)s->cells[i] < s->stack_count)
         return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", s->next + i,
-                         "%llu is beyond the %lu rows of stacks", (unsigned long long)s->cells[i],
-                         (unsigned long)s->stack_count);
+                         "%llu is out of range: stacks has %lu rows",
+                         (unsigned long long)s->cells[i], (unsigned long)s->stack_count);
 }
 
-/* What sources, threads and labels leave of a block. */
-static pcol_status pick_attributes(struct pci_samples *s, size_t n, pcol_error *err)
+/* Clears rows that the filters of sources, threads and labels reject. */
+static pcol_status apply_filters(struct pci_samples *s, size_t n, pcol_error *err)
 {
-    PCI_TRY(pick_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
-    PCI_TRY(pick_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
+    PCI_TRY(apply_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
+    PCI_TRY(apply_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
     return pci_sample_filter_labels(s->picks, s->file, s->next, n, s->alive, err);
 }
 
-/* All rows of a block, each of which has a stack. */
-static pcol_status put_all(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
-                           pcol_error *err)
+/* Appends all rows of a batch; each has a stack. */
+static pcol_status append_all(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
+                              pcol_error *err)
 {
-    uint64_t most = 0;
+    uint64_t largest = 0;
     PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, NULL, err));
     for (size_t i = 0; i < n; i++) {
         uint64_t stack = (uint64_t)s->cells[i];
-        most = stack > most ? stack : most;
+        largest = stack > largest ? stack : largest;
         batch->stack[i] = (uint32_t)stack;
         batch->row[i] = s->next + i;
     }
-    for (size_t i = 0; most >= s->stack_count && i < n; i++)
+    for (size_t i = 0; largest >= s->stack_count && i < n; i++)
         PCI_TRY(check_stack(s, i, err));
     memcpy(batch->amount, s->amounts, n * sizeof *s->amounts);
     batch->count = n;
     return PCOL_OK;
 }
 
-static pcol_status read_block(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
+static pcol_status read_batch(struct pci_samples *s, size_t n, struct pci_sample_batch *batch,
                               pcol_error *err)
 {
     memset(s->alive, 1, n);
     if (s->picks->has_time)
-        PCI_TRY(pick_time(s, n, err));
+        PCI_TRY(apply_time(s, n, err));
     if (s->memory)
         PCI_TRY(read_memory(s, n, err));
     else
         PCI_TRY(read_amounts(s, n, err));
-    PCI_TRY(pick_attributes(s, n, err));
+    PCI_TRY(apply_filters(s, n, err));
     if (!is_nullable(s->stack) && !memchr(s->alive, 0, n))
-        return put_all(s, n, batch, err);
+        return append_all(s, n, batch, err);
     PCI_TRY(pci_read(s->file, s->stack, s->next, n, s->cells, s->valid, err));
     for (size_t i = 0; i < n; i++) {
         if (!s->alive[i] || !s->valid[i])
@@ -308,9 +309,9 @@ pcol_status pci_samples_pick(struct pci_samples *samples, uint64_t row, size_t n
     struct pci_samples *s = samples;
     s->next = row;
     memset(s->alive, 1, n);
-    PCI_TRY(pick_attributes(s, n, err));
+    PCI_TRY(apply_filters(s, n, err));
     if (with_time && s->picks->has_time)
-        PCI_TRY(pick_time(s, n, err));
+        PCI_TRY(apply_time(s, n, err));
     memcpy(alive, s->alive, n);
     return PCOL_OK;
 }
@@ -342,8 +343,8 @@ pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batc
     while (!batch->count && samples->next < samples->rows) {
         uint64_t left = samples->rows - samples->next;
         size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
-        if (block_matters(samples))
-            PCI_TRY(read_block(samples, n, batch, err));
+        if (may_match(samples))
+            PCI_TRY(read_batch(samples, n, batch, err));
         samples->next += n;
     }
     return PCOL_OK;

@@ -1,16 +1,17 @@
 /*
- * stack_table.c - the call tree of a file
+ * stack_table.c - loads the call tree of a file
  *
- * A walk in order reads the two columns as it goes (walk.h); only what jumps between rows needs
- * them as arrays.
+ * The walk (walk.h) reads the columns `parent` and `group` in row order; pci_stack_table_load()
+ * provides arrays for random access.
  */
 #include "query/query.h"
 
 #include "util/alloc.h"
 
-/* A column of row numbers below `limit` into an array. below_row: each less than its own row. */
-static pcol_status read_rows(const pcol_file *file, const struct pci_column *column, uint64_t limit,
-                             int below_row, uint32_t *to, uint64_t count, pcol_error *err)
+/* Reads a column of row numbers below `limit`. below_row: each is less than its own row. */
+static pcol_status read_row_numbers(const pcol_file *file, const struct pci_column *column,
+                                    uint64_t limit, int below_row, uint32_t *rows, uint64_t count,
+                                    pcol_error *err)
 {
     int64_t cells[PCI_BATCH];
     PCI_TRY(pci_verify(file, column, err));
@@ -18,22 +19,22 @@ static pcol_status read_rows(const pcol_file *file, const struct pci_column *col
         size_t n = count - row < PCI_BATCH ? (size_t)(count - row) : PCI_BATCH;
         PCI_TRY(pci_read(file, column, row, n, cells, NULL, err));
         for (size_t i = 0; i < n; i++) {
-            uint64_t most = below_row ? row + i : limit;
-            if ((uint64_t)cells[i] >= most && row + i > 0)
+            uint64_t end = below_row ? row + i : limit;
+            if ((uint64_t)cells[i] >= end && row + i > 0)
                 return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name,
                                      row + i,
-                                     below_row ? "parent %llu does not lie before its child"
-                                               : "%llu is beyond the table that it refers to",
+                                     below_row ? "parent %llu is not before its child"
+                                               : "%llu is out of range of the referenced table",
                                      (unsigned long long)cells[i]);
-            to[row + i] = (uint32_t)cells[i];
+            rows[row + i] = (uint32_t)cells[i];
         }
     }
     return PCOL_OK;
 }
 
-/* The first location of each group, and the end behind the last. */
-static pcol_status read_groups(const struct pci_stacks *tree, struct pci_stack_table *calls,
-                               pcol_error *err)
+/* Reads the first location of each group; the entry after the last group is the end. */
+static pcol_status read_group_starts(const struct pci_stacks *tree, struct pci_stack_table *calls,
+                                     pcol_error *err)
 {
     uint32_t *first = calls->first;
     first[calls->group_count] = calls->location_count;
@@ -43,7 +44,8 @@ static pcol_status read_groups(const struct pci_stacks *tree, struct pci_stack_t
         first[calls->group_count] = calls->group_count;
         return PCOL_OK;
     }
-    PCI_TRY(read_rows(tree->file, tree->first, tree->locations, 0, first, tree->groups, err));
+    PCI_TRY(
+        read_row_numbers(tree->file, tree->first, tree->locations, 0, first, tree->groups, err));
     for (uint32_t g = 0; g < calls->group_count; g++) {
         if (g == 0 ? first[0] != 0 : first[g] <= first[g - 1])
             return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", g,
@@ -76,7 +78,7 @@ pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *
         return PCOL_OK;
     PCI_TRY(pci_verify(file, tree.parent, err));
     PCI_TRY(pci_verify(file, tree.group, err));
-    return read_groups(&tree, calls, err);
+    return read_group_starts(&tree, calls, err);
 }
 
 pcol_status pci_stack_table_load(struct pci_stack_table *calls, pcol_error *err)
@@ -89,9 +91,9 @@ pcol_status pci_stack_table_load(struct pci_stack_table *calls, pcol_error *err)
         return pci_fail_memory(err);
     if (calls->count == 0)
         return PCOL_OK;
-    PCI_TRY(read_rows(calls->file, calls->parents, 0, 1, calls->parent, calls->count, err));
-    PCI_TRY(read_rows(calls->file, calls->groups, calls->group_count, 0, calls->group, calls->count,
-                      err));
+    PCI_TRY(read_row_numbers(calls->file, calls->parents, 0, 1, calls->parent, calls->count, err));
+    PCI_TRY(read_row_numbers(calls->file, calls->groups, calls->group_count, 0, calls->group,
+                             calls->count, err));
     calls->parent[0] = calls->group[0] = 0;
     return PCOL_OK;
 }

@@ -13,10 +13,10 @@ pcol_status pci_svg_raw(struct pci_out *out, const char *text, pcol_error *err)
 
 /* ---- text ---- */
 
-/* Length of the character at `text`, and its code; 0 if it is no UTF-8. */
-static size_t decode(const uint8_t *text, size_t size, uint32_t *code)
+/* Decodes the UTF-8 character at `text`. Returns its length; 0 if it is invalid. */
+static size_t decode_utf8(const uint8_t *text, size_t size, uint32_t *code)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min_code[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = text[0] < 0x80   ? 1
                     : text[0] < 0xc2 ? 0
                     : text[0] < 0xe0 ? 2
@@ -31,7 +31,7 @@ static size_t decode(const uint8_t *text, size_t size, uint32_t *code)
             return 0;
         *code = *code << 6 | (text[i] & 0x3fu);
     }
-    if (*code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code <= 0xdfff))
+    if (*code < min_code[length] || *code > 0x10ffff || (*code >= 0xd800 && *code <= 0xdfff))
         return 0;
     return length;
 }
@@ -44,23 +44,23 @@ static int is_shown(uint32_t code)
            !(code >= 0xfdd0 && code <= 0xfdef) && !(code >= 0xe0000 && code <= 0xe0fff);
 }
 
-/* Characters that are twice as wide: the common East Asian ones. */
-static size_t columns(uint32_t code)
+/* Columns of a character: 2 for the common East Asian wide ones. */
+static size_t count_columns(uint32_t code)
 {
-    int wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
-               (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
-               (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
-               (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
-    return wide ? 2 : 1;
+    int is_wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
+                  (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
+                  (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
+                  (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+    return is_wide ? 2 : 1;
 }
 
-/* The character at text[at] as it is written into `to`; its columns. */
-static size_t character(pcol_str text, size_t *at, char to[24], size_t *used)
+/* Writes the escaped character at text[at] into `to`. Returns its columns. */
+static size_t escape_character(pcol_str text, size_t *at, char to[24], size_t *used)
 {
     static const char hex[] = "0123456789abcdef";
     const uint8_t *p = (const uint8_t *)text.data + *at;
     uint32_t code = 0;
-    size_t length = decode(p, text.size - *at, &code);
+    size_t length = decode_utf8(p, text.size - *at, &code);
     const char *entity = code == '&'    ? "&amp;"
                          : code == '<'  ? "&lt;"
                          : code == '>'  ? "&gt;"
@@ -71,7 +71,7 @@ static size_t character(pcol_str text, size_t *at, char to[24], size_t *used)
         *used = entity ? strlen(entity) : length;
         memcpy(to, entity ? entity : (const char *)p, *used);
         *at += length;
-        return columns(code);
+        return count_columns(code);
     }
     length = length ? length : 1;
     for (size_t i = 0; i < length; i++) {
@@ -87,26 +87,26 @@ static size_t character(pcol_str text, size_t *at, char to[24], size_t *used)
 
 pcol_status pci_svg_text(struct pci_out *out, pcol_str text, size_t width, pcol_error *err)
 {
-    char piece[24];
-    size_t at = 0, used, wide = 0, keep = text.size;
-    if (width) { /* where to cut, if all of it is too wide */
+    char buffer[24];
+    size_t at = 0, used, width_used = 0, end = text.size;
+    if (width) { /* where to cut if the text is too wide */
         size_t fit = 0;
-        while (at < text.size && wide <= width) {
-            wide += character(text, &at, piece, &used);
-            if (wide + 2 <= width)
+        while (at < text.size && width_used <= width) {
+            width_used += escape_character(text, &at, buffer, &used);
+            if (width_used + 2 <= width)
                 fit = at;
         }
-        if (wide > width)
-            keep = fit;
+        if (width_used > width)
+            end = fit;
     }
-    for (at = 0; at < keep;) {
-        character(text, &at, piece, &used);
-        PCI_TRY(pci_out(out, piece, used, err));
+    for (at = 0; at < end;) {
+        escape_character(text, &at, buffer, &used);
+        PCI_TRY(pci_out(out, buffer, used, err));
     }
-    return keep < text.size ? pci_out(out, "..", 2, err) : PCOL_OK;
+    return end < text.size ? pci_out(out, "..", 2, err) : PCOL_OK;
 }
 
-/* As in the script of the page, which cuts anew when it zooms. */
+/* The same rule as in the script of the page, which cuts names again after zooming. */
 pcol_str pcol_name_tail(pcol_str name)
 {
     static const char stops[] = {'(', '<', '[', ' '};
@@ -122,22 +122,22 @@ pcol_str pcol_name_tail(pcol_str name)
 
 int pci_svg_has_room(pcol_str name, size_t width)
 {
-    enum { LEAST = 5 }; /* of a name that is cut */
+    enum { MIN_CHARACTERS = 5 }; /* characters of a name that is cut */
     char piece[24];
-    size_t at = 0, used, wide = 0;
+    size_t at = 0, used, width_used = 0;
     name = pcol_name_tail(name);
-    while (at < name.size && wide <= width)
-        wide += character(name, &at, piece, &used);
-    return width >= LEAST || wide <= width;
+    while (at < name.size && width_used <= width)
+        width_used += escape_character(name, &at, piece, &used);
+    return width >= MIN_CHARACTERS || width_used <= width;
 }
 
 pcol_status pci_svg_name(struct pci_out *out, pcol_str name, size_t width, pcol_error *err)
 {
     char piece[24];
-    size_t at = 0, used, wide = 0;
-    while (at < name.size && wide <= width)
-        wide += character(name, &at, piece, &used);
-    return pci_svg_text(out, wide > width ? pcol_name_tail(name) : name, width, err);
+    size_t at = 0, used, width_used = 0;
+    while (at < name.size && width_used <= width)
+        width_used += escape_character(name, &at, piece, &used);
+    return pci_svg_text(out, width_used > width ? pcol_name_tail(name) : name, width, err);
 }
 
 /* ---- numbers ---- */
@@ -176,9 +176,9 @@ pcol_status pci_svg_grouped(struct pci_out *out, int64_t value, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Three digits, whatever the size. */
-static pcol_status short_number(struct pci_out *out, double value, const char *unit,
-                                pcol_error *err)
+/* Formats three significant digits. */
+static pcol_status write_short_number(struct pci_out *out, double value, const char *unit,
+                                      pcol_error *err)
 {
     double size = fabs(value);
     PCI_TRY(pci_svg_number(out, value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2, err));
@@ -189,12 +189,12 @@ pcol_status pci_svg_seconds(struct pci_out *out, double seconds, pcol_error *err
 {
     double size = fabs(seconds);
     if (size >= 0.9995 || size == 0)
-        return short_number(out, seconds, " s", err);
+        return write_short_number(out, seconds, " s", err);
     if (size >= 0.9995e-3)
-        return short_number(out, seconds * 1e3, " ms", err);
+        return write_short_number(out, seconds * 1e3, " ms", err);
     if (size >= 0.9995e-6)
-        return short_number(out, seconds * 1e6, " &#181;s", err);
-    return short_number(out, seconds * 1e9, " ns", err);
+        return write_short_number(out, seconds * 1e6, " &#181;s", err);
+    return write_short_number(out, seconds * 1e9, " ns", err);
 }
 
 pcol_status pci_svg_bytes(struct pci_out *out, double bytes, pcol_error *err)
@@ -205,5 +205,5 @@ pcol_status pci_svg_bytes(struct pci_out *out, double bytes, pcol_error *err)
         bytes /= 1024;
         unit++;
     }
-    return short_number(out, bytes, units[unit], err);
+    return write_short_number(out, bytes, units[unit], err);
 }

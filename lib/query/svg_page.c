@@ -1,10 +1,10 @@
 /*
  * svg_page.c - style and script of a flame graph (svg.h)
  *
- * The script finds everything that it needs in the document: a frame is a group of title, rect
- * and, if there was room, text; frames of one depth are a group; x and width are those of the
- * whole graph. Names go from text to text and are never read as markup. Without scripts nothing is
- * missing but zoom and search; without the style the shapes are still there.
+ * The script reads its data from the document: a frame is a group of title, rect and optional text;
+ * frames of one depth are a group; x and width are those of the whole graph. Names are assigned as
+ * text, never parsed as markup. Without scripts only zoom and search are missing; without the style
+ * the shapes remain.
  */
 #include "query/svg.h"
 
@@ -48,7 +48,7 @@ static const char drawing[] =
     " for(var k in at)e.setAttribute(k,at[k]);parent.appendChild(e);return e;}\n"
     "function fit(f,w){var n=Math.floor((w-6)/CW);\n"
     " var s=f.name.length<=n?f.name:f.name.replace(/^[^(<\\[ ]*(?:\\/|::)(?=.)/,'');\n"
-    /* Of a name that is cut enough must be left to tell it. */
+    /* A cut name needs at least five characters. */
     " if(s.length>n)s=n<5?'':s.slice(0,n-2)+'..';\n"
     " if(s&&!f.t)f.t=el('text',{y:13},f.g);\n"
     " if(f.t)f.t.textContent=s;}\n"
@@ -80,7 +80,7 @@ static const char behaviour[] =
     " reset.setAttribute('x',W+PAD);\n"
     " svg.querySelectorAll('.k').forEach(function(k){k.setAttribute('width',W+2*PAD);});\n"
     " follow();draw();}\n"
-    /* Title, search and details stay in sight while a tall graph is scrolled. */
+    /* Title, search and details stay visible while a tall graph is scrolled. */
     "function follow(){var own=svg===document.documentElement,y=own?window.scrollY:0,\n"
     " h=own?Math.min(window.innerHeight,H):H;y=Math.max(0,Math.min(y,H-h));\n"
     " head.setAttribute('transform','translate(0,'+y+')');\n"
@@ -112,7 +112,7 @@ static const char behaviour[] =
     " else if(p[0]==='s')try{input.value=decodeURIComponent(v);}catch(x){}});\n"
     "svg.appendChild(head);svg.appendChild(foot);\n"
     "window.addEventListener('resize',resize);window.addEventListener('scroll',follow);\n"
-    /* A browser without a window takes its picture from where nothing has been scrolled. */
+    /* Headless browsers capture the unscrolled page. */
     "if(!/Headless/.test(navigator.userAgent)&&svg===document.documentElement&&\n"
     " root.g.getBoundingClientRect().bottom>window.innerHeight)\n"
     " window.scrollTo(0,H);\n"

@@ -1,9 +1,9 @@
 /*
  * top.c - self and total of each distinct frame
  *
- * A frame's total is the sum of the weights under the stacks that hold it once: a counter for each
- * frame says how often it is on the path now, and only the outermost of them counts, so a recursive
- * function counts once for each sample whatever the depth.
+ * The total of a frame is the sum over the stacks that contain it. A counter per frame tracks how
+ * often it is on the path of the walk (walk.h); only the outermost occurrence counts, so a
+ * recursive function counts once per sample. Tests: tests/unit/test_query.c, tests/answers.
  */
 #include "query/top.h"
 
@@ -11,17 +11,17 @@
 #include "util/alloc.h"
 #include "util/arg_check.h"
 
-struct counting {
+struct top_builder {
     const pcol_query *query;
     struct pci_frames *frames;
     uint32_t *on_path;         /* by frame */
     pcol_amount *self, *total; /* by frame */
 };
 
-/* The functions of the visitor, for one kind of amounts each. */
+/* Functions of the visitor, specialized for integers and doubles. */
 
-/* Each weight is in a frame's self or total once, so integers cannot overflow (walk.h). */
-PCI_INLINE void add(int is_double, pcol_amount *sum, pcol_amount value)
+/* Each weight is added to a frame's self or total once, so integers cannot overflow (walk.h). */
+PCI_INLINE void add_amount(int is_double, pcol_amount *sum, pcol_amount value)
 {
     if (is_double)
         sum->f64 += value.f64;
@@ -29,28 +29,29 @@ PCI_INLINE void add(int is_double, pcol_amount *sum, pcol_amount value)
         sum->i64 += value.i64;
 }
 
-PCI_INLINE pcol_status leave(struct counting *c, int is_double, uint32_t frame, pcol_amount sum)
+PCI_INLINE pcol_status leave_frame(struct top_builder *c, int is_double, uint32_t frame,
+                                   pcol_amount sum)
 {
     if (--c->on_path[frame] == 0)
-        add(is_double, &c->total[frame], sum);
+        add_amount(is_double, &c->total[frame], sum);
     return PCOL_OK;
 }
 
-PCI_INLINE pcol_status stack(struct counting *c, int is_double, uint32_t row, uint32_t leaf)
+PCI_INLINE pcol_status add_stack(struct top_builder *c, int is_double, uint32_t row, uint32_t leaf)
 {
     pcol_amount weight = c->query->weight[row];
     if (leaf != PCOL_NONE) {
-        add(is_double, &c->self[leaf], weight);
+        add_amount(is_double, &c->self[leaf], weight);
     } else if (c->frames->stackless != PCOL_NONE) {
-        add(is_double, &c->self[c->frames->stackless], weight);
-        add(is_double, &c->total[c->frames->stackless], weight);
+        add_amount(is_double, &c->self[c->frames->stackless], weight);
+        add_amount(is_double, &c->total[c->frames->stackless], weight);
     }
     return PCOL_OK;
 }
 
-PCI_INLINE pcol_status enter(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
+PCI_INLINE pcol_status enter_frame(void *context, uint32_t frame, uint32_t caller, pcol_error *err)
 {
-    struct counting *c = context;
+    struct top_builder *c = context;
     (void)caller;
     (void)err;
     c->on_path[frame]++;
@@ -62,7 +63,7 @@ PCI_INLINE pcol_status leave_integer(void *context, uint32_t frame, uint32_t cal
 {
     (void)caller;
     (void)err;
-    return leave(context, 0, frame, sum);
+    return leave_frame(context, 0, frame, sum);
 }
 
 PCI_INLINE pcol_status leave_double(void *context, uint32_t frame, uint32_t caller, pcol_amount sum,
@@ -70,7 +71,7 @@ PCI_INLINE pcol_status leave_double(void *context, uint32_t frame, uint32_t call
 {
     (void)caller;
     (void)err;
-    return leave(context, 1, frame, sum);
+    return leave_frame(context, 1, frame, sum);
 }
 
 PCI_INLINE pcol_status stack_integer(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
@@ -78,7 +79,7 @@ PCI_INLINE pcol_status stack_integer(void *context, uint32_t row, uint32_t leaf,
 {
     (void)caller;
     (void)err;
-    return stack(context, 0, row, leaf);
+    return add_stack(context, 0, row, leaf);
 }
 
 PCI_INLINE pcol_status stack_double(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
@@ -86,22 +87,22 @@ PCI_INLINE pcol_status stack_double(void *context, uint32_t row, uint32_t leaf, 
 {
     (void)caller;
     (void)err;
-    return stack(context, 1, row, leaf);
+    return add_stack(context, 1, row, leaf);
 }
 
-static pcol_status walk_integers(struct counting *c, pcol_error *err)
+static pcol_status walk_integers(struct top_builder *c, pcol_error *err)
 {
-    const struct pci_walker walker = {c, 0, enter, stack_integer, leave_integer};
+    const struct pci_walker walker = {c, 0, enter_frame, stack_integer, leave_integer};
     return pci_walk(c->query, c->frames, &walker, err);
 }
 
-static pcol_status walk_doubles(struct counting *c, pcol_error *err)
+static pcol_status walk_doubles(struct top_builder *c, pcol_error *err)
 {
-    const struct pci_walker walker = {c, 1, enter, stack_double, leave_double};
+    const struct pci_walker walker = {c, 1, enter_frame, stack_double, leave_double};
     return pci_walk(c->query, c->frames, &walker, err);
 }
 
-static pcol_status count(struct counting *c, pcol_error *err)
+static pcol_status count_frames(struct top_builder *c, pcol_error *err)
 {
     size_t n = (size_t)c->frames->count + 1;
     c->on_path = pci_calloc(n, sizeof *c->on_path);
@@ -109,7 +110,7 @@ static pcol_status count(struct counting *c, pcol_error *err)
     c->total = pci_calloc(n, sizeof *c->total);
     if (!c->on_path || !c->self || !c->total)
         return pci_fail_memory(err);
-    /* Rows of source lines are together all that is selected: the walk does not visit the root. */
+    /* The walk does not visit the root; rows of source lines include it so that they add up to all. */
     if (c->frames->stackless != PCOL_NONE && c->query->calls.count)
         c->self[c->frames->empty] = c->total[c->frames->empty] = c->query->weight[0];
     return c->query->measure.is_double ? walk_doubles(c, err) : walk_integers(c, err);
@@ -117,7 +118,7 @@ static pcol_status count(struct counting *c, pcol_error *err)
 
 /* ---- rows */
 
-static pcol_status take_rows(struct counting *c, pcol_top *top, pcol_error *err)
+static pcol_status build_rows(struct top_builder *c, pcol_top *top, pcol_error *err)
 {
     top->is_double = c->query->measure.is_double;
     top->items = pci_malloc((size_t)c->frames->count + 1, sizeof *top->items);
@@ -133,10 +134,9 @@ static pcol_status take_rows(struct counting *c, pcol_top *top, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *top,
-                                 pcol_error *err)
+static pcol_status build_frames(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
 {
-    struct counting c = {.query = query, .frames = &top->frames};
+    struct top_builder c = {.query = query, .frames = &top->frames};
     pcol_status status;
     int answered = 0;
     if (by == PCOL_BY_FUNCTION && query->function_sums)
@@ -145,9 +145,9 @@ static pcol_status top_of_frames(const pcol_query *query, pcol_by by, pcol_top *
         return PCOL_OK;
     PCI_TRY(pci_query_load(query, err));
     PCI_TRY(pci_frames_open(query, by, 0, &top->frames, err));
-    status = count(&c, err);
+    status = count_frames(&c, err);
     if (status == PCOL_OK)
-        status = take_rows(&c, top, err);
+        status = build_rows(&c, top, err);
     pci_free(c.on_path);
     pci_free(c.self);
     pci_free(c.total);
@@ -164,7 +164,7 @@ pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *labe
     pcol_status status;
     if ((unsigned)by > PCOL_BY_LABEL || (unsigned)order > PCOL_ORDER_NAME ||
         (label != NULL) != (by == PCOL_BY_LABEL))
-        return pci_fail(err, PCOL_E_ARGUMENT, "not a kind of rows, order or label");
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
     t = pci_calloc(1, sizeof *t);
     if (!t)
         return pci_fail_memory(err);
@@ -173,7 +173,7 @@ pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *labe
     else if (by > PCOL_BY_LOCATION)
         status = pci_top_of_samples(query, by, t, err);
     else
-        status = top_of_frames(query, by, t, err);
+        status = build_frames(query, by, t, err);
     if (status == PCOL_OK)
         status = pci_top_sort(t, order, err);
     if (status == PCOL_OK)

@@ -1,17 +1,17 @@
 /*
- * top.h - the rows of a top, as they are made
+ * top.h - rows of a top during construction
  */
 #ifndef PCI_TOP_H
 #define PCI_TOP_H
 
 #include "query/query.h"
 
-/* A row, as far as sorting needs it: rows with their texts would be large to move about. */
+/* A row without its texts, so that sorting moves little memory. */
 struct pci_top_item {
     pcol_amount self, total;
     union {
         const pcol_frame *frame; /* in `frames` */
-        const pcol_str *name;    /* in `texts`, if the top has such */
+        const pcol_str *name;    /* in `texts`, if not NULL */
     } by;
 };
 
@@ -19,9 +19,9 @@ struct pcol_top {
     int is_double;
     size_t count;
     struct pci_top_item *items;
-    uint32_t *order; /* numbers of items, after pci_top_sort() */
-    pcol_str *texts; /* frames of which only the name is known need no more; NULL: `frames` */
-    struct pci_frames frames;     /* owns the frames and their texts */
+    uint32_t *order;          /* numbers of items in sorted order, set by pci_top_sort() */
+    pcol_str *texts;          /* names of frames that have nothing else; NULL: `frames` is used */
+    struct pci_frames frames; /* owns the frames and their texts */
     struct pci_string_pool names; /* owns the texts of labels */
 };
 
@@ -29,8 +29,8 @@ struct pcol_top {
 pcol_status pci_top_sort(pcol_top *top, pcol_order order, pcol_error *err);
 /* top_by_sample.c: by thread or source. */
 pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
-/* top_from_sums.c: by function. */
-/* *answered: 0 where the sums do not tell the functions apart. */
+/* top_from_sums.c: by function. *answered: 0 if the sums do not distinguish the functions as they
+ * are displayed. */
 pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err);
 /* top_by_label.c */
 pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_top *top,

@@ -1,11 +1,9 @@
 /*
  * top_by_label.c - sums by the value of a label
  *
- * Values that read the same, with their units, are one row, whatever kind they are of. A sample
- * that
- * has the key more than once, in several columns or in `extra`, counts once for each distinct
- * value:
- * the pairs of sample and value of a block are sorted.
+ * Values with the same text and unit are one row, whatever their kind. A sample with several values
+ * of the key, in several columns or in `extra`, counts once per distinct value: the pairs (sample,
+ * value) of a batch are sorted and deduplicated. Tests: tests/answers.
  */
 #include "query/labels.h"
 #include "query/top.h"
@@ -15,39 +13,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value that a sample of the block has. */
+/* A value of the sample at index `at` of the batch. */
 struct pair {
     uint32_t at, name;
 };
 
-struct grouping {
+struct label_sums {
     const pcol_query *query;
     struct pci_string_pool *names;
-    pcol_amount *sums; /* by name; zeroed after them */
+    pcol_amount *sums; /* by name; unused capacity is zeroed */
     size_t capacity;
     struct pair *pairs;
     size_t pair_count, pair_capacity;
-    pcol_amount none; /* samples without the label */
+    pcol_amount unlabelled; /* sum of the samples without the label */
     struct pci_label_columns columns;
     struct pci_strbuf with_unit;
 };
 
-/* Cells of all the key's columns for a block of samples. */
-struct block {
+/* Cells of one column for a batch of samples. */
+struct label_batch {
     struct pci_sample_batch batch;
     int64_t cells[PCI_BATCH];
     uint8_t valid[PCI_BATCH], labelled[PCI_BATCH];
 };
 
-static pcol_status add(const struct grouping *g, pcol_amount *sum, pcol_amount amount,
-                       pcol_error *err)
+static pcol_status add_amount(const struct label_sums *g, pcol_amount *sum, pcol_amount amount,
+                              pcol_error *err)
 {
     if (pci_amount_add(g->query->measure.is_double, sum, amount))
         return pci_amount_overflow(g->query->measure.type, err);
     return PCOL_OK;
 }
 
-static pcol_status add_pair(struct grouping *g, size_t at, pcol_str name, pcol_error *err)
+static pcol_status add_pair(struct label_sums *g, size_t at, pcol_str name, pcol_error *err)
 {
     uint32_t id;
     PCI_TRY(pci_string_pool_intern(g->names, name.data, name.size, &id, err));
@@ -57,7 +55,7 @@ static pcol_status add_pair(struct grouping *g, size_t at, pcol_str name, pcol_e
     return PCOL_OK;
 }
 
-static int by_sample(const void *pa, const void *pb)
+static int compare_pairs(const void *pa, const void *pb)
 {
     const struct pair *a = pa, *b = pb;
     if (a->at != b->at)
@@ -65,23 +63,23 @@ static int by_sample(const void *pa, const void *pb)
     return (a->name > b->name) - (a->name < b->name);
 }
 
-static pcol_status add_pairs(struct grouping *g, const struct pci_sample_batch *batch,
+static pcol_status add_pairs(struct label_sums *g, const struct pci_sample_batch *batch,
                              pcol_error *err)
 {
-    size_t had = g->capacity;
+    size_t capacity = g->capacity;
     if (pci_grow((void **)&g->sums, &g->capacity, (size_t)g->names->count + 1, sizeof *g->sums))
         return pci_fail_memory(err);
-    memset(g->sums + had, 0, (g->capacity - had) * sizeof *g->sums);
+    memset(g->sums + capacity, 0, (g->capacity - capacity) * sizeof *g->sums);
     if ((g->columns.count > 1 || g->columns.members.roots) && g->pair_count)
-        qsort(g->pairs, g->pair_count, sizeof *g->pairs, by_sample);
+        qsort(g->pairs, g->pair_count, sizeof *g->pairs, compare_pairs);
     for (size_t i = 0; i < g->pair_count; i++)
-        if (!i || by_sample(&g->pairs[i - 1], &g->pairs[i]))
-            PCI_TRY(add(g, &g->sums[g->pairs[i].name], batch->amount[g->pairs[i].at], err));
+        if (!i || compare_pairs(&g->pairs[i - 1], &g->pairs[i]))
+            PCI_TRY(add_amount(g, &g->sums[g->pairs[i].name], batch->amount[g->pairs[i].at], err));
     g->pair_count = 0;
     return PCOL_OK;
 }
 
-static pcol_status add_column(struct grouping *g, struct block *b,
+static pcol_status add_column(struct label_sums *g, struct label_batch *b,
                               const struct pci_label_column *column, pcol_error *err)
 {
     const pcol_file *file = g->query->file;
@@ -93,16 +91,16 @@ static pcol_status add_column(struct grouping *g, struct block *b,
         PCI_TRY(pci_label_read(&g->columns, column, first, n, b->cells, b->valid, err));
     for (size_t i = 0; i < b->batch.count; i++) {
         uint64_t row = b->batch.row[i];
-        size_t at = (size_t)(row - first);
+        size_t cell = (size_t)(row - first);
         char room[PCI_LABEL_TEXT];
         pcol_str text;
-        int valid = is_bytes || b->valid[at];
+        int valid = is_bytes || b->valid[cell];
         if (!valid || (passes && !passes[b->batch.stack[i]]))
             continue;
         if (is_bytes)
             PCI_TRY(pci_get_str(file, column->column, row, &text, &valid, err));
         else
-            PCI_TRY(pci_label_text(&g->columns, column, row, b->cells[at], room, &text, err));
+            PCI_TRY(pci_label_text(&g->columns, column, row, b->cells[cell], room, &text, err));
         if (!valid)
             continue;
         if (column->unit.size)
@@ -113,8 +111,8 @@ static pcol_status add_column(struct grouping *g, struct block *b,
     return PCOL_OK;
 }
 
-/* The values of a block that have no column. */
-static pcol_status add_members(struct grouping *g, struct block *b, pcol_error *err)
+/* Adds the values of a batch that have no column. */
+static pcol_status add_members(struct label_sums *g, struct label_batch *b, pcol_error *err)
 {
     const struct pci_column *roots = g->columns.members.roots;
     const uint8_t *passes = g->query->passes;
@@ -124,12 +122,12 @@ static pcol_status add_members(struct grouping *g, struct block *b, pcol_error *
         return PCOL_OK;
     PCI_TRY(pci_read(g->query->file, roots, first, n, b->cells, b->valid, err));
     for (size_t i = 0; i < b->batch.count; i++) {
-        size_t at = (size_t)(b->batch.row[i] - first);
+        size_t cell = (size_t)(b->batch.row[i] - first);
         struct pci_label_value value = {.member = PCI_NO_NODE};
-        if (!b->valid[at] || (passes && !passes[b->batch.stack[i]]))
+        if (!b->valid[cell] || (passes && !passes[b->batch.stack[i]]))
             continue;
         for (;;) {
-            PCI_TRY(pci_label_members_next(&g->columns, (uint64_t)b->cells[at], &value, err));
+            PCI_TRY(pci_label_members_next(&g->columns, (uint64_t)b->cells[cell], &value, err));
             if (value.member == PCI_NO_NODE)
                 break;
             b->labelled[i] = 1;
@@ -139,7 +137,7 @@ static pcol_status add_members(struct grouping *g, struct block *b, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status add_block(struct grouping *g, struct block *b, pcol_error *err)
+static pcol_status add_batch(struct label_sums *g, struct label_batch *b, pcol_error *err)
 {
     const uint8_t *passes = g->query->passes;
     memset(b->labelled, 0, sizeof b->labelled);
@@ -149,15 +147,15 @@ static pcol_status add_block(struct grouping *g, struct block *b, pcol_error *er
     PCI_TRY(add_pairs(g, &b->batch, err));
     for (size_t i = 0; i < b->batch.count; i++) {
         if (!b->labelled[i] && !(passes && !passes[b->batch.stack[i]]))
-            PCI_TRY(add(g, &g->none, b->batch.amount[i], err));
+            PCI_TRY(add_amount(g, &g->unlabelled, b->batch.amount[i], err));
     }
     return PCOL_OK;
 }
 
-static pcol_status add_samples(struct grouping *g, pcol_error *err)
+static pcol_status add_samples(struct label_sums *g, pcol_error *err)
 {
     struct pci_samples *samples = NULL;
-    struct block *b = pci_malloc(1, sizeof *b);
+    struct label_batch *b = pci_malloc(1, sizeof *b);
     pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
     for (size_t c = 0; status == PCOL_OK && c < g->columns.count; c++)
         status = pci_verify(g->query->file, g->columns.columns[c].column, err);
@@ -167,14 +165,14 @@ static pcol_status add_samples(struct grouping *g, pcol_error *err)
         status = pci_samples_next(samples, &b->batch, err);
         if (status != PCOL_OK || b->batch.count == 0)
             break;
-        status = add_block(g, b, err);
+        status = add_batch(g, b, err);
     }
     pci_samples_close(samples);
     pci_free(b);
     return status;
 }
 
-static pcol_status take_rows(const struct grouping *g, pcol_top *top, pcol_error *err)
+static pcol_status build_rows(const struct label_sums *g, pcol_top *top, pcol_error *err)
 {
     int is_double = g->query->measure.is_double;
     uint32_t count = (uint32_t)top->names.count;
@@ -185,7 +183,7 @@ static pcol_status take_rows(const struct grouping *g, pcol_top *top, pcol_error
         return pci_fail_memory(err);
     for (uint32_t i = 0; i <= count; i++) {
         pcol_frame *frame = &top->frames.frames[i];
-        pcol_amount sum = i < count ? g->sums[i] : g->none;
+        pcol_amount sum = i < count ? g->sums[i] : g->unlabelled;
         if (pci_amount_is_zero(is_double, sum))
             continue;
         if (i < count)
@@ -198,13 +196,13 @@ static pcol_status take_rows(const struct grouping *g, pcol_top *top, pcol_error
 pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_top *top,
                              pcol_error *err)
 {
-    struct grouping g = {.query = query, .names = &top->names};
+    struct label_sums g = {.query = query, .names = &top->names};
     pcol_status status;
     status = pci_label_columns_open(&g.columns, query->file, label, strlen(label), err);
     if (status == PCOL_OK)
         status = add_samples(&g, err);
     if (status == PCOL_OK)
-        status = take_rows(&g, top, err);
+        status = build_rows(&g, top, err);
     pci_label_columns_close(&g.columns);
     pci_strbuf_clear(&g.with_unit);
     pci_free(g.sums);

@@ -1,8 +1,8 @@
 /*
- * top_by_sample.c - sums by what a sample carries: its thread or its source
+ * top_by_sample.c - sums by thread or source of the samples
  *
- * These are not in the call tree, so the samples are read; those whose stack the filters took away
- * do not count. Self and total are the same here: a sample has one thread.
+ * Threads and sources are not in the call tree, so the samples are read; those whose stack the
+ * filter of frames excluded do not count. Self and total are equal.
  */
 #include "query/top.h"
 
@@ -10,53 +10,54 @@
 
 #include <string.h>
 
-struct grouping {
+struct group_sums {
     const pcol_query *query;
-    const struct pci_column *cells; /* rows of the table that names the groups */
-    uint64_t groups;                /* its rows; one more group is for samples without */
+    const struct pci_column *cells; /* rows of the table of groups */
+    uint64_t groups;                /* rows of that table; one more group for samples without one */
     pcol_amount *sums;
-    int missing_is_first; /* a column that is absent means row 0 */
+    int missing_is_first; /* an absent column means row 0 */
 };
 
-static pcol_status add(struct grouping *g, uint64_t group, pcol_amount amount, pcol_error *err)
+static pcol_status add_amount(struct group_sums *g, uint64_t group, pcol_amount amount,
+                              pcol_error *err)
 {
     if (pci_amount_add(g->query->measure.is_double, &g->sums[group], amount))
         return pci_amount_overflow(g->query->measure.type, err);
     return PCOL_OK;
 }
 
-/* The samples of a batch lie in one block of PCI_BATCH rows. */
-static pcol_status add_batch(struct grouping *g, const struct pci_sample_batch *batch,
+/* The samples of a batch are in one aligned range of PCI_BATCH rows. */
+static pcol_status add_batch(struct group_sums *g, const struct pci_sample_batch *batch,
                              int64_t *cells, uint8_t *valid, pcol_error *err)
 {
     const uint8_t *passes = g->query->passes;
-    uint64_t block = batch->row[0] / PCI_BATCH * PCI_BATCH;
-    size_t n = (size_t)(batch->row[batch->count - 1] - block) + 1;
+    uint64_t first = batch->row[0] / PCI_BATCH * PCI_BATCH;
+    size_t n = (size_t)(batch->row[batch->count - 1] - first) + 1;
     if (g->cells)
-        PCI_TRY(pci_read(g->query->file, g->cells, block, n, cells, valid, err));
+        PCI_TRY(pci_read(g->query->file, g->cells, first, n, cells, valid, err));
     for (size_t i = 0; i < batch->count; i++) {
-        size_t at = (size_t)(batch->row[i] - block);
+        size_t cell = (size_t)(batch->row[i] - first);
         uint64_t group = g->missing_is_first && g->groups ? 0 : g->groups;
         if (passes && !passes[batch->stack[i]])
             continue;
-        if (g->cells && valid[at])
-            group = (uint64_t)cells[at];
-        PCI_TRY(add(g, group, batch->amount[i], err));
+        if (g->cells && valid[cell])
+            group = (uint64_t)cells[cell];
+        PCI_TRY(add_amount(g, group, batch->amount[i], err));
     }
     return PCOL_OK;
 }
 
-struct buffers {
+struct sample_buffers {
     struct pci_sample_batch batch;
     int64_t cells[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
 };
 
-static pcol_status add_samples(struct grouping *g, pcol_error *err)
+static pcol_status add_samples(struct group_sums *g, pcol_error *err)
 {
     const pcol_query *query = g->query;
     struct pci_samples *samples = NULL;
-    struct buffers *b = pci_malloc(1, sizeof *b);
+    struct sample_buffers *b = pci_malloc(1, sizeof *b);
     pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
         status = pci_query_samples(query, &samples, err);
@@ -71,8 +72,8 @@ static pcol_status add_samples(struct grouping *g, pcol_error *err)
     return status;
 }
 
-static pcol_status take_rows(struct grouping *g, const struct pci_column *names, pcol_top *top,
-                             pcol_error *err)
+static pcol_status build_rows(struct group_sums *g, const struct pci_column *names, pcol_top *top,
+                              pcol_error *err)
 {
     int is_double = g->query->measure.is_double;
     top->is_double = is_double;
@@ -97,7 +98,7 @@ static pcol_status take_rows(struct grouping *g, const struct pci_column *names,
 
 pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
 {
-    struct grouping g = {.query = query, .missing_is_first = by == PCOL_BY_SOURCE};
+    struct group_sums g = {.query = query, .missing_is_first = by == PCOL_BY_SOURCE};
     const char *table = by == PCOL_BY_THREAD ? "threads" : "sources";
     const struct pci_column *names;
     pcol_status status;
@@ -112,7 +113,7 @@ pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *to
         return pci_fail_memory(err);
     status = add_samples(&g, err);
     if (status == PCOL_OK)
-        status = take_rows(&g, names, top, err);
+        status = build_rows(&g, names, top, err);
     pci_free(g.sums);
     return status;
 }

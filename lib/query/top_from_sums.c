@@ -1,8 +1,8 @@
 /*
- * top_from_sums.c - self and total of each function as the file carries them (function_sums)
+ * top_from_sums.c - self and total of each function from the file's table function_sums
  *
- * They answer what most people ask first, the top functions of a whole file, without a look at
- * stacks or samples, so that this costs the same however many there are.
+ * Answers the top functions of a whole file without reading stacks or samples, in time independent
+ * of their number. Tests: tests/answers.
  */
 #include "query/top.h"
 
@@ -11,31 +11,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static pcol_status find_column(const pcol_query *query, const char *what, uint32_t type,
+static pcol_status find_column(const pcol_query *query, const char *kind, uint32_t type,
                                const struct pci_column **column, pcol_error *err)
 {
     char name[32];
-    snprintf(name, sizeof name, "%s.%lu", what, (unsigned long)type);
+    snprintf(name, sizeof name, "%s.%lu", kind, (unsigned long)type);
     return pci_want(query->file, "function_sums", name, PCI_TYPE(PCF_I64), column, err);
 }
 
-/* What is added up: all of it, or each row for itself. */
-struct adding {
+/* Sums of the table: of all rows, or by row. */
+struct function_sums {
     const pcol_query *query;
-    pcol_amount whole;
-    struct pci_top_item *items; /* by row of function_sums; NULL: only the whole is asked for */
-    int is_total;
+    pcol_amount sum;
+    struct pci_top_item *items; /* by row of function_sums; NULL: only the sum of all */
+    int adds_total;
 };
 
-static int add_cell(struct adding *a, uint64_t row, int64_t cell)
+static int add_cell(struct function_sums *a, uint64_t row, int64_t cell)
 {
-    pcol_amount *sum = &a->whole;
+    pcol_amount *sum = &a->sum;
     if (a->items)
-        sum = a->is_total ? &a->items[row].total : &a->items[row].self;
+        sum = a->adds_total ? &a->items[row].total : &a->items[row].self;
     return pci_amount_add(0, sum, (pcol_amount){.i64 = cell});
 }
 
-static pcol_status add_column(struct adding *a, const struct pci_column *column, pcol_error *err)
+static pcol_status add_column(struct function_sums *a, const struct pci_column *column,
+                              pcol_error *err)
 {
     const pcol_query *query = a->query;
     int64_t cells[PCI_BATCH];
@@ -55,24 +56,24 @@ static pcol_status add_column(struct adding *a, const struct pci_column *column,
     return PCOL_OK;
 }
 
-static pcol_status add_columns(struct adding *a, const char *what, pcol_error *err)
+static pcol_status add_columns(struct function_sums *a, const char *kind, pcol_error *err)
 {
     const struct pci_query_type *measure = &a->query->measure;
     for (uint32_t i = 0; i < measure->column_count; i++) {
         const struct pci_column *column;
-        PCI_TRY(find_column(a->query, what, measure->columns[i], &column, err));
+        PCI_TRY(find_column(a->query, kind, measure->columns[i], &column, err));
         PCI_TRY(add_column(a, column, err));
     }
     return PCOL_OK;
 }
 
-/* Every sample is in one row's self. */
-static pcol_status add_whole(pcol_query *query, pcol_error *err)
+/* Sets the totals: each sample is in the self of one row. */
+static pcol_status set_totals(pcol_query *query, pcol_error *err)
 {
-    struct adding a = {.query = query};
+    struct function_sums a = {.query = query};
     PCI_TRY(pci_plausible(query->file, "function_sums", err));
     PCI_TRY(add_columns(&a, "self", err));
-    query->total = query->selected = a.whole;
+    query->total = query->selected = a.sum;
     return PCOL_OK;
 }
 
@@ -87,13 +88,13 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
         PCI_TRY(find_column(query, "total", measure->columns[i], &total, err));
         *found = self && total;
     }
-    return *found ? add_whole(query, err) : PCOL_OK;
+    return *found ? set_totals(query, err) : PCOL_OK;
 }
 
-/* The table's names are those of spec.md, section 6.4. Where a frame is shown with another name
- * (names.h) the sums cannot be used: an address gets its library, code without a mapping its
- * address, and a mapping's brackets are not doubled. */
-static int is_shown(const pcol_query *query, pcol_str name)
+/* The table has the names of spec.md, section 6.4. It cannot be used if a frame is displayed with
+ * another name (frame_names.h): an address gets its library, code without a mapping its address,
+ * and brackets of a mapping are not doubled. */
+static int is_displayed_name(const pcol_query *query, pcol_str name)
 {
     const struct pci_table *groups = pci_table_find(query->file, "location_groups");
     if (pci_address_names_is(name))
@@ -105,10 +106,10 @@ static int is_shown(const pcol_query *query, pcol_str name)
            !pci_column_find(groups, "address");
 }
 
-/* Take the rows that have a name and are not all 0, which go to the front of `items`. *answered =
- * 0: some name is not the one that is shown. */
-static pcol_status take_rows(const pcol_query *query, const struct pci_column *name, pcol_top *top,
-                             int *answered, pcol_error *err)
+/* Moves the rows with a name and a value other than 0 to the start of `items`. *answered = 0 if a
+ * name differs from the displayed one. */
+static pcol_status compact_rows(const pcol_query *query, const struct pci_column *name,
+                                pcol_top *top, int *answered, pcol_error *err)
 {
     uint64_t rows = pci_rows(query->file, "function_sums");
     pcol_str texts[PCI_BATCH];
@@ -118,9 +119,9 @@ static pcol_status take_rows(const pcol_query *query, const struct pci_column *n
         PCI_TRY(pci_read_str(query->file, name, row, n, texts, valid, err));
         for (size_t i = 0; i < n; i++) {
             struct pci_top_item item = top->items[row + i];
-            if (!valid[i]) /* samples that show no function */
+            if (!valid[i]) /* samples without a function */
                 continue;
-            *answered = is_shown(query, texts[i]);
+            *answered = is_displayed_name(query, texts[i]);
             if (!*answered)
                 return PCOL_OK;
             if (!item.self.i64 && !item.total.i64)
@@ -136,7 +137,7 @@ static pcol_status take_rows(const pcol_query *query, const struct pci_column *n
 pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err)
 {
     size_t rows = (size_t)pci_rows(query->file, "function_sums");
-    struct adding a = {.query = query};
+    struct function_sums a = {.query = query};
     const struct pci_column *name;
     *answered = 1;
     PCI_TRY(pci_need(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
@@ -146,9 +147,9 @@ pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answere
     if (!top->items || !top->texts)
         return pci_fail_memory(err);
     PCI_TRY(add_columns(&a, "self", err));
-    a.is_total = 1;
+    a.adds_total = 1;
     PCI_TRY(add_columns(&a, "total", err));
-    PCI_TRY(take_rows(query, name, top, answered, err));
+    PCI_TRY(compact_rows(query, name, top, answered, err));
     if (!*answered) {
         pci_free(top->items);
         pci_free(top->texts);

@@ -1,5 +1,5 @@
 /*
- * tree_pair.c - the call trees of two profiles as one (tree_pair.h)
+ * tree_pair.c - one tree of the call trees of two profiles (tree_pair.h)
  */
 #include "query/tree_pair.h"
 
@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, int which,
+static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, int side,
                             int is_double, pcol_error *err)
 {
     uint32_t count = pcol_calltree_count(tree);
-    uint32_t *of = pair->of[which] = pci_calloc((size_t)count + 1, sizeof *of);
-    if (!of)
+    uint32_t *pair_node = pair->pair_node[side] = pci_calloc((size_t)count + 1, sizeof *pair_node);
+    if (!pair_node)
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < count; i++) {
         pcol_calltree_node node;
@@ -22,17 +22,19 @@ static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, in
             pcol_str name = node.frame.name;
             uint32_t string;
             PCI_TRY(pci_string_pool_intern(&pair->names, name.data, name.size, &string, err));
-            PCI_TRY(pci_call_tree_child(&pair->tree, of[node.parent], string, &of[i], err));
+            PCI_TRY(pci_call_tree_child(&pair->tree, pair_node[node.parent], string, &pair_node[i],
+                                        err));
         }
-        size_t had = pair->capacity;
+        size_t old_capacity = pair->capacity;
         if (pci_grow((void **)&pair->nodes, &pair->capacity, pair->tree.count, sizeof *pair->nodes))
             return pci_fail_memory(err);
-        memset(pair->nodes + had, 0, (pair->capacity - had) * sizeof *pair->nodes);
-        struct pci_tree_pair_node *to = &pair->nodes[of[i]];
-        if (pci_amount_add(is_double, &to->self[which], node.self) ||
-            pci_amount_add(is_double, &to->total[which], node.total))
+        memset(pair->nodes + old_capacity, 0,
+               (pair->capacity - old_capacity) * sizeof *pair->nodes);
+        struct pci_tree_pair_node *sums = &pair->nodes[pair_node[i]];
+        if (pci_amount_add(is_double, &sums->self[side], node.self) ||
+            pci_amount_add(is_double, &sums->total[side], node.total))
             return pci_fail(err, PCOL_E_LIMIT, "a sum of frames does not fit into 64 bits");
-        to->in[which] = 1;
+        sums->in[side] = 1;
     }
     return PCOL_OK;
 }
@@ -56,7 +58,7 @@ void pci_tree_pair_clear(struct pci_pair *pair)
     pci_string_pool_clear(&pair->names);
     pci_call_tree_clear(&pair->tree);
     pci_free(pair->nodes);
-    pci_free(pair->of[0]);
-    pci_free(pair->of[1]);
+    pci_free(pair->pair_node[0]);
+    pci_free(pair->pair_node[1]);
     memset(pair, 0, sizeof *pair);
 }

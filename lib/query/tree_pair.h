@@ -1,8 +1,8 @@
 /*
- * tree_pair.h - the call trees of two profiles as one
+ * tree_pair.h - one tree of the call trees of two profiles
  *
- * Nodes that are called the same, from the same callers, are one node, with the values of both. A
- * node comes after its parent.
+ * Nodes with the same name and the same parent are one node with the values of both. Parents
+ * precede children.
  */
 #ifndef PCI_QUERY_TREE_PAIR_H
 #define PCI_QUERY_TREE_PAIR_H
@@ -17,13 +17,13 @@ struct pci_tree_pair_node {
 
 struct pci_pair {
     struct pci_string_pool names;
-    struct pci_call_tree tree;        /* group: string of `names` */
+    struct pci_call_tree tree;        /* keyed by string of `names` */
     struct pci_tree_pair_node *nodes; /* tree.count */
     size_t capacity;
-    uint32_t *of[2]; /* by node of each call tree: its node here */
+    uint32_t *pair_node[2]; /* by node of each call tree: its node in `tree` */
 };
 
-/* E_ARGUMENT unless both are of the same sample type. */
+/* E_ARGUMENT if the sample types differ. */
 pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
                                     pcol_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * walk.c - what the walk of walk.h needs once, not for each row
+ * walk.c - setup, batch reads and errors of the traversal in walk.h
  */
 #include "query/walk.h"
 
@@ -14,13 +14,13 @@ pcol_status pci_walk_fail_parent(uint32_t row, pcol_error *err)
 pcol_status pci_walk_fail_group(uint32_t row, uint64_t group, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "group", row,
-                         "%llu is beyond the table that it refers to", (unsigned long long)group);
+                         "%llu is out of range of the referenced table", (unsigned long long)group);
 }
 
 pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error *err)
 {
     const struct pci_stack_table *calls = &w->query->calls;
-    if (calls->parent) { /* a filter has read them */
+    if (calls->parent) { /* a filter has loaded them */
         pci_simd_widen_u32(calls->parent + row, n, w->parents);
         pci_simd_widen_u32(calls->group + row, n, w->groups);
         return PCOL_OK;
@@ -29,12 +29,12 @@ pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error
     return pci_read(calls->file, calls->groups, row, n, w->groups, NULL, err);
 }
 
-pcol_status pci_walk_grow(struct pci_walk *w, struct pci_stack_path *path, pcol_error *err)
+pcol_status pci_walk_grow(struct pci_walk *w, struct pci_walk_path *path, pcol_error *err)
 {
     size_t depth = (size_t)(path->top - path->root) + 1;
     if (pci_grow((void **)&w->path, &w->capacity, depth + 1, sizeof *w->path))
         return pci_fail_memory(err);
-    *path = (struct pci_stack_path){w->path + depth - 1, w->path, w->path + w->capacity - 1};
+    *path = (struct pci_walk_path){w->path + depth - 1, w->path, w->path + w->capacity - 1};
     return PCOL_OK;
 }
 
@@ -51,7 +51,7 @@ struct pci_walk *pci_walk_new(const pcol_query *query, const struct pci_frames *
         pci_walk_free(w);
         return NULL;
     }
-    w->path[0] = (struct pci_step){0, 0, PCOL_NONE, PCOL_NONE, {.i64 = 0}};
+    w->path[0] = (struct pci_walk_step){0, 0, PCOL_NONE, PCOL_NONE, {.i64 = 0}};
     return w;
 }
 

@@ -1,12 +1,12 @@
 /*
- * weights.c - a weight for each row of `stacks`
+ * weights.c - weight of each row of `stacks`
  *
- * A question about all samples is answered by the sums that the file carries (stack_sums); any
- * other by adding up the samples that are selected.
+ * A query without a filter reads the file's sums per stack (stack_sums); any other sums the
+ * selected samples.
  *
- * Percentages are of what pprof takes for the whole: the magnitudes of all samples selected, or, if
- * pprof marked some as those of a base that was subtracted, of these alone. Sums hide where
- * negative values cancelled others, so samples are looked at one by one if some value is negative.
+ * The denominator of percentages is that of pprof: the magnitudes of all selected samples, or, if
+ * pprof marked samples of a subtracted base, of these alone. Sums hide cancelled negative values,
+ * so the samples are read if some value is negative. Tests: tests/answers.
  */
 #include "query/query.h"
 
@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Magnitudes of samples. */
+/* Sum of the magnitudes of samples. */
 struct whole {
-    int negative; /* some value is */
+    int negative; /* some value is negative */
     __extension__ unsigned __int128 i64;
     double f64;
 };
@@ -32,7 +32,7 @@ static pcol_status add(pcol_query *query, uint32_t stack, pcol_amount amount, pc
 
 /* ---- from the file's sums */
 
-/* The columns of sums for all that the sample type is made of; *found 0: there are not all. */
+/* Finds the columns of sums of all rows of the sample type; *found: 0 if one is missing. */
 static pcol_status find_sums(const pcol_query *query, const struct pci_column **columns, int *found,
                              pcol_error *err)
 {
@@ -91,17 +91,17 @@ static pcol_status weigh_sums(pcol_query *query, const struct pci_column **colum
 
 /* ---- from samples */
 
-/* 128 bits hold the sum of any number of rows. */
+/* 128 bits suffice for the sum of any number of rows. */
 static void add_magnitude(struct whole *whole, int is_double, pcol_amount amount)
 {
-    whole->negative |= amount.i64 < 0; /* of doubles, too: bits with a sign are less than 0 */
+    whole->negative |= amount.i64 < 0; /* also of doubles: their sign bit is that of the integer */
     if (is_double)
         whole->f64 += fabs(amount.f64);
     else
         whole->i64 += pci_amount_magnitude(amount);
 }
 
-/* Weights beyond which a processor's nearest caches do not hold them. */
+/* Weights that exceed the nearest caches of a processor. */
 #define NEAR_WEIGHTS 65536u
 
 static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *batch,
@@ -109,7 +109,7 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
 {
     pcol_amount *weight = query->weight;
     int overflow = 0;
-    /* Stacks follow in no order: each would be waited for. */
+    /* Stacks are in random order: each access would be a cache miss. */
     for (size_t i = 0; query->calls.count > NEAR_WEIGHTS && i < batch->count; i++)
         __builtin_prefetch(&weight[batch->stack[i]], 1);
     if (query->measure.is_double) {
@@ -124,8 +124,9 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
     return overflow ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
 }
 
-/* Samples that `picks` takes: the weights of their stacks, if `weigh`, and, if `whole` is not NULL,
- * the magnitudes of those that pass the filters, which all do before pci_frame_filter(). */
+/* Iterates over the samples of a filter. weigh: adds their amounts to the weights of the stacks.
+ * whole: if not NULL, gets the magnitudes of samples whose stack passes the filter of frames (all
+ * pass before pci_frame_filter()). */
 static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filter *picks, int weigh,
                                 struct whole *whole, pcol_error *err)
 {
@@ -151,10 +152,10 @@ static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filte
     return status;
 }
 
-/* ---- all */
+/* ---- totals */
 
-/* The sum of all weights if none is negative, in one pass that the compiler can do several at a
- * time: halves of 32 bits do not overflow within 2^32 rows. */
+/* Sums all weights unless one is negative, in a loop that the compiler vectorizes: halves of 32
+ * bits do not overflow within 2^32 rows. */
 static int add_positive(const pcol_query *query, int64_t *sum)
 {
     uint64_t low = 0, high = 0, any = 0;
@@ -189,7 +190,7 @@ static pcol_status find_negatives(const pcol_query *query, int *negative, pcol_e
     return PCOL_OK;
 }
 
-/* Samples that pprof marked as those of a base; *found 0: there are none. */
+/* Sums the samples that pprof marked as those of a base; *found: 0 if there are none. */
 static pcol_status add_base(pcol_query *query, const pcol_selection *selection, struct whole *whole,
                             int *found, pcol_error *err)
 {
@@ -240,7 +241,7 @@ static pcol_status add_selected(pcol_query *query, pcol_error *err)
     return PCOL_OK;
 }
 
-/* What percentages are of; and the plain sum. */
+/* Sets the denominator of percentages and the plain sum. */
 static pcol_status add_totals(pcol_query *query, const pcol_selection *selection,
                               struct whole *whole, pcol_error *err)
 {
@@ -253,8 +254,8 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
         query->selected = query->total;
         return PCOL_OK;
     }
-    /* The walk over all stacks adds without a look at overflow: the magnitudes of weights must fit
-     * together, whatever the whole is. */
+    /* The walk over all stacks does not check for overflow: the sum of the magnitudes of all
+     * weights must fit, whatever the denominator is. */
     if (found && !is_double)
         PCI_TRY(check_magnitudes(query, err));
     if (found)
@@ -296,7 +297,7 @@ pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection
     struct whole whole = {0};
     pcol_status status = PCOL_OK;
     int found = 0;
-    /* Pages that are written first fault once; those that += reads first would do so twice. */
+    /* memset() faults each page once; += on fresh pages would fault on reading, too. */
     query->weight = pci_malloc((size_t)query->calls.count + 1, sizeof *query->weight);
     if (query->weight)
         memset(query->weight, 0, ((size_t)query->calls.count + 1) * sizeof *query->weight);

@@ -606,7 +606,7 @@ Test(query, labels)
     s.labels = unknown;
     s.label_count = 1;
     cr_assert_eq(pcol_query_new(m->file, &s, &query, &m->err), PCOL_E_ARGUMENT);
-    cr_assert_str_eq(m->err.message, "no sample has a label 'nokey'; there are: k, other");
+    cr_assert_str_eq(m->err.message, "no sample has a label 'nokey'; existing labels: k, other");
     s.label_count = 0;
     s.focus = "a|b";
     OK(pcol_query_new(m->file, &s, &query, &m->err));
