@@ -1,8 +1,8 @@
 /*
- * filter.c - a part of a file into a builder: what a query takes, copied
+ * filter.c - pcol_filter(): copies the part of a file that a query selects
  *
- * The query says which samples and frames stay; the copying is that of merging. It stands here
- * because it ties two rooms together.
+ * The query determines samples and frames; the merge copies them. Tests: tests/cli/filter.test,
+ * tests/answers.
  */
 #include "builder/builder.h"
 #include "merge/merge.h"
@@ -14,22 +14,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A byte for each sample is held. A small file may have many samples that are all alike: so many of
- * them that this is no matter are believed. */
+/* Limit of samples whose selection, a byte each, is allocated without a comparison with the file's
+ * size: equal samples take nearly no space in a file. */
 #define FREE_SAMPLES (UINT64_C(1) << 26)
 
-struct filtering {
+struct filter_state {
     pcol_query *query;
-    struct pci_keep keep;
+    struct pci_merge_selection selection;
     struct pci_pseudonyms names;
     uint8_t *samples;
 };
 
-static pcol_status find_sources(struct filtering *f, pcol_error *err)
+static pcol_status select_sources(struct filter_state *f, pcol_error *err)
 {
     const struct pci_sample_filter *picks = &f->query->picks;
     uint64_t row = 0;
-    f->keep.sources = picks->sources;
+    f->selection.sources = picks->sources;
     while (picks->sources && row < picks->source_count && !picks->sources[row])
         row++;
     return !picks->sources || row < picks->source_count
@@ -37,8 +37,8 @@ static pcol_status find_sources(struct filtering *f, pcol_error *err)
                : pci_fail(err, PCOL_E_ARGUMENT, "no source is selected");
 }
 
-static pcol_status find_samples(struct filtering *f, const pcol_filter_options *options,
-                                pcol_error *err)
+static pcol_status select_samples(struct filter_state *f, const pcol_filter_options *options,
+                                  pcol_error *err)
 {
     uint64_t rows = pci_rows(f->query->file, "samples");
     if (rows > FREE_SAMPLES)
@@ -46,52 +46,51 @@ static pcol_status find_samples(struct filtering *f, const pcol_filter_options *
     f->samples = pci_malloc((size_t)rows + 1, 1);
     if (!f->samples)
         return pci_fail_memory(err);
-    f->keep.samples = f->samples;
+    f->selection.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
-    f->keep.all_samples = !f->query->picks.threads && !memchr(f->samples, 0, (size_t)rows);
+    f->selection.all_samples = !f->query->picks.threads && !memchr(f->samples, 0, (size_t)rows);
     if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note && options->message &&
         !options->apply_drop_frames)
         options->message(options->context, "no sample is selected");
     return PCOL_OK;
 }
 
-/* If a sample type is asked for, only its values stay. */
-static pcol_status find_types(struct filtering *f, pcol_error *err)
+/* A selected sample type: the values of other types are omitted. */
+static pcol_status select_types(struct filter_state *f, pcol_error *err)
 {
     const struct pci_query_type *measure = &f->query->measure;
     if (measure->is_memory)
-        return pci_fail(
-            err, PCOL_E_ARGUMENT,
-            "memory is derived from other sample types and cannot be kept without them");
-    f->keep.types = measure->alike;
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "memory is derived from other sample types; select those instead");
+    f->selection.types = measure->alike;
     return PCOL_OK;
 }
 
-/* Frames go where stacks are rebuilt anyway. Else a pprof's drop_frames stay with it, and drop when
- * it is read; without names they cannot. */
-static void find_frames(struct filtering *f, const pcol_filter_options *options)
+/* Frames are omitted if the stacks are rebuilt anyway. Otherwise drop_frames of pprof are copied
+ * and applied on reading; without names they could not be. */
+static void select_frames(struct filter_state *f, const pcol_filter_options *options)
 {
     if (!options->selection.hide && !options->selection.show && !options->anonymize &&
         !options->apply_drop_frames)
         return;
-    f->keep.locations = f->query->kept;
-    f->keep.cut = f->query->cut;
+    f->selection.locations = f->query->kept;
+    f->selection.cut = f->query->cut;
 }
 
 /* Expressions that have dropped frames do not stay: they would drop others from what is left. */
-static pcol_status report_drops(const struct filtering *f, const pcol_filter_options *options,
+static pcol_status report_drops(const struct filter_state *f, const pcol_filter_options *options,
                                 pcol_error *err)
 {
     const pcol_message_fn report = options->loss ? options->loss : options->message;
     const struct pci_column *drops;
     const pcol_file *file = f->query->file;
-    if (!f->keep.cut || options->apply_drop_frames || !report)
+    if (!f->selection.cut || options->apply_drop_frames || !report)
         return PCOL_OK;
     PCI_TRY(pci_want(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     for (uint64_t row = 0; drops && row < pci_rows(file, "sources"); row++) {
         pcol_str text = {"", 0};
         int valid;
-        if (!f->keep.sources || f->keep.sources[row])
+        if (!f->selection.sources || f->selection.sources[row])
             PCI_TRY(pci_get_str(file, drops, row, &text, &valid, err));
         if (!text.size)
             continue;
@@ -102,26 +101,26 @@ static pcol_status report_drops(const struct filtering *f, const pcol_filter_opt
     return PCOL_OK;
 }
 
-static pcol_status check(const pcol_filter_options *options, pcol_error *err)
+static pcol_status check_options(const pcol_filter_options *options, pcol_error *err)
 {
-    const pcol_selection *selection = &options->selection;
+    const pcol_selection *criteria = &options->selection;
     if (options->size < sizeof *options)
         return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
     for (size_t i = 0; i < options->drop_label_key_count; i++)
         if (!options->drop_label_keys || !options->drop_label_keys[i])
             return pci_fail(err, PCOL_E_ARGUMENT, "a key of a label is NULL");
     if ((unsigned)options->idle > PCOL_IDLE_EXPAND)
-        return pci_fail(err, PCOL_E_ARGUMENT, "not a way to treat idle samples");
-    if (selection->has_time && selection->time_share == PCOL_SHARE_EXACT)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown treatment of idle samples");
+    if (criteria->has_time && criteria->time_share == PCOL_SHARE_EXACT)
         return pci_fail(err, PCOL_E_ARGUMENT,
-                        "integers cannot be shared exactly: a file keeps them");
+                        "integers cannot be shared exactly; use another share of time");
     return PCOL_OK;
 }
 
-/* Keys to be dropped that no sample has. Members of `extra` have keys, too, which are in no
- * list. */
-static pcol_status tell_keys(const pcol_file *file, const pcol_filter_options *options,
-                             pcol_error *err)
+/* Reports keys to drop that no sample has. Members of `extra` also have keys, which label_keys does
+ * not list. */
+static pcol_status report_unknown_keys(const pcol_file *file, const pcol_filter_options *options,
+                                       pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(file, "samples");
     char text[160];
@@ -138,46 +137,46 @@ static pcol_status tell_keys(const pcol_file *file, const pcol_filter_options *o
     return PCOL_OK;
 }
 
-static int is_given(const char *pattern)
+static int is_set(const char *pattern)
 {
     return pattern && *pattern;
 }
 
-static pcol_status filter(struct filtering *f, pcol_builder *builder, const pcol_file *file,
-                          const pcol_filter_options *options, pcol_error *err)
+static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, const pcol_file *file,
+                              const pcol_filter_options *options, pcol_error *err)
 {
-    const pcol_selection *selection = &options->selection;
-    PCI_TRY(check(options, err));
-    PCI_TRY(pci_query_pick(file, selection, &f->query, err));
+    const pcol_selection *criteria = &options->selection;
+    PCI_TRY(check_options(options, err));
+    PCI_TRY(pci_query_pick(file, criteria, &f->query, err));
     if (f->query->note && options->message)
         options->message(options->context, f->query->note);
-    PCI_TRY(find_sources(f, err));
-    PCI_TRY(find_samples(f, options, err));
-    if (selection->sample_type)
-        PCI_TRY(find_types(f, err));
-    find_frames(f, options);
+    PCI_TRY(select_sources(f, err));
+    PCI_TRY(select_samples(f, options, err));
+    if (criteria->sample_type)
+        PCI_TRY(select_types(f, err));
+    select_frames(f, options);
     PCI_TRY(report_drops(f, options, err));
     if (options->drop_label_key_count)
-        PCI_TRY(tell_keys(file, options, err));
-    f->keep.drop_labels = options->drop_labels;
-    f->keep.drop_keys = options->drop_label_keys;
-    f->keep.drop_key_count = options->drop_label_key_count;
-    f->keep.idle = options->idle;
-    f->keep.idle_tolerance_ns = options->idle_tolerance_ns;
-    /* Events have neither frames nor labels of samples to be selected by. */
-    f->keep.events =
-        !selection->label_count && !is_given(selection->focus) && !is_given(selection->ignore);
-    f->keep.threads = f->query->picks.threads;
-    f->keep.thread_count = f->query->picks.thread_count;
-    f->keep.has_range = selection->has_time;
-    f->keep.range =
-        (struct pci_range){selection->time_from_ns, selection->time_to_ns, selection->time_share};
-    f->keep.names = options->anonymize ? &f->names : NULL;
-    f->keep.message = options->message;
-    f->keep.context = options->context;
-    PCI_TRY(pci_merge_kept(builder, file, &f->keep, err));
+        PCI_TRY(report_unknown_keys(file, options, err));
+    f->selection.drop_labels = options->drop_labels;
+    f->selection.drop_keys = options->drop_label_keys;
+    f->selection.drop_key_count = options->drop_label_key_count;
+    f->selection.idle = options->idle;
+    f->selection.idle_tolerance_ns = options->idle_tolerance_ns;
+    /* Events have no frames and no labels that could be selected. */
+    f->selection.events =
+        !criteria->label_count && !is_set(criteria->focus) && !is_set(criteria->ignore);
+    f->selection.threads = f->query->picks.threads;
+    f->selection.thread_count = f->query->picks.thread_count;
+    f->selection.has_range = criteria->has_time;
+    f->selection.range =
+        (struct pci_range){criteria->time_from_ns, criteria->time_to_ns, criteria->time_share};
+    f->selection.names = options->anonymize ? &f->names : NULL;
+    f->selection.message = options->message;
+    f->selection.context = options->context;
+    PCI_TRY(pci_merge_selected(builder, file, &f->selection, err));
     if (options->anonymize && options->pseudonym)
-        pci_pseudonyms_tell(&f->names, options->pseudonym, options->context);
+        pci_pseudonyms_report(&f->names, options->pseudonym, options->context);
     return PCOL_OK;
 }
 
@@ -188,8 +187,8 @@ pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
     PCI_REQUIRE(file, err);
     static const pcol_filter_options defaults = {.size = sizeof defaults,
                                                  .selection = PCOL_INIT(pcol_selection)};
-    struct filtering f = {0};
-    pcol_status status = filter(&f, builder, file, options ? options : &defaults, err);
+    struct filter_state f = {0};
+    pcol_status status = run_filter(&f, builder, file, options ? options : &defaults, err);
     pcol_query_free(f.query);
     pci_pseudonyms_clear(&f.names);
     pci_free(f.samples);

@@ -1,10 +1,10 @@
 /*
- * labels.c - label keys and shapes of a pcol file among those of the builder
+ * labels.c - label keys and shapes of a pcol file
  *
- * A key of the file becomes the builder's row for the same (table, key, kind, unit, occurrence).
- * Where the keys of a table keep their order by that, its label columns are copied as they are, and
- * rows without a shape stay without one. Where they do not, each row is read as a list of labels,
- * and one whose order of keys would become another gets a shape.
+ * A key becomes the builder's row with the same (table, key, kind, unit, occurrence). If the keys
+ * of a table keep their order, its label columns are copied and rows without a shape stay without
+ * one. Otherwise each row is read as a list of labels, and gets a shape if its order of keys would
+ * change.
  */
 #include "merge/merge.h"
 #include "merge/pseudonyms.h"
@@ -28,16 +28,17 @@ struct key_walk {
     const struct pci_column *columns[K_COUNT];
     uint8_t *seen; /* by row of the builder's label_keys */
     size_t seen_capacity;
-    uint32_t *last; /* by table of the file: 1 + the builder's row of its last key */
+    uint32_t *last_key; /* by table of the file: 1 + the builder's row of its last key */
 };
 
-static pcol_status fail_key(uint64_t row, const char *column, const char *what, pcol_error *err)
+static pcol_status fail_label_key(uint64_t row, const char *column, const char *problem,
+                                  pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", column, row, "%s", what);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", column, row, "%s", problem);
 }
 
-static pcol_status text_of(struct key_walk *w, int column, uint64_t row, pcol_str *text, int *valid,
-                           pcol_error *err)
+static pcol_status get_text(struct key_walk *w, int column, uint64_t row, pcol_str *text,
+                            int *valid, pcol_error *err)
 {
     *text = (pcol_str){"", 0};
     *valid = 0;
@@ -45,8 +46,8 @@ static pcol_status text_of(struct key_walk *w, int column, uint64_t row, pcol_st
                               : PCOL_OK;
 }
 
-/* The type of label.K must be one that its kind can have; and where the builder's column will refer
- * to rows, this one has to, so that its rows are looked at. */
+/* Checks that the type of label.K suits its kind, and that it declares a reference if the builder's
+ * column will: then its row numbers are verified. */
 static pcol_status check_column(const struct pci_table *table, uint64_t row, int kind,
                                 pcol_error *err)
 {
@@ -58,7 +59,7 @@ static pcol_status check_column(const struct pci_table *table, uint64_t row, int
     column = pci_column_find(table, name);
     if (column && column->supported && !(types & PCI_IS(column->desc->type)))
         return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
-                             "column is of another type than its kind of label has");
+                             "the type of the column is not one of its kind of label");
     if (column && column->supported && references &&
         (!column->references || strcmp(column->references->name, references) != 0))
         return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
@@ -66,38 +67,38 @@ static pcol_status check_column(const struct pci_table *table, uint64_t row, int
     return PCOL_OK;
 }
 
-static pcol_status note_order(struct key_walk *w, const struct pci_table *table, uint32_t number)
+static pcol_status update_order(struct key_walk *w, const struct pci_table *table, uint32_t number)
 {
-    uint32_t *last = &w->last[table->number];
-    uint8_t *how = &w->m->labels[table->number];
-    if (*how == PCI_LABELS_NONE)
-        *how = PCI_LABELS_COPY;
-    if (number + 1 < *last)
-        *how = PCI_LABELS_ROWS;
-    *last = number + 1;
+    uint32_t *last_key = &w->last_key[table->number];
+    uint8_t *mode = &w->m->labels[table->number];
+    if (*mode == PCI_LABELS_NONE)
+        *mode = PCI_LABELS_COPY;
+    if (number + 1 < *last_key)
+        *mode = PCI_LABELS_ROWS;
+    *last_key = number + 1;
     return PCOL_OK;
 }
 
-static pcol_status once(struct key_walk *w, uint64_t row, uint32_t number, pcol_error *err)
+static pcol_status check_unique(struct key_walk *w, uint64_t row, uint32_t number, pcol_error *err)
 {
     size_t before = w->seen_capacity;
     if (pci_grow((void **)&w->seen, &w->seen_capacity, (size_t)number + 1, 1))
         return pci_fail_memory(err);
     memset(w->seen + before, 0, w->seen_capacity - before);
     if (w->seen[number]++)
-        return fail_key(row, "key", "this key stands there twice", err);
+        return fail_label_key(row, "key", "duplicate key", err);
     return PCOL_OK;
 }
 
-static pcol_status string_of(struct pci_merge *m, int kind, pcol_str text, uint32_t *string,
-                             pcol_error *err)
+static pcol_status intern_string(struct pci_merge *m, int kind, pcol_str text, uint32_t *string,
+                                 pcol_error *err)
 {
-    if (m->keep && m->keep->names)
-        PCI_TRY(pci_pseudonym(m->keep->names, kind, text, &text, err));
+    if (m->selection && m->selection->names)
+        PCI_TRY(pci_pseudonym(m->selection->names, kind, text, &text, err));
     return pcol_builder_string(m->builder, text.data, text.size, string, err);
 }
 
-/* Of a part: whether rows that are copied have values under a key. */
+/* *needed: 1 if copied rows have values of a key. */
 static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str key, uint64_t number,
                              int kind, int *needed, pcol_error *err)
 {
@@ -108,9 +109,10 @@ static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str k
     *needed = 1;
     if (!m->partial || !table)
         return PCOL_OK;
-    *needed = pci_merge_keeps_label(m, table->name, key);
-    if (m->how[table->number] == PCI_MERGE_APPEND || m->how[table->number] == PCI_MERGE_UNIFY)
-        *needed = m->used[table->number] && pci_merge_keeps_table(m, table);
+    *needed = pci_merge_copies_label(m, table->name, key);
+    if (m->actions[table->number] == PCI_MERGE_APPEND ||
+        m->actions[table->number] == PCI_MERGE_UNIFY)
+        *needed = m->used[table->number] && pci_merge_copies_table(m, table);
     if (!*needed || !pci_label_types(kind, &references) || strcmp(table->name, "samples") != 0)
         return PCOL_OK;
     snprintf(name, sizeof name, "label.%llu", (unsigned long long)number);
@@ -121,7 +123,7 @@ static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str k
     for (uint64_t row = 0; status == PCOL_OK && column && !*needed && row < table->rows; row++) {
         int64_t bits;
         pcol_str text;
-        if (!m->alive[row])
+        if (!m->copied_samples[row])
             continue;
         if (column->desc->type == PCF_BYTES)
             status = pci_get_str(m->file, column, row, &text, needed, err);
@@ -141,38 +143,38 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     uint32_t table, key, unit = PCOL_NONE;
     int64_t occurrence = 0;
     int kind, valid, needed;
-    PCI_TRY(text_of(w, K_TABLE, row, &table_name, &valid, err));
+    PCI_TRY(get_text(w, K_TABLE, row, &table_name, &valid, err));
     if (!valid || !table_name.size || table_name.size >= sizeof name ||
         memchr(table_name.data, 0, table_name.size))
-        return fail_key(row, "table", "this is no name of a table", err);
+        return fail_label_key(row, "table", "not the name of a table", err);
     memcpy(name, table_name.data, table_name.size);
     name[table_name.size] = '\0';
-    PCI_TRY(text_of(w, K_KIND, row, &kind_name, &valid, err));
+    PCI_TRY(get_text(w, K_KIND, row, &kind_name, &valid, err));
     kind = pci_label_kind_of(kind_name);
     if (kind < 0)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
                              "this kind of label needs a newer reader");
-    PCI_TRY(text_of(w, K_KEY, row, &text, &valid, err));
+    PCI_TRY(get_text(w, K_KEY, row, &text, &valid, err));
     PCI_TRY(is_needed(w, table_name, text, row, kind, &needed, err));
     if (!needed)
         return PCOL_OK;
-    PCI_TRY(string_of(m, PCI_NAME_KEY, text, &key, err));
-    PCI_TRY(text_of(w, K_UNIT, row, &text, &valid, err));
+    PCI_TRY(intern_string(m, PCI_NAME_KEY, text, &key, err));
+    PCI_TRY(get_text(w, K_UNIT, row, &text, &valid, err));
     if (valid)
-        PCI_TRY(string_of(m, PCI_NAME_UNIT, text, &unit, err));
+        PCI_TRY(intern_string(m, PCI_NAME_UNIT, text, &unit, err));
     if (w->columns[K_OCCURRENCE])
         PCI_TRY(pci_get(m->file, w->columns[K_OCCURRENCE], row, &occurrence, &valid, err));
     if ((uint64_t)occurrence >= m->label_key_count)
-        return fail_key(row, "occurrence", "there are not so many keys", err);
+        return fail_label_key(row, "occurrence", "out of range: there are fewer keys", err);
     PCI_TRY(pcol_builder_table(b, name, &table, err));
     PCI_TRY(pci_label_number(b, table, key, unit, (uint8_t)kind, (uint32_t)occurrence,
                              &m->label_keys[row], err));
-    PCI_TRY(once(w, row, m->label_keys[row], err));
-    const struct pci_table *ours = pci_table_named(m->file, table_name);
-    if (!ours)
+    PCI_TRY(check_unique(w, row, m->label_keys[row], err));
+    const struct pci_table *file_table = pci_table_named(m->file, table_name);
+    if (!file_table)
         return PCOL_OK;
-    PCI_TRY(check_column(ours, row, kind, err));
-    return note_order(w, ours, m->label_keys[row]);
+    PCI_TRY(check_column(file_table, row, kind, err));
+    return update_order(w, file_table, m->label_keys[row]);
 }
 
 static pcol_status walk_keys(struct key_walk *w, pcol_error *err)
@@ -187,8 +189,8 @@ static pcol_status walk_keys(struct key_walk *w, pcol_error *err)
                          {"occurrence", PCI_TYPES_INT}};
     struct pci_merge *m = w->m;
     PCI_TRY(pci_merge_map(&m->label_keys, m->label_key_count, err));
-    w->last = pci_calloc(m->file->index.header.table_count, sizeof *w->last);
-    if (!w->last)
+    w->last_key = pci_calloc(m->file->index.header.table_count, sizeof *w->last_key);
+    if (!w->last_key)
         return pci_fail_memory(err);
     for (size_t i = 0; i < K_COUNT; i++) {
         PCI_TRY(
@@ -216,14 +218,14 @@ static pcol_status add_shape(struct pci_merge *m, struct pci_cells *cells, uint6
     if ((uint64_t)first > (uint64_t)end || (uint64_t)end > entry_rows)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "label_shapes", "first_key", shape,
                              "the keys of shapes do not follow one another");
-    for (uint64_t at = (uint64_t)first; at < (uint64_t)end; at++) {
+    for (uint64_t entry_row = (uint64_t)first; entry_row < (uint64_t)end; entry_row++) {
         uint32_t key, entry = 0;
-        PCI_TRY(pci_cells_row(&cells[1], at, m->label_key_count, &key, err));
-        PCI_TRY(pci_cells_get(&cells[2], at, &joined, &valid, err));
+        PCI_TRY(pci_cells_row(&cells[1], entry_row, m->label_key_count, &key, err));
+        PCI_TRY(pci_cells_get(&cells[2], entry_row, &joined, &valid, err));
         if (pci_grow((void **)entries, capacity, count + 1, sizeof **entries))
             return pci_fail_memory(err);
         if (key != PCOL_NONE && m->label_keys[key] == PCOL_NONE)
-            return PCOL_OK; /* a shape of labels that stay behind */
+            return PCOL_OK; /* a shape of omitted labels */
         if (key != PCOL_NONE)
             entry = 2 * (m->label_keys[key] + 1);
         (*entries)[count++] = entry + (joined != 0);
@@ -269,19 +271,19 @@ pcol_status pci_merge_label_keys(struct pci_merge *merge, pcol_error *err)
     PCI_TRY(pci_label_tables(merge->builder, err));
     status = walk_keys(&w, err);
     pci_free(w.seen);
-    pci_free(w.last);
+    pci_free(w.last_key);
     for (uint32_t i = 0; i < merge->file->index.header.table_count; i++)
         if (merge->labels[i] == PCI_LABELS_NONE &&
             pci_column_find(&merge->file->tables[i], "label_shape"))
             merge->labels[i] = PCI_LABELS_COPY;
     for (uint32_t i = 0; i < merge->file->index.header.table_count; i++)
         if (merge->labels[i] == PCI_LABELS_COPY &&
-            pci_merge_keeps_by_row(merge, &merge->file->tables[i]))
+            pci_merge_filters_labels(merge, &merge->file->tables[i]))
             merge->labels[i] = PCI_LABELS_ROWS;
     return status == PCOL_OK ? add_shapes(merge, err) : status;
 }
 
-/* ---- row by row */
+/* ---- rows */
 
 pcol_status pci_label_rows_open(struct pci_merge_label_rows *rows, struct pci_merge *merge,
                                 const struct pci_table *table, uint32_t to, pcol_error *err)
@@ -310,15 +312,16 @@ static pcol_status add_cell(struct pci_merge_label_rows *r, uint32_t column, int
     return PCOL_OK;
 }
 
-/* The depth of a frame of the row's own stack once others are hidden; *gone: it is one of those. */
-static pcol_status own_depth(struct pci_merge *m, uint64_t row, int64_t *depth, int *gone,
-                             pcol_error *err)
+/* The depth of a frame of the row's own stack, counting copied frames only; *gone: the frame itself
+ * is omitted. */
+static pcol_status map_own_depth(struct pci_merge *m, uint64_t row, int64_t *depth, int *gone,
+                                 pcol_error *err)
 {
     static const struct {
         const char *table, *name;
     } names[3] = {{"samples", "stack"}, {"stacks", "parent"}, {"stacks", "group"}};
     const struct pci_column *columns[3];
-    int64_t left = *depth, shown = 0, stack, parent, group;
+    int64_t remaining = *depth, shown = 0, stack, parent, group;
     int valid;
     *gone = 1;
     for (size_t i = 0; i < 3; i++)
@@ -328,8 +331,8 @@ static pcol_status own_depth(struct pci_merge *m, uint64_t row, int64_t *depth, 
         PCI_TRY(pci_get(m->file, columns[1], (uint64_t)stack, &parent, &valid, err));
         PCI_TRY(pci_get(m->file, columns[2], (uint64_t)stack, &group, &valid, err));
         *gone = (uint64_t)group >= m->group_count || m->groups[group] == PCOL_NONE ||
-                (m->keep->cut && m->keep->cut[stack]);
-        if (left-- == 0)
+                (m->selection->cut && m->selection->cut[stack]);
+        if (remaining-- == 0)
             break;
         shown += !*gone;
         *gone = 1;
@@ -341,22 +344,22 @@ static pcol_status own_depth(struct pci_merge *m, uint64_t row, int64_t *depth, 
     return PCOL_OK;
 }
 
-/* A label that is the row's value: is it still there? */
-static pcol_status has_value(struct pci_merge *m, uint64_t row, int *has, pcol_error *err)
+/* *has: 1 if a value of the row is copied; a label of kind VALUE refers to it. */
+static pcol_status has_value(struct pci_merge *m, uint64_t row, int *is_copied, pcol_error *err)
 {
-    *has = 0;
-    for (uint64_t k = 0; k < m->type_count && !*has; k++) {
+    *is_copied = 0;
+    for (uint64_t k = 0; k < m->type_count && !*is_copied; k++) {
         const struct pci_column *values = pci_merge_values(m, k);
         int64_t bits;
         if (values && m->types[k] != PCOL_NONE)
-            PCI_TRY(pci_get(m->file, values, row, &bits, has, err));
+            PCI_TRY(pci_get(m->file, values, row, &bits, is_copied, err));
     }
     return PCOL_OK;
 }
 
-/* *left: the label stays behind. */
+/* *omitted: the label is not copied. */
 static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
-                             const struct pci_label_cell *cell, uint32_t number, int *left,
+                             const struct pci_label_cell *cell, uint32_t number, int *omitted,
                              pcol_error *err)
 {
     struct pci_merge *m = r->merge;
@@ -364,18 +367,19 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
     uint32_t column, text;
     int64_t bits = cell->as.i64;
     const char *references;
-    int own = key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME, has = 1;
-    *left = 0;
+    int is_own_frame = key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME,
+        has_copied_value = 1;
+    *omitted = 0;
     PCI_TRY(pci_label_column(m->builder, number, &column, err));
-    if (key->kind == PCI_LABEL_VALUE && m->keep && m->keep->types)
-        PCI_TRY(has_value(m, row, &has, err));
-    *left = !has;
+    if (key->kind == PCI_LABEL_VALUE && m->selection && m->selection->types)
+        PCI_TRY(has_value(m, row, &has_copied_value, err));
+    *omitted = !has_copied_value;
     if (column == PCOL_NONE)
         return PCOL_OK; /* a kind without a column */
     pci_label_types(key->kind, &references);
     if (key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT) {
         if (key->kind == PCI_LABEL_STRING)
-            PCI_TRY(string_of(m, PCI_NAME_VALUE, cell->as.text, &text, err));
+            PCI_TRY(intern_string(m, PCI_NAME_VALUE, cell->as.text, &text, err));
         else
             PCI_TRY(pcol_builder_string(m->builder, cell->as.text.data, cell->as.text.size, &text,
                                         err));
@@ -383,29 +387,29 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
     } else if (references) {
         uint64_t to;
         PCI_TRY(pci_merge_row(m, pci_table_find(m->file, references), key->column, row,
-                              (uint64_t)bits, &to, left, err));
+                              (uint64_t)bits, &to, omitted, err));
         bits = (int64_t)to;
-    } else if (own && m->keep && (m->keep->locations || m->keep->cut)) {
-        PCI_TRY(own_depth(m, row, &bits, left, err));
+    } else if (is_own_frame && m->selection && (m->selection->locations || m->selection->cut)) {
+        PCI_TRY(map_own_depth(m, row, &bits, omitted, err));
     }
-    return *left ? PCOL_OK : add_cell(r, column, bits, err);
+    return *omitted ? PCOL_OK : add_cell(r, column, bits, err);
 }
 
-/* An entry without a key: a member of the row's `extra`. */
-static pcol_status keeps_member(struct pci_merge *m, const char *table,
-                                const struct pci_label_cell *cell, int *keeps, pcol_error *err)
+/* An entry without a key is a member of the row's `extra`. */
+static pcol_status copies_member(struct pci_merge *m, const char *table,
+                                 const struct pci_label_cell *cell, int *is_copied, pcol_error *err)
 {
     struct pci_node_value node;
-    *keeps = !m->keep || !m->keep->names;
-    if (!*keeps || !m->keep || !m->keep->drop_key_count)
+    *is_copied = !m->selection || !m->selection->names;
+    if (!*is_copied || !m->selection || !m->selection->drop_key_count)
         return PCOL_OK;
     PCI_TRY(pci_node_get(m->file, cell->node, &node, err));
-    *keeps = pci_merge_keeps_label(m, table, node.key);
+    *is_copied = pci_merge_copies_label(m, table, node.key);
     return PCOL_OK;
 }
 
-/* Whether a row without a shape would be read in this order, too. */
-static int is_natural(const struct pci_merge_label_rows *r, size_t count)
+/* 1 if a row without a shape has this order, too. */
+static int is_default_order(const struct pci_merge_label_rows *r, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (r->entries[i] & 1 || (i && r->entries[i] && r->entries[i] <= r->entries[i - 1]) ||
@@ -414,8 +418,8 @@ static int is_natural(const struct pci_merge_label_rows *r, size_t count)
     return 1;
 }
 
-/* The row's entries that stay, in order, and their cells. *all: none stays behind. */
-static pcol_status take_entries(struct pci_merge_label_rows *r, uint64_t row, size_t *count,
+/* The copied entries of a row, in order, and their cells. *all: none is omitted. */
+static pcol_status copy_entries(struct pci_merge_label_rows *r, uint64_t row, size_t *count,
                                 int *all, pcol_error *err)
 {
     struct pci_merge *m = r->merge;
@@ -424,18 +428,18 @@ static pcol_status take_entries(struct pci_merge_label_rows *r, uint64_t row, si
     for (size_t i = 0; i < r->reader.cell_count; i++) {
         const struct pci_label_cell *cell = &r->reader.cells[i];
         uint32_t number = cell->key ? m->label_keys[cell->key->number] : 0;
-        int stays = number != PCOL_NONE, left = 0;
+        int stays = number != PCOL_NONE, omitted = 0;
         if (!cell->key)
-            PCI_TRY(keeps_member(m, r->reader.table->name, cell, &stays, err));
+            PCI_TRY(copies_member(m, r->reader.table->name, cell, &stays, err));
         else if (stays)
-            PCI_TRY(add_label(r, row, cell, number, &left, err));
-        if (stays && !left) {
+            PCI_TRY(add_label(r, row, cell, number, &omitted, err));
+        if (stays && !omitted) {
             r->entries[(*count)++] = (cell->key ? 2 * (number + 1) : 0) + (cell->joined != 0);
             continue;
         }
         *all = 0;
         if (i && *count && r->reader.cells[i - 1].joined)
-            r->entries[*count - 1] &= ~UINT32_C(1); /* what it stood beside is gone */
+            r->entries[*count - 1] &= ~UINT32_C(1); /* its joined neighbour is omitted */
     }
     return PCOL_OK;
 }
@@ -452,8 +456,8 @@ pcol_status pci_label_rows_get(struct pci_merge_label_rows *rows, uint64_t row, 
     if (pci_grow((void **)&r->entries, &r->entry_capacity, r->reader.cell_count + 1,
                  sizeof *r->entries))
         return pci_fail_memory(err);
-    PCI_TRY(take_entries(r, row, &count, &all, err));
-    if ((!r->reader.has_shape && is_natural(r, count)) || (!all && !count))
+    PCI_TRY(copy_entries(r, row, &count, &all, err));
+    if ((!r->reader.has_shape && is_default_order(r, count)) || (!all && !count))
         return PCOL_OK;
     PCI_TRY(pci_label_shape(m->builder, r->entries, count, &shape, err));
     if (r->shape_column == PCOL_NONE) {

@@ -1,9 +1,9 @@
 /*
- * pcol_file.c - a pcol file among the inputs: what it holds is added to the builder
+ * pcol_file.c - copies a pcol file, or part of it, into a builder
  *
  * The order of calls is that of an importer: each source with its types, then stacks, then samples.
- * So a file packed alone comes out with the same bytes, and merged files share what is equal.
- * Derived tables are left out, since the builder makes them anew.
+ * A single file is reproduced byte for byte, and merged files share equal rows. Derived tables are
+ * omitted; the builder derives them again. Tests: tests/merge, tests/unit/test_together.c.
  */
 #include "merge/merge.h"
 
@@ -28,34 +28,33 @@ static int is_one_of(const char *name, const char *const *names)
     return 0;
 }
 
-/* Columns by which a newer version extends the tables that are fed through the builder. */
-static void tell_unknown(const struct pci_merge *m, const char *table, const char *const *known)
+/* Reports columns by which a newer version extends tables that are fed row by row. */
+static void report_unknown(const struct pci_merge *m, const char *table, const char *const *known)
 {
     const struct pci_table *t = pci_table_find(m->file, table);
     for (uint32_t i = 0; m->options && t && i < t->column_count; i++)
         if (!is_one_of(t->columns[i].name, known))
             pci_message(m->options->message, m->options->context,
-                        "column %s of table %s is not known and left out", t->columns[i].name,
-                        table);
+                        "column %s of table %s is unknown and left out", t->columns[i].name, table);
 }
 
-static void tell_all_unknown(const struct pci_merge *m)
+static void report_unknown_columns(const struct pci_merge *m)
 {
     static const char *const locations[] = {"function", "line", "column", "filename", NULL},
                              *const stacks[] = {"parent", "group", NULL},
                              *const types[] = {"type", "unit", "level", "ordinal", NULL},
                              *const order[] = {"source", "sample_type", NULL};
-    tell_unknown(m, "locations", locations);
-    tell_unknown(m, "stacks", stacks);
-    tell_unknown(m, "sample_types", types);
-    tell_unknown(m, "source_types", order);
+    report_unknown(m, "locations", locations);
+    report_unknown(m, "stacks", stacks);
+    report_unknown(m, "sample_types", types);
+    report_unknown(m, "source_types", order);
 }
 
 /* ---- sources and their types */
 
-/* The text of a cell, "" for a null. */
-static pcol_status cell_bytes(const pcol_file *file, const char *table, const char *column,
-                              uint64_t row, pcol_str *text, pcol_error *err)
+/* The text of a cell, "" if null. */
+static pcol_status get_cell_bytes(const pcol_file *file, const char *table, const char *column,
+                                  uint64_t row, pcol_str *text, pcol_error *err)
 {
     const struct pci_table *t = pci_table_find(file, table);
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
@@ -64,15 +63,16 @@ static pcol_status cell_bytes(const pcol_file *file, const char *table, const ch
     return c ? pci_get_str(file, c, row, text, &valid, err) : PCOL_OK;
 }
 
-/* The same as a C string, which the caller frees. */
-static pcol_status cell_text(const pcol_file *file, const char *table, const char *column,
-                             uint64_t row, char **text, pcol_error *err)
+/* The text of a cell as a C string; the caller frees it. */
+static pcol_status get_cell_text(const pcol_file *file, const char *table, const char *column,
+                                 uint64_t row, char **text, pcol_error *err)
 {
     pcol_str string;
     *text = NULL;
-    PCI_TRY(cell_bytes(file, table, column, row, &string, err));
+    PCI_TRY(get_cell_bytes(file, table, column, row, &string, err));
     if (memchr(string.data, 0, string.size))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, row, "text with a zero byte");
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, row,
+                             "the text contains a NUL byte");
     *text = pci_malloc(string.size + 1, 1);
     if (!*text)
         return pci_fail_memory(err);
@@ -81,24 +81,24 @@ static pcol_status cell_text(const pcol_file *file, const char *table, const cha
     return PCOL_OK;
 }
 
-/* Columns of samples that the builder does not know, created in the file's order among
+/* Creates the columns of samples that the builder does not know, in the file's order among
  * `value.K`. */
-static pcol_status make_extra(struct pci_merge *m, uint32_t before, pcol_error *err)
+static pcol_status add_sample_columns(struct pci_merge *m, uint32_t before, pcol_error *err)
 {
     static const char *const known[] = {"source",   "stack",     "thread", "time",
                                         "duration", "cpu_delta", NULL};
     const struct pci_table *samples = pci_table_find(m->file, "samples");
-    for (; samples && m->extra_done < before; m->extra_done++) {
-        uint32_t i = m->extra_done;
+    for (; samples && m->sample_columns_done < before; m->sample_columns_done++) {
+        uint32_t i = m->sample_columns_done;
         const struct pci_column *c = &samples->columns[i];
-        if (m->extra[i] != PCOL_NONE || is_one_of(c->name, known) ||
+        if (m->sample_columns[i] != PCOL_NONE || is_one_of(c->name, known) ||
             pci_name_number(c->name, "value.") >= 0)
             continue;
         if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))
             continue;
-        if (!pci_merge_keeps_column(m, c))
+        if (!pci_merge_copies_column(m, c))
             continue;
-        PCI_TRY(pci_merge_column(m, c, PCI_T_SAMPLES, &m->extra[i], err));
+        PCI_TRY(pci_merge_column(m, c, PCI_T_SAMPLES, &m->sample_columns[i], err));
     }
     return PCOL_OK;
 }
@@ -107,16 +107,16 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
 {
     pcol_str text;
     uint32_t type, unit, level, ordinal;
-    if (m->keep && m->keep->types && !m->keep->types[row])
+    if (m->selection && m->selection->types && !m->selection->types[row])
         return PCOL_OK;
     const struct pci_column *values = pci_merge_values(m, row);
     unsigned flags = values && values->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
     if (values)
-        PCI_TRY(make_extra(m, (uint32_t)(values - values->table->columns), err));
-    /* A pprof's names may hold any bytes, NUL too. */
-    PCI_TRY(cell_bytes(m->file, "sample_types", "type", row, &text, err));
+        PCI_TRY(add_sample_columns(m, (uint32_t)(values - values->table->columns), err));
+    /* Names of pprof may contain any bytes, also NUL. */
+    PCI_TRY(get_cell_bytes(m->file, "sample_types", "type", row, &text, err));
     PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &type, err));
-    PCI_TRY(cell_bytes(m->file, "sample_types", "unit", row, &text, err));
+    PCI_TRY(get_cell_bytes(m->file, "sample_types", "unit", row, &text, err));
     PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &unit, err));
     PCI_TRY(pci_merge_number(m->file, "sample_types", "level", row, &level, err));
     PCI_TRY(pci_merge_number(m->file, "sample_types", "ordinal", row, &ordinal, err));
@@ -125,31 +125,31 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
     return pci_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row], err);
 }
 
-/* The rows of source_types, which are in the order of sources. */
+/* Cursor of source_types, whose rows are ordered by source. */
 struct type_walk {
     struct pci_cells *cells; /* source, sample_type */
     uint64_t at, rows;
 };
 
-/* The types of a source in its order: those that source_types lists, or all. */
-static pcol_status add_types_of(struct pci_merge *m, uint64_t source, struct type_walk *w,
-                                pcol_error *err)
+/* Adds the types of a source in its order: those in source_types, or all. */
+static pcol_status add_source_types(struct pci_merge *m, uint64_t source, struct type_walk *w,
+                                    pcol_error *err)
 {
     for (uint64_t row = 0; !w->rows && row < m->type_count; row++)
         PCI_TRY(add_type(m, row, err));
     for (; w->at < w->rows; w->at++) {
-        uint32_t of, type;
-        PCI_TRY(pci_cells_row(&w->cells[0], w->at, m->source_count, &of, err));
+        uint32_t type_source, type;
+        PCI_TRY(pci_cells_row(&w->cells[0], w->at, m->source_count, &type_source, err));
         PCI_TRY(pci_cells_row(&w->cells[1], w->at, m->type_count, &type, err));
-        if (of > source && of != PCOL_NONE)
+        if (type_source > source && type_source != PCOL_NONE)
             break;
-        if (of == source && type != PCOL_NONE)
+        if (type_source == source && type != PCOL_NONE)
             PCI_TRY(add_type(m, type, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status note_interval(const struct pci_merge *m, uint64_t row, pcol_error *err)
+static pcol_status set_interval(const struct pci_merge *m, uint64_t row, pcol_error *err)
 {
     const struct pci_column *c = pci_column_find(pci_table_find(m->file, "sources"), "interval_ns");
     int64_t interval;
@@ -165,10 +165,10 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
 {
     const pcol_import_options *options = m->options;
     char *type;
-    PCI_TRY(note_interval(m, row, err));
-    PCI_TRY(cell_text(m->file, "sources", "type", row, &type, err));
+    PCI_TRY(set_interval(m, row, err));
+    PCI_TRY(get_cell_text(m->file, "sources", "type", row, &type, err));
     pcol_source source = {
-        .size = sizeof source, .type = type, .collapsed = pci_merge_joins(m) != 0};
+        .size = sizeof source, .type = type, .collapsed = pci_merge_collapses_idle(m) != 0};
     if (options) {
         source.uri = options->uri;
         source.timestamp = options->timestamp;
@@ -190,13 +190,13 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err);
     for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {
-        if (!pci_merge_keeps_source(m, row))
+        if (!pci_merge_copies_source(m, row))
             continue;
         status = add_source(m, row, err);
         if (status == PCOL_OK)
-            status = add_types_of(m, row, &w, err);
+            status = add_source_types(m, row, &w, err);
     }
-    /* Types that no source names. */
+    /* Types of no source. */
     for (uint64_t row = 0; status == PCOL_OK && !m->partial && row < m->type_count; row++)
         if (m->types[row] == PCOL_NONE)
             status = add_type(m, row, err);
@@ -204,13 +204,13 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
     return status;
 }
 
-/* ---- further cells of sources, when all that they may refer to has its place */
+/* ---- remaining cells of sources, after all referenced rows are copied */
 
 static int is_replaced(const struct pci_merge *m, const char *column)
 {
     const pcol_import_options *options = m->options;
     if (!strcmp(column, "collapsed"))
-        return pci_merge_joins(m) || pci_merge_takes_apart(m);
+        return pci_merge_collapses_idle(m) || pci_merge_expands_idle(m);
     return !strcmp(column, "type") || (options && options->uri && !strcmp(column, "uri")) ||
            (options && options->timestamp && !strcmp(column, "timestamp"));
 }
@@ -221,13 +221,13 @@ static pcol_status add_source_labels(struct pci_merge *m, const struct pci_table
     struct pci_merge_label_rows labels;
     pcol_status status = pci_label_rows_open(&labels, m, table, PCI_T_SOURCES, err);
     for (uint64_t row = m->first_source; row <= m->last_source && status == PCOL_OK; row++)
-        if (pci_merge_keeps_source(m, row))
+        if (pci_merge_copies_source(m, row))
             status = pci_label_rows_put(&labels, row, m->sources[row], err);
     pci_label_rows_close(&labels);
     return status;
 }
 
-/* All cells but those that the user's options replace. */
+/* Copies all cells except those that options replace. */
 static pcol_status add_source_cells(struct pci_merge *m, struct pci_cells *cells, pcol_error *err)
 {
     const struct pci_table *table = pci_table_find(m->file, "sources");
@@ -236,19 +236,19 @@ static pcol_status add_source_cells(struct pci_merge *m, struct pci_cells *cells
         const struct pci_column *c = &table->columns[i];
         uint32_t number;
         if (is_replaced(m, c->name) || (by_row && pci_merge_is_label(c->name)) ||
-            !pci_merge_keeps_column(m, c))
+            !pci_merge_copies_column(m, c))
             continue;
         PCI_TRY(pci_merge_column(m, c, PCI_T_SOURCES, &number, err));
         PCI_TRY(pci_cells_use(cells, m->file, c, err));
         for (uint64_t row = m->first_source; row <= m->last_source; row++)
-            if (pci_merge_keeps_source(m, row) &&
-                !(m->bare && m->bare[row] && !strcmp(c->name, "extra")))
+            if (pci_merge_copies_source(m, row) &&
+                !(m->incomplete_sources && m->incomplete_sources[row] && !strcmp(c->name, "extra")))
                 PCI_TRY(pci_merge_cell(m, cells, number, row, m->sources[row], err));
     }
     return by_row ? add_source_labels(m, table, err) : PCOL_OK;
 }
 
-static pcol_status finish_sources(struct pci_merge *m, pcol_error *err)
+static pcol_status add_sources_cells(struct pci_merge *m, pcol_error *err)
 {
     struct pci_cells *cells;
     pcol_status status;
@@ -262,7 +262,7 @@ static pcol_status finish_sources(struct pci_merge *m, pcol_error *err)
     return status;
 }
 
-/* ---- the whole */
+/* ---- the file */
 
 static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error *err)
 {
@@ -271,29 +271,29 @@ static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error
     PCI_TRY(pci_merge_rows(m->file, "sample_types", &m->type_count, err));
     if (m->type_count >= PCF_MAX_COLUMNS)
         return pci_fail_cell(err, PCOL_E_LIMIT, "sample_types", NULL, PCOL_NOWHERE,
-                             "more types than a file can have columns");
+                             "more sample types than a file can have columns");
     if (!m->source_count) {
         m->first_source = 1;
         m->last_source = 0;
     } else if (last_source >= m->source_count) {
         m->last_source = m->source_count - 1;
     }
-    m->partial =
-        m->keep || (m->source_count && m->last_source - m->first_source + 1 != m->source_count);
+    m->partial = m->selection ||
+                 (m->source_count && m->last_source - m->first_source + 1 != m->source_count);
     PCI_TRY(pci_merge_map(&m->sources, m->source_count, err));
     PCI_TRY(pci_merge_map(&m->types, m->type_count, err));
-    PCI_TRY(pci_merge_map(&m->extra, samples ? samples->column_count : 0, err));
-    return pci_merge_place(m, err);
+    PCI_TRY(pci_merge_map(&m->sample_columns, samples ? samples->column_count : 0, err));
+    return pci_merge_plan_tables(m, err);
 }
 
-/* What the sources are given beyond what they had: behind that. */
-static pcol_status give_metas(struct pci_merge *m, pcol_error *err)
+/* Appends the metadata that the options add to a source. */
+static pcol_status add_metas(struct pci_merge *m, pcol_error *err)
 {
     const pcol_import_options *options = m->options;
     for (uint64_t s = m->first_source; s <= m->last_source; s++) {
         if (m->sources[s] == PCOL_NONE)
             continue;
-        PCI_TRY(pci_idle_note(m->builder, m->sources[s], pci_merge_tolerance(m), err));
+        PCI_TRY(pci_idle_note(m->builder, m->sources[s], pci_merge_idle_tolerance(m), err));
         for (size_t i = 0; options && i < options->meta_count; i++)
             PCI_TRY(pcol_builder_source_meta(m->builder, m->sources[s], options->meta[2 * i],
                                              options->meta[2 * i + 1], err));
@@ -301,47 +301,49 @@ static pcol_status give_metas(struct pci_merge *m, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status merge(struct pci_merge *m, uint64_t last_source, pcol_error *err)
+static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(m->file, "samples");
     PCI_TRY(prepare(m, last_source, err));
     PCI_TRY(pci_check_copied(m->file, !m->partial, err));
-    tell_all_unknown(m);
+    report_unknown_columns(m);
     PCI_TRY(pci_merge_strings(m, err));
-    PCI_TRY(pci_merge_sizes(m, err));
+    PCI_TRY(pci_merge_open_maps(m, err));
     if (m->partial)
-        PCI_TRY(pci_merge_mark(m, err));
-    pci_keep_tell(m);
+        PCI_TRY(pci_merge_mark_used(m, err));
+    pci_merge_report_omitted(m);
     PCI_TRY(pci_merge_label_keys(m, err));
     PCI_TRY(add_sources(m, err));
     PCI_TRY(pci_merge_unify(m, err));
-    PCI_TRY(pci_merge_meta(m, err));
+    PCI_TRY(pci_merge_source_meta(m, err));
     PCI_TRY(pci_merge_stacks(m, err));
     PCI_TRY(pci_merge_nodes(m, err));
-    PCI_TRY(make_extra(m, samples ? samples->column_count : 0, err));
+    PCI_TRY(add_sample_columns(m, samples ? samples->column_count : 0, err));
     PCI_TRY(pci_merge_tables(m, 0, err));
     PCI_TRY(pci_merge_samples(m, err));
     PCI_TRY(pci_merge_tables(m, 1, err));
-    PCI_TRY(finish_sources(m, err));
-    PCI_TRY(pci_merge_orders(m, err));
-    return give_metas(m, err);
+    PCI_TRY(add_sources_cells(m, err));
+    PCI_TRY(pci_merge_source_orders(m, err));
+    return add_metas(m, err);
 }
 
-static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
-                              const pcol_import_options *options, const struct pci_keep *keep,
-                              uint64_t first_source, uint64_t last_source, pcol_error *err)
+static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
+                                 const pcol_import_options *options,
+                                 const struct pci_merge_selection *selection, uint64_t first_source,
+                                 uint64_t last_source, pcol_error *err)
 {
     struct pci_merge m = {.file = file,
                           .builder = builder,
                           .alone = !builder->source_count && !builder->function_count,
                           .options = options,
-                          .keep = keep,
+                          .selection = selection,
                           .first_source = first_source,
                           .last_source = last_source};
     pcol_status status = pci_plausible_all(file, err);
     if (status == PCOL_OK)
-        status = merge(&m, last_source, err);
-    if (status == PCOL_E_ARGUMENT) { /* the builder was told what only a damaged file says */
+        status = merge_tables(&m, last_source, err);
+    if (status == PCOL_E_ARGUMENT) { /* the builder rejects values that only a damaged file
+                                      * contains */
         status = PCOL_E_CORRUPT;
         if (err)
             err->status = status;
@@ -352,26 +354,26 @@ static pcol_status merge_part(pcol_builder *builder, const pcol_file *file,
     pci_free(m.stacks);
     pci_free(m.types);
     pci_free(m.sources);
-    pci_free(m.alive_made);
-    pci_free(m.wanted);
-    pci_free(m.wanted_groups);
-    pci_free(m.wanted_functions);
-    pci_free(m.positions);
-    pci_free(m.bare);
+    pci_free(m.copied_samples_owned);
+    pci_free(m.used_stacks);
+    pci_free(m.used_groups);
+    pci_free(m.used_functions);
+    pci_free(m.sample_positions);
+    pci_free(m.incomplete_sources);
     for (uint32_t i = 0; m.used && i < file->index.header.table_count; i++)
         pci_free(m.used[i]);
     pci_free(m.used);
     pci_free(m.tables);
     pci_free(m.base);
-    pci_free(m.how);
-    pci_free(m.order);
+    pci_free(m.actions);
+    pci_free(m.unify_order);
     pci_free(m.labels);
-    for (uint32_t i = 0; m.maps && i < file->index.header.table_count; i++)
-        pci_free(m.maps[i]);
-    pci_free(m.maps);
+    for (uint32_t i = 0; m.row_maps && i < file->index.header.table_count; i++)
+        pci_free(m.row_maps[i]);
+    pci_free(m.row_maps);
     pci_free(m.label_keys);
     pci_free(m.label_shapes);
-    pci_free(m.extra);
+    pci_free(m.sample_columns);
     return status;
 }
 
@@ -379,11 +381,11 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
                            const pcol_import_options *options, uint64_t first_source,
                            uint64_t last_source, pcol_error *err)
 {
-    return merge_part(builder, file, options, NULL, first_source, last_source, err);
+    return merge_sources(builder, file, options, NULL, first_source, last_source, err);
 }
 
-pcol_status pci_merge_kept(pcol_builder *builder, const pcol_file *file,
-                           const struct pci_keep *keep, pcol_error *err)
+pcol_status pci_merge_selected(pcol_builder *builder, const pcol_file *file,
+                               const struct pci_merge_selection *selection, pcol_error *err)
 {
-    return merge_part(builder, file, NULL, keep, 0, UINT64_MAX - 1, err);
+    return merge_sources(builder, file, NULL, selection, 0, UINT64_MAX - 1, err);
 }

@@ -1,9 +1,8 @@
 /*
- * pseudonyms.c - names in the place of names
+ * pseudonyms.c - pseudonyms of names
  *
- * A pseudonym says what kind of name it stands for and when that was met first, and nothing else.
- * Of a file's name the ending stays if it is one of those of programming languages, since tools go
- * by it.
+ * A pseudonym contains the kind of the name and its number in order of first use. File names keep
+ * the extensions of programming languages, which tools depend on. Tests: tests/cli/filter.test.
  */
 #include "merge/pseudonyms.h"
 
@@ -31,9 +30,9 @@ static int is_one_of(pcol_str text, const char *const *list)
     return 0;
 }
 
-/* What tells nothing of a program. An address stays, as in location_groups: with the pseudonym of
- * its mapping it names the function, as it does with the mapping's name. */
-static int stays(int kind, pcol_str name)
+/* 1 if a name reveals nothing about a program. Addresses are kept, as in location_groups: with the
+ * pseudonym of the mapping they identify a function, as with the mapping's name. */
+static int is_public(int kind, pcol_str name)
 {
     static const char *const units[] =
         {"bytes",       "byte",         "count",        "ns",      "us",        "ms",        "s",
@@ -44,7 +43,7 @@ static int stays(int kind, pcol_str name)
             (is_one_of(name, functions) || pci_address_names_is(name)));
 }
 
-static const char *ending(int kind, pcol_str name)
+static const char *get_extension(int kind, pcol_str name)
 {
     static const char *const endings[] = {
         ".R",    ".r",  ".c",  ".h",  ".cc", ".cpp", ".cxx", ".hpp", ".go", ".rs", ".py",
@@ -58,10 +57,11 @@ static const char *ending(int kind, pcol_str name)
     return "";
 }
 
-static pcol_str make(struct pci_pseudonyms *names, int kind, pcol_str name, uint32_t code)
+static pcol_str format_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name,
+                                 uint32_t code)
 {
     int size = snprintf(names->text, sizeof names->text, "%s%lu%s", kinds[kind].prefix,
-                        (unsigned long)code + 1, ending(kind, name));
+                        (unsigned long)code + 1, get_extension(kind, name));
     return (pcol_str){names->text, (size_t)size};
 }
 
@@ -75,19 +75,19 @@ pcol_status pci_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name,
 {
     uint32_t code;
     *to = name;
-    if (stays(kind, name))
+    if (is_public(kind, name))
         return PCOL_OK;
     PCI_TRY(pci_string_pool_intern(&names->names[kind], name.data, name.size, &code, err));
-    *to = make(names, kind, name, code);
+    *to = format_pseudonym(names, kind, name, code);
     return PCOL_OK;
 }
 
-void pci_pseudonyms_tell(struct pci_pseudonyms *names, pcol_pseudonym_fn tell, void *context)
+void pci_pseudonyms_report(struct pci_pseudonyms *names, pcol_pseudonym_fn tell, void *context)
 {
     for (int kind = 0; kind < PCI_NAME_COUNT; kind++)
         for (uint32_t code = 0; code < names->names[kind].count; code++) {
             pcol_str name = pci_string_pool_get(&names->names[kind], code);
-            tell(context, kinds[kind].kind, make(names, kind, name, code), name);
+            tell(context, kinds[kind].kind, format_pseudonym(names, kind, name, code), name);
         }
 }
 

@@ -1,8 +1,7 @@
 /*
- * row_content.c - what the columns of a table say of a row, in the builder's terms
+ * row_content.c - the content of a row as cells of the builder, for deduplication
  *
- * For rows that become one with an equal row of another file. Trees and byte strings are not
- * compared: a row that has one is equal to no other.
+ * Trees and byte strings are not compared: a row with one of these is distinct from all others.
  */
 #include "merge/merge.h"
 
@@ -10,11 +9,11 @@
 
 #include <string.h>
 
-struct further_column {
+struct content_column {
     const struct pci_column *from;
     uint32_t to;
-    uint8_t beside;  /* set in a new row, and no part of what a row is */
-    uint8_t special; /* ... and a row with a value of it stays apart */
+    uint8_t is_uncompared;     /* copied into a new row, not compared */
+    uint8_t is_distinguishing; /* uncompared, and a row with a value is distinct */
     struct pci_cells cells;
 };
 
@@ -29,25 +28,24 @@ static int is_one_of(const char *name, const char *const *names)
 static pcol_status add_column(struct pci_row_content *f, const struct pci_column *from,
                               pcol_error *err)
 {
-    struct further_column *c = &f->list[f->list_count];
+    struct content_column *c = &f->content_columns[f->content_column_count];
     const struct pci_table *to = from->references;
     c->from = from;
     PCI_TRY(pci_merge_column(f->merge, from, f->to, &c->to, err));
-    c->special = from->desc->type == PCF_BYTES || (to && !strcmp(to->name, "nodes"));
-    c->beside = c->special || !strcmp(from->name, "id");
-    f->list_count++;
+    c->is_distinguishing = from->desc->type == PCF_BYTES || (to && !strcmp(to->name, "nodes"));
+    c->is_uncompared = c->is_distinguishing || !strcmp(from->name, "id");
+    f->content_column_count++;
     return pci_cells_use(&c->cells, f->merge->file, from, err);
 }
 
-/* Columns are made in the file's order, those of labels too, so that a file alone stays as it
- * is. */
+/* Creates columns in the file's order, labels included, so that a single file is reproduced. */
 static pcol_status add_columns(struct pci_row_content *f, const char *const *others,
                                pcol_error *err)
 {
     for (uint32_t i = 0; i < f->table->column_count; i++) {
         const struct pci_column *from = &f->table->columns[i];
         uint32_t unused;
-        if (is_one_of(from->name, others) || !pci_merge_keeps_column(f->merge, from))
+        if (is_one_of(from->name, others) || !pci_merge_copies_column(f->merge, from))
             continue;
         if (!pci_merge_is_label(from->name))
             PCI_TRY(add_column(f, from, err));
@@ -57,18 +55,18 @@ static pcol_status add_columns(struct pci_row_content *f, const char *const *oth
     return PCOL_OK;
 }
 
-pcol_status pci_row_content_open(struct pci_row_content *further, struct pci_merge *merge,
+pcol_status pci_row_content_open(struct pci_row_content *content, struct pci_merge *merge,
                                  const struct pci_table *table, uint32_t to,
-                                 const char *const *others, pcol_error *err)
+                                 const char *const *excluded, pcol_error *err)
 {
-    struct pci_row_content *f = further;
+    struct pci_row_content *f = content;
     *f = (struct pci_row_content){.merge = merge, .table = table, .to = to};
     if (!table)
         return PCOL_OK;
-    f->list = pci_malloc(table->column_count, sizeof *f->list);
-    if (!f->list)
+    f->content_columns = pci_malloc(table->column_count, sizeof *f->content_columns);
+    if (!f->content_columns)
         return pci_fail_memory(err);
-    PCI_TRY(add_columns(f, others, err));
+    PCI_TRY(add_columns(f, excluded, err));
     if (merge->labels[table->number] == PCI_LABELS_NONE)
         return PCOL_OK;
     f->labels = pci_calloc(1, sizeof *f->labels);
@@ -77,15 +75,15 @@ pcol_status pci_row_content_open(struct pci_row_content *further, struct pci_mer
     return pci_label_rows_open(f->labels, merge, table, to, err);
 }
 
-void pci_row_content_close(struct pci_row_content *further)
+void pci_row_content_close(struct pci_row_content *content)
 {
-    if (further->labels)
-        pci_label_rows_close(further->labels);
-    pci_free(further->labels);
-    pci_free(further->list);
-    pci_free(further->columns);
-    pci_free(further->cells);
-    *further = (struct pci_row_content){0};
+    if (content->labels)
+        pci_label_rows_close(content->labels);
+    pci_free(content->labels);
+    pci_free(content->content_columns);
+    pci_free(content->columns);
+    pci_free(content->cells);
+    *content = (struct pci_row_content){0};
 }
 
 static pcol_status add_cell(struct pci_row_content *f, uint32_t column, int64_t bits,
@@ -99,34 +97,34 @@ static pcol_status add_cell(struct pci_row_content *f, uint32_t column, int64_t 
     return PCOL_OK;
 }
 
-/* A column that is not compared: only whether it says anything. */
-static pcol_status look_at(struct pci_row_content *f, struct further_column *c, uint64_t row,
-                           pcol_error *err)
+/* An uncompared column: reads only whether the cell has a value. */
+static pcol_status check_distinct(struct pci_row_content *f, struct content_column *c, uint64_t row,
+                                  pcol_error *err)
 {
     int64_t bits;
     pcol_str text;
     int valid;
-    if (!c->special)
+    if (!c->is_distinguishing)
         return PCOL_OK;
     if (c->from->desc->type == PCF_BYTES)
         PCI_TRY(pci_get_str(f->merge->file, c->from, row, &text, &valid, err));
     else
         PCI_TRY(pci_cells_get(&c->cells, row, &bits, &valid, err));
-    f->apart |= valid;
+    f->is_distinct |= valid;
     return PCOL_OK;
 }
 
-pcol_status pci_row_content_row(struct pci_row_content *further, uint64_t row, pcol_error *err)
+pcol_status pci_row_content_read(struct pci_row_content *content, uint64_t row, pcol_error *err)
 {
-    struct pci_row_content *f = further;
+    struct pci_row_content *f = content;
     f->count = 0;
-    f->apart = 0;
-    for (size_t i = 0; i < f->list_count; i++) {
-        struct further_column *c = &f->list[i];
+    f->is_distinct = 0;
+    for (size_t i = 0; i < f->content_column_count; i++) {
+        struct content_column *c = &f->content_columns[i];
         int64_t bits;
         int valid;
-        if (c->beside) {
-            PCI_TRY(look_at(f, c, row, err));
+        if (c->is_uncompared) {
+            PCI_TRY(check_distinct(f, c, row, err));
             continue;
         }
         PCI_TRY(pci_merge_bits(f->merge, &c->cells, row, &bits, &valid, err));
@@ -141,13 +139,13 @@ pcol_status pci_row_content_row(struct pci_row_content *further, uint64_t row, p
     return PCOL_OK;
 }
 
-pcol_status pci_row_content_rest(struct pci_row_content *further, uint64_t row, uint64_t to,
-                                 pcol_error *err)
+pcol_status pci_row_content_copy_uncompared(struct pci_row_content *content, uint64_t row,
+                                            uint64_t to, pcol_error *err)
 {
-    for (size_t i = 0; i < further->list_count; i++) {
-        struct further_column *c = &further->list[i];
-        if (c->beside)
-            PCI_TRY(pci_merge_cell(further->merge, &c->cells, c->to, row, to, err));
+    for (size_t i = 0; i < content->content_column_count; i++) {
+        struct content_column *c = &content->content_columns[i];
+        if (c->is_uncompared)
+            PCI_TRY(pci_merge_cell(content->merge, &c->cells, c->to, row, to, err));
     }
     return PCOL_OK;
 }

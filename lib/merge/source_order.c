@@ -1,9 +1,9 @@
 /*
- * source_order.c - the order that each source's own tables had, kept when sources come together
+ * source_order.c - the order of rows in each source's own tables (source_rows)
  *
- * A file of one source may say nothing of a table: then the source's table is the file's rows in
- * order. Once another source stands beside it that is no longer so, and what was silent is said.
- * Which tables a format's way back needs in order is in the table of formats.
+ * A file of one source may omit source_rows for a table: the order is that of the file's rows. When
+ * another source is added the order becomes explicit. The tables whose order a format needs are in
+ * its schema (ordered_tables). Tests: tests/merge.
  */
 #include "merge/merge.h"
 #include "model/format_schema.h"
@@ -27,23 +27,23 @@ static const struct {
                           {"row", PCI_IS_INT},
                           {"id", PCI_IS_INT}};
 
-struct orders {
+struct order_copy {
     struct pci_merge *m;
     struct pci_cells *cells; /* of source_rows */
     const struct pci_table *threads;
-    /* of the target named last: */
+    /* of the last target: */
     pcol_str target_name;
     const struct pci_table *target;
-    struct pci_cells *ids; /* its column `id`, all null if there is none */
+    struct pci_cells *ids; /* its column `id`; all null if absent */
 };
 
-/* Source and thread of a row in the builder's terms; *source PCOL_NONE: left behind. */
-static pcol_status place_of(struct orders *o, uint64_t row, uint32_t *source, uint32_t *thread,
-                            pcol_error *err)
+/* Translates source and thread of a row; *source is PCOL_NONE if omitted. */
+static pcol_status map_source(struct order_copy *o, uint64_t row, uint32_t *source,
+                              uint32_t *thread, pcol_error *err)
 {
     struct pci_merge *m = o->m;
     uint64_t to;
-    int left;
+    int omitted;
     PCI_TRY(pci_cells_row(&o->cells[R_SOURCE], row, m->source_count, source, err));
     if (*source == PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "source", row,
@@ -53,12 +53,13 @@ static pcol_status place_of(struct orders *o, uint64_t row, uint32_t *source, ui
         pci_cells_row(&o->cells[R_THREAD], row, o->threads ? o->threads->rows : 0, thread, err));
     if (*thread == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_merge_row(m, o->threads, o->cells[R_THREAD].column, row, *thread, &to, &left, err));
-    *thread = left ? PCOL_NONE : (uint32_t)to;
+    PCI_TRY(
+        pci_merge_row(m, o->threads, o->cells[R_THREAD].column, row, *thread, &to, &omitted, err));
+    *thread = omitted ? PCOL_NONE : (uint32_t)to;
     return PCOL_OK;
 }
 
-static pcol_status find_target(struct orders *o, pcol_str name, uint64_t row, pcol_error *err)
+static pcol_status find_target(struct order_copy *o, pcol_str name, uint64_t row, pcol_error *err)
 {
     const pcol_file *file = o->m->file;
     const struct pci_column *id;
@@ -79,21 +80,22 @@ static pcol_status find_target(struct orders *o, pcol_str name, uint64_t row, pc
     return pci_cells_use(o->ids, file, id, err);
 }
 
-/* Where a row of the target went. A row that was there before may have another id than ours. */
-static pcol_status move(struct orders *o, uint64_t at, uint64_t row, struct pci_source_row *to,
-                        pcol_error *err)
+/* Translates a row number of the target. An existing row of the builder may have another id. */
+static pcol_status map_row(struct order_copy *o, uint64_t source_row, uint64_t row,
+                           struct pci_source_row *to, pcol_error *err)
 {
     struct pci_merge *m = o->m;
     int64_t id;
-    int left, valid;
+    int omitted, valid;
     if (!strcmp(o->target->name, "strings")) {
         if (row >= m->string_count || !m->strings)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", at,
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", source_row,
                                  "%" PRIu64 " names no string", row);
         to->row = m->strings[row];
         return PCOL_OK;
     }
-    PCI_TRY(pci_merge_row(m, o->target, o->cells[R_ROW].column, at, row, &to->row, &left, err));
+    PCI_TRY(pci_merge_row(m, o->target, o->cells[R_ROW].column, source_row, row, &to->row, &omitted,
+                          err));
     if (to->has_id || to->row >= m->base[o->target->number])
         return PCOL_OK;
     PCI_TRY(pci_cells_get(o->ids, row, &id, &valid, err));
@@ -102,14 +104,14 @@ static pcol_status move(struct orders *o, uint64_t at, uint64_t row, struct pci_
     return PCOL_OK;
 }
 
-static pcol_status copy_row(struct orders *o, uint64_t row, pcol_error *err)
+static pcol_status copy_row(struct order_copy *o, uint64_t row, pcol_error *err)
 {
     struct pci_merge *m = o->m;
     struct pci_source_row to = {0};
     pcol_str name;
     int64_t value;
     int valid;
-    PCI_TRY(place_of(o, row, &to.source, &to.thread, err));
+    PCI_TRY(map_source(o, row, &to.source, &to.thread, err));
     PCI_TRY(pci_cells_string(&o->cells[R_TABLE], m, row, &to.table, err));
     if (to.table == PCOL_NONE || !o->cells[R_TARGET].column)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "table", row,
@@ -123,7 +125,7 @@ static pcol_status copy_row(struct orders *o, uint64_t row, pcol_error *err)
     to.id = (uint64_t)value;
     to.has_id = valid != 0;
     PCI_TRY(pci_cells_get(&o->cells[R_ROW], row, &value, &valid, err));
-    PCI_TRY(move(o, row, (uint64_t)value, &to, err));
+    PCI_TRY(map_row(o, row, (uint64_t)value, &to, err));
     pcol_status status = pci_builder_source_row(m->builder, &to, err);
     if (status == PCOL_E_ARGUMENT)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "ordinal", row,
@@ -131,7 +133,7 @@ static pcol_status copy_row(struct orders *o, uint64_t row, pcol_error *err)
     return status;
 }
 
-static pcol_status copy_rows(struct orders *o, pcol_error *err)
+static pcol_status copy_rows(struct order_copy *o, pcol_error *err)
 {
     const pcol_file *file = o->m->file;
     uint64_t rows;
@@ -144,17 +146,17 @@ static pcol_status copy_rows(struct orders *o, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- what was silent */
+/* ---- implicit order */
 
-static const char *const *orders_of(const pcol_file *file, pcol_str type)
+static const char *const *get_ordered_tables(const pcol_file *file, pcol_str type)
 {
     static const char *const none[] = {NULL};
     const struct pci_format_schema *schema = pci_format_schema(file, type);
     return schema && schema->ordered_tables ? schema->ordered_tables : none;
 }
 
-/* Whether the builder has rows for a table of its newest source already; these were said last. */
-static int is_said(const pcol_builder *b, uint32_t source, const char *table)
+/* 1 if the builder has rows for a table of its newest source; these are its last entries. */
+static int has_rows(const pcol_builder *b, uint32_t source, const char *table)
 {
     for (size_t i = b->order.said_count; i-- > 0 && b->order.said[i].source == source;) {
         pcol_str name = pci_string_pool_get(&b->strings, b->order.said[i].table);
@@ -164,13 +166,13 @@ static int is_said(const pcol_builder *b, uint32_t source, const char *table)
     return 0;
 }
 
-static pcol_status say_table(struct orders *o, uint32_t source, const char *name,
-                             const char *target, pcol_error *err)
+static pcol_status add_implicit_order(struct order_copy *o, uint32_t source, const char *name,
+                                      const char *target, pcol_error *err)
 {
     struct pci_merge *m = o->m;
     struct pci_source_row to = {.source = source, .thread = PCOL_NONE};
     uint64_t first = !strcmp(target, "stacks");
-    if (!pci_table_find(m->file, target) || is_said(m->builder, source, name))
+    if (!pci_table_find(m->file, target) || has_rows(m->builder, source, name))
         return PCOL_OK;
     pcol_status status = find_target(o, (pcol_str){target, strlen(target)}, 0, err);
     if (status != PCOL_OK || !o->target)
@@ -179,19 +181,19 @@ static pcol_status say_table(struct orders *o, uint32_t source, const char *name
     to.row = first;
     if (o->target->rows <= first)
         return PCOL_OK;
-    if (m->alone) /* remembered until there is another source */
+    if (m->alone) /* deferred until there is another source */
         return pci_source_order_defer(m->builder, &to, name, o->target->rows - first, err);
     PCI_TRY(pcol_builder_string(m->builder, name, strlen(name), &to.table, err));
     for (uint64_t row = first; row < o->target->rows; row++) {
         to.has_id = 0;
-        PCI_TRY(move(o, PCOL_NOWHERE, row, &to, err));
+        PCI_TRY(map_row(o, PCOL_NOWHERE, row, &to, err));
         PCI_TRY(pci_builder_source_row(m->builder, &to, err));
         to.ordinal++;
     }
     return PCOL_OK;
 }
 
-static pcol_status say_tables(struct orders *o, pcol_error *err)
+static pcol_status add_implicit_orders(struct order_copy *o, pcol_error *err)
 {
     const struct pci_merge *m = o->m;
     const struct pci_table *sources = pci_table_find(m->file, "sources");
@@ -201,21 +203,21 @@ static pcol_status say_tables(struct orders *o, pcol_error *err)
     if (m->partial || m->source_count != 1 || !column)
         return PCOL_OK;
     PCI_TRY(pci_get_str(m->file, column, 0, &type, &valid, err));
-    for (const char *const *at = orders_of(m->file, type); *at; at += 2)
-        PCI_TRY(say_table(o, m->sources[0], at[0], at[1], err));
+    for (const char *const *name = get_ordered_tables(m->file, type); *name; name += 2)
+        PCI_TRY(add_implicit_order(o, m->sources[0], name[0], name[1], err));
     return PCOL_OK;
 }
 
-pcol_status pci_merge_orders(struct pci_merge *merge, pcol_error *err)
+pcol_status pci_merge_source_orders(struct pci_merge *merge, pcol_error *err)
 {
-    struct orders o = {.m = merge};
+    struct order_copy o = {.m = merge};
     pcol_status status;
     o.threads = pci_table_find(merge->file, "threads");
     o.cells = pci_malloc(R_COUNT, sizeof *o.cells);
     o.ids = pci_malloc(1, sizeof *o.ids);
     status = o.cells && o.ids ? copy_rows(&o, err) : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = say_tables(&o, err);
+        status = add_implicit_orders(&o, err);
     pci_free(o.cells);
     pci_free(o.ids);
     return status;

@@ -1,10 +1,9 @@
 /*
- * stacks.c - strings, functions, location groups and call stacks of a pcol file into a
- * builder
+ * stacks.c - strings, functions, location groups and call stacks of a pcol file
  *
- * Rows are taken in order, so that a file packed anew comes out as it was. Each of these tables has
- * a map from its rows to the builder's. Columns without bytes of their own would let a small file
- * claim any number of rows: what a map is made for is held against the file's size first.
+ * Rows are copied in order, so that a single file is reproduced. Each table has a map from its rows
+ * to the builder's. Columns without stored bytes let a small file declare any number of rows;
+ * therefore the row count is checked against the file's size before a map is allocated.
  */
 #include "merge/merge.h"
 
@@ -13,7 +12,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define APART (UINT32_C(1) << 30) /* variants of rows that are equal to no other */
+#define DISTINCT_VARIANT \
+    (UINT32_C(1) << 30) /* first variant number of rows that are distinct from all
+                                   * others */
 
 /* ---- cells */
 
@@ -34,7 +35,7 @@ pcol_status pci_cells_open(struct pci_cells *cells, const pcol_file *file, const
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
     if (c && c->supported && !(types & PCI_IS(c->desc->type)))
         return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, PCOL_NOWHERE,
-                             "column is of another type than it must be");
+                             "the column has the wrong type");
     return pci_cells_use(cells, file, c, err);
 }
 
@@ -46,7 +47,7 @@ pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value,
     if (!cells->column)
         return PCOL_OK;
     if (row - cells->first >= cells->count) {
-        uint64_t rows = cells->column->desc->rows, count = PCI_CELLS;
+        uint64_t rows = cells->column->desc->rows, count = PCI_MERGE_BATCH;
         if (row >= rows)
             return PCOL_OK;
         if (count > rows - row)
@@ -61,8 +62,8 @@ pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value,
     return PCOL_OK;
 }
 
-static pcol_status no_such_row(const struct pci_cells *cells, uint64_t row, int64_t value,
-                               pcol_error *err)
+static pcol_status fail_row(const struct pci_cells *cells, uint64_t row, int64_t value,
+                            pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_CORRUPT, cells->column->table->name, cells->column->name, row,
                          "%" PRIu64 " names no row", (uint64_t)value);
@@ -78,7 +79,7 @@ pcol_status pci_cells_row(struct pci_cells *cells, uint64_t row, uint64_t rows, 
     if (!valid)
         return PCOL_OK;
     if ((uint64_t)number >= rows || (uint64_t)number >= PCOL_NONE)
-        return no_such_row(cells, row, number, err);
+        return fail_row(cells, row, number, err);
     *value = (uint32_t)number;
     return PCOL_OK;
 }
@@ -95,12 +96,12 @@ pcol_status pci_cells_string(struct pci_cells *cells, const struct pci_merge *me
         return PCOL_OK;
     if (merge->strings) {
         if ((uint64_t)code >= merge->string_count)
-            return no_such_row(cells, row, code, err);
+            return fail_row(cells, row, code, err);
         *string = merge->strings[code];
         return PCOL_OK;
     }
     PCI_TRY(pci_string(merge->file, (uint64_t)code, &text, err));
-    return pci_keep_string(merge, cells, text, string, err);
+    return pci_merge_string(merge, cells, text, string, err);
 }
 
 /* ---- rows and maps */
@@ -118,7 +119,7 @@ pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *r
     PCI_TRY(pci_plausible(file, table, err));
     if (t->rows >= PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
-                             "%" PRIu64 " rows are too many to be merged", t->rows);
+                             "%" PRIu64 " rows are too many to merge", t->rows);
     *rows = t->rows;
     return PCOL_OK;
 }
@@ -171,13 +172,13 @@ enum {
     G_NUMBER,
     S_PARENT,
     S_GROUP,
-    CELLS
+    CELL_COUNT
 };
 
 static const struct {
     const char *table, *column;
     unsigned types;
-} needed[CELLS] = {
+} needed[CELL_COUNT] = {
     [F_NAME] = {"functions", "name", PCI_IS(PCF_STRING)},
     [F_SYSTEM] = {"functions", "system_name", PCI_IS(PCF_STRING)},
     [F_FILE] = {"functions", "filename", PCI_IS(PCF_STRING)},
@@ -197,18 +198,18 @@ static const struct {
     [S_GROUP] = {"stacks", "group", PCI_IS_INT},
 };
 
-struct walk {
+struct stack_copy {
     struct pci_merge *merge;
     uint64_t location_rows, mapping_rows;
     const struct pci_table *mappings;
-    struct pci_row_content function_further, group_further;
-    struct pci_row_uses function_repeats, group_repeats;
+    struct pci_row_content function_content, group_content;
+    struct pci_row_uses function_uses, group_uses;
     pcol_line *lines;
     size_t line_capacity;
-    struct pci_cells cells[CELLS];
+    struct pci_cells cells[CELL_COUNT];
 };
 
-static pcol_status add_function(struct walk *w, uint64_t row, pcol_error *err)
+static pcol_status add_function(struct stack_copy *w, uint64_t row, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
     struct pci_cells *c = w->cells;
@@ -223,16 +224,16 @@ static pcol_status add_function(struct walk *w, uint64_t row, pcol_error *err)
     PCI_TRY(pci_cells_get(&c[F_ID], row, &id, &valid, err));
     f.id = (uint64_t)id;
     f.has_id = valid != 0;
-    struct pci_row_content *further = &w->function_further;
-    PCI_TRY(pci_row_content_row(further, row, err));
-    f.variant = APART + (uint32_t)m->builder->function_count;
-    PCI_TRY(pci_builder_function(m->builder, further->apart ? NULL : &w->function_repeats, &f,
-                                 further->columns, further->cells, further->count,
+    struct pci_row_content *content = &w->function_content;
+    PCI_TRY(pci_row_content_read(content, row, err));
+    f.variant = DISTINCT_VARIANT + (uint32_t)m->builder->function_count;
+    PCI_TRY(pci_builder_function(m->builder, content->is_distinct ? NULL : &w->function_uses, &f,
+                                 content->columns, content->cells, content->count,
                                  &m->functions[row], &is_new, err));
-    return is_new ? pci_row_content_rest(further, row, m->functions[row], err) : PCOL_OK;
+    return is_new ? pci_row_content_copy_uncompared(content, row, m->functions[row], err) : PCOL_OK;
 }
 
-static pcol_status read_line(struct walk *w, uint64_t row, pcol_line *line, pcol_error *err)
+static pcol_status read_line(struct stack_copy *w, uint64_t row, pcol_line *line, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
     struct pci_cells *c = w->cells;
@@ -250,7 +251,7 @@ static pcol_status read_line(struct walk *w, uint64_t row, pcol_line *line, pcol
     return PCOL_OK;
 }
 
-/* From the first of a group to that of the next. */
+/* From first_location of a group to that of the next group. */
 pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cells, uint64_t row,
                                  uint64_t location_rows, uint64_t *first, uint64_t *end,
                                  pcol_error *err)
@@ -275,8 +276,8 @@ pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cell
     return PCOL_OK;
 }
 
-/* *hidden: all lines stay behind, and so does the group. */
-static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, int *hidden,
+/* *hidden: all lines are omitted, and so is the group. */
+static pcol_status read_lines(struct stack_copy *w, uint64_t row, pcol_group *group, int *hidden,
                               pcol_error *err)
 {
     uint64_t first, end;
@@ -287,10 +288,10 @@ static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, i
     if (pci_grow(&lines, &w->line_capacity, group->line_count, sizeof *w->lines))
         return pci_fail_memory(err);
     w->lines = lines;
-    const uint8_t *kept = w->merge->keep ? w->merge->keep->locations : NULL;
+    const uint8_t *copied = w->merge->selection ? w->merge->selection->locations : NULL;
     group->line_count = 0;
     for (; first < end; first++)
-        if (!kept || kept[first])
+        if (!copied || copied[first])
             PCI_TRY(read_line(w, first, &w->lines[group->line_count++], err));
     group->lines = w->lines;
     *hidden = group->line_count == 0;
@@ -303,24 +304,25 @@ static pcol_status read_lines(struct walk *w, uint64_t row, pcol_group *group, i
     return PCOL_OK;
 }
 
-static pcol_status read_mapping(struct walk *w, uint64_t row, uint32_t *mapping, pcol_error *err)
+static pcol_status read_mapping(struct stack_copy *w, uint64_t row, uint32_t *mapping,
+                                pcol_error *err)
 {
     struct pci_cells *c = &w->cells[G_MAPPING];
     uint64_t to;
-    int left;
+    int omitted;
     PCI_TRY(pci_cells_row(c, row, w->mapping_rows, mapping, err));
     if (*mapping == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_merge_row(w->merge, w->mappings, c->column, row, *mapping, &to, &left, err));
-    *mapping = left ? PCOL_NONE : (uint32_t)to;
+    PCI_TRY(pci_merge_row(w->merge, w->mappings, c->column, row, *mapping, &to, &omitted, err));
+    *mapping = omitted ? PCOL_NONE : (uint32_t)to;
     return PCOL_OK;
 }
 
-static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
+static pcol_status add_group(struct stack_copy *w, uint64_t row, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
     struct pci_cells *c = w->cells;
-    struct pci_row_content *further = &w->group_further;
+    struct pci_row_content *content = &w->group_content;
     pcol_group g = {.size = sizeof g};
     int64_t value;
     int valid, is_new, hidden = 0;
@@ -338,17 +340,17 @@ static pcol_status add_group(struct walk *w, uint64_t row, pcol_error *err)
     g.has_file_number = valid != 0;
     PCI_TRY(pci_cells_get(&c[G_FOLDED], row, &value, &valid, err));
     g.folded = valid && value;
-    PCI_TRY(pci_row_content_row(further, row, err));
-    g.variant = APART + (uint32_t)m->builder->group_count;
-    PCI_TRY(pci_builder_group(m->builder, further->apart ? NULL : &w->group_repeats, &g,
-                              further->columns, further->cells, further->count, &m->groups[row],
+    PCI_TRY(pci_row_content_read(content, row, err));
+    g.variant = DISTINCT_VARIANT + (uint32_t)m->builder->group_count;
+    PCI_TRY(pci_builder_group(m->builder, content->is_distinct ? NULL : &w->group_uses, &g,
+                              content->columns, content->cells, content->count, &m->groups[row],
                               &is_new, err));
-    return is_new ? pci_row_content_rest(further, row, m->groups[row], err) : PCOL_OK;
+    return is_new ? pci_row_content_copy_uncompared(content, row, m->groups[row], err) : PCOL_OK;
 }
 
 /* ---- stacks */
 
-static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
+static pcol_status add_stack(struct stack_copy *w, uint64_t row, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
     uint32_t parent, group;
@@ -357,45 +359,46 @@ static pcol_status add_stack(struct walk *w, uint64_t row, pcol_error *err)
     if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
                              "a stack needs a parent and a group");
-    if (m->keep && (m->groups[group] == PCOL_NONE || (m->keep->cut && m->keep->cut[row]))) {
-        m->stacks[row] = m->stacks[parent]; /* a frame that is hidden */
+    if (m->selection &&
+        (m->groups[group] == PCOL_NONE || (m->selection->cut && m->selection->cut[row]))) {
+        m->stacks[row] = m->stacks[parent]; /* a hidden frame */
         return PCOL_OK;
     }
     return pcol_builder_stack(m->builder, m->stacks[parent], m->groups[group], &m->stacks[row],
                               err);
 }
 
-static pcol_status merge_all(struct walk *w, pcol_error *err)
+static pcol_status copy_rows(struct stack_copy *w, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
     for (uint64_t row = 0; row < m->function_count; row++)
-        if (!m->wanted_functions || m->wanted_functions[row])
+        if (!m->used_functions || m->used_functions[row])
             PCI_TRY(add_function(w, row, err));
     for (uint64_t row = 0; row < m->group_count; row++)
-        if (!m->wanted_groups || m->wanted_groups[row])
+        if (!m->used_groups || m->used_groups[row])
             PCI_TRY(add_group(w, row, err));
     if (m->stack_count)
         m->stacks[0] = 0;
     for (uint64_t row = 1; row < m->stack_count; row++)
-        if (!m->wanted || m->wanted[row])
+        if (!m->used_stacks || m->used_stacks[row])
             PCI_TRY(add_stack(w, row, err));
     return PCOL_OK;
 }
 
-static pcol_status open_further(struct walk *w, pcol_error *err)
+static pcol_status open_contents(struct stack_copy *w, pcol_error *err)
 {
     static const char *const of_functions[] = {"name",       "system_name", "filename",
                                                "start_line", "id",          NULL};
     static const char *const of_groups[] = {"first_location", "mapping", "address", "folded", "id",
                                             "file_number",    NULL};
     struct pci_merge *m = w->merge;
-    PCI_TRY(pci_row_content_open(&w->function_further, m, pci_table_find(m->file, "functions"),
+    PCI_TRY(pci_row_content_open(&w->function_content, m, pci_table_find(m->file, "functions"),
                                  PCI_T_FUNCTIONS, of_functions, err));
-    return pci_row_content_open(&w->group_further, m, pci_table_find(m->file, "location_groups"),
+    return pci_row_content_open(&w->group_content, m, pci_table_find(m->file, "location_groups"),
                                 PCI_T_GROUPS, of_groups, err);
 }
 
-pcol_status pci_merge_sizes(struct pci_merge *merge, pcol_error *err)
+pcol_status pci_merge_open_maps(struct pci_merge *merge, pcol_error *err)
 {
     PCI_TRY(pci_merge_rows(merge->file, "functions", &merge->function_count, err));
     PCI_TRY(pci_merge_rows(merge->file, "location_groups", &merge->group_count, err));
@@ -408,13 +411,13 @@ pcol_status pci_merge_sizes(struct pci_merge *merge, pcol_error *err)
 pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
 {
     const pcol_file *file = merge->file;
-    struct walk *w = pci_calloc(1, sizeof *w);
+    struct stack_copy *w = pci_calloc(1, sizeof *w);
     pcol_status status = PCOL_OK;
     if (!w)
         return pci_fail_memory(err);
     w->merge = merge;
     w->mappings = pci_table_find(file, "mappings");
-    for (size_t i = 0; status == PCOL_OK && i < CELLS; i++)
+    for (size_t i = 0; status == PCOL_OK && i < CELL_COUNT; i++)
         status = pci_cells_open(&w->cells[i], file, needed[i].table, needed[i].column,
                                 needed[i].types, err);
     if (status == PCOL_OK)
@@ -422,13 +425,13 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_merge_rows(file, "mappings", &w->mapping_rows, err);
     if (status == PCOL_OK)
-        status = open_further(w, err);
+        status = open_contents(w, err);
     if (status == PCOL_OK)
-        status = merge_all(w, err);
-    pci_row_content_close(&w->function_further);
-    pci_row_content_close(&w->group_further);
-    pci_row_uses_clear(&w->function_repeats);
-    pci_row_uses_clear(&w->group_repeats);
+        status = copy_rows(w, err);
+    pci_row_content_close(&w->function_content);
+    pci_row_content_close(&w->group_content);
+    pci_row_uses_clear(&w->function_uses);
+    pci_row_uses_clear(&w->group_uses);
     pci_free(w->lines);
     pci_free(w);
     return status;

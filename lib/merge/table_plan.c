@@ -1,11 +1,10 @@
 /*
- * table_plan.c - where the rows of each table go, and the tables whose rows are unified
+ * table_plan.c - action and target rows of each table; unified tables
  *
- * Functions and location groups of several files become one where they are equal. For that, what
- * they refer to (mappings, native symbols, ...) must be equal by row number, so these tables are
- * unified by content first, what a table refers to before the table itself. All other tables are
- * put one behind the other; so are tables that refer to each other in a circle, or to samples and
- * stacks.
+ * Equal functions and location groups of several files are unified. They are compared by row
+ * numbers of the tables that they refer to (mappings, native symbols, ...), so those are unified
+ * first, in topological order. All other tables are appended, as are tables in reference cycles and
+ * tables that refer to samples or stacks.
  */
 #include "merge/merge.h"
 
@@ -13,7 +12,9 @@
 
 #include <string.h>
 
-#define APART (UINT32_C(1) << 30) /* variants of rows that are equal to no other */
+#define DISTINCT_VARIANT \
+    (UINT32_C(1) << 30) /* first variant number of rows that are distinct from all
+                                   * others */
 
 static int is_special(const char *name)
 {
@@ -29,20 +30,19 @@ static int is_special(const char *name)
     return 0;
 }
 
-/* ---- which tables are unified */
+/* ---- selection of the tables to unify */
 
 enum state { OUTSIDE, REACHED, READY };
 
-/* Whether the builder's table has rows that are found by content: then no other kind may be
- * added. */
+/* 1 if rows of the builder's table are found by content; then the table has to be unified. */
 static int is_interned(const struct pci_merge *m, uint32_t table)
 {
     uint32_t to = m->tables[table];
     return to < m->builder->interned_capacity && m->builder->interned[to];
 }
 
-/* Tables that functions, locations and groups lead to, and those that other files' did. */
-static void reach(const struct pci_merge *m, uint8_t *state)
+/* Marks tables reachable from functions, locations and groups, and those that other files unified. */
+static void mark_reachable(const struct pci_merge *m, uint8_t *state)
 {
     static const char *const roots[] = {"functions", "locations", "location_groups"};
     uint32_t count = m->file->index.header.table_count;
@@ -50,7 +50,7 @@ static void reach(const struct pci_merge *m, uint8_t *state)
     for (uint32_t i = 0; i < count; i++)
         for (size_t r = 0; r < sizeof roots / sizeof *roots; r++)
             if (!strcmp(m->file->tables[i].name, roots[r]))
-                state[i] = READY; /* here: reached, and looked through */
+                state[i] = READY; /* root tables: reached, and not unified here */
     for (uint32_t i = 0; i < count; i++)
         if (state[i] == OUTSIDE && !is_special(m->file->tables[i].name) && is_interned(m, i))
             state[i] = REACHED;
@@ -69,74 +69,75 @@ static void reach(const struct pci_merge *m, uint8_t *state)
     }
 }
 
-/* Whether all that a table refers to has its place when the table's turn comes. */
-static int can_go(const struct pci_merge *m, const struct pci_table *t)
+/* 1 if all tables that a table refers to are planned. */
+static int is_ready(const struct pci_merge *m, const struct pci_table *t)
 {
     for (uint32_t c = 0; c < t->column_count; c++) {
         const struct pci_table *to = t->columns[c].references;
         if (!to || !strcmp(to->name, "sources") || !strcmp(to->name, "nodes") ||
             pci_merge_is_label(t->columns[c].name))
             continue;
-        if (is_special(to->name) || m->how[to->number] == PCI_MERGE_OTHERWISE)
+        if (is_special(to->name) || m->actions[to->number] == PCI_MERGE_SPECIAL)
             return 0;
     }
     return 1;
 }
 
-/* In an order in which they can be unified; the tables that are in none are put behind. */
-static void plan(struct pci_merge *m, uint8_t *state)
+/* Topological order of the reached tables; those in cycles are appended. */
+static void order_tables(struct pci_merge *m, uint8_t *state)
 {
     uint32_t count = m->file->index.header.table_count;
     int more = 1;
-    reach(m, state);
+    mark_reachable(m, state);
     for (uint32_t i = 0; i < count; i++)
         if (state[i] == OUTSIDE && !is_special(m->file->tables[i].name))
-            m->how[i] = PCI_MERGE_APPEND;
+            m->actions[i] = PCI_MERGE_APPEND;
     while (more) {
         more = 0;
         for (uint32_t i = 0; i < count; i++) {
-            if (state[i] != REACHED || m->how[i] != PCI_MERGE_OTHERWISE ||
-                !can_go(m, &m->file->tables[i]))
+            if (state[i] != REACHED || m->actions[i] != PCI_MERGE_SPECIAL ||
+                !is_ready(m, &m->file->tables[i]))
                 continue;
-            m->how[i] = PCI_MERGE_UNIFY;
-            m->order[m->order_count++] = i;
+            m->actions[i] = PCI_MERGE_UNIFY;
+            m->unify_order[m->unify_count++] = i;
             more = 1;
         }
     }
     for (uint32_t i = 0; i < count; i++)
-        if (state[i] == REACHED && m->how[i] == PCI_MERGE_OTHERWISE)
-            m->how[i] = PCI_MERGE_APPEND;
+        if (state[i] == REACHED && m->actions[i] == PCI_MERGE_SPECIAL)
+            m->actions[i] = PCI_MERGE_APPEND;
 }
 
-static pcol_status make_plan(struct pci_merge *m, pcol_error *err)
+static pcol_status plan_actions(struct pci_merge *m, pcol_error *err)
 {
     uint8_t *state = pci_calloc(m->file->index.header.table_count, 1);
     if (!state)
         return pci_fail_memory(err);
-    plan(m, state);
+    order_tables(m, state);
     pci_free(state);
     return PCOL_OK;
 }
 
-/* Before anything is added: where the rows of each table will go. */
-pcol_status pci_merge_place(struct pci_merge *merge, pcol_error *err)
+/* Determines the action of each table and its rows in the builder, before anything is added. */
+pcol_status pci_merge_plan_tables(struct pci_merge *merge, pcol_error *err)
 {
     const pcol_file *file = merge->file;
     uint32_t count = file->index.header.table_count;
     PCI_TRY(pci_merge_map(&merge->tables, count, err));
     merge->base = pci_calloc(count, sizeof *merge->base);
-    merge->how = pci_calloc(count, 1);
+    merge->actions = pci_calloc(count, 1);
     merge->labels = pci_calloc(count, 1);
-    merge->maps = pci_calloc(count, sizeof(uint32_t *));
-    merge->order = pci_malloc(count, sizeof *merge->order);
-    if (!merge->base || !merge->how || !merge->labels || !merge->maps || !merge->order)
+    merge->row_maps = pci_calloc(count, sizeof(uint32_t *));
+    merge->unify_order = pci_malloc(count, sizeof *merge->unify_order);
+    if (!merge->base || !merge->actions || !merge->labels || !merge->row_maps ||
+        !merge->unify_order)
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < count; i++) {
         const char *name = file->tables[i].name;
         PCI_TRY(pcol_builder_table(merge->builder, name, &merge->tables[i], err));
         merge->base[i] = pci_builder_rows(merge->builder, merge->tables[i]);
     }
-    PCI_TRY(make_plan(merge, err));
+    PCI_TRY(plan_actions(merge, err));
     merge->node_base = merge->builder->nodes.count;
     merge->integer_base = merge->builder->nodes.element_count[0];
     merge->double_base = merge->builder->nodes.element_count[1];
@@ -146,56 +147,56 @@ pcol_status pci_merge_place(struct pci_merge *merge, pcol_error *err)
 /* ---- unifying */
 
 static pcol_status unify_row(struct pci_merge *m, struct pci_row_content *f,
-                             struct pci_row_uses *repeats, uint64_t row, uint32_t *to,
-                             pcol_error *err)
+                             struct pci_row_uses *uses, uint64_t row, uint32_t *to, pcol_error *err)
 {
     pcol_builder *b = m->builder;
     int is_new;
-    PCI_TRY(pci_row_content_row(f, row, err));
-    if (f->apart)
+    PCI_TRY(pci_row_content_read(f, row, err));
+    if (f->is_distinct)
         PCI_TRY(pci_builder_intern(b, f->to, f->columns, f->cells, f->count,
-                                   APART + (uint32_t)pci_builder_rows(b, f->to), to, &is_new, err));
+                                   DISTINCT_VARIANT + (uint32_t)pci_builder_rows(b, f->to), to,
+                                   &is_new, err));
     else
-        PCI_TRY(pci_builder_intern_distinct(b, repeats, f->to, f->columns, f->cells, f->count, to,
+        PCI_TRY(pci_builder_intern_distinct(b, uses, f->to, f->columns, f->cells, f->count, to,
                                             &is_new, err));
-    return is_new ? pci_row_content_rest(f, row, *to, err) : PCOL_OK;
+    return is_new ? pci_row_content_copy_uncompared(f, row, *to, err) : PCOL_OK;
 }
 
-static pcol_status unify(struct pci_merge *m, const struct pci_table *table, pcol_error *err)
+static pcol_status unify_table(struct pci_merge *m, const struct pci_table *table, pcol_error *err)
 {
     static const char *const none[] = {NULL};
-    struct pci_row_content further;
-    struct pci_row_uses repeats = {0};
-    uint32_t **map = &m->maps[table->number];
+    struct pci_row_content content;
+    struct pci_row_uses uses = {0};
+    uint32_t **map = &m->row_maps[table->number];
     uint64_t rows;
     pcol_status status;
     PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
     PCI_TRY(pci_merge_map(map, rows, err));
-    status = pci_row_content_open(&further, m, table, m->tables[table->number], none, err);
+    status = pci_row_content_open(&content, m, table, m->tables[table->number], none, err);
     const uint8_t *used = m->used ? m->used[table->number] : NULL;
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)
         if (!used || used[row])
-            status = unify_row(m, &further, &repeats, row, &(*map)[row], err);
+            status = unify_row(m, &content, &uses, row, &(*map)[row], err);
     m->builder->tables[m->tables[table->number]].flags |= table->flags;
-    pci_row_content_close(&further);
-    pci_row_uses_clear(&repeats);
+    pci_row_content_close(&content);
+    pci_row_uses_clear(&uses);
     return status;
 }
 
-/* Of a part: where the rows that are needed go, of the tables that are put behind. */
-static pcol_status place_used(struct pci_merge *m, pcol_error *err)
+/* Maps the used rows of appended tables, if not all are copied. */
+static pcol_status map_used_rows(struct pci_merge *m, pcol_error *err)
 {
     for (uint32_t i = 0; i < m->file->index.header.table_count; i++) {
         const struct pci_table *table = &m->file->tables[i];
         uint64_t rows;
         uint32_t to = (uint32_t)m->base[i];
-        if (m->how[i] != PCI_MERGE_APPEND || !m->used[i] || !pci_merge_keeps_table(m, table))
+        if (m->actions[i] != PCI_MERGE_APPEND || !m->used[i] || !pci_merge_copies_table(m, table))
             continue;
         PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
-        PCI_TRY(pci_merge_map(&m->maps[i], rows, err));
+        PCI_TRY(pci_merge_map(&m->row_maps[i], rows, err));
         for (uint64_t row = 0; row < rows; row++)
             if (m->used[i][row])
-                m->maps[i][row] = to++;
+                m->row_maps[i][row] = to++;
     }
     return PCOL_OK;
 }
@@ -203,9 +204,9 @@ static pcol_status place_used(struct pci_merge *m, pcol_error *err)
 pcol_status pci_merge_unify(struct pci_merge *merge, pcol_error *err)
 {
     if (merge->partial)
-        PCI_TRY(place_used(merge, err));
-    for (size_t i = 0; i < merge->order_count; i++)
-        if (pci_merge_keeps_table(merge, &merge->file->tables[merge->order[i]]))
-            PCI_TRY(unify(merge, &merge->file->tables[merge->order[i]], err));
+        PCI_TRY(map_used_rows(merge, err));
+    for (size_t i = 0; i < merge->unify_count; i++)
+        if (pci_merge_copies_table(merge, &merge->file->tables[merge->unify_order[i]]))
+            PCI_TRY(unify_table(merge, &merge->file->tables[merge->unify_order[i]], err));
     return PCOL_OK;
 }

@@ -1,10 +1,9 @@
 /*
- * tables.c - columns and tables of a pcol file that are copied as they are
+ * tables.c - columns and tables that are copied with translated references
  *
- * Their rows go behind those that the builder's table of the same name has. A column that refers to
- * another table is translated by that table's map, or, where that is put behind too, by adding the
- * number of rows which were there before. Samples are only ever appended: a row number among them,
- * which may be one past the last, is moved likewise.
+ * Rows are appended to those of the builder's table of the same name. A reference is translated by
+ * the map of its table, or, if that is appended, by adding the builder's earlier row count. Samples
+ * are only appended: a position among them, which may be one past the last, is translated likewise.
  */
 #include "merge/merge.h"
 
@@ -14,84 +13,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The map for rows of a table; NULL: there is none, rows are moved by the table's base. */
-static const uint32_t *map_of(const struct pci_merge *m, const struct pci_table *table,
-                              uint64_t *count)
+/* The row map of a table; NULL: rows are translated by the table's base. */
+static const uint32_t *get_row_map(const struct pci_merge *m, const struct pci_table *table,
+                                   uint64_t *count)
 {
     const struct {
         const char *name;
         const uint32_t *map;
         uint64_t count;
-    } maps[] = {{"stacks", m->stacks, m->stack_count},
-                {"location_groups", m->groups, m->group_count},
-                {"functions", m->functions, m->function_count},
-                {"sources", m->sources, m->source_count},
-                {"sample_types", m->types, m->type_count},
-                {"label_shapes", m->label_shapes, m->label_shape_count},
-                {"label_keys", m->label_keys, m->label_key_count}};
+    } row_maps[] = {{"stacks", m->stacks, m->stack_count},
+                    {"location_groups", m->groups, m->group_count},
+                    {"functions", m->functions, m->function_count},
+                    {"sources", m->sources, m->source_count},
+                    {"sample_types", m->types, m->type_count},
+                    {"label_shapes", m->label_shapes, m->label_shape_count},
+                    {"label_keys", m->label_keys, m->label_key_count}};
     *count = table->rows;
-    if (m->maps[table->number])
-        return m->maps[table->number];
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
-        if (!strcmp(table->name, maps[i].name)) {
-            *count = maps[i].count;
-            return maps[i].map;
+    if (m->row_maps[table->number])
+        return m->row_maps[table->number];
+    for (size_t i = 0; i < sizeof row_maps / sizeof row_maps[0]; i++) {
+        if (!strcmp(table->name, row_maps[i].name)) {
+            *count = row_maps[i].count;
+            return row_maps[i].map;
         }
     }
     return NULL;
 }
 
-/* What a column refers to. Two columns of Rprof say where among the samples something stood, which
- * may be behind the last one; as declared references, such numbers would name no row. */
-static const struct pci_table *refers_to(const struct pci_merge *m, const struct pci_column *column)
+/* The table that a column refers to. Two columns of Rprof contain positions among the samples,
+ * which may be one past the last; they cannot be declared references. */
+static const struct pci_table *get_reference(const struct pci_merge *m,
+                                             const struct pci_column *column)
 {
-    static const char *const positions[][2] = {{"rprof_segments", "first_sample"},
-                                               {"rprof_files", "before_sample"}};
-    for (size_t i = 0; i < sizeof positions / sizeof positions[0]; i++)
-        if (!strcmp(column->table->name, positions[i][0]) && !strcmp(column->name, positions[i][1]))
+    static const char *const sample_positions[][2] = {{"rprof_segments", "first_sample"},
+                                                      {"rprof_files", "before_sample"}};
+    for (size_t i = 0; i < sizeof sample_positions / sizeof sample_positions[0]; i++)
+        if (!strcmp(column->table->name, sample_positions[i][0]) &&
+            !strcmp(column->name, sample_positions[i][1]))
             return pci_table_find(m->file, "samples");
     return column->references;
 }
 
-static pcol_status no_row(const struct pci_column *at, uint64_t at_row, uint64_t row,
-                          const struct pci_table *to, pcol_error *err)
+static pcol_status fail_row(const struct pci_column *from, uint64_t from_row, uint64_t row,
+                            const struct pci_table *to, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, at ? at->table->name : "nodes",
-                         at ? at->name : "integer", at_row, "%" PRIu64 " names no row of %s", row,
-                         to->name);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, from ? from->table->name : "nodes",
+                         from ? from->name : "integer", from_row, "%" PRIu64 " names no row of %s",
+                         row, to->name);
 }
 
 pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
-                          const struct pci_column *at, uint64_t at_row, uint64_t row, uint64_t *out,
-                          int *left, pcol_error *err)
+                          const struct pci_column *from, uint64_t from_row, uint64_t row,
+                          uint64_t *out, int *omitted, pcol_error *err)
 {
     const struct pci_merge *m = merge;
     uint64_t count;
-    const uint32_t *map = map_of(m, to, &count);
+    const uint32_t *map = get_row_map(m, to, &count);
     int is_samples = !strcmp(to->name, "samples");
-    /* A position, which is no declared reference, may be behind the last sample. */
-    unsigned past = is_samples && at && !at->references;
-    *left = 0;
+    /* An undeclared reference is a position: one past the last sample is valid. */
+    unsigned extra_row = is_samples && from && !from->references;
+    *omitted = 0;
     *out = 0;
     if (map) {
         if (row >= count || (map[row] == PCOL_NONE && !m->partial))
-            return no_row(at, at_row, row, to, err);
-        *left = map[row] == PCOL_NONE;
+            return fail_row(from, from_row, row, to, err);
+        *omitted = map[row] == PCOL_NONE;
         *out = map[row];
         return PCOL_OK;
     }
-    if (row >= to->rows + past)
-        return no_row(at, at_row, row, to, err);
+    if (row >= to->rows + extra_row)
+        return fail_row(from, from_row, row, to, err);
     if (!strcmp(to->name, "nodes"))
         return pci_merge_node(merge, row, out, err);
-    *left = m->partial && !is_samples;
-    *out = m->positions ? m->positions[row] : m->base[to->number] + row;
+    *omitted = m->partial && !is_samples;
+    *out = m->sample_positions ? m->sample_positions[row] : m->base[to->number] + row;
     return PCOL_OK;
 }
 
-/* Of the tables that are neither put behind nor unified: those whose rows are known all the
- * same. */
-static int can_move(const char *table)
+/* 1 if the rows of a special table can be translated. */
+static int is_mapped(const char *table)
 {
     static const char *const names[] = {"stacks",  "location_groups", "functions",
                                         "sources", "sample_types",    "label_shapes",
@@ -102,9 +102,9 @@ static int can_move(const char *table)
     return 0;
 }
 
-/* Row of label_keys of a column "label.K", whose kind must be one with columns. */
-static pcol_status label_column(struct pci_merge *m, const struct pci_column *column,
-                                uint32_t *number, pcol_error *err)
+/* Row of label_keys of a column "label.K", whose kind must have columns. */
+static pcol_status find_label_column(struct pci_merge *m, const struct pci_column *column,
+                                     uint32_t *number, pcol_error *err)
 {
     unsigned long k = strtoul(column->name + 6, NULL, 10);
     uint32_t key = k < m->label_key_count ? m->label_keys[k] : PCOL_NONE;
@@ -113,7 +113,7 @@ static pcol_status label_column(struct pci_merge *m, const struct pci_column *co
     if (key == PCOL_NONE || *number == PCOL_NONE ||
         m->builder->columns[*number]->table != m->tables[column->table->number])
         return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name, PCOL_NOWHERE,
-                             "no row of label_keys stands for this column");
+                             "no row of label_keys describes this column");
     return PCOL_OK;
 }
 
@@ -126,8 +126,8 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "column needs a newer reader");
     if (pci_merge_is_label(column->name) && strcmp(column->name, "label_shape") != 0)
-        return label_column(merge, column, number, err);
-    if (to && merge->how[to->number] == PCI_MERGE_OTHERWISE && !can_move(to->name))
+        return find_label_column(merge, column, number, err);
+    if (to && merge->actions[to->number] == PCI_MERGE_SPECIAL && !is_mapped(to->name))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "references to rows of %s cannot be moved", to->name);
     uint32_t references = 0;
@@ -150,7 +150,7 @@ pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uin
     const struct pci_column *from = cells->column;
     const struct pci_table *to;
     uint64_t out;
-    int left;
+    int omitted;
     *bits = 0;
     if (from->desc->type == PCF_STRING) {
         uint32_t string;
@@ -160,21 +160,21 @@ pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uin
         return PCOL_OK;
     }
     PCI_TRY(pci_cells_get(cells, row, bits, valid, err));
-    to = *valid && from->desc->type != PCF_F64 ? refers_to(merge, from) : NULL;
+    to = *valid && from->desc->type != PCF_F64 ? get_reference(merge, from) : NULL;
     if (!to)
         return PCOL_OK;
-    merge->of_samples = !strcmp(from->table->name, "samples");
-    PCI_TRY(pci_merge_row(merge, to, from, row, (uint64_t)*bits, &out, &left, err));
+    merge->tree_of_sample = !strcmp(from->table->name, "samples");
+    PCI_TRY(pci_merge_row(merge, to, from, row, (uint64_t)*bits, &out, &omitted, err));
     *bits = (int64_t)out;
-    *valid = !left;
+    *valid = !omitted;
     return PCOL_OK;
 }
 
-static pcol_status put_name(struct pci_merge *merge, struct pci_cells *cells, pcol_str text,
-                            uint32_t column, uint64_t to, pcol_error *err)
+static pcol_status set_pseudonym(struct pci_merge *merge, struct pci_cells *cells, pcol_str text,
+                                 uint32_t column, uint64_t to, pcol_error *err)
 {
     uint32_t string;
-    PCI_TRY(pci_keep_string(merge, cells, text, &string, err));
+    PCI_TRY(pci_merge_string(merge, cells, text, &string, err));
     if (string == PCOL_NONE)
         return PCOL_OK;
     text = pci_string_pool_get(&merge->builder->strings, string);
@@ -189,8 +189,8 @@ pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uin
     if (cells->column->desc->type == PCF_BYTES) {
         pcol_str text;
         PCI_TRY(pci_get_str(merge->file, cells->column, row, &text, &valid, err));
-        if (valid && merge->keep && merge->keep->names)
-            return put_name(merge, cells, text, column, to, err);
+        if (valid && merge->selection && merge->selection->names)
+            return set_pseudonym(merge, cells, text, column, to, err);
         return valid ? pcol_builder_set_str(merge->builder, column, to, text.data, text.size, err)
                      : PCOL_OK;
     }
@@ -202,7 +202,7 @@ static pcol_status copy_labels(struct pci_merge *m, const struct pci_table *tabl
                                pcol_error *err)
 {
     struct pci_merge_label_rows labels;
-    const uint32_t *map = m->maps[table->number];
+    const uint32_t *map = m->row_maps[table->number];
     pcol_status status = pci_label_rows_open(&labels, m, table, m->tables[table->number], err);
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)
         if (!map || map[row] != PCOL_NONE)
@@ -216,13 +216,13 @@ static pcol_status copy_table(struct pci_merge *merge, const struct pci_table *t
                               struct pci_cells *cells, pcol_error *err)
 {
     uint32_t to = merge->tables[table->number];
-    const uint32_t *map = merge->maps[table->number]; /* only where rows are left behind */
+    const uint32_t *map = merge->row_maps[table->number]; /* NULL if all rows are copied */
     uint64_t base = merge->base[table->number], rows, end = base;
     int by_row = merge->labels[table->number] == PCI_LABELS_ROWS;
     PCI_TRY(pci_merge_rows(merge->file, table->name, &rows, err));
     for (uint32_t i = 0; i < table->column_count; i++) {
         uint32_t number;
-        if (!pci_merge_keeps_column(merge, &table->columns[i]))
+        if (!pci_merge_copies_column(merge, &table->columns[i]))
             continue;
         PCI_TRY(pci_merge_column(merge, &table->columns[i], to, &number, err));
         if (by_row && pci_merge_is_label(table->columns[i].name))
@@ -237,10 +237,10 @@ static pcol_status copy_table(struct pci_merge *merge, const struct pci_table *t
         PCI_TRY(copy_labels(merge, table, rows, err));
     for (uint64_t row = 0; row < rows; row++)
         end += !map || map[row] != PCOL_NONE;
-    struct pci_table_buffer *known = &merge->builder->tables[to];
-    if (known->rows < end)
-        known->rows = end;
-    known->flags |= table->flags;
+    struct pci_table_buffer *buffer = &merge->builder->tables[to];
+    if (buffer->rows < end)
+        buffer->rows = end;
+    buffer->flags |= table->flags;
     return PCOL_OK;
 }
 
@@ -255,7 +255,7 @@ pcol_status pci_merge_tables(struct pci_merge *merge, int late, pcol_error *err)
         const char *name = file->tables[i].name;
         int is_late =
             merge->partial && (!strcmp(name, "rprof_segments") || !strcmp(name, "rprof_files"));
-        if (merge->how[i] == PCI_MERGE_APPEND && (!merge->partial || merge->maps[i]) &&
+        if (merge->actions[i] == PCI_MERGE_APPEND && (!merge->partial || merge->row_maps[i]) &&
             is_late == late)
             status = copy_table(merge, &file->tables[i], cells, err);
     }

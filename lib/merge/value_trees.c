@@ -1,9 +1,8 @@
 /*
- * value_trees.c - trees of a pcol file, moved into the builder
+ * value_trees.c - value trees of a pcol file
  *
- * A whole file's nodes and the elements of typed arrays go behind those that are there, so that a
- * row's new number is a sum. Of some sources only, a tree is copied when a row that is copied has
- * it.
+ * Of a whole file, nodes and elements of typed arrays are appended to those of the builder; a row
+ * number is translated by an offset. Of a part, a tree is copied when a copied row refers to it.
  */
 #include "merge/merge.h"
 
@@ -11,23 +10,24 @@
 
 #include <string.h>
 
-static pcol_status string_of(struct pci_merge *m, pcol_str text, uint32_t *string, pcol_error *err)
+static pcol_status intern_string(struct pci_merge *m, pcol_str text, uint32_t *string,
+                                 pcol_error *err)
 {
     return pcol_builder_string(m->builder, text.data, text.size, string, err);
 }
 
-/* A row of a table that is copied moves with it; other names are the source's business. Of a row
- * that is left behind a null stays. */
-static pcol_status move_row(struct pci_merge *m, const struct pci_node_value *from,
-                            struct pci_new_node *node, pcol_error *err)
+/* A node that names a row of a copied table is translated; one of an omitted row becomes null.
+ * Other names are left to the source's format. */
+static pcol_status map_row(struct pci_merge *m, const struct pci_node_value *from,
+                           struct pci_new_node *node, pcol_error *err)
 {
     const struct pci_table *table = pci_table_named(m->file, from->text);
     uint64_t to = (uint64_t)from->integer;
-    int left = 0;
+    int omitted = 0;
     if (table)
-        PCI_TRY(pci_merge_row(m, table, NULL, from->row, to, &to, &left, err));
+        PCI_TRY(pci_merge_row(m, table, NULL, from->row, to, &to, &omitted, err));
     node->as.i64 = (int64_t)to;
-    if (left)
+    if (omitted)
         *node = (struct pci_new_node){.parent = node->parent, .key = node->key, .text = PCOL_NONE};
     return PCOL_OK;
 }
@@ -36,13 +36,13 @@ static pcol_status copy_elements(struct pci_merge *m, const struct pci_node_read
                                  const struct pci_node_value *from, pcol_error *err)
 {
     int64_t values[256];
-    for (uint64_t at = from->first; at < from->end;) {
-        size_t n = from->end - at < 256 ? (size_t)(from->end - at) : 256;
-        PCI_TRY(pci_nodes_elements(reader, from, at - from->first, n, values, err));
+    for (uint64_t element = from->first; element < from->end;) {
+        size_t n = from->end - element < 256 ? (size_t)(from->end - element) : 256;
+        PCI_TRY(pci_nodes_elements(reader, from, element - from->first, n, values, err));
         for (size_t i = 0; i < n; i++)
             PCI_TRY(
                 pci_node_element_copy(m->builder, from->tag == PCI_NODE_DOUBLES, values[i], err));
-        at += n;
+        element += n;
     }
     return PCOL_OK;
 }
@@ -60,7 +60,7 @@ static pcol_status copy_array(struct pci_merge *m, const struct pci_node_reader 
     return pci_node_array_copy(m->builder, to, first, from->end - from->first, row, err);
 }
 
-/* `parent`: in the builder. */
+/* parent: node of the builder. */
 static pcol_status copy_node(struct pci_merge *m, const struct pci_node_reader *reader,
                              const struct pci_node_value *from, uint64_t parent, uint64_t *row,
                              pcol_error *err)
@@ -71,22 +71,22 @@ static pcol_status copy_node(struct pci_merge *m, const struct pci_node_reader *
                               .text = PCOL_NONE,
                               .reversed = from->reversed};
     if (from->has_key)
-        PCI_TRY(string_of(m, from->key, &to.key, err));
+        PCI_TRY(intern_string(m, from->key, &to.key, err));
     if (from->has_text)
-        PCI_TRY(string_of(m, from->text, &to.text, err));
+        PCI_TRY(intern_string(m, from->text, &to.text, err));
     to.has_unit = from->has_text && (from->tag == PCI_NODE_INTEGER ||
                                      from->tag == PCI_NODE_DOUBLE || from->tag == PCI_NODE_OBJECT);
     to.as.i64 = from->integer;
     if (from->tag == PCI_NODE_DOUBLE)
         to.as.f64 = from->number;
     if (from->tag == PCI_NODE_ROW)
-        PCI_TRY(move_row(m, from, &to, err));
+        PCI_TRY(map_row(m, from, &to, err));
     if (from->tag == PCI_NODE_INTEGERS || from->tag == PCI_NODE_DOUBLES)
         return copy_array(m, reader, from, &to, row, err);
     return pci_builder_node(m->builder, &to, row, err);
 }
 
-/* Elements as they lie there. */
+/* Appends all elements in order. */
 static pcol_status copy_values(struct pci_merge *m, const char *table, int kind, pcol_error *err)
 {
     struct pci_cells *cells = pci_malloc(1, sizeof *cells);
@@ -132,62 +132,65 @@ pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err)
 
 /* ---- one tree */
 
-struct path {
-    uint64_t *from, *to; /* the node copied last and its ancestors */
+struct node_path {
+    uint64_t *from, *to; /* the last node copied and its ancestors */
     size_t size, from_capacity, to_capacity;
 };
 
-static pcol_status push(struct path *path, uint64_t from, uint64_t to, pcol_error *err)
+static pcol_status push_node(struct node_path *node_path, uint64_t from, uint64_t to,
+                             pcol_error *err)
 {
-    if (pci_grow((void **)&path->from, &path->from_capacity, path->size + 1, sizeof *path->from) ||
-        pci_grow((void **)&path->to, &path->to_capacity, path->size + 1, sizeof *path->to))
+    if (pci_grow((void **)&node_path->from, &node_path->from_capacity, node_path->size + 1,
+                 sizeof *node_path->from) ||
+        pci_grow((void **)&node_path->to, &node_path->to_capacity, node_path->size + 1,
+                 sizeof *node_path->to))
         return pci_fail_memory(err);
-    path->from[path->size] = from;
-    path->to[path->size++] = to;
+    node_path->from[node_path->size] = from;
+    node_path->to[node_path->size++] = to;
     return PCOL_OK;
 }
 
-static pcol_status copy_tree(struct pci_merge *m, struct path *path, uint64_t root, uint64_t *out,
-                             pcol_error *err)
+static pcol_status copy_tree(struct pci_merge *m, struct node_path *node_path, uint64_t root,
+                             uint64_t *out, pcol_error *err)
 {
     struct pci_node_reader reader;
     struct pci_node_value node;
-    uint64_t to, behind = PCI_NO_NODE; /* a label that is not copied, with what is below it */
+    uint64_t to, omitted_root = PCI_NO_NODE; /* root of an omitted subtree: a label */
     PCI_TRY(pci_nodes_open(&reader, m->file, err));
     PCI_TRY(pci_nodes_get(&reader, root, &node, err));
     PCI_TRY(copy_node(m, &reader, &node, PCI_NO_NODE, out, err));
-    PCI_TRY(push(path, root, *out, err));
+    PCI_TRY(push_node(node_path, root, *out, err));
     for (uint64_t row = root + 1; row < reader.rows; row++) {
         PCI_TRY(pci_nodes_get(&reader, row, &node, err));
         if (node.parent == PCI_NO_NODE)
             break;
-        if (behind != PCI_NO_NODE && node.parent >= behind)
+        if (omitted_root != PCI_NO_NODE && node.parent >= omitted_root)
             continue;
-        behind = PCI_NO_NODE;
-        if (m->of_samples && node.parent == root && node.has_key &&
-            !pci_merge_keeps_label(m, "samples", node.key)) {
-            behind = row;
+        omitted_root = PCI_NO_NODE;
+        if (m->tree_of_sample && node.parent == root && node.has_key &&
+            !pci_merge_copies_label(m, "samples", node.key)) {
+            omitted_root = row;
             continue;
         }
-        while (path->size && path->from[path->size - 1] != node.parent)
-            path->size--;
-        if (!path->size)
+        while (node_path->size && node_path->from[node_path->size - 1] != node.parent)
+            node_path->size--;
+        if (!node_path->size)
             break;
-        PCI_TRY(copy_node(m, &reader, &node, path->to[path->size - 1], &to, err));
-        PCI_TRY(push(path, row, to, err));
+        PCI_TRY(copy_node(m, &reader, &node, node_path->to[node_path->size - 1], &to, err));
+        PCI_TRY(push_node(node_path, row, to, err));
     }
     return PCOL_OK;
 }
 
 pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node, pcol_error *err)
 {
-    struct path path = {0};
+    struct node_path node_path = {0};
     pcol_status status;
     *node = merge->node_base + row;
     if (!merge->partial)
         return PCOL_OK;
-    status = copy_tree(merge, &path, row, node, err);
-    pci_free(path.from);
-    pci_free(path.to);
+    status = copy_tree(merge, &node_path, row, node, err);
+    pci_free(node_path.from);
+    pci_free(node_path.to);
     return status;
 }

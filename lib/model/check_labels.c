@@ -117,7 +117,7 @@ static void check_stray(struct keys *k, const struct pci_table *table)
         uint64_t row = (uint64_t)pci_name_number(name, "label."); /* none: beyond all of them */
         if (pci_label_column_is(name) &&
             (row >= k->count || !pci_str_equal(k->all[row].text[TABLE], text)))
-            pci_fault(&tally, PCOL_NOWHERE, "no row of label_keys stands for this column");
+            pci_fault(&tally, PCOL_NOWHERE, "no row of label_keys describes this column");
     }
 }
 

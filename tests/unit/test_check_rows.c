@@ -77,19 +77,19 @@ Test(check_labels, keys)
     case_begin();
     case_key(0, "samples", "a", "integer");
     case_number("samples", "label.00", PCOL_I64, NULL, 0, 1);
-    case_expect(PCOL_CHECK_DEFAULT, "samples.label.00 -1: no row of label_keys stands");
+    case_expect(PCOL_CHECK_DEFAULT, "samples.label.00 -1: no row of label_keys describes");
 
     case_begin();
     case_key(0, "samples", "a", "integer");
     case_number("samples", "label.1", PCOL_I64, NULL, 0, 1);
     case_expect(PCOL_CHECK_DEFAULT,
-                "samples.label.1 -1: no row of label_keys stands for this column");
+                "samples.label.1 -1: no row of label_keys describes this column");
 
     case_begin();
     case_key(0, "other", "a", "integer");
     case_number("samples", "label.0", PCOL_I64, NULL, 0, 1);
     case_expect(PCOL_CHECK_DEFAULT,
-                "samples.label.0 -1: no row of label_keys stands for this column");
+                "samples.label.0 -1: no row of label_keys describes this column");
 }
 
 /* Labels a (integer) and b (integer) of samples; row 0 has both, and shape 0. */
